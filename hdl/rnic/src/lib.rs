@@ -1,0 +1,2 @@
+//! The receive pipeline of the Ferrowarp RNIC, in rust-hdl.
+#![deny(missing_docs)]

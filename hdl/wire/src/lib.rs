@@ -1,0 +1,2 @@
+//! Views and representations of the protocol headers the RNIC receives.
+#![deny(missing_docs)]

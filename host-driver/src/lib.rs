@@ -1,0 +1,2 @@
+//! Userspace driver of the Ferrowarp RNIC.
+#![deny(missing_docs)]

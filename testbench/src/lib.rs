@@ -1,0 +1,2 @@
+//! The software model of the receiver, capture playback and the rnic command.
+#![deny(missing_docs)]
