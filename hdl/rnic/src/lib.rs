@@ -1,2 +1,4 @@
 //! The receive pipeline of the Ferrowarp RNIC, in rust-hdl.
 #![deny(missing_docs)]
+
+pub mod messages;

@@ -1,0 +1,112 @@
+//! Counters: one for each drop and each refusal, and for what was accepted.
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $variant:ident = $index:literal, $name:literal;)*) => {
+        /// A counter of the device; the discriminant is its index in the BAR.
+        #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Counter { $($(#[$doc])* $variant = $index,)* }
+
+        /// Every counter, in the order of its index.
+        pub const ALL: &[Counter] = &[$(Counter::$variant,)*];
+
+        impl Counter {
+            /// The name reports use.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+            /// What is counted.
+            pub const fn index(self) -> usize { self as usize }
+        }
+    };
+}
+
+counters! {
+    /// Frames that ended, dropped ones included.
+    Frames = 0, "frames";
+    /// Frames dropped because the device is not enabled.
+    DropDisabled = 1, "drop_disabled";
+    /// Frames the MAC marked bad.
+    DropMacError = 2, "drop_mac_error";
+    /// Frames without a whole Ethernet header.
+    DropRunt = 3, "drop_runt";
+    /// Frames longer than the device accepts.
+    DropFrameTooLong = 4, "drop_frame_too_long";
+    /// Frames dropped for lack of a page or of a descriptor of packet memory.
+    DropNoPage = 5, "drop_no_page";
+    /// IPv4 headers with a wrong checksum.
+    DropIpChecksum = 6, "drop_ip_checksum";
+    /// IP headers with an impossible version or length.
+    DropIpMalformed = 7, "drop_ip_malformed";
+    /// TCP headers with an impossible data offset.
+    DropTcpMalformed = 8, "drop_tcp_malformed";
+    /// Segments of an offloaded connection with a wrong TCP checksum.
+    DropTcpChecksum = 9, "drop_tcp_checksum";
+    /// Frames handed to the host receive ring.
+    HostFrames = 10, "host_frames";
+    /// Frames for the host that found its ring full or switched off.
+    DropHostRingFull = 11, "drop_host_ring_full";
+    /// Frames for the host that do not fit a slot.
+    DropHostFrameTooLong = 12, "drop_host_frame_too_long";
+    /// Segments of an offloaded connection without payload.
+    TcpPureAck = 13, "tcp_pure_ack";
+    /// SYN, RST, URG or payload-less FIN segments of an offloaded connection, given to the host.
+    TcpControl = 14, "tcp_control";
+    /// Segments accepted in order.
+    TcpInOrder = 15, "tcp_in_order";
+    /// Segments accepted in order after octets already received were cut off.
+    TcpTrimmed = 16, "tcp_trimmed";
+    /// Segments with nothing new.
+    DropTcpDuplicate = 17, "drop_tcp_duplicate";
+    /// Segments inside the window but beyond rcv_nxt.
+    DropTcpOutOfOrder = 18, "drop_tcp_out_of_order";
+    /// Segments beyond the window.
+    DropTcpOutsideWindow = 19, "drop_tcp_outside_window";
+    /// FPDUs whose CRC32C and markers are right (or not checked), refused ones included.
+    Fpdus = 20, "fpdus";
+    /// FPDUs stopped by `StreamError::MpaCrc`.
+    RefuseMpaCrc = 21, "refuse_mpa_crc";
+    /// FPDUs stopped by `StreamError::MpaMarker`.
+    RefuseMpaMarker = 22, "refuse_mpa_marker";
+    /// FPDUs stopped by `StreamError::MpaZeroLength`.
+    RefuseMpaZeroLength = 23, "refuse_mpa_zero_length";
+    /// FPDUs stopped by `StreamError::DdpShortHeader`.
+    RefuseDdpShortHeader = 24, "refuse_ddp_short_header";
+    /// FPDUs stopped by `StreamError::DdpTaggedVersion`.
+    RefuseDdpTaggedVersion = 25, "refuse_ddp_tagged_version";
+    /// FPDUs stopped by `StreamError::DdpUntaggedVersion`.
+    RefuseDdpUntaggedVersion = 26, "refuse_ddp_untagged_version";
+    /// FPDUs stopped by `StreamError::RdmapVersion`.
+    RefuseRdmapVersion = 27, "refuse_rdmap_version";
+    /// FPDUs stopped by `StreamError::RdmapOpcode`.
+    RefuseRdmapOpcode = 28, "refuse_rdmap_opcode";
+    /// FPDUs stopped by `StreamError::DdpStag`.
+    RefuseDdpStag = 29, "refuse_ddp_stag";
+    /// FPDUs stopped by `StreamError::DdpAssociation`.
+    RefuseDdpAssociation = 30, "refuse_ddp_association";
+    /// FPDUs stopped by `StreamError::RdmapAccess`.
+    RefuseRdmapAccess = 31, "refuse_rdmap_access";
+    /// FPDUs stopped by `StreamError::DdpWrap`.
+    RefuseDdpWrap = 32, "refuse_ddp_wrap";
+    /// FPDUs stopped by `StreamError::DdpBounds`.
+    RefuseDdpBounds = 33, "refuse_ddp_bounds";
+    /// FPDUs stopped by `StreamError::DdpQn`.
+    RefuseDdpQn = 34, "refuse_ddp_qn";
+    /// FPDUs stopped by `StreamError::DdpNoBuffer`.
+    RefuseDdpNoBuffer = 35, "refuse_ddp_no_buffer";
+    /// FPDUs stopped by `StreamError::DdpMsn`.
+    RefuseDdpMsn = 36, "refuse_ddp_msn";
+    /// FPDUs stopped by `StreamError::DdpMo`.
+    RefuseDdpMo = 37, "refuse_ddp_mo";
+    /// FPDUs stopped by `StreamError::DdpTooLong`.
+    RefuseDdpTooLong = 38, "refuse_ddp_too_long";
+    /// FPDUs stopped by `StreamError::RdmapInvalidate`.
+    RefuseRdmapInvalidate = 39, "refuse_rdmap_invalidate";
+    /// Completion queue entries written.
+    Completions = 40, "completions";
+}
+
+/// Number of counters.
+pub const COUNT: usize = 41;
+/// The counter of stream error number `n` (1..=19) is `FIRST_REFUSAL + n - 1`.
+pub const FIRST_REFUSAL: usize = Counter::RefuseMpaCrc as usize;

@@ -1,0 +1,26 @@
+//! Completion queue entries: 32 octets, eight little-endian doublewords.
+//!
+//! | word | Receive | ReadResponse | Error |
+//! |---|---|---|---|
+//! | 0 | 3:0 kind, 7:4 RDMAP opcode, 9:8 QN, 31:16 connection | same, QN 0 | same, opcode and QN as received, 0 if unknown |
+//! | 1 | MSN | STag | 3:0 layer, 7:4 error type, 15:8 error code, 31:16 ULPDU_Length |
+//! | 2 | message length, octets | TO after the last octet, low half | sequence number of the FPDU's first octet |
+//! | 3 | Invalidate STag, 0 for other opcodes | high half of that TO | 0 |
+//! | 4 | sequence number after the FPDU | same | same |
+//! | 5 | 10:0 pool entry of the buffer | 0 | 0 |
+//! | 6 | 0 | 0 | 0 |
+//! | 7 | 31 phase, 30:0 number of the entry | same | same |
+//!
+//! The phase is 1 on the first pass over the queue and turns at each wrap. The device writes an entry
+//! as one TLP, after everything it announces.
+
+/// Octets of an entry.
+pub const CQE_OCTETS: usize = 32;
+/// An untagged message is whole in its buffer.
+pub const KIND_RECEIVE: u32 = 1;
+/// The last segment of an RDMA Read Response has been placed.
+pub const KIND_READ_RESPONSE: u32 = 2;
+/// The connection is in its error state; nothing more of it will be placed.
+pub const KIND_ERROR: u32 = 3;
+/// Phase bit, in word 7.
+pub const PHASE: u32 = 1 << 31;

@@ -1,0 +1,129 @@
+//! Why a connection was stopped: layer, type and code as a Terminate message carries them
+//! (RFC 5040 section 4.8, RFC 5041 section 7.2, RFC 5044 section 8).
+
+/// RDMAP, the layer number in a Terminate.
+pub const LAYER_RDMAP: u32 = 0;
+/// DDP, the layer number in a Terminate.
+pub const LAYER_DDP: u32 = 1;
+/// MPA, the layer number in a Terminate.
+pub const LAYER_MPA: u32 = 2;
+
+/// An error a connection can stop with. The discriminant is the device's own number for it; 0 means
+/// no error.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum StreamError {
+    /// CRC32C of an FPDU is wrong.
+    MpaCrc = 1,
+    /// A marker and the length chain disagree on an FPDU's start.
+    MpaMarker = 2,
+    /// ULPDU_Length is zero elsewhere than in the first FPDU of a stream.
+    MpaZeroLength = 3,
+    /// The ULPDU is shorter than its DDP header.
+    DdpShortHeader = 4,
+    /// Wrong DDP version in a tagged segment.
+    DdpTaggedVersion = 5,
+    /// Wrong DDP version in an untagged segment.
+    DdpUntaggedVersion = 6,
+    /// Wrong RDMAP version.
+    RdmapVersion = 7,
+    /// Reserved opcode, or an opcode that does not belong to this buffer model or queue.
+    RdmapOpcode = 8,
+    /// The STag is unknown, has another key, or is not valid.
+    DdpStag = 9,
+    /// The STag is of another Protection Domain or stream.
+    DdpAssociation = 10,
+    /// The region's rights do not allow the operation.
+    RdmapAccess = 11,
+    /// TO plus length exceeds 2^64.
+    DdpWrap = 12,
+    /// The octets do not lie within the region.
+    DdpBounds = 13,
+    /// The queue number is none of this stream's.
+    DdpQn = 14,
+    /// No receive buffer is posted for the MSN.
+    DdpNoBuffer = 15,
+    /// The MSN is one already consumed.
+    DdpMsn = 16,
+    /// The message offset lies beyond the buffer.
+    DdpMo = 17,
+    /// The message is longer than its buffer.
+    DdpTooLong = 18,
+    /// The Invalidate STag of a Send with Invalidate cannot be invalidated by this stream.
+    RdmapInvalidate = 19,
+}
+
+/// Every error, in the order of its number.
+pub const ALL: [StreamError; 19] = [
+    StreamError::MpaCrc,
+    StreamError::MpaMarker,
+    StreamError::MpaZeroLength,
+    StreamError::DdpShortHeader,
+    StreamError::DdpTaggedVersion,
+    StreamError::DdpUntaggedVersion,
+    StreamError::RdmapVersion,
+    StreamError::RdmapOpcode,
+    StreamError::DdpStag,
+    StreamError::DdpAssociation,
+    StreamError::RdmapAccess,
+    StreamError::DdpWrap,
+    StreamError::DdpBounds,
+    StreamError::DdpQn,
+    StreamError::DdpNoBuffer,
+    StreamError::DdpMsn,
+    StreamError::DdpMo,
+    StreamError::DdpTooLong,
+    StreamError::RdmapInvalidate,
+];
+
+impl StreamError {
+    /// Layer, error type and error code of a Terminate.
+    pub const fn terminate(self) -> (u32, u32, u32) {
+        match self {
+            Self::MpaCrc => (LAYER_MPA, 0, 0x02),
+            Self::MpaMarker => (LAYER_MPA, 0, 0x03),
+            Self::MpaZeroLength => (LAYER_MPA, 0, 0x05),
+            Self::DdpShortHeader => (LAYER_DDP, 0, 0x00),
+            Self::DdpTaggedVersion => (LAYER_DDP, 1, 0x04),
+            Self::DdpUntaggedVersion => (LAYER_DDP, 2, 0x06),
+            Self::RdmapVersion => (LAYER_RDMAP, 2, 0x05),
+            Self::RdmapOpcode => (LAYER_RDMAP, 2, 0x06),
+            Self::DdpStag => (LAYER_DDP, 1, 0x00),
+            Self::DdpAssociation => (LAYER_DDP, 1, 0x02),
+            Self::RdmapAccess => (LAYER_RDMAP, 1, 0x02),
+            Self::DdpWrap => (LAYER_DDP, 1, 0x03),
+            Self::DdpBounds => (LAYER_DDP, 1, 0x01),
+            Self::DdpQn => (LAYER_DDP, 2, 0x01),
+            Self::DdpNoBuffer => (LAYER_DDP, 2, 0x02),
+            Self::DdpMsn => (LAYER_DDP, 2, 0x03),
+            Self::DdpMo => (LAYER_DDP, 2, 0x04),
+            Self::DdpTooLong => (LAYER_DDP, 2, 0x05),
+            Self::RdmapInvalidate => (LAYER_RDMAP, 1, 0x09),
+        }
+    }
+
+    /// The name reports and counters use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MpaCrc => "mpa_crc",
+            Self::MpaMarker => "mpa_marker",
+            Self::MpaZeroLength => "mpa_zero_length",
+            Self::DdpShortHeader => "ddp_short_header",
+            Self::DdpTaggedVersion => "ddp_tagged_version",
+            Self::DdpUntaggedVersion => "ddp_untagged_version",
+            Self::RdmapVersion => "rdmap_version",
+            Self::RdmapOpcode => "rdmap_opcode",
+            Self::DdpStag => "ddp_stag",
+            Self::DdpAssociation => "ddp_association",
+            Self::RdmapAccess => "rdmap_access",
+            Self::DdpWrap => "ddp_wrap",
+            Self::DdpBounds => "ddp_bounds",
+            Self::DdpQn => "ddp_qn",
+            Self::DdpNoBuffer => "ddp_no_buffer",
+            Self::DdpMsn => "ddp_msn",
+            Self::DdpMo => "ddp_mo",
+            Self::DdpTooLong => "ddp_too_long",
+            Self::RdmapInvalidate => "rdmap_invalidate",
+        }
+    }
+}

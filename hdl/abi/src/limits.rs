@@ -1,0 +1,38 @@
+//! Sizes that hardware, driver and model agree on.
+
+/// Octets put in front of each stored frame, so that every header after Ethernet's is aligned to
+/// four octets.
+pub const FRAME_PAD_OCTETS: usize = 2;
+/// Longest frame the device accepts, in octets without the FCS (VLAN tags counted).
+pub const MAX_FRAME_OCTETS: usize = 9216;
+/// Shortest frame that has a whole Ethernet header, in octets without the FCS.
+pub const MIN_FRAME_OCTETS: usize = 14;
+/// Octets of one page of packet memory.
+pub const PAGE_OCTETS: usize = 256;
+/// log2 of the number of pages of packet memory.
+pub const PAGES_LOG2: usize = 9;
+/// Pages of packet memory (128 KiB in all).
+pub const PAGES: usize = 1 << PAGES_LOG2;
+/// log2 of the number of offloaded connections.
+pub const CONNECTIONS_LOG2: usize = 10;
+/// Offloaded connections.
+pub const CONNECTIONS: usize = 1 << CONNECTIONS_LOG2;
+/// Ways of each hash table; each key has one possible slot in each way.
+pub const HASH_WAYS: usize = 4;
+/// log2 of the number of slots in one way of a hash table.
+pub const HASH_SLOTS_LOG2: usize = 9;
+/// log2 of the number of memory regions.
+pub const REGIONS_LOG2: usize = 10;
+/// Memory regions that can be registered at one time.
+pub const REGIONS: usize = 1 << REGIONS_LOG2;
+/// log2 of the number of entries in the shared pool of posted receive buffers.
+pub const RECEIVE_POOL_LOG2: usize = 11;
+/// Entries of the shared pool of posted receive buffers.
+pub const RECEIVE_POOL: usize = 1 << RECEIVE_POOL_LOG2;
+/// Untagged queues of a connection: Send, Read Request, Terminate.
+pub const QUEUES: usize = 3;
+/// Longest ULPDU that is checked and placed in one pass, in octets; a longer one is read from packet
+/// memory twice.
+pub const SINGLE_PASS_ULPDU_OCTETS: usize = 9216;
+/// Longest receive window a connection may have, in octets.
+pub const MAX_RECEIVE_WINDOW: u32 = 1 << 30;

@@ -1,0 +1,65 @@
+//! BAR0: 32-bit little-endian registers, one doubleword an access.
+
+/// Size of BAR0 in octets.
+pub const BAR0_OCTETS: u64 = 4096;
+
+/// Identity: reads as [`IDENTITY_VALUE`].
+pub const IDENTITY: u32 = 0x000;
+/// What [`IDENTITY`] reads as: `FWRP` in ASCII, first letter in the low octet.
+pub const IDENTITY_VALUE: u32 = u32::from_le_bytes(*b"FWRP");
+/// Revision of this map.
+pub const REVISION: u32 = 0x004;
+/// What [`REVISION`] reads as.
+pub const REVISION_VALUE: u32 = 1;
+/// Capabilities: bits 9:0 the frame data path width in bits, 25:16 the internal width in bits.
+pub const CAPABILITIES: u32 = 0x008;
+/// Pages of packet memory.
+pub const PACKET_PAGES: u32 = 0x00c;
+/// Control, see [`CONTROL_ENABLE`].
+pub const CONTROL: u32 = 0x010;
+/// Frames are accepted; while clear every frame is dropped and counted.
+pub const CONTROL_ENABLE: u32 = 1 << 0;
+/// PCI Express maximum payload size: 0 for 128 octets, 1 for 256, 2 for 512.
+pub const MAX_PAYLOAD: u32 = 0x014;
+/// Free pages of packet memory (read only).
+pub const FREE_PAGES: u32 = 0x018;
+
+/// Completion queue: bus address, low half; a multiple of 4096.
+pub const CQ_BASE_LOW: u32 = 0x020;
+/// Completion queue: bus address, high half.
+pub const CQ_BASE_HIGH: u32 = 0x024;
+/// Completion queue: log2 of its entries, 1..=16; 0 switches it off (completions then wait).
+pub const CQ_ENTRIES_LOG2: u32 = 0x028;
+/// Completion queue: entries the driver has consumed, modulo 2^32.
+pub const CQ_CONSUMER: u32 = 0x02c;
+/// Completion queue: entries the device has written, modulo 2^32 (read only).
+pub const CQ_PRODUCER: u32 = 0x030;
+
+/// Host receive ring: bus address, low half; a multiple of 4096.
+pub const HOST_RING_BASE_LOW: u32 = 0x040;
+/// Host receive ring: bus address, high half.
+pub const HOST_RING_BASE_HIGH: u32 = 0x044;
+/// Host receive ring: log2 of its slots, 1..=16; 0 switches it off (frames for it are dropped).
+pub const HOST_RING_SLOTS_LOG2: u32 = 0x048;
+/// Host receive ring: log2 of the octets of one slot, 7..=14.
+pub const HOST_RING_SLOT_OCTETS_LOG2: u32 = 0x04c;
+/// Host receive ring: slots the driver has consumed, modulo 2^32.
+pub const HOST_RING_CONSUMER: u32 = 0x050;
+/// Host receive ring: slots the device has filled, modulo 2^32 (read only).
+pub const HOST_RING_PRODUCER: u32 = 0x054;
+
+/// Table command. A write starts the operation; a read gives [`TABLE_BUSY`] until it is done.
+pub const TABLE_COMMAND: u32 = 0x100;
+/// Bit of [`TABLE_COMMAND`] when read: the operation is not finished.
+pub const TABLE_BUSY: u32 = 1 << 31;
+/// First doubleword of the table data: written before a table write, read after a table read.
+pub const TABLE_DATA: u32 = 0x140;
+/// Doublewords of table data.
+pub const TABLE_DATA_WORDS: usize = 10;
+/// First counter; counter `i` is at `COUNTERS + 4 * i`, 32 bits, wrapping, read only.
+pub const COUNTERS: u32 = 0x400;
+
+/// The value to write to [`TABLE_COMMAND`].
+pub const fn table_command(operation: u32, table: u32, index: u32) -> u32 {
+    (operation << 24) | (table << 16) | index
+}

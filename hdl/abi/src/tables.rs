@@ -1,0 +1,102 @@
+//! Tables written and read through `TABLE_COMMAND`.
+//!
+//! A command is `operation` (bits 25:24), `table` (bits 19:16) and `index` (bits 15:0). Each
+//! operation is atomic with respect to the pipeline: a segment or FPDU sees the entry wholly before
+//! or wholly after it.
+
+/// Write the entry from `TABLE_DATA`.
+pub const WRITE: u32 = 1;
+/// Read the entry into `TABLE_DATA` (tables [`TCP`] and [`REGION`] only; others read as zero).
+pub const READ: u32 = 2;
+/// Give the entry's resources back; only table [`MPA`] has this operation: it releases every page
+/// that the connection holds. The connection's [`LOOKUP`] entry must be cleared before.
+pub const RELEASE: u32 = 3;
+
+/// Connection lookup. Index: `way << 9 | slot`.
+///
+/// | word | bits | meaning |
+/// |---|---|---|
+/// | 0 | 31 | valid |
+/// | 0 | 30 | the key is IPv6 |
+/// | 0 | 9:0 | connection |
+/// | 1..=9 | | key, 36 octets as on the wire, octet 0 in bits 7:0 of word 1 |
+///
+/// The key is remote address (16 octets), local address (16 octets), remote port, local port, as a
+/// received segment carries them in source and destination. IPv4 addresses are the last four octets
+/// of their 16, the others zero. See [`hash_slot`] for the slot of each way.
+pub const LOOKUP: u32 = 1;
+/// TCP context. Index: connection.
+///
+/// | word | bits | meaning |
+/// |---|---|---|
+/// | 0 | | rcv_nxt |
+/// | 1 | | receive window in octets, at most `MAX_RECEIVE_WINDOW` |
+/// | 2 | | highest SEG.ACK seen (as last received; the driver orders it) |
+/// | 3 | 15:0 | SEG.WND of that segment, unscaled |
+/// | 3 | 16 | a FIN came with payload |
+pub const TCP: u32 = 2;
+/// MPA context. Index: connection. A write starts an empty stream.
+///
+/// | word | bits | meaning |
+/// |---|---|---|
+/// | 0 | | SeqStart: sequence number of the first octet of full operation |
+/// | 1 | 0 | markers are expected in the received stream |
+/// | 1 | 1 | CRC32C is checked |
+pub const MPA: u32 = 3;
+/// DDP context. Index: connection. A write clears the connection's error state.
+///
+/// | word | bits | meaning |
+/// |---|---|---|
+/// | 0 | 15:0 | Protection Domain |
+/// | 0 | 16 | expected DDP and RDMAP version: 0 for revision-0 peers, 1 otherwise |
+pub const DDP: u32 = 4;
+/// Untagged queue. Index: `connection << 2 | qn`. A write empties the queue.
+///
+/// | word | bits | meaning |
+/// |---|---|---|
+/// | 0 | 31 | the queue is open |
+/// | 0 | 19:16 | log2 of its entries, 0..=11 |
+/// | 0 | 10:0 | first entry in the pool |
+/// | 1 | | first MSN expected |
+///
+/// The buffer for a message is pool entry `first + (msn mod entries)`.
+pub const QUEUE: u32 = 5;
+/// Posted end of an untagged queue. Index as [`QUEUE`]. Word 0, bits 15:0: low half of the MSN after
+/// the last posted one. At most `entries` may be posted at one time.
+pub const QUEUE_TAIL: u32 = 6;
+/// Pool of posted receive buffers. Index: entry. Words 0 and 1: bus address; word 2: octets.
+pub const RECEIVE_POOL: u32 = 7;
+/// STag lookup. Index: `way << 9 | slot`. Word 0, bit 31: valid; bits 9:0: region. Word 1, bits 23:0:
+/// stag_index. The slot of each way is [`hash_slot`] of the CRC32C of the three octets of
+/// stag_index, most significant first.
+pub const STAG: u32 = 8;
+/// Memory region. Index: region.
+///
+/// | word | bits | meaning |
+/// |---|---|---|
+/// | 0 | 31 | valid |
+/// | 0 | 15:8 | stag_key |
+/// | 0 | 4:0 | rights, see [`RIGHT_REMOTE_WRITE`] and the following |
+/// | 1 | 15:0 | Protection Domain |
+/// | 1 | 25:16 | connection, used with [`RIGHT_STREAM_BOUND`] |
+/// | 2, 3 | | Tagged Offset of the first octet |
+/// | 4, 5 | 47:0 | octets |
+/// | 6, 7 | | bus address of the first octet minus its Tagged Offset, modulo 2^64 |
+pub const REGION: u32 = 9;
+
+/// The region may be written by RDMA Write.
+pub const RIGHT_REMOTE_WRITE: u32 = 1 << 0;
+/// The region may be the sink of RDMA Read Responses.
+pub const RIGHT_READ_SINK: u32 = 1 << 1;
+/// The region may be the source of RDMA Reads (checked by the driver).
+pub const RIGHT_REMOTE_READ: u32 = 1 << 2;
+/// The STag may be invalidated by a Send with Invalidate.
+pub const RIGHT_REMOTE_INVALIDATE: u32 = 1 << 3;
+/// The STag belongs to one connection instead of to a Protection Domain.
+pub const RIGHT_STREAM_BOUND: u32 = 1 << 4;
+
+/// The slot in `way` of a key whose CRC32C is `hash`: nine of its bits, from bit 8 * `way` - taken
+/// as if the hash went round - so way 3 has bits 31:24 and bit 0.
+pub const fn hash_slot(hash: u32, way: usize) -> usize {
+    (hash.rotate_right(8 * way as u32) & 0x1ff) as usize
+}

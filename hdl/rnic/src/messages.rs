@@ -1,0 +1,299 @@
+//! What the rooms hand each other: one struct per message, each with its units.
+//!
+//! A message port is three signals: `<name>` (the struct), `<name>_valid`, `<name>_ready`; it is taken
+//! in a cycle in which both are high. The receiving room opens with a FIFO, so `ready` comes from a
+//! register. `valid` never waits for `ready`.
+// LogicStruct derives accessors without documentation; every field here is documented by hand.
+#![allow(missing_docs)]
+use rust_hdl::prelude::*;
+
+/// `FrameInfo::verdict`: release the frame.
+pub const VERDICT_DROP: u64 = 0;
+/// `FrameInfo::verdict`: hand the whole frame to the host.
+pub const VERDICT_HOST: u64 = 1;
+/// `FrameInfo::verdict`: a TCP segment with sane headers; look its connection up.
+pub const VERDICT_TCP: u64 = 2;
+
+/// Front end to packet memory: all that was read of a frame, once per frame, a few cycles after its
+/// last beat. Octet strings have octet 0 in bits 7:0; numbers are in host order.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FrameInfo {
+    /// `VERDICT_DROP`, `VERDICT_HOST` or `VERDICT_TCP`.
+    pub verdict: Bits<2>,
+    /// Octets of the frame, without pad and FCS.
+    pub frame_octets: Bits<14>,
+    /// The key is IPv6.
+    pub ipv6: Bit,
+    /// Source address, octet string; IPv4 in the last four octets (bits 127:96), zeros before.
+    pub remote_address: Bits<128>,
+    /// Destination address, likewise.
+    pub local_address: Bits<128>,
+    /// Source port in bits 15:0, destination port in 31:16, octet strings as on the wire.
+    pub ports: Bits<32>,
+    /// TCP flags: bit 0 FIN, 1 SYN, 2 RST, 3 PSH, 4 ACK, 5 URG.
+    pub flags: Bits<6>,
+    /// The TCP checksum is right.
+    pub checksum_good: Bit,
+    /// SEG.SEQ.
+    pub seg_seq: Bits<32>,
+    /// SEG.ACK.
+    pub seg_ack: Bits<32>,
+    /// SEG.WND, unscaled.
+    pub seg_wnd: Bits<16>,
+    /// First payload octet, counted from the start of the stored frame (pad included).
+    pub payload_offset: Bits<14>,
+    /// Payload octets; the IP length rules, Ethernet padding is not counted.
+    pub payload_octets: Bits<14>,
+}
+
+/// Packet memory to TCP: a stored frame. Fields as in [`FrameInfo`], and the frame's pages.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct StoredFrame {
+    /// `VERDICT_HOST` or `VERDICT_TCP`.
+    pub verdict: Bits<2>,
+    /// See [`FrameInfo`].
+    pub frame_octets: Bits<14>,
+    /// See [`FrameInfo`].
+    pub ipv6: Bit,
+    /// See [`FrameInfo`].
+    pub remote_address: Bits<128>,
+    /// See [`FrameInfo`].
+    pub local_address: Bits<128>,
+    /// See [`FrameInfo`].
+    pub ports: Bits<32>,
+    /// See [`FrameInfo`].
+    pub flags: Bits<6>,
+    /// See [`FrameInfo`].
+    pub checksum_good: Bit,
+    /// See [`FrameInfo`].
+    pub seg_seq: Bits<32>,
+    /// See [`FrameInfo`].
+    pub seg_ack: Bits<32>,
+    /// See [`FrameInfo`].
+    pub seg_wnd: Bits<16>,
+    /// See [`FrameInfo`].
+    pub payload_offset: Bits<14>,
+    /// See [`FrameInfo`].
+    pub payload_octets: Bits<14>,
+    /// First page of the frame.
+    pub head_page: Bits<9>,
+    /// Last page of the frame (the first one, if it has only one).
+    pub tail_page: Bits<9>,
+}
+
+/// A chain of pages, first to last, to give back to the pool.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PageChain {
+    /// First page.
+    pub head_page: Bits<9>,
+    /// Last page.
+    pub tail_page: Bits<9>,
+}
+
+/// TCP to MPA: octets of a connection accepted in order.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Accepted {
+    /// Connection.
+    pub connection: Bits<10>,
+    /// First page of the frame that holds them.
+    pub head_page: Bits<9>,
+    /// Last page of that frame.
+    pub tail_page: Bits<9>,
+    /// First accepted octet, from the start of the stored frame.
+    pub offset: Bits<14>,
+    /// Accepted octets, at least 1.
+    pub octets: Bits<14>,
+}
+
+/// TCP to the host path: a whole frame.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct HostFrame {
+    /// First page.
+    pub head_page: Bits<9>,
+    /// Last page.
+    pub tail_page: Bits<9>,
+    /// Octets of the frame, without pad and FCS.
+    pub frame_octets: Bits<14>,
+}
+
+/// `ReadJob::kind`: FPDUs of a stream, from an FPDU's first octet on.
+pub const JOB_STREAM: u64 = 0;
+/// `ReadJob::kind`: the first FPDU is longer than the placement buffer and has been checked; place it.
+pub const JOB_PLACE: u64 = 1;
+/// `ReadJob::kind`: a whole frame for the host.
+pub const JOB_HOST: u64 = 2;
+
+/// MPA stream manager (or host path) to the packet reader: octets to read, in order.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ReadJob {
+    /// `JOB_STREAM`, `JOB_PLACE` or `JOB_HOST`.
+    pub kind: Bits<2>,
+    /// Connection (streams).
+    pub connection: Bits<10>,
+    /// First page of the first frame; also the index of its frame table entry.
+    pub head_page: Bits<9>,
+    /// First octet, from the start of that stored frame.
+    pub offset: Bits<14>,
+    /// Octets of this job in that frame.
+    pub run_octets: Bits<14>,
+    /// Octets of the job in all; more than `run_octets` when further frames of the stream follow.
+    pub octets: Bits<18>,
+    /// Sequence number of the first octet (streams).
+    pub sequence: Bits<32>,
+    /// Four-octet words since the last marker position; 0: the first octet is at one.
+    pub phase: Bits<7>,
+    /// Markers are expected.
+    pub markers: Bit,
+    /// CRC32C is checked.
+    pub crc: Bit,
+    /// Last page of the frame, for the host path, which gives the pages back when it is done.
+    pub tail_page: Bits<9>,
+}
+
+/// FPDU splitter to the stream manager: a stream job has ended.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct JobDone {
+    /// Connection.
+    pub connection: Bits<10>,
+    /// Octets of the job that belong to FPDUs handed on; the rest is still needed.
+    pub consumed: Bits<18>,
+    /// Octets that must be there, from the first one not consumed, before the next job makes sense.
+    pub need: Bits<18>,
+    /// The FPDU after the consumed octets was too long for one pass and has been checked: the next
+    /// job is `JOB_PLACE`.
+    pub place_next: Bit,
+}
+
+/// `FpduInfo::kind`: check, and keep for placement.
+pub const FPDU_NORMAL: u64 = 0;
+/// `FpduInfo::kind`: first pass over a long FPDU; its octets do not enter the placement buffer.
+pub const FPDU_CHECK: u64 = 1;
+/// `FpduInfo::kind`: second pass over a long FPDU, checked before.
+pub const FPDU_PLACE: u64 = 2;
+/// `FpduInfo::kind`: not an FPDU but a whole frame for the host.
+pub const FPDU_HOST: u64 = 3;
+
+/// Splitter to marker removal and CRC: what is known of an FPDU when its first beat passes.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FpduInfo {
+    /// `FPDU_NORMAL`, `FPDU_CHECK`, `FPDU_PLACE` or `FPDU_HOST`.
+    pub kind: Bits<2>,
+    /// Connection.
+    pub connection: Bits<10>,
+    /// Sequence number of the FPDU's first octet, a leading marker included.
+    pub sequence: Bits<32>,
+    /// ULPDU_Length in octets.
+    pub ulpdu_length: Bits<16>,
+    /// Octets on the wire: length field, ULPDU, PAD, CRC and markers. For `FPDU_HOST` the frame's.
+    pub wire_octets: Bits<18>,
+    /// Words since the last marker position at the first octet; 0: it opens with a marker.
+    pub phase: Bits<7>,
+    /// Markers are expected.
+    pub markers: Bit,
+    /// CRC32C is checked.
+    pub crc: Bit,
+    /// `FPDU_HOST`: first page of the frame.
+    pub head_page: Bits<9>,
+    /// `FPDU_HOST`: last page of the frame.
+    pub tail_page: Bits<9>,
+}
+
+/// MPA to DDP: an FPDU has passed; its octets, from ULPDU_Length on and without markers and CRC, wait in
+/// the placement buffer (not for `FPDU_CHECK`).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FpduRecord {
+    /// As in [`FpduInfo`].
+    pub kind: Bits<2>,
+    /// Connection.
+    pub connection: Bits<10>,
+    /// Sequence number of the FPDU's first octet.
+    pub sequence: Bits<32>,
+    /// Sequence number after its last octet.
+    pub sequence_end: Bits<32>,
+    /// ULPDU_Length in octets; for `FPDU_HOST` the octets of the frame.
+    pub ulpdu_length: Bits<16>,
+    /// CRC32C is right, or not checked. True for `FPDU_PLACE`.
+    pub crc_good: Bit,
+    /// Every marker agrees with the FPDU's start. True for `FPDU_PLACE`.
+    pub marker_good: Bit,
+    /// The first five words without markers: ULPDU_Length and DDP header; octet string, octet 0 in
+    /// bits 7:0. What lies beyond the ULPDU is undefined.
+    pub header: Bits<160>,
+    /// Beats that this FPDU occupies in the placement buffer.
+    pub beats: Bits<13>,
+    /// `FPDU_HOST`: first page of the frame.
+    pub head_page: Bits<9>,
+    /// `FPDU_HOST`: last page of the frame.
+    pub tail_page: Bits<9>,
+}
+
+/// DDP to placement: take the next FPDU out of the placement buffer, and what to do with it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PlaceCommand {
+    /// `PLACE_DISCARD`, `PLACE_WRITE` or `PLACE_HOST`.
+    pub kind: Bits<2>,
+    /// Beats to take out of the placement buffer; may be 0.
+    pub beats: Bits<13>,
+    /// Words before the payload in the first beat(s): 4 tagged, 5 untagged, 0 host.
+    pub skip_words: Bits<3>,
+    /// Bus address of the first payload octet (`PLACE_WRITE`).
+    pub address: Bits<64>,
+    /// Payload octets; for `PLACE_HOST` the frame's. At least 1 unless `PLACE_DISCARD`.
+    pub octets: Bits<16>,
+    /// A completion queue entry follows the payload.
+    pub complete: Bit,
+    /// Words 0 to 5 of that entry, word 0 in bits 31:0.
+    pub cqe: Bits<192>,
+}
+
+/// `PlaceCommand::kind`: throw the beats away.
+pub const PLACE_DISCARD: u64 = 0;
+/// `PlaceCommand::kind`: write the payload to memory.
+pub const PLACE_WRITE: u64 = 1;
+/// `PlaceCommand::kind`: put the frame into the host receive ring.
+pub const PLACE_HOST: u64 = 2;
+
+/// Register file to every room: one table operation. It holds until the owning room's `table_done`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct TableRequest {
+    /// `rnic_abi::tables::{WRITE, READ, RELEASE}`.
+    pub operation: Bits<2>,
+    /// Table number.
+    pub table: Bits<4>,
+    /// Entry.
+    pub index: Bits<16>,
+    /// Data words, word 0 in bits 31:0.
+    pub data: Bits<320>,
+}
+
+/// Trace: the verdict on a segment with payload, one cycle.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SegmentEvent {
+    /// Connection.
+    pub connection: Bits<10>,
+    /// `rnic_abi::events::SegmentVerdict`.
+    pub verdict: Bits<3>,
+    /// SEG.SEQ as received.
+    pub seg_seq: Bits<32>,
+    /// Payload octets as received.
+    pub seg_len: Bits<14>,
+}
+
+/// Trace: what became of an FPDU, one cycle, in stream order. None for FPDUs after a stream's error.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FpduEvent {
+    /// Connection.
+    pub connection: Bits<10>,
+    /// Sequence number of the FPDU's first octet.
+    pub sequence: Bits<32>,
+    /// ULPDU_Length in octets.
+    pub ulpdu_length: Bits<16>,
+    /// `rnic_abi::errors::StreamError`, 0 for none.
+    pub error: Bits<5>,
+    /// RDMAP opcode as received; 0 where the ULPDU has no DDP header or the CRC is wrong.
+    pub opcode: Bits<4>,
+    /// The ULPDU has a DDP header, and CRC and markers are right: `opcode` counts.
+    pub opcode_valid: Bit,
+    /// Octets placed in memory.
+    pub placed_octets: Bits<16>,
+}
