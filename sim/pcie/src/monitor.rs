@@ -9,7 +9,7 @@
 //! records. Records are kept up to a capacity; the count goes on.
 //! Source: PCI Express Base Specification 5.0, sections 2.2, 2.3.1.1 and 2.3.2.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use thiserror::Error;
 
@@ -280,10 +280,11 @@ impl Monitor {
                 };
                 let key = (direction, requester, tag);
                 // The earlier request keeps the tag: its completions are on their way.
-                if self.outstanding.contains_key(&key) {
-                    found.push(Violation::TagReused { tag });
-                } else {
-                    self.outstanding.insert(key, request);
+                match self.outstanding.entry(key) {
+                    Entry::Occupied(_) => found.push(Violation::TagReused { tag }),
+                    Entry::Vacant(slot) => {
+                        slot.insert(request);
+                    }
                 }
             }
         }
