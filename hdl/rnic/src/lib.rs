@@ -2,3 +2,7 @@
 #![deny(missing_docs)]
 
 pub mod messages;
+pub mod common;
+
+#[cfg(any(test, feature = "testkit"))]
+pub mod testkit;
