@@ -104,6 +104,25 @@ fn word(octets: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(octets[at..at + 4].try_into().expect("four octets"))
 }
 
+/// A segment of either buffer model.
+#[derive(Copy, Clone, Debug)]
+pub enum Segment<'a> {
+    /// T set.
+    Tagged(Tagged<'a>),
+    /// T clear.
+    Untagged(Untagged<'a>),
+}
+
+impl<'a> Segment<'a> {
+    /// Read the segment behind a head that [`Head::parse`] gave of the same ULPDU.
+    pub fn parse(head: Head, ulpdu: &'a [u8]) -> Self {
+        match head.tagged {
+            true => Self::Tagged(Tagged::parse(head, ulpdu)),
+            false => Self::Untagged(Untagged::parse(head, ulpdu)),
+        }
+    }
+}
+
 impl<'a> Tagged<'a> {
     fn parse(head: Head, ulpdu: &'a [u8]) -> Self {
         Self {
@@ -257,9 +276,9 @@ impl DdpReceiver {
         if head.rdmap_version != self.version {
             return Err(StreamError::RdmapVersion);
         }
-        match head.tagged {
-            true => tagged(user, fpdu, &Tagged::parse(head, &fpdu.ulpdu), regions),
-            false => self.untagged(user, fpdu, &Untagged::parse(head, &fpdu.ulpdu), regions),
+        match Segment::parse(head, &fpdu.ulpdu) {
+            Segment::Tagged(segment) => tagged(user, fpdu, &segment, regions),
+            Segment::Untagged(segment) => self.untagged(user, fpdu, &segment, regions),
         }
     }
 

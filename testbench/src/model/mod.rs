@@ -248,9 +248,13 @@ impl Model {
             self.memory.write(address, &data);
         }
         if let Some(entry) = outcome.completion {
-            self.completions.push(entry);
+            self.complete(entry);
         }
-        self.counters[Counter::Completions.index()] = self.completions.len() as u32;
+    }
+
+    fn complete(&mut self, entry: [u32; 6]) {
+        self.completions.push(entry);
+        self.count(Counter::Completions);
     }
 
     fn pass_to_host(&mut self, frame: &[u8]) {
