@@ -6,6 +6,7 @@ use pcie_sim::tlp::{
 };
 use pcie_sim::{octets_from_dwords, Bdf, ByteEnables, Header, Kind, Length, Tlp};
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 
 const DEVICE: Bdf = Bdf::new(0x12, 0x03, 0x4);
 const HOST: Bdf = Bdf::new(0, 0, 0);
@@ -237,7 +238,19 @@ fn owned_bits(header: &Header) -> [u32; 4] {
     }
 }
 
+/// A failing case's seed is printed, and kept in a file beside this one to be run first.
+fn seeded(cases: u32) -> ProptestConfig {
+    let persistence = FileFailurePersistence::WithSource("regressions");
+    ProptestConfig {
+        cases,
+        failure_persistence: Some(Box::new(persistence)),
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
+    #![proptest_config(seeded(1024))]
+
     #[test]
     fn every_header_packs_and_parses_to_itself(header in header()) {
         let packed = header.pack().expect("every field is in range");

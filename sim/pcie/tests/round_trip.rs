@@ -9,6 +9,7 @@ use pcie_sim::{
     RootComplexSettings, Token, TransferSize,
 };
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 
 const FUNCTION: Bdf = Bdf::new(1, 0, 0);
 const OCTETS: usize = 0x4000;
@@ -255,8 +256,18 @@ fn stalls() -> impl Strategy<Value = Vec<(bool, bool)>> {
     })
 }
 
+/// A failing case's seed is printed, and kept in a file beside this one to be run first.
+fn seeded(cases: u32) -> ProptestConfig {
+    let persistence = FileFailurePersistence::WithSource("regressions");
+    ProptestConfig {
+        cases,
+        failure_persistence: Some(Box::new(persistence)),
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(seeded(128))]
 
     #[test]
     fn random_transfers_both_ways_equal_plain_arrays(
