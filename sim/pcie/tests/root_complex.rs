@@ -205,7 +205,31 @@ fn a_device_without_bus_mastering_sends_no_request() {
         device.read_memory(1, 0x1000, 1),
         Err(TransferError::BusMasterDisabled)
     );
+    assert!(device.raise_interrupt(0));
     assert_eq!(device.next_upstream(1), None);
+}
+
+#[test]
+fn interrupts_wait_for_bus_mastering() {
+    let (mut host, mut device, [_, table]) = joined();
+    let entry = [WINDOW as u32, 0, 8, 0].map(u32::to_le_bytes).concat();
+    host.write_bar(1, table, &entry);
+    let control = register::MSIX_CONTROL;
+    host.write_configuration(1, FUNCTION, control, &[0, 0x80])
+        .expect("one dword");
+    host.write_configuration(1, FUNCTION, register::COMMAND, &[0x02, 0])
+        .expect("one dword");
+    exchange(1, &mut host, &mut device);
+    assert!(device.raise_interrupt(0));
+    exchange(2, &mut host, &mut device);
+    assert_eq!(host.next_interrupt(), None);
+    host.write_configuration(3, FUNCTION, register::COMMAND, &[0x06, 0])
+        .expect("one dword");
+    exchange(3, &mut host, &mut device);
+    assert_eq!(
+        host.next_interrupt().map(|interrupt| interrupt.data),
+        Some(8)
+    );
 }
 
 #[test]
