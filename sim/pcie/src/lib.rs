@@ -118,3 +118,8 @@ pub use requester::{Token, TransferError};
 pub use root_complex::{Interrupt, RootComplex, RootComplexSettings};
 pub use tlp::{octets_from_dwords, Bdf, Header, Kind, Length, Tlp};
 pub use violation::Violation;
+
+/// The code of the readme, which has to compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -119,13 +119,13 @@ impl Region {
         self.octets_written
     }
 
-    /// Every run the device wrote, oldest first; empty unless [`Memory::log_writes`] is on.
+    /// Every run the device wrote, oldest first; empty unless [`Memory::log_writes`](super::Memory::log_writes) is on.
     pub fn writes(&self) -> &[WriteEntry] {
         self.log.as_deref().unwrap_or_default()
     }
 
     /// The addresses the device wrote, as sorted ranges that neither touch nor overlap;
-    /// empty unless [`Memory::log_writes`] is on.
+    /// empty unless [`Memory::log_writes`](super::Memory::log_writes) is on.
     pub fn written_ranges(&self) -> Vec<Range<u64>> {
         let mut ranges: Vec<Range<u64>> = self
             .writes()

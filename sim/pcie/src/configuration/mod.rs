@@ -11,9 +11,12 @@
 //! (write ones, read back the size) follows from its mask.
 //! Source: PCI Express Base Specification 5.0, sections 7.5.1, 7.5.3 and 7.7.2.
 
+mod function;
+pub mod register;
+
 use std::ops::Range;
 
-use thiserror::Error;
+pub use function::{Bar, ConfigurationError, Identity, Msix};
 
 use crate::limits::{Limits, TransferSize};
 use crate::tlp::DWORD_OCTETS;
@@ -23,36 +26,6 @@ use crate::ByteEnables;
 pub const CONFIGURATION_OCTETS: usize = 4096;
 /// BAR registers of a type 0 header.
 pub const BAR_COUNT: usize = 6;
-
-/// Octet offsets of the registers that a host needs by name.
-pub mod register {
-    /// Vendor ID and, above it, Device ID.
-    pub const VENDOR_ID: u16 = 0x00;
-    /// Command.
-    pub const COMMAND: u16 = 0x04;
-    /// Status.
-    pub const STATUS: u16 = 0x06;
-    /// Revision ID and, above it, the 24 bits of Class Code.
-    pub const REVISION_ID: u16 = 0x08;
-    /// BAR 0; the others follow.
-    pub const BAR0: u16 = 0x10;
-    /// Subsystem Vendor ID and, above it, Subsystem ID.
-    pub const SUBSYSTEM: u16 = 0x2c;
-    /// Capabilities Pointer.
-    pub const CAPABILITIES: u16 = 0x34;
-    /// Interrupt Line.
-    pub const INTERRUPT_LINE: u16 = 0x3c;
-    /// The PCI Express capability, as this model places it.
-    pub const PCI_EXPRESS: u16 = 0x40;
-    /// Device Capabilities.
-    pub const DEVICE_CAPABILITIES: u16 = PCI_EXPRESS + 4;
-    /// Device Control.
-    pub const DEVICE_CONTROL: u16 = PCI_EXPRESS + 8;
-    /// The MSI-X capability, as this model places it.
-    pub const MSIX: u16 = 0x80;
-    /// MSI-X Message Control.
-    pub const MSIX_CONTROL: u16 = MSIX + 2;
-}
 
 /// Command: Memory Space Enable.
 pub const COMMAND_MEMORY: u16 = 1 << 1;
@@ -80,101 +53,6 @@ const DEVICE_CONTROL_WRITABLE: u16 = 0x79ff;
 pub const MSIX_CONTROL_ENABLE: u16 = 1 << 15;
 /// MSI-X Message Control: Function Mask.
 pub const MSIX_CONTROL_MASK: u16 = 1 << 14;
-
-/// Who the function says it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Identity {
-    /// Vendor ID.
-    pub vendor_id: u16,
-    /// Device ID.
-    pub device_id: u16,
-    /// Revision ID.
-    pub revision_id: u8,
-    /// Class Code: base class, sub-class, interface; 24 bits.
-    pub class_code: u32,
-    /// Subsystem Vendor ID.
-    pub subsystem_vendor_id: u16,
-    /// Subsystem ID.
-    pub subsystem_id: u16,
-}
-
-/// One memory BAR.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Bar {
-    /// Which BAR register, `0..=5`; a 64-bit BAR takes the next one as well.
-    pub index: u8,
-    /// Size in octets: a power of two, at least 128.
-    pub octets: u64,
-    /// Whether it can lie above 4 GiB.
-    pub wide: bool,
-    /// Whether reads are free of side effects.
-    pub prefetchable: bool,
-}
-
-/// Where the MSI-X table and pending bits are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Msix {
-    /// Vectors, `1..=2048`.
-    pub vector_count: u16,
-    /// BAR index of the table.
-    pub table_bar: u8,
-    /// Octet offset of the table in it; a multiple of eight.
-    pub table_offset: u32,
-    /// BAR index of the Pending Bit Array (PBA).
-    pub pending_bar: u8,
-    /// Octet offset of the array in it; a multiple of eight.
-    pub pending_offset: u32,
-}
-
-impl Msix {
-    /// Octets of one table entry.
-    pub const ENTRY_OCTETS: usize = 16;
-
-    /// Octets of the table.
-    pub const fn table_octets(&self) -> usize {
-        self.vector_count as usize * Self::ENTRY_OCTETS
-    }
-
-    /// Octets of the pending bits: whole quadwords.
-    pub const fn pending_octets(&self) -> usize {
-        (self.vector_count as usize).div_ceil(64) * 8
-    }
-}
-
-/// Why a configuration space cannot be built.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum ConfigurationError {
-    /// The size is no power of two, is below 128, or does not fit the BAR's width.
-    #[error(
-        "BAR {index} has {octets} octets; give a power of two from 128 on, 2^31 at most if narrow"
-    )]
-    BarSize {
-        /// The BAR.
-        index: u8,
-        /// Its size.
-        octets: u64,
-    },
-    /// The register does not exist or belongs to another BAR.
-    #[error("BAR {index} does not exist or is taken; a wide BAR takes two registers")]
-    BarIndex {
-        /// The BAR.
-        index: u8,
-    },
-    /// The vectors are too many or none.
-    #[error("{vector_count} MSI-X vectors; give 1 to 2048")]
-    VectorCount {
-        /// The number asked for.
-        vector_count: u16,
-    },
-    /// The table or the pending bits are not within their BAR, or not aligned.
-    #[error("MSI-X structure at BAR {bar} offset {offset:#x} is outside its BAR or unaligned")]
-    MsixPlace {
-        /// The BAR.
-        bar: u8,
-        /// The offset.
-        offset: u32,
-    },
-}
 
 /// The configuration space of one function.
 ///
