@@ -119,7 +119,8 @@ impl Region {
         self.octets_written
     }
 
-    /// Every run the device wrote, oldest first; empty unless [`Memory::log_writes`](super::Memory::log_writes) is on.
+    /// Every run the device wrote, oldest first; empty unless
+    /// [`Memory::log_writes`](super::Memory::log_writes) is on.
     pub fn writes(&self) -> &[WriteEntry] {
         self.log.as_deref().unwrap_or_default()
     }
