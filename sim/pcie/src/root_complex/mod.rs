@@ -7,7 +7,7 @@
 //!              |            Cpl  -> Requester (poll)        |           |   next_interrupt()
 //!   downstream |                                            v           |   write_bar()
 //!   <--------- | Monitor <- one queue, in order <- MWr, MRd, Cfg, CplD  |   read_bar(), poll()
-//!              +---------------------------------------------------------+
+//!              +--------------------------------------------------------+
 //! ```
 //!
 //! * Time is a count of ticks that the caller gives on each call; there is no other clock.
