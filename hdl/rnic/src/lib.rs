@@ -8,3 +8,4 @@ pub mod lint;
 
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
+pub mod top;
