@@ -120,7 +120,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
             &[tail & 0xffff],
         )?;
         queue.next_msn = tail;
-        Ok(Posted { msn, pool_entry: entry })
+        Ok(Posted {
+            msn,
+            pool_entry: entry,
+        })
     }
 
     /// A message was delivered into the buffer of `msn`: its place may be posted again.

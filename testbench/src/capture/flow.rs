@@ -48,7 +48,10 @@ pub struct RegionUse {
     pub octets: u64,
     /// Rights it must have, `rnic_abi::tables::RIGHT_*`.
     pub rights: u32,
-    /// Frames before which it must be made valid again, because the flow invalidated it before.
+    /// No other STag of the flow had its stag_index before: it is registered with the connection.
+    pub initial: bool,
+    /// Frames before which it must be made valid again, because the flow invalidated it before, or
+    /// used its stag_index with another key.
     pub renewals: Vec<usize>,
 }
 

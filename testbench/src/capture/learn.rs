@@ -39,6 +39,8 @@ pub struct Direction<'a> {
 struct Learned {
     regions: BTreeMap<u32, RegionUse>,
     invalidated: BTreeSet<u32>,
+    /// The STag that each stag_index stands for at this point of the stream.
+    current: BTreeMap<u32, u32>,
     messages: Vec<Message>,
 }
 
@@ -139,7 +141,8 @@ impl Learned {
         };
         let region = self.regions.entry(stag).or_insert(empty);
         region.rights |= right;
-        if self.invalidated.remove(&stag) {
+        let replaced = before.is_some_and(|before| before != stag);
+        if self.invalidated.remove(&stag) || replaced {
             region.renewals.push(first_frame);
         }
         region

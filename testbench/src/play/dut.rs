@@ -63,7 +63,8 @@ pub trait Dut {
     /// End an offload.
     fn close(&mut self, connection: Connection) -> Result<(), DriverError>;
     /// Open an untagged queue.
-    fn open_queue(&mut self, connection: Connection, qn: u32, log2: u32) -> Result<(), DriverError>;
+    fn open_queue(&mut self, connection: Connection, qn: u32, log2: u32)
+        -> Result<(), DriverError>;
     /// Post a receive buffer. `posted` is where another receiver of this run has put it.
     fn post(
         &mut self,

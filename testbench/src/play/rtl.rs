@@ -66,7 +66,10 @@ impl Rtl {
 
 impl Dut for Rtl {
     fn map(&mut self, name: &str, address: u64, octets: usize) {
-        let mapped = self.simulation.borrow_mut().map(name, address, octets.max(1));
+        let mapped = self
+            .simulation
+            .borrow_mut()
+            .map(name, address, octets.max(1));
         assert!(mapped, "the player never maps {address:#x} twice");
     }
 
@@ -78,7 +81,12 @@ impl Dut for Rtl {
         self.device.close_connection(connection)
     }
 
-    fn open_queue(&mut self, connection: Connection, qn: u32, log2: u32) -> Result<(), DriverError> {
+    fn open_queue(
+        &mut self,
+        connection: Connection,
+        qn: u32,
+        log2: u32,
+    ) -> Result<(), DriverError> {
         self.device.open_queue(connection, qn, log2)
     }
 
@@ -89,7 +97,10 @@ impl Dut for Rtl {
         buffer: Buffer,
         _posted: Option<Posted>,
     ) -> Result<Posted, DriverError> {
-        let buffer = DmaBuffer { address: buffer.address, octets: buffer.octets as usize };
+        let buffer = DmaBuffer {
+            address: buffer.address,
+            octets: buffer.octets as usize,
+        };
         self.device.post_receive(connection, qn, buffer)
     }
 
@@ -134,8 +145,10 @@ impl Dut for Rtl {
             seen.host_frames.push(frame);
         }
         let mut simulation = self.simulation.borrow_mut();
-        seen.segments.extend(std::iter::from_fn(|| simulation.next_segment()));
-        seen.fpdus.extend(std::iter::from_fn(|| simulation.next_fpdu()));
+        seen.segments
+            .extend(std::iter::from_fn(|| simulation.next_segment()));
+        seen.fpdus
+            .extend(std::iter::from_fn(|| simulation.next_fpdu()));
         seen
     }
 
@@ -152,7 +165,10 @@ impl Dut for Rtl {
     fn violations(&self) -> Vec<String> {
         let simulation = self.simulation.borrow();
         let records = simulation.complex().monitor().records();
-        records.iter().map(|record| format!("cycle {}: {}", record.now, record.violation)).collect()
+        records
+            .iter()
+            .map(|record| format!("cycle {}: {}", record.now, record.violation))
+            .collect()
     }
 
     fn cycles(&self) -> u64 {

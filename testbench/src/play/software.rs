@@ -20,7 +20,10 @@ pub struct Software {
 impl Default for Software {
     fn default() -> Self {
         let slot = 1usize << Config::default().host_slot_octets_log2;
-        Self { model: Model::new(slot - SLOT_HEADER_OCTETS), open: BTreeSet::new() }
+        Self {
+            model: Model::new(slot - SLOT_HEADER_OCTETS),
+            open: BTreeSet::new(),
+        }
     }
 }
 
@@ -30,7 +33,10 @@ impl Dut for Software {
     }
 
     fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError> {
-        let exhausted = DriverError::Exhausted { what: "connection", limit: CONNECTIONS };
+        let exhausted = DriverError::Exhausted {
+            what: "connection",
+            limit: CONNECTIONS,
+        };
         let free = (0..CONNECTIONS as u16).find(|id| !self.open.contains(id));
         let connection = Connection(free.ok_or(exhausted)?);
         self.open.insert(connection.0);
@@ -44,7 +50,12 @@ impl Dut for Software {
         Ok(())
     }
 
-    fn open_queue(&mut self, connection: Connection, qn: u32, _log2: u32) -> Result<(), DriverError> {
+    fn open_queue(
+        &mut self,
+        connection: Connection,
+        qn: u32,
+        _log2: u32,
+    ) -> Result<(), DriverError> {
         self.model.open_queue(connection, qn);
         Ok(())
     }
@@ -57,9 +68,16 @@ impl Dut for Software {
         posted: Option<Posted>,
     ) -> Result<Posted, DriverError> {
         // Alone, the model has no pool: its entries are all called 0.
-        let posted = posted.unwrap_or(Posted { msn: 0, pool_entry: 0 });
+        let posted = posted.unwrap_or(Posted {
+            msn: 0,
+            pool_entry: 0,
+        });
         let Buffer { address, octets } = buffer;
-        let buffer = ddp::Buffer { address, octets, pool_entry: posted.pool_entry };
+        let buffer = ddp::Buffer {
+            address,
+            octets,
+            pool_entry: posted.pool_entry,
+        };
         self.model.post_receive(connection, qn, buffer);
         Ok(posted)
     }
@@ -98,7 +116,9 @@ impl Dut for Software {
 
     fn read(&self, address: u64, octets: usize) -> Vec<u8> {
         let found = self.model.memory.read(address, octets);
-        found.expect("the player reads only what it mapped").to_vec()
+        found
+            .expect("the player reads only what it mapped")
+            .to_vec()
     }
 
     fn counters(&mut self) -> Vec<(Counter, u32)> {
