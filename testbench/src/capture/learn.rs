@@ -130,13 +130,16 @@ impl Learned {
         }
     }
 
-    /// The entry of `stag`, made valid again before `first_frame` if it was invalidated.
+    /// The entry of `stag`, made valid again before `first_frame` if it was invalidated or its index
+    /// had another key.
     fn region(&mut self, stag: u32, right: u32, first_frame: usize) -> &mut RegionUse {
+        let before = self.current.insert(stag >> 8, stag);
         let empty = RegionUse {
             stag,
             base: 0,
             octets: 0,
             rights: 0,
+            initial: before.is_none(),
             renewals: Vec::new(),
         };
         let region = self.regions.entry(stag).or_insert(empty);

@@ -1,6 +1,6 @@
 //! Frames in capture order; connections, regions and receive buffers set up just in time.
 
-use crate::capture::{Capture, Flow};
+use crate::capture::{Capture, Flow, RegionUse};
 use crate::play::compare::Comparison;
 use crate::play::dut::{Buffer, Dut, DutKind, PlayError};
 use crate::play::regions::RegionOverride;
@@ -68,14 +68,23 @@ struct Expected {
     posted: bool,
 }
 
+/// A region of a flow.
+#[derive(Debug)]
+struct Region {
+    config: RegionConfig,
+    /// Registered with the connection.
+    initial: bool,
+    /// Frames before which it must be made valid again.
+    renewals: Vec<usize>,
+}
+
 /// A flow while its connection is offloaded.
 #[derive(Debug)]
 struct Active {
     connection: Connection,
     /// Messages by queue, in order of their MSN.
     queues: BTreeMap<u32, Vec<Expected>>,
-    /// Regions: what the flow may be told again, and the frames before which it must be.
-    regions: Vec<(RegionConfig, Vec<usize>)>,
+    regions: Vec<Region>,
 }
 
 /// A run in progress.
@@ -225,8 +234,8 @@ impl<'a> Player<'a> {
             .iter_mut()
             .for_each(|tally| tally.open(flow, connection));
         let regions = self.map_regions(flow);
-        for (region, _) in &regions {
-            each(&mut self.duts, |dut| dut.register(region))?;
+        for region in regions.iter().filter(|region| region.initial) {
+            each(&mut self.duts, |dut| dut.register(&region.config))?;
         }
         let queues = self.map_messages(flow);
         for (&qn, messages) in &queues {
@@ -244,7 +253,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    fn map_regions(&mut self, flow: usize) -> Vec<(RegionConfig, Vec<usize>)> {
+    fn map_regions(&mut self, flow: usize) -> Vec<Region> {
         let learned = self.flows[flow].regions.clone();
         let mut regions = Vec::new();
         for known in learned {
@@ -283,7 +292,14 @@ impl<'a> Player<'a> {
                 octets: region.octets,
                 address,
             };
-            regions.push((config, region.renewals));
+            let RegionUse {
+                initial, renewals, ..
+            } = region;
+            regions.push(Region {
+                config,
+                initial,
+                renewals,
+            });
         }
         regions
     }
@@ -323,7 +339,7 @@ impl<'a> Player<'a> {
         let renewal = active
             .regions
             .iter()
-            .any(|(_, renewals)| renewals.contains(&frame));
+            .any(|region| region.renewals.contains(&frame));
         let unposted = active
             .queues
             .values()
@@ -339,8 +355,8 @@ impl<'a> Player<'a> {
         let due = active
             .regions
             .iter()
-            .filter(|(_, renewals)| renewals.contains(&frame));
-        let due: Vec<RegionConfig> = due.map(|(config, _)| *config).collect();
+            .filter(|region| region.renewals.contains(&frame));
+        let due: Vec<RegionConfig> = due.map(|region| region.config).collect();
         if !due.is_empty() {
             self.settle();
         }
@@ -401,8 +417,8 @@ impl<'a> Player<'a> {
             tally.collect(flow, dut.as_ref());
         }
         each(&mut self.duts, |dut| dut.close(active.connection))?;
-        for (region, _) in active.regions {
-            each(&mut self.duts, |dut| dut.deregister(region.stag))?;
+        for region in active.regions.iter().filter(|region| region.initial) {
+            each(&mut self.duts, |dut| dut.deregister(region.config.stag))?;
         }
         self.tallies
             .iter_mut()
