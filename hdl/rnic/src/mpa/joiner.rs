@@ -16,8 +16,8 @@
 //! | units      | octets                                                                         |
 //!
 //! `almost_full` is high while seven places or fewer are free: the reader, which then starts no
-//! beat, has at most seven on their way. A job gives at least one beat; if it has no octets,
-//! that beat has `joined_octets` 0.
+//! beat, has at most seven on their way. A job gives at least one beat. `joined_octets` is
+//! 0 in the last beat of a job without octets, and may be in that of a job that was killed.
 // LogicStruct derives accessors without documentation; all else here is documented by hand.
 #![allow(missing_docs)]
 use crate::common::fifo::Fifo;
@@ -55,7 +55,7 @@ pub struct Joiner<const D: usize, const O: usize, const H: usize> {
     pub almost_full: Signal<Out, Bit>,
     /// Octets of a job.
     pub joined_data: Signal<Out, Bits<D>>,
-    /// How many, from lane 0 on; D/8 but for the last beat, 0 only if the job has none.
+    /// How many, from lane 0 on; D/8 but for the last beat, 0 only in a last one (see the head of the file).
     pub joined_octets: Signal<Out, Bits<7>>,
     /// First beat of its job.
     pub joined_first: Signal<Out, Bit>,

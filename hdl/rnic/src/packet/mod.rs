@@ -33,3 +33,8 @@ pub mod planner;
 pub mod streamer;
 pub mod reader;
 pub mod room;
+
+#[cfg(test)]
+mod bench;
+#[cfg(test)]
+mod tests;

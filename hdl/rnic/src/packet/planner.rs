@@ -14,7 +14,7 @@
 //! |            | for a job of one page                                                      |
 //! | units      | octets; a run is the octets of a job in one frame                          |
 //!
-//! At most 7 jobs are between `begin` and `job_left`, so that a tag (3 bits) means one job. A
+//! At most 7 jobs are between `begun` and `job_left`, so that a tag (3 bits) means one job. A
 //! job that is killed ends with a segment of no octets.
 use super::types::{FrameEntry, Segment};
 use crate::common::fifo::Fifo;
@@ -86,9 +86,9 @@ pub struct Planner {
     /// `segment` is taken.
     pub segment_ready: Signal<In, Bit>,
     /// A job begins; one cycle.
-    pub begin: Signal<Out, Bit>,
+    pub begun: Signal<Out, Bit>,
     /// Its tag.
-    pub begin_tag: Signal<Out, Bits<3>>,
+    pub begun_tag: Signal<Out, Bits<3>>,
     /// Killed jobs, one bit per tag.
     pub killed: Signal<In, Bits<8>>,
     jobs: Skid<ReadJob>,
@@ -97,7 +97,7 @@ pub struct Planner {
     frame_link: SdpRam<Bits<9>, 9>,
     frame_table: SdpRam<FrameEntry, 9>,
     state: DFF<PlannerState>,
-    // Jobs between `begin` and `job_left`.
+    // Jobs between `begun` and `job_left`.
     out: DFF<Bits<3>>,
     next_tag: DFF<Bits<3>>,
     started_count: DFF<Bits<3>>,
@@ -168,8 +168,8 @@ impl Default for Planner {
             segment: Default::default(),
             segment_valid: Default::default(),
             segment_ready: Default::default(),
-            begin: Default::default(),
-            begin_tag: Default::default(),
+            begun: Default::default(),
+            begun_tag: Default::default(),
             killed: Default::default(),
             jobs: Default::default(),
             queue: Default::default(),
@@ -284,8 +284,8 @@ impl Logic for Planner {
             & (self.age.q.val() == self.settled.val())
             & !self.cut.q.val();
         self.jobs.m_ready.next = self.begins.val();
-        self.begin.next = self.begins.val();
-        self.begin_tag.next = self.next_tag.q.val();
+        self.begun.next = self.begins.val();
+        self.begun_tag.next = self.next_tag.q.val();
         self.queue.write.next = self.begins.val();
         self.queue.data_in.next = self.jobs.m_data.val();
         self.started.next = self.queue.data_out.val();
@@ -373,12 +373,10 @@ impl Logic for Planner {
                 self.index.d.next = self.index.q.val() + self.one_index.val();
                 self.state.d.next = PlannerState::Page;
             }
-            PlannerState::Follow => {
-                if self.cut.q.val() {
-                    self.state.d.next = PlannerState::Page;
-                }
-            }
             _ => {}
+        }
+        if (self.state.q.val() == PlannerState::Follow) & self.cut.q.val() {
+            self.state.d.next = PlannerState::Page;
         }
         if self.begins.val() | self.follows.val() {
             self.state.d.next = PlannerState::Page;

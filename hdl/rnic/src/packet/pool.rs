@@ -247,12 +247,13 @@ impl Logic for PagePool {
         // Arbiter: choose in one cycle, fetch the chain in the next.
         self.waiting.next = 0.into();
         for i in 0..4 {
-            self.waiting.next = self
-                .waiting
-                .val()
-                .replace_bit(i, !self.queue[i].empty.val());
+            if !self.queue[i].empty.val() {
+                self.waiting.next = self.waiting.val().replace_bit(i, true);
+            }
         }
-        self.waiting.next = self.waiting.val().replace_bit(4, !self.own.empty.val());
+        if !self.own.empty.val() {
+            self.waiting.next = self.waiting.val().replace_bit(4, true);
+        }
         self.first.next = self.waiting.val() & self.favoured.q.val();
         if !self.first.val().any() {
             self.first.next = self.waiting.val();

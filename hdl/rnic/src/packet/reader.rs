@@ -186,8 +186,8 @@ impl<const B: usize, const O: usize> Logic for PacketReader<B, O> {
 
         // Who lives, who is killed.
         self.born.next = 0.into();
-        if self.planner.begin.val() {
-            self.born.next = self.one.val() << self.planner.begin_tag.val();
+        if self.planner.begun.val() {
+            self.born.next = self.one.val() << self.planner.begun_tag.val();
         }
         self.gone.next = 0.into();
         if self.streamer.finish.val() {

@@ -167,8 +167,8 @@ impl<
         self.store.alloc_valid.next = self.pool.alloc_valid.val();
         self.pool.alloc_take.next = self.store.alloc_take.val();
         self.store.release_room.next = self.pool.own_release_room.val();
-        self.pool.own_release.next = self.store.release.val();
-        self.pool.own_release_valid.next = self.store.release_valid.val();
+        self.pool.own_release.next = self.store.refused.val();
+        self.pool.own_release_valid.next = self.store.refused_valid.val();
         self.pool.link_write.next = self.store.link_write.val();
         self.pool.link_page.next = self.store.link_page.val();
         self.pool.link_next.next = self.store.link_next.val();

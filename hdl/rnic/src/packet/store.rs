@@ -5,7 +5,7 @@
 //! store_* ---> gather W to D ---> memory_* (one word per D/W beats)
 //!                  |  page by page: alloc_*, next-page links: link_*
 //! frame_info ---> { head, tail, failed? } ---> stored (FIFO of 16)
-//!                                         \--> release (VERDICT_DROP or failed)
+//!                                         \--> refused (VERDICT_DROP or failed)
 //! ```
 //!
 //! | enters     | frames in beats of W bits, never stalled; one `FrameInfo` per frame, after its |
@@ -52,9 +52,9 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     /// The page after it.
     pub link_next: Signal<Out, Bits<9>>,
     /// A chain to give back; never refused.
-    pub release: Signal<Out, PageChain>,
-    /// `release` counts.
-    pub release_valid: Signal<Out, Bit>,
+    pub refused: Signal<Out, PageChain>,
+    /// `refused` counts.
+    pub refused_valid: Signal<Out, Bit>,
     /// The pool can take back the chains of the frames under way and of one more.
     pub release_room: Signal<In, Bit>,
     /// A word is written.
@@ -143,8 +143,8 @@ impl<const W: usize, const D: usize, const B: usize> Default for PacketStore<W, 
             link_write: Default::default(),
             link_page: Default::default(),
             link_next: Default::default(),
-            release: Default::default(),
-            release_valid: Default::default(),
+            refused: Default::default(),
+            refused_valid: Default::default(),
             release_room: Default::default(),
             memory_write: Default::default(),
             memory_page: Default::default(),
@@ -307,8 +307,8 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         self.link_write.next = self.link.q.val();
         self.link_page.next = self.link_from.q.val();
         self.link_next.next = self.link_to.q.val();
-        self.release.next = self.released.q.val();
-        self.release_valid.next = self.released_valid.q.val();
+        self.refused.next = self.released.q.val();
+        self.refused_valid.next = self.released_valid.q.val();
         self.count_no_page.next = self.counted.q.val();
 
         if self.reset.val() {

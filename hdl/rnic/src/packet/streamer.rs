@@ -71,7 +71,7 @@ pub struct Streamer<const B: usize, const O: usize> {
     last_word: Signal<Local, Bits<B>>,
     word_now: Signal<Local, Bits<B>>,
     at_last: Signal<Local, Bit>,
-    void: Signal<Local, Bit>,
+    skipped: Signal<Local, Bit>,
     go: Signal<Local, Bit>,
     finishes: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
@@ -125,7 +125,7 @@ impl<const B: usize, const O: usize> Default for Streamer<B, O> {
             last_word: Default::default(),
             word_now: Default::default(),
             at_last: Default::default(),
-            void: Default::default(),
+            skipped: Default::default(),
             go: Default::default(),
             finishes: Default::default(),
             ends: Default::default(),
@@ -168,11 +168,11 @@ impl<const B: usize, const O: usize> Logic for Streamer<B, O> {
         }
         self.at_last.next = self.word_now.val() == self.last_word.val();
 
-        // A segment that is void is passed over; as the job's last it becomes a beat of nothing.
-        self.void.next =
+        // A segment without octets, or of a killed job, is skipped; as the job's last it becomes a beat of nothing.
+        self.skipped.next =
             self.part.val().nothing | self.killed.val().get_bit(self.tag.q.val().index());
         self.go.next = self.segment_valid.val() & !self.hold.val() & !self.gap.q.val();
-        self.finishes.next = self.void.val() | self.at_last.val();
+        self.finishes.next = self.skipped.val() | self.at_last.val();
         self.ends.next = self.go.val() & self.finishes.val() & self.part.val().job_last;
         self.segment_ready.next = self.go.val() & self.finishes.val();
         self.finish.next = self.ends.val();
@@ -200,8 +200,8 @@ impl<const B: usize, const O: usize> Logic for Streamer<B, O> {
         if self.at_last.val() {
             self.stop.d.next = self.last_octet.val().get_bits::<O>(0);
         }
-        self.nothing.d.next = self.void.val();
-        self.valid.d.next = self.go.val() & (!self.void.val() | self.part.val().job_last);
+        self.nothing.d.next = self.skipped.val();
+        self.valid.d.next = self.go.val() & (!self.skipped.val() | self.part.val().job_last);
         self.last.d.next = self.ends.val();
         self.read_page.next = self.page_address.q.val();
         self.read_word.next = self.word_address.q.val();
