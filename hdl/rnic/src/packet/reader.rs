@@ -8,7 +8,7 @@
 //!
 //! | enters     | `ReadJob`s; page links, frame links and frame entries (own copies); `kill`     |
 //! | leaves     | memory addresses; for each word which octets count; `started` once per job     |
-//! | latency    | 4 cycles `job_valid` to `read_page`, and 3 more per page before `offset`       |
+//! | latency    | 4 cycles `job_valid` to `read_page`, and 3 more per link followed to `offset`       |
 //! | throughput | one word per cycle; jobs of one page: 2 cycles, or their words and one more;   |
 //! |            | 6 cycles from a run of one page to the next run                                |
 //! | units      | octets, pages of 256 octets, words of `2^O` octets                             |
@@ -57,6 +57,10 @@ pub struct PacketReader<const B: usize, const O: usize> {
     pub link_page: Signal<In, Bits<9>>,
     /// The page after it.
     pub link_next: Signal<In, Bits<9>>,
+    /// `jump[jump_page] = link_next`: copy of the store's links eight pages on.
+    pub jump_write: Signal<In, Bit>,
+    /// A page in use.
+    pub jump_page: Signal<In, Bits<9>>,
     /// Writes the frame table.
     pub frame_table_write: Signal<In, Bit>,
     /// First page of the frame.
@@ -113,6 +117,8 @@ impl<const B: usize, const O: usize> Default for PacketReader<B, O> {
             link_write: Default::default(),
             link_page: Default::default(),
             link_next: Default::default(),
+            jump_write: Default::default(),
+            jump_page: Default::default(),
             frame_table_write: Default::default(),
             frame_table_index: Default::default(),
             frame_table_data: Default::default(),
@@ -161,6 +167,8 @@ impl<const B: usize, const O: usize> Logic for PacketReader<B, O> {
         self.planner.link_write.next = self.link_write.val();
         self.planner.link_page.next = self.link_page.val();
         self.planner.link_next.next = self.link_next.val();
+        self.planner.jump_write.next = self.jump_write.val();
+        self.planner.jump_page.next = self.jump_page.val();
         self.planner.frame_table_write.next = self.frame_table_write.val();
         self.planner.frame_table_index.next = self.frame_table_index.val();
         self.planner.frame_table_data.next = self.frame_table_data.val();

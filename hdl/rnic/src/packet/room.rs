@@ -175,6 +175,8 @@ impl<
         self.reader.link_write.next = self.store.link_write.val();
         self.reader.link_page.next = self.store.link_page.val();
         self.reader.link_next.next = self.store.link_next.val();
+        self.reader.jump_write.next = self.store.jump_write.val();
+        self.reader.jump_page.next = self.store.jump_page.val();
         self.pool.release0.next = self.release0.val();
         self.pool.release0_valid.next = self.release0_valid.val();
         self.release0_ready.next = self.pool.release0_ready.val();

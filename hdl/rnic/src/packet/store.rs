@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! store_* ---> gather W to D ---> memory_* (one word per D/W beats)
-//!                  |  page by page: alloc_*, next-page links: link_*
+//!                  |  page by page: alloc_*, links: link_* (to the next), jump_* (eight on)
 //! frame_info ---> { head, tail, failed? } ---> stored (FIFO of 16)
 //!                                         \--> refused (VERDICT_DROP or failed)
 //! ```
@@ -51,6 +51,10 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     pub link_page: Signal<Out, Bits<9>>,
     /// The page after it.
     pub link_next: Signal<Out, Bits<9>>,
+    /// `jump[jump_page] = link_next`: the page eight after it.
+    pub jump_write: Signal<Out, Bit>,
+    /// A page of the frame.
+    pub jump_page: Signal<Out, Bits<9>>,
     /// A chain to give back; never refused.
     pub refused: Signal<Out, PageChain>,
     /// `refused` counts.
@@ -92,6 +96,11 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     link: DFF<Bit>,
     link_from: DFF<Bits<9>>,
     link_to: DFF<Bits<9>>,
+    // The last eight pages taken, the latest first, and how many are the frame's (up to 8).
+    past: [DFF<Bits<9>>; 8],
+    taken: DFF<Bits<4>>,
+    jump: DFF<Bit>,
+    jump_from: DFF<Bits<9>>,
     // The frame that ended last.
     ended: DFF<PageChain>,
     ended_failed: DFF<Bit>,
@@ -115,6 +124,7 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     two_beats: Constant<Bit>,
     half: Constant<Bits<10>>,
     one_word: Constant<Bits<B>>,
+    one_page: Constant<Bits<4>>,
     verdict_drop: Constant<Bits<2>>,
 }
 
@@ -143,6 +153,8 @@ impl<const W: usize, const D: usize, const B: usize> Default for PacketStore<W, 
             link_write: Default::default(),
             link_page: Default::default(),
             link_next: Default::default(),
+            jump_write: Default::default(),
+            jump_page: Default::default(),
             refused: Default::default(),
             refused_valid: Default::default(),
             release_room: Default::default(),
@@ -170,6 +182,10 @@ impl<const W: usize, const D: usize, const B: usize> Default for PacketStore<W, 
             link: Default::default(),
             link_from: Default::default(),
             link_to: Default::default(),
+            past: std::array::from_fn(|_| Default::default()),
+            taken: Default::default(),
+            jump: Default::default(),
+            jump_from: Default::default(),
             ended: Default::default(),
             ended_failed: Default::default(),
             ended_has_pages: Default::default(),
@@ -191,6 +207,7 @@ impl<const W: usize, const D: usize, const B: usize> Default for PacketStore<W, 
             frame: Default::default(),
             two_beats: Constant::new(D != W),
             half: Constant::new(((D - W) as LiteralType).into()),
+            one_page: Constant::new(1u64.into()),
             one_word: Constant::new(1u64.into()),
             verdict_drop: Constant::new(crate::messages::VERDICT_DROP.into()),
         }
@@ -213,6 +230,7 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
             ended_has_pages
         );
         dff_setup!(self, clock, released, released_valid, counted);
+        dff_setup!(self, clock, taken, jump, jump_from);
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
 
@@ -239,6 +257,23 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         self.link.d.next = self.take.val() & self.in_frame.q.val();
         self.link_from.d.next = self.current.q.val();
         self.link_to.d.next = self.alloc_page.val();
+        for i in 0..8 {
+            self.past[i].clock.next = self.clock.val();
+            self.past[i].d.next = self.past[i].q.val();
+        }
+        self.jump.d.next = self.take.val() & self.in_frame.q.val() & self.taken.q.val().get_bit(3);
+        self.jump_from.d.next = self.past[7].q.val();
+        if self.take.val() {
+            self.past[0].d.next = self.alloc_page.val();
+            for i in 1..8 {
+                self.past[i].d.next = self.past[i - 1].q.val();
+            }
+            if !self.in_frame.q.val() {
+                self.taken.d.next = self.one_page.val();
+            } else if !self.taken.q.val().get_bit(3) {
+                self.taken.d.next = self.taken.q.val() + self.one_page.val();
+            }
+        }
         if self.store_valid.val() {
             self.gathered.d.next = self.beat.val();
             if self.upper.q.val() {
@@ -307,6 +342,8 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         self.link_write.next = self.link.q.val();
         self.link_page.next = self.link_from.q.val();
         self.link_next.next = self.link_to.q.val();
+        self.jump_write.next = self.jump.q.val();
+        self.jump_page.next = self.jump_from.q.val();
         self.refused.next = self.released.q.val();
         self.refused_valid.next = self.released_valid.q.val();
         self.count_no_page.next = self.counted.q.val();
@@ -320,6 +357,7 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
             self.word.d.next = 0.into();
             self.write.d.next = false;
             self.link.d.next = false;
+            self.jump.d.next = false;
             self.released_valid.d.next = false;
             self.counted.d.next = false;
         }

@@ -53,6 +53,8 @@ pub struct Streamer<const B: usize, const O: usize> {
     // The cycle after a job's last beat stays empty: the joiner may need it.
     gap: DFF<Bit>,
     tag: DFF<Bits<3>>,
+    // The job at hand is killed; one cycle after `killed`, and in time for a job's first beat.
+    skip_job: DFF<Bit>,
     page_address: DFF<Bits<9>>,
     word_address: DFF<Bits<B>>,
     start: DFF<Bits<O>>,
@@ -107,6 +109,7 @@ impl<const B: usize, const O: usize> Default for Streamer<B, O> {
             word: Default::default(),
             gap: Default::default(),
             tag: Default::default(),
+            skip_job: Default::default(),
             page_address: Default::default(),
             word_address: Default::default(),
             start: Default::default(),
@@ -153,6 +156,7 @@ impl<const B: usize, const O: usize> Logic for Streamer<B, O> {
             stop
         );
         dff_setup!(self, clock, nothing, valid, last, first_q2, octets_q2, valid_q2, last_q2);
+        dff_setup!(self, clock, skip_job);
 
         // Where in the segment.
         self.part.next = self.segment.val();
@@ -169,8 +173,8 @@ impl<const B: usize, const O: usize> Logic for Streamer<B, O> {
         self.at_last.next = self.word_now.val() == self.last_word.val();
 
         // A segment without octets, or of a killed job, is skipped; as the job's last it becomes a beat of nothing.
-        self.skipped.next =
-            self.part.val().nothing | self.killed.val().get_bit(self.tag.q.val().index());
+        self.skip_job.d.next = self.killed.val().get_bit(self.tag.q.val().index());
+        self.skipped.next = self.part.val().nothing | self.skip_job.q.val();
         self.go.next = self.segment_valid.val() & !self.hold.val() & !self.gap.q.val();
         self.finishes.next = self.skipped.val() | self.at_last.val();
         self.ends.next = self.go.val() & self.finishes.val() & self.part.val().job_last;

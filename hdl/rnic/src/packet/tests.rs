@@ -364,6 +364,23 @@ fn first_beat_leaves_ten_cycles_after_the_job_was_taken() {
 }
 
 #[test]
+fn a_job_may_begin_in_any_page_of_the_longest_frame() {
+    let mut random = Random::from_environment();
+    let mut still = Still512::new(9218, &mut random);
+    for page in 0..36 {
+        let start = page * 256 + random.below(256) as usize;
+        let answer = &still.run(&[still.job(start, 9218 - start)])[0];
+        assert!(answer.octets == still.octets[start..], "{start}, {random}");
+        let links = (page / 8 + page % 8) as u64;
+        assert!(
+            answer.first - answer.taken <= 13 + 3 * links,
+            "page {page}: {} cycles",
+            answer.first - answer.taken
+        );
+    }
+}
+
+#[test]
 fn a_run_streams_one_beat_per_cycle_across_pages() {
     let mut random = Random::from_environment();
     let mut still = Still64::new(4003, &mut random);
