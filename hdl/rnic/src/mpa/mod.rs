@@ -1,0 +1,3 @@
+//! MPA: from accepted octets to FPDUs.
+
+pub mod joiner;
