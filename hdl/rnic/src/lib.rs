@@ -5,6 +5,10 @@ pub mod messages;
 pub mod common;
 pub mod emit;
 pub mod lint;
+pub mod ethernet;
+pub mod ip;
+pub mod tcp;
+pub mod front_end;
 
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
