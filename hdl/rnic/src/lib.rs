@@ -2,6 +2,8 @@
 #![deny(missing_docs)]
 
 pub mod messages;
+pub mod ddp;
+pub mod stag;
 pub mod common;
 pub mod emit;
 pub mod lint;
