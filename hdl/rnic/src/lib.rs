@@ -9,6 +9,8 @@ pub mod tcp;
 pub mod front_end;
 pub mod packet;
 pub mod mpa;
+pub mod ddp;
+pub mod stag;
 pub mod top;
 
 pub mod common;
