@@ -1,0 +1,278 @@
+//! First-word fall-through FIFO in distributed RAM with a registered output.
+//!
+//! ```text
+//! write, data_in --> [ LutRam, 2^A words ] --> [ output register ] --> data_out, empty
+//! ```
+//!
+//! | latency    | 2 cycles from `write` into an empty FIFO to `empty` low               |
+//! | throughput | one write and one read per cycle                                      |
+//! | units      | `fill`, `almost_full` count words; the output register is one of them |
+//! | depth      | `2^A` words in all                                                    |
+//!
+//! `data_out`, `empty`, `full`, `almost_full` and `fill` come from registers: a consumer has the
+//! whole cycle. `data_out` is valid while `empty` is low and stays until `read` is high at a
+//! clock edge. A `write` while `full` and a `read` while `empty` are ignored: nothing is lost or
+//! duplicated but the refused word, which the writer must hold.
+use super::lut_ram::LutRam;
+use rust_hdl::prelude::*;
+
+/// FIFO of `2^A` words of type `T`; `F` is the width of `fill` and must be `A + 1`.
+#[derive(LogicBlock)]
+pub struct Fifo<T: Synth, const A: usize, const F: usize> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; empties the FIFO.
+    pub reset: Signal<In, Bit>,
+    /// Stores `data_in` at the clock edge unless `full`.
+    pub write: Signal<In, Bit>,
+    /// The word to store.
+    pub data_in: Signal<In, T>,
+    /// No word is accepted in this cycle.
+    pub full: Signal<Out, Bit>,
+    /// At most the constructor's number of places is free.
+    pub almost_full: Signal<Out, Bit>,
+    /// Takes `data_out` at the clock edge unless `empty`.
+    pub read: Signal<In, Bit>,
+    /// The oldest word, valid while `empty` is low.
+    pub data_out: Signal<Out, T>,
+    /// `data_out` holds no word.
+    pub empty: Signal<Out, Bit>,
+    /// Number of words inside, 0..=2^A.
+    pub fill: Signal<Out, Bits<F>>,
+    memory: LutRam<T, A>,
+    write_pointer: DFF<Bits<A>>,
+    read_pointer: DFF<Bits<A>>,
+    count: DFF<Bits<F>>,
+    is_full: DFF<Bit>,
+    is_almost_full: DFF<Bit>,
+    head: DFF<T>,
+    head_valid: DFF<Bit>,
+    push: Signal<Local, Bit>,
+    pop: Signal<Local, Bit>,
+    // The memory moves a word to the output register.
+    load: Signal<Local, Bit>,
+    one_address: Constant<Bits<A>>,
+    one: Constant<Bits<F>>,
+    last_place: Constant<Bits<F>>,
+    // Fill at which `almost_full` is high, and its neighbours.
+    threshold: Constant<Bits<F>>,
+    below_threshold: Constant<Bits<F>>,
+    above_threshold: Constant<Bits<F>>,
+}
+
+impl<T: Synth, const A: usize, const F: usize> Fifo<T, A, F> {
+    /// A FIFO whose `almost_full` is high while at most `almost_full_free_words` places are free.
+    ///
+    /// # Panics
+    /// When `F != A + 1`, or the number of places is not within `1..2^A`.
+    pub fn new(almost_full_free_words: usize) -> Self {
+        let depth = 1usize << A;
+        assert!(F == A + 1, "Fifo: F = {F} must be A + 1 = {}", A + 1);
+        assert!(
+            (1..depth).contains(&almost_full_free_words),
+            "Fifo: {almost_full_free_words} free words for almost_full is outside 1..{depth}"
+        );
+        let threshold = (depth - almost_full_free_words) as LiteralType;
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            write: Default::default(),
+            data_in: Default::default(),
+            full: Default::default(),
+            almost_full: Default::default(),
+            read: Default::default(),
+            data_out: Default::default(),
+            empty: Default::default(),
+            fill: Default::default(),
+            memory: Default::default(),
+            write_pointer: Default::default(),
+            read_pointer: Default::default(),
+            count: Default::default(),
+            is_full: Default::default(),
+            is_almost_full: Default::default(),
+            head: Default::default(),
+            head_valid: Default::default(),
+            push: Default::default(),
+            pop: Default::default(),
+            load: Default::default(),
+            one_address: Constant::new(1u64.into()),
+            one: Constant::new(1u64.into()),
+            last_place: Constant::new((depth as LiteralType - 1).into()),
+            threshold: Constant::new(threshold.into()),
+            below_threshold: Constant::new((threshold - 1).into()),
+            above_threshold: Constant::new((threshold + 1).into()),
+        }
+    }
+}
+
+impl<T: Synth, const A: usize, const F: usize> Default for Fifo<T, A, F> {
+    /// `almost_full` one word before `full`.
+    fn default() -> Self {
+        Self::new(1)
+    }
+}
+
+impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            write_pointer,
+            read_pointer,
+            count,
+            is_full,
+            is_almost_full
+        );
+        dff_setup!(self, clock, head, head_valid);
+        self.memory.clock.next = self.clock.val();
+        self.full.next = self.is_full.q.val();
+        self.almost_full.next = self.is_almost_full.q.val();
+        self.empty.next = !self.head_valid.q.val();
+        self.data_out.next = self.head.q.val();
+        self.fill.next = self.count.q.val();
+
+        self.push.next = self.write.val() & !self.is_full.q.val();
+        self.pop.next = self.read.val() & self.head_valid.q.val();
+        // The memory never holds 2^A words: a second word enters only after the first one moved
+        // to the output register, so equal pointers always mean an empty memory.
+        self.load.next = (self.write_pointer.q.val() != self.read_pointer.q.val())
+            & (!self.head_valid.q.val() | self.read.val());
+
+        self.memory.write_enable.next = self.push.val();
+        self.memory.write_address.next = self.write_pointer.q.val();
+        self.memory.write_data.next = self.data_in.val();
+        self.memory.read_address.next = self.read_pointer.q.val();
+        if self.push.val() {
+            self.write_pointer.d.next = self.write_pointer.q.val() + self.one_address.val();
+        }
+        if self.load.val() {
+            self.read_pointer.d.next = self.read_pointer.q.val() + self.one_address.val();
+            self.head.d.next = self.memory.read_data.val();
+        }
+        self.head_valid.d.next = self.load.val() | (self.head_valid.q.val() & !self.read.val());
+
+        // The compares look at the registered count only; the late inputs just select.
+        if self.push.val() & !self.pop.val() {
+            self.count.d.next = self.count.q.val() + self.one.val();
+            self.is_full.d.next = self.count.q.val() == self.last_place.val();
+            self.is_almost_full.d.next = self.count.q.val() >= self.below_threshold.val();
+        }
+        if self.pop.val() & !self.push.val() {
+            self.count.d.next = self.count.q.val() - self.one.val();
+            self.is_full.d.next = false;
+            self.is_almost_full.d.next = self.count.q.val() >= self.above_threshold.val();
+        }
+        if self.push.val() & self.pop.val() {
+            self.is_almost_full.d.next = self.count.q.val() >= self.threshold.val();
+        }
+        if self.reset.val() {
+            self.write_pointer.d.next = 0.into();
+            self.read_pointer.d.next = 0.into();
+            self.count.d.next = 0.into();
+            self.is_full.d.next = false;
+            self.is_almost_full.d.next = false;
+            self.head_valid.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{settle, tick, Random};
+    use std::collections::VecDeque;
+
+    type Uut = Fifo<Bits<24>, 3, 4>;
+
+    fn connected(almost_full_free_words: usize) -> Uut {
+        let mut uut = Uut::new(almost_full_free_words);
+        uut.connect_all();
+        settle(&mut uut);
+        uut
+    }
+
+    fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
+        &mut uut.clock
+    }
+
+    /// Random writes and reads against a queue; the writer tries even when full.
+    fn walk(free_words: usize, write_of_8: u64, read_of_8: u64) {
+        let mut random = Random::from_environment();
+        let mut uut = connected(free_words);
+        let mut model: VecDeque<u64> = VecDeque::new();
+        let mut written = 0u64;
+        let mut taken = 0u64;
+        for cycle in 0..3000 {
+            let context = format!("cycle {cycle}, free {free_words}, {random}");
+            assert_eq!(uut.fill.val(), model.len() as u64, "{context}");
+            assert_eq!(uut.full.val(), model.len() == 8, "{context}");
+            assert_eq!(
+                uut.almost_full.val(),
+                model.len() >= 8 - free_words,
+                "{context}"
+            );
+            if !uut.empty.val() {
+                assert_eq!(uut.data_out.val(), model[0], "{context}");
+            }
+            let write = random.chance(write_of_8, 8);
+            let read = random.chance(read_of_8, 8);
+            uut.write.next = write;
+            uut.data_in.next = written.into();
+            uut.read.next = read;
+            let reset = random.chance(1, 500);
+            uut.reset.next = reset;
+            let (accepts, offers) = (!uut.full.val(), !uut.empty.val());
+            tick(&mut uut, clock);
+            if reset {
+                model.clear();
+                continue;
+            }
+            if read && offers {
+                model.pop_front();
+                taken += 1;
+            }
+            if write && accepts {
+                model.push_back(written);
+                written += 1;
+            }
+        }
+        assert!(taken > 500, "the walk moved only {taken} words, {random}");
+    }
+
+    #[test]
+    fn keeps_order_and_count_under_every_mix_of_stalls() {
+        for free_words in [1, 3, 7] {
+            for (write, read) in [(8, 8), (8, 3), (3, 8), (5, 5), (4, 6)] {
+                walk(free_words, write, read);
+            }
+        }
+    }
+
+    #[test]
+    fn first_word_falls_through_in_two_cycles_and_then_one_word_moves_per_cycle() {
+        let mut uut = connected(1);
+        uut.write.next = true;
+        uut.read.next = true;
+        for cycle in 0..40u64 {
+            uut.data_in.next = cycle.into();
+            tick(&mut uut, clock);
+            assert_eq!(uut.empty.val(), cycle == 0, "after cycle {cycle}");
+            if cycle > 0 {
+                assert_eq!(uut.data_out.val(), cycle - 1);
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "F = 5 must be A + 1 = 4")]
+    fn refuses_a_fill_width_that_cannot_hold_the_depth() {
+        let _ = Fifo::<Bits<8>, 3, 5>::new(1);
+    }
+
+    #[test]
+    #[should_panic(expected = "outside 1..8")]
+    fn refuses_an_almost_full_mark_beyond_the_depth() {
+        let _ = Uut::new(8);
+    }
+}

@@ -1,0 +1,183 @@
+//! Simple dual-port block RAM: one write port, one read port, one clock.
+//!
+//! ```text
+//!              +-----------+    +----------+
+//! read_address | 2^A words |--->| output   |---> read_data
+//!   write_* -->| (T each)  |    | register |
+//!              +-----------+    +----------+
+//!                 cycle 1          cycle 2
+//! ```
+//!
+//! | latency    | 2 cycles, `read_address` to `read_data`; a write is readable when its     |
+//! |            | address is presented one cycle after the write or later                   |
+//! | throughput | one read and one write per cycle                                          |
+//! | units      | addresses count words of `T::BITS` bits; depth is `2^A` words             |
+//! | contents   | zero at power-up; there is no reset                                       |
+//!
+//! **Read during write.** A read whose address is written in the same cycle is undefined in
+//! hardware (`no_rw_check`: the block RAM is given no collision logic). Callers keep the two
+//! apart or forward the value themselves. Both simulations return `T::default()` for such a
+//! read, so that a caller which relies on it fails its tests.
+use rust_hdl::prelude::*;
+
+/// Simple dual-port RAM of `2^A` words of type `T`, read latency exactly 2 cycles.
+#[derive(LogicBlock)]
+pub struct SdpRam<T: Synth, const A: usize> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// High for each cycle in which `write_data` is stored.
+    pub write_enable: Signal<In, Bit>,
+    /// Word to write.
+    pub write_address: Signal<In, Bits<A>>,
+    /// Value to write.
+    pub write_data: Signal<In, T>,
+    /// Word to read; sampled every cycle.
+    pub read_address: Signal<In, Bits<A>>,
+    /// The word addressed two cycles ago.
+    pub read_data: Signal<Out, T>,
+    _memory: Vec<T>,
+    _fetched: T,
+}
+
+impl<T: Synth, const A: usize> Default for SdpRam<T, A> {
+    fn default() -> Self {
+        assert!(
+            (1..=16).contains(&A),
+            "SdpRam: A = {A} address bits is outside 1..=16"
+        );
+        Self {
+            clock: Default::default(),
+            write_enable: Default::default(),
+            write_address: Default::default(),
+            write_data: Default::default(),
+            read_address: Default::default(),
+            read_data: Default::default(),
+            _memory: vec![T::default(); 1 << A],
+            _fetched: T::default(),
+        }
+    }
+}
+
+impl<T: Synth, const A: usize> Logic for SdpRam<T, A> {
+    fn update(&mut self) {
+        if !self.clock.pos_edge() {
+            return;
+        }
+        self.read_data.next = self._fetched;
+        let written = self.write_address.val().index();
+        let read = self.read_address.val().index();
+        let collides = self.write_enable.val() && written == read;
+        self._fetched = if collides {
+            T::default()
+        } else {
+            self._memory[read]
+        };
+        if self.write_enable.val() {
+            self._memory[written] = self.write_data.val();
+        }
+    }
+
+    fn connect(&mut self) {
+        self.read_data.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "\
+(* no_rw_check *)
+reg [{high}:0] memory[0:{last}];
+reg [{high}:0] fetched;
+
+integer word;
+initial begin
+   for (word = 0; word <= {last}; word = word + 1) memory[word] = {width}'h0;
+   fetched = {width}'h0;
+   read_data = {width}'h0;
+end
+
+always @(posedge clock) begin
+   if (write_enable) memory[write_address] <= write_data;
+   fetched <= memory[read_address];
+`ifdef VERILATOR
+   // Undefined in hardware: the simulation shows the default so that no caller relies on it.
+   if (write_enable && write_address == read_address) fetched <= {default:x};
+`endif
+   read_data <= fetched;
+end
+",
+            high = T::BITS - 1,
+            last = (1usize << A) - 1,
+            width = T::BITS,
+            default = T::default().verilog(),
+        ))
+    }
+
+    fn timing(&self) -> Vec<TimingInfo> {
+        super::clocked_timing(
+            "sdp_ram",
+            &[
+                "write_enable",
+                "write_address",
+                "write_data",
+                "read_address",
+            ],
+            &["read_data"],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{tick, Random};
+    use std::collections::VecDeque;
+
+    type Uut = SdpRam<Bits<20>, 5>;
+
+    fn connected() -> Uut {
+        let mut uut = Uut::default();
+        uut.connect_all();
+        uut
+    }
+
+    fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
+        &mut uut.clock
+    }
+
+    #[test]
+    fn reads_zero_at_power_up() {
+        let mut uut = connected();
+        for address in 0..32u64 {
+            uut.read_address.next = address.into();
+            tick(&mut uut, clock);
+            tick(&mut uut, clock);
+            assert_eq!(uut.read_data.val(), 0u64, "word {address}");
+        }
+    }
+
+    #[test]
+    fn read_data_follows_its_address_by_exactly_two_cycles() {
+        let mut random = Random::from_environment();
+        let mut uut = connected();
+        let mut model = [0u64; 32];
+        // What the read issued in each earlier cycle must return, oldest first.
+        let mut in_flight = VecDeque::from([0u64]);
+        for cycle in 0..4000 {
+            let write = random.chance(1, 2);
+            let (written, read) = (random.below(32), random.below(32));
+            let data = random.below(1 << 20);
+            uut.write_enable.next = write;
+            uut.write_address.next = written.into();
+            uut.write_data.next = data.into();
+            uut.read_address.next = read.into();
+            tick(&mut uut, clock);
+            let collides = write && written == read;
+            in_flight.push_back(if collides { 0 } else { model[read as usize] });
+            if write {
+                model[written as usize] = data;
+            }
+            let expected = in_flight.pop_front().expect("one read per cycle");
+            assert_eq!(uut.read_data.val(), expected, "cycle {cycle}, {random}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Register slice for a ready/valid stream: no combinational path passes through.
+//!
+//! ```text
+//! s_valid, s_data --> [ output register ] --> m_valid, m_data
+//!        \--> [ spare register ] --^
+//! s_ready <-- spare is free (register)        m_ready
+//! ```
+//!
+//! | latency    | 1 cycle, `s_valid` to `m_valid`                                     |
+//! | throughput | one word per cycle                                                  |
+//! | units      | one word is one `T`                                                 |
+//!
+//! A word moves when `valid` and `ready` are both high at a clock edge. `m_valid` and `m_data`
+//! hold until taken and never depend on `m_ready` in the same cycle; `s_ready` depends on
+//! neither input.
+use rust_hdl::prelude::*;
+
+/// Ready/valid register slice for a payload `T`.
+#[derive(LogicBlock)]
+pub struct Skid<T: Synth> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; drops the words inside.
+    pub reset: Signal<In, Bit>,
+    /// The source offers `s_data`.
+    pub s_valid: Signal<In, Bit>,
+    /// The offered word.
+    pub s_data: Signal<In, T>,
+    /// The offered word is taken at this clock edge.
+    pub s_ready: Signal<Out, Bit>,
+    /// `m_data` holds a word.
+    pub m_valid: Signal<Out, Bit>,
+    /// The word offered to the sink.
+    pub m_data: Signal<Out, T>,
+    /// The sink takes the word at this clock edge.
+    pub m_ready: Signal<In, Bit>,
+    head: DFF<T>,
+    head_valid: DFF<Bit>,
+    spare: DFF<T>,
+    spare_valid: DFF<Bit>,
+}
+
+impl<T: Synth> Default for Skid<T> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            s_valid: Default::default(),
+            s_data: Default::default(),
+            s_ready: Default::default(),
+            m_valid: Default::default(),
+            m_data: Default::default(),
+            m_ready: Default::default(),
+            head: Default::default(),
+            head_valid: Default::default(),
+            spare: Default::default(),
+            spare_valid: Default::default(),
+        }
+    }
+}
+
+impl<T: Synth> Logic for Skid<T> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, head, head_valid, spare, spare_valid);
+        self.s_ready.next = !self.spare_valid.q.val();
+        self.m_valid.next = self.head_valid.q.val();
+        self.m_data.next = self.head.q.val();
+        // The spare register follows the input while it is free; only its flag decides.
+        if !self.spare_valid.q.val() {
+            self.spare.d.next = self.s_data.val();
+        }
+        if self.m_ready.val() | !self.head_valid.q.val() {
+            // The output register is free: the spare word goes first, it is older.
+            self.head_valid.d.next = self.spare_valid.q.val() | self.s_valid.val();
+            self.spare_valid.d.next = false;
+            if self.spare_valid.q.val() {
+                self.head.d.next = self.spare.q.val();
+            } else {
+                self.head.d.next = self.s_data.val();
+            }
+        } else if self.s_valid.val() {
+            // The sink stalls: the word that `s_ready` promised to take is set aside.
+            self.spare_valid.d.next = true;
+        }
+        if self.reset.val() {
+            self.head_valid.d.next = false;
+            self.spare_valid.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{settle, tick, Random};
+
+    type Uut = Skid<Bits<16>>;
+
+    fn connected() -> Uut {
+        let mut uut = Uut::default();
+        uut.connect_all();
+        settle(&mut uut);
+        uut
+    }
+
+    fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
+        &mut uut.clock
+    }
+
+    /// Sends `words` counted words with the given stall odds and returns the cycles it took.
+    fn transfer(words: u64, offer_of_8: u64, take_of_8: u64) -> u64 {
+        let mut random = Random::from_environment();
+        let mut uut = connected();
+        let (mut sent, mut received, mut cycles) = (0u64, 0u64, 0u64);
+        let mut offering = false;
+        while received < words {
+            // A source holds its word until it is taken.
+            offering = sent < words && (offering || random.chance(offer_of_8, 8));
+            uut.s_valid.next = offering;
+            uut.s_data.next = (sent & 0xffff).into();
+            uut.m_ready.next = random.chance(take_of_8, 8);
+            let (ready, valid) = (uut.s_ready.val(), uut.m_valid.val());
+            if valid {
+                assert_eq!(
+                    uut.m_data.val(),
+                    received & 0xffff,
+                    "cycle {cycles}, {random}"
+                );
+            }
+            received += u64::from(valid && uut.m_ready.next);
+            if offering && ready {
+                sent += 1;
+                offering = false;
+            }
+            tick(&mut uut, clock);
+            cycles += 1;
+            assert!(cycles < 100 * words, "no progress, {random}");
+        }
+        assert!(
+            !uut.m_valid.val(),
+            "a word came out that never went in, {random}"
+        );
+        cycles
+    }
+
+    #[test]
+    fn keeps_every_word_in_order_under_every_mix_of_stalls() {
+        for (offer, take) in [(8, 8), (8, 2), (2, 8), (4, 4), (6, 5)] {
+            transfer(1000, offer, take);
+        }
+    }
+
+    #[test]
+    fn moves_one_word_per_cycle_with_one_cycle_of_latency() {
+        assert_eq!(transfer(1000, 8, 8), 1001);
+    }
+
+    #[test]
+    fn ready_does_not_look_at_the_sink_in_the_same_cycle() {
+        let mut uut = connected();
+        uut.s_valid.next = true;
+        tick(&mut uut, clock);
+        assert!(uut.s_ready.val(), "one word inside, one place free");
+        tick(&mut uut, clock);
+        assert!(!uut.s_ready.val(), "two words inside");
+        uut.m_ready.next = true;
+        settle(&mut uut);
+        assert!(!uut.s_ready.val(), "the free place shows one cycle later");
+    }
+}
