@@ -1,2 +1,32 @@
 //! Userspace driver of the Ferrowarp RNIC.
+//!
+//! The driver programs the device through two traits and does not know what is behind them: real
+//! hardware or a simulation.
+//!
+//! - [`Bar`]: 32-bit registers of BAR0 (`rnic_abi::registers`).
+//! - [`Dma`]: memory that the device can reach at a bus address. The driver copies in and out of it
+//!   and never holds a reference to it, because the device may write it at any time.
+//!
+//! [`Device::open`] checks the identity and sets the rings up; then connections, regions and receive
+//! buffers are given to the device, and completions and host frames are polled.
 #![deny(missing_docs)]
+
+pub mod bar;
+pub mod dma;
+pub mod hash_table;
+pub mod table;
+pub mod device;
+pub mod connection;
+pub mod region;
+pub mod queue;
+pub mod completion;
+pub mod host_ring;
+pub mod error;
+
+pub use bar::Bar;
+pub use completion::Completion;
+pub use connection::{Connection, ConnectionConfig, ConnectionKey};
+pub use device::{Config, Device};
+pub use dma::{Dma, DmaBuffer};
+pub use error::DriverError;
+pub use region::RegionConfig;

@@ -1,8 +1,10 @@
 //! The receive pipeline of the Ferrowarp RNIC, in rust-hdl.
 #![deny(missing_docs)]
 
-pub mod common;
 pub mod messages;
+pub mod common;
+pub mod emit;
+pub mod lint;
 pub mod mpa;
 
 #[cfg(any(test, feature = "testkit"))]

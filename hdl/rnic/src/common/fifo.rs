@@ -180,7 +180,7 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{settle, tick, Random};
+    use crate::testkit::{lockstep, settle, tick, Random};
     use std::collections::VecDeque;
 
     type Uut = Fifo<Bits<24>, 3, 4>;
@@ -274,5 +274,15 @@ mod tests {
     #[should_panic(expected = "outside 1..8")]
     fn refuses_an_almost_full_mark_beyond_the_depth() {
         let _ = Uut::new(8);
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        lockstep("fifo", Uut::new(2), 6000, clock, |uut, random| {
+            uut.reset.next = random.chance(1, 300);
+            uut.write.next = random.chance(2, 3);
+            uut.data_in.next = random.wide();
+            uut.read.next = random.chance(5, 8);
+        });
     }
 }

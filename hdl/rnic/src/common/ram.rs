@@ -129,7 +129,7 @@ end
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{tick, Random};
+    use crate::testkit::{lockstep, tick, Random};
     use std::collections::VecDeque;
 
     type Uut = SdpRam<Bits<20>, 5>;
@@ -179,5 +179,15 @@ mod tests {
             let expected = in_flight.pop_front().expect("one read per cycle");
             assert_eq!(uut.read_data.val(), expected, "cycle {cycle}, {random}");
         }
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        lockstep("sdp_ram", Uut::default(), 4000, clock, |uut, random| {
+            uut.write_enable.next = random.chance(1, 2);
+            uut.write_address.next = random.wide();
+            uut.write_data.next = random.wide();
+            uut.read_address.next = random.wide();
+        });
     }
 }

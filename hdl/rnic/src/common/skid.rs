@@ -93,7 +93,7 @@ impl<T: Synth> Logic for Skid<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{settle, tick, Random};
+    use crate::testkit::{lockstep, settle, tick, Random};
 
     type Uut = Skid<Bits<16>>;
 
@@ -167,5 +167,18 @@ mod tests {
         uut.m_ready.next = true;
         settle(&mut uut);
         assert!(!uut.s_ready.val(), "the free place shows one cycle later");
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        let mut resets = 0;
+        lockstep("skid", Uut::default(), 4000, clock, |uut, random| {
+            uut.reset.next = random.chance(1, 200);
+            resets += u32::from(uut.reset.next);
+            uut.s_valid.next = random.chance(3, 4);
+            uut.s_data.next = random.wide();
+            uut.m_ready.next = random.chance(2, 3);
+        });
+        assert!(resets > 5, "the stimulus must reach the reset");
     }
 }

@@ -1,0 +1,139 @@
+//! Completions, decoded from the queue in memory.
+
+use crate::bar::Bar;
+use crate::connection::Connection;
+use crate::device::Device;
+use crate::dma::Dma;
+use rnic_abi::cqe::{CQE_OCTETS, KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE, PHASE};
+use rnic_abi::registers;
+
+/// What the device reports; layouts in `rnic_abi::cqe`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Completion {
+    /// An untagged message is whole in its buffer.
+    Receive {
+        /// Connection.
+        connection: Connection,
+        /// Queue number.
+        qn: u32,
+        /// RDMAP opcode.
+        opcode: u32,
+        /// Message Sequence Number.
+        msn: u32,
+        /// Message length in octets.
+        length: u32,
+        /// STag the message invalidated; 0 for other opcodes.
+        invalidated_stag: u32,
+        /// Sequence number after the message.
+        sequence_end: u32,
+    },
+    /// The last segment of an RDMA Read Response has been placed.
+    ReadResponse {
+        /// Connection.
+        connection: Connection,
+        /// STag.
+        stag: u32,
+        /// Tagged Offset after the last octet.
+        tagged_offset_end: u64,
+        /// Sequence number after the segment.
+        sequence_end: u32,
+    },
+    /// The connection has stopped.
+    Error {
+        /// Connection.
+        connection: Connection,
+        /// Layer of a Terminate.
+        layer: u32,
+        /// Error type of a Terminate.
+        error_type: u32,
+        /// Error code of a Terminate.
+        code: u32,
+        /// ULPDU_Length of the FPDU concerned, in octets.
+        ulpdu_length: u32,
+        /// Sequence number of the FPDU's first octet.
+        sequence: u32,
+    },
+    /// An entry of a kind this driver does not know; its words.
+    Unknown([u32; 8]),
+}
+
+impl Completion {
+    /// Decode an entry.
+    pub fn decode(words: [u32; 8]) -> Self {
+        let connection = Connection((words[0] >> 16) as u16);
+        match words[0] & 0xf {
+            KIND_RECEIVE => Self::Receive {
+                connection,
+                qn: words[0] >> 8 & 3,
+                opcode: words[0] >> 4 & 0xf,
+                msn: words[1],
+                length: words[2],
+                invalidated_stag: words[3],
+                sequence_end: words[4],
+            },
+            KIND_READ_RESPONSE => Self::ReadResponse {
+                connection,
+                stag: words[1],
+                tagged_offset_end: u64::from(words[3]) << 32 | u64::from(words[2]),
+                sequence_end: words[4],
+            },
+            KIND_ERROR => Self::Error {
+                connection,
+                layer: words[1] & 0xf,
+                error_type: words[1] >> 4 & 0xf,
+                code: words[1] >> 8 & 0xff,
+                ulpdu_length: words[1] >> 16,
+                sequence: words[2],
+            },
+            _ => Self::Unknown(words),
+        }
+    }
+}
+
+impl<B: Bar, D: Dma> Device<B, D> {
+    /// The next completion, if there is one; its place in the queue is given back at once.
+    pub fn poll_completion(&mut self) -> Option<Completion> {
+        let entries = 1u32 << self.config.completion_entries_log2;
+        let slot = self.completion_consumer & (entries - 1);
+        let mut octets = [0; CQE_OCTETS];
+        self.dma.read(
+            self.completion_queue.address + u64::from(slot) * CQE_OCTETS as u64,
+            &mut octets,
+        );
+        let words: [u32; 8] = core::array::from_fn(|word| {
+            u32::from_le_bytes(
+                octets[4 * word..4 * word + 4]
+                    .try_into()
+                    .expect("four octets"),
+            )
+        });
+        if !fresh(
+            words[7] & PHASE != 0,
+            self.completion_consumer,
+            self.config.completion_entries_log2,
+        ) {
+            return None;
+        }
+        self.completion_consumer = self.completion_consumer.wrapping_add(1);
+        self.bar
+            .write32(registers::CQ_CONSUMER, self.completion_consumer);
+        let completion = Completion::decode(words);
+        if let Completion::Receive {
+            connection,
+            qn,
+            msn,
+            ..
+        } = completion
+        {
+            self.consume_receive(connection.0, qn, msn);
+        }
+        Some(completion)
+    }
+}
+
+/// Has the device written entry number `consumer` of a ring? Its phase is 1 on the first pass and
+/// turns at each wrap.
+pub(crate) fn fresh(phase: bool, consumer: u32, entries_log2: u32) -> bool {
+    let pass = consumer >> entries_log2;
+    phase == (pass & 1 == 0)
+}

@@ -1,0 +1,232 @@
+//! Offloaded connections: key, contexts, lookup entry.
+
+use crate::bar::Bar;
+use crate::device::Device;
+use crate::dma::Dma;
+use crate::error::DriverError;
+use crate::table;
+use rnic_abi::limits::{CONNECTIONS, MAX_RECEIVE_WINDOW, QUEUES};
+use rnic_abi::tables;
+use std::net::{IpAddr, SocketAddr};
+
+/// The two ends of a connection, as a received segment names them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ConnectionKey {
+    /// Source of what the device receives.
+    pub remote: SocketAddr,
+    /// Destination of what the device receives.
+    pub local: SocketAddr,
+}
+
+impl ConnectionKey {
+    /// Octets of a key in the device's table.
+    pub const OCTETS: usize = 36;
+
+    /// The key as the device stores and hashes it (`rnic_abi::tables::LOOKUP`).
+    pub fn octets(&self) -> [u8; Self::OCTETS] {
+        let mut octets = [0; Self::OCTETS];
+        octets[..16].copy_from_slice(&address_octets(self.remote.ip()));
+        octets[16..32].copy_from_slice(&address_octets(self.local.ip()));
+        octets[32..34].copy_from_slice(&self.remote.port().to_be_bytes());
+        octets[34..].copy_from_slice(&self.local.port().to_be_bytes());
+        octets
+    }
+
+    /// The key's hash.
+    pub fn hash(&self) -> u32 {
+        crc32c::crc32c(&self.octets())
+    }
+}
+
+fn address_octets(address: IpAddr) -> [u8; 16] {
+    match address {
+        IpAddr::V4(v4) => {
+            let mut octets = [0; 16];
+            octets[12..].copy_from_slice(&v4.octets());
+            octets
+        }
+        IpAddr::V6(v6) => v6.octets(),
+    }
+}
+
+/// What the device must know of a connection when it enters full operation.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ConnectionConfig {
+    /// Its two ends.
+    pub key: ConnectionKey,
+    /// Sequence number of the first octet of full operation (SeqStart).
+    pub sequence_start: u32,
+    /// Receive window in octets, 1..=2^30.
+    pub window: u32,
+    /// The peer was asked for markers.
+    pub markers: bool,
+    /// CRC32C is in use.
+    pub crc: bool,
+    /// DDP and RDMAP version: 0 for peers of MPA revision 0, else 1.
+    pub version: u8,
+    /// Protection Domain.
+    pub protection_domain: u16,
+}
+
+/// The id of an offloaded connection.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Connection(pub u16);
+
+/// TCP state of a connection as the device holds it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TcpState {
+    /// Next octet expected.
+    pub rcv_nxt: u32,
+    /// Last SEG.ACK seen.
+    pub seg_ack: u32,
+    /// SEG.WND beside it, unscaled.
+    pub seg_wnd: u16,
+    /// A FIN came with payload.
+    pub fin_seen: bool,
+}
+
+/// A lookup entry as it stands in the device's table.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LookupEntry {
+    connection: u16,
+    ipv6: bool,
+    octets: [u8; ConnectionKey::OCTETS],
+}
+
+impl LookupEntry {
+    fn new(key: &ConnectionKey, connection: u16) -> Self {
+        Self {
+            connection,
+            ipv6: key.remote.is_ipv6(),
+            octets: key.octets(),
+        }
+    }
+
+    fn words(&self) -> [u32; 10] {
+        core::array::from_fn(|word| match word {
+            0 => 1 << 31 | u32::from(self.ipv6) << 30 | u32::from(self.connection),
+            _ => {
+                let first = 4 * (word - 1);
+                u32::from_le_bytes(
+                    self.octets[first..first + 4]
+                        .try_into()
+                        .expect("four octets"),
+                )
+            }
+        })
+    }
+}
+
+impl<B: Bar, D: Dma> Device<B, D> {
+    /// Offload a connection: contexts first, the lookup entry last, so that the first segment finds all.
+    pub fn open_connection(
+        &mut self,
+        config: &ConnectionConfig,
+    ) -> Result<Connection, DriverError> {
+        check(config)?;
+        if self
+            .connections
+            .iter()
+            .flatten()
+            .any(|open| open.key == config.key)
+        {
+            return Err(DriverError::Duplicate {
+                what: "the connection's address and port pair",
+            });
+        }
+        let free = self.connections.iter().position(Option::is_none);
+        let id = free.ok_or(DriverError::Exhausted {
+            what: "connection",
+            limit: CONNECTIONS,
+        })? as u16;
+        let index = u32::from(id);
+        table::write(
+            &mut self.bar,
+            tables::TCP,
+            index,
+            &[config.sequence_start, config.window],
+        )?;
+        let flags = u32::from(config.markers) | u32::from(config.crc) << 1;
+        table::write(
+            &mut self.bar,
+            tables::MPA,
+            index,
+            &[config.sequence_start, flags],
+        )?;
+        let ddp = u32::from(config.protection_domain) | u32::from(config.version) << 16;
+        table::write(&mut self.bar, tables::DDP, index, &[ddp])?;
+        for qn in 0..QUEUES as u32 {
+            table::write(&mut self.bar, tables::QUEUE, index << 2 | qn, &[0, 0])?;
+        }
+        let entry = LookupEntry::new(&config.key, id);
+        let writes = self.lookup.insert(config.key.hash(), entry);
+        let writes = writes.ok_or(DriverError::HashFull { what: "connection" })?;
+        for write in writes {
+            let words = write.value.map_or([0; 10], |value| value.words());
+            table::write(&mut self.bar, tables::LOOKUP, write.index, &words)?;
+        }
+        self.connections[usize::from(id)] = Some(*config);
+        Ok(Connection(id))
+    }
+
+    /// End the offload: no further segment is taken, held pages and queues are given back.
+    pub fn close_connection(&mut self, connection: Connection) -> Result<(), DriverError> {
+        let config = self.connection_config(connection)?;
+        let entry = LookupEntry::new(&config.key, connection.0);
+        if let Some(write) = self.lookup.remove(config.key.hash(), &entry) {
+            table::write(&mut self.bar, tables::LOOKUP, write.index, &[])?;
+        }
+        table::release(&mut self.bar, tables::MPA, u32::from(connection.0))?;
+        self.close_queues(connection)?;
+        self.connections[usize::from(connection.0)] = None;
+        Ok(())
+    }
+
+    /// TCP state of a connection, for acknowledgements.
+    pub fn tcp_state(&mut self, connection: Connection) -> Result<TcpState, DriverError> {
+        self.connection_config(connection)?;
+        let words = table::read(&mut self.bar, tables::TCP, u32::from(connection.0))?;
+        Ok(TcpState {
+            rcv_nxt: words[0],
+            seg_ack: words[2],
+            seg_wnd: words[3] as u16,
+            fin_seen: words[3] >> 16 & 1 == 1,
+        })
+    }
+
+    /// The configuration of an open connection.
+    pub fn connection_config(
+        &self,
+        connection: Connection,
+    ) -> Result<ConnectionConfig, DriverError> {
+        let slot = self
+            .connections
+            .get(usize::from(connection.0))
+            .copied()
+            .flatten();
+        slot.ok_or(DriverError::Unknown {
+            what: "connection",
+            id: u64::from(connection.0),
+        })
+    }
+}
+
+fn check(config: &ConnectionConfig) -> Result<(), DriverError> {
+    if config.window == 0 || config.window > MAX_RECEIVE_WINDOW {
+        let value = u64::from(config.window);
+        return Err(DriverError::Configuration {
+            what: "the receive window",
+            value,
+            allowed: "1..=2^30",
+        });
+    }
+    if config.version > 1 {
+        let value = u64::from(config.version);
+        return Err(DriverError::Configuration {
+            what: "the DDP version",
+            value,
+            allowed: "0 or 1",
+        });
+    }
+    Ok(())
+}

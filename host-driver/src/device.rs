@@ -1,0 +1,191 @@
+//! The device: identity, rings, counters.
+
+use crate::bar::Bar;
+use crate::connection::{ConnectionConfig, LookupEntry};
+use crate::dma::{Dma, DmaBuffer};
+use crate::error::DriverError;
+use crate::hash_table::HashTable;
+use crate::queue::Queue;
+use crate::region::{RegionConfig, StagEntry};
+use rnic_abi::counters::{Counter, ALL};
+use rnic_abi::cqe::CQE_OCTETS;
+use rnic_abi::limits::{CONNECTIONS, REGIONS};
+use rnic_abi::registers;
+use std::collections::BTreeMap;
+
+/// Choices made when the device is opened.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// PCI Express maximum payload size in octets: 128, 256 or 512.
+    pub max_payload_octets: u32,
+    /// log2 of the entries of the completion queue, 1..=16.
+    pub completion_entries_log2: u32,
+    /// log2 of the slots of the host receive ring, 1..=16.
+    pub host_slots_log2: u32,
+    /// log2 of the octets of one slot, 7..=14; the frame has 16 octets less.
+    pub host_slot_octets_log2: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            max_payload_octets: 256,
+            completion_entries_log2: 10,
+            host_slots_log2: 8,
+            host_slot_octets_log2: 14,
+        }
+    }
+}
+
+impl Config {
+    fn check(&self) -> Result<u32, DriverError> {
+        let range = |what, value: u32, low, high, allowed| {
+            let inside = (low..=high).contains(&value);
+            let refused = DriverError::Configuration {
+                what,
+                value: u64::from(value),
+                allowed,
+            };
+            inside.then_some(()).ok_or(refused)
+        };
+        range(
+            "log2 of the completion queue's entries",
+            self.completion_entries_log2,
+            1,
+            16,
+            "1..=16",
+        )?;
+        range(
+            "log2 of the host ring's slots",
+            self.host_slots_log2,
+            1,
+            16,
+            "1..=16",
+        )?;
+        range(
+            "log2 of a host slot's octets",
+            self.host_slot_octets_log2,
+            7,
+            14,
+            "7..=14",
+        )?;
+        match self.max_payload_octets {
+            128 => Ok(0),
+            256 => Ok(1),
+            512 => Ok(2),
+            other => Err(DriverError::Configuration {
+                what: "the maximum payload size",
+                value: u64::from(other),
+                allowed: "128, 256 or 512",
+            }),
+        }
+    }
+}
+
+/// An open device.
+pub struct Device<B: Bar, D: Dma> {
+    pub(crate) bar: B,
+    pub(crate) dma: D,
+    pub(crate) config: Config,
+    pub(crate) completion_queue: DmaBuffer,
+    pub(crate) completion_consumer: u32,
+    pub(crate) host_ring: DmaBuffer,
+    pub(crate) host_consumer: u32,
+    pub(crate) lookup: HashTable<LookupEntry>,
+    pub(crate) stags: HashTable<StagEntry>,
+    pub(crate) connections: Vec<Option<ConnectionConfig>>,
+    pub(crate) regions: Vec<Option<RegionConfig>>,
+    pub(crate) queues: BTreeMap<(u16, u32), Queue>,
+}
+
+impl<B: Bar, D: Dma> Device<B, D> {
+    /// Check the identity, set rings and payload size up, then enable reception.
+    pub fn open(mut bar: B, mut dma: D, config: Config) -> Result<Self, DriverError> {
+        let max_payload = config.check()?;
+        expect_identity(&mut bar)?;
+        bar.write32(registers::CONTROL, 0);
+        bar.write32(registers::MAX_PAYLOAD, max_payload);
+        let entries = CQE_OCTETS << config.completion_entries_log2;
+        let completion_queue = dma.allocate("completion queue", entries, 4096)?;
+        bar.write32(registers::CQ_BASE_LOW, completion_queue.address as u32);
+        bar.write32(
+            registers::CQ_BASE_HIGH,
+            (completion_queue.address >> 32) as u32,
+        );
+        bar.write32(registers::CQ_CONSUMER, 0);
+        bar.write32(registers::CQ_ENTRIES_LOG2, config.completion_entries_log2);
+        let slots = 1usize << (config.host_slots_log2 + config.host_slot_octets_log2);
+        let host_ring = dma.allocate("host receive ring", slots, 4096)?;
+        bar.write32(registers::HOST_RING_BASE_LOW, host_ring.address as u32);
+        bar.write32(
+            registers::HOST_RING_BASE_HIGH,
+            (host_ring.address >> 32) as u32,
+        );
+        bar.write32(registers::HOST_RING_CONSUMER, 0);
+        bar.write32(
+            registers::HOST_RING_SLOT_OCTETS_LOG2,
+            config.host_slot_octets_log2,
+        );
+        bar.write32(registers::HOST_RING_SLOTS_LOG2, config.host_slots_log2);
+        bar.write32(registers::CONTROL, registers::CONTROL_ENABLE);
+        Ok(Self {
+            bar,
+            dma,
+            config,
+            completion_queue,
+            completion_consumer: 0,
+            host_ring,
+            host_consumer: 0,
+            lookup: HashTable::default(),
+            stags: HashTable::default(),
+            connections: vec![None; CONNECTIONS],
+            regions: vec![None; REGIONS],
+            queues: BTreeMap::new(),
+        })
+    }
+
+    /// Width of the frame path in bits.
+    pub fn frame_path_bits(&mut self) -> u32 {
+        self.bar.read32(registers::CAPABILITIES) & 0x3ff
+    }
+
+    /// Pages of packet memory that are free now.
+    pub fn free_pages(&mut self) -> u32 {
+        self.bar.read32(registers::FREE_PAGES)
+    }
+
+    /// Every counter with its value, in the order of the BAR.
+    pub fn counters(&mut self) -> Vec<(Counter, u32)> {
+        let read = |&counter: &Counter| {
+            (
+                counter,
+                self.bar
+                    .read32(registers::COUNTERS + 4 * counter.index() as u32),
+            )
+        };
+        ALL.iter().map(read).collect()
+    }
+
+    /// The device-visible memory, for buffers and regions.
+    pub fn dma(&mut self) -> &mut D {
+        &mut self.dma
+    }
+}
+
+fn expect_identity(bar: &mut impl Bar) -> Result<(), DriverError> {
+    let found = bar.read32(registers::IDENTITY);
+    if found != registers::IDENTITY_VALUE {
+        return Err(DriverError::Identity {
+            found,
+            expected: registers::IDENTITY_VALUE,
+        });
+    }
+    let found = bar.read32(registers::REVISION);
+    if found != registers::REVISION_VALUE {
+        return Err(DriverError::Revision {
+            found,
+            expected: registers::REVISION_VALUE,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! Frames that are not an offloaded connection's.
+
+use crate::bar::Bar;
+use crate::completion::fresh;
+use crate::device::Device;
+use crate::dma::Dma;
+use rnic_abi::host_ring::{PHASE, SLOT_HEADER_OCTETS};
+use rnic_abi::registers;
+
+impl<B: Bar, D: Dma> Device<B, D> {
+    /// The next whole frame for the host's own stack, if there is one, without the FCS.
+    pub fn poll_host_frame(&mut self) -> Option<Vec<u8>> {
+        let slots = 1u32 << self.config.host_slots_log2;
+        let slot = self.host_consumer & (slots - 1);
+        let address =
+            self.host_ring.address + (u64::from(slot) << self.config.host_slot_octets_log2);
+        let mut header = [0; SLOT_HEADER_OCTETS];
+        self.dma.read(address, &mut header);
+        let word = |i: usize| {
+            u32::from_le_bytes(header[4 * i..4 * i + 4].try_into().expect("four octets"))
+        };
+        if !fresh(
+            word(3) & PHASE != 0,
+            self.host_consumer,
+            self.config.host_slots_log2,
+        ) {
+            return None;
+        }
+        // A length beyond the slot cannot come from a sound device; never read past the slot.
+        let room = (1usize << self.config.host_slot_octets_log2) - SLOT_HEADER_OCTETS;
+        let mut frame = vec![0; (word(0) as usize).min(room)];
+        self.dma
+            .read(address + SLOT_HEADER_OCTETS as u64, &mut frame);
+        self.host_consumer = self.host_consumer.wrapping_add(1);
+        self.bar
+            .write32(registers::HOST_RING_CONSUMER, self.host_consumer);
+        Some(frame)
+    }
+}

@@ -1,0 +1,168 @@
+//! Memory regions and their STags.
+
+use crate::bar::Bar;
+use crate::connection::Connection;
+use crate::device::Device;
+use crate::dma::Dma;
+use crate::error::DriverError;
+use crate::table;
+use rnic_abi::limits::REGIONS;
+use rnic_abi::tables;
+
+/// A region as a peer may name it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct RegionConfig {
+    /// STag: stag_index in bits 31:8, stag_key in bits 7:0.
+    pub stag: u32,
+    /// Rights, `rnic_abi::tables::RIGHT_*`.
+    pub rights: u32,
+    /// Protection Domain; used unless `connection` is given.
+    pub protection_domain: u16,
+    /// The only connection that may use the STag.
+    pub connection: Option<Connection>,
+    /// Tagged Offset of the first octet.
+    pub tagged_offset: u64,
+    /// Octets, below 2^48.
+    pub octets: u64,
+    /// Bus address of the first octet.
+    pub address: u64,
+}
+
+impl RegionConfig {
+    fn words(&self, valid: bool) -> [u32; 8] {
+        let bound = self.connection.map_or(0, |_| tables::RIGHT_STREAM_BOUND);
+        let connection = self
+            .connection
+            .map_or(0, |connection| u32::from(connection.0));
+        let delta = self.address.wrapping_sub(self.tagged_offset);
+        [
+            u32::from(valid) << 31 | (self.stag & 0xff) << 8 | self.rights | bound,
+            u32::from(self.protection_domain) | connection << 16,
+            self.tagged_offset as u32,
+            (self.tagged_offset >> 32) as u32,
+            self.octets as u32,
+            (self.octets >> 32) as u32,
+            delta as u32,
+            (delta >> 32) as u32,
+        ]
+    }
+}
+
+/// An STag entry as it stands in the device's table.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StagEntry {
+    stag_index: u32,
+    region: u16,
+}
+
+/// The hash of a stag_index: CRC32C of its three octets, most significant first.
+pub fn stag_hash(stag_index: u32) -> u32 {
+    crc32c::crc32c(&stag_index.to_be_bytes()[1..])
+}
+
+impl<B: Bar, D: Dma> Device<B, D> {
+    /// Make a region known. The region's entry is written before the STag leads to it.
+    pub fn register_region(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
+        if config.octets >= 1 << 48 {
+            let value = config.octets;
+            return Err(DriverError::Configuration {
+                what: "the region's length",
+                value,
+                allowed: "0..2^48",
+            });
+        }
+        let stag_index = config.stag >> 8;
+        if self.region_of(stag_index).is_some() {
+            return Err(DriverError::Duplicate {
+                what: "the stag_index",
+            });
+        }
+        let free = self.regions.iter().position(Option::is_none);
+        let region = free.ok_or(DriverError::Exhausted {
+            what: "memory region",
+            limit: REGIONS,
+        })?;
+        table::write(
+            &mut self.bar,
+            tables::REGION,
+            region as u32,
+            &config.words(true),
+        )?;
+        let entry = StagEntry {
+            stag_index,
+            region: region as u16,
+        };
+        let writes = self.stags.insert(stag_hash(stag_index), entry);
+        let writes = writes.ok_or(DriverError::HashFull { what: "STag" })?;
+        for write in writes {
+            self.write_stag(write.index, write.value)?;
+        }
+        self.regions[region] = Some(*config);
+        Ok(())
+    }
+
+    /// Make a registered region valid again as `config` says, with a new key or extent if wanted: what
+    /// an application does after its peer has invalidated the STag.
+    pub fn renew_region(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
+        let region = self.known_region(config.stag)?;
+        table::write(
+            &mut self.bar,
+            tables::REGION,
+            region as u32,
+            &config.words(true),
+        )?;
+        self.regions[region] = Some(*config);
+        Ok(())
+    }
+
+    /// Take a region away from the device.
+    pub fn deregister_region(&mut self, stag: u32) -> Result<(), DriverError> {
+        let region = self.known_region(stag)?;
+        let config = self.regions[region].expect("known regions are registered");
+        table::write(
+            &mut self.bar,
+            tables::REGION,
+            region as u32,
+            &config.words(false),
+        )?;
+        let stag_index = stag >> 8;
+        let entry = StagEntry {
+            stag_index,
+            region: region as u16,
+        };
+        if let Some(write) = self.stags.remove(stag_hash(stag_index), &entry) {
+            self.write_stag(write.index, None)?;
+        }
+        self.regions[region] = None;
+        Ok(())
+    }
+
+    /// Does the device still hold the region as valid? (A peer may have invalidated it.)
+    pub fn region_valid(&mut self, stag: u32) -> Result<bool, DriverError> {
+        let region = self.known_region(stag)?;
+        let words = table::read(&mut self.bar, tables::REGION, region as u32)?;
+        Ok(words[0] >> 31 == 1)
+    }
+
+    fn region_of(&self, stag_index: u32) -> Option<usize> {
+        let same = |config: &RegionConfig| config.stag >> 8 == stag_index;
+        self.regions
+            .iter()
+            .position(|region| region.as_ref().is_some_and(same))
+    }
+
+    fn known_region(&self, stag: u32) -> Result<usize, DriverError> {
+        let region = self.region_of(stag >> 8);
+        region.ok_or(DriverError::Unknown {
+            what: "region with STag",
+            id: u64::from(stag),
+        })
+    }
+
+    fn write_stag(&mut self, index: u32, value: Option<StagEntry>) -> Result<(), DriverError> {
+        let words = value.map_or([0, 0], |entry| {
+            [1 << 31 | u32::from(entry.region), entry.stag_index]
+        });
+        table::write(&mut self.bar, tables::STAG, index, &words)
+    }
+}

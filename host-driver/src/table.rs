@@ -1,0 +1,52 @@
+//! Table operations through `TABLE_COMMAND`: data, command, wait.
+
+use crate::bar::Bar;
+use crate::error::DriverError;
+use rnic_abi::{registers, tables};
+
+/// Reads of a busy `TABLE_COMMAND` before an operation counts as hanging. A release waits for a read
+/// job of up to 64 KiB; one read of the register takes at least a dozen cycles.
+const MAX_POLLS: usize = 1 << 20;
+
+fn run(bar: &mut impl Bar, operation: u32, table: u32, index: u32) -> Result<(), DriverError> {
+    bar.write32(
+        registers::TABLE_COMMAND,
+        registers::table_command(operation, table, index),
+    );
+    for _ in 0..MAX_POLLS {
+        if bar.read32(registers::TABLE_COMMAND) & registers::TABLE_BUSY == 0 {
+            return Ok(());
+        }
+    }
+    Err(DriverError::TableTimeout {
+        table,
+        operation,
+        index,
+    })
+}
+
+/// Write `words` to entry `index`; words not given are written as zero.
+pub fn write(bar: &mut impl Bar, table: u32, index: u32, words: &[u32]) -> Result<(), DriverError> {
+    assert!(
+        words.len() <= registers::TABLE_DATA_WORDS,
+        "an entry has at most ten words"
+    );
+    for position in 0..registers::TABLE_DATA_WORDS {
+        let word = words.get(position).copied().unwrap_or(0);
+        bar.write32(registers::TABLE_DATA + 4 * position as u32, word);
+    }
+    run(bar, tables::WRITE, table, index)
+}
+
+/// Read the first four words of entry `index`.
+pub fn read(bar: &mut impl Bar, table: u32, index: u32) -> Result<[u32; 4], DriverError> {
+    run(bar, tables::READ, table, index)?;
+    Ok(core::array::from_fn(|word| {
+        bar.read32(registers::TABLE_DATA + 4 * word as u32)
+    }))
+}
+
+/// Have the device give the resources of entry `index` back.
+pub fn release(bar: &mut impl Bar, table: u32, index: u32) -> Result<(), DriverError> {
+    run(bar, tables::RELEASE, table, index)
+}

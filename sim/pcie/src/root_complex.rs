@@ -1,0 +1,402 @@
+//! A root complex: owns host memory and the monitor, answers a device, and asks it.
+//!
+//! ```text
+//!              +--------------------- RootComplex ----------------------+
+//!   upstream   | Monitor -> MWr  -> Memory, or an Interrupt             |   the host:
+//!   ---------> |            MRd  -> Memory -> completions --+           |   memory()
+//!              |            Cpl  -> Requester (poll)        |           |   next_interrupt()
+//!   downstream |                                            v           |   write_bar()
+//!   <--------- | Monitor <- one queue, in order <- MWr, MRd, Cfg, CplD  |   read_bar(), poll()
+//!              +---------------------------------------------------------+
+//! ```
+//!
+//! * Time is a count of ticks that the caller gives on each call; there is no other clock.
+//! * A posted write is in memory when [`upstream`](RootComplex::upstream) returns, so that
+//!   writes land in the order in which they come. A read sees memory as it is when it comes.
+//! * A packet that breaks a rule is recorded by the monitor and discarded; a write that leaves
+//!   mapped memory is recorded and writes nothing; such a read is answered with
+//!   Unsupported Request. Nothing panics, whatever comes.
+//! * Downstream, packets keep their order, except that a request without a free tag waits and
+//!   lets others pass (section 2.4.1 permits it).
+//!
+//! Source: PCI Express Base Specification 5.0, sections 2.2 to 2.4 and 6.1.4.
+//! Not modelled: flow-control credits (stall by not calling), peer-to-peer traffic, switches.
+
+use std::borrow::Borrow;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::check::Direction;
+use crate::completer::{complete_read, CompletionSplit};
+use crate::limits::Limits;
+use crate::memory::{Memory, MemoryError};
+use crate::monitor::Monitor;
+use crate::requester::{Requester, Token, TransferError};
+use crate::tlp::{Bdf, CompletionStatus, Header, Kind, MemoryRequest, Tlp, DWORD_OCTETS};
+use crate::{ByteEnables, Violation};
+
+/// How a root complex is set up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RootComplexSettings {
+    /// Its own id, as requester and completer.
+    pub bdf: Bdf,
+    /// Sizes that it obeys and holds the device to.
+    pub limits: Limits,
+    /// How it cuts completions.
+    pub completion_split: CompletionSplit,
+    /// Ticks from a read to the first moment its completions may leave.
+    pub read_latency_ticks: u64,
+    /// Ticks after which [`RootComplex::poll`] gives up on the device; `None` waits for ever.
+    pub completion_timeout_ticks: Option<u64>,
+}
+
+impl Default for RootComplexSettings {
+    /// Id 00:00.0, the limits' own default, largest completions, no latency, no timeout.
+    fn default() -> Self {
+        Self {
+            bdf: Bdf::default(),
+            limits: Limits::default(),
+            completion_split: CompletionSplit::default(),
+            read_latency_ticks: 0,
+            completion_timeout_ticks: None,
+        }
+    }
+}
+
+/// A write to an interrupt window: a message-signalled interrupt (MSI or MSI-X).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Interrupt {
+    /// The caller's time.
+    pub now: u64,
+    /// Who sent it.
+    pub requester: Bdf,
+    /// Where it was written.
+    pub address: u64,
+    /// What was written.
+    pub data: u32,
+}
+
+/// What a root complex has taken from the device, by kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// Memory writes applied.
+    pub writes: u64,
+    /// Octets they wrote.
+    pub octets_written: u64,
+    /// Memory writes refused by memory.
+    pub writes_refused: u64,
+    /// Memory reads answered with data.
+    pub reads: u64,
+    /// Memory reads answered with Unsupported Request.
+    pub reads_refused: u64,
+    /// Interrupts.
+    pub interrupts: u64,
+    /// Completions taken.
+    pub completions: u64,
+    /// Messages, which are observed and otherwise ignored.
+    pub messages: u64,
+    /// Packets discarded because they broke a rule.
+    pub discarded: u64,
+}
+
+/// The root complex. See the [module](self) for what it guarantees.
+#[derive(Clone, Debug)]
+pub struct RootComplex {
+    settings: RootComplexSettings,
+    memory: Memory,
+    monitor: Monitor,
+    requester: Requester,
+    interrupt_windows: Vec<Range<u64>>,
+    interrupts: VecDeque<Interrupt>,
+    // Packets on their way down, in order.
+    queue: VecDeque<Tlp>,
+    // Completions that are not ready, with the tick from which they are; by rising tick.
+    delayed: VecDeque<(u64, Tlp)>,
+    statistics: Statistics,
+}
+
+impl RootComplex {
+    /// A root complex with empty memory.
+    pub fn new(settings: RootComplexSettings) -> Self {
+        let mut requester = Requester::new(settings.bdf, settings.limits);
+        requester.set_timeout(settings.completion_timeout_ticks);
+        Self {
+            settings,
+            memory: Memory::new(),
+            monitor: Monitor::new(settings.limits),
+            requester,
+            interrupt_windows: Vec::new(),
+            interrupts: VecDeque::new(),
+            queue: VecDeque::new(),
+            delayed: VecDeque::new(),
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &RootComplexSettings {
+        &self.settings
+    }
+
+    /// Host memory.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Host memory, for the host to map, read and write.
+    pub fn memory_mut(&mut self) -> &mut Memory {
+        &mut self.memory
+    }
+
+    /// The monitor of the link.
+    pub fn monitor(&self) -> &Monitor {
+        &self.monitor
+    }
+
+    /// The monitor of the link, to end a run or take records.
+    pub fn monitor_mut(&mut self) -> &mut Monitor {
+        &mut self.monitor
+    }
+
+    /// What came from the device so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// Makes memory writes to `window` interrupts instead. It comes before memory.
+    pub fn add_interrupt_window(&mut self, window: Range<u64>) {
+        self.interrupt_windows.push(window);
+    }
+
+    /// The oldest interrupt not yet taken.
+    pub fn next_interrupt(&mut self) -> Option<Interrupt> {
+        self.interrupts.pop_front()
+    }
+
+    /// Takes one packet from the device.
+    pub fn upstream(&mut self, now: u64, tlp: impl Borrow<Tlp>) {
+        let tlp = tlp.borrow();
+        let broken_count = self.monitor.observe(now, Direction::Upstream, tlp);
+        self.apply(now, tlp, broken_count);
+    }
+
+    /// Takes one packet from the device as header dwords and payload.
+    ///
+    /// Set reserved bits are recorded but, as the specification wants it, otherwise ignored.
+    pub fn upstream_dwords(&mut self, now: u64, header_dwords: &[u32], payload: Vec<u8>) {
+        let (tlp, mut broken_count) =
+            self.monitor
+                .observe_dwords(now, Direction::Upstream, header_dwords, payload);
+        let Some(tlp) = tlp else {
+            self.statistics.discarded += 1;
+            return;
+        };
+        if let Ok(packed) = tlp.header.pack() {
+            let reserved = header_dwords
+                .iter()
+                .zip(packed.iter())
+                .filter(|(given, kept)| given != kept);
+            broken_count -= reserved.count();
+        }
+        self.apply(now, &tlp, broken_count);
+    }
+
+    /// The next packet for the device, if one is ready.
+    pub fn next_downstream(&mut self, now: u64) -> Option<Tlp> {
+        self.release(now);
+        let tlp = self.queue.pop_front()?;
+        self.monitor.observe(now, Direction::Downstream, &tlp);
+        Some(tlp)
+    }
+
+    /// Whether [`next_downstream`](Self::next_downstream) has nothing to give, now or later,
+    /// until the next call to anything else.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.delayed.is_empty() && self.requester.waiting_count() == 0
+    }
+
+    /// Begins to read `octets` octets of device memory at bus address `address`.
+    pub fn read_bar(&mut self, now: u64, address: u64, octets: usize) -> Token {
+        let token = self.requester.read(now, address, octets);
+        self.release(now);
+        token
+    }
+
+    /// Writes `data` to device memory at bus address `address`. Posted: there is no answer.
+    pub fn write_bar(&mut self, now: u64, address: u64, data: &[u8]) {
+        self.release(now);
+        self.queue.extend(self.requester.write(address, data));
+    }
+
+    /// Begins to read the configuration dword that holds `register`.
+    pub fn read_configuration(&mut self, now: u64, target: Bdf, register: u16) -> Token {
+        let token = self.requester.read_configuration(now, target, register);
+        self.release(now);
+        token
+    }
+
+    /// Begins to write `data`, all within one dword, to configuration space.
+    ///
+    /// # Errors
+    /// The octets are not within one dword.
+    pub fn write_configuration(
+        &mut self,
+        now: u64,
+        target: Bdf,
+        register: u16,
+        data: &[u8],
+    ) -> Result<Token, TransferError> {
+        let token = self
+            .requester
+            .write_configuration(now, target, register, data)?;
+        self.release(now);
+        Ok(token)
+    }
+
+    /// The result of a read or configuration write: `None` while it is under way. It is given
+    /// once; a configuration write gives no octets.
+    ///
+    /// # Errors
+    /// The device refused, the time ran out, or the token is unknown.
+    pub fn poll(&mut self, now: u64, token: Token) -> Result<Option<Vec<u8>>, TransferError> {
+        self.requester.poll(now, token)
+    }
+
+    // Moves what has become ready into the queue. A completion is ordered behind every write
+    // queued before it became ready (section 2.4.1: it must not pass them).
+    fn release(&mut self, now: u64) {
+        while self.delayed.front().is_some_and(|(ready, _)| *ready <= now) {
+            self.queue
+                .extend(self.delayed.pop_front().map(|(_, tlp)| tlp));
+        }
+        while let Some(request) = self.requester.next_request() {
+            self.queue.push_back(request);
+        }
+    }
+
+    fn apply(&mut self, now: u64, tlp: &Tlp, broken_count: usize) {
+        if broken_count > 0 {
+            self.statistics.discarded += 1;
+            return;
+        }
+        match &tlp.header.kind {
+            Kind::MWr(request) => self.apply_write(now, tlp, request),
+            Kind::MRd(request) => self.answer_read(now, tlp, request),
+            Kind::Cpl(_) | Kind::CplD(_) => {
+                self.requester.complete(tlp);
+                self.statistics.completions += 1;
+                self.release(now);
+            }
+            Kind::Msg(_) | Kind::MsgD(_) => self.statistics.messages += 1,
+            // The monitor flags these upstream, so that they do not come here.
+            Kind::CfgRd0(_) | Kind::CfgWr0(_) => self.statistics.discarded += 1,
+        }
+    }
+
+    fn apply_write(&mut self, now: u64, tlp: &Tlp, request: &MemoryRequest) {
+        let length = tlp.header.length;
+        let window = self
+            .interrupt_windows
+            .iter()
+            .find(|window| window.contains(&request.address));
+        if window.is_some() {
+            self.interrupt(now, tlp, request);
+            return;
+        }
+        let span = request.enables.span(length);
+        let address = request.address + span.start as u64;
+        // The whole span first, so that a refused write leaves no octet behind.
+        if let Err(error) = self.memory.device_may_write(address, span.len()) {
+            let octets = span.len();
+            let violation = match error {
+                MemoryError::Forbidden { .. } => Violation::WriteForbidden { address, octets },
+                _ => Violation::WriteOutsideMemory { address, octets },
+            };
+            self.monitor
+                .record(now, Direction::Upstream, Some(tlp), violation);
+            self.statistics.writes_refused += 1;
+            return;
+        }
+        for run in request.enables.runs(length) {
+            let address = request.address + run.start as u64;
+            let octets = run.len() as u64;
+            if self
+                .memory
+                .device_write(now, address, &tlp.payload[run])
+                .is_ok()
+            {
+                self.statistics.octets_written += octets;
+            }
+        }
+        self.statistics.writes += 1;
+    }
+
+    // "The interrupt message is a dword write" (section 6.1.4).
+    fn interrupt(&mut self, now: u64, tlp: &Tlp, request: &MemoryRequest) {
+        let address = request.address;
+        let whole = request.enables == ByteEnables::ONE_DWORD;
+        match <[u8; DWORD_OCTETS]>::try_from(tlp.payload.as_slice()) {
+            Ok(data) if whole => {
+                let (requester, data) = (request.requester, u32::from_le_bytes(data));
+                self.interrupts.push_back(Interrupt {
+                    now,
+                    requester,
+                    address,
+                    data,
+                });
+                self.statistics.interrupts += 1;
+            }
+            _ => {
+                let violation = Violation::InterruptWriteMalformed { address };
+                self.monitor
+                    .record(now, Direction::Upstream, Some(tlp), violation);
+                self.statistics.writes_refused += 1;
+            }
+        }
+    }
+
+    fn answer_read(&mut self, now: u64, tlp: &Tlp, request: &MemoryRequest) {
+        let header = &tlp.header;
+        let span = request.enables.span(header.length);
+        let address = request.address + span.start as u64;
+        let octets = span.len();
+        let mut data = vec![0; header.length.octets()];
+        match self.memory.device_read(address, &mut data[span]) {
+            Ok(()) => {
+                self.statistics.reads += 1;
+                self.answer(now, header, &data);
+            }
+            Err(error) => {
+                let violation = match error {
+                    MemoryError::Forbidden { .. } => Violation::ReadForbidden { address, octets },
+                    _ => Violation::ReadOutsideMemory { address, octets },
+                };
+                self.monitor
+                    .record(now, Direction::Upstream, Some(tlp), violation);
+                self.statistics.reads_refused += 1;
+                let status = CompletionStatus::UnsupportedRequest;
+                let bdf = self.settings.bdf;
+                let refusal = Tlp::completion_without_data(header, bdf, status);
+                self.delay(now, refusal);
+            }
+        }
+    }
+
+    fn answer(&mut self, now: u64, header: &Header, data: &[u8]) {
+        let RootComplexSettings {
+            bdf,
+            limits,
+            completion_split,
+            ..
+        } = self.settings;
+        let boundary = limits.read_completion_boundary;
+        let tlps = complete_read(header, data, bdf, &limits, boundary, completion_split);
+        self.delay(now, tlps);
+    }
+
+    fn delay(&mut self, now: u64, tlps: impl IntoIterator<Item = Tlp>) {
+        let ready = now.saturating_add(self.settings.read_latency_ticks);
+        self.delayed
+            .extend(tlps.into_iter().map(|tlp| (ready, tlp)));
+    }
+}
