@@ -25,7 +25,7 @@ pub struct JobCursor {
     /// Its words on the wire.
     pub words: Signal<In, Bits<15>>,
     /// Sequence number of the next FPDU.
-    pub sequence: Signal<Out, Bits<32>>,
+    pub next_sequence: Signal<Out, Bits<32>>,
     /// Words since the last marker position at the next FPDU.
     pub phase: Signal<Out, Bits<7>>,
     /// Whole words from there on.
@@ -81,7 +81,7 @@ impl Logic for JobCursor {
         self.missing.next =
             !self.high_left.val().any() & (!self.low_left.val() | self.leads.val());
         self.lead.next = self.leads.val();
-        self.sequence.next = self.sequence_now.q.val();
+        self.next_sequence.next = self.sequence_now.q.val();
         self.phase.next = self.phase_now.q.val();
         self.words_left.next = self.left.q.val();
         self.consumed.next = self.done.q.val();

@@ -63,6 +63,7 @@ pub struct BeatWindow<const D: usize, const P: usize, const LG: usize> {
     shifted: Signal<Local, Bits<P>>,
     peek_beat: Signal<Local, Bits<D>>,
     peek_shifted: Signal<Local, Bits<D>>,
+    beat_bits: Constant<Bits<10>>,
 }
 
 impl<const D: usize, const P: usize, const LG: usize> Default for BeatWindow<D, P, LG> {
@@ -108,6 +109,7 @@ impl<const D: usize, const P: usize, const LG: usize> Default for BeatWindow<D, 
             shifted: Default::default(),
             peek_beat: Default::default(),
             peek_shifted: Default::default(),
+            beat_bits: Constant::new((D as u64).into()),
         }
     }
 }
@@ -165,10 +167,8 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for BeatWindow<D, P,
         self.usable.next = self.low_is_valid.q.val()
             & (self.high_is_valid.q.val() | self.low_is_last.q.val());
         self.amount.next = bit_cast::<9, LG>(self.offset.val()) << 5;
-        for width in D..(D + 1) {
-            self.pair.next = bit_cast::<P, D>(self.low.q.val())
-                | (bit_cast::<P, D>(self.high.q.val()) << width);
-        }
+        self.pair.next = bit_cast::<P, D>(self.low.q.val())
+            | (bit_cast::<P, D>(self.high.q.val()) << self.beat_bits.val());
         self.shifted.next = self.pair.val() >> self.amount.val();
         self.turned.next = self.shifted.val().get_bits::<D>(0);
 
