@@ -6,7 +6,11 @@
 //! * [`Random`] is the one source of randomness, seeded by `RNIC_SEED`, printed on failure;
 //! * [`lockstep`] drives a block and its emitted Verilog, under Verilator, with one stimulus.
 //!
-//! ```ignore
+//! ```no_run
+//! use rnic_hdl::common::skid::Skid;
+//! use rnic_hdl::testkit::lockstep;
+//! use rust_hdl::prelude::*;
+//!
 //! lockstep("skid", Skid::<Bits<16>>::default(), 2000, |skid| &mut skid.clock, |skid, random| {
 //!     skid.s_valid.next = random.chance(3, 4);
 //!     skid.s_data.next = random.wide();

@@ -65,3 +65,24 @@ impl fmt::Display for Random {
         write!(formatter, "replay with RNIC_SEED={}", self.seed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_seed_gives_one_sequence_and_another_seed_another() {
+        let sequence = |seed| {
+            let mut random = Random::new(seed);
+            [random.bits(), random.bits(), random.below(1000)]
+        };
+        assert_eq!(sequence(7), sequence(7));
+        assert_ne!(sequence(7), sequence(8));
+    }
+
+    #[test]
+    fn wide_values_reach_their_highest_bit() {
+        let mut random = Random::new(1);
+        assert!((0..64).any(|_| random.wide::<130>().get_bit(129)));
+    }
+}
