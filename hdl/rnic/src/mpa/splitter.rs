@@ -358,16 +358,3 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, L
         self.kill_tag.next = self.killed_tag.q.val();
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::emit::verilog_named;
-    #[test]
-    fn emits() {
-        let mut uut = Splitter::<128, 256, 2>::default();
-        uut.connect_all();
-        let text = verilog_named("splitter", &uut).unwrap_or_else(|error| panic!("{error}"));
-        std::fs::write("/tmp/w/mpa_splitter.v", text).unwrap();
-    }
-}

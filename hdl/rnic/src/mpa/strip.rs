@@ -57,7 +57,7 @@ pub struct MarkerStrip<const D: usize, const LG: usize> {
     pub marker: Signal<Out, Bits<32>>,
 
     // Words up to the next marker, at the first word of the beat that enters next.
-    until: DFF<Bits<7>>,
+    to_marker: DFF<Bits<7>>,
     until_now: Signal<Local, Bits<7>>,
     beats_until: Signal<Local, Bits<7>>,
     lane_now: Signal<Local, Bits<LG>>,
@@ -121,7 +121,7 @@ impl<const D: usize, const LG: usize> Default for MarkerStrip<D, LG> {
             marker_distance: Default::default(),
             marker_valid: Default::default(),
             marker: Default::default(),
-            until: Default::default(),
+            to_marker: Default::default(),
             until_now: Default::default(),
             beats_until: Default::default(),
             lane_now: Default::default(),
@@ -162,12 +162,12 @@ impl<const D: usize, const LG: usize> Default for MarkerStrip<D, LG> {
 impl<const D: usize, const LG: usize> Logic for MarkerStrip<D, LG> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, until, data_1, valid_1, first_1, last_1, check_1, hit_1, lane_1);
+        dff_setup!(self, clock, to_marker, data_1, valid_1, first_1, last_1, check_1, hit_1, lane_1);
         dff_setup!(self, clock, distance_1, count_1, data_2, valid_2, first_2, last_2, check_2);
         dff_setup!(self, clock, hit_2, distance_2, count_2, marker_2);
 
         // Step 1: is there a marker, and in which lane? One beyond the end is the next FPDU's.
-        self.until_now.next = self.until.q.val();
+        self.until_now.next = self.to_marker.q.val();
         if self.beat_first.val() {
             self.until_now.next = self.zero.val() - self.phase.val();
         }
@@ -182,7 +182,7 @@ impl<const D: usize, const LG: usize> Logic for MarkerStrip<D, LG> {
             & !self.beats_until.val().any()
             & !(self.beat_last.val() & (self.lane_end.val() >= self.lanes.val()));
         if self.beat_valid.val() {
-            self.until.d.next = self.until_now.val() - self.beat_words.val();
+            self.to_marker.d.next = self.until_now.val() - self.beat_words.val();
         }
         self.valid_1.d.next = self.beat_valid.val();
         self.data_1.d.next = self.beat_data.val();
