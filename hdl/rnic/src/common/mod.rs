@@ -5,6 +5,7 @@
 //! (`crate::testkit`). Everything with a decision in it is a kernel.
 
 pub mod crc32c;
+pub mod block_fifo;
 pub mod fifo;
 pub mod lut_ram;
 pub mod ram;

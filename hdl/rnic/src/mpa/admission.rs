@@ -1,0 +1,77 @@
+//! When may the splitter's beats go on? With room for them, for their record, and after a pause.
+//!
+//! | latency    | 1 cycle, every input to `open`, which is a register                         |
+//! | throughput | one beat per cycle in an FPDU; 3 idle cycles after its last beat            |
+//!
+//! The pause keeps an FPDU's flushed beat, its verdicts and what is known of it apart from the next
+//! one's. No more than two FPDUs are admitted whose records were not taken: as many as the record's
+//! register slice holds. Inside an FPDU only the placement buffer can close the gate.
+use rust_hdl::prelude::*;
+
+/// The gate between the splitter and what follows it.
+#[derive(LogicBlock, Default)]
+pub struct Admission {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; nothing is inside.
+    pub reset: Signal<In, Bit>,
+    /// A beat is offered.
+    pub valid: Signal<In, Bit>,
+    /// It is the last one of its FPDU.
+    pub last: Signal<In, Bit>,
+    /// It is the first one of its FPDU.
+    pub first: Signal<In, Bit>,
+    /// The placement buffer is nearly full: no room for more than what is on its way.
+    pub crowded: Signal<In, Bit>,
+    /// A record is taken.
+    pub record_taken: Signal<In, Bit>,
+    /// Beats are taken in this cycle.
+    pub open: Signal<Out, Bit>,
+    gate: DFF<Bit>,
+    in_fpdu: DFF<Bit>,
+    closed_1: DFF<Bit>,
+    closed_2: DFF<Bit>,
+    // FPDUs admitted whose record was not taken.
+    one_out: DFF<Bit>,
+    two_out: DFF<Bit>,
+    taken: Signal<Local, Bit>,
+    closes: Signal<Local, Bit>,
+    begins: Signal<Local, Bit>,
+}
+
+impl Logic for Admission {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, gate, in_fpdu, closed_1, closed_2, one_out, two_out);
+        self.taken.next = self.valid.val() & self.gate.q.val();
+        self.begins.next = self.taken.val() & self.first.val();
+        self.closes.next = self.taken.val() & self.last.val();
+        if self.taken.val() {
+            self.in_fpdu.d.next = !self.last.val();
+        }
+        self.closed_1.d.next = self.closes.val();
+        self.closed_2.d.next = self.closed_1.q.val();
+        if self.begins.val() & !self.record_taken.val() {
+            self.one_out.d.next = !self.one_out.q.val();
+            self.two_out.d.next = self.one_out.q.val();
+        }
+        if self.record_taken.val() & !self.begins.val() {
+            self.one_out.d.next = self.two_out.q.val();
+            self.two_out.d.next = false;
+        }
+        self.gate.d.next = !self.closes.val()
+            & !self.closed_1.q.val()
+            & !self.closed_2.q.val()
+            & !self.crowded.val()
+            & (self.taken.val() | self.in_fpdu.q.val() | !self.two_out.q.val());
+        if self.reset.val() {
+            self.gate.d.next = false;
+            self.in_fpdu.d.next = false;
+            self.closed_1.d.next = false;
+            self.closed_2.d.next = false;
+            self.one_out.d.next = false;
+            self.two_out.d.next = false;
+        }
+        self.open.next = self.gate.q.val();
+    }
+}

@@ -1,0 +1,192 @@
+//! Closes the ranks of an FPDU's words: beats that lack a word in, full beats out.
+//!
+//! ```text
+//! closed beat --> [ held words ++ new words ] --> placed beats, first five words
+//!                      ^----- what is over -----/
+//! ```
+//!
+//! Words held back fill the gaps that markers left; after the last beat they may need one beat
+//! more. Every beat but an FPDU's last is full. An FPDU marked `check` gives no placed beats.
+//!
+//! | latency    | 1 cycle; one more for the beat that flushes; `header` one more             |
+//! | throughput | one beat per cycle; at least 1 cycle without a beat after each last one    |
+//! | units      | a beat is D bits, L = 2^LG words of 4 octets                               |
+//! | in         | L or L - 1 words, in the last beat 1 to L; the lanes above them are zero   |
+use rust_hdl::prelude::*;
+
+/// Compaction of beats of `D` bits; `P = 2 D`, `D = 32 * 2^LG`.
+#[derive(LogicBlock)]
+pub struct WordCompact<const D: usize, const P: usize, const LG: usize> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets the words inside.
+    pub reset: Signal<In, Bit>,
+    /// A beat, maybe one word short; no backpressure.
+    pub closed_valid: Signal<In, Bit>,
+    /// Its words.
+    pub closed_data: Signal<In, Bits<D>>,
+    /// How many they are.
+    pub closed_words: Signal<In, Bits<6>>,
+    /// A word is missing that a marker took.
+    pub short: Signal<In, Bit>,
+    /// First beat of the FPDU.
+    pub closed_first: Signal<In, Bit>,
+    /// Last beat of the FPDU.
+    pub closed_last: Signal<In, Bit>,
+    /// The FPDU's words are not to be placed.
+    pub closed_check: Signal<In, Bit>,
+    /// A beat for the placement buffer.
+    pub placed_valid: Signal<Out, Bit>,
+    /// Its octets.
+    pub placed_data: Signal<Out, Bits<D>>,
+    /// First five words of the FPDU; zero where it has none.
+    pub header: Signal<Out, Bits<160>>,
+    // Words that wait for a full beat; zero above them.
+    held: DFF<Bits<D>>,
+    fill: DFF<Bits<LG>>,
+    // `held` goes out by itself.
+    flush: DFF<Bit>,
+    // Beats of this FPDU that went out: 0, 1 or more.
+    sent_one: DFF<Bit>,
+    sent_more: DFF<Bit>,
+    out_data: DFF<Bits<D>>,
+    out_valid: DFF<Bit>,
+    out_check: DFF<Bit>,
+    out_first: DFF<Bit>,
+    out_second: DFF<Bit>,
+    head: DFF<Bits<160>>,
+    amount: Signal<Local, Bits<9>>,
+    appended: Signal<Local, Bits<P>>,
+    joined: Signal<Local, Bits<D>>,
+    left_over: Signal<Local, Bits<D>>,
+    total: Signal<Local, Bits<6>>,
+    goes: Signal<Local, Bit>,
+    first_now: Signal<Local, Bit>,
+    second_now: Signal<Local, Bit>,
+    fifth: Signal<Local, Bits<32>>,
+    narrow: Constant<Bit>,
+    lanes: Constant<Bits<6>>,
+    one_lane: Constant<Bits<LG>>,
+}
+
+impl<const D: usize, const P: usize, const LG: usize> Default for WordCompact<D, P, LG> {
+    fn default() -> Self {
+        assert!(
+            P == 2 * D && D == 32 << LG && (2..=4).contains(&LG),
+            "WordCompact: D = {D} must be 32 * 2^LG with LG = {LG} in 2..=4, P = {P} twice that"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            closed_valid: Default::default(),
+            closed_data: Default::default(),
+            closed_words: Default::default(),
+            short: Default::default(),
+            closed_first: Default::default(),
+            closed_last: Default::default(),
+            closed_check: Default::default(),
+            placed_valid: Default::default(),
+            placed_data: Default::default(),
+            header: Default::default(),
+            held: Default::default(),
+            fill: Default::default(),
+            flush: Default::default(),
+            sent_one: Default::default(),
+            sent_more: Default::default(),
+            out_data: Default::default(),
+            out_valid: Default::default(),
+            out_check: Default::default(),
+            out_first: Default::default(),
+            out_second: Default::default(),
+            head: Default::default(),
+            amount: Default::default(),
+            appended: Default::default(),
+            joined: Default::default(),
+            left_over: Default::default(),
+            total: Default::default(),
+            goes: Default::default(),
+            first_now: Default::default(),
+            second_now: Default::default(),
+            fifth: Default::default(),
+            narrow: Constant::new(D < 160),
+            lanes: Constant::new((1u64 << LG).into()),
+            one_lane: Constant::new(1u64.into()),
+        }
+    }
+}
+
+impl<const D: usize, const P: usize, const LG: usize> Logic for WordCompact<D, P, LG> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held, fill, flush, sent_one, sent_more, out_data, out_valid);
+        dff_setup!(self, clock, out_check, out_first, out_second, head);
+        self.amount.next = bit_cast::<9, LG>(self.fill.q.val()) << 5;
+        self.appended.next =
+            bit_cast::<P, D>(self.closed_data.val()) << self.amount.val();
+        self.joined.next = self.held.q.val() | self.appended.val().get_bits::<D>(0);
+        for width in D..(D + 1) {
+            self.left_over.next = self.appended.val().get_bits::<D>(width);
+        }
+        self.total.next = bit_cast::<6, LG>(self.fill.q.val()) + self.closed_words.val();
+
+        self.goes.next = self.flush.q.val();
+        self.flush.d.next = false;
+        self.out_data.d.next = self.joined.val();
+        if self.flush.q.val() {
+            self.out_data.d.next = self.held.q.val();
+            self.held.d.next = 0.into();
+        } else if self.closed_valid.val() {
+            self.goes.next = true;
+            self.out_check.d.next = self.closed_check.val();
+            self.held.d.next = self.left_over.val();
+            if self.short.val() {
+                self.fill.d.next = self.fill.q.val() - self.one_lane.val();
+                if !self.fill.q.val().any() & !self.closed_last.val() {
+                    // Nothing was held: one word too few for a beat.
+                    self.goes.next = false;
+                    self.held.d.next = self.joined.val();
+                }
+            }
+            if self.closed_last.val() {
+                self.fill.d.next = 0.into();
+                self.flush.d.next = self.total.val() > self.lanes.val();
+            }
+        }
+
+        // Which beat of the FPDU goes out?
+        self.first_now.next = !self.sent_one.q.val() & !self.sent_more.q.val();
+        self.second_now.next = self.sent_one.q.val();
+        if self.closed_valid.val() & self.closed_first.val() {
+            self.first_now.next = true;
+            self.second_now.next = false;
+        }
+        self.sent_one.d.next = self.second_now.val();
+        self.sent_more.d.next = !self.first_now.val() & !self.second_now.val();
+        if self.goes.val() {
+            self.sent_one.d.next = self.first_now.val();
+            self.sent_more.d.next = !self.first_now.val();
+        }
+        self.out_valid.d.next = self.goes.val();
+        self.out_first.d.next = self.goes.val() & self.first_now.val();
+        self.out_second.d.next = self.goes.val() & self.second_now.val();
+        self.fifth.next = self.out_data.q.val().get_bits::<32>(0);
+        if self.out_first.q.val() {
+            self.head.d.next = bit_cast::<160, D>(self.out_data.q.val());
+        } else if self.out_second.q.val() & self.narrow.val() {
+            self.head.d.next =
+                self.head.q.val() | (bit_cast::<160, 32>(self.fifth.val()) << 128);
+        }
+        if self.reset.val() {
+            self.held.d.next = 0.into();
+            self.fill.d.next = 0.into();
+            self.flush.d.next = false;
+            self.out_valid.d.next = false;
+            self.sent_one.d.next = false;
+            self.sent_more.d.next = false;
+        }
+
+        self.placed_valid.next = self.out_valid.q.val() & !self.out_check.q.val();
+        self.placed_data.next = self.out_data.q.val();
+        self.header.next = self.head.q.val();
+    }
+}

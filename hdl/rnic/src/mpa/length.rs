@@ -1,0 +1,237 @@
+//! How long is an FPDU on the wire? From ULPDU_Length and its place between markers, in 3 cycles.
+//!
+//! ```text
+//! ulpdu_length --> [sum] N, x --> [divide] x / 127 --> [decide] words, beats, whole
+//! ```
+//!
+//! Without markers an FPDU has N = ceil((ULPDU_Length + 2) / 4) + 1 words (MPA-001 to MPA-003). A
+//! marker stands before every 127 further words; with p words since the last marker position (128
+//! in place of 0) the FPDU meets floor((N + p - 2) / 127) markers (MPA-013). The division is by
+//! x = 128 q0 + r0: x / 127 = q0 + (q0 + r0 >= 127) + (q0 + r0 >= 254).
+//!
+//! | latency    | 3 cycles: one each with `sum`, `divide` and `decide` high, in this order |
+//! | throughput | one FPDU in 3 cycles; inputs hold still from `sum` to `decide`           |
+//! | units      | words of 4 octets; `ulpdu_length` in octets; beats of 2^LG words         |
+//! | results    | stay until the next `decide` (`too_long` until the next `sum`)           |
+use rnic_abi::limits::SINGLE_PASS_ULPDU_OCTETS;
+use rust_hdl::prelude::*;
+
+/// Length on the wire of an FPDU, or of a frame for the host; beats of `2^LG` words.
+#[derive(LogicBlock)]
+pub struct FpduLength<const LG: usize> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// ULPDU_Length; with `host` the octets of the frame.
+    pub ulpdu_length: Signal<In, Bits<16>>,
+    /// Not an FPDU: a frame, of which `ulpdu_length` octets are to be passed.
+    pub host: Signal<In, Bit>,
+    /// Words since the last marker position at the FPDU's first word; 0: it opens with a marker.
+    pub phase: Signal<In, Bits<7>>,
+    /// The stream has markers.
+    pub markers: Signal<In, Bit>,
+    /// Whole words of the job from the FPDU's first on; at least 1 unless `host`.
+    pub words_left: Signal<In, Bits<16>>,
+    /// First step.
+    pub sum: Signal<In, Bit>,
+    /// Second step.
+    pub divide: Signal<In, Bit>,
+    /// Third step.
+    pub decide: Signal<In, Bit>,
+    /// Words on the wire, markers included.
+    pub words: Signal<Out, Bits<15>>,
+    /// Beats these fill when the first one is in lane 0.
+    pub beats: Signal<Out, Bits<15>>,
+    /// `beats` is 1.
+    pub single: Signal<Out, Bit>,
+    /// All of the FPDU lies in the job.
+    pub whole: Signal<Out, Bit>,
+    /// ULPDU_Length is over `SINGLE_PASS_ULPDU_OCTETS`.
+    pub too_long: Signal<Out, Bit>,
+
+    // Step 1: N and x = N + p - 2.
+    addend: Signal<Local, Bits<17>>,
+    rounded: Signal<Local, Bits<17>>,
+    spread: Signal<Local, Bits<17>>,
+    plain_words: DFF<Bits<15>>,
+    position: DFF<Bits<15>>,
+    long: DFF<Bit>,
+    words_left_but_one: DFF<Bits<16>>,
+    // Step 2: the quotient's parts.
+    quotient: Signal<Local, Bits<8>>,
+    rest: Signal<Local, Bits<7>>,
+    fold: Signal<Local, Bits<9>>,
+    reaches_127: DFF<Bit>,
+    reaches_254: DFF<Bit>,
+    marked_words: DFF<Bits<15>>,
+    below_a_beat: DFF<Bit>,
+    just_a_beat: DFF<Bit>,
+    // Step 3.
+    extra: Signal<Local, Bits<15>>,
+    extra_round: Signal<Local, Bits<20>>,
+    round_words: Signal<Local, Bits<20>>,
+    wire_words: DFF<Bits<15>>,
+    wire_beats: DFF<Bits<15>>,
+    one_beat: DFF<Bit>,
+    fits: DFF<Bit>,
+    wide_marked: Signal<Local, Bits<16>>,
+
+    single_pass: Constant<Bits<16>>,
+    one: Constant<Bits<16>>,
+    host_round: Constant<Bits<17>>,
+    fpdu_round: Constant<Bits<17>>,
+    round_up: Constant<Bits<17>>,
+    lead_phase: Constant<Bits<17>>,
+    group: Constant<Bits<9>>,
+    two_groups: Constant<Bits<9>>,
+    lanes: Constant<Bits<15>>,
+    round_0: Constant<Bits<20>>,
+    round_1: Constant<Bits<20>>,
+    round_2: Constant<Bits<20>>,
+}
+
+impl<const LG: usize> Default for FpduLength<LG> {
+    fn default() -> Self {
+        assert!(
+            (1..=4).contains(&LG),
+            "FpduLength: LG = {LG}; a beat of 2^LG words must have 2 to 16 of them"
+        );
+        let lanes = 1u64 << LG;
+        Self {
+            clock: Default::default(),
+            ulpdu_length: Default::default(),
+            host: Default::default(),
+            phase: Default::default(),
+            markers: Default::default(),
+            words_left: Default::default(),
+            sum: Default::default(),
+            divide: Default::default(),
+            decide: Default::default(),
+            words: Default::default(),
+            beats: Default::default(),
+            single: Default::default(),
+            whole: Default::default(),
+            too_long: Default::default(),
+            addend: Default::default(),
+            rounded: Default::default(),
+            spread: Default::default(),
+            plain_words: Default::default(),
+            position: Default::default(),
+            long: Default::default(),
+            words_left_but_one: Default::default(),
+            quotient: Default::default(),
+            rest: Default::default(),
+            fold: Default::default(),
+            reaches_127: Default::default(),
+            reaches_254: Default::default(),
+            marked_words: Default::default(),
+            below_a_beat: Default::default(),
+            just_a_beat: Default::default(),
+            extra: Default::default(),
+            extra_round: Default::default(),
+            round_words: Default::default(),
+            wire_words: Default::default(),
+            wire_beats: Default::default(),
+            one_beat: Default::default(),
+            fits: Default::default(),
+            wide_marked: Default::default(),
+            single_pass: Constant::new((SINGLE_PASS_ULPDU_OCTETS as u64).into()),
+            one: Constant::new(1u64.into()),
+            // ceil(octets / 4), and ceil((octets + 2) / 4) + 1 = floor((octets + 9) / 4).
+            host_round: Constant::new(3u64.into()),
+            fpdu_round: Constant::new(9u64.into()),
+            // x = floor((octets + 9) / 4) + p - 2 = floor((octets + 4 p + 1) / 4).
+            round_up: Constant::new(1u64.into()),
+            lead_phase: Constant::new((4 * 128 + 1u64).into()),
+            group: Constant::new(127u64.into()),
+            two_groups: Constant::new(254u64.into()),
+            lanes: Constant::new(lanes.into()),
+            round_0: Constant::new((lanes - 1).into()),
+            round_1: Constant::new(lanes.into()),
+            round_2: Constant::new((lanes + 1).into()),
+        }
+    }
+}
+
+impl<const LG: usize> Logic for FpduLength<LG> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, plain_words, position, long, words_left_but_one);
+        dff_setup!(self, clock, reaches_127, reaches_254, marked_words, below_a_beat, just_a_beat);
+        dff_setup!(self, clock, wire_words, wire_beats, one_beat, fits);
+
+        // Step 1. Two sums of the length: the words without markers, and their position.
+        self.rounded.next = bit_cast::<17, 16>(self.ulpdu_length.val()) + self.fpdu_round.val();
+        self.addend.next = (bit_cast::<17, 7>(self.phase.val()) << 2) | self.round_up.val();
+        if !self.phase.val().any() {
+            self.addend.next = self.lead_phase.val();
+        }
+        if self.host.val() {
+            self.rounded.next =
+                bit_cast::<17, 16>(self.ulpdu_length.val()) + self.host_round.val();
+        }
+        self.spread.next = bit_cast::<17, 16>(self.ulpdu_length.val()) + self.addend.val();
+        if self.sum.val() {
+            self.plain_words.d.next = self.rounded.val().get_bits::<15>(2);
+            self.position.d.next = 0.into();
+            if self.markers.val() & !self.host.val() {
+                self.position.d.next = self.spread.val().get_bits::<15>(2);
+            }
+            self.long.d.next = self.ulpdu_length.val() > self.single_pass.val();
+            self.words_left_but_one.d.next = self.words_left.val() - self.one.val();
+        }
+
+        // Step 2. x / 127, up to the two corrections.
+        self.quotient.next = self.position.q.val().get_bits::<8>(7);
+        self.rest.next = self.position.q.val().get_bits::<7>(0);
+        self.fold.next =
+            bit_cast::<9, 8>(self.quotient.val()) + bit_cast::<9, 7>(self.rest.val());
+        if self.divide.val() {
+            self.reaches_127.d.next = self.fold.val() >= self.group.val();
+            self.reaches_254.d.next = self.fold.val() >= self.two_groups.val();
+            self.marked_words.d.next =
+                self.plain_words.q.val() + bit_cast::<15, 8>(self.quotient.val());
+            self.below_a_beat.d.next = self.plain_words.q.val() < self.lanes.val();
+            self.just_a_beat.d.next = (self.plain_words.q.val() == self.lanes.val())
+                & !self.quotient.val().any();
+        }
+
+        // Step 3. The corrections, and three compares of which they choose one.
+        self.extra.next = 0.into();
+        self.extra_round.next = self.round_0.val();
+        self.wide_marked.next = bit_cast::<16, 15>(self.marked_words.q.val());
+        self.fits.d.next = self.fits.q.val();
+        if self.decide.val() {
+            self.fits.d.next = self.words_left.val() >= self.wide_marked.val();
+        }
+        if self.reaches_254.q.val() {
+            self.extra.next = 2.into();
+            self.extra_round.next = self.round_2.val();
+            if self.decide.val() {
+                self.fits.d.next = self.words_left_but_one.q.val() > self.wide_marked.val();
+            }
+        } else if self.reaches_127.q.val() {
+            self.extra.next = 1.into();
+            self.extra_round.next = self.round_1.val();
+            if self.decide.val() {
+                self.fits.d.next = self.words_left.val() > self.wide_marked.val();
+            }
+        }
+        self.round_words.next =
+            bit_cast::<20, 15>(self.marked_words.q.val()) + self.extra_round.val();
+        if self.decide.val() {
+            self.wire_words.d.next = self.marked_words.q.val() + self.extra.val();
+            for lg in LG..(LG + 1) {
+                self.wire_beats.d.next = self.round_words.val().get_bits::<15>(lg);
+            }
+            // So few words meet one marker at most.
+            self.one_beat.d.next = self.below_a_beat.q.val()
+                | (self.just_a_beat.q.val() & !self.reaches_127.q.val());
+        }
+
+        self.words.next = self.wire_words.q.val();
+        self.beats.next = self.wire_beats.q.val();
+        self.single.next = self.one_beat.q.val();
+        self.whole.next = self.fits.q.val();
+        self.too_long.next = self.long.q.val();
+    }
+}

@@ -1,0 +1,242 @@
+//! The inner half of the MPA room: joined octets in, placed words and FPDU records out.
+//!
+//! ```text
+//! joined, started --> [ Splitter ] -- beats --> [ MarkerStrip ] --> [ WordCompact ] --> [ BlockFifo ]
+//!      kill, job_done <--/  |    ^                    | marker            | header        placement
+//!                           |  [ Admission ]    [ MarkerCheck ]           |
+//!                           +--> [ Crc32cStream ] ---+--------------------+--> [ RecordMaker ]
+//!                                                                                  record
+//! ```
+//!
+//! | latency    | 5 cycles, first joined beat to first FPDU beat; 6, last FPDU beat to record; an  |
+//! |            | FPDU beat appears in the placement stream 9 cycles after it left the splitter    |
+//! | throughput | one beat per cycle; 3 or 4 idle cycles between FPDUs                             |
+//! | units      | a beat is D bits, L = 2^LG words of 4 octets                                     |
+//! | buffer     | 2^A beats, more than an FPDU of `SINGLE_PASS_ULPDU_OCTETS`                        |
+use super::admission::Admission;
+use super::compact::WordCompact;
+use super::marker_check::MarkerCheck;
+use super::record::RecordMaker;
+use super::splitter::Splitter;
+use super::strip::MarkerStrip;
+use crate::common::block_fifo::BlockFifo;
+use crate::common::crc32c::Crc32cStream;
+use crate::messages::{FpduInfo, FpduRecord, JobDone, ReadJob, FPDU_CHECK};
+use rnic_abi::limits::SINGLE_PASS_ULPDU_OCTETS;
+use rust_hdl::prelude::*;
+
+/// Places that beats on their way may fill after the placement buffer said that it is crowded.
+const ON_THE_WAY_BEATS: usize = 12;
+
+/// The room for beats of 128 bits.
+pub type MpaRoom128 = MpaRoom<128, 256, 2, 10, 11>;
+/// The room for beats of 512 bits.
+pub type MpaRoom512 = MpaRoom<512, 1024, 4, 8, 9>;
+
+/// Splitter, marker removal, checks and placement buffer for beats of `D` bits; `P = 2 D`,
+/// `D = 32 * 2^LG`, placement buffer of `2^A` beats, `F = A + 1`.
+#[derive(LogicBlock)]
+pub struct MpaRoom<
+    const D: usize,
+    const P: usize,
+    const LG: usize,
+    const A: usize,
+    const F: usize,
+> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets every job, beat and record.
+    pub reset: Signal<In, Bit>,
+    /// Beat of the joined stream.
+    pub joined_data: Signal<In, Bits<D>>,
+    /// Octets in this beat; not looked at, since the job's octets say it.
+    pub joined_octets: Signal<In, Bits<7>>,
+    /// First beat of a job; not looked at, since it follows the last one of another.
+    pub joined_first: Signal<In, Bit>,
+    /// Last beat of a job.
+    pub joined_last: Signal<In, Bit>,
+    /// The joiner offers a beat.
+    pub joined_valid: Signal<In, Bit>,
+    /// It is taken at this clock edge.
+    pub joined_ready: Signal<Out, Bit>,
+    /// A job whose octets come in the joined stream, in this order.
+    pub started: Signal<In, ReadJob>,
+    /// The reader's number of that job.
+    pub started_tag: Signal<In, Bits<3>>,
+    /// The reader offers the job.
+    pub started_valid: Signal<In, Bit>,
+    /// It is taken at this clock edge.
+    pub started_ready: Signal<Out, Bit>,
+    /// For one cycle: nothing more of job `kill_tag` is wanted.
+    pub kill: Signal<Out, Bit>,
+    /// The reader's number of that job.
+    pub kill_tag: Signal<Out, Bits<3>>,
+    /// A stream job has ended.
+    pub job_done: Signal<Out, JobDone>,
+    /// `job_done` is offered.
+    pub job_done_valid: Signal<Out, Bit>,
+    /// It is taken at this clock edge.
+    pub job_done_ready: Signal<In, Bit>,
+    /// Beat of the placement buffer: FPDUs from ULPDU_Length on, without markers, each from a new
+    /// beat on; host frames likewise.
+    pub placement_data: Signal<Out, Bits<D>>,
+    /// A beat is offered.
+    pub placement_valid: Signal<Out, Bit>,
+    /// It is taken at this clock edge.
+    pub placement_ready: Signal<In, Bit>,
+    /// An FPDU has passed.
+    pub record: Signal<Out, FpduRecord>,
+    /// `record` is offered.
+    pub record_valid: Signal<Out, Bit>,
+    /// It is taken at this clock edge.
+    pub record_ready: Signal<In, Bit>,
+    splitter: Splitter<D, P, LG>,
+    admission: Admission,
+    strip: MarkerStrip<D, LG>,
+    compact: WordCompact<D, P, LG>,
+    crc32c: Crc32cStream<D>,
+    markers: MarkerCheck,
+    maker: RecordMaker<LG>,
+    buffer: BlockFifo<Bits<D>, A, F>,
+    taken: Signal<Local, Bit>,
+    info: Signal<Local, FpduInfo>,
+    check: Constant<Bits<2>>,
+}
+
+impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize> Default for MpaRoom<D, P, LG, A, F> {
+    fn default() -> Self {
+        // ULPDU_Length, ULPDU, PAD and CRC, and what may be on its way.
+        let beats = (SINGLE_PASS_ULPDU_OCTETS + 9).div_ceil(D / 8) + ON_THE_WAY_BEATS;
+        assert!(
+            beats <= 1 << A,
+            "MpaRoom: a placement buffer of 2^{A} beats of {D} bits must hold {beats}"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            joined_data: Default::default(),
+            joined_octets: Default::default(),
+            joined_first: Default::default(),
+            joined_last: Default::default(),
+            joined_valid: Default::default(),
+            joined_ready: Default::default(),
+            started: Default::default(),
+            started_tag: Default::default(),
+            started_valid: Default::default(),
+            started_ready: Default::default(),
+            kill: Default::default(),
+            kill_tag: Default::default(),
+            job_done: Default::default(),
+            job_done_valid: Default::default(),
+            job_done_ready: Default::default(),
+            placement_data: Default::default(),
+            placement_valid: Default::default(),
+            placement_ready: Default::default(),
+            record: Default::default(),
+            record_valid: Default::default(),
+            record_ready: Default::default(),
+            splitter: Default::default(),
+            admission: Default::default(),
+            strip: Default::default(),
+            compact: Default::default(),
+            crc32c: Default::default(),
+            markers: Default::default(),
+            maker: Default::default(),
+            buffer: BlockFifo::new(ON_THE_WAY_BEATS),
+            taken: Default::default(),
+            info: Default::default(),
+            check: Constant::new(FPDU_CHECK.into()),
+        }
+    }
+}
+
+impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize> Logic
+    for MpaRoom<D, P, LG, A, F>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.splitter.clock.next = self.clock.val();
+        self.splitter.reset.next = self.reset.val();
+        self.admission.clock.next = self.clock.val();
+        self.admission.reset.next = self.reset.val();
+        self.strip.clock.next = self.clock.val();
+        self.strip.reset.next = self.reset.val();
+        self.compact.clock.next = self.clock.val();
+        self.compact.reset.next = self.reset.val();
+        self.crc32c.clock.next = self.clock.val();
+        self.crc32c.reset.next = self.reset.val();
+        self.markers.clock.next = self.clock.val();
+        self.maker.clock.next = self.clock.val();
+        self.maker.reset.next = self.reset.val();
+        self.buffer.clock.next = self.clock.val();
+        self.buffer.reset.next = self.reset.val();
+
+        self.splitter.joined_data.next = self.joined_data.val();
+        self.splitter.joined_last.next = self.joined_last.val();
+        self.splitter.joined_valid.next = self.joined_valid.val();
+        self.joined_ready.next = self.splitter.joined_ready.val();
+        self.splitter.started.next = self.started.val();
+        self.splitter.started_tag.next = self.started_tag.val();
+        self.splitter.started_valid.next = self.started_valid.val();
+        self.started_ready.next = self.splitter.started_ready.val();
+        self.kill.next = self.splitter.kill.val();
+        self.kill_tag.next = self.splitter.kill_tag.val();
+        self.job_done.next = self.splitter.job_done.val();
+        self.job_done_valid.next = self.splitter.job_done_valid.val();
+        self.splitter.job_done_ready.next = self.job_done_ready.val();
+
+        self.admission.valid.next = self.splitter.fpdu_valid.val();
+        self.admission.first.next = self.splitter.fpdu_first.val();
+        self.admission.last.next = self.splitter.fpdu_last.val();
+        self.admission.crowded.next = self.buffer.almost_full.val();
+        self.admission.record_taken.next = self.maker.record_valid.val() & self.record_ready.val();
+        self.splitter.fpdu_ready.next = self.admission.open.val();
+        self.taken.next = self.splitter.fpdu_valid.val() & self.admission.open.val();
+        self.info.next = self.splitter.fpdu_info.val();
+
+        self.crc32c.valid.next = self.taken.val();
+        self.crc32c.data.next = self.splitter.fpdu_data.val();
+        self.crc32c.first.next = self.splitter.fpdu_first.val();
+        self.crc32c.last.next = self.splitter.fpdu_last.val();
+        self.crc32c.tail_zero_words.next =
+            bit_cast::<4, LG>(self.splitter.fpdu_tail_words.val());
+
+        self.strip.beat_valid.next = self.taken.val();
+        self.strip.beat_data.next = self.splitter.fpdu_data.val();
+        self.strip.beat_first.next = self.splitter.fpdu_first.val();
+        self.strip.beat_last.next = self.splitter.fpdu_last.val();
+        self.strip.beat_tail_words.next = self.splitter.fpdu_tail_words.val();
+        self.strip.phase.next = self.info.val().phase;
+        self.strip.markers.next = self.info.val().markers;
+        self.strip.check.next = self.info.val().kind == self.check.val();
+        self.markers.opens.next = self.strip.closed_valid.val() & self.strip.closed_first.val();
+        self.markers.distance.next = self.strip.marker_distance.val();
+        self.markers.marker_valid.next = self.strip.marker_valid.val();
+        self.markers.marker.next = self.strip.marker.val();
+
+        self.compact.closed_valid.next = self.strip.closed_valid.val();
+        self.compact.closed_data.next = self.strip.closed_data.val();
+        self.compact.closed_words.next = self.strip.closed_words.val();
+        self.compact.short.next = self.strip.marker_valid.val();
+        self.compact.closed_first.next = self.strip.closed_first.val();
+        self.compact.closed_last.next = self.strip.closed_last.val();
+        self.compact.closed_check.next = self.strip.closed_check.val();
+        self.buffer.write.next = self.compact.placed_valid.val();
+        self.buffer.data_in.next = self.compact.placed_data.val();
+        self.buffer.read.next = self.placement_ready.val();
+        self.placement_data.next = self.buffer.data_out.val();
+        self.placement_valid.next = !self.buffer.empty.val();
+
+        self.maker.taken.next = self.taken.val();
+        self.maker.first.next = self.splitter.fpdu_first.val();
+        self.maker.last.next = self.splitter.fpdu_last.val();
+        self.maker.info.next = self.info.val();
+        self.maker.header.next = self.compact.header.val();
+        self.maker.crc_valid.next = self.crc32c.verdict_valid.val();
+        self.maker.crc_good.next = self.crc32c.verdict_good.val();
+        self.maker.marker_bad.next = self.markers.bad.val();
+        self.record.next = self.maker.record.val();
+        self.record_valid.next = self.maker.record_valid.val();
+        self.maker.record_ready.next = self.record_ready.val();
+    }
+}
