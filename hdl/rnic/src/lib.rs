@@ -3,6 +3,8 @@
 
 pub mod messages;
 pub mod common;
+pub mod emit;
+pub mod lint;
 
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;

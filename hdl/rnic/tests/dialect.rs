@@ -1,10 +1,10 @@
-//! The snippets of `docs/rust-hdl.md`, compiled, simulated and emitted.
+//! The snippets of `docs/rust-hdl.md`: compiled, simulated, linted, and in lockstep with Verilog.
 //!
 //! The chapters of the handbook and the modules here bear the same names.
 // `LogicStruct` derives public accessors without documentation.
 #![allow(missing_docs)]
 use rnic_hdl::common::fifo::Fifo;
-use rnic_hdl::testkit::{settle, tick};
+use rnic_hdl::testkit::{lockstep, lockstep_combinational, settle, tick};
 use rust_hdl::prelude::*;
 
 /// State of a flow, for the struct and match chapters.
@@ -73,6 +73,24 @@ mod structs {
         assert_eq!(marked.state, FlowState::Failed);
         assert_eq!(uut.low_half.val(), 0x5678u64);
     }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        lockstep(
+            "dialect_structs",
+            Mark::default(),
+            500,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                uut.beat.next = Beat {
+                    data: random.wide(),
+                    keep: random.wide(),
+                    last: random.chance(1, 2),
+                    state: [FlowState::Closed, FlowState::Open][random.below(2) as usize],
+                };
+            },
+        );
+    }
 }
 
 mod concatenation {
@@ -114,6 +132,19 @@ mod concatenation {
         settle(&mut uut);
         assert_eq!(uut.word.val(), 0x1234abu64);
         assert_eq!(uut.shifted.val(), 0x1234abu64);
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        lockstep_combinational(
+            "dialect_concatenation",
+            Join::default(),
+            500,
+            |uut, random| {
+                uut.low.next = random.wide();
+                uut.high.next = random.wide();
+            },
+        );
     }
 }
 
@@ -159,6 +190,20 @@ mod matching {
         tick(&mut uut, |uut| &mut uut.clock);
         assert_eq!(uut.state.val(), FlowState::Open);
         assert!(uut.accepted.val());
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        lockstep(
+            "dialect_matching",
+            Machine::default(),
+            500,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                uut.reset.next = random.chance(1, 20);
+                uut.opcode.next = random.wide();
+            },
+        );
     }
 }
 
@@ -224,6 +269,26 @@ mod generics {
         tick(&mut uut, |uut| &mut uut.clock);
         assert_eq!(uut.found.val(), 2u64);
         assert_eq!(uut.top_word.val(), 7u64);
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        let uut = Lanes::<64, 2>::default();
+        lockstep(
+            "dialect_generics",
+            uut,
+            500,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                uut.words.next = random.wide();
+                let hit = if random.chance(1, 2) {
+                    uut.words.next.get_bits::<32>(32)
+                } else {
+                    9u64.into()
+                };
+                uut.wanted.next = hit;
+            },
+        );
     }
 }
 
@@ -292,5 +357,23 @@ mod sub_blocks {
         }
         assert!(!uut.empty.val());
         assert_eq!(uut.head.val().data, 5u64);
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        lockstep(
+            "dialect_sub_blocks",
+            Steer::default(),
+            2000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                uut.reset.next = random.chance(1, 200);
+                uut.select.next = random.chance(1, 2);
+                uut.write.next = random.chance(3, 4);
+                uut.read.next = random.chance(1, 2);
+                uut.beat.next.data = random.wide();
+                uut.beat.next.last = random.chance(1, 4);
+            },
+        );
     }
 }

@@ -92,7 +92,7 @@ always @(*) read_data = memory[read_address];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{settle, tick, Random};
+    use crate::testkit::{lockstep, settle, tick, Random};
 
     type Uut = LutRam<Bits<12>, 4>;
 
@@ -126,5 +126,21 @@ mod tests {
                 "cycle {cycle}, {random}"
             );
         }
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        lockstep(
+            "lut_ram",
+            Uut::default(),
+            4000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                uut.write_enable.next = random.chance(1, 2);
+                uut.write_address.next = random.wide();
+                uut.write_data.next = random.wide();
+                uut.read_address.next = random.wide();
+            },
+        );
     }
 }

@@ -4,6 +4,7 @@
 //! Verilog text made from the same Rust data, one leaf per file, each with a lockstep test
 //! (`crate::testkit`). Everything with a decision in it is a kernel.
 
+pub mod crc32c;
 pub mod fifo;
 pub mod lut_ram;
 pub mod ram;

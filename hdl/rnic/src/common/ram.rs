@@ -14,6 +14,11 @@
 //! | units      | addresses count words of `T::BITS` bits; depth is `2^A` words             |
 //! | contents   | zero at power-up; there is no reset                                       |
 //!
+//! yosys makes DP16KD of it, but does not know that block's output register: the second stage is
+//! fabric registers. Measured (128 bits, 512 words, nextpnr, seed 1, out of context): 4 DP16KD and
+//! 128 registers; ECP5-5G -8 457 MHz (1.4 ns clock to output); plain ECP5 -8 196 MHz (4.3 ns), -6
+//! 145 MHz (5.8 ns). Below 200 MHz on a plain ECP5 the RAM itself is the limit.
+//!
 //! **Read during write.** A read whose address is written in the same cycle is undefined in
 //! hardware (`no_rw_check`: the block RAM is given no collision logic). Callers keep the two
 //! apart or forward the value themselves. Both simulations return `T::default()` for such a
@@ -129,7 +134,7 @@ end
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{tick, Random};
+    use crate::testkit::{lockstep, tick, Random};
     use std::collections::VecDeque;
 
     type Uut = SdpRam<Bits<20>, 5>;
@@ -179,5 +184,15 @@ mod tests {
             let expected = in_flight.pop_front().expect("one read per cycle");
             assert_eq!(uut.read_data.val(), expected, "cycle {cycle}, {random}");
         }
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        lockstep("sdp_ram", Uut::default(), 4000, clock, |uut, random| {
+            uut.write_enable.next = random.chance(1, 2);
+            uut.write_address.next = random.wide();
+            uut.write_data.next = random.wide();
+            uut.read_address.next = random.wide();
+        });
     }
 }

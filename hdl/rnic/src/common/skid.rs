@@ -10,6 +10,8 @@
 //! | throughput | one word per cycle                                                  |
 //! | units      | one word is one `T`                                                 |
 //!
+//! ECP5-5G -8, 140 bits, out of context: 563 MHz; 144 LUT4, 282 registers.
+//!
 //! A word moves when `valid` and `ready` are both high at a clock edge. `m_valid` and `m_data`
 //! hold until taken and never depend on `m_ready` in the same cycle; `s_ready` depends on
 //! neither input.
@@ -93,7 +95,7 @@ impl<T: Synth> Logic for Skid<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{settle, tick, Random};
+    use crate::testkit::{lockstep, settle, tick, Random};
 
     type Uut = Skid<Bits<16>>;
 
@@ -167,5 +169,18 @@ mod tests {
         uut.m_ready.next = true;
         settle(&mut uut);
         assert!(!uut.s_ready.val(), "the free place shows one cycle later");
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        let mut resets = 0;
+        lockstep("skid", Uut::default(), 4000, clock, |uut, random| {
+            uut.reset.next = random.chance(1, 200);
+            resets += u32::from(uut.reset.next);
+            uut.s_valid.next = random.chance(3, 4);
+            uut.s_data.next = random.wide();
+            uut.m_ready.next = random.chance(2, 3);
+        });
+        assert!(resets > 5, "the stimulus must reach the reset");
     }
 }

@@ -1,36 +1,6 @@
-//! Test support for blocks: the direct simulation loop, seeded randomness, lockstep.
-//!
-//! Compiled for this crate's tests and under the feature `testkit`; no hardware depends on it.
-//!
-//! * [`settle`] and [`tick`] step a block directly, seven times faster than the crate's threads;
-//! * [`Random`] is the one source of randomness, seeded by `RNIC_SEED`, printed on failure.
+//! The one source of randomness of every test: seeded, replayable, printed on failure.
 use rust_hdl::prelude::*;
 use std::fmt;
-
-/// Passes after which a block that still changes is taken for a combinational loop.
-const SETTLE_PASSES_MAX: usize = 10_000;
-
-/// Lets every combinational path of `block` settle after its inputs were set.
-///
-/// # Panics
-/// When the block does not settle: it holds a combinational loop.
-pub fn settle<B: Block>(block: &mut B) {
-    assert!(
-        simulate(block, SETTLE_PASSES_MAX),
-        "the block still changes after {SETTLE_PASSES_MAX} passes: combinational loop"
-    );
-}
-
-/// One whole clock cycle: settles the inputs, raises the clock, lowers it again.
-///
-/// Outputs read afterwards are those of the next cycle (with this cycle's inputs still applied).
-pub fn tick<B: Block>(block: &mut B, clock: impl Fn(&mut B) -> &mut Signal<In, Clock>) {
-    settle(block);
-    clock(block).next = true.into();
-    settle(block);
-    clock(block).next = false.into();
-    settle(block);
-}
 
 /// Seeded generator (SplitMix64); prints as the setting that replays it.
 #[derive(Clone, Debug)]
@@ -93,5 +63,26 @@ impl Random {
 impl fmt::Display for Random {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "replay with RNIC_SEED={}", self.seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_seed_gives_one_sequence_and_another_seed_another() {
+        let sequence = |seed| {
+            let mut random = Random::new(seed);
+            [random.bits(), random.bits(), random.below(1000)]
+        };
+        assert_eq!(sequence(7), sequence(7));
+        assert_ne!(sequence(7), sequence(8));
+    }
+
+    #[test]
+    fn wide_values_reach_their_highest_bit() {
+        let mut random = Random::new(1);
+        assert!((0..64).any(|_| random.wide::<130>().get_bit(129)));
     }
 }

@@ -1,0 +1,259 @@
+//! One stimulus, two simulations: the Rust block and its Verilog must agree in every cycle.
+//!
+//! Enters a block and a closure that sets its inputs once per cycle; the closure may look at the
+//! outputs, so it can keep a handshake. The inputs it chose are recorded from the top-level ports
+//! (`Block::accept`), replayed to the verilated text, and every output is compared in every cycle:
+//! sampled after the inputs settled and before the rising edge.
+use super::{settle, verilator, Random};
+use crate::emit::verilog_named;
+use rust_hdl::prelude::*;
+
+/// A port of the top module.
+#[derive(Clone, Debug)]
+pub(super) struct Port {
+    pub(super) name: String,
+    pub(super) bits: usize,
+}
+
+/// The ports of a block in declaration order, the clock apart.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ports {
+    pub(super) clock: Option<Port>,
+    pub(super) inputs: Vec<Port>,
+    pub(super) outputs: Vec<Port>,
+}
+
+/// Drives `block` and its Verilog, top module `name`, for `cycles` cycles and compares them.
+///
+/// `drive` sets the inputs of one cycle from the given generator; `reset`, too, is its business.
+///
+/// # Panics
+/// At the first difference, naming cycle, port, both values, the inputs of that cycle, the seed
+/// that replays it and the files to look at; also when the block cannot be emitted or built.
+pub fn lockstep<B: Block>(
+    name: &str,
+    mut block: B,
+    cycles: usize,
+    clock: impl Fn(&mut B) -> &mut Signal<In, Clock>,
+    drive: impl FnMut(&mut B, &mut Random),
+) {
+    run(name, &mut block, cycles, drive, |block| {
+        clock(block).next = true.into();
+        settle(block);
+        clock(block).next = false.into();
+        settle(block);
+    });
+}
+
+/// [`lockstep`] for a block without a clock: `cycles` input vectors.
+///
+/// # Panics
+/// As [`lockstep`] does.
+pub fn lockstep_combinational<B: Block>(
+    name: &str,
+    mut block: B,
+    cycles: usize,
+    drive: impl FnMut(&mut B, &mut Random),
+) {
+    run(name, &mut block, cycles, drive, |_| {});
+}
+
+fn run<B: Block>(
+    name: &str,
+    block: &mut B,
+    cycles: usize,
+    mut drive: impl FnMut(&mut B, &mut Random),
+    edge: impl Fn(&mut B),
+) {
+    let mut random = Random::from_environment();
+    block.connect_all();
+    let verilog = verilog_named(name, block).unwrap_or_else(|error| panic!("{error}"));
+    let (ports, _, _) = sample(block);
+    let model = verilator::build(name, &verilog, &ports);
+
+    settle(block);
+    let (mut stimulus, mut expected) = (String::new(), Vec::with_capacity(cycles));
+    for _ in 0..cycles {
+        drive(block, &mut random);
+        settle(block);
+        let (_, inputs, outputs) = sample(block);
+        stimulus.push_str(&inputs.join(" "));
+        stimulus.push('\n');
+        expected.push(outputs);
+        edge(block);
+    }
+    let actual = model.run(&stimulus);
+    compare(
+        name,
+        &ports,
+        &stimulus,
+        &expected,
+        &actual,
+        &format!("{random}; {model}"),
+    );
+}
+
+fn compare(
+    name: &str,
+    ports: &Ports,
+    stimulus: &str,
+    expected: &[Vec<String>],
+    actual: &str,
+    context: &str,
+) {
+    let mut lines = actual.lines();
+    for (cycle, (rust, inputs)) in expected.iter().zip(stimulus.lines()).enumerate() {
+        let line = lines
+            .next()
+            .unwrap_or_else(|| panic!("{name}: Verilator stopped before cycle {cycle}; {context}"));
+        let verilog: Vec<&str> = line.split(' ').collect();
+        assert_eq!(
+            verilog.len(),
+            rust.len(),
+            "{name}: malformed output `{line}`; {context}"
+        );
+        for ((port, rust), verilog) in ports.outputs.iter().zip(rust).zip(verilog) {
+            assert!(
+                rust == verilog,
+                "{name}: cycle {cycle}: {} is {rust} in Rust and {verilog} in Verilog; \
+                 inputs {}; {context}",
+                port.name,
+                named(&ports.inputs, inputs),
+            );
+        }
+    }
+    assert_eq!(lines.next(), None, "{name}: Verilator ran on; {context}");
+}
+
+fn named(ports: &[Port], values: &str) -> String {
+    let values = values.split(' ');
+    let pairs = ports
+        .iter()
+        .zip(values)
+        .map(|(port, value)| format!("{}={value}", port.name));
+    pairs.collect::<Vec<_>>().join(" ")
+}
+
+/// The top-level ports of `block` with the values of its inputs and outputs, in hexadecimal with
+/// as many digits as the width needs.
+fn sample<B: Block>(block: &B) -> (Ports, Vec<String>, Vec<String>) {
+    let mut sampler = Sampler::default();
+    block.accept("top", &mut sampler);
+    (sampler.ports, sampler.inputs, sampler.outputs)
+}
+
+#[derive(Default)]
+struct Sampler {
+    depth: usize,
+    namespace: Vec<String>,
+    ports: Ports,
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+}
+
+impl Probe for Sampler {
+    fn visit_start_scope(&mut self, _name: &str, _node: &dyn Block) {
+        self.depth += 1;
+    }
+
+    fn visit_end_scope(&mut self, _name: &str, _node: &dyn Block) {
+        self.depth -= 1;
+    }
+
+    fn visit_start_namespace(&mut self, name: &str, _node: &dyn Block) {
+        self.namespace.push(name.to_string());
+    }
+
+    fn visit_end_namespace(&mut self, _name: &str, _node: &dyn Block) {
+        self.namespace.pop();
+    }
+
+    fn visit_atom(&mut self, name: &str, signal: &dyn Atom) {
+        if self.depth != 1 || !signal.kind().is_parameter() {
+            return;
+        }
+        let mut path = self.namespace.clone();
+        path.push(name.to_string());
+        let port = Port {
+            name: path.join("$"),
+            bits: signal.bits(),
+        };
+        let printed = format!("{:x}", signal.verilog());
+        let digits = printed
+            .split_once("'h")
+            .expect("rust-hdl prints <width>'h<digits>")
+            .1;
+        let value = format!("{digits:0>width$}", width = port.bits.div_ceil(4));
+        match signal.kind() {
+            AtomKind::InputParameter if signal.descriptor().name == "clock" => {
+                assert!(
+                    self.ports.clock.is_none(),
+                    "lockstep drives one clock, not two"
+                );
+                self.ports.clock = Some(port);
+            }
+            AtomKind::InputParameter => {
+                self.ports.inputs.push(port);
+                self.inputs.push(value);
+            }
+            AtomKind::OutputParameter => {
+                self.ports.outputs.push(port);
+                self.outputs.push(value);
+            }
+            kind => panic!(
+                "lockstep does not know ports of kind {kind:?}: {}",
+                port.name
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A leaf whose Verilog contradicts its Rust from the value 200 on.
+    #[derive(LogicBlock, Default)]
+    struct Contradiction {
+        pub clock: Signal<In, Clock>,
+        pub value: Signal<In, Bits<8>>,
+        pub copy: Signal<Out, Bits<8>>,
+    }
+
+    impl Logic for Contradiction {
+        fn update(&mut self) {
+            if self.clock.pos_edge() {
+                self.copy.next = self.value.val();
+            }
+        }
+
+        fn connect(&mut self) {
+            self.copy.connect();
+        }
+
+        fn hdl(&self) -> Verilog {
+            Verilog::Custom("always @(posedge clock) copy <= value < 8'd200 ? value : 8'd0;".into())
+        }
+    }
+
+    fn drive_below(limit: u64) {
+        lockstep(
+            "contradiction",
+            Contradiction::default(),
+            2000,
+            |block| &mut block.clock,
+            |block, random| block.value.next = random.below(limit).into(),
+        );
+    }
+
+    #[test]
+    fn blocks_that_agree_on_the_stimulus_pass() {
+        drive_below(200);
+    }
+
+    #[test]
+    #[should_panic(expected = "copy is c8 in Rust and 00 in Verilog")]
+    fn canary_a_contradiction_is_found_and_named() {
+        drive_below(201);
+    }
+}
