@@ -5,6 +5,8 @@ pub mod messages;
 pub mod common;
 pub mod emit;
 pub mod lint;
+pub mod tcp;
+pub mod mpa;
 
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
