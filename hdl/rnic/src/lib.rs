@@ -16,7 +16,6 @@ pub mod top;
 pub mod common;
 pub mod emit;
 pub mod lint;
-pub mod mpa;
 
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;

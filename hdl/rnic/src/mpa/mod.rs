@@ -14,6 +14,8 @@
 //! connection's errors are decided in one place. Sources: RFC 5044, and the older draft where MPA-011
 //! names it.
 
+pub mod inbox;
+pub mod context;
 pub mod manager;
 pub mod joiner;
 pub mod room;
