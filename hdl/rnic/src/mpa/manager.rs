@@ -151,8 +151,8 @@ pub struct StreamManager {
     less_missing: DFF<Bits<18>>,
     complete: DFF<Bit>,
     fewer: DFF<Bits<18>>,
-    sequence: DFF<Bits<32>>,
-    phase: DFF<Bits<7>>,
+    sequence_after: DFF<Bits<32>>,
+    phase_after: DFF<Bits<7>>,
     // `need` against what is left, from state Consume.
     enough: DFF<Bit>,
     missing: DFF<Bits<18>>,
@@ -246,8 +246,8 @@ impl Default for StreamManager {
             less_missing: Default::default(),
             complete: Default::default(),
             fewer: Default::default(),
-            sequence: Default::default(),
-            phase: Default::default(),
+            sequence_after: Default::default(),
+            phase_after: Default::default(),
             enough: Default::default(),
             missing: Default::default(),
             release_waits: Default::default(),
@@ -303,8 +303,8 @@ impl Logic for StreamManager {
             less_missing,
             complete,
             fewer,
-            sequence,
-            phase
+            sequence_after,
+            phase_after
         );
         dff_setup!(
             self,
@@ -436,8 +436,8 @@ impl Logic for StreamManager {
         } else if self.doing.q.val() == StreamEvent::JobDone {
             self.updated.next.avail = self.fewer.q.val();
             self.updated.next.missing = self.missing.q.val();
-            self.updated.next.sequence = self.sequence.q.val();
-            self.updated.next.phase = self.phase.q.val();
+            self.updated.next.sequence = self.sequence_after.q.val();
+            self.updated.next.phase = self.phase_after.q.val();
             self.updated.next.place_next = self.done.val().place_next;
             self.updated.next.busy = self.enough.q.val();
         } else {
@@ -583,9 +583,9 @@ impl Logic for StreamManager {
             self.complete.d.next = !self.contexts.read_data.val().busy
                 & (self.arrived_octets.val() >= self.contexts.read_data.val().missing);
             self.fewer.d.next = self.contexts.read_data.val().avail - self.consumed.val();
-            self.sequence.d.next =
+            self.sequence_after.d.next =
                 self.contexts.read_data.val().sequence + bit_cast::<32, 18>(self.consumed.val());
-            self.phase.d.next =
+            self.phase_after.d.next =
                 self.contexts.read_data.val().phase + self.consumed.val().get_bits::<7>(2);
         }
         if (self.state.q.val() == ManagerState::Load)
@@ -657,3 +657,7 @@ impl Logic for StreamManager {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "manager_tests.rs"]
+mod tests;
