@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Enters: [`Accepted`] octets and [`HostFrame`]s, each frame once. Leaves: [`ReadJob`]s, and each
-//! stream frame once as a [`PageChain`] to release. Pages of a host frame are given back by placement.
+//! stream frame once as a [`PageChain`] to release. Pages of a host frame are given back by
+//! placement.
 //!
 //! | latency    | 6 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
 //! | throughput | an accepted message per 4 cycles, a `job_done` per 5 and 2 more for each    |
@@ -18,10 +19,10 @@
 //! |            | counted nowhere (the stop itself is reported by DDP)                        |
 //! | tables     | `MPA`: WRITE starts an empty stream, RELEASE gives its pages back           |
 //!
-//! One event at a time: a context is written back before the next event reads it. A connection has at
-//! most one job out, always over all octets queued at that time; `job_done` says how many of them belong
-//! to FPDUs handed on, and how many more octets make another job worth while (`need`, at
-//! least 1). At a stop the queued frames are released as soon as no job is out.
+//! One event at a time: a context is written back before the next event reads it. A connection has
+//! at most one job out, always over all octets queued at that time; `job_done` says how many of
+//! them belong to FPDUs handed on, and how many more octets make another job worth while (`need`,
+//! at least 1). At a stop the queued frames are released as soon as no job is out.
 use super::context::{FrameEntry, QueuedFrame, StreamContext};
 use super::inbox::{ManagerInbox, StreamEvent, JOBS_OUT_MAX};
 use crate::common::ram::SdpRam;

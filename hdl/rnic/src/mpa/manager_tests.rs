@@ -2,8 +2,8 @@
 //!
 //! The model keeps every stream as a list of frames and a list of FPDU sizes. Each job is checked
 //! octet for octet (its frames are walked through copies of the reader's tables), and each frame's
-//! pages must come back exactly once: not before their octets are consumed or the stream is stopped,
-//! and never while a job may read them.
+//! pages must come back exactly once: not before their octets are consumed or the stream is
+//! stopped, and never while a job may read them.
 use super::*;
 use crate::testkit::{lockstep, settle, tick, Random};
 use rnic_abi::limits::{PAGES, SINGLE_PASS_ULPDU_OCTETS};
@@ -482,7 +482,8 @@ fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
     &mut uut.clock
 }
 
-/// Lockstep with the emitted Verilog, and with the model.
+/// Lockstep with the emitted Verilog, and with the model. Segments end anywhere in an FPDU
+/// (MPA-046, MPA-049 to MPA-051): what is not whole waits for the octets that follow.
 #[test]
 fn every_stream_is_read_in_order_and_every_frame_is_given_back_once() {
     const CYCLES: usize = 24_000;
@@ -620,4 +621,69 @@ fn a_segment_with_one_fpdu_costs_at_most_eleven_cycles() {
         cycles <= 11 * SEGMENTS + 30,
         "{cycles} cycles for {SEGMENTS} segments"
     );
+}
+
+/// What keeps the pipeline behind the manager from waiting for the manager in a circle.
+#[test]
+fn stops_are_taken_and_host_frames_sent_while_no_stream_job_ends() {
+    let mut uut = started(64);
+    let (mut sent, mut stream_jobs, mut host_jobs) = (0u64, 0usize, 0usize);
+    for _ in 0..1_000 {
+        uut.accepted.next = segment(sent % 64, sent % 512, 24);
+        uut.accepted_valid.next = sent < 64;
+        settle(&mut uut);
+        sent += u64::from(uut.accepted_ready.val() && uut.accepted_valid.val());
+        stream_jobs += usize::from(uut.job_valid.val());
+        tick(&mut uut, clock);
+    }
+    assert_eq!(
+        stream_jobs, JOBS_OUT_MAX,
+        "as many jobs as the queue of job_done can hold"
+    );
+
+    uut.accepted_valid.next = false;
+    uut.host_frame_valid.next = true;
+    tick(&mut uut, clock);
+    uut.host_frame_valid.next = false;
+    for _ in 0..20 {
+        host_jobs += usize::from(uut.job_valid.val());
+        tick(&mut uut, clock);
+    }
+    assert_eq!(host_jobs, 1, "a host frame waits for nothing");
+
+    // The reader takes nothing any more: its output register fills, stops are taken all the same.
+    uut.job_ready.next = false;
+    uut.host_frame_valid.next = true;
+    let mut stops = 0;
+    for _ in 0..400 {
+        uut.stopped.next = (stops % 64u64).into();
+        uut.stopped_valid.next = stops < 30;
+        settle(&mut uut);
+        stops += u64::from(uut.stopped_ready.val() && uut.stopped_valid.val());
+        tick(&mut uut, clock);
+    }
+    assert_eq!(stops, 30);
+    assert!(
+        uut.job_valid.val() && !uut.host_frame_ready.val(),
+        "the outputs were blocked"
+    );
+}
+
+/// A frame for a stream that nobody started goes back at once (MPA-027: it is not MPA's).
+#[test]
+fn octets_of_a_stream_never_started_are_released() {
+    let mut uut = started(1);
+    uut.accepted.next = segment(5, 77, 24);
+    uut.accepted_valid.next = true;
+    tick(&mut uut, clock);
+    uut.accepted_valid.next = false;
+    for _ in 0..12 {
+        assert!(!uut.job_valid.val(), "no job without a stream");
+        if uut.page_release_valid.val() {
+            assert_eq!(uut.page_release.val().head_page, 77u64);
+            return;
+        }
+        tick(&mut uut, clock);
+    }
+    panic!("the frame is kept");
 }
