@@ -11,11 +11,11 @@
 //! | latency    | 2 cycles, a message taken to `event`                                     |
 //! | throughput | one event per cycle                                                      |
 //!
-//! Events that may send a job are offered only while there is room for one, so that the manager never
-//! waits in the middle of one for the packet reader, which in the end waits for DDP, which waits for
-//! `stopped` to be taken. `job_done` first: it frees pages, and there are never more of them
-//! under way than its queue holds. The table bus comes before it all, but only once every message is
-//! handled that stood in the queue `accepted` when the request came.
+//! Events that may send a job are offered only while there is room for one, so that the manager
+//! never waits in the middle of one for the packet reader, which in the end waits for DDP, which
+//! waits for `stopped` to be taken. `job_done` first: it frees pages, and there are never more of
+//! them under way than its queue holds. The table bus comes before it all, but only once every
+//! message is handled that stood in the queue `accepted` when the request came.
 use crate::common::fifo::Fifo;
 use crate::messages::{Accepted, HostFrame, JobDone, TableRequest};
 use rnic_abi::tables;

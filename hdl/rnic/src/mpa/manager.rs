@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Enters: [`Accepted`] octets and [`HostFrame`]s, each frame once. Leaves: [`ReadJob`]s, and each
-//! stream frame once as a [`PageChain`] to release. Pages of a host frame are given back by placement.
+//! stream frame once as a [`PageChain`] to release. Pages of a host frame are given back by
+//! placement.
 //!
 //! | latency    | 6 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
 //! | throughput | an accepted message per 4 cycles, a `job_done` per 5 and 2 more for each    |
@@ -18,10 +19,10 @@
 //! |            | counted nowhere (the stop itself is reported by DDP)                        |
 //! | tables     | `MPA`: WRITE starts an empty stream, RELEASE gives its pages back           |
 //!
-//! One event at a time: a context is written back before the next event reads it. A connection has at
-//! most one job out, always over all octets queued at that time; `job_done` says how many of them belong
-//! to FPDUs handed on, and how many more octets make another job worth while (`need`, at
-//! least 1). At a stop the queued frames are released as soon as no job is out.
+//! One event at a time: a context is written back before the next event reads it. A connection has
+//! at most one job out, always over all octets queued at that time; `job_done` says how many of
+//! them belong to FPDUs handed on, and how many more octets make another job worth while (`need`,
+//! at least 1). At a stop the queued frames are released as soon as no job is out.
 use super::context::{FrameEntry, QueuedFrame, StreamContext};
 use super::inbox::{ManagerInbox, StreamEvent, JOBS_OUT_MAX};
 use crate::common::ram::SdpRam;
@@ -151,8 +152,8 @@ pub struct StreamManager {
     less_missing: DFF<Bits<18>>,
     complete: DFF<Bit>,
     fewer: DFF<Bits<18>>,
-    sequence: DFF<Bits<32>>,
-    phase: DFF<Bits<7>>,
+    sequence_after: DFF<Bits<32>>,
+    phase_after: DFF<Bits<7>>,
     // `need` against what is left, from state Consume.
     enough: DFF<Bit>,
     missing: DFF<Bits<18>>,
@@ -246,8 +247,8 @@ impl Default for StreamManager {
             less_missing: Default::default(),
             complete: Default::default(),
             fewer: Default::default(),
-            sequence: Default::default(),
-            phase: Default::default(),
+            sequence_after: Default::default(),
+            phase_after: Default::default(),
             enough: Default::default(),
             missing: Default::default(),
             release_waits: Default::default(),
@@ -303,8 +304,8 @@ impl Logic for StreamManager {
             less_missing,
             complete,
             fewer,
-            sequence,
-            phase
+            sequence_after,
+            phase_after
         );
         dff_setup!(
             self,
@@ -436,8 +437,8 @@ impl Logic for StreamManager {
         } else if self.doing.q.val() == StreamEvent::JobDone {
             self.updated.next.avail = self.fewer.q.val();
             self.updated.next.missing = self.missing.q.val();
-            self.updated.next.sequence = self.sequence.q.val();
-            self.updated.next.phase = self.phase.q.val();
+            self.updated.next.sequence = self.sequence_after.q.val();
+            self.updated.next.phase = self.phase_after.q.val();
             self.updated.next.place_next = self.done.val().place_next;
             self.updated.next.busy = self.enough.q.val();
         } else {
@@ -583,9 +584,9 @@ impl Logic for StreamManager {
             self.complete.d.next = !self.contexts.read_data.val().busy
                 & (self.arrived_octets.val() >= self.contexts.read_data.val().missing);
             self.fewer.d.next = self.contexts.read_data.val().avail - self.consumed.val();
-            self.sequence.d.next =
+            self.sequence_after.d.next =
                 self.contexts.read_data.val().sequence + bit_cast::<32, 18>(self.consumed.val());
-            self.phase.d.next =
+            self.phase_after.d.next =
                 self.contexts.read_data.val().phase + self.consumed.val().get_bits::<7>(2);
         }
         if (self.state.q.val() == ManagerState::Load)
@@ -657,3 +658,7 @@ impl Logic for StreamManager {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "manager_tests.rs"]
+mod tests;

@@ -15,8 +15,8 @@
 //!
 //! CRC32C is linear but for a constant: the checksum of a key is the XOR, over its set bits, of
 //! what each bit contributes, and the checksum of 36 zero octets. Both are computed once, in Rust,
-//! and serve the simulation and the Verilog alike. The slots of the table are cut out of the hash by
-//! `rnic_abi::tables::hash_slot`, here and in the driver.
+//! and serve the simulation and the Verilog alike. The slots of the table are cut out of the hash
+//! by `rnic_abi::tables::hash_slot`, here and in the driver.
 use rust_hdl::prelude::*;
 
 /// Octets of a connection key.

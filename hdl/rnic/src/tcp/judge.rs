@@ -13,9 +13,9 @@
 //! | units      | octets; sequence numbers modulo 2^32, distances signed, window below 2^31  |
 //! | source     | RFC 9293 section 3.10.7.4, first check                                     |
 //!
-//! The segment's octets lie in `[d, d + SEG.LEN)`, those wanted in `[0, window)`. Both ends are found
-//! by one subtraction each, from numbers ready before the context arrives, so that no two carry chains
-//! follow each other in a cycle.
+//! The segment's octets lie in `[d, d + SEG.LEN)`, those wanted in `[0, window)`. Both ends are
+//! found by one subtraction each, from numbers ready before the context arrives, so that no two
+//! carry chains follow each other in a cycle.
 use rnic_abi::events::SegmentVerdict;
 use rust_hdl::prelude::*;
 

@@ -11,8 +11,8 @@
 //! | units      | `key` octet 0 in bits 7:0; `write_index` is `way << 9 \| slot`          |
 //! | bound      | one read of one slot in each way decides: no probing, no chains         |
 //!
-//! A write goes in when no key is at the RAMs' address, so that no lookup meets half an entry; it is
-//! stored at the end of the cycle in which `written` is high.
+//! A write goes in when no key is at the RAMs' address, so that no lookup meets half an entry; it
+//! is stored at the end of the cycle in which `written` is high.
 use super::hash::{KeyHash, KEY_BITS};
 use super::records::{LookupEntry, LookupResult};
 use super::way::LookupWay;

@@ -7,12 +7,12 @@
 //!         +-> [ frames, 16 ] --------------------------+
 //! ```
 //!
-//! A frame's key goes to the lookup as the frame is taken; the rest of the frame waits. A result passes
-//! its queue without delay while the queue is empty. There are never more results than frames, so the
-//! lookup needs no backpressure.
+//! A frame's key goes to the lookup as the frame is taken; the rest of the frame waits. A result
+//! passes its queue without delay while the queue is empty. There are never more results than
+//! frames, so the lookup needs no backpressure.
 //!
-//! A write to table `LOOKUP` is done only when every frame that may have been looked up before it has
-//! left this room: once the driver has removed a key, no octet of that connection follows.
+//! A write to table `LOOKUP` is done only when every frame that may have been looked up before it
+//! has left this room: once the driver has removed a key, no octet of that connection follows.
 use super::accept::{SegmentAcceptance, COUNTS};
 use super::hash::KEY_BITS;
 use super::lookup::ConnectionLookup;

@@ -417,7 +417,9 @@ fn plan(model: &mut Model, cycle: usize, random: &mut Random) -> bool {
     (200..TRAFFIC_END).contains(&(cycle % ROUND))
 }
 
-/// Lockstep with the emitted Verilog, and with the model.
+/// Lockstep with the emitted Verilog, and with the model. Only segments that TCP commits to reach
+/// MPA (MPA-037), each octet once (MPA-038), and foreign traffic reaches the host in order
+/// (MPA-027).
 #[test]
 fn every_frame_leaves_once_as_the_acceptance_table_says() {
     let mut model = Model::with_connections(6, &mut Random::from_environment());
