@@ -40,7 +40,7 @@ pub struct StreamSum<
     group_first: DFF<Bit>,
     accumulator: OnesSum<AW, AK>,
     running: DFF<Bits<32>>,
-    until: Signal<Local, Bits<32>>,
+    so_far: Signal<Local, Bits<32>>,
     one_total: Signal<Local, Bits<32>>,
     terms: Signal<Local, Bits<AW>>,
     place: [Constant<Bits<8>>; G],
@@ -74,7 +74,7 @@ impl<
             group_first: Default::default(),
             accumulator: Default::default(),
             running: Default::default(),
-            until: Default::default(),
+            so_far: Default::default(),
             one_total: Default::default(),
             terms: Default::default(),
             place: std::array::from_fn(|group| Constant::new((32 * group as LiteralType).into())),
@@ -114,12 +114,12 @@ impl<
             }
         }
         // The running sum comes last, where the tree is shallow.
-        self.until.next = self.running.q.val();
+        self.so_far.next = self.running.q.val();
         if self.group_first.q.val() {
-            self.until.next = 0.into();
+            self.so_far.next = 0.into();
         }
         self.accumulator.data.next =
-            self.terms.val() | (bit_cast::<AW, 32>(self.until.val()) << self.last_place.val());
+            self.terms.val() | (bit_cast::<AW, 32>(self.so_far.val()) << self.last_place.val());
         self.accumulator.keep.next = self.all_octets.val();
         self.running.d.next = self.accumulator.total.val();
     }

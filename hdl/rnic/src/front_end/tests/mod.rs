@@ -1,4 +1,5 @@
 //! The front end against a reader written from the standards, at every width.
+mod lockstep;
 mod packets;
 mod reference;
 mod rig;
