@@ -196,7 +196,16 @@ impl<const D: usize, const L: usize> Default for CompletionWriter<D, L> {
 impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, done_count, settle, number, written, slots_written);
+        dff_setup!(
+            self,
+            clock,
+            state,
+            done_count,
+            settle,
+            number,
+            written,
+            slots_written
+        );
         dff_setup!(self, clock, index_mask, offset, low_sum, high_sum, distance, is_full, phase);
         dff_setup!(self, clock, host, address, words, header, second);
         self.requests.clock.next = self.clock.val();
@@ -224,7 +233,11 @@ impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
         self.distance.d.next = self.number.q.val() - self.cq_consumer.val();
         self.rounds.next = self.distance.q.val() >> self.cq_entries_log2.val();
         self.is_full.d.next = self.rounds.val().any() | !self.cq_entries_log2.val().any();
-        self.phase.d.next = !self.number.q.val().get_bit(self.cq_entries_log2.val().index());
+        self.phase.d.next = !self
+            .number
+            .q
+            .val()
+            .get_bit(self.cq_entries_log2.val().index());
         self.word_7.next = self.number.q.val().replace_bit(31, self.phase.q.val());
         if self.settle.q.val().any() {
             self.settle.d.next = self.settle.q.val() - 1;

@@ -21,4 +21,7 @@ pub mod registers;
 pub mod room;
 pub mod tables;
 
+#[cfg(test)]
+mod tests;
+
 pub use room::Csr;

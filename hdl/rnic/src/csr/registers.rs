@@ -41,7 +41,10 @@ const OFFSETS: [u32; 19] = [
 ];
 
 const _: () = {
-    assert!(map::COUNTERS % 256 == 0, "counters are decoded by bits 11:8");
+    assert!(
+        map::COUNTERS % 256 == 0,
+        "counters are decoded by bits 11:8"
+    );
     assert!(map::TABLE_DATA_WORDS == 10, "table data is 320 bits wide");
     assert!(map::CONTROL_ENABLE == 1 && map::TABLE_BUSY == 1 << 31);
 };
@@ -248,10 +251,36 @@ impl RegisterFile {
 impl Logic for RegisterFile {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, address, data, decode_write, decode_read, write, read, gathered);
-        dff_setup!(self, clock, hits, result, result_valid, enabled, payload_size);
+        dff_setup!(
+            self,
+            clock,
+            address,
+            data,
+            decode_write,
+            decode_read,
+            write,
+            read,
+            gathered
+        );
+        dff_setup!(
+            self,
+            clock,
+            hits,
+            result,
+            result_valid,
+            enabled,
+            payload_size
+        );
         dff_setup!(self, clock, cq_low, cq_high, cq_entries, cq_consumed);
-        dff_setup!(self, clock, ring_low, ring_high, ring_slots, ring_slot_octets, ring_consumed);
+        dff_setup!(
+            self,
+            clock,
+            ring_low,
+            ring_high,
+            ring_slots,
+            ring_slot_octets,
+            ring_consumed
+        );
 
         // First stage: hold the access.
         if self.register_read.val() | self.register_write.val() {
@@ -268,8 +297,10 @@ impl Logic for RegisterFile {
         self.counter_index.next = self.address.q.val().get_bits::<6>(0);
         self.hit.next = 0.into();
         for i in 0..PLACES {
-            self.hit.next =
-                self.hit.val().replace_bit(i, self.address.q.val() == self.at[i].val());
+            self.hit.next = self
+                .hit
+                .val()
+                .replace_bit(i, self.address.q.val() == self.at[i].val());
         }
         self.hits.d.next = self.hit.val();
         self.write.d.next = self.decode_write.q.val();

@@ -197,7 +197,17 @@ impl Logic for BarEndpoint {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, request, payload, address, reads, writes, refuses, locked);
-        dff_setup!(self, clock, memory_read, leading, trailing, one_dword, header, data, has_data);
+        dff_setup!(
+            self,
+            clock,
+            memory_read,
+            leading,
+            trailing,
+            one_dword,
+            header,
+            data,
+            has_data
+        );
         self.headers.clock.next = self.clock.val();
         self.headers.reset.next = self.reset.val();
         self.headers.s_data.next = self.request_header.val();
@@ -265,14 +275,15 @@ impl Logic for BarEndpoint {
         self.fields.next.tag = self.request.q.val().get_bits::<8>(40);
         self.fields.next.requester = self.request.q.val().get_bits::<16>(48);
         self.fields.next.dword_3 = 0.into();
-        self.disabled.next = bit_cast::<12, 2>(self.leading.q.val())
-            + bit_cast::<12, 2>(self.trailing.q.val());
+        self.disabled.next =
+            bit_cast::<12, 2>(self.leading.q.val()) + bit_cast::<12, 2>(self.trailing.q.val());
         self.due.next = (bit_cast::<12, 10>(self.length.val()) << 2) - self.disabled.val();
         self.low.next = self.address.q.val().get_bits::<7>(0);
         if self.memory_read.q.val() {
             // Section 2.2.9: only memory reads have these; all others 4 and 0.
             self.fields.next.byte_count = self.due.val();
-            self.fields.next.lower_address = self.low.val() | bit_cast::<7, 2>(self.leading.q.val());
+            self.fields.next.lower_address =
+                self.low.val() | bit_cast::<7, 2>(self.leading.q.val());
         }
         if self.locked.q.val() {
             self.fields.next.format = self.format_locked.val();
@@ -303,7 +314,8 @@ impl Logic for BarEndpoint {
             }
             // One cycle to tell what it is.
             EndpointState::Decode => {
-                self.address.d.next = bit_cast::<12, 10>(self.request.q.val().get_bits::<10>(66)) << 2;
+                self.address.d.next =
+                    bit_cast::<12, 10>(self.request.q.val().get_bits::<10>(66)) << 2;
                 if self.format.val().get_bit(5) {
                     self.address.d.next =
                         bit_cast::<12, 10>(self.request.q.val().get_bits::<10>(98)) << 2;
@@ -311,11 +323,14 @@ impl Logic for BarEndpoint {
                 self.memory_read.d.next =
                     (self.is_memory.val() | self.is_locked.val()) & !self.with_data.val();
                 self.locked.d.next = self.is_locked.val();
-                self.reads.d.next =
-                    self.is_memory.val() & !self.with_data.val() & self.one_dword.q.val()
-                        & !self.format.val().get_bit(7);
-                self.writes.d.next = self.is_memory.val() & self.with_data.val()
-                    & self.one_dword.q.val() & self.first_be.val().all()
+                self.reads.d.next = self.is_memory.val()
+                    & !self.with_data.val()
+                    & self.one_dword.q.val()
+                    & !self.format.val().get_bit(7);
+                self.writes.d.next = self.is_memory.val()
+                    & self.with_data.val()
+                    & self.one_dword.q.val()
+                    & self.first_be.val().all()
                     & !self.format.val().get_bit(7)
                     & !self.request.q.val().get_bit(14);
                 self.refuses.d.next = !self.unanswered.val();

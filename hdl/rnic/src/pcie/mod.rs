@@ -22,4 +22,7 @@ pub mod header;
 pub mod mux;
 pub mod room;
 
+#[cfg(test)]
+mod tests;
+
 pub use room::{PcieRoom, PcieRoom128, PcieRoom512};

@@ -115,7 +115,15 @@ impl<const L: usize> Default for Mover<L> {
 impl<const L: usize> Logic for Mover<L> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, current, current_valid, priming, second_prime, last_beat);
+        dff_setup!(
+            self,
+            clock,
+            current,
+            current_valid,
+            priming,
+            second_prime,
+            last_beat
+        );
         dff_setup!(self, clock, draining, needs, ends, more_beats, drain, has_room);
         self.has_room.d.next = self.room.val() & self.pages_room.val();
         self.go.next = self.current_valid.q.val()
@@ -137,15 +145,13 @@ impl<const L: usize> Logic for Mover<L> {
         self.side.next.closes = false;
         if self.last_beat.q.val() {
             self.side.next.last_lane = self.current.q.val().last_lane;
-            self.side.next.complete =
-                self.current.q.val().complete & self.current.q.val().closes;
+            self.side.next.complete = self.current.q.val().complete & self.current.q.val().closes;
             self.side.next.closes = self.current.q.val().closes;
         }
         self.pages.next.head_page = self.current.q.val().head_page;
         self.pages.next.tail_page = self.current.q.val().tail_page;
-        self.pages_valid.next = self.finish.val()
-            & self.current.q.val().closes
-            & self.current.q.val().release_pages;
+        self.pages_valid.next =
+            self.finish.val() & self.current.q.val().closes & self.current.q.val().release_pages;
 
         if self.go.val() {
             if self.priming.q.val() {

@@ -205,10 +205,22 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
         self.fence_done.next = self.fences.fence_done.val();
 
         self.pulses.next = 0.into();
-        self.pulses.next = self.pulses.val().replace_bit(0, self.completion.slot_written.val());
-        self.pulses.next = self.pulses.val().replace_bit(1, self.writer.drop_ring_full.val());
-        self.pulses.next = self.pulses.val().replace_bit(2, self.writer.drop_too_long.val());
-        self.pulses.next = self.pulses.val().replace_bit(3, self.completion.entry_written.val());
+        self.pulses.next = self
+            .pulses
+            .val()
+            .replace_bit(0, self.completion.slot_written.val());
+        self.pulses.next = self
+            .pulses
+            .val()
+            .replace_bit(1, self.writer.drop_ring_full.val());
+        self.pulses.next = self
+            .pulses
+            .val()
+            .replace_bit(2, self.writer.drop_too_long.val());
+        self.pulses.next = self
+            .pulses
+            .val()
+            .replace_bit(3, self.completion.entry_written.val());
         self.counts.next = self.pulses.val();
     }
 }

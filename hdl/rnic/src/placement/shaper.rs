@@ -189,8 +189,7 @@ impl<const D: usize> Logic for Shaper<D> {
         self.shaped_header.d.next = self.write_header.header.val();
 
         // Third stage: the mover's first steps.
-        self.needs_emit.next =
-            !self.shaped.q.val().single | self.shaped.q.val().last_needs_next;
+        self.needs_emit.next = !self.shaped.q.val().single | self.shaped.q.val().last_needs_next;
         self.ends_emit.next = self.shaped.q.val().single & self.shaped.q.val().ends_at_last;
         self.planned.d.next = self.shaped.q.val();
         self.planned.d.next.needs_emit = self.needs_emit.val();

@@ -117,7 +117,15 @@ impl Logic for HostSlot {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, number, index_mask, offset, low_sum, high_sum, phase);
-        dff_setup!(self, clock, distance, is_full, on_cycles, with_header, is_too_long);
+        dff_setup!(
+            self,
+            clock,
+            distance,
+            is_full,
+            on_cycles,
+            with_header,
+            is_too_long
+        );
         // Address: base + (number mod slots) * slot octets.
         self.mask.next = self.all_slots.val() << self.slots_log2.val();
         self.index_mask.d.next = !self.mask.val();

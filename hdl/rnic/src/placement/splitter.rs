@@ -194,7 +194,15 @@ impl<const D: usize> Logic for Splitter<D> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, settle, address, less_one, writes, host, announces, first);
-        dff_setup!(self, clock, origin, last_octet, line, rotation_first, rotation_next);
+        dff_setup!(
+            self,
+            clock,
+            origin,
+            last_octet,
+            line,
+            rotation_first,
+            rotation_next
+        );
         dff_setup!(self, clock, primes, used_octets);
         self.command_take.next = false;
         self.slot_take.next = false;
@@ -308,8 +316,8 @@ impl<const D: usize> Logic for Splitter<D> {
                     if !self.is_host.val() | self.settled.val() {
                         self.state.d.next = SplitterState::Prepare;
                         self.drop_too_long.next = self.is_host.val() & self.slot_too_long.val();
-                        self.drop_ring_full.next = self.is_host.val()
-                            & (self.slot_full.val() & !self.slot_too_long.val());
+                        self.drop_ring_full.next =
+                            self.is_host.val() & (self.slot_full.val() & !self.slot_too_long.val());
                     } else {
                         self.settle.d.next = self.settle.q.val() + 1;
                     }
@@ -326,6 +334,7 @@ impl<const D: usize> Logic for Splitter<D> {
                     + (bit_cast::<18, 6>(self.skip.val()) + self.beat_round.val());
                 self.primes.d.next = self.reach.val().get_bits::<2>(0);
                 if !self.writes.q.val() {
+                    self.origin.d.next = 0.into();
                     self.used_octets.d.next = 0.into();
                     self.primes.d.next = 0.into();
                     self.last_octet.d.next = 0.into();

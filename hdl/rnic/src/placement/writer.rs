@@ -119,7 +119,11 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Default
     for PayloadWriter<D, L, E, P>
 {
     fn default() -> Self {
-        assert!(D == 32 * L, "PayloadWriter: D = {D} must be 32 L = {}", 32 * L);
+        assert!(
+            D == 32 * L,
+            "PayloadWriter: D = {D} must be 32 L = {}",
+            32 * L
+        );
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -274,7 +278,10 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
         self.lane.next = self.head.val().last_lane;
         self.keep.next = 1.into();
         for i in 1..L {
-            self.keep.next = self.keep.val().replace_bit(i, self.lane.val() >= self.lane_number[i].val());
+            self.keep.next = self
+                .keep
+                .val()
+                .replace_bit(i, self.lane.val() >= self.lane_number[i].val());
         }
         self.tlp_keep.next = self.keep.val();
         self.leaves.next =

@@ -158,10 +158,22 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         // HostFrames 10, DropHostRingFull 11, DropHostFrameTooLong 12, Completions 40.
         self.pulses.next = self.placement.counts.val();
         self.counts.next = 0.into();
-        self.counts.next = self.counts.val().replace_bit(10, self.pulses.val().get_bit(0));
-        self.counts.next = self.counts.val().replace_bit(11, self.pulses.val().get_bit(1));
-        self.counts.next = self.counts.val().replace_bit(12, self.pulses.val().get_bit(2));
-        self.counts.next = self.counts.val().replace_bit(40, self.pulses.val().get_bit(3));
+        self.counts.next = self
+            .counts
+            .val()
+            .replace_bit(10, self.pulses.val().get_bit(0));
+        self.counts.next = self
+            .counts
+            .val()
+            .replace_bit(11, self.pulses.val().get_bit(1));
+        self.counts.next = self
+            .counts
+            .val()
+            .replace_bit(12, self.pulses.val().get_bit(2));
+        self.counts.next = self
+            .counts
+            .val()
+            .replace_bit(40, self.pulses.val().get_bit(3));
         self.csr.counts.next = self.counts.val();
     }
 }

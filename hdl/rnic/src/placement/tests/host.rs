@@ -92,24 +92,51 @@ impl Host {
     }
 
     /// Takes a beat; at the end of a TLP tells what it was.
-    pub fn beat(&mut self, header: [u32; 4], data: &[u8], keep: u32, last: bool, context: &str) -> Option<Event> {
+    pub fn beat(
+        &mut self,
+        header: [u32; 4],
+        data: &[u8],
+        keep: u32,
+        last: bool,
+        context: &str,
+    ) -> Option<Event> {
         let lanes = data.len() / 4;
         let kept = keep.trailing_ones() as usize;
-        assert_eq!(u64::from(keep), (1u64 << kept) - 1, "lanes are kept from lane 0 on: {context}");
-        assert!(last || kept == lanes, "a beat before the last is full: {context}");
-        assert_eq!(*self.header.get_or_insert(header), header, "the header holds: {context}");
+        assert_eq!(
+            u64::from(keep),
+            (1u64 << kept) - 1,
+            "lanes are kept from lane 0 on: {context}"
+        );
+        assert!(
+            last || kept == lanes,
+            "a beat before the last is full: {context}"
+        );
+        assert_eq!(
+            *self.header.get_or_insert(header),
+            header,
+            "the header holds: {context}"
+        );
         self.payload.extend_from_slice(&data[..4 * kept]);
         if !last {
-            assert!(self.payload.len() < 4096, "a TLP that does not end: {context}");
+            assert!(
+                self.payload.len() < 4096,
+                "a TLP that does not end: {context}"
+            );
             return None;
         }
         self.header = None;
         self.tlps += 1;
         let count = if header[0] >> 29 & 1 == 1 { 4 } else { 3 };
         assert!(count == 4 || header[3] == 0, "no doubleword 3: {context}");
-        let parsed = Header::parse(&header[..count]).unwrap_or_else(|error| panic!("{error}: {context}"));
-        let tlp = Tlp { header: parsed, payload: std::mem::take(&mut self.payload) };
-        check(&tlp, Direction::Upstream, &self.limits, |violation| panic!("{violation}: {context}"));
+        let parsed =
+            Header::parse(&header[..count]).unwrap_or_else(|error| panic!("{error}: {context}"));
+        let tlp = Tlp {
+            header: parsed,
+            payload: std::mem::take(&mut self.payload),
+        };
+        check(&tlp, Direction::Upstream, &self.limits, |violation| {
+            panic!("{violation}: {context}")
+        });
         Some(self.take(&tlp, context))
     }
 
@@ -122,14 +149,24 @@ impl Host {
                 assert!(write.enables.contiguous(length), "one span: {context}");
                 let first = write.address + span.start as u64;
                 let end = write.address + span.end as u64 - 1;
-                assert_eq!(first / self.max_payload_octets, end / self.max_payload_octets,
-                    "{first:#x} to {end:#x} crosses a line: {context}");
-                assert!(span.start < 4 && tlp.payload.len() - span.end < 4, "no spare doubleword: {context}");
+                assert_eq!(
+                    first / self.max_payload_octets,
+                    end / self.max_payload_octets,
+                    "{first:#x} to {end:#x} crosses a line: {context}"
+                );
+                assert!(
+                    span.start < 4 && tlp.payload.len() - span.end < 4,
+                    "no spare doubleword: {context}"
+                );
                 for offset in span.clone() {
-                    self.memory.insert(write.address + offset as u64, tlp.payload[offset]);
+                    self.memory
+                        .insert(write.address + offset as u64, tlp.payload[offset]);
                 }
                 self.octets_written += span.len() as u64;
-                Event::Write { address: first, octets: span.len() }
+                Event::Write {
+                    address: first,
+                    octets: span.len(),
+                }
             }
             Kind::CplD(completion) => {
                 let (offset, tag) = self.waiting.take().expect("a read was asked for");
@@ -137,8 +174,13 @@ impl Host {
                 assert_eq!(u32::from(completion.requester.bits()), HOST_ID, "{context}");
                 assert_eq!(completion.completer.bits(), DEVICE_ID, "{context}");
                 assert_eq!(completion.byte_count, 4, "{context}");
-                assert_eq!(u32::from(completion.lower_address), offset & 0x7f, "{context}");
-                let value = u32::from_le_bytes(tlp.payload[..4].try_into().expect("one doubleword"));
+                assert_eq!(
+                    u32::from(completion.lower_address),
+                    offset & 0x7f,
+                    "{context}"
+                );
+                let value =
+                    u32::from_le_bytes(tlp.payload[..4].try_into().expect("one doubleword"));
                 Event::Answer { offset, value }
             }
             other => panic!("the device never sends {other:?}: {context}"),
@@ -147,8 +189,14 @@ impl Host {
 
     /// `octets` octets of memory from `address`; panics if one was never written.
     pub fn read(&self, address: u64, octets: usize) -> Vec<u8> {
-        (0..octets as u64).map(|i| *self.memory.get(&(address + i)).unwrap_or_else(||
-            panic!("octet {:#x} was never written", address + i))).collect()
+        (0..octets as u64)
+            .map(|i| {
+                *self
+                    .memory
+                    .get(&(address + i))
+                    .unwrap_or_else(|| panic!("octet {:#x} was never written", address + i))
+            })
+            .collect()
     }
 }
 

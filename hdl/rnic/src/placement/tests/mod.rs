@@ -9,7 +9,6 @@ use device::Device;
 use rust_hdl::prelude::*;
 use script::{Script, Settings};
 
-
 /// Runs `script` until it has finished, natively.
 fn run<const D: usize, const L: usize, const E: usize, const P: usize>(
     script: &mut Script,
@@ -22,7 +21,11 @@ fn run<const D: usize, const L: usize, const E: usize, const P: usize>(
     while !script.finished() {
         script.drive(&mut uut, random);
         tick(&mut uut, |uut| &mut uut.clock);
-        assert!(script.cycles < limit, "no end: {}, {random}", script.state());
+        assert!(
+            script.cycles < limit,
+            "no end: {}, {random}",
+            script.state()
+        );
     }
     script.conclude(random);
 }
@@ -43,7 +46,10 @@ fn run_random<const D: usize, const L: usize, const E: usize, const P: usize>(
 #[test]
 fn every_mix_of_commands_leaves_memory_as_expected_128() {
     for max_payload in 0..3 {
-        let settings = Settings { max_payload, ..Settings::MIXED };
+        let settings = Settings {
+            max_payload,
+            ..Settings::MIXED
+        };
         run_random::<128, 4, 160, 256>(settings, 120, &format!("max_payload {max_payload}"));
     }
 }
@@ -51,7 +57,10 @@ fn every_mix_of_commands_leaves_memory_as_expected_128() {
 #[test]
 fn every_mix_of_commands_leaves_memory_as_expected_512() {
     for max_payload in 0..3 {
-        let settings = Settings { max_payload, ..Settings::MIXED };
+        let settings = Settings {
+            max_payload,
+            ..Settings::MIXED
+        };
         run_random::<512, 16, 544, 1024>(settings, 60, &format!("max_payload {max_payload}"));
     }
 }
@@ -94,11 +103,25 @@ fn addresses_in_a_line_512() {
 #[test]
 fn a_long_payload_is_split_at_every_line() {
     let mut random = Random::from_environment();
-    let settings = Settings { take_of_8: 8, offer_of_8: 8, table_of_64: 0, ..Settings::MIXED };
+    let settings = Settings {
+        take_of_8: 8,
+        offer_of_8: 8,
+        table_of_64: 0,
+        ..Settings::MIXED
+    };
     let mut script = Script::new(settings, "long".into());
     for count in [4097, 9018] {
         let payload = host::octets(&mut random, count);
-        script.add(&mut random, 16, 1, 0xffff_f003 + count as u64, payload, 5, 0, true);
+        script.add(
+            &mut random,
+            16,
+            1,
+            0xffff_f003 + count as u64,
+            payload,
+            5,
+            0,
+            true,
+        );
     }
     run::<128, 4, 160, 256>(&mut script, &mut random);
 }
@@ -154,7 +177,12 @@ fn at_512_bits_a_command_of_70_octets_with_its_entry_takes_at_most_six_cycles() 
 #[test]
 fn a_ring_nobody_empties_takes_its_slots_and_drops_the_rest() {
     let mut random = Random::from_environment();
-    let settings = Settings { serve_of_64: 0, table_of_64: 0, ring_slots_log2: 2, ..Settings::MIXED };
+    let settings = Settings {
+        serve_of_64: 0,
+        table_of_64: 0,
+        ring_slots_log2: 2,
+        ..Settings::MIXED
+    };
     let mut script = Script::new(settings, "full ring".into());
     for count in [60, 241, 240, 61, 100, 239, 60, 500] {
         script.add_frame(&mut random, 16, count);
@@ -167,7 +195,11 @@ fn a_ring_nobody_empties_takes_its_slots_and_drops_the_rest() {
 #[test]
 fn a_ring_that_is_off_drops_every_frame() {
     let mut random = Random::from_environment();
-    let settings = Settings { ring_slots_log2: 0, table_of_64: 0, ..Settings::MIXED };
+    let settings = Settings {
+        ring_slots_log2: 0,
+        table_of_64: 0,
+        ..Settings::MIXED
+    };
     let mut script = Script::new(settings, "ring off".into());
     for _ in 0..5 {
         script.add_frame(&mut random, 16, 64);
@@ -179,13 +211,23 @@ fn a_ring_that_is_off_drops_every_frame() {
 fn lockstep_mixed<const D: usize, const L: usize, const E: usize, const P: usize>(cycles: usize) {
     let mut script = Script::new(Settings::MIXED, "lockstep".into());
     let uut = Device::<D, L, E, P>::default();
-    lockstep(&format!("device_{D}"), uut, cycles, |uut| &mut uut.clock, |uut, random| {
-        if script.commands_left() < 4 {
-            script.add_random(random, D / 8);
-        }
-        script.drive(uut, random);
-    });
-    assert!(script.host.tlps as usize > cycles / 60, "{} TLPs", script.host.tlps);
+    lockstep(
+        &format!("device_{D}"),
+        uut,
+        cycles,
+        |uut| &mut uut.clock,
+        |uut, random| {
+            if script.commands_left() < 4 {
+                script.add_random(random, D / 8);
+            }
+            script.drive(uut, random);
+        },
+    );
+    assert!(
+        script.host.tlps as usize > cycles / 60,
+        "{} TLPs",
+        script.host.tlps
+    );
 }
 
 #[test]

@@ -144,7 +144,17 @@ impl Script {
         let complete = random.chance(settings.complete_of_8, 8);
         if kind < settings.host_of_8 + settings.discard_of_8 {
             let beats = random.below(6) as usize;
-            return self.add(random, beat_octets, PLACE_DISCARD, 0, vec![], 4, beats, complete);
+            let address = random.bits();
+            return self.add(
+                random,
+                beat_octets,
+                PLACE_DISCARD,
+                address,
+                vec![],
+                4,
+                beats,
+                complete,
+            );
         }
         // Around lines, around 4 GiB, and far above it.
         let base = [0x1000, 0xffff_ff00, 0x0012_3456_7000][random.below(3) as usize];
@@ -152,7 +162,16 @@ impl Script {
         let payload = octets(random, count);
         let skip = [4, 5][random.below(2) as usize];
         let spare = random.below(3) as usize / 2;
-        self.add(random, beat_octets, PLACE_WRITE, address, payload, skip, spare, complete);
+        self.add(
+            random,
+            beat_octets,
+            PLACE_WRITE,
+            address,
+            payload,
+            skip,
+            spare,
+            complete,
+        );
     }
 
     /// Adds a command that writes `payload` to `address`; `spare` beats come after those it needs.
@@ -170,11 +189,20 @@ impl Script {
     ) {
         let mut stream = octets(random, 4 * skip_words);
         stream.extend_from_slice(&payload);
-        let used = if kind == PLACE_DISCARD { 0 } else { stream.len().div_ceil(beat_octets) };
+        let used = if kind == PLACE_DISCARD {
+            0
+        } else {
+            stream.len().div_ceil(beat_octets)
+        };
         let beats = used + spare;
-        stream.extend(octets(random, (beats * beat_octets).saturating_sub(stream.len())));
-        self.beats.extend(stream.chunks(beat_octets).take(beats).map(<[u8]>::to_vec));
-        self.expected.extend((address..).zip(payload.iter().copied()));
+        stream.extend(octets(
+            random,
+            (beats * beat_octets).saturating_sub(stream.len()),
+        ));
+        self.beats
+            .extend(stream.chunks(beat_octets).take(beats).map(<[u8]>::to_vec));
+        self.expected
+            .extend((address..).zip(payload.iter().copied()));
         self.payload_due += payload.len() as u64;
         self.due.push_back(self.payload_due);
         let cqe: Bits<192> = random.wide();
@@ -199,7 +227,8 @@ impl Script {
         frame[..4].copy_from_slice(&(self.frames.len() as u32).to_le_bytes());
         let mut stream = frame.clone();
         stream.resize(count.next_multiple_of(beat_octets), 0xee);
-        self.beats.extend(stream.chunks(beat_octets).map(<[u8]>::to_vec));
+        self.beats
+            .extend(stream.chunks(beat_octets).map(<[u8]>::to_vec));
         let (head_page, tail_page) = (random.below(512), random.below(512));
         let mut cqe: Bits<192> = random.wide();
         cqe = cqe & !Bits::<192>::from(0x01ff_01ffu64);
@@ -214,7 +243,11 @@ impl Script {
             cqe,
         });
         self.due.push_back(self.payload_due);
-        self.frames.push(Frame { octets: frame, head_page, tail_page });
+        self.frames.push(Frame {
+            octets: frame,
+            head_page,
+            tail_page,
+        });
     }
 
     /// Commands not yet taken in.
@@ -251,8 +284,8 @@ impl Script {
                 self.offering_command = false;
             }
         }
-        self.offering_beat = !self.beats.is_empty()
-            && (self.offering_beat || random.chance(settings.offer_of_8, 8));
+        self.offering_beat =
+            !self.beats.is_empty() && (self.offering_beat || random.chance(settings.offer_of_8, 8));
         uut.placement_valid.next = self.offering_beat;
         if self.offering_beat {
             uut.placement_data.next = bits_of(&self.beats[0]);
@@ -322,7 +355,10 @@ impl Script {
         let header = std::array::from_fn(|i| header.get_bits::<32>(32 * i).to_u32());
         let keep = uut.tlp_keep.val().to_u32();
         let data = octets_of(uut.tlp_data.val());
-        match self.host.beat(header, &data, keep, uut.tlp_last.val(), &context) {
+        match self
+            .host
+            .beat(header, &data, keep, uut.tlp_last.val(), &context)
+        {
             None => {}
             Some(Event::Answer { offset, value }) => self.answered(offset, value, &context),
             Some(Event::Write { address, octets }) => self.written(address, octets, &context),
@@ -334,16 +370,23 @@ impl Script {
             map::CQ_PRODUCER => assert!(value <= self.entries_seen, "{context}"),
             map::HOST_RING_PRODUCER => assert!(value as usize <= self.slots.len(), "{context}"),
             map::FREE_PAGES => assert_eq!(value, 77, "{context}"),
-            map::HOST_RING_SLOTS_LOG2 => assert_eq!(value, self.settings.ring_slots_log2, "{context}"),
+            map::HOST_RING_SLOTS_LOG2 => {
+                assert_eq!(value, self.settings.ring_slots_log2, "{context}")
+            }
             map::TABLE_COMMAND if value == map::TABLE_BUSY => {
-                self.host.accesses.push_back(Access::Read(map::TABLE_COMMAND));
+                self.host
+                    .accesses
+                    .push_back(Access::Read(map::TABLE_COMMAND));
             }
             map::TABLE_COMMAND => {
                 assert_eq!(value, 0, "{context}");
                 self.polling = false;
                 if let Some(due) = self.fence_due.take() {
-                    assert!(self.payload_written >= due,
-                        "not busy, but only {} of {due} octets have come: {context}", self.payload_written);
+                    assert!(
+                        self.payload_written >= due,
+                        "not busy, but only {} of {due} octets have come: {context}",
+                        self.payload_written
+                    );
                 }
             }
             _ => {
@@ -360,13 +403,20 @@ impl Script {
         } else if (RING_BASE..RING_BASE + ring_octets).contains(&address) {
             let offset = (address - RING_BASE) % (1 << self.settings.slot_octets_log2);
             if offset < host_ring::SLOT_HEADER_OCTETS as u64 {
-                assert_eq!((offset, octets), (0, host_ring::SLOT_HEADER_OCTETS), "{context}");
+                assert_eq!(
+                    (offset, octets),
+                    (0, host_ring::SLOT_HEADER_OCTETS),
+                    "{context}"
+                );
                 self.slot(address, context);
             }
         } else {
             self.payload_written += octets as u64;
             for at in address..address + octets as u64 {
-                assert!(self.expected.contains_key(&at), "octet {at:#x} is nobody's: {context}");
+                assert!(
+                    self.expected.contains_key(&at),
+                    "octet {at:#x} is nobody's: {context}"
+                );
             }
         }
     }
@@ -374,13 +424,30 @@ impl Script {
     fn entry(&mut self, address: u64, octets: usize, entries: u32, context: &str) {
         let number = self.entries_seen;
         assert_eq!(octets, cqe::CQE_OCTETS, "{context}");
-        assert_eq!(address, CQ_BASE + 32 * u64::from(number % entries), "{context}");
-        assert!(number - self.entries_consumed < entries, "an entry is overwritten: {context}");
+        assert_eq!(
+            address,
+            CQ_BASE + 32 * u64::from(number % entries),
+            "{context}"
+        );
+        assert!(
+            number - self.entries_consumed < entries,
+            "an entry is overwritten: {context}"
+        );
         let (words, due) = self.entries[number as usize];
-        assert!(self.payload_written >= due, "entry before its payload: {context}");
-        let phase = if number / entries % 2 == 0 { cqe::PHASE } else { 0 };
+        assert!(
+            self.payload_written >= due,
+            "entry before its payload: {context}"
+        );
+        let phase = if number / entries % 2 == 0 {
+            cqe::PHASE
+        } else {
+            0
+        };
         let read = self.host.read(address, octets);
-        let read: Vec<u32> = read.chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("4"))).collect();
+        let read: Vec<u32> = read
+            .chunks(4)
+            .map(|word| u32::from_le_bytes(word.try_into().expect("4")))
+            .collect();
         assert_eq!(read[..6], words, "{context}");
         assert_eq!(read[6..], [0, number | phase], "{context}");
         self.entries_seen += 1;
@@ -391,18 +458,34 @@ impl Script {
         let number = self.slots.len() as u32;
         let slot = RING_BASE + (u64::from(number % slots) << self.settings.slot_octets_log2);
         assert_eq!(address, slot, "{context}");
-        assert!(number - self.slots_consumed < slots, "a slot is overwritten: {context}");
+        assert!(
+            number - self.slots_consumed < slots,
+            "a slot is overwritten: {context}"
+        );
         let read = self.host.read(address, 16);
-        let read: Vec<u32> = read.chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("4"))).collect();
-        let phase = if number / slots % 2 == 0 { host_ring::PHASE } else { 0 };
+        let read: Vec<u32> = read
+            .chunks(4)
+            .map(|word| u32::from_le_bytes(word.try_into().expect("4")))
+            .collect();
+        let phase = if number / slots % 2 == 0 {
+            host_ring::PHASE
+        } else {
+            0
+        };
         assert_eq!(read[1..], [0, 0, number | phase], "{context}");
         // Frames before this one that did not come were dropped.
         let id = self.host.read(slot + 16, 4);
         let id = u32::from_le_bytes(id.try_into().expect("4")) as usize;
-        assert!(id >= self.frame_next && id < self.frames.len(), "frame {id}: {context}");
+        assert!(
+            id >= self.frame_next && id < self.frames.len(),
+            "frame {id}: {context}"
+        );
         self.frame_next = id + 1;
         assert_eq!(read[0] as usize, self.frames[id].octets.len(), "{context}");
-        assert!(read[0] + 16 <= 1 << self.settings.slot_octets_log2, "{context}");
+        assert!(
+            read[0] + 16 <= 1 << self.settings.slot_octets_log2,
+            "{context}"
+        );
         self.slots.push(id);
         self.check_slot(number, context);
     }
@@ -411,7 +494,11 @@ impl Script {
         let index = u64::from(number) % (1 << self.settings.ring_slots_log2);
         let slot = RING_BASE + (index << self.settings.slot_octets_log2);
         let frame = &self.frames[self.slots[number as usize]].octets;
-        assert_eq!(&self.host.read(slot + 16, frame.len()), frame, "slot {number}: {context}");
+        assert_eq!(
+            &self.host.read(slot + 16, frame.len()),
+            frame,
+            "slot {number}: {context}"
+        );
     }
 
     /// The driver's part: consume entries and slots, change tables, look at registers.
@@ -419,14 +506,19 @@ impl Script {
         let done = self.commands.is_empty() && self.beats.is_empty();
         if random.chance(self.settings.serve_of_64, 64) && self.host.accesses.len() < 4 {
             if self.entries_consumed < self.entries_seen {
-                let count = 1 + random.below((self.entries_seen - self.entries_consumed).into()) as u32;
+                let count =
+                    1 + random.below((self.entries_seen - self.entries_consumed).into()) as u32;
                 self.entries_consumed += count;
-                self.host.accesses.push_back(Access::Write(map::CQ_CONSUMER, self.entries_consumed));
+                self.host
+                    .accesses
+                    .push_back(Access::Write(map::CQ_CONSUMER, self.entries_consumed));
             }
             if (self.slots_consumed as usize) < self.slots.len() {
                 self.check_slot(self.slots_consumed, &format!("consumed, {random}"));
                 self.slots_consumed += 1;
-                self.host.accesses.push_back(Access::Write(map::HOST_RING_CONSUMER, self.slots_consumed));
+                self.host
+                    .accesses
+                    .push_back(Access::Write(map::HOST_RING_CONSUMER, self.slots_consumed));
             }
             let registers = [map::CQ_PRODUCER, map::HOST_RING_PRODUCER, map::FREE_PAGES];
             let register = registers[random.below(3) as usize];
@@ -435,17 +527,24 @@ impl Script {
             }
         }
         if random.chance(self.settings.table_of_64, 64) && !self.polling && !done {
-            let table = [tables::LOOKUP, tables::QUEUE, tables::STAG, tables::REGION][random.below(4) as usize];
+            let table = [tables::LOOKUP, tables::QUEUE, tables::STAG, tables::REGION]
+                [random.below(4) as usize];
             let command = map::table_command(tables::WRITE, table, random.below(1024) as u32);
-            self.host.accesses.push_back(Access::Write(map::TABLE_COMMAND, command));
-            self.host.accesses.push_back(Access::Read(map::TABLE_COMMAND));
+            self.host
+                .accesses
+                .push_back(Access::Write(map::TABLE_COMMAND, command));
+            self.host
+                .accesses
+                .push_back(Access::Read(map::TABLE_COMMAND));
             self.polling = true;
         }
         let resting = done && self.host.idle() && !self.host.in_tlp();
         self.idle_cycles = if resting { self.idle_cycles + 1 } else { 0 };
         if self.idle_cycles > 300 && !self.counters_asked {
             self.counters_asked = true;
-            self.host.accesses.extend(COUNTERS.map(|counter| Access::Read(offset_of(counter))));
+            self.host
+                .accesses
+                .extend(COUNTERS.map(|counter| Access::Read(offset_of(counter))));
         }
     }
 
@@ -458,17 +557,36 @@ impl Script {
     pub fn conclude(&self, random: &Random) {
         let context = format!("{}, {random}", self.label);
         assert!(self.finished(), "{context}");
-        assert_eq!(self.entries_seen as usize, self.entries.len(), "entries: {context}");
+        assert_eq!(
+            self.entries_seen as usize,
+            self.entries.len(),
+            "entries: {context}"
+        );
         assert_eq!(self.pages_seen, self.frames.len(), "page chains: {context}");
-        assert_eq!(self.payload_written, self.payload_due, "payload octets: {context}");
+        assert_eq!(
+            self.payload_written, self.payload_due,
+            "payload octets: {context}"
+        );
         for (address, octet) in &self.expected {
-            assert_eq!(self.host.memory.get(address), Some(octet), "octet {address:#x}: {context}");
+            assert_eq!(
+                self.host.memory.get(address),
+                Some(octet),
+                "octet {address:#x}: {context}"
+            );
         }
         let counted = COUNTERS.map(|counter| self.counters[&offset_of(counter)] as usize);
         let slot_octets = 1usize << self.settings.slot_octets_log2;
-        let too_long = self.frames.iter().filter(|frame| frame.octets.len() + 16 > slot_octets).count();
+        let too_long = self
+            .frames
+            .iter()
+            .filter(|frame| frame.octets.len() + 16 > slot_octets)
+            .count();
         let full = self.frames.len() - too_long - self.slots.len();
-        assert_eq!(counted, [self.slots.len(), full, too_long, self.entries.len()], "counters: {context}");
+        assert_eq!(
+            counted,
+            [self.slots.len(), full, too_long, self.entries.len()],
+            "counters: {context}"
+        );
     }
 
     /// What is still to come, for a run that does not end.
@@ -476,9 +594,19 @@ impl Script {
         format!(
             "{}: cycle {}, {} commands and {} beats not taken; {} of {} entries, {} consumed; \
              {} slots, {} consumed; {} of {} frames' pages; {} of {} octets; accesses {:?}",
-            self.label, self.cycles, self.commands.len(), self.beats.len(), self.entries_seen,
-            self.entries.len(), self.entries_consumed, self.slots.len(), self.slots_consumed,
-            self.pages_seen, self.frames.len(), self.payload_written, self.payload_due,
+            self.label,
+            self.cycles,
+            self.commands.len(),
+            self.beats.len(),
+            self.entries_seen,
+            self.entries.len(),
+            self.entries_consumed,
+            self.slots.len(),
+            self.slots_consumed,
+            self.pages_seen,
+            self.frames.len(),
+            self.payload_written,
+            self.payload_due,
             self.host.accesses
         )
     }
@@ -503,11 +631,16 @@ fn offset_of(counter: Counter) -> u32 {
 /// Octet 0 in bits 7:0.
 pub fn bits_of<const N: usize>(octets: &[u8]) -> Bits<N> {
     octets.chunks(4).rev().fold(Bits::default(), |value, word| {
-        (value << 32) | Bits::from(u64::from(u32::from_le_bytes(word.try_into().expect("words"))))
+        (value << 32)
+            | Bits::from(u64::from(u32::from_le_bytes(
+                word.try_into().expect("words"),
+            )))
     })
 }
 
 /// The octets of a beat, octet 0 from bits 7:0.
 pub fn octets_of<const N: usize>(value: Bits<N>) -> Vec<u8> {
-    (0..N / 32).flat_map(|word| value.get_bits::<32>(32 * word).to_u32().to_le_bytes()).collect()
+    (0..N / 32)
+        .flat_map(|word| value.get_bits::<32>(32 * word).to_u32().to_le_bytes())
+        .collect()
 }
