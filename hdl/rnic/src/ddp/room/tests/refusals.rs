@@ -6,7 +6,7 @@ use super::world::*;
 use crate::messages::*;
 use rnic_abi::cqe;
 use rnic_abi::errors::StreamError::{self, *};
-use rnic_abi::tables::{self, *};
+use rnic_abi::tables::*;
 
 /// `record` is refused with `error` in a fresh world: one Error entry, nothing placed, the
 /// connection stopped (DDP-045), and the next FPDU of the stream is dropped in silence.
@@ -210,11 +210,7 @@ fn ddp_042_unknown_stale_or_invalid_stag_is_refused() {
     refused(&stag(SINK.stag ^ 0x100), DdpStag);
     refused(&stag(0), DdpStag);
     let mut bench = Bench::world();
-    bench.write(
-        tables::REGION,
-        u64::from(SINK.number),
-        &region_words(&SINK, false),
-    );
+    bench.write(REGION, u64::from(SINK.number), &region_words(&SINK, false));
     refused_in(&mut bench, &stag(SINK.stag), DdpStag);
     let mut bench = Bench::world();
     bench.write(
