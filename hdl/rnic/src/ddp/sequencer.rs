@@ -118,12 +118,6 @@ impl Logic for Sequencer {
         self.decide.next = false;
         self.commit.next = false;
         match self.phase.q.val().index() {
-            0 => {
-                if self.takes.val() {
-                    self.phase.d.next = 1.into();
-                    self.is_busy.d.next = true;
-                }
-            }
             1 => self.phase.d.next = 2.into(),
             2 => self.phase.d.next = 3.into(),
             3 => {
@@ -140,6 +134,10 @@ impl Logic for Sequencer {
                 self.is_waiting.d.next = true;
             }
             _ => {}
+        }
+        if self.takes.val() {
+            self.phase.d.next = 1.into();
+            self.is_busy.d.next = true;
         }
         if self.loads.val() {
             self.phase.d.next = 0.into();
