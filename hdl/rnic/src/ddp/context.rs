@@ -88,3 +88,6 @@ impl Logic for StreamContext {
         self.state.next = self.states.read_data.val();
     }
 }
+
+#[cfg(test)]
+mod tests;

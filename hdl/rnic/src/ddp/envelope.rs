@@ -134,3 +134,6 @@ impl Logic for EnvelopeCheck {
         self.refused.next = self.held_refused.q.val();
     }
 }
+
+#[cfg(test)]
+mod tests;

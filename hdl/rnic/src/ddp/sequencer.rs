@@ -161,3 +161,6 @@ impl Logic for Sequencer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

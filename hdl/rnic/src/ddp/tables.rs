@@ -323,3 +323,6 @@ impl Logic for TablePort {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -261,3 +261,6 @@ impl Logic for VerdictEncode {
         self.verdict.next = self.found.q.val();
     }
 }
+
+#[cfg(test)]
+mod tests;
