@@ -36,3 +36,6 @@ pub mod delay;
 pub mod intake;
 pub mod pad;
 pub mod parse;
+
+#[cfg(test)]
+pub(crate) mod testing;

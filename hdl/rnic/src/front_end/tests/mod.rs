@@ -29,13 +29,13 @@ fn check<R: Rig + Enable>(frames: &[Stimulus], random: &mut Random) -> Outcome {
     assert_eq!(outcome.count_words.len(), frames.len(), "{context}");
     for (index, frame) in frames.iter().enumerate() {
         let context = format!("frame {index}: {frame:02x?}, {context}");
-        matches_reference(&outcome, index, frame, &context);
+        matches_reference::<R>(&outcome, index, frame, &context);
     }
     outcome
 }
 
 /// Entry `index` of `outcome` is what the reference says of `frame`.
-fn matches_reference(outcome: &Outcome, index: usize, frame: &Stimulus, context: &str) {
+fn matches_reference<R: Rig>(outcome: &Outcome, index: usize, frame: &Stimulus, context: &str) {
     let expected = reference::read(&frame.octets, frame.enabled, frame.mac_error);
     let actual = &outcome.readings[index];
     assert_eq!(actual.verdict, expected.verdict, "verdict of {context}");
@@ -53,11 +53,9 @@ fn matches_reference(outcome: &Outcome, index: usize, frame: &Stimulus, context:
         frame.octets[..kept],
         "stored octets of {context}"
     );
-    let beat = stored.len() / stored.len().div_ceil(64).max(1);
-    assert!(
-        stored.len() < kept + 2 + 64.min(beat.max(64)),
-        "length of {context}"
-    );
+    // Whole beats that hold pad and frame, and none more.
+    let beats = (kept + 2).div_ceil(R::OCTETS);
+    assert_eq!(stored.len(), beats * R::OCTETS, "length of {context}");
 }
 
 /// The same test at every width.
@@ -432,7 +430,7 @@ fn flood<R: Rig + Enable>() {
     for frame in &frames {
         let stored = outcome.stored.get(index);
         if stored.is_some_and(|stored| stored[2..].starts_with(&frame.octets)) {
-            matches_reference(
+            matches_reference::<R>(
                 &outcome,
                 index,
                 frame,
