@@ -216,20 +216,21 @@ mod tests {
     }
 
     fn tags_and_types<const W: usize, const L: usize>() {
-        for (tags, types) in [
-            &[][..],
+        let tags: [&[u16]; 5] = [
+            &[],
             &[0x8100],
             &[0x88a8],
             &[0x88a8, 0x8100],
             &[0x8100, 0x88a8],
-        ]
-        .iter()
-        .enumerate()
-        .map(|(_, tags)| (tags.len(), tags))
-        {
+        ];
+        for types in tags {
             for (ipv6, ether_type) in [(false, 0x0800), (true, 0x86dd)] {
                 let read = read::<W, L>(&[types, &[ether_type][..]].concat());
-                assert_eq!(read, link(tags as u64, ipv6), "{types:x?} {ether_type:x}");
+                assert_eq!(
+                    read,
+                    link(types.len() as u64, ipv6),
+                    "{types:x?} {ether_type:x}"
+                );
             }
             for other in [0x0806, 0x0801, 0x88dd, 0x86dc] {
                 let read = read::<W, L>(&[types, &[other][..]].concat());
