@@ -4,3 +4,4 @@
 pub mod model;
 pub mod capture;
 pub mod play;
+pub mod docs;
