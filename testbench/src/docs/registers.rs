@@ -33,7 +33,9 @@ pub fn text() -> Result<String, String> {
 }
 
 fn module(name: &str) -> Result<Module, String> {
-    let path = workspace_root().join("hdl/abi/src").join(format!("{name}.rs"));
+    let path = workspace_root()
+        .join("hdl/abi/src")
+        .join(format!("{name}.rs"));
     Ok(Module::parse(&read(&path)?))
 }
 
@@ -61,7 +63,11 @@ fn tables(out: &mut String, module: &Module) {
     value_table(out, module.items.iter().filter(|item| !is_table(item)));
     for item in module.items.iter().filter(is_table) {
         let number = item.value.as_deref().unwrap_or_default();
-        let _ = write!(out, "\n### Table {number}: `{}`\n\n{}\n", item.name, item.doc);
+        let _ = write!(
+            out,
+            "\n### Table {number}: `{}`\n\n{}\n",
+            item.name, item.doc
+        );
     }
 }
 
@@ -105,7 +111,9 @@ fn write_counters(out: &mut String, module: &Module) -> Result<(), String> {
 fn write_errors(out: &mut String, module: &Module) -> Result<(), String> {
     section(out, "Errors of a stream", &module.doc);
     out.push_str("\nLayers: 0 RDMAP, 1 DDP, 2 MPA.\n");
-    out.push_str("\n| number | error | layer | type | code | meaning |\n|---|---|---|---|---|---|\n");
+    out.push_str(
+        "\n| number | error | layer | type | code | meaning |\n|---|---|---|---|---|---|\n",
+    );
     for error in errors::ALL {
         let (layer, kind, code) = error.terminate();
         let meaning = words(module, &format!("{error:?}"))?;
