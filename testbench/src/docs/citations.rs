@@ -1,8 +1,8 @@
-//! Finds requirement ids (`MPA-014`) in Rust source: anywhere, and those by which a test says what it
-//! proves - in the comment above it or in its name (`mpa_014_...`).
+//! Finds requirement ids (`MPA-014`) in Rust source: anywhere, and those by which a test says what
+//! it proves - in the comment above it or in its name (`mpa_014_...`).
 //!
-//! Enters the text of a file as rustfmt writes it; leaves ids in order of their first appearance. An
-//! ignored test proves nothing and is passed over.
+//! Enters the text of a file as rustfmt writes it; leaves ids in order of their first appearance.
+//! An ignored test proves nothing and is passed over.
 
 const FAMILIES: [&str; 6] = ["MPA", "MPA2", "START", "DDP", "RDMAP", "RPC"];
 

@@ -1,5 +1,5 @@
-//! Writes `docs/conformance.md`: for each protocol requirement the tests that cite it, or the reason
-//! why it is not implemented.
+//! Writes `docs/conformance.md`: for each protocol requirement the tests that cite it, or the
+//! reason why it is not implemented.
 //!
 //! A requirement with both is implemented in part; one with neither is open. The page says so. A
 //! cited id that does not exist is an error.

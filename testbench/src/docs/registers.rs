@@ -1,7 +1,7 @@
 //! Writes `docs/registers.md`: BAR map, tables, rings, counters, error codes and limits.
 //!
-//! Words come from the doc comments of the crate `rnic-abi`; numbers of counters and errors from the
-//! crate itself, others are shown as its source has them.
+//! Words come from the doc comments of the crate `rnic-abi`; numbers of counters and errors from
+//! the crate itself, others are shown as its source has them.
 use super::source::{Item, Module};
 use super::{read, workspace_root};
 use rnic_abi::{counters, errors, registers};
