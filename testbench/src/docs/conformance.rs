@@ -20,8 +20,8 @@ const HEAD: &str = "\
 
 Each protocol requirement with the tests that cite its id in their name or in the comment above
 them. *Not implemented* and *in part* come with the reason; *open* is implemented, but no test cites
-it. Nothing is sent yet: of a requirement that binds both ends, the receiving half is meant. The full
-rows, with how each is to be verified, stand in [requirements.csv](requirements.csv).
+it. Nothing is sent yet: of a requirement that binds both ends, the receiving half is meant. The
+full rows, with how each is to be verified, stand in [requirements.csv](requirements.csv).
 ";
 
 /// The document.

@@ -12,8 +12,8 @@ const HEAD: &str = "\
 
 # Registers, tables, rings and codes
 
-What hardware and driver agree on. The numbers stand once, in `hdl/abi`; the decoder of the core, the
-driver and this page are made from them.
+What hardware and driver agree on. The numbers stand once, in `hdl/abi`; the decoder of the core,
+the driver and this page are made from them.
 ";
 
 /// The document.
