@@ -13,12 +13,14 @@
 //! - [`frame`]: segments become Ethernet frames with up to two VLAN tags, IPv4 or IPv6.
 //! - [`conversation`]: a whole connection, from SYN over the MPA start-up to FIN, both directions.
 //! - [`pcap`]: frames become a capture file.
+//! - [`captures`]: the generated captures of this repository.
 
 pub mod sender;
 pub mod cutter;
 pub mod frame;
 pub mod conversation;
 pub mod pcap;
+pub mod captures;
 
 pub use conversation::{Conversation, Side};
 pub use cutter::Cutter;

@@ -71,8 +71,8 @@ impl Opcode {
             Self::ReadResponse => "read_response",
             Self::Send => "send",
             Self::SendInvalidate => "send_invalidate",
-            Self::SendSolicited => "send_solicited",
-            Self::SendSolicitedInvalidate => "send_solicited_invalidate",
+            Self::SendSolicited => "send_se",
+            Self::SendSolicitedInvalidate => "send_se_invalidate",
             Self::Terminate => "terminate",
             Self::Reserved(_) => "reserved",
         }
