@@ -241,8 +241,7 @@ impl Model {
     fn apply(&mut self, connection: u16, fpdu: &Fpdu, outcome: Outcome) {
         if let Some(error) = outcome.error {
             self.counters[FIRST_REFUSAL + error as usize - 1] += 1;
-            self.completions
-                .push(completion::error(connection, fpdu, error));
+            self.complete(completion::error(connection, fpdu, error));
         }
         if let Some((address, data)) = outcome.placement {
             self.memory.write(address, &data);

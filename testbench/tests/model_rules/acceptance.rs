@@ -1,0 +1,211 @@
+//! Segments of an offloaded connection (RFC 9293 section 3.10.7.4).
+
+use crate::rig::{pattern, Rig, CONNECTION, REGION_TO, STAG, WINDOW};
+use rnic_abi::counters::Counter;
+use rnic_abi::events::{SegmentTrace, SegmentVerdict};
+use rnic_testbench::model::ethernet;
+use rnic_testbench::model::ip::{self, IpVerdict};
+use rnic_testbench::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
+use rnic_testbench::traffic::frame::{FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, FLAG_URG};
+use rnic_testbench::traffic::StreamConfig;
+
+/// A stream that starts at `sequence_start` with one write of 400 octets.
+fn rig(sequence_start: u32) -> Rig {
+    let mut rig = Rig::new(StreamConfig {
+        sequence_start,
+        ..StreamConfig::default()
+    });
+    rig.sender.rdma_write(STAG, REGION_TO, &pattern(400));
+    rig
+}
+
+/// What the model makes of `octets` octets that start `distance` from RCV.NXT.
+fn judged(start: u32, window: u32, distance: i64, octets: usize) -> (Acceptance, TcpReceiver) {
+    let builder = Rig::new(StreamConfig::default()).builder;
+    let sequence = start.wrapping_add(distance as u32);
+    let frame = builder.segment(sequence, 99, FLAG_ACK | FLAG_FIN, &vec![0; octets]);
+    let datagram = ethernet::payload(&frame).expect("IP");
+    let IpVerdict::Tcp(datagram) = ip::classify(&datagram) else {
+        panic!("no TCP")
+    };
+    let segment = TcpSegment::parse(&datagram).expect("sane");
+    let mut receiver = TcpReceiver::new(start, window);
+    (receiver.accept(&segment), receiver)
+}
+
+const STARTS: [u32; 4] = [0, 1000, u32::MAX - 3, 0x7fff_fffe];
+
+/// MPA-027: before its checksum is looked at.
+#[test]
+fn a_segment_of_no_connection_is_for_the_host() {
+    let mut rig = rig(1);
+    rig.builder.source.address.set_port(41_000);
+    let mut frame = rig.builder.segment(1, 1, FLAG_ACK, &[1; 10]);
+    frame[40] ^= 1;
+    rig.model.receive(&frame, false);
+    assert_eq!(rig.counted(), [(Counter::HostFrames, 1)]);
+}
+
+/// MPA-037: every bit of a segment is under its checksum, and so are its addresses' ports.
+#[test]
+fn a_wrong_tcp_checksum_is_dropped() {
+    for (at, bit) in (38..94).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut rig = rig(1);
+        let mut frame = rig.builder.segment(1, 1, FLAG_ACK, &[1; 40]);
+        frame[at] ^= 1 << bit;
+        rig.model.receive(&frame, false);
+        // Header shape is the front end's to judge, before the connection is known.
+        let malformed = at == 46 && frame[46] >> 4 < 5;
+        let expected = if malformed {
+            Counter::DropTcpMalformed
+        } else {
+            Counter::DropTcpChecksum
+        };
+        assert_eq!(rig.counted(), [(expected, 1)], "octet {at}, bit {bit}");
+    }
+}
+
+/// MPA-053, MPA-060: what ends or resets a connection is for the host's stack.
+#[test]
+fn control_segments_are_for_the_host() {
+    for (flags, payload) in [
+        (FLAG_SYN, 0),
+        (FLAG_SYN | FLAG_ACK, 10),
+        (FLAG_RST, 0),
+        (FLAG_RST | FLAG_ACK, 10),
+        (FLAG_URG | FLAG_ACK, 10),
+        (FLAG_FIN | FLAG_ACK, 0),
+    ] {
+        let mut rig = rig(1);
+        let frame = rig.builder.segment(1, 1, flags, &vec![0; payload]);
+        rig.model.receive(&frame, false);
+        assert_eq!(
+            rig.counted(),
+            [(Counter::HostFrames, 1), (Counter::TcpControl, 1)]
+        );
+        assert_eq!(rig.model.host_frames, [frame]);
+    }
+}
+
+#[test]
+fn an_acknowledgement_alone_is_counted() {
+    let mut rig = rig(1);
+    let frame = rig.builder.segment(77, 1, FLAG_ACK, &[]);
+    rig.model.receive(&frame, false);
+    assert_eq!(rig.counted(), [(Counter::TcpPureAck, 1)]);
+}
+
+/// MPA-037: at the window's right edge and beyond, across the wrap of sequence numbers.
+#[test]
+fn a_segment_that_starts_outside_the_window_is_dropped() {
+    for start in STARTS {
+        for window in [1, 1000, 1 << 30] {
+            for distance in [i64::from(window), i64::from(window) + 1, (1 << 31) - 1] {
+                let (acceptance, receiver) = judged(start, window, distance, 10);
+                assert_eq!(acceptance, Acceptance::OutsideWindow, "{distance}");
+                assert_eq!(receiver.rcv_nxt, start);
+            }
+            if window > 1 {
+                let (acceptance, _) = judged(start, window, i64::from(window) - 1, 10);
+                assert_eq!(acceptance, Acceptance::OutOfOrder);
+            }
+        }
+    }
+}
+
+/// MPA-052: without out-of-order arrival a segment ahead of a gap must come again.
+#[test]
+fn a_segment_ahead_of_a_gap_is_dropped() {
+    for start in STARTS {
+        let mut rig = rig(start);
+        let end = rig.sender.stream().len();
+        rig.segment(1, end);
+        assert_eq!(rig.counted(), [(Counter::DropTcpOutOfOrder, 1)]);
+        rig.segment(0, end);
+        assert_eq!(rig.counter(Counter::Fpdus), 1);
+        assert_eq!(rig.region()[..400], pattern(400));
+    }
+}
+
+/// MPA-038: what was passed up once is not passed up again, whatever it holds now.
+#[test]
+fn a_segment_with_nothing_new_is_dropped() {
+    for start in STARTS {
+        let mut rig = rig(start);
+        rig.deliver();
+        let before = rig.region().to_vec();
+        let octets = rig.sender.stream().len();
+        rig.sender.stream_mut().fill(0xff);
+        for (from, to) in [(0, octets), (0, 1), (octets - 1, octets)] {
+            rig.segment(from, to);
+        }
+        assert_eq!(rig.counter(Counter::DropTcpDuplicate), 3);
+        assert_eq!(rig.counter(Counter::Fpdus), 1);
+        assert_eq!(rig.region(), before);
+        let farthest = i64::from(i32::MIN);
+        assert_eq!(judged(start, 1000, farthest, 10).0, Acceptance::Duplicate);
+    }
+}
+
+/// MPA-038: octets known before are cut off in front.
+#[test]
+fn an_overlap_is_trimmed() {
+    for start in STARTS {
+        let mut rig = rig(start);
+        let octets = rig.sender.stream().len();
+        rig.segment(0, 100);
+        rig.sender.stream_mut()[..100].fill(0xff);
+        rig.segment(99, octets);
+        assert_eq!(rig.counter(Counter::TcpTrimmed), 1);
+        assert_eq!(rig.counter(Counter::TcpInOrder), 2);
+        assert_eq!(rig.region()[..400], pattern(400));
+        let trace = SegmentTrace {
+            connection: CONNECTION.0,
+            verdict: SegmentVerdict::Trimmed as u8,
+            seg_seq: rig.sender.sequence(99),
+            seg_len: (octets - 99) as u16,
+        };
+        assert_eq!(rig.model.segments[1], trace);
+    }
+}
+
+/// MPA-014, MPA-043: in order, also where sequence numbers wrap.
+#[test]
+fn a_segment_in_order_is_accepted_whole() {
+    for start in STARTS {
+        let (acceptance, receiver) = judged(start, WINDOW, 0, 1000);
+        assert_eq!(
+            acceptance,
+            Acceptance::Accepted {
+                skip: 0,
+                octets: 1000
+            }
+        );
+        assert_eq!(receiver.rcv_nxt, start.wrapping_add(1000));
+    }
+}
+
+#[test]
+fn accepted_octets_end_at_the_windows_right_edge() {
+    for start in STARTS {
+        for (window, distance, skip, octets) in [(10, 0, 0, 10), (10, -5, 5, 10), (1, -99, 99, 1)] {
+            let (acceptance, receiver) = judged(start, window, distance, 100);
+            assert_eq!(acceptance, Acceptance::Accepted { skip, octets });
+            assert_eq!(receiver.rcv_nxt, start.wrapping_add(octets as u32));
+            let cut = (distance + 100) as usize > octets;
+            assert_eq!(
+                receiver.fin_seen, !cut,
+                "FIN counts with its last octet only"
+            );
+        }
+    }
+}
+
+#[test]
+fn acknowledgement_and_window_of_every_segment_with_payload_are_kept() {
+    for (distance, fin) in [(0, true), (-10, false), (5, false), (5000, false)] {
+        let (_, receiver) = judged(1000, 1000, distance, 10);
+        assert_eq!((receiver.seg_ack, receiver.seg_wnd), (99, u16::MAX));
+        assert_eq!(receiver.fin_seen, fin, "only of accepted segments");
+    }
+}

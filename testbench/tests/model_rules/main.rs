@@ -1,0 +1,18 @@
+//! The model decides as the tables of `ARCHITECTURE.md` say: one test for each row.
+//!
+//! - [`drops`]: the front end, down to a TCP segment with sane header.
+//! - [`acceptance`]: what becomes of segments of an offloaded connection.
+//! - [`framing`]: FPDU boundaries, markers, CRC32C.
+//! - [`refusals`]: why DDP and RDMAP stop a stream, first failing test first.
+//! - [`messages`]: what is placed and completed.
+//! - [`properties`]: no segmentation changes the result; no flipped bit is placed.
+//!
+//! The row "not enabled" has no test: the model is always enabled.
+
+mod rig;
+mod drops;
+mod acceptance;
+mod framing;
+mod refusals;
+mod messages;
+mod properties;
