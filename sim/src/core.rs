@@ -64,6 +64,7 @@ pub struct Core {
     at: Offsets,
     inputs: Vec<u32>,
     outputs: Vec<u32>,
+    recording: Option<Vec<u32>>,
 }
 
 impl Core {
@@ -91,6 +92,7 @@ impl Core {
             at: offsets(&inputs, &outputs),
             inputs: vec![0; input_words],
             outputs: vec![0; output_words],
+            recording: None,
         })
     }
 
@@ -101,12 +103,32 @@ impl Core {
 
     /// One clock cycle with the inputs as set; outputs read afterwards are those of this cycle.
     pub fn cycle(&mut self, traced: bool) {
+        if let Some(recording) = &mut self.recording {
+            recording.extend_from_slice(&self.inputs);
+        }
         self.model.cycle(&self.inputs, &mut self.outputs, traced);
     }
 
-    /// `cycles` bare clock cycles with idle inputs, for the bench.
-    pub fn evaluate(&mut self, cycles: u64) {
-        self.model.evaluate(cycles);
+    /// Keep the inputs of every cycle from now on, for [`replay`](Self::replay).
+    pub fn record(&mut self) {
+        self.recording = Some(Vec::new());
+    }
+
+    /// The inputs kept since [`record`](Self::record), cycle after cycle.
+    pub fn take_recording(&mut self) -> Vec<u32> {
+        self.recording.take().unwrap_or_default()
+    }
+
+    /// Bare evaluation: every cycle of `recording`, outputs not looked at; the number of cycles.
+    pub fn replay(&mut self, recording: &[u32]) -> u64 {
+        self.model.replay(recording)
+    }
+
+    /// As [`replay`](Self::replay), but one call a cycle and with the outputs copied.
+    pub fn replay_with_outputs(&mut self, recording: &[u32]) {
+        for inputs in recording.chunks_exact(self.inputs.len()) {
+            self.model.cycle(inputs, &mut self.outputs, false);
+        }
     }
 
     /// Set the reset input.

@@ -22,6 +22,8 @@ pub struct FrameSource {
     given: usize,
     /// Wire time owed before the next frame may start, in octets times `rate.0`.
     owed: i64,
+    /// No new frame begins.
+    paused: bool,
     /// Wire octets in a cycle as a fraction: `rate.1` octets in `rate.0` cycles.
     rate: (u32, u32),
 }
@@ -35,14 +37,20 @@ impl FrameSource {
             beat_octets,
             given: 0,
             owed: 0,
+            paused: false,
             rate: (1, beat_octets as u32),
         }
     }
 
-    /// Take `octets` wire octets in `cycles` cycles instead of one beat's in one cycle. A frame
-    /// itself still takes one cycle a beat; only the gap after it changes.
+    /// Take `octets` wire octets in `cycles` cycles instead of one beat's in one cycle; with 0 cycles
+    /// there is no gap. A frame itself still takes one cycle a beat; only the gap after it changes.
     pub fn set_rate(&mut self, cycles: u32, octets: u32) {
         self.rate = (cycles, octets);
+    }
+
+    /// Let no new frame begin, or let frames begin again.
+    pub fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
     }
 
     /// Append a frame, without FCS.
@@ -54,6 +62,11 @@ impl FrameSource {
         self.queue.push_back(Frame { octets, error });
     }
 
+    /// Octets of a whole beat.
+    pub fn beat_octets(&self) -> usize {
+        self.beat_octets
+    }
+
     /// Frames not yet given whole.
     pub fn waiting(&self) -> usize {
         self.queue.len()
@@ -61,7 +74,7 @@ impl FrameSource {
 
     /// The beat of this cycle, if the wire has one.
     pub fn beat(&mut self) -> Option<FrameBeat<'_>> {
-        if self.given == 0 && self.owed > 0 {
+        if self.given == 0 && (self.paused || self.owed > 0) {
             return None;
         }
         let frame = self.queue.front()?;

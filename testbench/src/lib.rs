@@ -5,4 +5,5 @@ pub mod model;
 pub mod capture;
 pub mod play;
 pub mod traffic;
+pub mod bench;
 pub mod docs;

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 type Open = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 type Close = unsafe extern "C" fn(*mut c_void);
 type Cycle = unsafe extern "C" fn(*mut c_void, *const u32, *mut u32, c_int);
-type Evaluate = unsafe extern "C" fn(*mut c_void, u64);
+type Replay = unsafe extern "C" fn(*mut c_void, *const u32, u64);
 
 /// An instance of the verilated core.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Model {
     handle: NonNull<c_void>,
     close: Close,
     cycle: Cycle,
-    evaluate: Evaluate,
+    replay: Replay,
     input_words: usize,
     output_words: usize,
     // Declared last: unloaded after everything that points into it is gone.
@@ -46,7 +46,7 @@ impl Model {
         let loaded = unsafe { Library::new(library) }.map_err(|error| failed(error.to_string()))?;
         // SAFETY: the four symbols are defined by the shim with exactly these types (shim.rs); the
         // function pointers copied out of them are used only while `_library` is alive.
-        let (open, close, cycle, evaluate) = unsafe {
+        let (open, close, cycle, replay) = unsafe {
             let open: Symbol<Open> = loaded
                 .get(b"rnic_open")
                 .map_err(|e| failed(e.to_string()))?;
@@ -56,10 +56,10 @@ impl Model {
             let cycle: Symbol<Cycle> = loaded
                 .get(b"rnic_cycle")
                 .map_err(|e| failed(e.to_string()))?;
-            let evaluate: Symbol<Evaluate> = loaded
-                .get(b"rnic_evaluate")
+            let replay: Symbol<Replay> = loaded
+                .get(b"rnic_replay")
                 .map_err(|e| failed(e.to_string()))?;
-            (*open, *close, *cycle, *evaluate)
+            (*open, *close, *cycle, *replay)
         };
         let path = trace
             .as_ref()
@@ -71,7 +71,7 @@ impl Model {
             handle,
             close,
             cycle,
-            evaluate,
+            replay,
             input_words,
             output_words,
             _library: loaded,
@@ -97,10 +97,18 @@ impl Model {
         }
     }
 
-    /// `cycles` clock cycles with the inputs as they stand and nothing looked at.
-    pub fn evaluate(&mut self, cycles: u64) {
-        // SAFETY: the handle is live.
-        unsafe { (self.evaluate)(self.handle.as_ptr(), cycles) }
+    /// Every cycle whose inputs stand in `recording`, one after the other; outputs are not looked at.
+    /// Gives the number of cycles.
+    ///
+    /// # Panics
+    /// If `recording` does not hold whole cycles.
+    pub fn replay(&mut self, recording: &[u32]) -> u64 {
+        assert_eq!(recording.len() % self.input_words, 0);
+        let cycles = (recording.len() / self.input_words) as u64;
+        // SAFETY: the handle is live, and the shim reads `cycles` times the number of input words,
+        // which is what the slice holds.
+        unsafe { (self.replay)(self.handle.as_ptr(), recording.as_ptr(), cycles) }
+        cycles
     }
 }
 

@@ -24,7 +24,7 @@ pub fn text(inputs: &[Port], outputs: &[Port], trace: bool) -> String {
     text.push_str(" };\nextern \"C\" {\n");
     open_and_close(&mut text, trace);
     cycle(&mut text, inputs, outputs, trace);
-    evaluate(&mut text);
+    replay(&mut text, inputs);
     text.push_str("}\n");
     text
 }
@@ -72,12 +72,22 @@ fn cycle(text: &mut String, inputs: &[Port], outputs: &[Port], trace: bool) {
     text.push_str("}\n");
 }
 
-/// The bare loop that the bench compares with: inputs as they stand, outputs not looked at.
-fn evaluate(text: &mut String) {
+/// The bare loop that the bench compares with: recorded inputs, outputs not looked at.
+fn replay(text: &mut String, inputs: &[Port]) {
     text.push_str(
-        "void rnic_evaluate(void* p, uint64_t cycles) {\n  Vrnic* m = ((Handle*)p)->model;\n  \
-         for (uint64_t i = 0; i < cycles; i++) { m->clock = 0; m->eval(); m->clock = 1; m->eval(); }\n}\n",
+        "void rnic_replay(void* p, const uint32_t* in, uint64_t cycles) {\n  \
+         Vrnic* m = ((Handle*)p)->model;\n  for (uint64_t i = 0; i < cycles; i++) {\n",
     );
+    let mut word = 0;
+    for port in inputs {
+        assign_input(text, port, word);
+        word += port.words();
+    }
+    writeln!(
+        text,
+        "  m->clock = 0; m->eval(); m->clock = 1; m->eval(); in += {word};\n  }}\n}}"
+    )
+    .expect("writing to a string");
 }
 
 fn assign_input(text: &mut String, port: &Port, word: usize) {

@@ -4,6 +4,7 @@
 //! input or the options could not be used.
 
 mod play;
+mod bench;
 mod emit;
 
 use clap::{Parser, Subcommand};
@@ -13,6 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   rnic play testbench/captures/rping-v4-crc.pcap
   rnic play --width 128 --json report.json capture.pcap
+  rnic bench --width 64
   rnic emit --width 64 --out build/verilog";
 
 /// Open iWARP RNIC receive offload: play captures through it, measure it, emit its Verilog.
@@ -27,6 +29,8 @@ struct Cli {
 enum Command {
     /// Play captures through the device, frame by frame.
     Play(play::Arguments),
+    /// Measure the core in cycles.
+    Bench(bench::Arguments),
     /// Write the Verilog of the core.
     Emit(emit::Arguments),
 }
@@ -44,6 +48,7 @@ pub(crate) enum Outcome {
 pub(crate) fn run() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Play(arguments) => play::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Emit(arguments) => emit::run(&arguments),
     };
     match result {

@@ -13,6 +13,9 @@ use std::rc::Rc;
 
 /// Free pages below which the wire pauses: room for two of the longest frames.
 const PAUSE_FREE_PAGES: u32 = 80;
+/// Cycles from one frame's start to the next, at least: the core's own rate, which at W=512 is below
+/// what 64 octets a cycle would bring.
+const FRAME_CYCLES_MIN: u64 = 8;
 /// Cycles after which a pause ends in any case: the core then has to drop.
 const PAUSE_CYCLES_MAX: usize = 200_000;
 
@@ -119,7 +122,8 @@ impl Dut for Rtl {
     fn push(&mut self, frame: &[u8]) {
         let mut simulation = self.simulation.borrow_mut();
         simulation.push_frame(frame.to_vec(), false);
-        while simulation.frames_waiting() > 0 {
+        let start = simulation.now();
+        while simulation.frames_waiting() > 0 || simulation.now() - start < FRAME_CYCLES_MIN {
             simulation.step();
         }
         // A capture does not tell when its sender would have been slowed down; the wire pauses, so

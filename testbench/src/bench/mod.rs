@@ -1,0 +1,20 @@
+//! Measurements of the verilated core: cycles a frame, latency, simulation speed.
+//!
+//! Everything about the hardware is counted in cycles; wall time is only looked at for the speed of the
+//! simulation itself.
+//!
+//! - [`rig`]: an open device with connections and a region, and what is needed to drive it.
+//! - [`load`]: frames of one size and pattern.
+//! - [`rate`]: cycles a frame against the wire.
+//! - [`latency`]: cycles from a segment's last octet to its last memory write.
+//! - [`speed`]: simulated cycles a second, and where the time goes.
+
+pub mod rig;
+pub mod load;
+pub mod rate;
+pub mod latency;
+pub mod speed;
+
+pub use latency::Latency;
+pub use rate::RateRow;
+pub use speed::Speed;

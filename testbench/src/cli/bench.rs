@@ -1,0 +1,136 @@
+//! `rnic bench`: what the core takes, in cycles.
+
+use crate::cli::{Failure, Outcome};
+use indicatif::{ProgressBar, ProgressStyle};
+use rnic_testbench::bench::rig::Rig;
+use rnic_testbench::bench::{latency, rate, speed, Latency, RateRow, Speed};
+use rnic_testbench::play::dut::PlayError;
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const EXAMPLE: &str = "Example:\n  rnic bench --width 64 --json bench.json";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Arguments {
+    /// Frame path in bits: 64, 128 or 512.
+    #[arg(long, default_value_t = 64, value_parser = super::play::width)]
+    width: usize,
+    /// Write the figures as JSON; `-` for stdout.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// All figures.
+#[derive(Debug, Serialize)]
+struct Figures {
+    tool: &'static str,
+    version: &'static str,
+    width: usize,
+    rate: Vec<RateRow>,
+    latency: Vec<Latency>,
+    latency_goal_cycles: u64,
+    speed: Speed,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let width = arguments.width;
+    let quiet = arguments.json.as_deref() == Some(Path::new("-"));
+    let say = |line: String| {
+        if !quiet {
+            println!("{line}");
+        }
+    };
+    let mut rig = Rig::new(width)?;
+    let progress = ProgressBar::new(rate::row_count() as u64);
+    progress.set_style(ProgressStyle::with_template(
+        "rate {bar:40} {pos}/{len} rows",
+    )?);
+    say(format!(
+        "width {width}: cycles a frame, sustained; frame sizes count the FCS"
+    ));
+    say("pattern    frame  connections   goal   taken  ratio  lost".into());
+    let rate = rate::measure(&mut rig, width, |row| {
+        progress.suspend(|| say(rate_line(row)));
+        progress.inc(1);
+    })?;
+    progress.finish_and_clear();
+    let latency = latency::measure(&mut rig, width);
+    say(format!(
+        "latency: cycles from a segment's last octet to its last memory write, beyond one read of it \
+         (goal at W=64: {})",
+        latency::GOAL_CYCLES
+    ));
+    latency.iter().for_each(|row| say(latency_line(row)));
+    let speed = speed::measure(&mut rig);
+    say(speed_lines(&speed));
+    let worst = rate.iter().map(|row| row.ratio).fold(0.0, f64::max);
+    let slow = rate.iter().filter(|row| !row.good()).count();
+    say(format!(
+        "worst ratio {worst:.3}; {slow} of {} rows miss their goal",
+        rate.len()
+    ));
+    let late = width == 64 && !latency.iter().all(Latency::good);
+    let figures = Figures {
+        tool: "rnic",
+        version: env!("CARGO_PKG_VERSION"),
+        width,
+        rate,
+        latency,
+        latency_goal_cycles: latency::GOAL_CYCLES,
+        speed,
+    };
+    write_json(arguments.json.as_deref(), &figures)?;
+    Ok(if slow > 0 || late {
+        Outcome::Bad
+    } else {
+        Outcome::Good
+    })
+}
+
+fn rate_line(row: &RateRow) -> String {
+    format!(
+        "{:<10} {:>5} {:>12} {:>6.1} {:>7.2} {:>6.3} {:>5}{}",
+        row.pattern.name(),
+        row.frame_octets,
+        row.connections,
+        row.goal_cycles,
+        row.cycles,
+        row.ratio,
+        row.lost,
+        if row.good() { "" } else { "  misses its goal" }
+    )
+}
+
+fn latency_line(row: &Latency) -> String {
+    format!(
+        "frame {:>5}: {} beats a read, then {} min, {} median, {} max cycles",
+        row.frame_octets, row.read_beats, row.min_cycles, row.median_cycles, row.max_cycles
+    )
+}
+
+fn speed_lines(speed: &Speed) -> String {
+    format!(
+        "simulation: {:.0} cycles/s, bare evaluation {:.0} cycles/s, overhead {:.1} % (goals: \
+         1000000 cycles/s at W=64, 10 %)\n\
+         where its time goes: evaluation {:.1} %, port exchange {:.1} %, wire, PCIe and events {:.1} %",
+        speed.cycles_per_second,
+        speed.bare_cycles_per_second,
+        speed.overhead_percent,
+        speed.evaluation_percent,
+        speed.exchange_percent,
+        speed.bench_percent
+    )
+}
+
+fn write_json(path: Option<&Path>, figures: &Figures) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    let text = serde_json::to_string_pretty(figures)?;
+    if path == Path::new("-") {
+        println!("{text}");
+        return Ok(());
+    }
+    let failed = |error| PlayError::Option(format!("{}: {error}", path.display()));
+    Ok(fs::write(path, text).map_err(failed)?)
+}
