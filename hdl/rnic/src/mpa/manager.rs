@@ -144,6 +144,7 @@ pub struct StreamManager {
     finishing: DFF<Bit>,
     starting: DFF<Bit>,
     hosting: DFF<Bit>,
+    stopping: DFF<Bit>,
     // A release that found no job out.
     clearing: DFF<Bit>,
     connection: DFF<Bits<10>>,
@@ -174,7 +175,7 @@ pub struct StreamManager {
     table_entry: DFF<FrameEntry>,
     link_writing: DFF<Bit>,
     link_index: DFF<Bits<9>>,
-    finish: Signal<Local, Bit>,
+    wanted: Signal<Local, Bit>,
     send_stream: Signal<Local, Bit>,
     write_context: Signal<Local, Bit>,
     arrived: Signal<Local, Accepted>,
@@ -249,6 +250,7 @@ impl Default for StreamManager {
             finishing: Default::default(),
             starting: Default::default(),
             hosting: Default::default(),
+            stopping: Default::default(),
             clearing: Default::default(),
             connection: Default::default(),
             current: Default::default(),
@@ -274,7 +276,7 @@ impl Default for StreamManager {
             table_entry: Default::default(),
             link_writing: Default::default(),
             link_index: Default::default(),
-            finish: Default::default(),
+            wanted: Default::default(),
             send_stream: Default::default(),
             write_context: Default::default(),
             arrived: Default::default(),
@@ -311,7 +313,9 @@ impl Logic for StreamManager {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, doing, connection, current, purging);
-        dff_setup!(self, clock, accepting, finishing, starting, hosting, clearing, was_empty);
+        dff_setup!(
+            self, clock, accepting, finishing, starting, hosting, stopping, clearing, was_empty
+        );
         dff_setup!(self, clock, head_gone, amount, beyond_head, left_in_head);
         dff_setup!(
             self,
@@ -362,7 +366,6 @@ impl Logic for StreamManager {
         self.inbox.job_room.next = self.job_out.s_ready.val();
         self.inbox.job_credit.next = self.job_credit.q.val();
         self.inbox.release_waits.next = self.release_waits.q.val();
-        self.inbox.handled.next = self.doing.q.val();
         self.contexts.clock.next = self.clock.val();
         self.followers.clock.next = self.clock.val();
         self.job_out.clock.next = self.clock.val();
@@ -388,8 +391,10 @@ impl Logic for StreamManager {
         self.consumed.next = self.inbox.next_done.val().consumed;
         self.request_data.next = self.table_request.val().data;
 
+        // Accepted octets of this connection are queued.
+        self.wanted.next = self.current.q.val().active & !self.current.q.val().stopped;
+
         // Defaults: nothing happens.
-        self.finish.next = false;
         self.send_stream.next = false;
         self.write_context.next = false;
         self.job_out.s_valid.next = false;
@@ -491,6 +496,7 @@ impl Logic for StreamManager {
                 self.finishing.d.next = self.inbox.next_event.val() == StreamEvent::JobDone;
                 self.starting.d.next = self.inbox.next_event.val() == StreamEvent::Start;
                 self.hosting.d.next = self.inbox.next_event.val() == StreamEvent::Host;
+                self.stopping.d.next = self.inbox.next_event.val() == StreamEvent::Stop;
                 self.purging.d.next = false;
                 self.clearing.d.next = false;
                 match self.inbox.next_event.val() {
@@ -511,16 +517,18 @@ impl Logic for StreamManager {
                 }
             }
             ManagerState::Accept => {
-                if self.current.q.val().active & !self.current.q.val().stopped {
+                if self.wanted.val() {
                     self.table_writing.d.next = true;
                     self.link_writing.d.next = !self.was_empty.q.val();
                     self.followers.write_enable.next = !self.was_empty.q.val();
                     self.write_context.next = true;
                     self.send_stream.next = self.complete.q.val();
-                    self.finish.next = true;
+                    self.state.d.next = ManagerState::Idle;
                 } else {
                     self.release_out.s_valid.next = true;
-                    self.finish.next = self.release_out.s_ready.val();
+                    if self.release_out.s_ready.val() {
+                        self.state.d.next = ManagerState::Idle;
+                    }
                 }
             }
             ManagerState::Settle => {
@@ -564,7 +572,7 @@ impl Logic for StreamManager {
             }
             ManagerState::Finish => {
                 self.write_context.next = true;
-                self.finish.next = true;
+                self.state.d.next = ManagerState::Idle;
                 match self.doing.q.val() {
                     StreamEvent::JobDone => {
                         self.send_stream.next = self.enough.q.val();
@@ -572,28 +580,33 @@ impl Logic for StreamManager {
                     }
                     StreamEvent::Release => {
                         // Done only if no job was out; tried again after the next job_done.
-                        self.finish.next = !self.current.q.val().busy;
                         self.release_waits.d.next = self.current.q.val().busy;
-                        self.state.d.next = ManagerState::Idle;
                     }
                     _ => {}
                 }
             }
             ManagerState::Host => {
                 self.job_out.s_valid.next = true;
-                self.finish.next = true;
+                self.state.d.next = ManagerState::Idle;
             }
             ManagerState::Start => {
                 self.write_context.next = true;
-                self.finish.next = true;
+                self.state.d.next = ManagerState::Idle;
             }
-            ManagerState::Refuse => self.finish.next = true,
+            ManagerState::Refuse => self.state.d.next = ManagerState::Idle,
             _ => {}
         }
-        self.inbox.finish.next = self.finish.val();
-        if self.finish.val() {
-            self.state.d.next = ManagerState::Idle;
-        }
+        // What is done with leaves its queue.
+        self.inbox.take_host.next = self.state.q.val() == ManagerState::Host;
+        self.inbox.take_done.next =
+            (self.state.q.val() == ManagerState::Finish) & self.finishing.q.val();
+        self.inbox.take_stopped.next =
+            (self.state.q.val() == ManagerState::Finish) & self.stopping.q.val();
+        self.inbox.take_accepted.next = (self.state.q.val() == ManagerState::Accept)
+            & (self.wanted.val() | self.release_out.s_ready.val());
+        self.inbox.take_request.next = (self.state.q.val() == ManagerState::Start)
+            | (self.state.q.val() == ManagerState::Refuse)
+            | ((self.state.q.val() == ManagerState::Finish) & self.clearing.q.val());
 
         // Sums of state Load, kept for the states after it.
         if self.state.q.val() == ManagerState::Load {
