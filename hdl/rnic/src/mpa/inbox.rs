@@ -4,7 +4,7 @@
 //! table bus ------------------+
 //! job_done ---> [ 32 ] -------+--> event, connection, and the queues' oldest messages
 //! stopped ----> [  4 ] -------+
-//! accepted ---> [ 16 ] -------+    in this order; messages hold until `finish`
+//! accepted ---> [ 16 ] -------+    in this order; messages hold until `take_*`
 //! host_frame -> [ 16 ] -------+
 //! ```
 //!
@@ -98,10 +98,16 @@ pub struct ManagerInbox {
     pub next_host: Signal<Out, HostFrame>,
     /// The oldest message.
     pub next_done: Signal<Out, JobDone>,
-    /// `handled` is done with.
-    pub finish: Signal<In, Bit>,
-    /// The event that is done with.
-    pub handled: Signal<In, StreamEvent>,
+    /// `next_accepted` is done with.
+    pub take_accepted: Signal<In, Bit>,
+    /// `next_host` is done with.
+    pub take_host: Signal<In, Bit>,
+    /// `next_done` is done with.
+    pub take_done: Signal<In, Bit>,
+    /// The oldest `stopped` is done with.
+    pub take_stopped: Signal<In, Bit>,
+    /// The table operation is done.
+    pub take_request: Signal<In, Bit>,
     accepted_queue: Fifo<Accepted, 4, 5>,
     host_queue: Fifo<HostFrame, 4, 5>,
     done_queue: Fifo<JobDone, 5, 6>,
@@ -112,7 +118,6 @@ pub struct ManagerInbox {
     answer: DFF<Bit>,
     request_here: Signal<Local, Bit>,
     request_next: Signal<Local, Bit>,
-    accepted_leaves: Signal<Local, Bit>,
     request_index: Signal<Local, Bits<16>>,
     one: Constant<Bits<5>>,
     table_mpa: Constant<Bits<4>>,
@@ -148,8 +153,11 @@ impl Default for ManagerInbox {
             next_accepted: Default::default(),
             next_host: Default::default(),
             next_done: Default::default(),
-            finish: Default::default(),
-            handled: Default::default(),
+            take_accepted: Default::default(),
+            take_host: Default::default(),
+            take_done: Default::default(),
+            take_stopped: Default::default(),
+            take_request: Default::default(),
             accepted_queue: Default::default(),
             host_queue: Default::default(),
             done_queue: Default::default(),
@@ -159,7 +167,6 @@ impl Default for ManagerInbox {
             answer: Default::default(),
             request_here: Default::default(),
             request_next: Default::default(),
-            accepted_leaves: Default::default(),
             request_index: Default::default(),
             one: Constant::new(1u64.into()),
             table_mpa: Constant::new(LiteralType::from(tables::MPA).into()),
@@ -198,13 +205,10 @@ impl Logic for ManagerInbox {
         self.next_done.next = self.done_queue.data_out.val();
 
         // What is done with leaves its queue.
-        self.accepted_leaves.next = self.finish.val() & (self.handled.val() == StreamEvent::Accept);
-        self.accepted_queue.read.next = self.accepted_leaves.val();
-        self.host_queue.read.next = self.finish.val() & (self.handled.val() == StreamEvent::Host);
-        self.done_queue.read.next =
-            self.finish.val() & (self.handled.val() == StreamEvent::JobDone);
-        self.stopped_queue.read.next =
-            self.finish.val() & (self.handled.val() == StreamEvent::Stop);
+        self.accepted_queue.read.next = self.take_accepted.val();
+        self.host_queue.read.next = self.take_host.val();
+        self.done_queue.read.next = self.take_done.val();
+        self.stopped_queue.read.next = self.take_stopped.val();
 
         // Table bus: a new request waits for the accepted messages that stand before it.
         self.request_here.next = self.table_valid.val()
@@ -217,16 +221,13 @@ impl Logic for ManagerInbox {
         if self.request_here.val() & !self.seen.q.val() {
             self.seen.d.next = true;
             self.ahead.d.next = self.accepted_queue.fill.val();
-            if self.accepted_leaves.val() {
+            if self.take_accepted.val() {
                 self.ahead.d.next = self.accepted_queue.fill.val() - self.one.val();
             }
-        } else if self.accepted_leaves.val() & self.ahead.q.val().any() {
+        } else if self.take_accepted.val() & self.ahead.q.val().any() {
             self.ahead.d.next = self.ahead.q.val() - self.one.val();
         }
-        self.answer.d.next = self.finish.val()
-            & ((self.handled.val() == StreamEvent::Start)
-                | (self.handled.val() == StreamEvent::Release)
-                | (self.handled.val() == StreamEvent::Refuse));
+        self.answer.d.next = self.take_request.val();
         if self.answer.q.val() {
             self.seen.d.next = false;
         }

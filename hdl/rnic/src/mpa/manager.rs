@@ -18,6 +18,7 @@
 //! | drops      | frames of a connection that is stopped or was never started: released,      |
 //! |            | counted nowhere (the stop itself is reported by DDP)                        |
 //! | tables     | `MPA`: WRITE starts an empty stream, RELEASE gives its pages back           |
+//! | ECP5-5G -8 | 941 LUT4, 1051 FF, 10 DP16KD; 198 MHz out of context, seed 1                |
 //!
 //! One event at a time: a context is written back before the next event reads it. A connection has
 //! at most one job out, always over all octets queued at that time; `job_done` says how many of
@@ -139,6 +140,14 @@ pub struct StreamManager {
     release_out: Skid<PageChain>,
     state: DFF<ManagerState>,
     doing: DFF<StreamEvent>,
+    // The same, decoded.
+    accepting: DFF<Bit>,
+    finishing: DFF<Bit>,
+    starting: DFF<Bit>,
+    hosting: DFF<Bit>,
+    stopping: DFF<Bit>,
+    // A release that found no job out.
+    clearing: DFF<Bit>,
     connection: DFF<Bits<10>>,
     current: DFF<StreamContext>,
     // All queued octets are to go, whatever they are.
@@ -152,6 +161,7 @@ pub struct StreamManager {
     more: DFF<Bits<18>>,
     less_missing: DFF<Bits<18>>,
     complete: DFF<Bit>,
+    was_empty: DFF<Bit>,
     fewer: DFF<Bits<18>>,
     sequence_after: DFF<Bits<32>>,
     phase_after: DFF<Bits<7>>,
@@ -166,7 +176,7 @@ pub struct StreamManager {
     table_entry: DFF<FrameEntry>,
     link_writing: DFF<Bit>,
     link_index: DFF<Bits<9>>,
-    finish: Signal<Local, Bit>,
+    wanted: Signal<Local, Bit>,
     send_stream: Signal<Local, Bit>,
     write_context: Signal<Local, Bit>,
     arrived: Signal<Local, Accepted>,
@@ -237,6 +247,12 @@ impl Default for StreamManager {
             release_out: Default::default(),
             state: Default::default(),
             doing: Default::default(),
+            accepting: Default::default(),
+            finishing: Default::default(),
+            starting: Default::default(),
+            hosting: Default::default(),
+            stopping: Default::default(),
+            clearing: Default::default(),
             connection: Default::default(),
             current: Default::default(),
             purging: Default::default(),
@@ -247,6 +263,7 @@ impl Default for StreamManager {
             more: Default::default(),
             less_missing: Default::default(),
             complete: Default::default(),
+            was_empty: Default::default(),
             fewer: Default::default(),
             sequence_after: Default::default(),
             phase_after: Default::default(),
@@ -260,7 +277,7 @@ impl Default for StreamManager {
             table_entry: Default::default(),
             link_writing: Default::default(),
             link_index: Default::default(),
-            finish: Default::default(),
+            wanted: Default::default(),
             send_stream: Default::default(),
             write_context: Default::default(),
             arrived: Default::default(),
@@ -297,6 +314,9 @@ impl Logic for StreamManager {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, doing, connection, current, purging);
+        dff_setup!(
+            self, clock, accepting, finishing, starting, hosting, stopping, clearing, was_empty
+        );
         dff_setup!(self, clock, head_gone, amount, beyond_head, left_in_head);
         dff_setup!(
             self,
@@ -347,7 +367,6 @@ impl Logic for StreamManager {
         self.inbox.job_room.next = self.job_out.s_ready.val();
         self.inbox.job_credit.next = self.job_credit.q.val();
         self.inbox.release_waits.next = self.release_waits.q.val();
-        self.inbox.handled.next = self.doing.q.val();
         self.contexts.clock.next = self.clock.val();
         self.followers.clock.next = self.clock.val();
         self.job_out.clock.next = self.clock.val();
@@ -373,8 +392,10 @@ impl Logic for StreamManager {
         self.consumed.next = self.inbox.next_done.val().consumed;
         self.request_data.next = self.table_request.val().data;
 
+        // Accepted octets of this connection are queued.
+        self.wanted.next = self.current.q.val().active & !self.current.q.val().stopped;
+
         // Defaults: nothing happens.
-        self.finish.next = false;
         self.send_stream.next = false;
         self.write_context.next = false;
         self.job_out.s_valid.next = false;
@@ -420,35 +441,8 @@ impl Logic for StreamManager {
         self.left_value.next = self.left_in_head.q.val();
         self.left_low.next = self.left_value.val().get_bits::<14>(0);
 
-        // Where the queue begins when the frame that arrived is all of it.
+        // What the context becomes. Each event writes it once, so the event alone decides.
         self.updated.next = self.current.q.val();
-        if self.state.q.val() == ManagerState::Accept {
-            self.updated.next.avail = self.more.q.val();
-            self.updated.next.missing = self.less_missing.q.val();
-            self.updated.next.last_frame = self.arrived.val().head_page;
-            if !self.current.q.val().avail.any() {
-                self.updated.next.head_page = self.arrived.val().head_page;
-                self.updated.next.head_tail = self.arrived.val().tail_page;
-                self.updated.next.head_offset = self.arrived.val().offset;
-                self.updated.next.head_octets = self.arrived.val().octets;
-            }
-            if self.complete.q.val() {
-                self.updated.next.busy = true;
-            }
-        } else if self.doing.q.val() == StreamEvent::JobDone {
-            self.updated.next.avail = self.fewer.q.val();
-            self.updated.next.missing = self.missing.q.val();
-            self.updated.next.sequence = self.sequence_after.q.val();
-            self.updated.next.phase = self.phase_after.q.val();
-            self.updated.next.place_next = self.done.val().place_next;
-            self.updated.next.busy = self.enough.q.val();
-        } else {
-            // Stop, or a release that must wait for the job that is out.
-            self.updated.next.stopped = true;
-            if self.purging.q.val() {
-                self.updated.next.avail = 0.into();
-            }
-        }
         self.fresh.next = self.nothing.val();
         self.fresh.next.sequence = self.request_data.val().get_bits::<32>(0);
         self.fresh.next.markers = self.request_data.val().get_bit(32);
@@ -458,15 +452,38 @@ impl Logic for StreamManager {
         if self.request_data.val().get_bit(32) {
             self.fresh.next.missing = self.need_marker_and_length.val();
         }
-        if self.state.q.val() == ManagerState::Start {
+        if self.accepting.q.val() {
+            self.updated.next.avail = self.more.q.val();
+            self.updated.next.missing = self.less_missing.q.val();
+            self.updated.next.last_frame = self.arrived.val().head_page;
+            self.updated.next.busy = self.current.q.val().busy | self.complete.q.val();
+            if self.was_empty.q.val() {
+                self.updated.next.head_page = self.arrived.val().head_page;
+                self.updated.next.head_tail = self.arrived.val().tail_page;
+                self.updated.next.head_offset = self.arrived.val().offset;
+                self.updated.next.head_octets = self.arrived.val().octets;
+            }
+        } else if self.finishing.q.val() {
+            self.updated.next.avail = self.fewer.q.val();
+            self.updated.next.missing = self.missing.q.val();
+            self.updated.next.sequence = self.sequence_after.q.val();
+            self.updated.next.phase = self.phase_after.q.val();
+            self.updated.next.place_next = self.done.val().place_next;
+            self.updated.next.busy = self.enough.q.val();
+        } else if self.starting.q.val() {
             self.updated.next = self.fresh.val();
-        }
-        if (self.doing.q.val() == StreamEvent::Release) & !self.current.q.val().busy {
+        } else if self.clearing.q.val() {
             self.updated.next = self.nothing.val();
+        } else {
+            // Stop, or a release that must wait for the job that is out.
+            self.updated.next.stopped = true;
+            if self.purging.q.val() {
+                self.updated.next.avail = 0.into();
+            }
         }
         self.chain.next.head_page = self.current.q.val().head_page;
         self.chain.next.tail_page = self.current.q.val().head_tail;
-        if self.state.q.val() == ManagerState::Accept {
+        if self.accepting.q.val() {
             self.chain.next.head_page = self.arrived.val().head_page;
             self.chain.next.tail_page = self.arrived.val().tail_page;
         }
@@ -476,7 +493,13 @@ impl Logic for StreamManager {
             ManagerState::Idle => {
                 self.doing.d.next = self.inbox.next_event.val();
                 self.connection.d.next = self.inbox.connection.val();
+                self.accepting.d.next = self.inbox.next_event.val() == StreamEvent::Accept;
+                self.finishing.d.next = self.inbox.next_event.val() == StreamEvent::JobDone;
+                self.starting.d.next = self.inbox.next_event.val() == StreamEvent::Start;
+                self.hosting.d.next = self.inbox.next_event.val() == StreamEvent::Host;
+                self.stopping.d.next = self.inbox.next_event.val() == StreamEvent::Stop;
                 self.purging.d.next = false;
+                self.clearing.d.next = false;
                 match self.inbox.next_event.val() {
                     StreamEvent::Nothing => {}
                     StreamEvent::Host => self.state.d.next = ManagerState::Host,
@@ -495,19 +518,23 @@ impl Logic for StreamManager {
                 }
             }
             ManagerState::Accept => {
-                if self.current.q.val().active & !self.current.q.val().stopped {
+                if self.wanted.val() {
                     self.table_writing.d.next = true;
-                    self.link_writing.d.next = self.current.q.val().avail.any();
-                    self.followers.write_enable.next = self.current.q.val().avail.any();
+                    self.link_writing.d.next = !self.was_empty.q.val();
+                    self.followers.write_enable.next = !self.was_empty.q.val();
                     self.write_context.next = true;
                     self.send_stream.next = self.complete.q.val();
-                    self.finish.next = true;
+                    self.state.d.next = ManagerState::Idle;
                 } else {
                     self.release_out.s_valid.next = true;
-                    self.finish.next = self.release_out.s_ready.val();
+                    if self.release_out.s_ready.val() {
+                        self.state.d.next = ManagerState::Idle;
+                    }
                 }
             }
             ManagerState::Settle => {
+                self.clearing.d.next =
+                    (self.doing.q.val() == StreamEvent::Release) & !self.current.q.val().busy;
                 if !self.current.q.val().busy & self.current.q.val().avail.any() {
                     self.state.d.next = ManagerState::Purge;
                 } else {
@@ -546,7 +573,7 @@ impl Logic for StreamManager {
             }
             ManagerState::Finish => {
                 self.write_context.next = true;
-                self.finish.next = true;
+                self.state.d.next = ManagerState::Idle;
                 match self.doing.q.val() {
                     StreamEvent::JobDone => {
                         self.send_stream.next = self.enough.q.val();
@@ -554,28 +581,33 @@ impl Logic for StreamManager {
                     }
                     StreamEvent::Release => {
                         // Done only if no job was out; tried again after the next job_done.
-                        self.finish.next = !self.current.q.val().busy;
                         self.release_waits.d.next = self.current.q.val().busy;
-                        self.state.d.next = ManagerState::Idle;
                     }
                     _ => {}
                 }
             }
             ManagerState::Host => {
                 self.job_out.s_valid.next = true;
-                self.finish.next = true;
+                self.state.d.next = ManagerState::Idle;
             }
             ManagerState::Start => {
                 self.write_context.next = true;
-                self.finish.next = true;
+                self.state.d.next = ManagerState::Idle;
             }
-            ManagerState::Refuse => self.finish.next = true,
+            ManagerState::Refuse => self.state.d.next = ManagerState::Idle,
             _ => {}
         }
-        self.inbox.finish.next = self.finish.val();
-        if self.finish.val() {
-            self.state.d.next = ManagerState::Idle;
-        }
+        // What is done with leaves its queue.
+        self.inbox.take_host.next = self.state.q.val() == ManagerState::Host;
+        self.inbox.take_done.next =
+            (self.state.q.val() == ManagerState::Finish) & self.finishing.q.val();
+        self.inbox.take_stopped.next =
+            (self.state.q.val() == ManagerState::Finish) & self.stopping.q.val();
+        self.inbox.take_accepted.next = (self.state.q.val() == ManagerState::Accept)
+            & (self.wanted.val() | self.release_out.s_ready.val());
+        self.inbox.take_request.next = (self.state.q.val() == ManagerState::Start)
+            | (self.state.q.val() == ManagerState::Refuse)
+            | ((self.state.q.val() == ManagerState::Finish) & self.clearing.q.val());
 
         // Sums of state Load, kept for the states after it.
         if self.state.q.val() == ManagerState::Load {
@@ -584,6 +616,7 @@ impl Logic for StreamManager {
                 self.contexts.read_data.val().missing - self.arrived_octets.val();
             self.complete.d.next = !self.contexts.read_data.val().busy
                 & (self.arrived_octets.val() >= self.contexts.read_data.val().missing);
+            self.was_empty.d.next = !self.contexts.read_data.val().avail.any();
             self.fewer.d.next = self.contexts.read_data.val().avail - self.consumed.val();
             self.sequence_after.d.next =
                 self.contexts.read_data.val().sequence + bit_cast::<32, 18>(self.consumed.val());
@@ -619,7 +652,7 @@ impl Logic for StreamManager {
         self.next_job.next.phase = self.updated.val().phase;
         self.next_job.next.markers = self.updated.val().markers;
         self.next_job.next.crc = self.updated.val().crc;
-        if self.state.q.val() == ManagerState::Host {
+        if self.hosting.q.val() {
             self.next_job.next.kind = self.kind_host.val();
             self.next_job.next.head_page = self.inbox.next_host.val().head_page;
             self.next_job.next.tail_page = self.inbox.next_host.val().tail_page;
@@ -634,11 +667,11 @@ impl Logic for StreamManager {
 
         // Stream jobs out; a job_done makes room for one before it may send the next.
         self.jobs_next.next = self.jobs_out.q.val();
-        if self.send_stream.val() & (self.state.q.val() == ManagerState::Accept) {
+        if self.send_stream.val() & self.accepting.q.val() {
             self.jobs_next.next = self.jobs_out.q.val() + self.one_job.val();
         } else if !self.send_stream.val()
             & (self.state.q.val() == ManagerState::Finish)
-            & (self.doing.q.val() == StreamEvent::JobDone)
+            & self.finishing.q.val()
         {
             self.jobs_next.next = self.jobs_out.q.val() - self.one_job.val();
         }

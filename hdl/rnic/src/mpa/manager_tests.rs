@@ -687,3 +687,41 @@ fn octets_of_a_stream_never_started_are_released() {
     }
     panic!("the frame is kept");
 }
+
+/// Octets accepted before the driver asked for a release are given back before it is told "done".
+#[test]
+fn a_release_covers_the_octets_that_stand_before_it() {
+    let mut uut = started(16);
+    // One octet shows no FPDU's length, so no job goes out; connection 0 comes last.
+    let (mut sent, mut released) = (0u64, 0usize);
+    while sent < 15 {
+        uut.accepted.next = segment(if sent < 12 { 1 + sent } else { 0 }, 100 + sent, 1);
+        uut.accepted_valid.next = true;
+        settle(&mut uut);
+        sent += u64::from(uut.accepted_ready.val());
+        tick(&mut uut, clock);
+    }
+    uut.accepted_valid.next = false;
+    uut.table_request.next = TableRequest {
+        operation: u64::from(tables::RELEASE).into(),
+        table: u64::from(tables::MPA).into(),
+        ..TableRequest::default()
+    };
+    uut.table_valid.next = true;
+    let mut cycles_after_done = 0;
+    for _ in 0..400 {
+        released += usize::from(uut.page_release_valid.val());
+        if uut.table_done.val() {
+            uut.table_valid.next = false;
+        }
+        cycles_after_done += u32::from(!uut.table_valid.next);
+        if cycles_after_done == 3 {
+            break;
+        }
+        tick(&mut uut, clock);
+    }
+    assert_eq!(
+        released, 3,
+        "frames of connection 0 given back when the release is done"
+    );
+}

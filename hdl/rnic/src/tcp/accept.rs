@@ -91,9 +91,9 @@ pub struct SegmentAcceptance {
     pub reset: Signal<In, Bit>,
     /// The frame to decide on.
     pub frame: Signal<In, WaitingFrame>,
-    /// What its lookup found.
+    /// What its lookup found; counts in the first cycle only.
     pub found: Signal<In, LookupResult>,
-    /// Both are there; they hold until `frame_ready`.
+    /// Both are there; `frame` holds until `frame_ready`.
     pub frame_valid: Signal<In, Bit>,
     /// The frame is decided.
     pub frame_ready: Signal<Out, Bit>,
@@ -137,6 +137,7 @@ pub struct SegmentAcceptance {
     state: DFF<AcceptState>,
     frame_class: DFF<FrameClass>,
     connection: DFF<Bits<10>>,
+    connected: DFF<Bit>,
     current: DFF<TcpContext>,
     trace: DFF<SegmentEvent>,
     trace_valid: DFF<Bit>,
@@ -209,6 +210,7 @@ impl Default for SegmentAcceptance {
             state: Default::default(),
             frame_class: Default::default(),
             connection: Default::default(),
+            connected: Default::default(),
             current: Default::default(),
             trace: Default::default(),
             trace_valid: Default::default(),
@@ -253,7 +255,15 @@ impl Default for SegmentAcceptance {
 impl Logic for SegmentAcceptance {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, frame_class, connection, current);
+        dff_setup!(
+            self,
+            clock,
+            state,
+            frame_class,
+            connection,
+            connected,
+            current
+        );
         dff_setup!(self, clock, trace, trace_valid, pulses, done, data);
         self.contexts.clock.next = self.clock.val();
         self.judge.clock.next = self.clock.val();
@@ -365,11 +375,12 @@ impl Logic for SegmentAcceptance {
                 } else if self.frame_valid.val() {
                     self.contexts.read_address.next = self.found.val().connection;
                     self.connection.d.next = self.found.val().connection;
+                    self.connected.d.next = self.found.val().hit;
                     self.state.d.next = AcceptState::Fetch;
                 }
             }
             AcceptState::Fetch => {
-                if (self.frame.val().verdict != self.verdict_tcp.val()) | !self.found.val().hit {
+                if (self.frame.val().verdict != self.verdict_tcp.val()) | !self.connected.q.val() {
                     self.frame_class.d.next = FrameClass::Foreign;
                 } else if !self.frame.val().checksum_good {
                     self.frame_class.d.next = FrameClass::BadChecksum;

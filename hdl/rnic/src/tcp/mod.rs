@@ -33,6 +33,7 @@
 //! | latency    | 12 cycles, `stored` taken to `accepted_valid` (nothing else waiting)       |
 //! | throughput | one frame per 5 cycles                                                     |
 //! | tables     | `LOOKUP` (write), `TCP` (read and write)                                   |
+//! | ECP5-5G -8 | 3216 LUT4, 3886 FF, 43 DP16KD; 204 MHz out of context, seed 1              |
 
 pub mod hash;
 pub mod records;

@@ -18,7 +18,6 @@ use super::hash::KEY_BITS;
 use super::lookup::ConnectionLookup;
 use super::records::{KeyFields, LookupEntry, LookupResult, WaitingFrame};
 use crate::common::fifo::Fifo;
-use crate::common::lut_ram::LutRam;
 use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, StoredFrame, TableRequest};
 use rnic_abi::tables;
 use rust_hdl::prelude::*;
@@ -71,11 +70,9 @@ pub struct TcpRoom {
     lookup: ConnectionLookup,
     acceptance: SegmentAcceptance,
     frames: Fifo<WaitingFrame, 4, 5>,
-    results: LutRam<LookupResult, 4>,
-    // One bit more than an address, so that full and empty differ.
-    result_write: DFF<Bits<5>>,
-    result_read: DFF<Bits<5>>,
-    results_waiting: DFF<Bit>,
+    results: Fifo<LookupResult, 4, 5>,
+    // A result went into its queue in the cycle before and is not at its end yet.
+    result_queued: DFF<Bit>,
     // A LOOKUP write is in the table, and so many frames taken before it are still here.
     draining: DFF<Bit>,
     to_drain: DFF<Bits<5>>,
@@ -85,8 +82,7 @@ pub struct TcpRoom {
     key_fields: Signal<Local, KeyFields>,
     key: Signal<Local, Bits<KEY_BITS>>,
     waiting: Signal<Local, WaitingFrame>,
-    read_next: Signal<Local, Bits<5>>,
-    write_next: Signal<Local, Bits<5>>,
+    straight: Signal<Local, Bit>,
     request_here: Signal<Local, Bit>,
     request_data: Signal<Local, Bits<320>>,
     request_index: Signal<Local, Bits<16>>,
@@ -124,9 +120,7 @@ impl Default for TcpRoom {
             acceptance: Default::default(),
             frames: Default::default(),
             results: Default::default(),
-            result_write: Default::default(),
-            result_read: Default::default(),
-            results_waiting: Default::default(),
+            result_queued: Default::default(),
             draining: Default::default(),
             to_drain: Default::default(),
             done: Default::default(),
@@ -135,8 +129,7 @@ impl Default for TcpRoom {
             key_fields: Default::default(),
             key: Default::default(),
             waiting: Default::default(),
-            read_next: Default::default(),
-            write_next: Default::default(),
+            straight: Default::default(),
             request_here: Default::default(),
             request_data: Default::default(),
             request_index: Default::default(),
@@ -151,8 +144,7 @@ impl Default for TcpRoom {
 impl Logic for TcpRoom {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, result_write, result_read, results_waiting);
-        dff_setup!(self, clock, draining, to_drain, done);
+        dff_setup!(self, clock, result_queued, draining, to_drain, done);
         self.lookup.clock.next = self.clock.val();
         self.lookup.reset.next = self.reset.val();
         self.acceptance.clock.next = self.clock.val();
@@ -160,6 +152,7 @@ impl Logic for TcpRoom {
         self.frames.clock.next = self.clock.val();
         self.frames.reset.next = self.reset.val();
         self.results.clock.next = self.clock.val();
+        self.results.reset.next = self.reset.val();
 
         // A frame is taken: its key is looked up, the rest waits.
         self.take.next = self.stored_valid.val() & !self.frames.full.val();
@@ -185,32 +178,22 @@ impl Logic for TcpRoom {
         self.frames.write.next = self.take.val();
         self.frames.data_in.next = self.waiting.val();
 
-        // Results queue behind one another, or go straight on when none waits.
+        // Acceptance gets the oldest frame and its result: the oldest queued one, or, when there is
+        // none, the one that comes out of the lookup in this cycle.
         self.leave.next = self.acceptance.frame_ready.val();
-        self.results.write_enable.next = self.lookup.result_valid.val();
-        self.results.write_address.next = self.result_write.q.val().get_bits::<4>(0);
-        self.results.write_data.next = self.lookup.result.val();
-        self.results.read_address.next = self.result_read.q.val().get_bits::<4>(0);
-        self.write_next.next = self.result_write.q.val();
-        if self.lookup.result_valid.val() {
-            self.write_next.next = self.result_write.q.val() + self.one.val();
-        }
-        self.read_next.next = self.result_read.q.val();
-        if self.leave.val() {
-            self.read_next.next = self.result_read.q.val() + self.one.val();
-        }
-        self.result_write.d.next = self.write_next.val();
-        self.result_read.d.next = self.read_next.val();
-        self.results_waiting.d.next = self.write_next.val() != self.read_next.val();
-
-        // Acceptance gets the oldest frame and its result.
+        self.results.write.next = self.lookup.result_valid.val();
+        self.results.data_in.next = self.lookup.result.val();
+        self.results.read.next = self.leave.val();
+        self.result_queued.d.next = self.lookup.result_valid.val();
+        self.straight.next =
+            self.results.empty.val() & !self.result_queued.q.val() & self.lookup.result_valid.val();
         self.acceptance.frame.next = self.frames.data_out.val();
-        self.acceptance.found.next = self.lookup.result.val();
-        if self.results_waiting.q.val() {
-            self.acceptance.found.next = self.results.read_data.val();
+        self.acceptance.found.next = self.results.data_out.val();
+        if self.results.empty.val() {
+            self.acceptance.found.next = self.lookup.result.val();
         }
-        self.acceptance.frame_valid.next = !self.frames.empty.val()
-            & (self.results_waiting.q.val() | self.lookup.result_valid.val());
+        self.acceptance.frame_valid.next =
+            !self.frames.empty.val() & (!self.results.empty.val() | self.straight.val());
         self.frames.read.next = self.leave.val();
         self.accepted.next = self.acceptance.accepted.val();
         self.accepted_valid.next = self.acceptance.accepted_valid.val();
@@ -264,9 +247,7 @@ impl Logic for TcpRoom {
             }
         }
         if self.reset.val() {
-            self.result_write.d.next = 0.into();
-            self.result_read.d.next = 0.into();
-            self.results_waiting.d.next = false;
+            self.result_queued.d.next = false;
             self.draining.d.next = false;
             self.done.d.next = false;
         }
