@@ -83,6 +83,7 @@ impl Config {
 }
 
 /// An open device.
+#[derive(Debug)]
 pub struct Device<B: Bar, D: Dma> {
     pub(crate) bar: B,
     pub(crate) dma: D,

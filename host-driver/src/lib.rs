@@ -29,4 +29,5 @@ pub use connection::{Connection, ConnectionConfig, ConnectionKey};
 pub use device::{Config, Device};
 pub use dma::{Dma, DmaBuffer};
 pub use error::DriverError;
+pub use queue::Posted;
 pub use region::RegionConfig;

@@ -9,6 +9,15 @@ use crate::table;
 use rnic_abi::limits::{QUEUES, RECEIVE_POOL, RECEIVE_POOL_LOG2};
 use rnic_abi::tables;
 
+/// A posted receive buffer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Posted {
+    /// MSN of the message it will hold.
+    pub msn: u32,
+    /// Entry of the shared pool.
+    pub pool_entry: u32,
+}
+
 /// An open queue as the driver keeps it.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
@@ -75,13 +84,13 @@ impl<B: Bar, D: Dma> Device<B, D> {
         Ok(())
     }
 
-    /// Post a receive buffer; gives the MSN it will serve.
+    /// Post a receive buffer; gives the MSN it will serve and its place in the device's pool.
     pub fn post_receive(
         &mut self,
         connection: Connection,
         qn: u32,
         buffer: DmaBuffer,
-    ) -> Result<u32, DriverError> {
+    ) -> Result<Posted, DriverError> {
         let unknown = DriverError::Unknown {
             what: "open queue",
             id: u64::from(qn),
@@ -111,7 +120,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
             &[tail & 0xffff],
         )?;
         queue.next_msn = tail;
-        Ok(msn)
+        Ok(Posted {
+            msn,
+            pool_entry: entry,
+        })
     }
 
     /// A message was delivered into the buffer of `msn`: its place may be posted again.

@@ -1,2 +1,25 @@
-//! Co-simulation: the verilated core, host memory and the Ethernet side in one process.
+//! Co-simulation: the verilated core, host memory, PCI Express and the Ethernet side in one process,
+//! stepped by one clock, random only by one seed.
+//!
+//! ```text
+//!   Frame queue --beats--> Core (Verilator) --TLPs--> RootComplex (pcie-sim) -- memory
+//!                             ^                          |
+//!                             +------- BAR requests -----+<-- SimBar, SimDma <-- rnic-driver
+//! ```
+//!
+//! [`Simulation`] owns all of it; [`SimBar`] and [`SimDma`] are the two traits through which the driver
+//! sees it. Time is the cycle count of the core's clock; there is no other.
 #![deny(missing_docs)]
+
+pub mod verilator;
+pub mod ports;
+pub mod core;
+pub mod ethernet;
+pub mod simulation;
+pub mod host;
+pub mod error;
+
+pub use crate::core::Core;
+pub use error::SimError;
+pub use host::{attach, SimBar, SimDma};
+pub use simulation::{Simulation, SimulationConfig};

@@ -1,2 +1,6 @@
 //! The software model of the receiver, capture playback and the rnic command.
 #![deny(missing_docs)]
+
+pub mod model;
+pub mod capture;
+pub mod play;

@@ -16,3 +16,33 @@ pub enum SegmentVerdict {
     /// Beyond the window; dropped.
     OutsideWindow = 4,
 }
+
+/// The verdict on a segment with payload.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SegmentTrace {
+    /// Connection.
+    pub connection: u16,
+    /// [`SegmentVerdict`] as its number.
+    pub verdict: u8,
+    /// SEG.SEQ as received.
+    pub seg_seq: u32,
+    /// Payload octets as received.
+    pub seg_len: u16,
+}
+
+/// What became of an FPDU.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FpduTrace {
+    /// Connection.
+    pub connection: u16,
+    /// Sequence number of its first octet.
+    pub sequence: u32,
+    /// ULPDU_Length in octets.
+    pub ulpdu_length: u16,
+    /// `crate::errors::StreamError` as its number, 0 for none.
+    pub error: u8,
+    /// RDMAP opcode, if CRC and markers are right and there is a whole DDP header.
+    pub opcode: Option<u8>,
+    /// Octets placed in memory.
+    pub placed_octets: u16,
+}

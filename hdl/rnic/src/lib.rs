@@ -2,10 +2,20 @@
 #![deny(missing_docs)]
 
 pub mod messages;
+
+pub mod ethernet;
+pub mod ip;
+pub mod tcp;
+pub mod front_end;
+pub mod packet;
+pub mod mpa;
+pub mod ddp;
+pub mod stag;
+pub mod top;
+
 pub mod common;
 pub mod emit;
 pub mod lint;
-pub mod mpa;
 
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;

@@ -50,6 +50,9 @@ pub fn check(tlp: &Tlp, direction: Direction, limits: &Limits, mut report: impl 
     if header.traffic.digest {
         report(Violation::DigestPresent);
     }
+    if header.traffic.poisoned {
+        report(Violation::Poisoned);
+    }
     check_payload(tlp, limits, &mut report);
     match &header.kind {
         Kind::MRd(request) => {

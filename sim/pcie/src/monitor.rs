@@ -95,6 +95,8 @@ type Key = (Direction, Bdf, u8);
 #[derive(Clone, Debug)]
 pub struct Monitor {
     limits: Limits,
+    // Ids that may send upstream; any may while there is none.
+    devices: Vec<Bdf>,
     outstanding: BTreeMap<Key, Outstanding>,
     records: Vec<Record>,
     capacity: usize,
@@ -107,6 +109,7 @@ impl Monitor {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
+            devices: Vec::new(),
             outstanding: BTreeMap::new(),
             records: Vec::new(),
             capacity: RECORD_CAPACITY_DEFAULT,
@@ -125,6 +128,12 @@ impl Monitor {
         self.limits = limits;
     }
 
+    /// Names an id that a device on this link has. From the first one named, every upstream
+    /// packet sent under another is flagged, as an I/O memory management unit would refuse it.
+    pub fn expect_device(&mut self, bdf: Bdf) {
+        self.devices.push(bdf);
+    }
+
     /// Keeps at most `records` records; what comes after is counted only.
     pub fn set_capacity(&mut self, records: usize) {
         self.capacity = records;
@@ -137,6 +146,11 @@ impl Monitor {
         check(tlp, direction, &self.limits, |violation| {
             found.push(violation)
         });
+        let sender = tlp.header.sender();
+        let restricted = direction == Direction::Upstream && !self.devices.is_empty();
+        if restricted && !self.devices.contains(&sender) {
+            found.push(Violation::SenderUnknown { sender });
+        }
         self.follow(direction, tlp, &mut found);
         for violation in &found {
             self.record(now, direction, Some(tlp), *violation);

@@ -18,6 +18,9 @@ use crate::limits::Limits;
 use crate::split;
 use crate::tlp::{Bdf, CompletionStatus, Kind, Tlp, DWORD_OCTETS};
 
+/// Values of the eight-bit tag.
+const TAG_VALUES: usize = 256;
+
 /// Names a transfer until its result is taken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Token(u64);
@@ -90,7 +93,7 @@ impl Requester {
             bdf,
             limits,
             timeout_ticks: None,
-            tags: vec![None; usize::from(limits.tag_count.clamp(1, 256))],
+            tags: vec![None; TAG_VALUES],
             tag_next: 0,
             waiting: VecDeque::new(),
             transfers: BTreeMap::new(),
@@ -108,7 +111,7 @@ impl Requester {
         self.bdf = bdf;
     }
 
-    /// Changes payload and read sizes for transfers to come; the number of tags stays.
+    /// Changes payload and read sizes for transfers, and tags for requests, to come.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
@@ -200,7 +203,7 @@ impl Requester {
 
     /// The next request, with its tag, if one waits and a tag is free.
     pub fn next_request(&mut self) -> Option<Tlp> {
-        let count = self.tags.len();
+        let count = usize::from(self.limits.tag_count).clamp(1, TAG_VALUES);
         let free = |offset: &usize| self.tags[(self.tag_next + offset) % count].is_none();
         if self.waiting.is_empty() {
             return None;

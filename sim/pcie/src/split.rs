@@ -75,3 +75,60 @@ fn pieces(
         (taken > 0).then_some(piece)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tiles(pieces: &[Piece], address: u64, octets: usize) -> bool {
+        let mut offset = 0;
+        for piece in pieces {
+            if piece.offset != offset || piece.address != address + offset as u64 {
+                return false;
+            }
+            offset += piece.octets;
+        }
+        offset == octets && pieces.iter().all(|piece| piece.octets > 0)
+    }
+
+    // Octets of the whole dwords that a piece needs.
+    fn dword_octets(piece: &Piece) -> u64 {
+        (piece.address + piece.octets as u64).next_multiple_of(4) - (piece.address & !3)
+    }
+
+    proptest! {
+        #[test]
+        fn requests_tile_the_range_and_obey_the_limits(
+            address in 0u64..0x1_0000,
+            octets in 0usize..20_000,
+            encoding in 0usize..6,
+        ) {
+            let octets_max = 128 << encoding;
+            let pieces: Vec<Piece> = requests(address, octets, octets_max).collect();
+            prop_assert!(tiles(&pieces, address, octets), "{:?}", pieces);
+            for piece in &pieces {
+                prop_assert!(dword_octets(piece) <= octets_max as u64);
+                let last = piece.address + piece.octets as u64 - 1;
+                prop_assert_eq!(piece.address / 4096, last / 4096);
+            }
+        }
+
+        #[test]
+        fn completions_tile_the_range_and_end_on_boundaries(
+            address in 0u64..0x1_0000,
+            octets in 1usize..4096,
+            encoding in 0usize..6,
+            boundary in prop::sample::select(vec![64usize, 128]),
+        ) {
+            let octets_max = 128 << encoding;
+            let pieces: Vec<Piece> = completions(address, octets, octets_max, boundary).collect();
+            prop_assert!(tiles(&pieces, address, octets), "{:?}", pieces);
+            for (at, piece) in pieces.iter().enumerate() {
+                prop_assert!(dword_octets(piece) <= octets_max as u64);
+                let end = piece.address + piece.octets as u64;
+                prop_assert!(at + 1 == pieces.len() || end % boundary as u64 == 0);
+            }
+        }
+    }
+}

@@ -4,7 +4,7 @@
 
 use thiserror::Error;
 
-use crate::tlp::{CompletionStatus, PackError, ParseError};
+use crate::tlp::{Bdf, CompletionStatus, PackError, ParseError};
 
 /// One broken rule.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Error)]
@@ -27,6 +27,15 @@ pub enum Violation {
     /// TLP Digest is set; this model carries no digest (section 2.2.3).
     #[error("TD is set, but digests are not modelled; clear it")]
     DigestPresent,
+    /// Error Poisoned is set: the sender calls its own payload wrong (section 2.7.2).
+    #[error("EP is set: the payload is poisoned and must not be used")]
+    Poisoned,
+    /// A packet comes from an id that no device on this link has (section 2.2.6.2).
+    #[error("sent under id {sender}, which no device here has")]
+    SenderUnknown {
+        /// Requester id of a request, completer id of a completion.
+        sender: Bdf,
+    },
 
     /// Payload octets differ from the Length field (section 2.2.2).
     #[error("length says {length_octets} octets, payload has {payload_octets}")]

@@ -118,6 +118,10 @@ fn payload_rows() -> Vec<Row> {
             Violation::DigestPresent,
         ),
         row(
+            changed(write(0x1000, 4), |tlp| tlp.header.traffic.poisoned = true),
+            Violation::Poisoned,
+        ),
+        row(
             changed(write(0x1000, 4), |tlp| tlp.header.traffic.class = 8),
             Violation::FieldOutOfRange(PackError::FieldOutOfRange {
                 field: "traffic class",
@@ -413,6 +417,54 @@ fn legal_corners_are_not_flagged() {
         );
     }
     assert_eq!(monitor.verdict(), Ok(()));
+}
+
+#[test]
+fn a_packet_under_a_foreign_id_is_flagged_once_a_device_is_named() {
+    let mut monitor = Monitor::new(Limits::default());
+    let sender = Bdf::new(2, 0, 0);
+    let foreign = memory(write(0x1000, 4), |request| request.requester = sender);
+    assert_eq!(
+        monitor.observe(0, Upstream, &foreign),
+        0,
+        "any id, as none is named"
+    );
+    monitor.expect_device(DEVICE);
+    assert_eq!(monitor.observe(1, Upstream, &write(0x1000, 4)), 0);
+    assert_eq!(
+        monitor.observe(1, Downstream, &foreign),
+        0,
+        "downstream is not restricted"
+    );
+    assert_eq!(monitor.observe(1, Upstream, &foreign), 1);
+    assert_eq!(
+        monitor.records()[0].violation,
+        Violation::SenderUnknown { sender }
+    );
+}
+
+/// The table is complete: each variant that the source declares is expected in this file.
+#[test]
+fn every_violation_has_a_row() {
+    let source = include_str!("../src/violation.rs");
+    let names: Vec<&str> = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .filter(|line| line.starts_with(|first: char| first.is_ascii_uppercase()))
+        .map(|line| line.trim_end_matches(|last: char| !last.is_alphanumeric()))
+        .map(|line| line.split('(').next().unwrap_or(line))
+        .collect();
+    assert!(
+        names.len() > 30,
+        "the source is not laid out as expected: {names:?}"
+    );
+    for name in names {
+        let expected = format!("Violation::{name}");
+        assert!(
+            include_str!("violations.rs").contains(&expected),
+            "{expected} has no row"
+        );
+    }
 }
 
 #[test]

@@ -369,6 +369,16 @@ impl Header {
         }
     }
 
+    /// Who sends this packet: the requester of a request, the completer of a completion.
+    pub const fn sender(&self) -> Bdf {
+        match &self.kind {
+            Kind::MRd(request) | Kind::MWr(request) => request.requester,
+            Kind::CfgRd0(request) | Kind::CfgWr0(request) => request.requester,
+            Kind::Cpl(completion) | Kind::CplD(completion) => completion.completer,
+            Kind::Msg(message) | Kind::MsgD(message) => message.requester,
+        }
+    }
+
     /// Requester and tag, if this packet asks for a completion.
     pub const fn expects_completion(&self) -> Option<(Bdf, u8)> {
         match &self.kind {

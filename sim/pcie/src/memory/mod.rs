@@ -11,41 +11,13 @@
 //! Each region is one zeroed allocation, which the operating system backs page by page as it is
 //! touched; a large, mostly empty region is cheap. Addresses and lengths are in octets.
 
+mod region;
+
 use std::ops::Range;
 
 use thiserror::Error;
 
-/// What the device may do with a region.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Access {
-    /// The device may read it.
-    pub read: bool,
-    /// The device may write it.
-    pub write: bool,
-}
-
-impl Access {
-    /// The device may read only.
-    pub const READ: Self = Self {
-        read: true,
-        write: false,
-    };
-    /// The device may write only.
-    pub const WRITE: Self = Self {
-        read: false,
-        write: true,
-    };
-    /// The device may do both.
-    pub const READ_WRITE: Self = Self {
-        read: true,
-        write: true,
-    };
-    /// The device may do nothing; only the host uses it.
-    pub const NONE: Self = Self {
-        read: false,
-        write: false,
-    };
-}
+pub use region::{Access, Region, WriteEntry};
 
 /// Why memory was not mapped, read or written.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -94,108 +66,6 @@ pub enum MemoryError {
     },
 }
 
-/// A run of octets that the device wrote.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct WriteEntry {
-    /// The caller's time of the write.
-    pub now: u64,
-    /// Address of the first octet.
-    pub address: u64,
-    /// Octets written.
-    pub octets: usize,
-}
-
-/// One mapped region.
-#[derive(Clone, Debug)]
-pub struct Region {
-    name: String,
-    base: u64,
-    access: Access,
-    data: Vec<u8>,
-    octets_written: u64,
-    log: Option<Vec<WriteEntry>>,
-}
-
-impl Region {
-    /// The name it was mapped under.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Address of the first octet.
-    pub fn base(&self) -> u64 {
-        self.base
-    }
-
-    /// What the device may do.
-    pub fn access(&self) -> Access {
-        self.access
-    }
-
-    /// The octets.
-    pub fn bytes(&self) -> &[u8] {
-        &self.data
-    }
-
-    /// The octets, for the host to change.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.data
-    }
-
-    /// Octets the device has written since the region was mapped, each as often as written.
-    pub fn octets_written(&self) -> u64 {
-        self.octets_written
-    }
-
-    /// Every run the device wrote, oldest first; empty unless [`Memory::log_writes`] is on.
-    pub fn writes(&self) -> &[WriteEntry] {
-        self.log.as_deref().unwrap_or_default()
-    }
-
-    /// The addresses the device wrote, as sorted ranges that neither touch nor overlap;
-    /// empty unless [`Memory::log_writes`] is on.
-    pub fn written_ranges(&self) -> Vec<Range<u64>> {
-        let mut ranges: Vec<Range<u64>> = self
-            .writes()
-            .iter()
-            .map(|entry| entry.address..entry.address.saturating_add(entry.octets as u64))
-            .collect();
-        ranges.sort_by_key(|range| range.start);
-        let mut merged: Vec<Range<u64>> = Vec::new();
-        for range in ranges {
-            match merged.last_mut() {
-                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-                _ => merged.push(range),
-            }
-        }
-        merged
-    }
-
-    // One past the last octet, less one so that it cannot overflow.
-    fn last(&self) -> u64 {
-        self.base + (self.data.len() as u64 - 1)
-    }
-
-    fn contains(&self, address: u64) -> bool {
-        self.base <= address && address <= self.last()
-    }
-
-    // Octets from `address` to the end of the region.
-    fn available(&self, address: u64) -> usize {
-        (self.last() - address) as usize + 1
-    }
-
-    fn slice(&self, address: u64, octets: usize) -> &[u8] {
-        let start = (address - self.base) as usize;
-        &self.data[start..start + octets]
-    }
-
-    fn slice_mut(&mut self, address: u64, octets: usize) -> &mut [u8] {
-        let start = (address - self.base) as usize;
-        &mut self.data[start..start + octets]
-    }
-}
-
 /// All of host memory.
 ///
 /// ```
@@ -242,22 +112,15 @@ impl Memory {
         let Some(last) = base.checked_add(octets_less_one as u64) else {
             return Err(bad_range);
         };
-        let at = self.regions.partition_point(|region| region.base <= last);
+        let at = self.regions.partition_point(|region| region.base() <= last);
         if let Some(existing) = at.checked_sub(1).map(|before| &self.regions[before]) {
             if existing.last() >= base {
-                let (new, existing) = (name.to_owned(), existing.name.clone());
+                let (new, existing) = (name.to_owned(), existing.name().to_owned());
                 return Err(MemoryError::Overlap { new, existing });
             }
         }
-        let region = Region {
-            name: name.to_owned(),
-            base,
-            access,
-            data: vec![0; octets],
-            octets_written: 0,
-            log: None,
-        };
-        self.regions.insert(at, region);
+        self.regions
+            .insert(at, Region::new(name, base, octets, access));
         Ok(())
     }
 
@@ -279,12 +142,12 @@ impl Memory {
 
     /// The first region called `name`.
     pub fn region(&self, name: &str) -> Option<&Region> {
-        self.regions.iter().find(|region| region.name == name)
+        self.regions.iter().find(|region| region.name() == name)
     }
 
     /// The first region called `name`, to change its octets.
     pub fn region_mut(&mut self, name: &str) -> Option<&mut Region> {
-        self.regions.iter_mut().find(|region| region.name == name)
+        self.regions.iter_mut().find(|region| region.name() == name)
     }
 
     /// The region that holds `address`.
@@ -301,7 +164,7 @@ impl Memory {
         let index = self
             .index_of(address)
             .ok_or(MemoryError::Unmapped { address, octets: 1 })?;
-        self.regions[index].log = on.then(Vec::new);
+        self.regions[index].set_log(on);
         Ok(())
     }
 
@@ -354,16 +217,7 @@ impl Memory {
     pub fn device_write(&mut self, now: u64, address: u64, data: &[u8]) -> Result<(), MemoryError> {
         let first = self.permitted(address, data.len(), |access| access.write)?;
         self.for_each_part(first, address, data.len(), |region, at, part| {
-            let octets = part.len();
-            region.slice_mut(at, octets).copy_from_slice(&data[part]);
-            region.octets_written += octets as u64;
-            if let Some(log) = &mut region.log {
-                log.push(WriteEntry {
-                    now,
-                    address: at,
-                    octets,
-                });
-            }
+            region.device_write(now, at, &data[part]);
         });
         Ok(())
     }
@@ -435,7 +289,7 @@ impl Memory {
         }
         let after = self
             .regions
-            .partition_point(|region| region.base <= address);
+            .partition_point(|region| region.base() <= address);
         let index = after.checked_sub(1)?;
         self.regions[index].contains(address).then_some(index)
     }
@@ -468,8 +322,8 @@ impl Memory {
         loop {
             let region = self.regions.get(index).filter(|region| region.contains(at));
             let region = region.ok_or_else(unmapped)?;
-            if !permits(region.access) {
-                let region = region.name.clone();
+            if !permits(region.access()) {
+                let region = region.name().to_owned();
                 return Err(MemoryError::Forbidden {
                     address,
                     octets,

@@ -1,0 +1,44 @@
+# Verbs only; each brings what it needs. `make` alone lists them.
+WIDTH ?= 64
+# Where `make timing` gets its answer from; both widths are goals on this part.
+VENV := .tools/venv/bin
+RNIC := cargo run --release --quiet --package rnic-testbench --bin rnic --
+CAPTURE := testbench/captures/rping-v4-crc.pcap
+GENERATED := --package rnic-testbench --test registers --test conformance
+
+.DEFAULT_GOAL := help
+.PHONY: help tools demo test lint emit timing generate check-generated clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+tools: ## the pinned tools into .tools/venv (quick when they are there)
+	@.ci/install-tools
+
+demo: tools ## plays a capture of a foreign stack through the verilated core and the model
+	cargo build --release --package rnic-testbench
+	@$(RNIC) play $(CAPTURE)
+
+test: tools ## every check; ends with "N passed, N failed"
+	@.ci/test
+
+lint: ## format, clippy and rustdoc, no warning allowed
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+
+emit: ## Verilog of the core into build/emit-wWIDTH/rnic.v (WIDTH=64, 128 or 512)
+	@$(RNIC) emit --width $(WIDTH) --out build/emit-w$(WIDTH)
+
+timing: tools emit ## Fmax, size, worst path on an ECP5-85k (WIDTH=64 or 128)
+	@$(VENV)/python3 constraints/timing.py --out build/timing-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
+
+generate: ## writes docs/registers.md and docs/conformance.md anew
+	UPDATE_DOCS=1 cargo test --quiet $(GENERATED)
+
+check-generated: ## fails if a generated document is not what its source gives
+	@cargo test --quiet $(GENERATED)
+
+clean: ## removes target/ and build/; the tools in .tools/ stay
+	cargo clean --quiet
+	rm -rf build

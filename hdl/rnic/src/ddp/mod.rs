@@ -1,0 +1,66 @@
+//! The ddp room: from an FPDU that has passed MPA to a place command, by the rules of DDP and RDMAP.
+//!
+//! ```text
+//!             +--------------------------------------------------------------+
+//!  record --->| FIFO 16 --> lookups --> checks --> verdict --> compose       |---> command
+//!             |               ^           ^           |                      |---> stopped
+//!             |      table port --> stag, region, queue, pool, context RAMs  |---> fpdu_event,
+//!  table  <-->|                                                              |     counts
+//!             +--------------------------------------------------------------+
+//! ```
+//!
+//! | message                   | unit and meaning                                               |
+//! |---------------------------|----------------------------------------------------------------|
+//! | `record: FpduRecord` in   | one FPDU, or one frame for the host, in stream order           |
+//! | `command: PlaceCommand`   | one for each record that occupies beats or owes an Error entry |
+//! | `stopped: Bits<10>`       | the connection that the FPDU of the last command put in error  |
+//! | `fpdu_event: FpduEvent`   | one cycle, for each FPDU of a connection not in error          |
+//! | `count_fpdu`              | one cycle, counter `fpdus`                                     |
+//! | `error_number`            | with `error_valid`, one cycle, counter `FIRST_REFUSAL + n - 1` |
+//! | table bus                 | tables DDP, QUEUE, QUEUE_TAIL, RECEIVE_POOL, STAG, REGION      |
+//!
+//! | latency    | 12 cycles, the cycle in which `record` is taken to the first of `command_valid`; |
+//! |            | no FPDU takes longer (an STag to invalidate is looked up like any other)         |
+//! | throughput | one record per 6 cycles, whatever its verdict                                    |
+//! | units      | octets, beats of the placement buffer, words of 32 bits                          |
+//!
+//! The tests, in their order, are the table "ddp, stag" of ARCHITECTURE.md; each refusal is an
+//! `rnic_abi::errors::StreamError` with a counter of its own (`refuse_*`). A refused FPDU writes
+//! not one octet; its connection is in error until the driver writes its DDP context, and what
+//! follows on it is thrown away in silence (RFC 5041 section 7.1).
+//!
+//! `FPDU_HOST` records pass without a test: `PLACE_HOST`, `octets` = `ulpdu_length`, the frame's first
+//! page in bits 8:0 and last page in bits 24:16 of `cqe`. In an Error entry QN is the low two bits
+//! of what was received. `cqe` is zero where no entry is due.
+//!
+//! | block            | does                                                                       |
+//! |------------------|----------------------------------------------------------------------------|
+//! | [`room`]         | FIFO, outputs, joins the others                                            |
+//! | [`sequencer`]    | when a record enters the checks and leaves them                            |
+//! | [`checks`]       | all memories and tests                                                     |
+//! | [`header`]       | octets to fields, payload, ends; [`octet_order`] turns the octets round    |
+//! | [`pool`]         | queue and MSN to buffer; MO and length against it                          |
+//! | [`queue`]        | MSN against the expected and the posted ones                               |
+//! | [`context`]      | Protection Domain, version, error, first FPDU                              |
+//! | [`verdict`]      | the first failing test, and what is due                                    |
+//! | [`command`]      | command, completion entry, event; [`terminate`] knows the Terminate codes  |
+//! | [`tables`]       | table operations, atomic between records                                   |
+//! | [`segment`]      | what they hand each other                                                  |
+//!
+//! A table operation waits for at most one record's checks and never for `command_ready`. It says
+//! nothing of commands that were given before: whoever revokes an STag must also see those through.
+//!
+//! Source: RFC 5041, RFC 5040, RFC 6581 section 8; draft-ietf-rddp-mpa-02 for version 0.
+pub mod segment;
+pub mod octet_order;
+pub mod header;
+pub mod context;
+pub mod pool;
+pub mod queue;
+pub mod verdict;
+pub mod terminate;
+pub mod command;
+pub mod tables;
+pub mod sequencer;
+pub mod checks;
+pub mod room;

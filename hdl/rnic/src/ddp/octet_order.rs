@@ -1,0 +1,81 @@
+//! Octet order: a header as received, turned into the numbers it holds.
+//!
+//! ```text
+//! octets (octet 0 in bits 7:0) --> [ wires ] --> number (octet 0 most significant)
+//! ```
+//!
+//! | latency    | none: wires only                         |
+//! | throughput | one header per cycle                     |
+//! | units      | N is a multiple of 8 bits                |
+//!
+//! Network byte order is most significant octet first, so every field of the header is a slice of
+//! `number`.
+use rust_hdl::prelude::*;
+
+/// Reverses the order of the N/8 octets of a string.
+#[derive(LogicBlock)]
+pub struct OctetOrder<const N: usize> {
+    /// Octet string, octet 0 in bits 7:0.
+    pub octets: Signal<In, Bits<N>>,
+    /// The same octets, octet 0 in the uppermost eight bits.
+    pub number: Signal<Out, Bits<N>>,
+}
+
+impl<const N: usize> Default for OctetOrder<N> {
+    fn default() -> Self {
+        assert!(
+            N > 0 && N % 8 == 0,
+            "OctetOrder: N = {N} is not a positive multiple of 8"
+        );
+        Self {
+            octets: Default::default(),
+            number: Default::default(),
+        }
+    }
+}
+
+impl<const N: usize> Logic for OctetOrder<N> {
+    fn update(&mut self) {
+        let octets = self.octets.val();
+        let mut number = Bits::<N>::default();
+        for i in 0..N / 8 {
+            number.set_bits::<8>(N - 8 - 8 * i, octets.get_bits::<8>(8 * i));
+        }
+        self.number.next = number;
+    }
+
+    fn connect(&mut self) {
+        self.number.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        let octets: Vec<String> = (0..N / 8)
+            .map(|i| format!("octets[{}:{}]", 8 * i + 7, 8 * i))
+            .collect();
+        Verilog::Custom(format!(
+            "\nalways @(*) number = {{{}}};\n",
+            octets.join(", ")
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::settle;
+
+    #[test]
+    fn octet_zero_becomes_the_most_significant() {
+        let mut uut = OctetOrder::<32>::default();
+        uut.connect_all();
+        uut.octets.next = u64::from(u32::from_le_bytes([0x12, 0x34, 0x56, 0x78])).into();
+        settle(&mut uut);
+        assert_eq!(uut.number.val(), 0x1234_5678u64);
+    }
+
+    #[test]
+    #[should_panic(expected = "N = 12 is not a positive multiple of 8")]
+    fn refuses_a_width_that_is_not_whole_octets() {
+        let _ = OctetOrder::<12>::default();
+    }
+}

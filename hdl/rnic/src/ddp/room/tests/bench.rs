@@ -1,0 +1,309 @@
+//! Drives a room and a model side by side.
+use super::super::DdpRoom;
+use super::model::{Command, Event, Model, Outcome, Record};
+use crate::messages::{FpduRecord, TableRequest};
+use crate::testkit::{settle, tick, Random};
+use rnic_abi::tables;
+use rust_hdl::prelude::*;
+use std::collections::VecDeque;
+
+/// One table operation.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    pub operation: u32,
+    pub table: u32,
+    pub index: u64,
+    pub words: [u32; 10],
+}
+
+/// The message of `record`.
+pub fn message(record: &Record) -> FpduRecord {
+    let mut header = Bits::<160>::default();
+    for (i, &octet) in record.header.iter().enumerate() {
+        header.set_bits::<8>(8 * i, u64::from(octet).into());
+    }
+    FpduRecord {
+        kind: record.kind.into(),
+        connection: record.connection.into(),
+        sequence: u64::from(record.sequence).into(),
+        sequence_end: u64::from(record.sequence_end).into(),
+        ulpdu_length: record.ulpdu_length.into(),
+        crc_good: record.crc_good,
+        marker_good: record.marker_good,
+        header,
+        beats: record.beats.into(),
+        head_page: record.head_page.into(),
+        tail_page: record.tail_page.into(),
+    }
+}
+
+/// The request of `operation`.
+pub fn request(operation: &Operation) -> TableRequest {
+    let mut data = Bits::<320>::default();
+    for (i, &word) in operation.words.iter().enumerate() {
+        data.set_bits::<32>(32 * i, u64::from(word).into());
+    }
+    TableRequest {
+        operation: u64::from(operation.operation).into(),
+        table: u64::from(operation.table).into(),
+        index: operation.index.into(),
+        data,
+    }
+}
+
+/// A room, its model, and what is still to go in and to come out.
+pub struct Bench {
+    pub uut: DdpRoom,
+    pub model: Model,
+    pub random: Random,
+    pub cycle: u64,
+    /// Chance of eight that an offered output is taken in a cycle.
+    pub take_of_8: u64,
+    /// Chance of eight that a waiting record or table operation is offered in a cycle.
+    pub offer_of_8: u64,
+    /// Records not yet taken by the room.
+    pub records: VecDeque<Record>,
+    /// Table operations not yet done; the first one may be on the bus.
+    pub operations: VecDeque<Operation>,
+    /// What was said of each record, in order.
+    pub outcomes: Vec<Outcome>,
+    inside: VecDeque<Record>,
+    commands: VecDeque<Command>,
+    stops: VecDeque<u64>,
+    trace: VecDeque<(Option<Event>, bool, u64)>,
+    read: Option<[u32; 4]>,
+    offers: bool,
+    requests: bool,
+}
+
+impl Bench {
+    /// An empty room without stalls.
+    pub fn new() -> Self {
+        let mut uut = DdpRoom::default();
+        uut.connect_all();
+        settle(&mut uut);
+        Self {
+            uut,
+            model: Model::default(),
+            random: Random::from_environment(),
+            cycle: 0,
+            take_of_8: 8,
+            offer_of_8: 8,
+            records: VecDeque::new(),
+            operations: VecDeque::new(),
+            outcomes: Vec::new(),
+            inside: VecDeque::new(),
+            commands: VecDeque::new(),
+            stops: VecDeque::new(),
+            trace: VecDeque::new(),
+            read: None,
+            offers: false,
+            requests: false,
+        }
+    }
+
+    /// Writes a table entry now, before anything else goes in.
+    pub fn write(&mut self, table: u32, index: u64, words: &[u32]) {
+        self.push_write(table, index, words);
+        self.drain();
+    }
+
+    /// Queues a table write.
+    pub fn push_write(&mut self, table: u32, index: u64, words: &[u32]) {
+        let mut all = [0; 10];
+        all[..words.len()].copy_from_slice(words);
+        self.operations.push_back(Operation {
+            operation: tables::WRITE,
+            table,
+            index,
+            words: all,
+        });
+    }
+
+    /// Sends `record` alone and returns what the room said of it.
+    pub fn send(&mut self, record: &Record) -> Outcome {
+        self.records.push_back(record.clone());
+        self.drain();
+        self.outcomes
+            .last()
+            .expect("one outcome per record")
+            .clone()
+    }
+
+    /// Steps until nothing is left to go in or to come out.
+    pub fn drain(&mut self) {
+        let start = self.cycle;
+        while self.is_busy() {
+            self.step();
+            let work = 400 * (self.records.len() + self.operations.len()) as u64;
+            assert!(
+                self.cycle - start < 40_000 + work,
+                "the room stands still, cycle {}, {}",
+                self.cycle,
+                self.random
+            );
+        }
+        // Anything said too much shows within these cycles.
+        for _ in 0..8 {
+            self.step();
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        !(self.records.is_empty()
+            && self.operations.is_empty()
+            && self.inside.is_empty()
+            && self.commands.is_empty()
+            && self.stops.is_empty()
+            && self.trace.is_empty())
+    }
+
+    /// One cycle: offers, checks of the outputs, and the model's steps in the order of the room's.
+    pub fn step(&mut self) {
+        self.offers =
+            !self.records.is_empty() && (self.offers || self.random.chance(self.offer_of_8, 8));
+        self.requests = !self.operations.is_empty()
+            && (self.requests || self.random.chance(self.offer_of_8, 8));
+        self.uut.record_valid.next = self.offers;
+        if let (true, Some(record)) = (self.offers, self.records.front()) {
+            self.uut.record.next = message(record);
+        }
+        self.uut.table_valid.next = self.requests;
+        if let (true, Some(operation)) = (self.requests, self.operations.front()) {
+            self.uut.table_request.next = request(operation);
+        }
+        self.uut.command_ready.next = self.random.chance(self.take_of_8, 8);
+        self.uut.stopped_ready.next = self.random.chance(self.take_of_8, 8);
+        settle(&mut self.uut);
+        self.check_outputs();
+        self.advance_model();
+        self.check_table();
+        if self.offers && self.uut.record_ready.val() {
+            let record = self.records.pop_front().expect("offered");
+            self.inside.push_back(record);
+            self.offers = false;
+        }
+        tick(&mut self.uut, |uut| &mut uut.clock);
+        self.cycle += 1;
+    }
+
+    /// The room says itself in which cycle it commits a record and executes a table operation.
+    fn advance_model(&mut self) {
+        if self.uut.sequencer.commit.val() {
+            let record = self.inside.pop_front().expect("a record to commit");
+            let outcome = self.model.judge(&record);
+            self.commands.extend(outcome.command.clone());
+            self.stops.extend(outcome.stopped);
+            if outcome.event.is_some() || outcome.counted {
+                let event = outcome.event.clone();
+                self.trace
+                    .push_back((event, outcome.counted, outcome.error));
+            }
+            self.outcomes.push(outcome);
+        }
+        if self.uut.checks.restart.val() {
+            let operation = self.operations.front().expect("an operation to execute");
+            self.read = Some([0; 4]);
+            match operation.operation {
+                tables::WRITE => {
+                    self.model
+                        .write(operation.table, operation.index, &operation.words);
+                }
+                tables::READ => {
+                    self.read = Some(self.model.read(operation.table, operation.index));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn check_table(&mut self) {
+        let data = self.uut.table_data.val();
+        let words: [u64; 4] = std::array::from_fn(|i| data.get_bits::<32>(32 * i).to_u64());
+        if !self.uut.table_done.val() {
+            assert_eq!(
+                words, [0; 4],
+                "data on the bus without done, {}",
+                self.random
+            );
+            return;
+        }
+        let expected = self.read.take().expect("an operation was executed");
+        assert_eq!(
+            words,
+            expected.map(u64::from),
+            "cycle {}, {}",
+            self.cycle,
+            self.random
+        );
+        self.operations.pop_front();
+        self.requests = false;
+    }
+
+    fn check_outputs(&mut self) {
+        let context = format!("cycle {}, {}", self.cycle, self.random);
+        if self.uut.command_valid.val() {
+            let seen = self.seen_command();
+            let expected = self.commands.front().cloned();
+            assert_eq!(Some(seen), expected, "command, {context}");
+            if self.uut.command_ready.val() {
+                self.commands.pop_front();
+            }
+        }
+        if self.uut.stopped_valid.val() {
+            let seen = self.uut.stopped.val().to_u64();
+            assert_eq!(Some(&seen), self.stops.front(), "stopped, {context}");
+            if self.uut.stopped_ready.val() {
+                self.stops.pop_front();
+            }
+        }
+        let event = self.uut.fpdu_event_valid.val();
+        let (counted, refused) = (self.uut.count_fpdu.val(), self.uut.error_valid.val());
+        if event || counted || refused {
+            let (expected, expected_count, error) = self
+                .trace
+                .pop_front()
+                .unwrap_or_else(|| panic!("nothing is due, {context}"));
+            assert_eq!(
+                event.then(|| self.seen_event()),
+                expected,
+                "event, {context}"
+            );
+            assert_eq!(counted, expected_count, "count_fpdu, {context}");
+            assert_eq!(refused, error != 0, "error_valid, {context}");
+            if refused {
+                assert_eq!(
+                    self.uut.error_number.val().to_u64(),
+                    error,
+                    "error, {context}"
+                );
+            }
+        }
+    }
+
+    fn seen_command(&self) -> Command {
+        let command = self.uut.command.val();
+        Command {
+            kind: command.kind.to_u64(),
+            beats: command.beats.to_u64(),
+            skip_words: command.skip_words.to_u64(),
+            address: command.address.to_u64(),
+            octets: command.octets.to_u64(),
+            complete: command.complete,
+            cqe: std::array::from_fn(|i| command.cqe.get_bits::<32>(32 * i).to_u32()),
+        }
+    }
+
+    fn seen_event(&self) -> Event {
+        let event = self.uut.fpdu_event.val();
+        Event {
+            connection: event.connection.to_u64(),
+            sequence: event.sequence.to_u32(),
+            ulpdu_length: event.ulpdu_length.to_u64(),
+            error: event.error.to_u64(),
+            opcode: event.opcode.to_u64(),
+            opcode_valid: event.opcode_valid,
+            placed_octets: event.placed_octets.to_u64(),
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! Random records and table operations under stalls; rate and latency; lockstep with the Verilog.
+use super::bench::{message, request, Bench, Operation};
+use super::model::Record;
+use super::world::*;
+use crate::ddp::room::DdpRoom;
+use crate::messages::*;
+use crate::testkit::{lockstep, Random};
+use rnic_abi::tables::{self, *};
+
+/// Regions of the random world, as the driver last wrote them.
+fn random_region(random: &mut Random, number: u32) -> Region {
+    let near_top = random.chance(1, 8);
+    Region {
+        number,
+        stag: (0x10_0000 + number) << 8 | random.below(2) as u32,
+        rights: if random.chance(3, 4) {
+            0xf
+        } else {
+            random.below(32) as u32
+        },
+        pd: PD + u32::from(random.chance(1, 8)),
+        connection: random.below(4),
+        base: if near_top {
+            u64::MAX - random.below(300)
+        } else {
+            0xffff_ff00 + random.below(512)
+        },
+        octets: random.below(300),
+        bus_offset: random.bits(),
+    }
+}
+
+/// A version-1 FPDU of one of four connections, mostly good, wrong in one way otherwise.
+fn random_record(random: &mut Random, regions: &[Region], msns: &[u32]) -> Record {
+    let connection = random.below(4);
+    let region = regions[random.below(regions.len() as u64) as usize];
+    let payload = if random.chance(1, 8) {
+        0
+    } else {
+        random.below(40)
+    };
+    let last = random.chance(1, 2);
+    let mut record = if random.chance(1, 2) {
+        let room = region.octets.saturating_sub(payload) + u64::from(random.chance(1, 6));
+        let to = region.base.wrapping_add(random.below(room + 1));
+        let to = to.wrapping_sub(u64::from(random.chance(1, 12)));
+        let opcode = if random.chance(1, 2) { 0 } else { 2 };
+        tagged(
+            opcode,
+            last,
+            region.stag ^ u32::from(random.chance(1, 12)),
+            to,
+            payload,
+        )
+    } else {
+        let qn = random.below(3) as u32;
+        let opcode = match qn {
+            0 => 3 + random.below(4) as u8,
+            1 => 1,
+            _ => 7,
+        };
+        let msn = msns[(connection * 4 + u64::from(qn)) as usize];
+        let msn = if random.chance(1, 10) {
+            msn.wrapping_add(random.below(7) as u32).wrapping_sub(3)
+        } else {
+            msn
+        };
+        untagged(
+            opcode,
+            last,
+            region.stag,
+            [qn, msn, random.below(42) as u32],
+            payload,
+        )
+    };
+    record.connection = connection;
+    record.sequence = random.bits() as u32;
+    record.sequence_end = random.bits() as u32;
+    record.crc_good = !random.chance(1, 40);
+    record.marker_good = !random.chance(1, 40);
+    match random.below(30) {
+        0 => record.kind = FPDU_HOST,
+        1 => record.kind = FPDU_PLACE,
+        2 => record.kind = FPDU_CHECK,
+        3 => record.ulpdu_length = random.below(20),
+        4 => record.header[2] ^= 1 << random.below(8),
+        5 => record.header[3] ^= 1 << random.below(8),
+        6 => record.header[8 + random.below(4) as usize] ^= 1 << random.below(8),
+        _ => {}
+    }
+    record
+}
+
+/// A random table operation of the driver; `regions` follows what it writes.
+fn random_operation(bench: &mut Bench, regions: &mut [Region], msns: &mut [u32]) {
+    let connection = bench.random.below(4);
+    let queue = bench.random.below(16);
+    let chosen = bench.random.below(regions.len() as u64) as usize;
+    match bench.random.below(12) {
+        0..=5 => bench.push_write(DDP, connection, &[PD | 1 << 16]),
+        6 => {
+            let msn = bench.random.below(9) as u32;
+            msns[queue as usize] = msn.wrapping_sub(4);
+            let shape = 1 << 31 | 2 << 16 | (queue as u32) << 2;
+            bench.push_write(QUEUE, queue, &[shape, msns[queue as usize]]);
+            bench.push_write(QUEUE_TAIL, queue, &[msns[queue as usize].wrapping_add(4)]);
+        }
+        7 => bench.push_write(QUEUE_TAIL, queue, &[msns[queue as usize].wrapping_add(4)]),
+        8 => {
+            let address = [bench.random.bits() as u32, bench.random.bits() as u32];
+            let entry = bench.random.below(64);
+            let octets = 30 + bench.random.below(40) as u32;
+            bench.push_write(RECEIVE_POOL, entry, &[address[0], address[1], octets]);
+        }
+        9 => {
+            let region = random_region(&mut bench.random, chosen as u32);
+            regions[chosen] = region;
+            let valid = !bench.random.chance(1, 8);
+            bench.push_write(tables::REGION, chosen as u64, &region_words(&region, valid));
+        }
+        10 => {
+            let stag = regions[chosen].stag;
+            let valid = u32::from(!bench.random.chance(1, 4)) << 31;
+            let slot = stag_slot(stag, chosen % 4);
+            bench.push_write(STAG, slot, &[valid | chosen as u32, stag >> 8]);
+        }
+        _ => {
+            let table = 4 + bench.random.below(6) as u32;
+            bench.operations.push_back(Operation {
+                operation: READ + bench.random.below(2) as u32,
+                table,
+                index: chosen as u64,
+                words: [!0; 10],
+            });
+        }
+    }
+}
+
+fn random_world() -> (Bench, Vec<Region>, Vec<u32>) {
+    let mut bench = Bench::new();
+    let mut regions = vec![];
+    for number in 0..8 {
+        let region = random_region(&mut bench.random, number);
+        bench.register(&region, number as usize % 4);
+        regions.push(region);
+    }
+    for connection in 0..4 {
+        bench.write(DDP, connection, &[PD | 1 << 16]);
+        for qn in 0..3 {
+            bench.open(connection, qn, (connection << 4 | qn << 2) as u32, 2, 1, 4);
+        }
+    }
+    for entry in 0..64 {
+        bench.buffer(entry, entry << 32, 50);
+    }
+    (bench, regions, vec![1; 16])
+}
+
+/// Runs `rounds` rounds of a few records and now and then a table operation.
+fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64) {
+    let (mut bench, mut regions, mut msns) = random_world();
+    bench.take_of_8 = take_of_8;
+    bench.offer_of_8 = offer_of_8;
+    let mut told = 0;
+    for _ in 0..rounds {
+        for _ in 0..bench.random.below(4) {
+            let record = random_record(&mut bench.random, &regions, &msns);
+            bench.records.push_back(record);
+        }
+        if bench.random.chance(1, 2) {
+            random_operation(&mut bench, &mut regions, &mut msns);
+        }
+        for _ in 0..bench.random.below(24) {
+            bench.step();
+        }
+        while bench.records.len() > 2 || bench.operations.len() > 2 {
+            bench.step();
+        }
+        // The peers follow what they learn: the MSN after each completed message.
+        for outcome in &bench.outcomes[told..] {
+            if let Some(command) = outcome.command.as_ref().filter(|c| c.cqe[0] & 15 == 1) {
+                let queue = command.cqe[0] >> 16 << 2 | command.cqe[0] >> 8 & 3;
+                msns[queue as usize] = command.cqe[1].wrapping_add(1);
+            }
+        }
+        told = bench.outcomes.len();
+    }
+    bench.drain();
+    let errors: std::collections::BTreeSet<u64> =
+        bench.outcomes.iter().map(|outcome| outcome.error).collect();
+    assert!(
+        errors.len() > 12,
+        "the walk met only the errors {errors:?}, {}",
+        bench.random
+    );
+    let placed = bench.outcomes.iter().filter(|o| {
+        o.command
+            .as_ref()
+            .is_some_and(|command| command.kind == PLACE_WRITE)
+    });
+    assert!(placed.count() > rounds / 10, "{}", bench.random);
+}
+
+#[test]
+fn random_records_and_table_operations_agree_with_the_model_without_stalls() {
+    walk(500, 8, 8);
+}
+
+#[test]
+fn random_records_and_table_operations_agree_with_the_model_with_stalls() {
+    walk(150, 1, 4);
+    walk(250, 4, 6);
+}
+
+#[test]
+fn one_record_takes_six_cycles_and_twelve_to_its_command() {
+    let mut bench = Bench::world();
+    bench
+        .records
+        .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
+    bench.step();
+    let taken = bench.cycle;
+    while !bench.uut.command_valid.val() {
+        bench.step();
+    }
+    assert_eq!(
+        bench.cycle - taken,
+        11,
+        "taken at the edge before, valid in the twelfth cycle"
+    );
+    bench.drain();
+    let start = bench.cycle;
+    for _ in 0..100 {
+        bench
+            .records
+            .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
+    }
+    while bench.outcomes.len() < 101 {
+        bench.step();
+    }
+    let cycles = bench.cycle - start;
+    assert!(cycles <= 6 * 100 + 12, "100 records took {cycles} cycles");
+}
+
+#[test]
+fn table_operations_go_on_while_no_command_is_taken() {
+    let mut bench = Bench::world();
+    bench.take_of_8 = 0;
+    for _ in 0..12 {
+        bench
+            .records
+            .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
+    }
+    for _ in 0..100 {
+        bench.step();
+    }
+    assert_eq!(
+        bench.outcomes.len(),
+        2,
+        "one command waits, one record waits behind it"
+    );
+    bench.push_write(
+        tables::REGION,
+        u64::from(SINK.number),
+        &region_words(&SINK, false),
+    );
+    for _ in 0..16 {
+        bench.step();
+    }
+    assert!(bench.operations.is_empty(), "the write is not done");
+    bench.take_of_8 = 8;
+    bench.drain();
+    assert_eq!(
+        bench.outcomes[2].error,
+        rnic_abi::errors::StreamError::DdpStag as u64
+    );
+}
+
+#[test]
+fn records_go_on_under_a_storm_of_table_operations() {
+    let mut bench = Bench::world();
+    for _ in 0..50 {
+        bench
+            .records
+            .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
+    }
+    for _ in 0..1000 {
+        bench.push_write(QUEUE_TAIL, 0, &[0]);
+    }
+    for _ in 0..50 * 20 {
+        bench.step();
+    }
+    assert_eq!(bench.outcomes.len(), 50);
+    assert!(
+        bench.operations.len() < 960,
+        "{} left of 1000",
+        bench.operations.len()
+    );
+    bench.operations.truncate(1);
+    bench.drain();
+}
+
+#[test]
+fn room_agrees_with_its_verilog() {
+    let (mut bench, mut regions, mut msns) = random_world();
+    let mut setup: Vec<Operation> = vec![];
+    for _ in 0..40 {
+        random_operation(&mut bench, &mut regions, &mut msns);
+    }
+    setup.extend(bench.operations.drain(..));
+    for number in 0..8 {
+        bench.push_write(
+            tables::REGION,
+            number,
+            &region_words(&regions[number as usize], true),
+        );
+        let stag = regions[number as usize].stag;
+        let slot = stag_slot(stag, number as usize % 4);
+        bench.push_write(STAG, slot, &[1 << 31 | number as u32, stag >> 8]);
+    }
+    for queue in 0..16 {
+        bench.push_write(QUEUE, queue, &[1 << 31 | 2 << 16 | (queue as u32) << 2, 1]);
+        bench.push_write(QUEUE_TAIL, queue, &[5]);
+        bench.push_write(DDP, queue >> 2, &[PD | 1 << 16]);
+    }
+    setup.extend(bench.operations.drain(..));
+    let mut operations = setup.into_iter().cycle();
+    let mut operation = operations.next().expect("a set-up");
+    let mut record = Record::default();
+    let (mut offers, mut requests, mut cycle) = (false, false, 0);
+    lockstep(
+        "ddp_room",
+        DdpRoom::default(),
+        4000,
+        |uut| &mut uut.clock,
+        |uut, random| {
+            cycle += 1;
+            uut.reset.next = cycle == 1 || random.chance(1, 700);
+            if !offers || uut.record_ready.val() {
+                offers = random.chance(1, 3);
+                record = random_record(random, &regions, &msns);
+            }
+            if !requests || uut.table_done.val() {
+                requests = random.chance(1, 12) || cycle < 1000;
+                operation = operations.next().expect("an endless list");
+            }
+            uut.record_valid.next = offers;
+            uut.record.next = message(&record);
+            uut.table_valid.next = requests;
+            uut.table_request.next = request(&operation);
+            uut.command_ready.next = random.chance(3, 4);
+            uut.stopped_ready.next = random.chance(3, 4);
+        },
+    );
+}

@@ -1,0 +1,90 @@
+//! What the blocks of the room hand each other: a DDP segment, and what was found of it.
+// LogicStruct derives accessors without documentation; every field is documented by hand.
+#![allow(missing_docs)]
+use crate::messages::FpduRecord;
+use rust_hdl::prelude::*;
+
+/// A record in the FIFO.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Arrival {
+    /// The record.
+    pub record: FpduRecord,
+    /// CRC32C of the index of its STag.
+    pub hash: Bits<32>,
+}
+
+/// A DDP segment, as its header says. Fields mean something only where the header holds them.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Segment {
+    /// The CRC or a marker is wrong.
+    pub frame_bad: Bit,
+    /// The CRC is right (and a marker is wrong, if `frame_bad`).
+    pub crc_good: Bit,
+    /// ULPDU_Length is 0: there is no segment.
+    pub zero_length: Bit,
+    /// The ULPDU is shorter than its DDP header.
+    pub short: Bit,
+    /// Frame and length are right: there is a DDP header.
+    pub known: Bit,
+    /// T: tagged buffer model.
+    pub tagged: Bit,
+    /// L: last segment of its message.
+    pub last: Bit,
+    /// DV.
+    pub ddp_version: Bits<2>,
+    /// RV.
+    pub rdmap_version: Bits<2>,
+    /// RDMAP opcode.
+    pub opcode: Bits<4>,
+    /// The opcode does not belong to the buffer model or queue.
+    pub opcode_bad: Bit,
+    /// The opcode is one of the two Sends with Invalidate, and this is its last segment.
+    pub invalidates: Bit,
+    /// QN is 3 or more.
+    pub qn_bad: Bit,
+    /// Low two bits of QN; 0 in a tagged segment.
+    pub qn: Bits<2>,
+    /// Tagged: STag. Untagged: Invalidate STag.
+    pub stag: Bits<32>,
+    /// Tagged Offset of the first payload octet.
+    pub to: Bits<64>,
+    /// Tagged Offset after the last payload octet, modulo 2^64.
+    pub to_end: Bits<64>,
+    /// TO plus payload reaches 2^64.
+    pub wraps: Bit,
+    /// MSN.
+    pub msn: Bits<32>,
+    /// MO.
+    pub mo: Bits<32>,
+    /// MO plus payload.
+    pub mo_end: Bits<33>,
+    /// Payload octets.
+    pub payload: Bits<16>,
+    /// There is payload.
+    pub has_payload: Bit,
+}
+
+/// What the checks found, each in the cycle named at the port of its block.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Verdict {
+    /// `rnic_abi::errors::StreamError`, 0 for none.
+    pub error: Bits<5>,
+    /// The FPDU is refused, and its connection is put in error by it.
+    pub refused: Bit,
+    /// Nothing is to be told or done of this FPDU: its connection was in error before.
+    pub silent: Bit,
+    /// The payload goes to memory.
+    pub place: Bit,
+    /// An untagged message is whole: Receive entry, next MSN.
+    pub receive: Bit,
+    /// An RDMA Read Response is whole: ReadResponse entry.
+    pub response: Bit,
+    /// The region of the STag becomes invalid.
+    pub invalidate: Bit,
+    /// The FPDU counts as received with right CRC and markers.
+    pub count: Bit,
+    /// A trace event is due.
+    pub event: Bit,
+    /// A place command is due.
+    pub command: Bit,
+}

@@ -1,0 +1,285 @@
+//! Table port: the driver's table operations, turned into writes of the room's memories.
+//!
+//! ```text
+//!  table_request, table_valid --> [ wait for a gap ] --> [ one write ] ------------> table_done
+//!                               hold                   |   \-- region read --> table_data
+//!                                                      v
+//!                           strobe and entry for each memory, restart
+//! ```
+//!
+//! | latency    | a write: 3 cycles in an idle room, at most 15 in a busy one; a read: 2 more    |
+//! | throughput | one operation at a time                                                        |
+//! | units      | index and words as in `rnic_abi::tables`                                       |
+//!
+//! Operations are atomic between records: the write happens while no record is between its first
+//! look at a stateful memory and its last write (`may_run`), and `restart` makes the record that
+//! waits in front look everything up again. A record whose command waits for its receiver is done
+//! looking: a full completion queue cannot hold up a table operation. `may_start` lets a waiting
+//! record through between two operations.
+use super::context::StreamProfile;
+use super::pool::{Buffer, QueueShape};
+use crate::messages::TableRequest;
+use crate::stag::lookup::StagEntry;
+use crate::stag::region::RegionEntry;
+use rnic_abi::tables::{DDP, QUEUE, QUEUE_TAIL, READ, RECEIVE_POOL, REGION, STAG, WRITE};
+use rust_hdl::prelude::*;
+
+/// What the port waits for.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum TableState {
+    /// An operation on a table of this room.
+    Idle,
+    /// A gap between records.
+    Pending,
+    /// Nothing: writes, or addresses the region memory.
+    Execute,
+    /// The region memory, first cycle.
+    Fetch,
+    /// The region memory, second cycle.
+    Capture,
+    /// Nothing: tells that it is done.
+    Done,
+}
+
+/// The room's end of the table bus.
+#[derive(LogicBlock)]
+pub struct TablePort {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets the operation at hand.
+    pub reset: Signal<In, Bit>,
+    /// Table bus: the operation, still until `table_done`.
+    pub table_request: Signal<In, TableRequest>,
+    /// Table bus: there is an operation.
+    pub table_valid: Signal<In, Bit>,
+    /// Table bus: it is done, one cycle.
+    pub table_done: Signal<Out, Bit>,
+    /// Table bus: what was read, zero unless `table_done`.
+    pub table_data: Signal<Out, Bits<128>>,
+    /// An operation may stop the records.
+    pub may_start: Signal<In, Bit>,
+    /// No record is between its first look at a memory and its last write.
+    pub may_run: Signal<In, Bit>,
+    /// No record may enter that section.
+    pub hold: Signal<Out, Bit>,
+    /// The record in front must look everything up again from the next cycle on.
+    pub restart: Signal<Out, Bit>,
+    /// A stream starts.
+    pub write_context: Signal<Out, Bit>,
+    /// Its profile.
+    pub profile: Signal<Out, StreamProfile>,
+    /// A queue is set up.
+    pub write_queue: Signal<Out, Bit>,
+    /// Its shape.
+    pub shape: Signal<Out, QueueShape>,
+    /// First MSN it expects.
+    pub first_msn: Signal<Out, Bits<32>>,
+    /// A queue's tail is written (also when the queue is set up).
+    pub write_tail: Signal<Out, Bit>,
+    /// The tail.
+    pub tail: Signal<Out, Bits<16>>,
+    /// A pool entry is written.
+    pub write_buffer: Signal<Out, Bit>,
+    /// The buffer.
+    pub buffer: Signal<Out, Buffer>,
+    /// A slot of the STag lookup is written.
+    pub write_stag: Signal<Out, Bit>,
+    /// What it holds.
+    pub stag_entry: Signal<Out, StagEntry>,
+    /// A region is written.
+    pub write_region: Signal<Out, Bit>,
+    /// The region.
+    pub region_entry: Signal<Out, RegionEntry>,
+    /// Its valid bit.
+    pub region_valid: Signal<Out, Bit>,
+    /// Index of the entry at hand.
+    pub index: Signal<Out, Bits<16>>,
+    /// The region memory is to be addressed by `index`.
+    pub read_region: Signal<Out, Bit>,
+    /// The region at `index`, two cycles later.
+    pub read_entry: Signal<In, RegionEntry>,
+    /// Its valid bit.
+    pub read_valid: Signal<In, Bit>,
+    state: DFF<TableState>,
+    data: DFF<Bits<128>>,
+    is_write: DFF<Bit>,
+    is_read: DFF<Bit>,
+    is_context: DFF<Bit>,
+    is_queue: DFF<Bit>,
+    is_tail: DFF<Bit>,
+    is_buffer: DFF<Bit>,
+    is_stag: DFF<Bit>,
+    is_region: DFF<Bit>,
+    words: Signal<Local, Bits<320>>,
+    number: Signal<Local, Bits<4>>,
+    is_mine: Signal<Local, Bit>,
+    writes: Signal<Local, Bit>,
+    fetched: Signal<Local, Bits<128>>,
+    operation_write: Constant<Bits<2>>,
+    operation_read: Constant<Bits<2>>,
+    table_context: Constant<Bits<4>>,
+    table_queue: Constant<Bits<4>>,
+    table_tail: Constant<Bits<4>>,
+    table_pool: Constant<Bits<4>>,
+    table_stag: Constant<Bits<4>>,
+    table_region: Constant<Bits<4>>,
+}
+
+impl Default for TablePort {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            table_request: Default::default(),
+            table_valid: Default::default(),
+            table_done: Default::default(),
+            table_data: Default::default(),
+            may_start: Default::default(),
+            may_run: Default::default(),
+            hold: Default::default(),
+            restart: Default::default(),
+            write_context: Default::default(),
+            profile: Default::default(),
+            write_queue: Default::default(),
+            shape: Default::default(),
+            first_msn: Default::default(),
+            write_tail: Default::default(),
+            tail: Default::default(),
+            write_buffer: Default::default(),
+            buffer: Default::default(),
+            write_stag: Default::default(),
+            stag_entry: Default::default(),
+            write_region: Default::default(),
+            region_entry: Default::default(),
+            region_valid: Default::default(),
+            index: Default::default(),
+            read_region: Default::default(),
+            read_entry: Default::default(),
+            read_valid: Default::default(),
+            state: Default::default(),
+            data: Default::default(),
+            is_write: Default::default(),
+            is_read: Default::default(),
+            is_context: Default::default(),
+            is_queue: Default::default(),
+            is_tail: Default::default(),
+            is_buffer: Default::default(),
+            is_stag: Default::default(),
+            is_region: Default::default(),
+            words: Default::default(),
+            number: Default::default(),
+            is_mine: Default::default(),
+            writes: Default::default(),
+            fetched: Default::default(),
+            operation_write: Constant::new(LiteralType::from(WRITE).into()),
+            operation_read: Constant::new(LiteralType::from(READ).into()),
+            table_context: Constant::new(LiteralType::from(DDP).into()),
+            table_queue: Constant::new(LiteralType::from(QUEUE).into()),
+            table_tail: Constant::new(LiteralType::from(QUEUE_TAIL).into()),
+            table_pool: Constant::new(LiteralType::from(RECEIVE_POOL).into()),
+            table_stag: Constant::new(LiteralType::from(STAG).into()),
+            table_region: Constant::new(LiteralType::from(REGION).into()),
+        }
+    }
+}
+
+impl Logic for TablePort {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, data, is_write, is_read, is_context, is_queue, is_tail);
+        dff_setup!(self, clock, is_buffer, is_stag, is_region);
+        // The request holds still: decode it one cycle ahead of its use.
+        self.number.next = self.table_request.val().table;
+        self.is_write.d.next = self.table_request.val().operation == self.operation_write.val();
+        self.is_read.d.next = self.table_request.val().operation == self.operation_read.val();
+        self.is_context.d.next = self.number.val() == self.table_context.val();
+        self.is_queue.d.next = self.number.val() == self.table_queue.val();
+        self.is_tail.d.next = self.number.val() == self.table_tail.val();
+        self.is_buffer.d.next = self.number.val() == self.table_pool.val();
+        self.is_stag.d.next = self.number.val() == self.table_stag.val();
+        self.is_region.d.next = self.number.val() == self.table_region.val();
+        self.is_mine.next = (self.number.val() >= self.table_context.val())
+            & (self.number.val() <= self.table_region.val());
+
+        self.table_done.next = false;
+        self.hold.next = true;
+        self.restart.next = false;
+        self.read_region.next = false;
+        self.writes.next = false;
+        self.data.d.next = 0.into();
+        self.fetched.next = bit_cast::<128, 5>(self.read_entry.val().rights)
+            | (bit_cast::<128, 8>(self.read_entry.val().stag_key) << 8)
+            | (bit_cast::<128, 1>(self.read_valid.val().into()) << 31)
+            | (bit_cast::<128, 16>(self.read_entry.val().pd) << 32)
+            | (bit_cast::<128, 10>(self.read_entry.val().connection) << 48)
+            | (bit_cast::<128, 64>(self.read_entry.val().base) << 64);
+        match self.state.q.val() {
+            TableState::Idle => {
+                self.hold.next = false;
+                if self.table_valid.val() & self.is_mine.val() & self.may_start.val() {
+                    self.state.d.next = TableState::Pending;
+                }
+            }
+            TableState::Pending => {
+                if self.may_run.val() {
+                    self.state.d.next = TableState::Execute;
+                }
+            }
+            TableState::Execute => {
+                self.restart.next = true;
+                self.writes.next = self.is_write.q.val();
+                self.read_region.next = true;
+                self.state.d.next = TableState::Done;
+                if self.is_read.q.val() & self.is_region.q.val() {
+                    self.state.d.next = TableState::Fetch;
+                }
+            }
+            TableState::Fetch => self.state.d.next = TableState::Capture,
+            TableState::Capture => {
+                self.data.d.next = self.fetched.val();
+                self.state.d.next = TableState::Done;
+            }
+            TableState::Done => {
+                self.table_done.next = true;
+                self.state.d.next = TableState::Idle;
+            }
+            _ => self.state.d.next = TableState::Idle,
+        }
+        self.table_data.next = self.data.q.val();
+
+        self.words.next = self.table_request.val().data;
+        self.index.next = self.table_request.val().index;
+        self.write_context.next = self.writes.val() & self.is_context.q.val();
+        self.profile.next.pd = self.words.val().get_bits::<16>(0);
+        self.profile.next.version = self.words.val().get_bit(16);
+        self.write_queue.next = self.writes.val() & self.is_queue.q.val();
+        self.shape.next.is_open = self.words.val().get_bit(31);
+        self.shape.next.entries_log2 = self.words.val().get_bits::<4>(16);
+        self.shape.next.first = self.words.val().get_bits::<11>(0);
+        self.first_msn.next = self.words.val().get_bits::<32>(32);
+        self.write_tail.next = self.writes.val() & (self.is_queue.q.val() | self.is_tail.q.val());
+        self.tail.next = self.words.val().get_bits::<16>(0);
+        if self.is_queue.q.val() {
+            self.tail.next = self.words.val().get_bits::<16>(32);
+        }
+        self.write_buffer.next = self.writes.val() & self.is_buffer.q.val();
+        self.buffer.next.address = self.words.val().get_bits::<64>(0);
+        self.buffer.next.octets = self.words.val().get_bits::<32>(64);
+        self.write_stag.next = self.writes.val() & self.is_stag.q.val();
+        self.stag_entry.next.valid = self.words.val().get_bit(31);
+        self.stag_entry.next.region = self.words.val().get_bits::<10>(0);
+        self.stag_entry.next.stag_index = self.words.val().get_bits::<24>(32);
+        self.write_region.next = self.writes.val() & self.is_region.q.val();
+        self.region_valid.next = self.words.val().get_bit(31);
+        self.region_entry.next.stag_key = self.words.val().get_bits::<8>(8);
+        self.region_entry.next.rights = self.words.val().get_bits::<5>(0);
+        self.region_entry.next.pd = self.words.val().get_bits::<16>(32);
+        self.region_entry.next.connection = self.words.val().get_bits::<10>(48);
+        self.region_entry.next.base = self.words.val().get_bits::<64>(64);
+        self.region_entry.next.octets = self.words.val().get_bits::<48>(128);
+        self.region_entry.next.bus_offset = self.words.val().get_bits::<64>(192);
+        if self.reset.val() {
+            self.state.d.next = TableState::Idle;
+        }
+    }
+}

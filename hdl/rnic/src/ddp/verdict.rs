@@ -1,0 +1,350 @@
+//! Verdict: which test refuses an FPDU first, and what is due if none does.
+//!
+//! ```text
+//!            cycle 1           cycle 2                cycle 3                cycle 4
+//! segment -> queue, opcode --> frame, length,     --> STag, association, --> bounds, MSN -> verdict
+//!                              versions               access, wrap; MO,
+//!                                                     length, invalidate
+//! ```
+//!
+//! | latency    | `verdict` follows `decide` (cycle 4) by one cycle and then holds             |
+//! | throughput | one FPDU per 5 cycles                                                        |
+//! | units      | errors are numbers of `rnic_abi::errors::StreamError`                        |
+//! | source     | ARCHITECTURE.md, "ddp, stag": the order of tests is the order of its table   |
+//!
+//! `segment`, `is_open`, `is_host` and `is_check` hold still from cycle 1 to cycle 4; each other
+//! input enters in the cycle that its port names. A later group of tests counts only if every
+//! earlier group passed, so the first failing test wins.
+use super::segment::{Segment, Verdict};
+use rnic_abi::errors::StreamError;
+use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
+use rust_hdl::prelude::*;
+
+/// Finds the first failing test.
+#[derive(LogicBlock)]
+pub struct VerdictEncode {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// The decoded segment.
+    pub segment: Signal<In, Segment>,
+    /// The queue of an untagged segment is open.
+    pub is_open: Signal<In, Bit>,
+    /// The record is a frame for the host.
+    pub is_host: Signal<In, Bit>,
+    /// The record is `FPDU_CHECK`: nothing is due but an error.
+    pub is_check: Signal<In, Bit>,
+    /// Cycle 2: the connection is in error.
+    pub in_error: Signal<In, Bit>,
+    /// Cycle 2: the FPDU is the first one of its stream.
+    pub is_first: Signal<In, Bit>,
+    /// Cycle 2: DDP and RDMAP version that the connection expects.
+    pub version: Signal<In, Bit>,
+    /// Cycle 3: the STag is unknown, not valid or has another key.
+    pub unknown: Signal<In, Bit>,
+    /// Cycle 3: the STag is of another Protection Domain or stream.
+    pub foreign: Signal<In, Bit>,
+    /// Cycle 3: rights of the region.
+    pub rights: Signal<In, Bits<5>>,
+    /// Cycle 3: MO is not in the buffer.
+    pub mo_bad: Signal<In, Bit>,
+    /// Cycle 3: the payload ends beyond the buffer.
+    pub too_long: Signal<In, Bit>,
+    /// Cycle 4: the octets are not inside the region.
+    pub outside: Signal<In, Bit>,
+    /// Cycle 4: the MSN is before the expected one.
+    pub behind: Signal<In, Bit>,
+    /// Cycle 4: no buffer is posted for the MSN.
+    pub not_posted: Signal<In, Bit>,
+    /// Cycle 4: the MSN is not the expected one.
+    pub gap: Signal<In, Bit>,
+    /// Cycle 4: this is cycle 4.
+    pub decide: Signal<In, Bit>,
+    /// What was found; holds from cycle 5 until after the next `decide`.
+    pub verdict: Signal<Out, Verdict>,
+    form_error: DFF<Bits<5>>,
+    header_error: DFF<Bits<5>>,
+    header_refused: DFF<Bit>,
+    stopped: DFF<Bit>,
+    stopped_q2: DFF<Bit>,
+    early_error: DFF<Bits<5>>,
+    early_refused: DFF<Bit>,
+    late_error: DFF<Bits<5>>,
+    late_refused: DFF<Bit>,
+    found: DFF<Verdict>,
+    ddp_version: Signal<Local, Bits<2>>,
+    rdmap_version: Signal<Local, Bits<2>>,
+    form_now: Signal<Local, Bits<5>>,
+    header_now: Signal<Local, Bits<5>>,
+    early_now: Signal<Local, Bits<5>>,
+    late_now: Signal<Local, Bits<5>>,
+    may_write: Signal<Local, Bits<5>>,
+    may_sink: Signal<Local, Bits<5>>,
+    may_invalidate: Signal<Local, Bits<5>>,
+    access_bad: Signal<Local, Bit>,
+    is_refused: Signal<Local, Bit>,
+    is_live: Signal<Local, Bit>,
+    is_accepted: Signal<Local, Bit>,
+    error_now: Signal<Local, Bits<5>>,
+    now: Signal<Local, Verdict>,
+    remote_write: Constant<Bits<5>>,
+    read_sink: Constant<Bits<5>>,
+    remote_invalidate: Constant<Bits<5>>,
+    mpa_crc: Constant<Bits<5>>,
+    mpa_marker: Constant<Bits<5>>,
+    mpa_zero_length: Constant<Bits<5>>,
+    ddp_short_header: Constant<Bits<5>>,
+    ddp_tagged_version: Constant<Bits<5>>,
+    ddp_untagged_version: Constant<Bits<5>>,
+    rdmap_version_error: Constant<Bits<5>>,
+    rdmap_opcode: Constant<Bits<5>>,
+    ddp_stag: Constant<Bits<5>>,
+    ddp_association: Constant<Bits<5>>,
+    rdmap_access: Constant<Bits<5>>,
+    ddp_wrap: Constant<Bits<5>>,
+    ddp_bounds: Constant<Bits<5>>,
+    ddp_qn: Constant<Bits<5>>,
+    ddp_no_buffer: Constant<Bits<5>>,
+    ddp_msn: Constant<Bits<5>>,
+    ddp_mo: Constant<Bits<5>>,
+    ddp_too_long: Constant<Bits<5>>,
+    rdmap_invalidate: Constant<Bits<5>>,
+}
+
+/// The number of `error`, as a constant of a kernel.
+fn number(error: StreamError) -> Constant<Bits<5>> {
+    Constant::new((error as LiteralType).into())
+}
+
+impl Default for VerdictEncode {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            segment: Default::default(),
+            is_open: Default::default(),
+            is_host: Default::default(),
+            is_check: Default::default(),
+            in_error: Default::default(),
+            is_first: Default::default(),
+            version: Default::default(),
+            unknown: Default::default(),
+            foreign: Default::default(),
+            rights: Default::default(),
+            mo_bad: Default::default(),
+            too_long: Default::default(),
+            outside: Default::default(),
+            behind: Default::default(),
+            not_posted: Default::default(),
+            gap: Default::default(),
+            decide: Default::default(),
+            verdict: Default::default(),
+            form_error: Default::default(),
+            header_error: Default::default(),
+            header_refused: Default::default(),
+            stopped: Default::default(),
+            stopped_q2: Default::default(),
+            early_error: Default::default(),
+            early_refused: Default::default(),
+            late_error: Default::default(),
+            late_refused: Default::default(),
+            found: Default::default(),
+            ddp_version: Default::default(),
+            rdmap_version: Default::default(),
+            form_now: Default::default(),
+            header_now: Default::default(),
+            early_now: Default::default(),
+            late_now: Default::default(),
+            may_write: Default::default(),
+            may_sink: Default::default(),
+            may_invalidate: Default::default(),
+            access_bad: Default::default(),
+            is_refused: Default::default(),
+            is_live: Default::default(),
+            is_accepted: Default::default(),
+            error_now: Default::default(),
+            now: Default::default(),
+            remote_write: Constant::new(LiteralType::from(RIGHT_REMOTE_WRITE).into()),
+            read_sink: Constant::new(LiteralType::from(RIGHT_READ_SINK).into()),
+            remote_invalidate: Constant::new(LiteralType::from(RIGHT_REMOTE_INVALIDATE).into()),
+            mpa_crc: number(StreamError::MpaCrc),
+            mpa_marker: number(StreamError::MpaMarker),
+            mpa_zero_length: number(StreamError::MpaZeroLength),
+            ddp_short_header: number(StreamError::DdpShortHeader),
+            ddp_tagged_version: number(StreamError::DdpTaggedVersion),
+            ddp_untagged_version: number(StreamError::DdpUntaggedVersion),
+            rdmap_version_error: number(StreamError::RdmapVersion),
+            rdmap_opcode: number(StreamError::RdmapOpcode),
+            ddp_stag: number(StreamError::DdpStag),
+            ddp_association: number(StreamError::DdpAssociation),
+            rdmap_access: number(StreamError::RdmapAccess),
+            ddp_wrap: number(StreamError::DdpWrap),
+            ddp_bounds: number(StreamError::DdpBounds),
+            ddp_qn: number(StreamError::DdpQn),
+            ddp_no_buffer: number(StreamError::DdpNoBuffer),
+            ddp_msn: number(StreamError::DdpMsn),
+            ddp_mo: number(StreamError::DdpMo),
+            ddp_too_long: number(StreamError::DdpTooLong),
+            rdmap_invalidate: number(StreamError::RdmapInvalidate),
+        }
+    }
+}
+
+impl Logic for VerdictEncode {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            form_error,
+            header_error,
+            header_refused,
+            stopped,
+            stopped_q2
+        );
+        dff_setup!(
+            self,
+            clock,
+            early_error,
+            early_refused,
+            late_error,
+            late_refused,
+            found
+        );
+
+        // Cycle 1: what hangs on the header and on tables alone.
+        self.form_now.next = 0.into();
+        if !self.segment.val().tagged & (self.segment.val().qn_bad | !self.is_open.val()) {
+            self.form_now.next = self.ddp_qn.val();
+        } else if self.segment.val().opcode_bad {
+            self.form_now.next = self.rdmap_opcode.val();
+        }
+        self.form_error.d.next = self.form_now.val();
+
+        // Cycle 2: CRC, markers, length, versions; then cycle 1.
+        self.ddp_version.next = self.segment.val().ddp_version;
+        self.rdmap_version.next = self.segment.val().rdmap_version;
+        self.header_now.next = self.form_error.q.val();
+        if self.segment.val().frame_bad {
+            self.header_now.next = self.mpa_crc.val();
+            if self.segment.val().crc_good {
+                self.header_now.next = self.mpa_marker.val();
+            }
+        } else if self.segment.val().zero_length {
+            // RFC 6581 8: valid as the first FPDU of a stream, the ready-to-receive message.
+            self.header_now.next = self.mpa_zero_length.val();
+            if self.is_first.val() {
+                self.header_now.next = 0.into();
+            }
+        } else if self.segment.val().short {
+            self.header_now.next = self.ddp_short_header.val();
+        } else if self.ddp_version.val().get_bit(1)
+            | (self.ddp_version.val().get_bit(0) ^ self.version.val())
+        {
+            self.header_now.next = self.ddp_untagged_version.val();
+            if self.segment.val().tagged {
+                self.header_now.next = self.ddp_tagged_version.val();
+            }
+        } else if self.rdmap_version.val().get_bit(1)
+            | (self.rdmap_version.val().get_bit(0) ^ self.version.val())
+        {
+            self.header_now.next = self.rdmap_version_error.val();
+        }
+        self.header_error.d.next = self.header_now.val();
+        self.header_refused.d.next = self.header_now.val().any();
+        self.stopped.d.next = self.in_error.val();
+
+        // Cycle 3: the region of a tagged segment, but for its bounds.
+        self.may_write.next = self.rights.val() & self.remote_write.val();
+        self.may_sink.next = self.rights.val() & self.read_sink.val();
+        self.may_invalidate.next = self.rights.val() & self.remote_invalidate.val();
+        self.access_bad.next = !self.may_write.val().any();
+        if self.segment.val().opcode != 0 {
+            self.access_bad.next = !self.may_sink.val().any();
+        }
+        self.early_now.next = self.header_error.q.val();
+        if !self.header_refused.q.val() & self.segment.val().known & self.segment.val().tagged {
+            // RFC 5041 5.2: STag and TO of a segment without payload are not checked.
+            if self.segment.val().has_payload {
+                if self.unknown.val() {
+                    self.early_now.next = self.ddp_stag.val();
+                } else if self.foreign.val() {
+                    self.early_now.next = self.ddp_association.val();
+                } else if self.access_bad.val() {
+                    self.early_now.next = self.rdmap_access.val();
+                } else if self.segment.val().wraps {
+                    self.early_now.next = self.ddp_wrap.val();
+                }
+            }
+        }
+        self.early_error.d.next = self.early_now.val();
+        self.early_refused.d.next = self.early_now.val().any();
+        // ... and of an untagged one what comes after the MSN.
+        self.late_now.next = 0.into();
+        if self.mo_bad.val() {
+            self.late_now.next = self.ddp_mo.val();
+        } else if self.too_long.val() {
+            self.late_now.next = self.ddp_too_long.val();
+        } else if self.segment.val().invalidates
+            & (self.unknown.val() | self.foreign.val() | !self.may_invalidate.val().any())
+        {
+            self.late_now.next = self.rdmap_invalidate.val();
+        }
+        self.late_error.d.next = self.late_now.val();
+        self.late_refused.d.next = self.late_now.val().any();
+        self.stopped_q2.d.next = self.stopped.q.val();
+
+        // Cycle 4: bounds or MSN, and the sum of it all.
+        self.error_now.next = self.early_error.q.val();
+        self.is_refused.next = self.early_refused.q.val();
+        if !self.early_refused.q.val() & self.segment.val().known {
+            if self.segment.val().tagged {
+                if self.segment.val().has_payload & self.outside.val() {
+                    self.error_now.next = self.ddp_bounds.val();
+                    self.is_refused.next = true;
+                }
+            } else {
+                self.is_refused.next = self.behind.val()
+                    | self.not_posted.val()
+                    | self.gap.val()
+                    | self.late_refused.q.val();
+                self.error_now.next = self.late_error.q.val();
+                if self.behind.val() {
+                    self.error_now.next = self.ddp_msn.val();
+                } else if self.not_posted.val() {
+                    self.error_now.next = self.ddp_no_buffer.val();
+                } else if self.gap.val() {
+                    self.error_now.next = self.ddp_msn.val();
+                }
+            }
+        }
+        self.is_live.next = !self.stopped_q2.q.val() & !self.is_host.val();
+        self.is_accepted.next = self.is_live.val() & !self.is_refused.val() & !self.is_check.val();
+        self.now.next = self.found.q.val();
+        self.now.next.error = 0.into();
+        if self.is_live.val() {
+            self.now.next.error = self.error_now.val();
+        }
+        self.now.next.refused = self.is_live.val() & self.is_refused.val();
+        self.now.next.silent = !self.is_live.val();
+        self.now.next.place =
+            self.is_accepted.val() & self.segment.val().known & self.segment.val().has_payload;
+        self.now.next.receive = self.is_accepted.val()
+            & self.segment.val().known
+            & self.segment.val().last
+            & !self.segment.val().tagged;
+        self.now.next.response = self.is_accepted.val()
+            & self.segment.val().known
+            & self.segment.val().last
+            & self.segment.val().tagged
+            & (self.segment.val().opcode == 2);
+        self.now.next.invalidate =
+            self.is_accepted.val() & self.segment.val().known & self.segment.val().invalidates;
+        self.now.next.count =
+            self.is_live.val() & !self.is_check.val() & !self.segment.val().frame_bad;
+        self.now.next.event = self.is_live.val() & (self.is_refused.val() | !self.is_check.val());
+        self.now.next.command = !self.is_check.val() | (self.is_live.val() & self.is_refused.val());
+        if self.decide.val() {
+            self.found.d.next = self.now.val();
+        }
+        self.verdict.next = self.found.q.val();
+    }
+}

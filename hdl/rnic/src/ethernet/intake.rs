@@ -1,0 +1,264 @@
+//! Takes beats from the MAC, which cannot wait, and spaces frames for what follows.
+//!
+//! ```text
+//! frame_* --+--------------------------> beat, beat_data (combinational while empty)
+//!           \--> [ 16 beats, LutRam ] --^
+//! ```
+//!
+//! | latency    | 0 cycles while nothing is held back                                     |
+//! | throughput | one beat per cycle inside a frame                                       |
+//! | units      | `frame_octets` counts octets of the beat, W/8 unless `frame_last`       |
+//! | ensures    | after a last beat that spills no beat follows in the next cycle; two    |
+//! |            | stored frames end at least two cycles apart                             |
+//! | overrun    | a frame that begins while six beats or more wait is refused whole       |
+//!
+//! Beats are held back at a frame's first beat only, one cycle a frame on average, so the fill
+//! grows by at most one a frame: six beats that wait at the start of a frame cannot become more
+//! than sixteen by its end.
+use super::beat::RawBeat;
+use crate::common::lut_ram::LutRam;
+use rust_hdl::prelude::*;
+
+/// Beats that may wait when a further frame is accepted.
+const CROWDED_BEATS: u64 = 6;
+
+/// Elastic entrance for beats of `W` bits.
+#[derive(LogicBlock)]
+pub struct Intake<const W: usize> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets what waits.
+    pub reset: Signal<In, Bit>,
+    /// The device is on; looked at with a frame's first beat.
+    pub enable: Signal<In, Bit>,
+    // Beats of the MAC.
+    /// Octet 0 in bits 7:0.
+    pub frame_data: Signal<In, Bits<W>>,
+    /// Valid octets.
+    pub frame_octets: Signal<In, Bits<7>>,
+    /// Last beat of the frame.
+    pub frame_last: Signal<In, Bit>,
+    /// With `frame_last`: the frame is bad.
+    pub frame_error: Signal<In, Bit>,
+    /// There is a beat in this cycle.
+    pub frame_valid: Signal<In, Bit>,
+    // Beats in step.
+    /// There is a beat in this cycle.
+    pub beat_valid: Signal<Out, Bit>,
+    /// What is known of it.
+    pub beat: Signal<Out, RawBeat>,
+    /// Its octets.
+    pub beat_data: Signal<Out, Bits<W>>,
+    // Refused frames.
+    /// A refused frame waits to be counted.
+    pub overrun: Signal<Out, Bit>,
+    /// It is counted in this cycle.
+    pub overrun_counted: Signal<In, Bit>,
+    data_memory: LutRam<Bits<W>, 4>,
+    beat_memory: LutRam<RawBeat, 4>,
+    write_pointer: DFF<Bits<4>>,
+    read_pointer: DFF<Bits<4>>,
+    fill: DFF<Bits<5>>,
+    has_beats: DFF<Bit>,
+    crowded: DFF<Bit>,
+    // State of the frame that arrives.
+    in_frame: DFF<Bit>,
+    disabled: DFF<Bit>,
+    refused: DFF<Bit>,
+    overruns: DFF<Bits<6>>,
+    // Two cycles, one cycle to go before any frame may end again.
+    cooling_two: DFF<Bit>,
+    cooling_one: DFF<Bit>,
+    first: Signal<Local, Bit>,
+    disabled_now: Signal<Local, Bit>,
+    refused_now: Signal<Local, Bit>,
+    spills: Signal<Local, Bit>,
+    arriving: Signal<Local, RawBeat>,
+    arrives: Signal<Local, Bit>,
+    head: Signal<Local, RawBeat>,
+    head_short: Signal<Local, Bit>,
+    present: Signal<Local, Bit>,
+    hold: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+    push: Signal<Local, Bit>,
+    pop: Signal<Local, Bit>,
+    add_overrun: Signal<Local, Bit>,
+    room_for_pad: Constant<Bits<7>>,
+    one_address: Constant<Bits<4>>,
+    one: Constant<Bits<5>>,
+    crowded_beats: Constant<Bits<5>>,
+    one_overrun: Constant<Bits<6>>,
+}
+
+impl<const W: usize> Default for Intake<W> {
+    fn default() -> Self {
+        assert!(
+            matches!(W, 64 | 128 | 512),
+            "Intake: W = {W} is none of 64, 128, 512"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            enable: Default::default(),
+            frame_data: Default::default(),
+            frame_octets: Default::default(),
+            frame_last: Default::default(),
+            frame_error: Default::default(),
+            frame_valid: Default::default(),
+            beat_valid: Default::default(),
+            beat: Default::default(),
+            beat_data: Default::default(),
+            overrun: Default::default(),
+            overrun_counted: Default::default(),
+            data_memory: Default::default(),
+            beat_memory: Default::default(),
+            write_pointer: Default::default(),
+            read_pointer: Default::default(),
+            fill: Default::default(),
+            has_beats: Default::default(),
+            crowded: Default::default(),
+            in_frame: Default::default(),
+            disabled: Default::default(),
+            refused: Default::default(),
+            overruns: Default::default(),
+            cooling_two: Default::default(),
+            cooling_one: Default::default(),
+            first: Default::default(),
+            disabled_now: Default::default(),
+            refused_now: Default::default(),
+            spills: Default::default(),
+            arriving: Default::default(),
+            arrives: Default::default(),
+            head: Default::default(),
+            head_short: Default::default(),
+            present: Default::default(),
+            hold: Default::default(),
+            take: Default::default(),
+            push: Default::default(),
+            pop: Default::default(),
+            add_overrun: Default::default(),
+            room_for_pad: Constant::new((W as LiteralType / 8 - 2).into()),
+            one_address: Constant::new(1u64.into()),
+            one: Constant::new(1u64.into()),
+            crowded_beats: Constant::new(CROWDED_BEATS.into()),
+            one_overrun: Constant::new(1u64.into()),
+        }
+    }
+}
+
+impl<const W: usize> Logic for Intake<W> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            write_pointer,
+            read_pointer,
+            fill,
+            has_beats,
+            crowded
+        );
+        dff_setup!(self, clock, in_frame, disabled, refused, overruns);
+        dff_setup!(self, clock, cooling_two, cooling_one);
+        self.data_memory.clock.next = self.clock.val();
+        self.beat_memory.clock.next = self.clock.val();
+
+        // What arrives. A frame is refused, and found disabled, as a whole.
+        self.first.next = !self.in_frame.q.val();
+        self.disabled_now.next = self.disabled.q.val();
+        self.refused_now.next = self.refused.q.val();
+        if self.first.val() {
+            self.disabled_now.next = !self.enable.val();
+            self.refused_now.next = self.crowded.q.val();
+        }
+        if self.frame_valid.val() {
+            self.in_frame.d.next = !self.frame_last.val();
+            self.disabled.d.next = self.disabled_now.val();
+            self.refused.d.next = self.refused_now.val();
+        }
+        self.spills.next =
+            self.frame_last.val() & (self.frame_octets.val() > self.room_for_pad.val());
+        self.arriving.next.octets = self.frame_octets.val();
+        self.arriving.next.first = self.first.val();
+        self.arriving.next.last = self.frame_last.val();
+        self.arriving.next.error = self.frame_error.val() & self.frame_last.val();
+        self.arriving.next.disabled = self.disabled_now.val();
+        self.arriving.next.spills = self.spills.val();
+        self.arriving.next.short = self.first.val() & self.frame_last.val() & !self.spills.val();
+        self.arrives.next = self.frame_valid.val() & !self.refused_now.val();
+
+        // The oldest beat: of those that wait, or the one that arrives.
+        self.data_memory.read_address.next = self.read_pointer.q.val();
+        self.beat_memory.read_address.next = self.read_pointer.q.val();
+        self.head.next = self.arriving.val();
+        self.beat_data.next = self.frame_data.val();
+        self.present.next = self.arrives.val();
+        // Of an arriving beat the octets come too late to be asked: any single beat counts as short.
+        self.head_short.next = self.first.val() & self.frame_last.val();
+        if self.has_beats.q.val() {
+            self.head.next = self.beat_memory.read_data.val();
+            self.beat_data.next = self.data_memory.read_data.val();
+            self.present.next = true;
+            self.head_short.next = self.head.val().short;
+        }
+        self.hold.next = self.head.val().first
+            & (self.cooling_two.q.val() | (self.cooling_one.q.val() & self.head_short.val()));
+        self.take.next = self.present.val() & !self.hold.val();
+        self.beat.next = self.head.val();
+        self.beat_valid.next = self.take.val();
+        self.cooling_two.d.next = false;
+        self.cooling_one.d.next = self.cooling_two.q.val();
+        if self.take.val() & self.head.val().last {
+            self.cooling_two.d.next = self.head.val().spills;
+            self.cooling_one.d.next = !self.head.val().spills;
+        }
+
+        // What waits.
+        self.push.next = self.arrives.val() & (self.has_beats.q.val() | self.hold.val());
+        self.pop.next = self.has_beats.q.val() & self.take.val();
+        self.data_memory.write_enable.next = self.push.val();
+        self.data_memory.write_address.next = self.write_pointer.q.val();
+        self.data_memory.write_data.next = self.frame_data.val();
+        self.beat_memory.write_enable.next = self.push.val();
+        self.beat_memory.write_address.next = self.write_pointer.q.val();
+        self.beat_memory.write_data.next = self.arriving.val();
+        self.crowded.d.next = self.fill.q.val() >= self.crowded_beats.val();
+        if self.push.val() {
+            self.write_pointer.d.next = self.write_pointer.q.val() + self.one_address.val();
+        }
+        if self.pop.val() {
+            self.read_pointer.d.next = self.read_pointer.q.val() + self.one_address.val();
+        }
+        if self.push.val() & !self.pop.val() {
+            self.fill.d.next = self.fill.q.val() + self.one.val();
+            self.has_beats.d.next = true;
+        }
+        if self.pop.val() & !self.push.val() {
+            self.fill.d.next = self.fill.q.val() - self.one.val();
+            self.has_beats.d.next = self.fill.q.val() != self.one.val();
+        }
+
+        // Refused frames wait for a cycle in which no other frame is counted.
+        self.overrun.next = self.overruns.q.val().any();
+        self.add_overrun.next =
+            self.frame_valid.val() & self.frame_last.val() & self.refused_now.val();
+        if self.add_overrun.val() & !self.overrun_counted.val() {
+            self.overruns.d.next = self.overruns.q.val() + self.one_overrun.val();
+        }
+        if self.overrun_counted.val() & !self.add_overrun.val() {
+            self.overruns.d.next = self.overruns.q.val() - self.one_overrun.val();
+        }
+        if self.reset.val() {
+            self.write_pointer.d.next = 0.into();
+            self.read_pointer.d.next = 0.into();
+            self.fill.d.next = 0.into();
+            self.has_beats.d.next = false;
+            self.crowded.d.next = false;
+            self.in_frame.d.next = false;
+            self.refused.d.next = false;
+            self.overruns.d.next = 0.into();
+            self.cooling_two.d.next = false;
+            self.cooling_one.d.next = false;
+        }
+    }
+}

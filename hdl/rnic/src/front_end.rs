@@ -1,0 +1,275 @@
+//! Front end: frames from the MAC in; stored frames, and all that was read of each, out.
+//!
+//! ```text
+//! frame -> Intake -> PadShift -> EthernetParse --+--> Delay S --+--> Delay 3 ---------> store
+//!                                                |              +--> TcpHead -----\
+//!                                                |              +--> checksums -----> Verdict
+//!                                                \--> IpParse --+--> Delay S ------/  -> frame_info
+//! ```
+//!
+//! | enters     | `frame_*`: no ready, the wire does not wait; spacing: see `ethernet`             |
+//! | leaves     | `store_*`: no ready; `frame_info` one cycle after the frame's `store_last` (a     |
+//! |            | frame that is too long: after its true last beat) and before the next one         |
+//! | units      | one beat is W bits; `counts`: pulses, bit numbers in `verdict`                    |
+//! | latency    | last beat to `frame_info`: 7 cycles at W = 64, 8 at 128, 9 at 512; one more for   |
+//! |            | a frame whose last beat has no room for the pad's two octets                      |
+//! | throughput | one beat per cycle                                                                |
+//!
+//! Where the segment begins and ends is known one cycle after the header's first word was kept.
+//! At W = 64 that word comes two beats before the first word that needs the knowledge, at 128 one,
+//! at 512 none: `S` = 0, 1, 2 is the delay that makes up for it.
+use crate::ethernet::beat::{FrameControl, LinkInfo};
+use crate::ethernet::delay::Delay;
+use crate::ethernet::intake::Intake;
+use crate::ethernet::pad::PadShift;
+use crate::ethernet::parse::EthernetParse;
+use crate::ip::checksum::HeaderChecksum;
+use crate::ip::fields::IpFields;
+use crate::ip::parse::IpParse;
+use crate::messages::FrameInfo;
+use crate::tcp::checksum::TcpChecksum;
+use crate::tcp::head::TcpHead;
+use rust_hdl::prelude::*;
+
+pub mod verdict;
+use verdict::Verdict;
+
+/// Front end for beats of `W` bits: `L` words, `K` octets; `S`: see above; `G`, `NW`, `KN`, `AW`,
+/// `AK`: see [`crate::ip::stream_sum::StreamSum`]. Use [`FrontEnd64`], [`FrontEnd128`] or
+/// [`FrontEnd512`].
+#[derive(LogicBlock)]
+pub struct FrontEnd<
+    const W: usize,
+    const L: usize,
+    const K: usize,
+    const S: usize,
+    const G: usize,
+    const NW: usize,
+    const KN: usize,
+    const AW: usize,
+    const AK: usize,
+> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets frames that are on their way.
+    pub reset: Signal<In, Bit>,
+    /// The device is on; looked at with a frame's first beat.
+    pub enable: Signal<In, Bit>,
+    // Frames from the MAC, without FCS.
+    /// Octet 0 in bits 7:0.
+    pub frame_data: Signal<In, Bits<W>>,
+    /// Valid octets of the beat: 1 to W/8, W/8 unless `frame_last`.
+    pub frame_octets: Signal<In, Bits<7>>,
+    /// Last beat of the frame.
+    pub frame_last: Signal<In, Bit>,
+    /// With `frame_last`: the FCS is wrong.
+    pub frame_error: Signal<In, Bit>,
+    /// There is a beat in this cycle.
+    pub frame_valid: Signal<In, Bit>,
+    // Stored frames, for packet memory.
+    /// The frame behind two zero octets.
+    pub store_data: Signal<Out, Bits<W>>,
+    /// There is a beat in this cycle.
+    pub store_valid: Signal<Out, Bit>,
+    /// With `store_valid`: last beat of the frame.
+    pub store_last: Signal<Out, Bit>,
+    /// What was read of the frame.
+    pub frame_info: Signal<Out, FrameInfo>,
+    /// For one cycle a frame.
+    pub frame_info_valid: Signal<Out, Bit>,
+    /// What is to be counted, one cycle a frame: see [`verdict`].
+    pub counts: Signal<Out, Bits<8>>,
+    intake: Intake<W>,
+    pad: PadShift<W>,
+    parse: EthernetParse<W, L>,
+    ip: IpParse<W, L>,
+    tap_data: Delay<Bits<W>, S>,
+    tap_control: Delay<FrameControl, S>,
+    tap_link: Delay<LinkInfo, S>,
+    later_data: Delay<Bits<W>, 1>,
+    store_delay: Delay<Bits<W>, 2>,
+    later_control: Delay<FrameControl, 2>,
+    held_valid: DFF<Bit>,
+    held_last: DFF<Bit>,
+    fields: Delay<IpFields, S>,
+    header_checksum: HeaderChecksum<W, L, K, G, NW, KN, AW, AK>,
+    tcp_head: TcpHead<W, L>,
+    tcp_checksum: TcpChecksum<W, L, K, G, NW, KN, AW, AK>,
+    verdict: Verdict,
+    read: Signal<Local, IpFields>,
+    settled: Signal<Local, IpFields>,
+    stored: Signal<Local, FrameControl>,
+}
+
+/// Front end at W = 64.
+pub type FrontEnd64 = FrontEnd<64, 2, 8, 0, 1, 64, 8, 64, 8>;
+/// Front end at W = 128.
+pub type FrontEnd128 = FrontEnd<128, 4, 16, 1, 1, 128, 16, 64, 8>;
+/// Front end at W = 512.
+pub type FrontEnd512 = FrontEnd<512, 16, 64, 2, 4, 128, 16, 160, 20>;
+
+impl<
+        const W: usize,
+        const L: usize,
+        const K: usize,
+        const S: usize,
+        const G: usize,
+        const NW: usize,
+        const KN: usize,
+        const AW: usize,
+        const AK: usize,
+    > Default for FrontEnd<W, L, K, S, G, NW, KN, AW, AK>
+{
+    fn default() -> Self {
+        // The IPv4 header's first word and the first word behind it that is not sure to be
+        // header are at least 5 words, 5 / L beats, apart.
+        assert!(
+            matches!((W, S), (64, 0) | (128, 1) | (512, 2)),
+            "FrontEnd: S = {S} does not fit W = {W}: 0 at 64, 1 at 128, 2 at 512"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            enable: Default::default(),
+            frame_data: Default::default(),
+            frame_octets: Default::default(),
+            frame_last: Default::default(),
+            frame_error: Default::default(),
+            frame_valid: Default::default(),
+            store_data: Default::default(),
+            store_valid: Default::default(),
+            store_last: Default::default(),
+            frame_info: Default::default(),
+            frame_info_valid: Default::default(),
+            counts: Default::default(),
+            intake: Default::default(),
+            pad: Default::default(),
+            parse: Default::default(),
+            ip: Default::default(),
+            tap_data: Default::default(),
+            tap_control: Default::default(),
+            tap_link: Default::default(),
+            later_data: Default::default(),
+            store_delay: Default::default(),
+            later_control: Default::default(),
+            held_valid: Default::default(),
+            held_last: Default::default(),
+            fields: Default::default(),
+            header_checksum: Default::default(),
+            tcp_head: Default::default(),
+            tcp_checksum: Default::default(),
+            verdict: Default::default(),
+            read: Default::default(),
+            settled: Default::default(),
+            stored: Default::default(),
+        }
+    }
+}
+
+impl<
+        const W: usize,
+        const L: usize,
+        const K: usize,
+        const S: usize,
+        const G: usize,
+        const NW: usize,
+        const KN: usize,
+        const AW: usize,
+        const AK: usize,
+    > Logic for FrontEnd<W, L, K, S, G, NW, KN, AW, AK>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held_valid, held_last);
+        self.intake.clock.next = self.clock.val();
+        self.pad.clock.next = self.clock.val();
+        self.parse.clock.next = self.clock.val();
+        self.ip.clock.next = self.clock.val();
+        self.tap_data.clock.next = self.clock.val();
+        self.tap_control.clock.next = self.clock.val();
+        self.tap_link.clock.next = self.clock.val();
+        self.later_data.clock.next = self.clock.val();
+        self.store_delay.clock.next = self.clock.val();
+        self.later_control.clock.next = self.clock.val();
+        self.fields.clock.next = self.clock.val();
+        self.header_checksum.clock.next = self.clock.val();
+        self.tcp_head.clock.next = self.clock.val();
+        self.tcp_checksum.clock.next = self.clock.val();
+        self.verdict.clock.next = self.clock.val();
+        self.intake.reset.next = self.reset.val();
+        self.pad.reset.next = self.reset.val();
+        self.verdict.reset.next = self.reset.val();
+
+        // Ethernet.
+        self.intake.enable.next = self.enable.val();
+        self.intake.frame_data.next = self.frame_data.val();
+        self.intake.frame_octets.next = self.frame_octets.val();
+        self.intake.frame_last.next = self.frame_last.val();
+        self.intake.frame_error.next = self.frame_error.val();
+        self.intake.frame_valid.next = self.frame_valid.val();
+        self.intake.overrun_counted.next = self.verdict.overrun_counted.val();
+        self.pad.beat_valid.next = self.intake.beat_valid.val();
+        self.pad.beat.next = self.intake.beat.val();
+        self.pad.beat_data.next = self.intake.beat_data.val();
+        self.parse.control_in.next = self.pad.control.val();
+        self.parse.data_in.next = self.pad.data.val();
+
+        // IP.
+        self.ip.control.next = self.parse.control.val();
+        self.ip.data.next = self.parse.data.val();
+        self.ip.link.next = self.parse.link.val();
+        self.read.next = self.ip.fields.val();
+        self.fields.data_in.next = self.read.val();
+        self.settled.next = self.fields.data_out.val();
+        self.tap_data.data_in.next = self.parse.data.val();
+        self.tap_control.data_in.next = self.parse.control.val();
+        self.tap_link.data_in.next = self.parse.link.val();
+        self.later_data.data_in.next = self.tap_data.data_out.val();
+        self.later_control.data_in.next = self.tap_control.data_out.val();
+        self.header_checksum.control.next = self.tap_control.data_out.val();
+        self.header_checksum.link.next = self.tap_link.data_out.val();
+        self.header_checksum.payload_start.next = self.read.val().payload_start;
+        self.header_checksum.data_later.next = self.later_data.data_out.val();
+
+        // TCP.
+        self.tcp_head.control.next = self.tap_control.data_out.val();
+        self.tcp_head.data.next = self.tap_data.data_out.val();
+        self.tcp_head.payload_start.next = self.read.val().payload_start;
+        self.tcp_checksum.control.next = self.tap_control.data_out.val();
+        self.tcp_checksum.link.next = self.tap_link.data_out.val();
+        self.tcp_checksum.payload_start.next = self.read.val().payload_start;
+        self.tcp_checksum.ip_end.next = self.read.val().ip_end;
+        self.tcp_checksum.data_later.next = self.later_data.data_out.val();
+        self.tcp_checksum.segment_octets.next = self.settled.val().segment_octets;
+
+        // The verdict.
+        self.verdict.control.next = self.later_control.data_out.val();
+        self.verdict.fields.next = self.settled.val();
+        self.verdict.word0.next = self.tcp_head.word0.val();
+        self.verdict.word1.next = self.tcp_head.word1.val();
+        self.verdict.word2.next = self.tcp_head.word2.val();
+        self.verdict.word3.next = self.tcp_head.word3.val();
+        self.verdict.header_good.next = self.header_checksum.good.val();
+        self.verdict.tcp_good.next = self.tcp_checksum.good.val();
+        self.verdict.overrun.next = self.intake.overrun.val();
+        self.frame_info.next = self.verdict.frame_info.val();
+        self.frame_info_valid.next = self.verdict.frame_info_valid.val();
+        self.counts.next = self.verdict.counts.val();
+
+        // The stored frame, one cycle ahead of its FrameInfo.
+        self.stored.next = self.later_control.data_out.val();
+        self.store_delay.data_in.next = self.later_data.data_out.val();
+        self.store_data.next = self.store_delay.data_out.val();
+        self.held_valid.d.next = self.stored.val().valid;
+        self.held_last.d.next = self.stored.val().valid & self.stored.val().store_last;
+        self.store_valid.next = self.held_valid.q.val();
+        self.store_last.next = self.held_last.q.val();
+        if self.reset.val() {
+            self.held_valid.d.next = false;
+            self.held_last.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! Plays frames into a front end of any width and collects what comes out.
+use super::super::FrontEnd;
+use super::reference::{Reading, Segment};
+use crate::messages::{FrameInfo, VERDICT_TCP};
+use crate::testkit::{settle, tick, Random};
+use rust_hdl::prelude::*;
+
+/// A frame on the wire.
+#[derive(Clone, Debug)]
+pub struct Stimulus {
+    pub octets: Vec<u8>,
+    pub enabled: bool,
+    pub mac_error: bool,
+    /// Beats without a frame before it.
+    pub gap_beats: usize,
+    /// In 8 cycles inside the frame, so many are idle.
+    pub idle_of_8: u64,
+}
+
+impl Stimulus {
+    /// An unharmed frame right behind the one before.
+    pub fn new(octets: Vec<u8>) -> Self {
+        Self {
+            octets,
+            enabled: true,
+            mac_error: false,
+            gap_beats: 0,
+            idle_of_8: 0,
+        }
+    }
+}
+
+/// What came out of a front end.
+#[derive(Default)]
+pub struct Outcome {
+    /// The octets of each stored frame.
+    pub stored: Vec<Vec<u8>>,
+    /// Each FrameInfo as the reference would say it, without the reason.
+    pub readings: Vec<Reading>,
+    /// Cycles from a frame's last beat to its FrameInfo; of frames given one at a time.
+    pub latencies: Vec<u64>,
+    /// Pulses of each bit of `counts`.
+    pub counts: [usize; 8],
+    /// `counts` of the cycles in which it was not zero.
+    pub count_words: Vec<u64>,
+}
+
+/// A front end as the tests see it.
+pub trait Rig: Default + Block {
+    /// Octets of a beat.
+    const OCTETS: usize;
+    fn clock(&mut self) -> &mut Signal<In, Clock>;
+    fn reset(&mut self, level: bool);
+    fn idle(&mut self, random: &mut Random);
+    fn give(&mut self, octets: &[u8], last: bool, frame: &Stimulus, random: &mut Random);
+    /// (beat, last), if there is one.
+    fn stored(&self) -> Option<(Vec<u8>, bool)>;
+    fn info(&self) -> Option<FrameInfo>;
+    fn counts(&self) -> u64;
+}
+
+impl<
+        const W: usize,
+        const L: usize,
+        const K: usize,
+        const S: usize,
+        const G: usize,
+        const NW: usize,
+        const KN: usize,
+        const AW: usize,
+        const AK: usize,
+    > Rig for FrontEnd<W, L, K, S, G, NW, KN, AW, AK>
+{
+    const OCTETS: usize = K;
+
+    fn clock(&mut self) -> &mut Signal<In, Clock> {
+        &mut self.clock
+    }
+
+    fn reset(&mut self, level: bool) {
+        self.reset.next = level;
+    }
+
+    /// No beat; whatever else is on the wires must not matter.
+    fn idle(&mut self, random: &mut Random) {
+        self.frame_valid.next = false;
+        self.frame_last.next = random.chance(1, 2);
+        self.frame_error.next = random.chance(1, 2);
+        self.enable.next = random.chance(1, 2);
+    }
+
+    fn give(&mut self, octets: &[u8], last: bool, frame: &Stimulus, random: &mut Random) {
+        // What lies behind the last octet is noise.
+        let mut beat: Bits<W> = random.wide();
+        for (place, octet) in octets.iter().enumerate() {
+            let mask = !(Bits::<W>::from(255u64) << (8 * place as u64));
+            beat = (beat & mask) | (Bits::<W>::from(u64::from(*octet)) << (8 * place as u64));
+        }
+        self.frame_data.next = beat;
+        self.frame_octets.next = (octets.len() as u64).into();
+        self.frame_last.next = last;
+        self.frame_error.next = if last {
+            frame.mac_error
+        } else {
+            random.chance(1, 2)
+        };
+        self.frame_valid.next = true;
+    }
+
+    fn stored(&self) -> Option<(Vec<u8>, bool)> {
+        let data = self.store_data.val();
+        let octets = || {
+            (0..K)
+                .map(|octet| data.get_bits::<8>(8 * octet).to_u8())
+                .collect()
+        };
+        self.store_valid
+            .val()
+            .then(|| (octets(), self.store_last.val()))
+    }
+
+    fn info(&self) -> Option<FrameInfo> {
+        self.frame_info_valid.val().then(|| self.frame_info.val())
+    }
+
+    fn counts(&self) -> u64 {
+        self.counts.val().into()
+    }
+}
+
+fn address(octets: Bits<128>) -> [u8; 16] {
+    std::array::from_fn(|octet| octets.get_bits::<8>(8 * octet).to_u8())
+}
+
+/// A FrameInfo in the words of the reference.
+pub fn reading(info: &FrameInfo) -> Reading {
+    let verdict = info.verdict.to_u8().into();
+    let segment = || Segment {
+        ipv6: info.ipv6,
+        remote_address: address(info.remote_address),
+        local_address: address(info.local_address),
+        ports: info.ports.to_u32().to_le_bytes(),
+        flags: info.flags.to_u8(),
+        checksum_good: info.checksum_good,
+        seg_seq: info.seg_seq.to_u32(),
+        seg_ack: info.seg_ack.to_u32(),
+        seg_wnd: info.seg_wnd.to_u16(),
+        payload_offset: info.payload_offset.to_u16().into(),
+        payload_octets: info.payload_octets.to_u16().into(),
+    };
+    Reading {
+        verdict,
+        reason: None,
+        frame_octets: info.frame_octets.to_u16().into(),
+        segment: (verdict == VERDICT_TCP).then(segment),
+    }
+}
+
+/// Sets `enable` for the frame's first beat only; in all others it is noise.
+pub trait Enable {
+    fn enable(&mut self, level: bool);
+}
+
+impl<
+        const W: usize,
+        const L: usize,
+        const K: usize,
+        const S: usize,
+        const G: usize,
+        const NW: usize,
+        const KN: usize,
+        const AW: usize,
+        const AK: usize,
+    > Enable for FrontEnd<W, L, K, S, G, NW, KN, AW, AK>
+{
+    fn enable(&mut self, level: bool) {
+        self.enable.next = level;
+    }
+}
+
+/// Plays `frames` and collects, with the order of `store_last` and FrameInfo checked.
+pub fn play<R: Rig + Enable>(frames: &[Stimulus], random: &mut Random) -> Outcome {
+    let mut uut = R::default();
+    uut.connect_all();
+    settle(&mut uut);
+    uut.reset(true);
+    tick(&mut uut, R::clock);
+    uut.reset(false);
+    let mut watch = Watch::default();
+    for frame in frames {
+        for _ in 0..frame.gap_beats {
+            uut.idle(random);
+            watch.cycle(&mut uut, false);
+        }
+        let beats = frame.octets.len().div_ceil(R::OCTETS);
+        for (number, beat) in frame.octets.chunks(R::OCTETS).enumerate() {
+            while number > 0 && random.chance(frame.idle_of_8, 8) {
+                uut.idle(random);
+                watch.cycle(&mut uut, false);
+            }
+            let last = number + 1 == beats;
+            uut.give(beat, last, frame, random);
+            uut.enable(if number == 0 {
+                frame.enabled
+            } else {
+                random.chance(1, 2)
+            });
+            watch.cycle(&mut uut, last);
+        }
+    }
+    for _ in 0..64 {
+        uut.idle(random);
+        watch.cycle(&mut uut, false);
+    }
+    assert!(watch.storing.is_empty(), "a stored frame has no end");
+    assert!(watch.stored_ahead == 0, "a stored frame has no FrameInfo");
+    watch.outcome
+}
+
+#[derive(Default)]
+struct Watch {
+    outcome: Outcome,
+    storing: Vec<u8>,
+    /// Frames whose `store_last` came and whose FrameInfo did not.
+    stored_ahead: usize,
+    now: u64,
+    last_beat: u64,
+}
+
+impl Watch {
+    /// One clock cycle; `last`: a last beat is on the wire in it.
+    fn cycle<R: Rig>(&mut self, uut: &mut R, last: bool) {
+        if last {
+            self.last_beat = self.now;
+        }
+        tick(uut, R::clock);
+        self.now += 1;
+        if let Some(info) = uut.info() {
+            assert_eq!(self.stored_ahead, 1, "FrameInfo comes after its store_last");
+            self.stored_ahead = 0;
+            self.outcome.readings.push(reading(&info));
+            self.outcome.latencies.push(self.now - self.last_beat);
+        }
+        if let Some((beat, last)) = uut.stored() {
+            self.storing.extend(beat);
+            if last {
+                assert_eq!(
+                    self.stored_ahead, 0,
+                    "FrameInfo comes before the next store_last"
+                );
+                self.stored_ahead = 1;
+                self.outcome.stored.push(std::mem::take(&mut self.storing));
+            }
+        }
+        let counts = uut.counts();
+        if counts != 0 {
+            self.outcome.count_words.push(counts);
+        }
+        for bit in 0..8 {
+            self.outcome.counts[bit] += usize::from(counts >> bit & 1 == 1);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! IPv4 header checksum.
+//!
+//! ```text
+//! beat --> [ which words are header ] --> [ StreamSum ] --> good
+//! ```
+//!
+//! | latency    | 3 cycles, beat to `good`                                                    |
+//! | throughput | one beat per cycle                                                          |
+//! | ensures    | three cycles after the frame's last beat `good` is that frame's, if the     |
+//! |            | frame has an IPv4 header that is not malformed                              |
+//! | source     | RFC 791, 3.1; RFC 1071, 1: the sum, checksum included, is all ones          |
+//!
+//! `payload_start` must be right from the beat with word `payload_floor` on; up to there all words
+//! from the start of the network layer are header in any case.
+use super::stream_sum::StreamSum;
+use crate::ethernet::beat::{FrameControl, LinkInfo};
+use rust_hdl::prelude::*;
+
+/// Header checksum for beats of `W` bits, `L` words; the others: see [`StreamSum`].
+#[derive(LogicBlock)]
+pub struct HeaderChecksum<
+    const W: usize,
+    const L: usize,
+    const K: usize,
+    const G: usize,
+    const NW: usize,
+    const KN: usize,
+    const AW: usize,
+    const AK: usize,
+> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// What is known of the beat of the stored frame.
+    pub control: Signal<In, FrameControl>,
+    /// What the Ethernet header says.
+    pub link: Signal<In, LinkInfo>,
+    /// First word behind the header.
+    pub payload_start: Signal<In, Bits<5>>,
+    /// The beat of one cycle ago.
+    pub data_later: Signal<In, Bits<W>>,
+    /// The sum until the beat of three cycles ago is right.
+    pub good: Signal<Out, Bit>,
+    stream_sum: StreamSum<W, K, G, NW, KN, AW, AK>,
+    in_header: [DFF<Bit>; L],
+    first: DFF<Bit>,
+    row_words: Signal<Local, Bits<8>>,
+    position: [Signal<Local, Bits<8>>; L],
+    keep: Signal<Local, Bits<K>>,
+    total: Signal<Local, Bits<32>>,
+    sum: Signal<Local, Bits<16>>,
+    carry: Signal<Local, Bits<16>>,
+    differ: Signal<Local, Bits<16>>,
+    lane_number: [Constant<Bits<8>>; L],
+    octet_place: [Constant<Bits<8>>; L],
+    row_shift: Constant<Bits<3>>,
+    whole_word: Constant<Bits<K>>,
+}
+
+impl<
+        const W: usize,
+        const L: usize,
+        const K: usize,
+        const G: usize,
+        const NW: usize,
+        const KN: usize,
+        const AW: usize,
+        const AK: usize,
+    > Default for HeaderChecksum<W, L, K, G, NW, KN, AW, AK>
+{
+    fn default() -> Self {
+        assert!(
+            W == 32 * L && K == 4 * L && L.is_power_of_two(),
+            "HeaderChecksum: W = {W}, K = {K} must be 32 L, 4 L of L = {L}, a power of two"
+        );
+        Self {
+            clock: Default::default(),
+            control: Default::default(),
+            link: Default::default(),
+            payload_start: Default::default(),
+            data_later: Default::default(),
+            good: Default::default(),
+            stream_sum: Default::default(),
+            in_header: std::array::from_fn(|_| Default::default()),
+            first: Default::default(),
+            row_words: Default::default(),
+            position: std::array::from_fn(|_| Default::default()),
+            keep: Default::default(),
+            total: Default::default(),
+            sum: Default::default(),
+            carry: Default::default(),
+            differ: Default::default(),
+            lane_number: std::array::from_fn(|lane| Constant::new((lane as LiteralType).into())),
+            octet_place: std::array::from_fn(|lane| {
+                Constant::new((4 * lane as LiteralType).into())
+            }),
+            row_shift: Constant::new((LiteralType::from(L.trailing_zeros())).into()),
+            whole_word: Constant::new(15u64.into()),
+        }
+    }
+}
+
+impl<
+        const W: usize,
+        const L: usize,
+        const K: usize,
+        const G: usize,
+        const NW: usize,
+        const KN: usize,
+        const AW: usize,
+        const AK: usize,
+    > Logic for HeaderChecksum<W, L, K, G, NW, KN, AW, AK>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, first);
+        self.stream_sum.clock.next = self.clock.val();
+        self.stream_sum.data.next = self.data_later.val();
+        self.first.d.next = self.control.val().valid & self.control.val().first;
+        self.stream_sum.first.next = self.first.q.val();
+        self.row_words.next = bit_cast::<8, 4>(self.control.val().row) << self.row_shift.val();
+        self.keep.next = 0.into();
+        for i in 0..L {
+            self.in_header[i].clock.next = self.clock.val();
+            self.position[i].next = self.row_words.val() | self.lane_number[i].val();
+            self.in_header[i].d.next = self.control.val().valid
+                & (self.position[i].val() >= bit_cast::<8, 3>(self.link.val().start))
+                & ((self.position[i].val() < bit_cast::<8, 5>(self.link.val().payload_floor))
+                    | (self.position[i].val() < bit_cast::<8, 5>(self.payload_start.val())));
+            if self.in_header[i].q.val() {
+                self.keep.next =
+                    self.keep.val() | (self.whole_word.val() << self.octet_place[i].val());
+            }
+        }
+        self.stream_sum.keep.next = self.keep.val();
+
+        self.total.next = self.stream_sum.total.val();
+        self.sum.next = self.total.val().get_bits::<16>(0);
+        self.carry.next = self.total.val().get_bits::<16>(16);
+        self.differ.next = self.sum.val() ^ self.carry.val();
+        self.good.next = self.differ.val().all() | (self.sum.val().all() & self.carry.val().all());
+    }
+}

@@ -1,0 +1,265 @@
+//! Inbox of the stream manager: the queues of its messages, and which one is handled next.
+//!
+//! ```text
+//! table bus ------------------+
+//! job_done ---> [ 32 ] -------+--> event, connection, and the queues' oldest messages
+//! stopped ----> [  4 ] -------+
+//! accepted ---> [ 16 ] -------+    in this order; messages hold until `finish`
+//! host_frame -> [ 16 ] -------+
+//! ```
+//!
+//! | latency    | 2 cycles, a message taken to `event`                                     |
+//! | throughput | one event per cycle                                                      |
+//!
+//! Events that may send a job are offered only while there is room for one, so that the manager
+//! never waits in the middle of one for the packet reader, which in the end waits for DDP, which
+//! waits for `stopped` to be taken. `job_done` first: it frees pages, and there are never more of
+//! them under way than its queue holds. The table bus comes before it all, but only once every
+//! message is handled that stood in the queue `accepted` when the request came.
+use crate::common::fifo::Fifo;
+use crate::messages::{Accepted, HostFrame, JobDone, TableRequest};
+use rnic_abi::tables;
+use rust_hdl::prelude::*;
+
+/// Places in the queue of `job_done`: as many stream jobs may be out at one time.
+pub const JOBS_OUT_MAX: usize = 32;
+
+/// What the manager is to do.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum StreamEvent {
+    /// Nothing.
+    Nothing,
+    /// Take a `job_done` into account.
+    JobDone,
+    /// Stop a connection.
+    Stop,
+    /// Queue accepted octets.
+    Accept,
+    /// Send a frame to the host.
+    Host,
+    /// Table bus: start an empty stream.
+    Start,
+    /// Table bus: give back what a connection holds.
+    Release,
+    /// Table bus: nothing that this table knows; it is answered all the same.
+    Refuse,
+}
+
+/// Queues and choice.
+#[derive(LogicBlock)]
+pub struct ManagerInbox {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; empties the queues.
+    pub reset: Signal<In, Bit>,
+    /// Octets accepted in order.
+    pub accepted: Signal<In, Accepted>,
+    /// `accepted` holds a message.
+    pub accepted_valid: Signal<In, Bit>,
+    /// It is taken.
+    pub accepted_ready: Signal<Out, Bit>,
+    /// A frame for the host.
+    pub host_frame: Signal<In, HostFrame>,
+    /// `host_frame` holds a message.
+    pub host_frame_valid: Signal<In, Bit>,
+    /// It is taken.
+    pub host_frame_ready: Signal<Out, Bit>,
+    /// A stream job has ended.
+    pub job_done: Signal<In, JobDone>,
+    /// `job_done` holds a message.
+    pub job_done_valid: Signal<In, Bit>,
+    /// It is taken.
+    pub job_done_ready: Signal<Out, Bit>,
+    /// A connection was put in error.
+    pub stopped: Signal<In, Bits<10>>,
+    /// `stopped` holds a message.
+    pub stopped_valid: Signal<In, Bit>,
+    /// It is taken.
+    pub stopped_ready: Signal<Out, Bit>,
+    /// Table bus; table `MPA` is answered here.
+    pub table_request: Signal<In, TableRequest>,
+    /// The request stands.
+    pub table_valid: Signal<In, Bit>,
+    /// It is done, for one cycle.
+    pub table_done: Signal<Out, Bit>,
+    /// A job can be sent.
+    pub job_room: Signal<In, Bit>,
+    /// One more stream job may be out.
+    pub job_credit: Signal<In, Bit>,
+    /// A release waits for its connection's job.
+    pub release_waits: Signal<In, Bit>,
+    /// What to do next.
+    pub next_event: Signal<Out, StreamEvent>,
+    /// For which connection; undefined for `Nothing` and `Host`.
+    pub connection: Signal<Out, Bits<10>>,
+    /// The oldest message.
+    pub next_accepted: Signal<Out, Accepted>,
+    /// The oldest message.
+    pub next_host: Signal<Out, HostFrame>,
+    /// The oldest message.
+    pub next_done: Signal<Out, JobDone>,
+    /// `handled` is done with.
+    pub finish: Signal<In, Bit>,
+    /// The event that is done with.
+    pub handled: Signal<In, StreamEvent>,
+    accepted_queue: Fifo<Accepted, 4, 5>,
+    host_queue: Fifo<HostFrame, 4, 5>,
+    done_queue: Fifo<JobDone, 5, 6>,
+    stopped_queue: Fifo<Bits<10>, 2, 3>,
+    // The table request has been seen, and so many accepted messages stood before it.
+    seen: DFF<Bit>,
+    ahead: DFF<Bits<5>>,
+    answer: DFF<Bit>,
+    request_here: Signal<Local, Bit>,
+    request_next: Signal<Local, Bit>,
+    accepted_leaves: Signal<Local, Bit>,
+    request_index: Signal<Local, Bits<16>>,
+    one: Constant<Bits<5>>,
+    table_mpa: Constant<Bits<4>>,
+    operation_write: Constant<Bits<2>>,
+    operation_release: Constant<Bits<2>>,
+}
+
+impl Default for ManagerInbox {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            accepted: Default::default(),
+            accepted_valid: Default::default(),
+            accepted_ready: Default::default(),
+            host_frame: Default::default(),
+            host_frame_valid: Default::default(),
+            host_frame_ready: Default::default(),
+            job_done: Default::default(),
+            job_done_valid: Default::default(),
+            job_done_ready: Default::default(),
+            stopped: Default::default(),
+            stopped_valid: Default::default(),
+            stopped_ready: Default::default(),
+            table_request: Default::default(),
+            table_valid: Default::default(),
+            table_done: Default::default(),
+            job_room: Default::default(),
+            job_credit: Default::default(),
+            release_waits: Default::default(),
+            next_event: Default::default(),
+            connection: Default::default(),
+            next_accepted: Default::default(),
+            next_host: Default::default(),
+            next_done: Default::default(),
+            finish: Default::default(),
+            handled: Default::default(),
+            accepted_queue: Default::default(),
+            host_queue: Default::default(),
+            done_queue: Default::default(),
+            stopped_queue: Default::default(),
+            seen: Default::default(),
+            ahead: Default::default(),
+            answer: Default::default(),
+            request_here: Default::default(),
+            request_next: Default::default(),
+            accepted_leaves: Default::default(),
+            request_index: Default::default(),
+            one: Constant::new(1u64.into()),
+            table_mpa: Constant::new(LiteralType::from(tables::MPA).into()),
+            operation_write: Constant::new(LiteralType::from(tables::WRITE).into()),
+            operation_release: Constant::new(LiteralType::from(tables::RELEASE).into()),
+        }
+    }
+}
+
+impl Logic for ManagerInbox {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, seen, ahead, answer);
+        self.accepted_queue.clock.next = self.clock.val();
+        self.accepted_queue.reset.next = self.reset.val();
+        self.accepted_queue.data_in.next = self.accepted.val();
+        self.accepted_queue.write.next = self.accepted_valid.val();
+        self.accepted_ready.next = !self.accepted_queue.full.val();
+        self.host_queue.clock.next = self.clock.val();
+        self.host_queue.reset.next = self.reset.val();
+        self.host_queue.data_in.next = self.host_frame.val();
+        self.host_queue.write.next = self.host_frame_valid.val();
+        self.host_frame_ready.next = !self.host_queue.full.val();
+        self.done_queue.clock.next = self.clock.val();
+        self.done_queue.reset.next = self.reset.val();
+        self.done_queue.data_in.next = self.job_done.val();
+        self.done_queue.write.next = self.job_done_valid.val();
+        self.job_done_ready.next = !self.done_queue.full.val();
+        self.stopped_queue.clock.next = self.clock.val();
+        self.stopped_queue.reset.next = self.reset.val();
+        self.stopped_queue.data_in.next = self.stopped.val();
+        self.stopped_queue.write.next = self.stopped_valid.val();
+        self.stopped_ready.next = !self.stopped_queue.full.val();
+        self.next_accepted.next = self.accepted_queue.data_out.val();
+        self.next_host.next = self.host_queue.data_out.val();
+        self.next_done.next = self.done_queue.data_out.val();
+
+        // What is done with leaves its queue.
+        self.accepted_leaves.next = self.finish.val() & (self.handled.val() == StreamEvent::Accept);
+        self.accepted_queue.read.next = self.accepted_leaves.val();
+        self.host_queue.read.next = self.finish.val() & (self.handled.val() == StreamEvent::Host);
+        self.done_queue.read.next =
+            self.finish.val() & (self.handled.val() == StreamEvent::JobDone);
+        self.stopped_queue.read.next =
+            self.finish.val() & (self.handled.val() == StreamEvent::Stop);
+
+        // Table bus: a new request waits for the accepted messages that stand before it.
+        self.request_here.next = self.table_valid.val()
+            & !self.answer.q.val()
+            & (self.table_request.val().table == self.table_mpa.val());
+        self.request_next.next = self.request_here.val()
+            & self.seen.q.val()
+            & !self.ahead.q.val().any()
+            & !self.release_waits.val();
+        if self.request_here.val() & !self.seen.q.val() {
+            self.seen.d.next = true;
+            self.ahead.d.next = self.accepted_queue.fill.val();
+            if self.accepted_leaves.val() {
+                self.ahead.d.next = self.accepted_queue.fill.val() - self.one.val();
+            }
+        } else if self.accepted_leaves.val() & self.ahead.q.val().any() {
+            self.ahead.d.next = self.ahead.q.val() - self.one.val();
+        }
+        self.answer.d.next = self.finish.val()
+            & ((self.handled.val() == StreamEvent::Start)
+                | (self.handled.val() == StreamEvent::Release)
+                | (self.handled.val() == StreamEvent::Refuse));
+        if self.answer.q.val() {
+            self.seen.d.next = false;
+        }
+        self.table_done.next = self.answer.q.val();
+
+        // The choice.
+        self.request_index.next = self.table_request.val().index;
+        self.next_event.next = StreamEvent::Nothing;
+        self.connection.next = self.accepted_queue.data_out.val().connection;
+        if self.request_next.val() {
+            self.connection.next = self.request_index.val().get_bits::<10>(0);
+            if self.table_request.val().operation == self.operation_write.val() {
+                self.next_event.next = StreamEvent::Start;
+            } else if self.table_request.val().operation == self.operation_release.val() {
+                self.next_event.next = StreamEvent::Release;
+            } else {
+                self.next_event.next = StreamEvent::Refuse;
+            }
+        } else if !self.done_queue.empty.val() & self.job_room.val() {
+            self.connection.next = self.done_queue.data_out.val().connection;
+            self.next_event.next = StreamEvent::JobDone;
+        } else if !self.stopped_queue.empty.val() {
+            self.connection.next = self.stopped_queue.data_out.val();
+            self.next_event.next = StreamEvent::Stop;
+        } else if !self.accepted_queue.empty.val() & self.job_room.val() & self.job_credit.val() {
+            self.next_event.next = StreamEvent::Accept;
+        } else if !self.host_queue.empty.val() & self.job_room.val() {
+            self.next_event.next = StreamEvent::Host;
+        }
+
+        if self.reset.val() {
+            self.seen.d.next = false;
+            self.answer.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,546 @@
+//! The free pages: hands them out one by one, and takes chains back by walking them.
+//!
+//! ```text
+//!                  +---------------------+
+//! initialiser ---->| free pages (512)    |--> prefetch (8) --> alloc_*
+//! releaser ------->|                     |
+//!    ^  ^          +---------------------+
+//!    |  +-- next[page] <-- link_* (written by the store)
+//!    +-- release queues: own_release (16), release0..3 (8 each)
+//! ```
+//!
+//! | enters     | page links, chains to give back                                             |
+//! | leaves     | free pages                                                                  |
+//! | latency    | 6 cycles from a page given back to `alloc_valid`, if there was none         |
+//! | throughput | one page per cycle out; releaser: 3 cycles per page, a chain of one page 2; |
+//! |            | the queues take turns                                                       |
+//! | units      | pages; `free_pages` counts all that nobody owns, prefetched ones included   |
+//!
+//! After reset the pages 0 to 511 become free, one per cycle; chains are walked after that.
+use crate::common::fifo::Fifo;
+use crate::common::ram::SdpRam;
+use crate::messages::PageChain;
+use rust_hdl::prelude::*;
+
+/// What the releaser does.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum ReleaserState {
+    /// Hands out the first pages after reset.
+    Initialise,
+    /// No chain.
+    Idle,
+    /// The page at hand becomes free; its link is being read.
+    Free,
+    /// The link is being read.
+    Read,
+    /// The link is there.
+    Step,
+}
+
+/// Page pool with releaser. Each `release*` is a [`PageChain`] message.
+#[derive(LogicBlock)]
+pub struct PagePool {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; every page is free again afterwards.
+    pub reset: Signal<In, Bit>,
+    /// The page offered next.
+    pub alloc_page: Signal<Out, Bits<9>>,
+    /// A page is offered.
+    pub alloc_valid: Signal<Out, Bit>,
+    /// The offered page is taken.
+    pub alloc_take: Signal<In, Bit>,
+    /// `next[link_page] = link_next`.
+    pub link_write: Signal<In, Bit>,
+    /// A page in use.
+    pub link_page: Signal<In, Bits<9>>,
+    /// The page after it.
+    pub link_next: Signal<In, Bits<9>>,
+    /// Chain from the store; taken whenever valid.
+    pub own_release: Signal<In, PageChain>,
+    /// `own_release` counts.
+    pub own_release_valid: Signal<In, Bit>,
+    /// At least five more chains fit (`own_release` only).
+    pub own_release_room: Signal<Out, Bit>,
+    /// Chain from requester 0.
+    pub release0: Signal<In, PageChain>,
+    /// `release0` counts.
+    pub release0_valid: Signal<In, Bit>,
+    /// `release0` is taken.
+    pub release0_ready: Signal<Out, Bit>,
+    /// Chain from requester 1.
+    pub release1: Signal<In, PageChain>,
+    /// `release1` counts.
+    pub release1_valid: Signal<In, Bit>,
+    /// `release1` is taken.
+    pub release1_ready: Signal<Out, Bit>,
+    /// Chain from requester 2.
+    pub release2: Signal<In, PageChain>,
+    /// `release2` counts.
+    pub release2_valid: Signal<In, Bit>,
+    /// `release2` is taken.
+    pub release2_ready: Signal<Out, Bit>,
+    /// Chain from requester 3.
+    pub release3: Signal<In, PageChain>,
+    /// `release3` counts.
+    pub release3_valid: Signal<In, Bit>,
+    /// `release3` is taken.
+    pub release3_ready: Signal<Out, Bit>,
+    /// Pages that nobody owns.
+    pub free_pages: Signal<Out, Bits<10>>,
+    free: SdpRam<Bits<9>, 9>,
+    prefetch: Fifo<Bits<9>, 3, 4>,
+    next: SdpRam<Bits<9>, 9>,
+    own: Fifo<PageChain, 4, 5>,
+    queue: [Fifo<PageChain, 3, 4>; 4],
+    // Free list: ten-bit pointers, the top bit tells full from empty.
+    write_pointer: DFF<Bits<10>>,
+    read_pointer: DFF<Bits<10>>,
+    fetching: DFF<Bit>,
+    fetched: DFF<Bit>,
+    // Pages read and not yet taken, 0..=8.
+    ahead: DFF<Bits<4>>,
+    count: DFF<Bits<10>>,
+    // Page on its way into the free list.
+    pushed: DFF<Bits<9>>,
+    pushed_valid: DFF<Bit>,
+    // Arbiter: the queue chosen, one hot; queues that come before the others next time.
+    chosen: DFF<Bits<5>>,
+    favoured: DFF<Bits<5>>,
+    candidate: DFF<PageChain>,
+    candidate_valid: DFF<Bit>,
+    state: DFF<ReleaserState>,
+    page: DFF<Bits<9>>,
+    tail: DFF<Bits<9>>,
+    waiting: Signal<Local, Bits<5>>,
+    first: Signal<Local, Bits<5>>,
+    pick: Signal<Local, Bits<5>>,
+    found: Signal<Local, Bit>,
+    load: Signal<Local, Bit>,
+    chain: Signal<Local, PageChain>,
+    next_chain: Signal<Local, PageChain>,
+    issue: Signal<Local, Bit>,
+    push: Signal<Local, Bit>,
+    one_pointer: Constant<Bits<10>>,
+    one_page: Constant<Bits<9>>,
+    one_ahead: Constant<Bits<4>>,
+    one_queue: Constant<Bits<5>>,
+    all_queues: Constant<Bits<5>>,
+}
+
+impl Default for PagePool {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            alloc_page: Default::default(),
+            alloc_valid: Default::default(),
+            alloc_take: Default::default(),
+            link_write: Default::default(),
+            link_page: Default::default(),
+            link_next: Default::default(),
+            own_release: Default::default(),
+            own_release_valid: Default::default(),
+            own_release_room: Default::default(),
+            release0: Default::default(),
+            release0_valid: Default::default(),
+            release0_ready: Default::default(),
+            release1: Default::default(),
+            release1_valid: Default::default(),
+            release1_ready: Default::default(),
+            release2: Default::default(),
+            release2_valid: Default::default(),
+            release2_ready: Default::default(),
+            release3: Default::default(),
+            release3_valid: Default::default(),
+            release3_ready: Default::default(),
+            free_pages: Default::default(),
+            free: Default::default(),
+            prefetch: Default::default(),
+            next: Default::default(),
+            own: Fifo::new(4),
+            queue: std::array::from_fn(|_| Fifo::default()),
+            write_pointer: Default::default(),
+            read_pointer: Default::default(),
+            fetching: Default::default(),
+            fetched: Default::default(),
+            ahead: Default::default(),
+            count: Default::default(),
+            pushed: Default::default(),
+            pushed_valid: Default::default(),
+            chosen: Default::default(),
+            favoured: Default::default(),
+            candidate: Default::default(),
+            candidate_valid: Default::default(),
+            state: Default::default(),
+            page: Default::default(),
+            tail: Default::default(),
+            waiting: Default::default(),
+            first: Default::default(),
+            pick: Default::default(),
+            found: Default::default(),
+            load: Default::default(),
+            chain: Default::default(),
+            next_chain: Default::default(),
+            issue: Default::default(),
+            push: Default::default(),
+            one_pointer: Constant::new(1u64.into()),
+            one_page: Constant::new(1u64.into()),
+            one_ahead: Constant::new(1u64.into()),
+            one_queue: Constant::new(1u64.into()),
+            all_queues: Constant::new(31u64.into()),
+        }
+    }
+}
+
+impl Logic for PagePool {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            write_pointer,
+            read_pointer,
+            fetching,
+            fetched,
+            ahead,
+            count
+        );
+        dff_setup!(
+            self,
+            clock,
+            pushed,
+            pushed_valid,
+            chosen,
+            favoured,
+            candidate
+        );
+        dff_setup!(self, clock, candidate_valid, state, page, tail);
+        self.free.clock.next = self.clock.val();
+        self.next.clock.next = self.clock.val();
+        self.prefetch.clock.next = self.clock.val();
+        self.prefetch.reset.next = self.reset.val();
+        self.own.clock.next = self.clock.val();
+        self.own.reset.next = self.reset.val();
+        for i in 0..4 {
+            self.queue[i].clock.next = self.clock.val();
+            self.queue[i].reset.next = self.reset.val();
+        }
+
+        // Queues of chains.
+        self.own.data_in.next = self.own_release.val();
+        self.own.write.next = self.own_release_valid.val();
+        self.own_release_room.next = !self.own.almost_full.val();
+        self.queue[0].data_in.next = self.release0.val();
+        self.queue[0].write.next = self.release0_valid.val();
+        self.release0_ready.next = !self.queue[0].full.val();
+        self.queue[1].data_in.next = self.release1.val();
+        self.queue[1].write.next = self.release1_valid.val();
+        self.release1_ready.next = !self.queue[1].full.val();
+        self.queue[2].data_in.next = self.release2.val();
+        self.queue[2].write.next = self.release2_valid.val();
+        self.release2_ready.next = !self.queue[2].full.val();
+        self.queue[3].data_in.next = self.release3.val();
+        self.queue[3].write.next = self.release3_valid.val();
+        self.release3_ready.next = !self.queue[3].full.val();
+
+        // Arbiter: choose in one cycle, fetch the chain in the next.
+        self.waiting.next = 0.into();
+        for i in 0..4 {
+            if !self.queue[i].empty.val() {
+                self.waiting.next = self.waiting.val().replace_bit(i, true);
+            }
+        }
+        if !self.own.empty.val() {
+            self.waiting.next = self.waiting.val().replace_bit(4, true);
+        }
+        self.first.next = self.waiting.val() & self.favoured.q.val();
+        if !self.first.val().any() {
+            self.first.next = self.waiting.val();
+        }
+        self.pick.next = 0.into();
+        self.found.next = false;
+        for i in 0..5 {
+            if self.first.val().get_bit(i) & !self.found.val() {
+                self.pick.next = self.pick.val().replace_bit(i, true);
+                self.found.next = true;
+            }
+        }
+        self.load.next = self.chosen.q.val().any() & !self.candidate_valid.q.val();
+        if !self.chosen.q.val().any() {
+            self.chosen.d.next = self.pick.val();
+        }
+        self.chain.next = self.own.data_out.val();
+        for i in 0..4 {
+            self.queue[i].read.next = self.load.val() & self.chosen.q.val().get_bit(i);
+            if self.chosen.q.val().get_bit(i) {
+                self.chain.next = self.queue[i].data_out.val();
+            }
+        }
+        self.own.read.next = self.load.val() & self.chosen.q.val().get_bit(4);
+        if self.load.val() {
+            self.candidate.d.next = self.chain.val();
+            self.candidate_valid.d.next = true;
+            self.chosen.d.next = 0.into();
+            // Next time the queues after the chosen one come first: all bits above it.
+            self.favoured.d.next = self.all_queues.val()
+                ^ (self.chosen.q.val() | (self.chosen.q.val() - self.one_queue.val()));
+        }
+
+        // Releaser.
+        self.next.write_enable.next = self.link_write.val();
+        self.next.write_address.next = self.link_page.val();
+        self.next.write_data.next = self.link_next.val();
+        self.next.read_address.next = self.page.q.val();
+        self.next_chain.next = self.candidate.q.val();
+        self.push.next = false;
+        match self.state.q.val() {
+            ReleaserState::Initialise => {
+                self.push.next = true;
+                self.page.d.next = self.page.q.val() + self.one_page.val();
+                if self.page.q.val().all() {
+                    self.state.d.next = ReleaserState::Idle;
+                }
+            }
+            ReleaserState::Idle => {
+                if self.candidate_valid.q.val() {
+                    self.page.d.next = self.next_chain.val().head_page;
+                    self.tail.d.next = self.next_chain.val().tail_page;
+                    self.candidate_valid.d.next = false;
+                    self.state.d.next = ReleaserState::Free;
+                }
+            }
+            ReleaserState::Free => {
+                self.push.next = true;
+                self.state.d.next = ReleaserState::Read;
+                if self.page.q.val() == self.tail.q.val() {
+                    self.state.d.next = ReleaserState::Idle;
+                }
+            }
+            ReleaserState::Read => self.state.d.next = ReleaserState::Step,
+            ReleaserState::Step => {
+                self.page.d.next = self.next.read_data.val();
+                self.state.d.next = ReleaserState::Free;
+            }
+        }
+        self.pushed.d.next = self.page.q.val();
+        self.pushed_valid.d.next = self.push.val();
+
+        // Free list.
+        self.free.write_enable.next = self.pushed_valid.q.val();
+        self.free.write_address.next = self.write_pointer.q.val().get_bits::<9>(0);
+        self.free.write_data.next = self.pushed.q.val();
+        if self.pushed_valid.q.val() {
+            self.write_pointer.d.next = self.write_pointer.q.val() + self.one_pointer.val();
+        }
+        self.issue.next = (self.write_pointer.q.val() != self.read_pointer.q.val())
+            & !self.ahead.q.val().get_bit(3);
+        self.free.read_address.next = self.read_pointer.q.val().get_bits::<9>(0);
+        if self.issue.val() {
+            self.read_pointer.d.next = self.read_pointer.q.val() + self.one_pointer.val();
+        }
+        self.fetching.d.next = self.issue.val();
+        self.fetched.d.next = self.fetching.q.val();
+        self.prefetch.write.next = self.fetched.q.val();
+        self.prefetch.data_in.next = self.free.read_data.val();
+        self.prefetch.read.next = self.alloc_take.val();
+        self.alloc_page.next = self.prefetch.data_out.val();
+        self.alloc_valid.next = !self.prefetch.empty.val();
+        if self.issue.val() & !self.alloc_take.val() {
+            self.ahead.d.next = self.ahead.q.val() + self.one_ahead.val();
+        }
+        if self.alloc_take.val() & !self.issue.val() {
+            self.ahead.d.next = self.ahead.q.val() - self.one_ahead.val();
+        }
+        if self.pushed_valid.q.val() & !self.alloc_take.val() {
+            self.count.d.next = self.count.q.val() + self.one_pointer.val();
+        }
+        if self.alloc_take.val() & !self.pushed_valid.q.val() {
+            self.count.d.next = self.count.q.val() - self.one_pointer.val();
+        }
+        self.free_pages.next = self.count.q.val();
+
+        if self.reset.val() {
+            self.write_pointer.d.next = 0.into();
+            self.read_pointer.d.next = 0.into();
+            self.fetching.d.next = false;
+            self.fetched.d.next = false;
+            self.ahead.d.next = 0.into();
+            self.count.d.next = 0.into();
+            self.pushed_valid.d.next = false;
+            self.chosen.d.next = 0.into();
+            self.favoured.d.next = 0.into();
+            self.candidate_valid.d.next = false;
+            self.page.d.next = 0.into();
+            self.state.d.next = ReleaserState::Initialise;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{settle, tick, Random};
+    use std::collections::{HashSet, VecDeque};
+
+    fn connected() -> PagePool {
+        let mut uut = PagePool::default();
+        uut.connect_all();
+        settle(&mut uut);
+        uut
+    }
+
+    fn clock(uut: &mut PagePool) -> &mut Signal<In, Clock> {
+        &mut uut.clock
+    }
+
+    /// Takes pages with odds `take` of 8 and returns chains with odds `give` of 8 for `cycles`
+    /// cycles, then returns everything; no page is ever owned twice or lost.
+    fn exercise(take: u64, give: u64, cycles: u64) {
+        let mut random = Random::from_environment();
+        let mut uut = connected();
+        let mut owned = HashSet::new();
+        let mut chains: Vec<Vec<u64>> = Vec::new();
+        let mut growing: Vec<u64> = Vec::new();
+        let mut queues: [VecDeque<Vec<u64>>; 5] = Default::default();
+        // Pages accepted by the pool and not seen again.
+        let mut returned = HashSet::new();
+        let mut cycle = 0;
+        loop {
+            let draining = cycle >= cycles;
+            uut.alloc_take.next = false;
+            uut.link_write.next = false;
+            if uut.alloc_valid.val() && !draining && random.chance(take, 8) {
+                let page = uut.alloc_page.val().to_u64();
+                uut.alloc_take.next = true;
+                assert!(
+                    owned.insert(page),
+                    "page {page} twice, cycle {cycle}, {random}"
+                );
+                returned.remove(&page);
+                if let Some(before) = growing.last() {
+                    uut.link_write.next = true;
+                    uut.link_page.next = (*before).into();
+                    uut.link_next.next = page.into();
+                }
+                growing.push(page);
+            }
+            if !growing.is_empty() && (draining || random.chance(1, 4)) {
+                chains.push(std::mem::take(&mut growing));
+            }
+            if !chains.is_empty() && (draining || random.chance(give, 8)) {
+                let chain = chains.swap_remove(random.below(chains.len() as u64) as usize);
+                queues[random.below(5) as usize].push_back(chain);
+            }
+            let ports = [
+                (
+                    &mut uut.release0,
+                    &mut uut.release0_valid,
+                    uut.release0_ready.val(),
+                ),
+                (
+                    &mut uut.release1,
+                    &mut uut.release1_valid,
+                    uut.release1_ready.val(),
+                ),
+                (
+                    &mut uut.release2,
+                    &mut uut.release2_valid,
+                    uut.release2_ready.val(),
+                ),
+                (
+                    &mut uut.release3,
+                    &mut uut.release3_valid,
+                    uut.release3_ready.val(),
+                ),
+                (
+                    &mut uut.own_release,
+                    &mut uut.own_release_valid,
+                    uut.own_release_room.val(),
+                ),
+            ];
+            for (number, ((chain, valid, ready), queue)) in
+                ports.into_iter().zip(&mut queues).enumerate()
+            {
+                // The store's port has no ready: it is used only while there is room.
+                valid.next = !queue.is_empty() && (ready || number < 4);
+                if let Some(front) = queue.front() {
+                    chain.next.head_page = front[0].into();
+                    chain.next.tail_page = front[front.len() - 1].into();
+                    if ready {
+                        for page in queue.pop_front().expect("a chain is there") {
+                            owned.remove(&page);
+                            returned.insert(page);
+                        }
+                    }
+                }
+            }
+            tick(&mut uut, clock);
+            cycle += 1;
+            let free = uut.free_pages.val().to_u64() as usize;
+            assert!(free + owned.len() <= 512, "cycle {cycle}, {random}");
+            // What is neither free nor owned is on its way back, or not yet handed out at first.
+            if cycle > 520 {
+                assert!(
+                    free + owned.len() + returned.len() >= 512,
+                    "cycle {cycle}: pages lost, {random}"
+                );
+            }
+            if draining && owned.is_empty() && free == 512 {
+                return;
+            }
+            assert!(cycle < cycles + 3000, "{free} pages free, {random}");
+        }
+    }
+
+    #[test]
+    fn no_page_is_owned_twice_or_lost() {
+        exercise(4, 2, 4000);
+    }
+
+    #[test]
+    fn an_empty_pool_hands_out_what_comes_back() {
+        exercise(8, 1, 4000);
+    }
+
+    #[test]
+    fn a_pool_in_a_hurry_takes_everything_back() {
+        exercise(3, 8, 3000);
+    }
+
+    #[test]
+    fn one_page_per_cycle_comes_out_and_a_page_returns_in_three_cycles() {
+        let mut uut = connected();
+        while uut.free_pages.val() != 512u64 {
+            tick(&mut uut, clock);
+        }
+        for _ in 0..10 {
+            tick(&mut uut, clock);
+        }
+        let mut pages: Vec<u64> = Vec::new();
+        uut.alloc_take.next = true;
+        for _ in 0..512 {
+            assert!(uut.alloc_valid.val(), "after {} pages", pages.len());
+            let page = uut.alloc_page.val();
+            uut.link_write.next = !pages.is_empty();
+            uut.link_page.next = pages.last().copied().unwrap_or(0).into();
+            uut.link_next.next = page;
+            pages.push(page.to_u64());
+            tick(&mut uut, clock);
+        }
+        uut.alloc_take.next = false;
+        uut.link_write.next = false;
+        assert_eq!(uut.free_pages.val(), 0u64);
+        uut.release2.next.head_page = pages[0].into();
+        uut.release2.next.tail_page = pages[511].into();
+        uut.release2_valid.next = true;
+        tick(&mut uut, clock);
+        uut.release2_valid.next = false;
+        let mut cycles = 0;
+        while uut.free_pages.val() != 512u64 {
+            tick(&mut uut, clock);
+            cycles += 1;
+        }
+        assert!(cycles <= 3 * 512 + 8, "{cycles} cycles for 512 pages");
+    }
+}

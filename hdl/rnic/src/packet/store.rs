@@ -1,0 +1,365 @@
+//! Writes frames into pages as they come and, once its verdict is known, hands a frame on or gives
+//! its pages back.
+//!
+//! ```text
+//! store_* ---> gather W to D ---> memory_* (one word per D/W beats)
+//!                  |  page by page: alloc_*, links: link_* (to the next), jump_* (eight on)
+//! frame_info ---> { head, tail, failed? } ---> stored (FIFO of 16)
+//!                                         \--> refused (VERDICT_DROP or failed)
+//! ```
+//!
+//! | enters     | frames in beats of W bits, never stalled; one `FrameInfo` per frame, after its |
+//! |            | `store_last` and not after the next frame's                                    |
+//! | leaves     | words of D bits, page links, `StoredFrame`s, chains of refused frames          |
+//! | latency    | 1 cycle beat to memory write; 2 cycles `frame_info` to `stored_valid`          |
+//! | throughput | one beat per cycle; one `FrameInfo` per cycle                                  |
+//! | units      | pages of 256 octets                                                            |
+//!
+//! A frame fails as a whole when a page is wanted and none is there, when the pool has no room left
+//! to take a chain back (looked at on the first beat, so that a page taken can always be returned),
+//! or when `stored` is full. A failed frame takes no further page and writes nothing more.
+use crate::common::fifo::Fifo;
+use crate::messages::{FrameInfo, PageChain, StoredFrame};
+use rust_hdl::prelude::*;
+
+/// Frame writer: W bits a beat in, D bits a word out, `2^B` words a page.
+#[derive(LogicBlock)]
+pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets the frame at hand and the stored frames not yet taken.
+    pub reset: Signal<In, Bit>,
+    /// A beat of the stored frame, lane 0 first.
+    pub store_data: Signal<In, Bits<W>>,
+    /// `store_data` and `store_last` count.
+    pub store_valid: Signal<In, Bit>,
+    /// Last beat of its frame.
+    pub store_last: Signal<In, Bit>,
+    /// What was read of the frame that ended last.
+    pub frame_info: Signal<In, FrameInfo>,
+    /// `frame_info` counts.
+    pub frame_info_valid: Signal<In, Bit>,
+    /// The page offered next.
+    pub alloc_page: Signal<In, Bits<9>>,
+    /// A page is offered.
+    pub alloc_valid: Signal<In, Bit>,
+    /// The offered page is taken.
+    pub alloc_take: Signal<Out, Bit>,
+    /// `next[link_page] = link_next`.
+    pub link_write: Signal<Out, Bit>,
+    /// A page of the frame.
+    pub link_page: Signal<Out, Bits<9>>,
+    /// The page after it.
+    pub link_next: Signal<Out, Bits<9>>,
+    /// `jump[jump_page] = link_next`: the page eight after it.
+    pub jump_write: Signal<Out, Bit>,
+    /// A page of the frame.
+    pub jump_page: Signal<Out, Bits<9>>,
+    /// A chain to give back; never refused.
+    pub refused: Signal<Out, PageChain>,
+    /// `refused` counts.
+    pub refused_valid: Signal<Out, Bit>,
+    /// The pool can take back the chains of the frames under way and of one more.
+    pub release_room: Signal<In, Bit>,
+    /// A word is written.
+    pub memory_write: Signal<Out, Bit>,
+    /// Its page.
+    pub memory_page: Signal<Out, Bits<9>>,
+    /// Its place in the page.
+    pub memory_word: Signal<Out, Bits<B>>,
+    /// Its octets.
+    pub memory_data: Signal<Out, Bits<D>>,
+    /// The oldest stored frame.
+    pub stored: Signal<Out, StoredFrame>,
+    /// `stored` counts.
+    pub stored_valid: Signal<Out, Bit>,
+    /// `stored` is taken.
+    pub stored_ready: Signal<In, Bit>,
+    /// A frame that was not `VERDICT_DROP` failed; one cycle.
+    pub count_no_page: Signal<Out, Bit>,
+    queue: Fifo<StoredFrame, 4, 5>,
+    // The next beat is not a frame's first.
+    in_frame: DFF<Bit>,
+    // The next beat goes to the current page.
+    page_open: DFF<Bit>,
+    // The next beat is the upper half of a word.
+    upper: DFF<Bit>,
+    failed: DFF<Bit>,
+    has_pages: DFF<Bit>,
+    head: DFF<Bits<9>>,
+    current: DFF<Bits<9>>,
+    word: DFF<Bits<B>>,
+    gathered: DFF<Bits<D>>,
+    write: DFF<Bit>,
+    write_page: DFF<Bits<9>>,
+    write_word: DFF<Bits<B>>,
+    link: DFF<Bit>,
+    link_from: DFF<Bits<9>>,
+    link_to: DFF<Bits<9>>,
+    // The last eight pages taken, the latest first, and how many are the frame's (up to 8).
+    past: [DFF<Bits<9>>; 8],
+    taken: DFF<Bits<4>>,
+    jump: DFF<Bit>,
+    jump_from: DFF<Bits<9>>,
+    // The frame that ended last.
+    ended: DFF<PageChain>,
+    ended_failed: DFF<Bit>,
+    ended_has_pages: DFF<Bit>,
+    released: DFF<PageChain>,
+    released_valid: DFF<Bit>,
+    counted: DFF<Bit>,
+    opens: Signal<Local, Bit>,
+    granted: Signal<Local, Bit>,
+    fails: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+    page_now: Signal<Local, Bits<9>>,
+    head_now: Signal<Local, Bits<9>>,
+    word_done: Signal<Local, Bit>,
+    beat: Signal<Local, Bits<D>>,
+    dropped: Signal<Local, Bit>,
+    kept: Signal<Local, Bit>,
+    ended_chain: Signal<Local, PageChain>,
+    info: Signal<Local, FrameInfo>,
+    frame: Signal<Local, StoredFrame>,
+    two_beats: Constant<Bit>,
+    half: Constant<Bits<10>>,
+    one_word: Constant<Bits<B>>,
+    one_page: Constant<Bits<4>>,
+    verdict_drop: Constant<Bits<2>>,
+}
+
+impl<const W: usize, const D: usize, const B: usize> Default for PacketStore<W, D, B> {
+    fn default() -> Self {
+        assert!(
+            D == W || D == 2 * W,
+            "PacketStore: D = {D} must be W or 2 W, W = {W}"
+        );
+        assert!(
+            (D / 8) << B == rnic_abi::limits::PAGE_OCTETS,
+            "PacketStore: 2^B = {} words of D = {D} bits are not a page",
+            1 << B
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            store_data: Default::default(),
+            store_valid: Default::default(),
+            store_last: Default::default(),
+            frame_info: Default::default(),
+            frame_info_valid: Default::default(),
+            alloc_page: Default::default(),
+            alloc_valid: Default::default(),
+            alloc_take: Default::default(),
+            link_write: Default::default(),
+            link_page: Default::default(),
+            link_next: Default::default(),
+            jump_write: Default::default(),
+            jump_page: Default::default(),
+            refused: Default::default(),
+            refused_valid: Default::default(),
+            release_room: Default::default(),
+            memory_write: Default::default(),
+            memory_page: Default::default(),
+            memory_word: Default::default(),
+            memory_data: Default::default(),
+            stored: Default::default(),
+            stored_valid: Default::default(),
+            stored_ready: Default::default(),
+            count_no_page: Default::default(),
+            queue: Default::default(),
+            in_frame: Default::default(),
+            page_open: Default::default(),
+            upper: Default::default(),
+            failed: Default::default(),
+            has_pages: Default::default(),
+            head: Default::default(),
+            current: Default::default(),
+            word: Default::default(),
+            gathered: Default::default(),
+            write: Default::default(),
+            write_page: Default::default(),
+            write_word: Default::default(),
+            link: Default::default(),
+            link_from: Default::default(),
+            link_to: Default::default(),
+            past: std::array::from_fn(|_| Default::default()),
+            taken: Default::default(),
+            jump: Default::default(),
+            jump_from: Default::default(),
+            ended: Default::default(),
+            ended_failed: Default::default(),
+            ended_has_pages: Default::default(),
+            released: Default::default(),
+            released_valid: Default::default(),
+            counted: Default::default(),
+            opens: Default::default(),
+            granted: Default::default(),
+            fails: Default::default(),
+            take: Default::default(),
+            page_now: Default::default(),
+            head_now: Default::default(),
+            word_done: Default::default(),
+            beat: Default::default(),
+            dropped: Default::default(),
+            kept: Default::default(),
+            ended_chain: Default::default(),
+            info: Default::default(),
+            frame: Default::default(),
+            two_beats: Constant::new(D != W),
+            half: Constant::new(((D - W) as LiteralType).into()),
+            one_page: Constant::new(1u64.into()),
+            one_word: Constant::new(1u64.into()),
+            verdict_drop: Constant::new(crate::messages::VERDICT_DROP.into()),
+        }
+    }
+}
+
+impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D, B> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, in_frame, page_open, upper, failed, has_pages, head, current);
+        dff_setup!(self, clock, word, gathered, write, write_page, write_word);
+        dff_setup!(
+            self,
+            clock,
+            link,
+            link_from,
+            link_to,
+            ended,
+            ended_failed,
+            ended_has_pages
+        );
+        dff_setup!(self, clock, released, released_valid, counted);
+        dff_setup!(self, clock, taken, jump, jump_from);
+        self.queue.clock.next = self.clock.val();
+        self.queue.reset.next = self.reset.val();
+
+        // Does this beat get a page?
+        self.opens.next = self.store_valid.val() & !self.page_open.q.val();
+        self.granted.next =
+            self.alloc_valid.val() & (self.in_frame.q.val() | self.release_room.val());
+        self.fails.next = self.failed.q.val() | (self.opens.val() & !self.granted.val());
+        self.take.next = self.opens.val() & self.granted.val() & !self.failed.q.val();
+        self.alloc_take.next = self.take.val();
+        self.page_now.next = self.current.q.val();
+        if self.take.val() {
+            self.page_now.next = self.alloc_page.val();
+        }
+        self.head_now.next = self.head.q.val();
+        if !self.in_frame.q.val() {
+            self.head_now.next = self.page_now.val();
+        }
+        self.word_done.next = self.upper.q.val() | self.store_last.val() | !self.two_beats.val();
+
+        // The beat and where it goes.
+        self.beat.next = bit_cast::<D, W>(self.store_data.val());
+        self.write.d.next = self.store_valid.val() & self.word_done.val() & !self.fails.val();
+        self.link.d.next = self.take.val() & self.in_frame.q.val();
+        self.link_from.d.next = self.current.q.val();
+        self.link_to.d.next = self.alloc_page.val();
+        for i in 0..8 {
+            self.past[i].clock.next = self.clock.val();
+            self.past[i].d.next = self.past[i].q.val();
+        }
+        self.jump.d.next = self.take.val() & self.in_frame.q.val() & self.taken.q.val().get_bit(3);
+        self.jump_from.d.next = self.past[7].q.val();
+        if self.take.val() {
+            self.past[0].d.next = self.alloc_page.val();
+            for i in 1..8 {
+                self.past[i].d.next = self.past[i - 1].q.val();
+            }
+            if !self.in_frame.q.val() {
+                self.taken.d.next = self.one_page.val();
+            } else if !self.taken.q.val().get_bit(3) {
+                self.taken.d.next = self.taken.q.val() + self.one_page.val();
+            }
+        }
+        if self.store_valid.val() {
+            self.gathered.d.next = self.beat.val();
+            if self.upper.q.val() {
+                self.gathered.d.next = (self.beat.val() << self.half.val()) | self.gathered.q.val();
+            }
+            self.write_page.d.next = self.page_now.val();
+            self.write_word.d.next = self.word.q.val();
+            self.current.d.next = self.page_now.val();
+            self.head.d.next = self.head_now.val();
+            self.has_pages.d.next = self.has_pages.q.val() | self.take.val();
+            self.failed.d.next = self.fails.val();
+            self.in_frame.d.next = true;
+            self.upper.d.next = !self.word_done.val();
+            self.page_open.d.next = true;
+            if self.word_done.val() {
+                self.word.d.next = self.word.q.val() + self.one_word.val();
+                self.page_open.d.next = !self.word.q.val().all();
+            }
+            if self.store_last.val() {
+                self.ended.d.next.head_page = self.head_now.val();
+                self.ended.d.next.tail_page = self.page_now.val();
+                self.ended_failed.d.next = self.fails.val();
+                self.ended_has_pages.d.next = self.has_pages.q.val() | self.take.val();
+                self.has_pages.d.next = false;
+                self.failed.d.next = false;
+                self.in_frame.d.next = false;
+                self.page_open.d.next = false;
+                self.word.d.next = 0.into();
+            }
+        }
+
+        // The verdict on the frame that ended.
+        self.info.next = self.frame_info.val();
+        self.dropped.next = self.info.val().verdict == self.verdict_drop.val();
+        self.kept.next = !self.dropped.val() & !self.ended_failed.q.val() & !self.queue.full.val();
+        self.released.d.next = self.ended.q.val();
+        self.released_valid.d.next =
+            self.frame_info_valid.val() & !self.kept.val() & self.ended_has_pages.q.val();
+        self.counted.d.next = self.frame_info_valid.val() & !self.kept.val() & !self.dropped.val();
+        self.frame.next.verdict = self.info.val().verdict;
+        self.frame.next.frame_octets = self.info.val().frame_octets;
+        self.frame.next.ipv6 = self.info.val().ipv6;
+        self.frame.next.remote_address = self.info.val().remote_address;
+        self.frame.next.local_address = self.info.val().local_address;
+        self.frame.next.ports = self.info.val().ports;
+        self.frame.next.flags = self.info.val().flags;
+        self.frame.next.checksum_good = self.info.val().checksum_good;
+        self.frame.next.seg_seq = self.info.val().seg_seq;
+        self.frame.next.seg_ack = self.info.val().seg_ack;
+        self.frame.next.seg_wnd = self.info.val().seg_wnd;
+        self.frame.next.payload_offset = self.info.val().payload_offset;
+        self.frame.next.payload_octets = self.info.val().payload_octets;
+        self.ended_chain.next = self.ended.q.val();
+        self.frame.next.head_page = self.ended_chain.val().head_page;
+        self.frame.next.tail_page = self.ended_chain.val().tail_page;
+        self.queue.data_in.next = self.frame.val();
+        self.queue.write.next = self.frame_info_valid.val() & self.kept.val();
+        self.queue.read.next = self.stored_ready.val();
+        self.stored.next = self.queue.data_out.val();
+        self.stored_valid.next = !self.queue.empty.val();
+
+        self.memory_write.next = self.write.q.val();
+        self.memory_page.next = self.write_page.q.val();
+        self.memory_word.next = self.write_word.q.val();
+        self.memory_data.next = self.gathered.q.val();
+        self.link_write.next = self.link.q.val();
+        self.link_page.next = self.link_from.q.val();
+        self.link_next.next = self.link_to.q.val();
+        self.jump_write.next = self.jump.q.val();
+        self.jump_page.next = self.jump_from.q.val();
+        self.refused.next = self.released.q.val();
+        self.refused_valid.next = self.released_valid.q.val();
+        self.count_no_page.next = self.counted.q.val();
+
+        if self.reset.val() {
+            self.in_frame.d.next = false;
+            self.page_open.d.next = false;
+            self.upper.d.next = false;
+            self.failed.d.next = false;
+            self.has_pages.d.next = false;
+            self.word.d.next = 0.into();
+            self.write.d.next = false;
+            self.link.d.next = false;
+            self.jump.d.next = false;
+            self.released_valid.d.next = false;
+            self.counted.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! CRC32C of a connection key: the hash of the connection lookup.
+//!
+//! ```text
+//!         +-------------------+   +---------------------+
+//! key --->| 9 words of XORs   |-->| XOR of the 9 terms  |---> hash
+//! 288 bit | (4 octets each)   |   | and a constant      |
+//!         +-------------------+   +---------------------+
+//!              cycle 1                  cycle 2
+//! ```
+//!
+//! | latency    | 2 cycles, `key` to `hash`                                               |
+//! | throughput | one key per cycle; no valid, no reset: whoever asks counts two cycles   |
+//! | units      | `key` is an octet string, octet 0 in bits 7:0: remote address (16),     |
+//! |            | local address (16), remote port (2), local port (2)                     |
+//!
+//! CRC32C is linear but for a constant: the checksum of a key is the XOR, over its set bits, of
+//! what each bit contributes, and the checksum of 36 zero octets. Both are computed once, in Rust,
+//! and serve the simulation and the Verilog alike. The slots of the table are cut out of the hash
+//! by `rnic_abi::tables::hash_slot`, here and in the driver.
+use rust_hdl::prelude::*;
+
+/// Octets of a connection key.
+pub const KEY_OCTETS: usize = 36;
+/// Bits of a connection key.
+pub const KEY_BITS: usize = 8 * KEY_OCTETS;
+/// Cycles from `key` to `hash`.
+pub const HASH_CYCLES: usize = 2;
+
+const WORDS: usize = KEY_OCTETS / 4;
+/// CRC32C (Castagnoli) polynomial, reflected.
+const POLYNOMIAL: u32 = 0x82f6_3b78;
+
+/// CRC register after `octets` entered a register that held `state`; neither end is inverted.
+fn crc_register(state: u32, octets: &[u8; KEY_OCTETS]) -> u32 {
+    octets.iter().fold(state, |state, octet| {
+        (0..8).fold(state ^ u32::from(*octet), |state, _| {
+            if state & 1 == 1 {
+                (state >> 1) ^ POLYNOMIAL
+            } else {
+                state >> 1
+            }
+        })
+    })
+}
+
+/// What each key bit adds to the checksum.
+fn contributions() -> Vec<u32> {
+    (0..KEY_BITS)
+        .map(|bit| {
+            let mut octets = [0; KEY_OCTETS];
+            octets[bit / 8] = 1 << (bit % 8);
+            crc_register(0, &octets)
+        })
+        .collect()
+}
+
+/// The checksum of a key of zeros.
+fn checksum_of_zeros() -> u32 {
+    !crc_register(!0, &[0; KEY_OCTETS])
+}
+
+/// CRC32C of a 36-octet key, feed-forward.
+#[derive(LogicBlock)]
+pub struct KeyHash {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// The key, octet 0 in bits 7:0.
+    pub key: Signal<In, Bits<KEY_BITS>>,
+    /// CRC32C of the key that was there two cycles ago.
+    pub hash: Signal<Out, Bits<32>>,
+    _contributions: Vec<u32>,
+    _of_zeros: u32,
+    _terms: [u32; WORDS],
+}
+
+impl Default for KeyHash {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            key: Default::default(),
+            hash: Default::default(),
+            _contributions: contributions(),
+            _of_zeros: checksum_of_zeros(),
+            _terms: [0; WORDS],
+        }
+    }
+}
+
+impl KeyHash {
+    /// The key bits of word `word` that hash bit `bit` depends on.
+    fn sources(&self, word: usize, bit: usize) -> Vec<usize> {
+        (32 * word..32 * (word + 1))
+            .filter(|source| (self._contributions[*source] >> bit) & 1 == 1)
+            .collect()
+    }
+}
+
+impl Logic for KeyHash {
+    fn update(&mut self) {
+        if !self.clock.pos_edge() {
+            return;
+        }
+        let hash = self
+            ._terms
+            .iter()
+            .fold(self._of_zeros, |sum, term| sum ^ term);
+        self.hash.next = u64::from(hash).into();
+        let key = self.key.val();
+        self._terms = std::array::from_fn(|word| {
+            (32 * word..32 * (word + 1))
+                .filter(|bit| key.get_bit(*bit))
+                .fold(0, |sum, bit| sum ^ self._contributions[bit])
+        });
+    }
+
+    fn connect(&mut self) {
+        self.hash.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        let mut text = String::new();
+        for word in 0..WORDS {
+            text += &format!("reg [31:0] term_{word};\n");
+        }
+        text += "\ninitial begin\n";
+        for word in 0..WORDS {
+            text += &format!("   term_{word} = 32'h0;\n");
+        }
+        text += "   hash = 32'h0;\nend\n\nalways @(posedge clock) begin\n";
+        for word in 0..WORDS {
+            for bit in 0..32 {
+                let sources: Vec<String> = self
+                    .sources(word, bit)
+                    .iter()
+                    .map(|source| format!("key[{source}]"))
+                    .collect();
+                text += &format!("   term_{word}[{bit}] <= {};\n", sources.join(" ^ "));
+            }
+        }
+        let terms: Vec<String> = (0..WORDS).map(|word| format!("term_{word}")).collect();
+        text += &format!(
+            "   hash <= 32'h{:08x} ^ {};\nend\n",
+            self._of_zeros,
+            terms.join(" ^ ")
+        );
+        Verilog::Custom(text)
+    }
+
+    fn timing(&self) -> Vec<TimingInfo> {
+        vec![TimingInfo {
+            name: "key_hash".into(),
+            clock: "clock".into(),
+            inputs: vec!["key".into()],
+            outputs: vec!["hash".into()],
+        }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::lockstep;
+    use std::collections::VecDeque;
+
+    fn as_bits(octets: &[u8; KEY_OCTETS]) -> Bits<KEY_BITS> {
+        (0..KEY_BITS).fold(Bits::default(), |bits: Bits<KEY_BITS>, bit| {
+            bits.replace_bit(bit, (octets[bit / 8] >> (bit % 8)) & 1 == 1)
+        })
+    }
+
+    /// Random keys, and the corners: zeros, ones, single octets.
+    #[test]
+    fn hash_is_crc32c_of_the_octets_two_cycles_later() {
+        let mut in_flight: VecDeque<u32> = VecDeque::new();
+        let mut cycle = 0;
+        lockstep(
+            "key_hash",
+            KeyHash::default(),
+            1500,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                if in_flight.len() == HASH_CYCLES {
+                    let expected = in_flight.pop_front().expect("two keys are under way");
+                    assert_eq!(
+                        uut.hash.val(),
+                        u64::from(expected),
+                        "cycle {cycle}, {random}"
+                    );
+                }
+                let octets: [u8; KEY_OCTETS] = match cycle {
+                    0 => [0; KEY_OCTETS],
+                    1 => [0xff; KEY_OCTETS],
+                    2..=37 => std::array::from_fn(|i| u8::from(i + 2 == cycle) << (cycle % 8)),
+                    _ => std::array::from_fn(|_| random.below(256) as u8),
+                };
+                uut.key.next = as_bits(&octets);
+                in_flight.push_back(crc32c::crc32c(&octets));
+                cycle += 1;
+            },
+        );
+    }
+}

@@ -1,0 +1,317 @@
+//! Where a segment lies in the receive window, and what of it is new.
+//!
+//! ```text
+//!               rcv_nxt
+//!   ...----------|--------- window ---------|------->  sequence space
+//!          [=====:======)                    a segment: d = SEG.SEQ - rcv_nxt < 0, trimmed
+//!                [======)                    d = 0, in order
+//! ```
+//!
+//! | latency    | 2 cycles, `rcv_nxt` and `window` to every output; the segment's own        |
+//! |            | ports must have been stable for one cycle before                           |
+//! | throughput | one segment per cycle                                                      |
+//! | units      | octets; sequence numbers modulo 2^32, distances signed, window below 2^31  |
+//! | source     | RFC 9293 section 3.10.7.4, first check                                     |
+//!
+//! The segment's octets lie in `[d, d + SEG.LEN)`, those wanted in `[0, window)`. Both ends are
+//! found by one subtraction each, from numbers ready before the context arrives, so that no two
+//! carry chains follow each other in a cycle.
+use rnic_abi::events::SegmentVerdict;
+use rust_hdl::prelude::*;
+
+/// Judges one segment against one receive window.
+#[derive(LogicBlock)]
+pub struct SegmentJudge {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// SEG.SEQ.
+    pub seg_seq: Signal<In, Bits<32>>,
+    /// SEG.LEN, payload octets, at least 1.
+    pub seg_len: Signal<In, Bits<14>>,
+    /// First payload octet in the stored frame.
+    pub payload_offset: Signal<In, Bits<14>>,
+    /// Next octet wanted.
+    pub rcv_nxt: Signal<In, Bits<32>>,
+    /// Octets wanted from there.
+    pub window: Signal<In, Bits<32>>,
+    /// `rnic_abi::events::SegmentVerdict`.
+    pub verdict: Signal<Out, Bits<3>>,
+    /// Octets are accepted: the verdict is `InOrder` or `Trimmed`.
+    pub accept: Signal<Out, Bit>,
+    /// Number of accepted octets.
+    pub octets: Signal<Out, Bits<14>>,
+    /// The first of them in the stored frame.
+    pub offset: Signal<Out, Bits<14>>,
+    /// rcv_nxt after them.
+    pub rcv_nxt_after: Signal<Out, Bits<32>>,
+    /// The segment's last octet is among them.
+    pub to_the_end: Signal<Out, Bit>,
+    // SEG.SEQ + SEG.LEN, one cycle after the segment's ports.
+    seq_end: DFF<Bits<32>>,
+    // First cycle: distances from rcv_nxt of the first octet and of the one after the last.
+    start: DFF<Bits<32>>,
+    end_distance: DFF<Bits<32>>,
+    held_window: DFF<Bits<32>>,
+    right_edge: DFF<Bits<32>>,
+    // Second cycle.
+    starts_before: DFF<Bit>,
+    beyond: DFF<Bit>,
+    outside: DFF<Bit>,
+    old: DFF<Bit>,
+    closed: DFF<Bit>,
+    overhangs: DFF<Bit>,
+    end_low: DFF<Bits<14>>,
+    window_low: DFF<Bits<14>>,
+    offset_held: DFF<Bits<14>>,
+    edge_held: DFF<Bits<32>>,
+    start_now: Signal<Local, Bits<32>>,
+    end_now: Signal<Local, Bits<32>>,
+    window_now: Signal<Local, Bits<32>>,
+    trimmed_octets: Signal<Local, Bits<14>>,
+    accepting: Signal<Local, Bit>,
+    in_order: Constant<Bits<3>>,
+    trimmed: Constant<Bits<3>>,
+    duplicate: Constant<Bits<3>>,
+    out_of_order: Constant<Bits<3>>,
+    outside_window: Constant<Bits<3>>,
+}
+
+impl Default for SegmentJudge {
+    fn default() -> Self {
+        let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
+        Self {
+            clock: Default::default(),
+            seg_seq: Default::default(),
+            seg_len: Default::default(),
+            payload_offset: Default::default(),
+            rcv_nxt: Default::default(),
+            window: Default::default(),
+            verdict: Default::default(),
+            accept: Default::default(),
+            octets: Default::default(),
+            offset: Default::default(),
+            rcv_nxt_after: Default::default(),
+            to_the_end: Default::default(),
+            seq_end: Default::default(),
+            start: Default::default(),
+            end_distance: Default::default(),
+            held_window: Default::default(),
+            right_edge: Default::default(),
+            starts_before: Default::default(),
+            beyond: Default::default(),
+            outside: Default::default(),
+            old: Default::default(),
+            closed: Default::default(),
+            overhangs: Default::default(),
+            end_low: Default::default(),
+            window_low: Default::default(),
+            offset_held: Default::default(),
+            edge_held: Default::default(),
+            start_now: Default::default(),
+            end_now: Default::default(),
+            window_now: Default::default(),
+            trimmed_octets: Default::default(),
+            accepting: Default::default(),
+            in_order: verdict(SegmentVerdict::InOrder),
+            trimmed: verdict(SegmentVerdict::Trimmed),
+            duplicate: verdict(SegmentVerdict::Duplicate),
+            out_of_order: verdict(SegmentVerdict::OutOfOrder),
+            outside_window: verdict(SegmentVerdict::OutsideWindow),
+        }
+    }
+}
+
+impl Logic for SegmentJudge {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            seq_end,
+            start,
+            end_distance,
+            held_window,
+            right_edge
+        );
+        dff_setup!(
+            self,
+            clock,
+            starts_before,
+            beyond,
+            outside,
+            old,
+            closed,
+            overhangs
+        );
+        dff_setup!(self, clock, end_low, window_low, offset_held, edge_held);
+        self.seq_end.d.next = self.seg_seq.val() + bit_cast::<32, 14>(self.seg_len.val());
+
+        // First cycle: distances.
+        self.start.d.next = self.seg_seq.val() - self.rcv_nxt.val();
+        self.end_distance.d.next = self.seq_end.q.val() - self.rcv_nxt.val();
+        self.right_edge.d.next = self.rcv_nxt.val() + self.window.val();
+        self.held_window.d.next = self.window.val();
+
+        // Second cycle: compares. The sign is bit 31.
+        self.start_now.next = self.start.q.val();
+        self.end_now.next = self.end_distance.q.val();
+        self.window_now.next = self.held_window.q.val();
+        self.starts_before.d.next = self.start_now.val().get_bit(31);
+        self.beyond.d.next = !self.start_now.val().get_bit(31) & self.start_now.val().any();
+        self.outside.d.next =
+            !self.start_now.val().get_bit(31) & (self.start_now.val() >= self.window_now.val());
+        self.old.d.next = self.end_now.val().get_bit(31) | !self.end_now.val().any();
+        self.closed.d.next = !self.window_now.val().any();
+        self.overhangs.d.next = self.end_now.val() > self.window_now.val();
+        self.end_low.d.next = self.end_now.val().get_bits::<14>(0);
+        self.window_low.d.next = self.window_now.val().get_bits::<14>(0);
+        self.trimmed_octets.next = self.start_now.val().get_bits::<14>(0);
+        self.offset_held.d.next = self.payload_offset.val() - self.trimmed_octets.val();
+        self.edge_held.d.next = self.right_edge.q.val();
+
+        // The first test that fails gives the verdict.
+        self.accepting.next = false;
+        if self.outside.q.val() {
+            self.verdict.next = self.outside_window.val();
+        } else if self.beyond.q.val() {
+            self.verdict.next = self.out_of_order.val();
+        } else if self.old.q.val() {
+            self.verdict.next = self.duplicate.val();
+        } else if self.closed.q.val() {
+            self.verdict.next = self.outside_window.val();
+        } else if self.starts_before.q.val() {
+            self.verdict.next = self.trimmed.val();
+            self.accepting.next = true;
+        } else {
+            self.verdict.next = self.in_order.val();
+            self.accepting.next = true;
+        }
+        self.accept.next = self.accepting.val();
+        self.offset.next = self.offset_held.q.val();
+        self.to_the_end.next = !self.overhangs.q.val();
+        self.octets.next = self.end_low.q.val();
+        self.rcv_nxt_after.next = self.seq_end.q.val();
+        if self.overhangs.q.val() {
+            self.octets.next = self.window_low.q.val();
+            self.rcv_nxt_after.next = self.edge_held.q.val();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{lockstep, Random};
+    use std::collections::VecDeque;
+
+    /// What the judge must say, in plain integers: the octets of the segment one by one.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Expected {
+        verdict: SegmentVerdict,
+        octets: u64,
+        offset: u64,
+        rcv_nxt_after: u32,
+        to_the_end: bool,
+    }
+
+    fn expected(distance: i64, length: i64, offset: i64, rcv_nxt: u32, window: i64) -> Expected {
+        let first = distance.max(0);
+        let wanted = (first..distance + length).filter(|octet| *octet < window);
+        let octets = wanted.count() as i64;
+        let verdict = if distance >= window {
+            SegmentVerdict::OutsideWindow
+        } else if distance > 0 {
+            SegmentVerdict::OutOfOrder
+        } else if distance + length <= 0 {
+            SegmentVerdict::Duplicate
+        } else if octets == 0 {
+            SegmentVerdict::OutsideWindow
+        } else if distance < 0 {
+            SegmentVerdict::Trimmed
+        } else {
+            SegmentVerdict::InOrder
+        };
+        Expected {
+            verdict,
+            octets: octets as u64,
+            offset: (offset - distance.min(0)) as u64,
+            rcv_nxt_after: rcv_nxt.wrapping_add(octets as u32),
+            to_the_end: octets == distance + length,
+        }
+    }
+
+    fn near(random: &mut Random, place: i64) -> i64 {
+        place + random.below(5) as i64 - 2
+    }
+
+    /// Sequence numbers around the wrap at 2^32, segments around every edge of the window.
+    #[test]
+    fn verdict_and_octets_are_those_of_the_octet_by_octet_model() {
+        // A new segment every fourth cycle: one cycle early, then two of latency.
+        let mut answers: VecDeque<Expected> = VecDeque::new();
+        let (mut cycle, mut seen) = (0, [0usize; 5]);
+        lockstep(
+            "segment_judge",
+            SegmentJudge::default(),
+            12_000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                if cycle % 4 == 0 {
+                    let window = match random.below(4) {
+                        0 => 0,
+                        1 => random.below(64) as i64,
+                        2 => random.below(20_000) as i64,
+                        _ => 1 << 30,
+                    };
+                    let longest = if random.chance(1, 2) { 8 } else { 9000 };
+                    let length = 1 + random.below(longest) as i64;
+                    let distance = match random.below(6) {
+                        0 => 0,
+                        1 => near(random, window),
+                        2 => near(random, -length),
+                        3 => -(random.below(length as u64) as i64),
+                        4 => near(random, window - length),
+                        _ => random.below(1 << 31) as i64 - (1 << 30),
+                    };
+                    let rcv_nxt = (random.below(1 << 14) as u32).wrapping_sub(1 << 13);
+                    let rcv_nxt = if random.chance(1, 4) {
+                        random.bits() as u32
+                    } else {
+                        rcv_nxt
+                    };
+                    let seq = rcv_nxt.wrapping_add(distance as u32);
+                    let offset = 56 + random.below(60) as i64;
+                    uut.seg_seq.next = u64::from(seq).into();
+                    uut.seg_len.next = (length as u64).into();
+                    uut.payload_offset.next = (offset as u64).into();
+                    uut.rcv_nxt.next = u64::from(rcv_nxt).into();
+                    uut.window.next = (window as u64).into();
+                    answers.push_back(expected(distance, length, offset, rcv_nxt, window));
+                }
+                if cycle % 4 == 3 {
+                    let expected = answers.pop_front().expect("a segment went in");
+                    seen[expected.verdict as usize] += 1;
+                    let context = format!("cycle {cycle}, {expected:?}, {random}");
+                    assert_eq!(uut.verdict.val(), expected.verdict as u64, "{context}");
+                    let accepted = matches!(
+                        expected.verdict,
+                        SegmentVerdict::InOrder | SegmentVerdict::Trimmed
+                    );
+                    assert_eq!(uut.accept.val(), accepted, "{context}");
+                    if accepted {
+                        assert_eq!(uut.octets.val(), expected.octets, "{context}");
+                        assert_eq!(uut.offset.val(), expected.offset, "{context}");
+                        let after = u64::from(expected.rcv_nxt_after);
+                        assert_eq!(uut.rcv_nxt_after.val(), after, "{context}");
+                        assert_eq!(uut.to_the_end.val(), expected.to_the_end, "{context}");
+                    }
+                }
+                cycle += 1;
+            },
+        );
+        assert!(
+            seen.iter().all(|count| *count > 50),
+            "verdicts seen: {seen:?}"
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! Connection lookup: exact match of a connection key in a four-way hash table.
+//!
+//! ```text
+//! key -+-> [ hash ] --> slot of each way --> [ 4 ways: RAM, compare ] --> [ choose ] --> result
+//!      +-> [ delay, 4 cycles ] ---------------^       ^
+//! write, write_entry ---------------------------------+
+//! ```
+//!
+//! | latency    | 7 cycles, `lookup` to `result_valid` (hash 2, RAM 2, compare 3)         |
+//! | throughput | one key per cycle; results come in the order of the keys                |
+//! | units      | `key` octet 0 in bits 7:0; `write_index` is `way << 9 \| slot`          |
+//! | bound      | one read of one slot in each way decides: no probing, no chains         |
+//!
+//! A write goes in when no key is at the RAMs' address, so that no lookup meets half an entry; it
+//! is stored at the end of the cycle in which `written` is high.
+use super::hash::{KeyHash, KEY_BITS};
+use super::records::{LookupEntry, LookupResult};
+use super::way::LookupWay;
+use rust_hdl::prelude::*;
+
+/// Four-way lookup of the connection that a key belongs to.
+#[derive(LogicBlock, Default)]
+pub struct ConnectionLookup {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets the lookups under way, not the table.
+    pub reset: Signal<In, Bit>,
+    /// `key` and `ipv6` are to be looked up.
+    pub lookup: Signal<In, Bit>,
+    /// The key is IPv6.
+    pub ipv6: Signal<In, Bit>,
+    /// The key, an octet string.
+    pub key: Signal<In, Bits<KEY_BITS>>,
+    /// `result` answers the key of seven cycles ago.
+    pub result_valid: Signal<Out, Bit>,
+    /// What was found.
+    pub result: Signal<Out, LookupResult>,
+    /// Store `write_entry`; holds until `written`.
+    pub write: Signal<In, Bit>,
+    /// `way << 9 | slot`.
+    pub write_index: Signal<In, Bits<11>>,
+    /// The new content of that slot.
+    pub write_entry: Signal<In, LookupEntry>,
+    /// The write is done at the end of this cycle.
+    pub written: Signal<Out, Bit>,
+    hash: KeyHash,
+    ways: [LookupWay; 4],
+    // Keys under way, one register for each cycle of hash and RAM.
+    keys: [DFF<Bits<KEY_BITS>>; 4],
+    families: [DFF<Bit>; 4],
+    // Bit n: a lookup is n + 1 cycles old.
+    ages: DFF<Bits<7>>,
+    found: DFF<LookupResult>,
+    hash_value: Signal<Local, Bits<32>>,
+    last_slot_low: Signal<Local, Bits<8>>,
+    last_slot_high: Signal<Local, Bits<1>>,
+    write_way: Signal<Local, Bits<2>>,
+    write_slot: Signal<Local, Bits<9>>,
+    write_now: Signal<Local, Bit>,
+    hits: Signal<Local, Bits<4>>,
+    ages_next: Signal<Local, Bits<7>>,
+}
+
+impl Logic for ConnectionLookup {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, ages, found);
+        self.hash.clock.next = self.clock.val();
+        self.hash.key.next = self.key.val();
+        self.hash_value.next = self.hash.hash.val();
+
+        // The key and the age of each lookup, step by step.
+        for i in 0..4 {
+            self.keys[i].clock.next = self.clock.val();
+            self.families[i].clock.next = self.clock.val();
+        }
+        self.keys[0].d.next = self.key.val();
+        self.families[0].d.next = self.ipv6.val();
+        for i in 1..4 {
+            self.keys[i].d.next = self.keys[i - 1].q.val();
+            self.families[i].d.next = self.families[i - 1].q.val();
+        }
+        self.ages_next.next = self.ages.q.val() << 1;
+        self.ages_next.next = self.ages_next.val().replace_bit(0, self.lookup.val());
+        self.ages.d.next = self.ages_next.val();
+
+        // Cycle 2: the hash gives one slot in each way. A write takes the RAMs when none does.
+        self.write_way.next = self.write_index.val().get_bits::<2>(9);
+        self.write_slot.next = self.write_index.val().get_bits::<9>(0);
+        self.write_now.next = self.write.val() & !self.ages.q.val().get_bit(1);
+        self.written.next = self.write_now.val();
+        for i in 0..4 {
+            self.ways[i].clock.next = self.clock.val();
+            self.ways[i].write_slot.next = self.write_slot.val();
+            self.ways[i].write_entry.next = self.write_entry.val();
+            self.ways[i].key.next = self.keys[3].q.val();
+            self.ways[i].ipv6.next = self.families[3].q.val();
+        }
+        self.ways[0].write.next = self.write_now.val() & (self.write_way.val() == 0);
+        self.ways[1].write.next = self.write_now.val() & (self.write_way.val() == 1);
+        self.ways[2].write.next = self.write_now.val() & (self.write_way.val() == 2);
+        self.ways[3].write.next = self.write_now.val() & (self.write_way.val() == 3);
+        self.ways[0].slot.next = self.hash_value.val().get_bits::<9>(0);
+        self.ways[1].slot.next = self.hash_value.val().get_bits::<9>(8);
+        self.ways[2].slot.next = self.hash_value.val().get_bits::<9>(16);
+        // The hash goes round: bits 31:24, then bit 0.
+        self.last_slot_low.next = self.hash_value.val().get_bits::<8>(24);
+        self.last_slot_high.next = self.hash_value.val().get_bits::<1>(0);
+        self.ways[3].slot.next = (bit_cast::<9, 1>(self.last_slot_high.val()) << 8)
+            | bit_cast::<9, 8>(self.last_slot_low.val());
+
+        // Cycle 6: the connection of the way that hits.
+        self.hits.next = 0.into();
+        for i in 0..4 {
+            self.hits.next = self.hits.val().replace_bit(i, self.ways[i].hit.val());
+        }
+        self.found.d.next.hit = self.hits.val().any();
+        self.found.d.next.connection = self.ways[0].connection.val();
+        if self.hits.val().get_bit(1) {
+            self.found.d.next.connection = self.ways[1].connection.val();
+        }
+        if self.hits.val().get_bit(2) {
+            self.found.d.next.connection = self.ways[2].connection.val();
+        }
+        if self.hits.val().get_bit(3) {
+            self.found.d.next.connection = self.ways[3].connection.val();
+        }
+        self.result.next = self.found.q.val();
+        self.result_valid.next = self.ages.q.val().get_bit(6);
+
+        if self.reset.val() {
+            self.ages.d.next = 0.into();
+        }
+    }
+}

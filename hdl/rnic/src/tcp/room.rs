@@ -1,0 +1,274 @@
+//! The TCP room: frames wait here while their connections are looked up, then are decided one by
+//! one. Contract, drop reasons and counters: the door, [`super`].
+//!
+//! ```text
+//! stored -+-> [ lookup, 7 cycles ] -> [ results, 16 ] -+
+//!         |                     \--- when empty -------+-> [ acceptance, 5 cycles ] -> outputs
+//!         +-> [ frames, 16 ] --------------------------+
+//! ```
+//!
+//! A frame's key goes to the lookup as the frame is taken; the rest of the frame waits. A result
+//! passes its queue without delay while the queue is empty. There are never more results than
+//! frames, so the lookup needs no backpressure.
+//!
+//! A write to table `LOOKUP` is done only when every frame that may have been looked up before it
+//! has left this room: once the driver has removed a key, no octet of that connection follows.
+use super::accept::{SegmentAcceptance, COUNTS};
+use super::hash::KEY_BITS;
+use super::lookup::ConnectionLookup;
+use super::records::{KeyFields, LookupEntry, LookupResult, WaitingFrame};
+use crate::common::fifo::Fifo;
+use crate::common::lut_ram::LutRam;
+use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, StoredFrame, TableRequest};
+use rnic_abi::tables;
+use rust_hdl::prelude::*;
+
+/// The whole room: lookup and acceptance.
+#[derive(LogicBlock)]
+pub struct TcpRoom {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; clears control, not the tables.
+    pub reset: Signal<In, Bit>,
+    /// A stored frame.
+    pub stored: Signal<In, StoredFrame>,
+    /// `stored` holds a message.
+    pub stored_valid: Signal<In, Bit>,
+    /// It is taken.
+    pub stored_ready: Signal<Out, Bit>,
+    /// Octets accepted in order.
+    pub accepted: Signal<Out, Accepted>,
+    /// `accepted` holds a message.
+    pub accepted_valid: Signal<Out, Bit>,
+    /// It is taken.
+    pub accepted_ready: Signal<In, Bit>,
+    /// A frame for the host.
+    pub host_frame: Signal<Out, HostFrame>,
+    /// `host_frame` holds a message.
+    pub host_frame_valid: Signal<Out, Bit>,
+    /// It is taken.
+    pub host_frame_ready: Signal<In, Bit>,
+    /// Pages of a frame nobody wants.
+    pub page_release: Signal<Out, PageChain>,
+    /// `page_release` holds a message.
+    pub page_release_valid: Signal<Out, Bit>,
+    /// It is taken.
+    pub page_release_ready: Signal<In, Bit>,
+    /// Trace: verdict on a segment with payload.
+    pub segment_event: Signal<Out, SegmentEvent>,
+    /// For one cycle.
+    pub segment_event_valid: Signal<Out, Bit>,
+    /// One-cycle pulses, see `accept::COUNT_CHECKSUM` and the following.
+    pub counts: Signal<Out, Bits<COUNTS>>,
+    /// Table bus; tables `LOOKUP` and `TCP` are answered here.
+    pub table_request: Signal<In, TableRequest>,
+    /// The request stands.
+    pub table_valid: Signal<In, Bit>,
+    /// It is done, for one cycle.
+    pub table_done: Signal<Out, Bit>,
+    /// What was read, with `table_done`; zero otherwise.
+    pub table_data: Signal<Out, Bits<128>>,
+    lookup: ConnectionLookup,
+    acceptance: SegmentAcceptance,
+    frames: Fifo<WaitingFrame, 4, 5>,
+    results: LutRam<LookupResult, 4>,
+    // One bit more than an address, so that full and empty differ.
+    result_write: DFF<Bits<5>>,
+    result_read: DFF<Bits<5>>,
+    results_waiting: DFF<Bit>,
+    // A LOOKUP write is in the table, and so many frames taken before it are still here.
+    draining: DFF<Bit>,
+    to_drain: DFF<Bits<5>>,
+    done: DFF<Bit>,
+    take: Signal<Local, Bit>,
+    leave: Signal<Local, Bit>,
+    key_fields: Signal<Local, KeyFields>,
+    key: Signal<Local, Bits<KEY_BITS>>,
+    waiting: Signal<Local, WaitingFrame>,
+    read_next: Signal<Local, Bits<5>>,
+    write_next: Signal<Local, Bits<5>>,
+    request_here: Signal<Local, Bit>,
+    request_data: Signal<Local, Bits<320>>,
+    request_index: Signal<Local, Bits<16>>,
+    entry: Signal<Local, LookupEntry>,
+    one: Constant<Bits<5>>,
+    table_lookup: Constant<Bits<4>>,
+    operation_write: Constant<Bits<2>>,
+}
+
+impl Default for TcpRoom {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            stored: Default::default(),
+            stored_valid: Default::default(),
+            stored_ready: Default::default(),
+            accepted: Default::default(),
+            accepted_valid: Default::default(),
+            accepted_ready: Default::default(),
+            host_frame: Default::default(),
+            host_frame_valid: Default::default(),
+            host_frame_ready: Default::default(),
+            page_release: Default::default(),
+            page_release_valid: Default::default(),
+            page_release_ready: Default::default(),
+            segment_event: Default::default(),
+            segment_event_valid: Default::default(),
+            counts: Default::default(),
+            table_request: Default::default(),
+            table_valid: Default::default(),
+            table_done: Default::default(),
+            table_data: Default::default(),
+            lookup: Default::default(),
+            acceptance: Default::default(),
+            frames: Default::default(),
+            results: Default::default(),
+            result_write: Default::default(),
+            result_read: Default::default(),
+            results_waiting: Default::default(),
+            draining: Default::default(),
+            to_drain: Default::default(),
+            done: Default::default(),
+            take: Default::default(),
+            leave: Default::default(),
+            key_fields: Default::default(),
+            key: Default::default(),
+            waiting: Default::default(),
+            read_next: Default::default(),
+            write_next: Default::default(),
+            request_here: Default::default(),
+            request_data: Default::default(),
+            request_index: Default::default(),
+            entry: Default::default(),
+            one: Constant::new(1u64.into()),
+            table_lookup: Constant::new(LiteralType::from(tables::LOOKUP).into()),
+            operation_write: Constant::new(LiteralType::from(tables::WRITE).into()),
+        }
+    }
+}
+
+impl Logic for TcpRoom {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, result_write, result_read, results_waiting);
+        dff_setup!(self, clock, draining, to_drain, done);
+        self.lookup.clock.next = self.clock.val();
+        self.lookup.reset.next = self.reset.val();
+        self.acceptance.clock.next = self.clock.val();
+        self.acceptance.reset.next = self.reset.val();
+        self.frames.clock.next = self.clock.val();
+        self.frames.reset.next = self.reset.val();
+        self.results.clock.next = self.clock.val();
+
+        // A frame is taken: its key is looked up, the rest waits.
+        self.take.next = self.stored_valid.val() & !self.frames.full.val();
+        self.stored_ready.next = !self.frames.full.val();
+        self.key_fields.next.remote_address = self.stored.val().remote_address;
+        self.key_fields.next.local_address = self.stored.val().local_address;
+        self.key_fields.next.ports = self.stored.val().ports;
+        self.key.next = self.key_fields.val().into();
+        self.lookup.lookup.next = self.take.val();
+        self.lookup.ipv6.next = self.stored.val().ipv6;
+        self.lookup.key.next = self.key.val();
+        self.waiting.next.verdict = self.stored.val().verdict;
+        self.waiting.next.frame_octets = self.stored.val().frame_octets;
+        self.waiting.next.flags = self.stored.val().flags;
+        self.waiting.next.checksum_good = self.stored.val().checksum_good;
+        self.waiting.next.seg_seq = self.stored.val().seg_seq;
+        self.waiting.next.seg_ack = self.stored.val().seg_ack;
+        self.waiting.next.seg_wnd = self.stored.val().seg_wnd;
+        self.waiting.next.payload_offset = self.stored.val().payload_offset;
+        self.waiting.next.payload_octets = self.stored.val().payload_octets;
+        self.waiting.next.head_page = self.stored.val().head_page;
+        self.waiting.next.tail_page = self.stored.val().tail_page;
+        self.frames.write.next = self.take.val();
+        self.frames.data_in.next = self.waiting.val();
+
+        // Results queue behind one another, or go straight on when none waits.
+        self.leave.next = self.acceptance.frame_ready.val();
+        self.results.write_enable.next = self.lookup.result_valid.val();
+        self.results.write_address.next = self.result_write.q.val().get_bits::<4>(0);
+        self.results.write_data.next = self.lookup.result.val();
+        self.results.read_address.next = self.result_read.q.val().get_bits::<4>(0);
+        self.write_next.next = self.result_write.q.val();
+        if self.lookup.result_valid.val() {
+            self.write_next.next = self.result_write.q.val() + self.one.val();
+        }
+        self.read_next.next = self.result_read.q.val();
+        if self.leave.val() {
+            self.read_next.next = self.result_read.q.val() + self.one.val();
+        }
+        self.result_write.d.next = self.write_next.val();
+        self.result_read.d.next = self.read_next.val();
+        self.results_waiting.d.next = self.write_next.val() != self.read_next.val();
+
+        // Acceptance gets the oldest frame and its result.
+        self.acceptance.frame.next = self.frames.data_out.val();
+        self.acceptance.found.next = self.lookup.result.val();
+        if self.results_waiting.q.val() {
+            self.acceptance.found.next = self.results.read_data.val();
+        }
+        self.acceptance.frame_valid.next = !self.frames.empty.val()
+            & (self.results_waiting.q.val() | self.lookup.result_valid.val());
+        self.frames.read.next = self.leave.val();
+        self.accepted.next = self.acceptance.accepted.val();
+        self.accepted_valid.next = self.acceptance.accepted_valid.val();
+        self.acceptance.accepted_ready.next = self.accepted_ready.val();
+        self.host_frame.next = self.acceptance.host_frame.val();
+        self.host_frame_valid.next = self.acceptance.host_frame_valid.val();
+        self.acceptance.host_frame_ready.next = self.host_frame_ready.val();
+        self.page_release.next = self.acceptance.page_release.val();
+        self.page_release_valid.next = self.acceptance.page_release_valid.val();
+        self.acceptance.page_release_ready.next = self.page_release_ready.val();
+        self.segment_event.next = self.acceptance.segment_event.val();
+        self.segment_event_valid.next = self.acceptance.segment_event_valid.val();
+        self.counts.next = self.acceptance.counts.val();
+
+        // Table bus. LOOKUP: store, then wait for the frames that were here before.
+        self.acceptance.table_request.next = self.table_request.val();
+        self.acceptance.table_valid.next = self.table_valid.val();
+        self.table_done.next = self.done.q.val() | self.acceptance.table_done.val();
+        self.table_data.next = self.acceptance.table_data.val();
+        self.request_here.next = self.table_valid.val()
+            & !self.done.q.val()
+            & !self.draining.q.val()
+            & (self.table_request.val().table == self.table_lookup.val());
+        self.request_data.next = self.table_request.val().data;
+        self.request_index.next = self.table_request.val().index;
+        self.entry.next.valid = self.request_data.val().get_bit(31);
+        self.entry.next.ipv6 = self.request_data.val().get_bit(30);
+        self.entry.next.connection = self.request_data.val().get_bits::<10>(0);
+        self.entry.next.key = self.request_data.val().get_bits::<KEY_BITS>(32);
+        self.lookup.write_entry.next = self.entry.val();
+        self.lookup.write_index.next = self.request_index.val().get_bits::<11>(0);
+        self.lookup.write.next = self.request_here.val()
+            & (self.table_request.val().operation == self.operation_write.val());
+        self.done.d.next = self.request_here.val()
+            & (self.table_request.val().operation != self.operation_write.val());
+        if self.lookup.written.val() {
+            self.draining.d.next = true;
+            self.to_drain.d.next = self.frames.fill.val();
+            if self.leave.val() {
+                self.to_drain.d.next = self.frames.fill.val() - self.one.val();
+            }
+        }
+        if self.draining.q.val() {
+            if self.to_drain.q.val().any() {
+                if self.leave.val() {
+                    self.to_drain.d.next = self.to_drain.q.val() - self.one.val();
+                }
+            } else if !self.acceptance.accepted_valid.val() {
+                self.draining.d.next = false;
+                self.done.d.next = true;
+            }
+        }
+        if self.reset.val() {
+            self.result_write.d.next = 0.into();
+            self.result_read.d.next = 0.into();
+            self.results_waiting.d.next = false;
+            self.draining.d.next = false;
+            self.done.d.next = false;
+        }
+    }
+}

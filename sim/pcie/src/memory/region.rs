@@ -1,0 +1,170 @@
+//! One region of memory: its octets, what the device may do with it, and what it wrote.
+
+use std::ops::Range;
+
+/// What the device may do with a region.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Access {
+    /// The device may read it.
+    pub read: bool,
+    /// The device may write it.
+    pub write: bool,
+}
+
+impl Access {
+    /// The device may read only.
+    pub const READ: Self = Self {
+        read: true,
+        write: false,
+    };
+    /// The device may write only.
+    pub const WRITE: Self = Self {
+        read: false,
+        write: true,
+    };
+    /// The device may do both.
+    pub const READ_WRITE: Self = Self {
+        read: true,
+        write: true,
+    };
+    /// The device may do nothing; only the host uses it.
+    pub const NONE: Self = Self {
+        read: false,
+        write: false,
+    };
+}
+
+/// A run of octets that the device wrote.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WriteEntry {
+    /// The caller's time of the write.
+    pub now: u64,
+    /// Address of the first octet.
+    pub address: u64,
+    /// Octets written.
+    pub octets: usize,
+}
+
+/// One mapped region.
+#[derive(Clone, Debug)]
+pub struct Region {
+    name: String,
+    base: u64,
+    access: Access,
+    data: Vec<u8>,
+    octets_written: u64,
+    log: Option<Vec<WriteEntry>>,
+}
+
+impl Region {
+    /// `octets` zeroed octets at `base`; the caller has seen that they exist.
+    pub(super) fn new(name: &str, base: u64, octets: usize, access: Access) -> Self {
+        let (name, data) = (name.to_owned(), vec![0; octets]);
+        Self {
+            name,
+            base,
+            access,
+            data,
+            octets_written: 0,
+            log: None,
+        }
+    }
+
+    /// Writes `data` for the device, and takes note of it.
+    pub(super) fn device_write(&mut self, now: u64, address: u64, data: &[u8]) {
+        let octets = data.len();
+        self.slice_mut(address, octets).copy_from_slice(data);
+        self.octets_written += octets as u64;
+        if let Some(log) = &mut self.log {
+            log.push(WriteEntry {
+                now,
+                address,
+                octets,
+            });
+        }
+    }
+
+    /// Starts an empty log, or drops the log.
+    pub(super) fn set_log(&mut self, on: bool) {
+        self.log = on.then(Vec::new);
+    }
+
+    /// The name it was mapped under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Address of the first octet.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// What the device may do.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// The octets.
+    pub fn bytes(&self) -> &[u8] {
+        &self.data
+    }
+
+    /// The octets, for the host to change.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.data
+    }
+
+    /// Octets the device has written since the region was mapped, each as often as written.
+    pub fn octets_written(&self) -> u64 {
+        self.octets_written
+    }
+
+    /// Every run the device wrote, oldest first; empty unless
+    /// [`Memory::log_writes`](super::Memory::log_writes) is on.
+    pub fn writes(&self) -> &[WriteEntry] {
+        self.log.as_deref().unwrap_or_default()
+    }
+
+    /// The addresses the device wrote, as sorted ranges that neither touch nor overlap;
+    /// empty unless [`Memory::log_writes`](super::Memory::log_writes) is on.
+    pub fn written_ranges(&self) -> Vec<Range<u64>> {
+        let mut ranges: Vec<Range<u64>> = self
+            .writes()
+            .iter()
+            .map(|entry| entry.address..entry.address.saturating_add(entry.octets as u64))
+            .collect();
+        ranges.sort_by_key(|range| range.start);
+        let mut merged: Vec<Range<u64>> = Vec::new();
+        for range in ranges {
+            match merged.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => merged.push(range),
+            }
+        }
+        merged
+    }
+
+    // One past the last octet, less one so that it cannot overflow.
+    pub(super) fn last(&self) -> u64 {
+        self.base + (self.data.len() as u64 - 1)
+    }
+
+    pub(super) fn contains(&self, address: u64) -> bool {
+        self.base <= address && address <= self.last()
+    }
+
+    // Octets from `address` to the end of the region.
+    pub(super) fn available(&self, address: u64) -> usize {
+        (self.last() - address) as usize + 1
+    }
+
+    pub(super) fn slice(&self, address: u64, octets: usize) -> &[u8] {
+        let start = (address - self.base) as usize;
+        &self.data[start..start + octets]
+    }
+
+    pub(super) fn slice_mut(&mut self, address: u64, octets: usize) -> &mut [u8] {
+        let start = (address - self.base) as usize;
+        &mut self.data[start..start + octets]
+    }
+}

@@ -1,0 +1,222 @@
+//! The verilated core with its ports by name.
+
+use crate::error::SimError;
+use crate::ports::{self, Port};
+use crate::verilator::{build, Model, Options};
+use std::path::Path;
+
+/// Word offsets of the ports that are touched every cycle.
+#[derive(Clone, Copy, Debug)]
+struct Offsets {
+    reset: usize,
+    device_id: usize,
+    frame_valid: usize,
+    frame_last: usize,
+    frame_error: usize,
+    frame_octets: usize,
+    frame_data: usize,
+    tlp_ready: usize,
+    request_valid: usize,
+    request_header: usize,
+    request_data: usize,
+    tlp_valid: usize,
+    request_ready: usize,
+    segment_event_valid: usize,
+    fpdu_event_valid: usize,
+    free_pages: usize,
+    tlp_last: usize,
+    tlp_keep: usize,
+    tlp_header: usize,
+    tlp_data: usize,
+    segment_event: usize,
+    fpdu_event: usize,
+}
+
+/// One beat of a frame.
+#[derive(Copy, Clone, Debug)]
+pub struct FrameBeat<'a> {
+    /// Octets of the beat, at most the width's.
+    pub octets: &'a [u8],
+    /// The frame ends here.
+    pub last: bool,
+    /// With `last`: the MAC found the FCS wrong.
+    pub error: bool,
+}
+
+/// One beat of a TLP from the core.
+#[derive(Copy, Clone, Debug)]
+pub struct TlpBeat<'a> {
+    /// Header doublewords; meaningful with the packet's first beat.
+    pub header: &'a [u32],
+    /// Payload doublewords, those not kept included.
+    pub data: &'a [u32],
+    /// One bit for each doubleword that counts.
+    pub keep: u32,
+    /// The packet ends here.
+    pub last: bool,
+}
+
+/// The core, one clock cycle at a time.
+#[derive(Debug)]
+pub struct Core {
+    model: Model,
+    width: usize,
+    at: Offsets,
+    inputs: Vec<u32>,
+    outputs: Vec<u32>,
+}
+
+impl Core {
+    /// Emit, build (or find built) and load the core of `width`; `trace` names an FST file to write.
+    pub fn load(width: usize, trace: Option<&Path>) -> Result<Self, SimError> {
+        if ![64, 128, 512].contains(&width) {
+            return Err(SimError::Width(width));
+        }
+        let verilog = rnic_hdl::top::verilog(width).map_err(|error| SimError::Emission {
+            width,
+            reason: error.to_string(),
+        })?;
+        let (inputs, outputs) = (ports::inputs(width), ports::outputs(width));
+        let options = Options {
+            verilog: &verilog,
+            inputs: &inputs,
+            outputs: &outputs,
+            trace: trace.is_some(),
+        };
+        let library = build(&options)?;
+        let (input_words, output_words) = (ports::words(&inputs), ports::words(&outputs));
+        Ok(Self {
+            model: Model::load(&library, input_words, output_words, trace)?,
+            width,
+            at: offsets(&inputs, &outputs),
+            inputs: vec![0; input_words],
+            outputs: vec![0; output_words],
+        })
+    }
+
+    /// Width of the frame path in bits.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One clock cycle with the inputs as set; outputs read afterwards are those of this cycle.
+    pub fn cycle(&mut self, traced: bool) {
+        self.model.cycle(&self.inputs, &mut self.outputs, traced);
+    }
+
+    /// `cycles` bare clock cycles with idle inputs, for the bench.
+    pub fn evaluate(&mut self, cycles: u64) {
+        self.model.evaluate(cycles);
+    }
+
+    /// Set the reset input.
+    pub fn set_reset(&mut self, reset: bool) {
+        self.inputs[self.at.reset] = u32::from(reset);
+    }
+
+    /// Set the bus, device and function number.
+    pub fn set_device_id(&mut self, id: u16) {
+        self.inputs[self.at.device_id] = u32::from(id);
+    }
+
+    /// Set this cycle's frame beat; `None` for an idle cycle.
+    pub fn set_frame(&mut self, beat: Option<FrameBeat>) {
+        let at = self.at;
+        self.inputs[at.frame_valid] = u32::from(beat.is_some());
+        let Some(beat) = beat else { return };
+        self.inputs[at.frame_last] = u32::from(beat.last);
+        self.inputs[at.frame_error] = u32::from(beat.error);
+        self.inputs[at.frame_octets] = beat.octets.len() as u32;
+        let words = &mut self.inputs[at.frame_data..at.frame_data + self.width / 32];
+        let whole = beat.octets.chunks_exact(4);
+        let rest = whole.remainder();
+        let used = whole.len();
+        for (word, octets) in words.iter_mut().zip(whole) {
+            *word = u32::from_le_bytes(octets.try_into().expect("chunks of four"));
+        }
+        words[used..].fill(0);
+        for (i, &octet) in rest.iter().enumerate() {
+            words[used] |= u32::from(octet) << (8 * i);
+        }
+    }
+
+    /// Will the host take a TLP beat in this cycle?
+    pub fn set_tlp_ready(&mut self, ready: bool) {
+        self.inputs[self.at.tlp_ready] = u32::from(ready);
+    }
+
+    /// Set this cycle's BAR request.
+    pub fn set_request(&mut self, request: Option<(&[u32; 4], u32)>) {
+        let at = self.at;
+        self.inputs[at.request_valid] = u32::from(request.is_some());
+        if let Some((header, data)) = request {
+            self.inputs[at.request_header..at.request_header + 4].copy_from_slice(header);
+            self.inputs[at.request_data] = data;
+        }
+    }
+
+    /// Did the core take the request offered in this cycle?
+    pub fn request_ready(&self) -> bool {
+        self.outputs[self.at.request_ready] != 0
+    }
+
+    /// Free pages of packet memory.
+    pub fn free_pages(&self) -> u32 {
+        self.outputs[self.at.free_pages]
+    }
+
+    /// The TLP beat offered in this cycle.
+    pub fn tlp(&self) -> Option<TlpBeat<'_>> {
+        let at = &self.at;
+        let lanes = ports::inner_width(self.width) / 32;
+        (self.outputs[at.tlp_valid] != 0).then(|| TlpBeat {
+            header: &self.outputs[at.tlp_header..at.tlp_header + 4],
+            data: &self.outputs[at.tlp_data..at.tlp_data + lanes],
+            keep: self.outputs[at.tlp_keep],
+            last: self.outputs[at.tlp_last] != 0,
+        })
+    }
+
+    /// The words of this cycle's segment event, in the order of `ports::outputs`.
+    pub fn segment_event(&self) -> Option<[u32; 4]> {
+        let at = self.at.segment_event;
+        (self.outputs[self.at.segment_event_valid] != 0)
+            .then(|| self.outputs[at..at + 4].try_into().expect("four words"))
+    }
+
+    /// The words of this cycle's FPDU event, in the order of `ports::outputs`.
+    pub fn fpdu_event(&self) -> Option<[u32; 7]> {
+        let at = self.at.fpdu_event;
+        (self.outputs[self.at.fpdu_event_valid] != 0)
+            .then(|| self.outputs[at..at + 7].try_into().expect("seven words"))
+    }
+}
+
+fn offsets(inputs: &[Port], outputs: &[Port]) -> Offsets {
+    let input = |name| ports::offset(inputs, name);
+    let output = |name| ports::offset(outputs, name);
+    Offsets {
+        reset: input("reset"),
+        device_id: input("device_id"),
+        frame_valid: input("frame_valid"),
+        frame_last: input("frame_last"),
+        frame_error: input("frame_error"),
+        frame_octets: input("frame_octets"),
+        frame_data: input("frame_data"),
+        tlp_ready: input("tlp_ready"),
+        request_valid: input("request_valid"),
+        request_header: input("request_header"),
+        request_data: input("request_data"),
+        tlp_valid: output("tlp_valid"),
+        request_ready: output("request_ready"),
+        segment_event_valid: output("segment_event_valid"),
+        fpdu_event_valid: output("fpdu_event_valid"),
+        free_pages: output("free_pages"),
+        tlp_last: output("tlp_last"),
+        tlp_keep: output("tlp_keep"),
+        tlp_header: output("tlp_header"),
+        tlp_data: output("tlp_data"),
+        segment_event: output("segment_event_connection"),
+        fpdu_event: output("fpdu_event_connection"),
+    }
+}

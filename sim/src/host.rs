@@ -1,0 +1,115 @@
+//! The driver's two traits over a simulation: register accesses become TLPs and take cycles.
+
+use crate::simulation::{Simulation, BAR0_ADDRESS};
+use rnic_driver::{Bar, Dma, DmaBuffer, DriverError};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Bus address of the first allocation; above 4 GiB, so that both address forms of a TLP occur
+/// (BAR0 and interrupts are below).
+const FIRST_ADDRESS: u64 = 0x1_0000_0000;
+/// Unmapped octets left after each allocation: a write past its end is then seen by the monitor.
+const GUARD_OCTETS: u64 = 4096;
+/// Cycles after which an unanswered register read counts as a dead device.
+const READ_TIMEOUT_CYCLES: u64 = 100_000;
+
+/// BAR0 of the simulated device.
+#[derive(Clone, Debug)]
+pub struct SimBar(Rc<RefCell<Simulation>>);
+
+/// Memory of the simulated host.
+#[derive(Debug)]
+pub struct SimDma {
+    simulation: Rc<RefCell<Simulation>>,
+    next: u64,
+}
+
+/// The two ways into `simulation` that a driver takes.
+pub fn attach(simulation: &Rc<RefCell<Simulation>>) -> (SimBar, SimDma) {
+    let dma = SimDma {
+        simulation: Rc::clone(simulation),
+        next: FIRST_ADDRESS,
+    };
+    (SimBar(Rc::clone(simulation)), dma)
+}
+
+impl Bar for SimBar {
+    /// # Panics
+    /// If the device does not answer, or refuses: the simulation is then of no further use.
+    fn read32(&mut self, offset: u32) -> u32 {
+        let mut simulation = self.0.borrow_mut();
+        let now = simulation.now();
+        let address = BAR0_ADDRESS + u64::from(offset);
+        let token = simulation.complex_mut().read_bar(now, address, 4);
+        for _ in 0..READ_TIMEOUT_CYCLES {
+            simulation.step();
+            let now = simulation.now();
+            match simulation.complex_mut().poll(now, token) {
+                Ok(None) => {}
+                Ok(Some(octets)) => {
+                    return u32::from_le_bytes(
+                        octets.try_into().expect("four octets were asked for"),
+                    )
+                }
+                Err(error) => panic!("register {offset:#x}: {error}"),
+            }
+        }
+        panic!("register {offset:#x} is not answered within {READ_TIMEOUT_CYCLES} cycles");
+    }
+
+    fn write32(&mut self, offset: u32, value: u32) {
+        let mut simulation = self.0.borrow_mut();
+        let now = simulation.now();
+        let address = BAR0_ADDRESS + u64::from(offset);
+        simulation
+            .complex_mut()
+            .write_bar(now, address, &value.to_le_bytes());
+        simulation.step();
+    }
+}
+
+impl Dma for SimDma {
+    fn allocate(
+        &mut self,
+        name: &str,
+        octets: usize,
+        align: u64,
+    ) -> Result<DmaBuffer, DriverError> {
+        let address = self.next.next_multiple_of(align.max(1));
+        let octets_mapped = octets.max(1);
+        self.next = (address + octets_mapped as u64 + GUARD_OCTETS).next_multiple_of(64);
+        let out_of_memory = DriverError::OutOfMemory {
+            name: name.to_owned(),
+            octets,
+        };
+        let mapped = self
+            .simulation
+            .borrow_mut()
+            .map(name, address, octets_mapped);
+        mapped
+            .then_some(DmaBuffer { address, octets })
+            .ok_or(out_of_memory)
+    }
+
+    fn free(&mut self, buffer: DmaBuffer) {
+        let mut simulation = self.simulation.borrow_mut();
+        let unmapped = simulation.complex_mut().memory_mut().unmap(buffer.address);
+        debug_assert!(unmapped.is_ok(), "only what was allocated is freed");
+    }
+
+    /// # Panics
+    /// If the range was not allocated.
+    fn read(&self, address: u64, out: &mut [u8]) {
+        let simulation = self.simulation.borrow();
+        let octets = simulation.complex().memory().slice(address, out.len());
+        out.copy_from_slice(octets.expect("the driver reads only what it allocated"));
+    }
+
+    /// # Panics
+    /// If the range was not allocated.
+    fn write(&mut self, address: u64, data: &[u8]) {
+        let mut simulation = self.simulation.borrow_mut();
+        let written = simulation.complex_mut().memory_mut().write(address, data);
+        written.expect("the driver writes only what it allocated");
+    }
+}

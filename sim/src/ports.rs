@@ -1,0 +1,103 @@
+//! The ports of the core's top module, and where each stands in the words the shim exchanges.
+//!
+//! Each cycle the shim takes the inputs and gives the outputs as two arrays of 32-bit words; a port
+//! of `n` bits has `ceil(n / 32)` words, least significant first. Wide outputs are copied only in
+//! cycles in which the port that qualifies them is high.
+
+/// A port of the top module.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Name, as in `rnic_hdl::top`.
+    pub name: &'static str,
+    /// Bits.
+    pub bits: usize,
+    /// Output that must be high for this one to mean anything; empty for none.
+    pub valid: &'static str,
+}
+
+impl Port {
+    /// 32-bit words the port takes.
+    pub const fn words(&self) -> usize {
+        self.bits.div_ceil(32)
+    }
+}
+
+const fn port(name: &'static str, bits: usize) -> Port {
+    Port {
+        name,
+        bits,
+        valid: "",
+    }
+}
+
+const fn when(valid: &'static str, name: &'static str, bits: usize) -> Port {
+    Port { name, bits, valid }
+}
+
+/// Inputs of the core with a frame path of `width` bits, the clock left out.
+pub fn inputs(width: usize) -> Vec<Port> {
+    vec![
+        port("reset", 1),
+        port("device_id", 16),
+        port("frame_valid", 1),
+        port("frame_last", 1),
+        port("frame_error", 1),
+        port("frame_octets", 7),
+        port("frame_data", width),
+        port("tlp_ready", 1),
+        port("request_valid", 1),
+        port("request_header", 128),
+        port("request_data", 32),
+    ]
+}
+
+/// Outputs of the core with a frame path of `width` bits.
+pub fn outputs(width: usize) -> Vec<Port> {
+    let inner = inner_width(width);
+    vec![
+        port("tlp_valid", 1),
+        port("request_ready", 1),
+        port("segment_event_valid", 1),
+        port("fpdu_event_valid", 1),
+        port("free_pages", 10),
+        when("tlp_valid", "tlp_last", 1),
+        when("tlp_valid", "tlp_keep", inner / 32),
+        when("tlp_valid", "tlp_header", 128),
+        when("tlp_valid", "tlp_data", inner),
+        when("segment_event_valid", "segment_event_connection", 10),
+        when("segment_event_valid", "segment_event_verdict", 3),
+        when("segment_event_valid", "segment_event_seg_seq", 32),
+        when("segment_event_valid", "segment_event_seg_len", 14),
+        when("fpdu_event_valid", "fpdu_event_connection", 10),
+        when("fpdu_event_valid", "fpdu_event_sequence", 32),
+        when("fpdu_event_valid", "fpdu_event_ulpdu_length", 16),
+        when("fpdu_event_valid", "fpdu_event_error", 5),
+        when("fpdu_event_valid", "fpdu_event_opcode", 4),
+        when("fpdu_event_valid", "fpdu_event_opcode_valid", 1),
+        when("fpdu_event_valid", "fpdu_event_placed_octets", 16),
+    ]
+}
+
+/// Width D of what follows packet memory, for a frame path of `width` bits.
+pub const fn inner_width(width: usize) -> usize {
+    if width == 512 {
+        512
+    } else {
+        128
+    }
+}
+
+/// First word of port `name` in `ports`.
+///
+/// # Panics
+/// If there is no such port.
+pub fn offset(ports: &[Port], name: &str) -> usize {
+    let position = ports.iter().position(|port| port.name == name);
+    let position = position.unwrap_or_else(|| panic!("the core has no port {name}"));
+    ports[..position].iter().map(Port::words).sum()
+}
+
+/// Words of all `ports`.
+pub fn words(ports: &[Port]) -> usize {
+    ports.iter().map(Port::words).sum()
+}

@@ -1,0 +1,321 @@
+//! Everything joined and stepped by one clock.
+
+use crate::core::{Core, TlpBeat};
+use crate::error::SimError;
+use crate::ethernet::FrameSource;
+use pcie_sim::memory::Access;
+use pcie_sim::{Bdf, Kind, Limits, RootComplex, RootComplexSettings, Tlp, TransferSize};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rnic_abi::events::{FpduTrace, SegmentTrace};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+/// Bus address of BAR0.
+pub const BAR0_ADDRESS: u64 = 0xfe00_0000;
+/// Cycles in reset at the start.
+const RESET_CYCLES: usize = 16;
+/// Cycles after reset until the page pool has filled its list of free pages.
+const SETTLE_CYCLES: usize = 1024;
+/// Cycles without any sign of life after which the core counts as idle: longer than the two reads of
+/// the longest FPDU.
+const IDLE_CYCLES: u64 = 10_000;
+
+/// How a simulation runs.
+#[derive(Clone, Debug)]
+pub struct SimulationConfig {
+    /// Frame path in bits: 64, 128 or 512.
+    pub width: usize,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Probability that the host takes no TLP beat in a cycle.
+    pub stall: f64,
+    /// Waveform to write.
+    pub trace: Option<PathBuf>,
+    /// Maximum payload size in octets that the monitor enforces.
+    pub max_payload_octets: usize,
+}
+
+impl Default for SimulationConfig {
+    fn default() -> Self {
+        Self {
+            width: 64,
+            seed: 1,
+            stall: 0.0,
+            trace: None,
+            max_payload_octets: 256,
+        }
+    }
+}
+
+/// A TLP being put together from its beats.
+#[derive(Debug, Default)]
+struct Assembly {
+    open: bool,
+    header: [u32; 4],
+    payload: Vec<u8>,
+}
+
+/// Core, root complex, wire, and what was seen.
+#[derive(Debug)]
+pub struct Simulation {
+    core: Core,
+    complex: RootComplex,
+    frames: FrameSource,
+    random: ChaCha8Rng,
+    stall: f64,
+    traced: bool,
+    now: u64,
+    last_activity: u64,
+    last_write: u64,
+    last_frame_end: u64,
+    frames_ended: u64,
+    assembly: Assembly,
+    request: Option<([u32; 4], u32)>,
+    segments: VecDeque<SegmentTrace>,
+    fpdus: VecDeque<FpduTrace>,
+}
+
+impl Simulation {
+    /// Build or find the core, put it through reset, and let it settle.
+    pub fn new(config: &SimulationConfig) -> Result<Self, SimError> {
+        let core = Core::load(config.width, config.trace.as_deref())?;
+        let payload = TransferSize::from_octets(config.max_payload_octets);
+        let limits = Limits {
+            max_payload: payload.unwrap_or(TransferSize::Octets128),
+            ..Limits::default()
+        };
+        let settings = RootComplexSettings {
+            limits,
+            ..RootComplexSettings::default()
+        };
+        let mut simulation = Self {
+            core,
+            complex: RootComplex::new(settings),
+            frames: FrameSource::new(config.width),
+            random: ChaCha8Rng::seed_from_u64(config.seed),
+            stall: config.stall,
+            traced: config.trace.is_some(),
+            now: 0,
+            last_activity: 0,
+            last_write: 0,
+            last_frame_end: 0,
+            frames_ended: 0,
+            assembly: Assembly::default(),
+            request: None,
+            segments: VecDeque::new(),
+            fpdus: VecDeque::new(),
+        };
+        simulation.core.set_device_id(Bdf::new(1, 0, 0).bits());
+        simulation.core.set_reset(true);
+        simulation.run(RESET_CYCLES);
+        simulation.core.set_reset(false);
+        simulation.run(SETTLE_CYCLES);
+        Ok(simulation)
+    }
+
+    /// One clock cycle.
+    pub fn step(&mut self) {
+        let ready = self.stall == 0.0 || !self.random.random_bool(self.stall);
+        self.core.set_tlp_ready(ready);
+        let beat = self.frames.beat();
+        let given = beat.is_some();
+        self.core.set_frame(beat);
+        self.offer_request();
+        self.core.cycle(self.traced);
+        if self.frames.advance(given) {
+            self.last_frame_end = self.now;
+            self.frames_ended += 1;
+        }
+        if given {
+            self.last_activity = self.now;
+        }
+        if ready {
+            self.take_tlp();
+        }
+        self.take_events();
+        if self.request.is_some() && self.core.request_ready() {
+            self.request = None;
+        }
+        self.now += 1;
+    }
+
+    /// `cycles` clock cycles.
+    pub fn run(&mut self, cycles: usize) {
+        for _ in 0..cycles {
+            self.step();
+        }
+    }
+
+    /// Step until every frame is in and the core has shown no sign of life for a long time.
+    pub fn run_until_idle(&mut self) {
+        self.last_activity = self.now;
+        while self.frames.waiting() > 0 || self.now - self.last_activity < IDLE_CYCLES {
+            self.step();
+        }
+    }
+
+    /// Append a frame to the wire.
+    pub fn push_frame(&mut self, octets: Vec<u8>, error: bool) {
+        self.frames.push(octets, error);
+    }
+
+    /// The wire.
+    pub fn frames_mut(&mut self) -> &mut FrameSource {
+        &mut self.frames
+    }
+
+    /// Frames not yet whole in the core.
+    pub fn frames_waiting(&self) -> usize {
+        self.frames.waiting()
+    }
+
+    /// Frames that have ended.
+    pub fn frames_ended(&self) -> u64 {
+        self.frames_ended
+    }
+
+    /// Free pages of packet memory in the last cycle.
+    pub fn free_pages(&self) -> u32 {
+        self.core.free_pages()
+    }
+
+    /// Cycles since the start, reset included.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Cycle in which the last memory write was taken.
+    pub fn last_write(&self) -> u64 {
+        self.last_write
+    }
+
+    /// Cycle in which the last beat of a frame was given.
+    pub fn last_frame_end(&self) -> u64 {
+        self.last_frame_end
+    }
+
+    /// The root complex with its memory and monitor.
+    pub fn complex(&self) -> &RootComplex {
+        &self.complex
+    }
+
+    /// The root complex, to change it.
+    pub fn complex_mut(&mut self) -> &mut RootComplex {
+        &mut self.complex
+    }
+
+    /// The verilated core, for bare speed measurements.
+    pub fn core_mut(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    /// Waveform on or off from the next cycle on, if one is being written.
+    pub fn set_traced(&mut self, traced: bool) {
+        self.traced = traced;
+    }
+
+    /// The next segment verdict not yet taken.
+    pub fn next_segment(&mut self) -> Option<SegmentTrace> {
+        self.segments.pop_front()
+    }
+
+    /// The next FPDU verdict not yet taken.
+    pub fn next_fpdu(&mut self) -> Option<FpduTrace> {
+        self.fpdus.pop_front()
+    }
+
+    /// Map zeroed host memory that the device may write.
+    pub fn map(&mut self, name: &str, address: u64, octets: usize) -> bool {
+        self.complex
+            .memory_mut()
+            .map(name, address, octets, Access::WRITE)
+            .is_ok()
+    }
+
+    fn offer_request(&mut self) {
+        if self.request.is_none() && !self.complex.is_idle() {
+            self.request = self
+                .complex
+                .next_downstream(self.now)
+                .map(|tlp| request_of(&tlp));
+            self.last_activity = self.now;
+        }
+        self.core
+            .set_request(self.request.as_ref().map(|(header, data)| (header, *data)));
+    }
+
+    fn take_tlp(&mut self) {
+        let Some(beat) = self.core.tlp() else { return };
+        self.last_activity = self.now;
+        if !self.assembly.take(&beat) {
+            return;
+        }
+        let four = self.assembly.header[0] >> 29 & 1 == 1;
+        let write = self.assembly.header[0] >> 24 & 0x5f == 0x40;
+        let header = &self.assembly.header[..if four { 4 } else { 3 }];
+        let payload = std::mem::take(&mut self.assembly.payload);
+        self.complex.upstream_dwords(self.now, header, payload);
+        if write {
+            self.last_write = self.now;
+        }
+    }
+
+    fn take_events(&mut self) {
+        if let Some([connection, verdict, seg_seq, seg_len]) = self.core.segment_event() {
+            self.last_activity = self.now;
+            self.segments.push_back(SegmentTrace {
+                connection: connection as u16,
+                verdict: verdict as u8,
+                seg_seq,
+                seg_len: seg_len as u16,
+            });
+        }
+        if let Some(words) = self.core.fpdu_event() {
+            self.last_activity = self.now;
+            self.fpdus.push_back(FpduTrace {
+                connection: words[0] as u16,
+                sequence: words[1],
+                ulpdu_length: words[2] as u16,
+                error: words[3] as u8,
+                opcode: (words[5] != 0).then_some(words[4] as u8),
+                placed_octets: words[6] as u16,
+            });
+        }
+    }
+}
+
+impl Assembly {
+    /// Add a beat; true when the packet is whole.
+    fn take(&mut self, beat: &TlpBeat) -> bool {
+        if !self.open {
+            self.header.copy_from_slice(beat.header);
+            self.payload.clear();
+        }
+        for (lane, dword) in beat.data.iter().enumerate() {
+            if beat.keep >> lane & 1 == 1 {
+                self.payload.extend_from_slice(&dword.to_le_bytes());
+            }
+        }
+        self.open = !beat.last;
+        beat.last
+    }
+}
+
+/// A packet to the device as the core's request port takes it: header and first doubleword.
+fn request_of(tlp: &Tlp) -> ([u32; 4], u32) {
+    let packed = tlp
+        .header
+        .pack()
+        .expect("the root complex builds only what packs");
+    let mut header = [0; 4];
+    header[..packed.len()].copy_from_slice(&packed);
+    let data = match tlp.header.kind {
+        Kind::MWr(_) => tlp
+            .payload
+            .first_chunk::<4>()
+            .map_or(0, |octets| u32::from_le_bytes(*octets)),
+        _ => 0,
+    };
+    (header, data)
+}

@@ -1,0 +1,174 @@
+//! Verilate and compile, with a cache named by content.
+
+use super::shim;
+use crate::error::SimError;
+use crate::ports::Port;
+use std::collections::hash_map::DefaultHasher;
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What to build.
+#[derive(Debug)]
+pub struct Options<'a> {
+    /// Verilog with the top module `rnic`.
+    pub verilog: &'a str,
+    /// Inputs of the top module without the clock.
+    pub inputs: &'a [Port],
+    /// Outputs of the top module.
+    pub outputs: &'a [Port],
+    /// Build with waveform support; slower.
+    pub trace: bool,
+}
+
+/// The folder of the whole project.
+pub fn workspace_root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest
+        .parent()
+        .expect("the crate is a folder of the workspace")
+        .to_path_buf()
+}
+
+/// Verilator's own folder in the project's tool environment.
+pub fn verilator_root() -> Result<PathBuf, SimError> {
+    let libraries = workspace_root().join(".tools/venv/lib");
+    let missing = || SimError::ToolMissing {
+        path: libraries.clone(),
+    };
+    let found = fs::read_dir(&libraries).map_err(|_| missing())?.flatten();
+    let mut roots = found.map(|python| python.path().join("site-packages/verilator"));
+    roots
+        .find(|root| root.join("bin/verilator_bin").exists())
+        .ok_or_else(missing)
+}
+
+/// Build the model unless it is there; the path of its library.
+pub fn build(options: &Options) -> Result<PathBuf, SimError> {
+    let shim_text = shim::text(options.inputs, options.outputs, options.trace);
+    let mut hasher = DefaultHasher::new();
+    (options.verilog, &shim_text, COMPILE_FLAGS).hash(&mut hasher);
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.unwrap_or_else(|| workspace_root().join("target"));
+    let folder = target
+        .join("verilated")
+        .join(format!("{:016x}", hasher.finish()));
+    let library = folder.join("librnic.so");
+    if library.exists() {
+        return Ok(library);
+    }
+    // Built aside and moved into place whole: a build that is cut off leaves nothing half done, and
+    // two that run at once do not meet.
+    let work = folder.with_extension(format!("work{}", std::process::id()));
+    fs::create_dir_all(&work).map_err(|source| SimError::Io {
+        path: work.clone(),
+        source,
+    })?;
+    write(&work.join("rnic.v"), options.verilog)?;
+    write(&work.join("shim.cpp"), &shim_text)?;
+    verilate(&work, options.trace)?;
+    compile(&work)?;
+    link(&work, options.trace)?;
+    if fs::rename(&work, &folder).is_err() && !library.exists() {
+        let source = std::io::Error::other("the finished build could not be moved into place");
+        return Err(SimError::Io {
+            path: folder,
+            source,
+        });
+    }
+    Ok(library)
+}
+
+const COMPILE_FLAGS: &str = "-O3 -march=native -fPIC -std=c++17";
+
+fn write(path: &Path, text: &str) -> Result<(), SimError> {
+    fs::write(path, text).map_err(|source| SimError::Io {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+fn verilate(work: &Path, trace: bool) -> Result<(), SimError> {
+    let root = verilator_root()?;
+    let mut command = Command::new(root.join("bin/verilator_bin"));
+    command.env("VERILATOR_ROOT", &root);
+    command.args([
+        "--cc",
+        "--top-module",
+        "rnic",
+        "--prefix",
+        shim::CLASS,
+        "-Mdir",
+        "obj",
+    ]);
+    command.args([
+        "-O3",
+        "--x-assign",
+        "fast",
+        "--x-initial",
+        "fast",
+        "--no-timing",
+    ]);
+    // The emitter's own widths are not Verilog's; latches and combinational loops are fatal.
+    command.args([
+        "-Wno-fatal",
+        "-Wno-WIDTH",
+        "-Werror-LATCH",
+        "-Werror-UNOPTFLAT",
+    ]);
+    if trace {
+        command.arg("--trace-fst");
+    }
+    command.arg("rnic.v");
+    run("verilator", command, work)
+}
+
+fn compile(work: &Path) -> Result<(), SimError> {
+    let mut command = Command::new("make");
+    command.args(["-s", "-j2", "-C", "obj", "-f", "Vrnic.mk"]);
+    // The packaged verilated.mk leaves CFG_* empty; a precompiled header then needs its flag named.
+    command
+        .arg("CFG_CXXFLAGS_PCH_I=-include")
+        .arg(format!("OPT={COMPILE_FLAGS}"));
+    command.args(["libVrnic", "libverilated"]);
+    run("make", command, work)
+}
+
+fn link(work: &Path, trace: bool) -> Result<(), SimError> {
+    let include = verilator_root()?.join("include");
+    let mut command = Command::new("g++");
+    command
+        .args(COMPILE_FLAGS.split(' '))
+        .args(["-shared", "-o", "librnic.so", "shim.cpp"]);
+    command
+        .arg("-Iobj")
+        .arg("-I")
+        .arg(&include)
+        .arg("-I")
+        .arg(include.join("vltstd"));
+    command.args(["obj/libVrnic.a", "obj/libverilated.a", "-lpthread"]);
+    if trace {
+        command.arg("-lz");
+    }
+    run("g++", command, work)
+}
+
+/// Run a tool in `work`; its output goes to a log beside what it builds.
+fn run(tool: &'static str, mut command: Command, work: &Path) -> Result<(), SimError> {
+    let log = work.join(format!("{tool}.log"));
+    let output = command.current_dir(work).output();
+    let output = output.map_err(|source| SimError::Io {
+        path: tool.into(),
+        source,
+    })?;
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.push_str(&String::from_utf8_lossy(&output.stderr));
+    write(&log, &text)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let tail = lines[lines.len().saturating_sub(20)..].join("\n");
+    Err(SimError::ToolFailed { tool, log, tail })
+}

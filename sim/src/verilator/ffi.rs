@@ -1,0 +1,112 @@
+//! The loaded model. All `unsafe` of this crate is here.
+
+use crate::error::SimError;
+use libloading::{Library, Symbol};
+use std::ffi::{c_char, c_int, c_void, CString};
+use std::path::Path;
+use std::ptr::NonNull;
+
+type Open = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+type Close = unsafe extern "C" fn(*mut c_void);
+type Cycle = unsafe extern "C" fn(*mut c_void, *const u32, *mut u32, c_int);
+type Evaluate = unsafe extern "C" fn(*mut c_void, u64);
+
+/// An instance of the verilated core.
+#[derive(Debug)]
+pub struct Model {
+    handle: NonNull<c_void>,
+    close: Close,
+    cycle: Cycle,
+    evaluate: Evaluate,
+    input_words: usize,
+    output_words: usize,
+    // Declared last: unloaded after everything that points into it is gone.
+    _library: Library,
+}
+
+impl Model {
+    /// Load `library`, built by [`build`](super::build), and make an instance that exchanges the given
+    /// numbers of words. `trace` names a waveform file, for libraries built with waveform support.
+    pub fn load(
+        library: &Path,
+        input_words: usize,
+        output_words: usize,
+        trace: Option<&Path>,
+    ) -> Result<Self, SimError> {
+        let failed = |reason: String| SimError::Load {
+            path: library.to_path_buf(),
+            reason,
+        };
+        let trace = trace.map(|path| CString::new(path.as_os_str().as_encoded_bytes()));
+        let trace = trace
+            .transpose()
+            .map_err(|error| failed(error.to_string()))?;
+        // SAFETY: the library was built by this crate from its own shim; loading it runs only the C++
+        // runtime's initialisers.
+        let loaded = unsafe { Library::new(library) }.map_err(|error| failed(error.to_string()))?;
+        // SAFETY: the four symbols are defined by the shim with exactly these types (shim.rs); the
+        // function pointers copied out of them are used only while `_library` is alive.
+        let (open, close, cycle, evaluate) = unsafe {
+            let open: Symbol<Open> = loaded
+                .get(b"rnic_open")
+                .map_err(|e| failed(e.to_string()))?;
+            let close: Symbol<Close> = loaded
+                .get(b"rnic_close")
+                .map_err(|e| failed(e.to_string()))?;
+            let cycle: Symbol<Cycle> = loaded
+                .get(b"rnic_cycle")
+                .map_err(|e| failed(e.to_string()))?;
+            let evaluate: Symbol<Evaluate> = loaded
+                .get(b"rnic_evaluate")
+                .map_err(|e| failed(e.to_string()))?;
+            (*open, *close, *cycle, *evaluate)
+        };
+        let path = trace
+            .as_ref()
+            .map_or(std::ptr::null(), |path| path.as_ptr());
+        // SAFETY: `path` is null or a C string that outlives the call.
+        let handle = unsafe { open(path) };
+        let handle = NonNull::new(handle).ok_or_else(|| failed("no instance".into()))?;
+        Ok(Self {
+            handle,
+            close,
+            cycle,
+            evaluate,
+            input_words,
+            output_words,
+            _library: loaded,
+        })
+    }
+
+    /// One clock cycle: apply `inputs`, let them settle, copy the outputs of this cycle, clock.
+    ///
+    /// # Panics
+    /// If the slices have not the lengths the model was loaded for.
+    pub fn cycle(&mut self, inputs: &[u32], outputs: &mut [u32], traced: bool) {
+        assert_eq!(inputs.len(), self.input_words);
+        assert_eq!(outputs.len(), self.output_words);
+        // SAFETY: the handle is live, and the shim reads and writes exactly the number of words
+        // asserted above (both come from the same port tables).
+        unsafe {
+            (self.cycle)(
+                self.handle.as_ptr(),
+                inputs.as_ptr(),
+                outputs.as_mut_ptr(),
+                c_int::from(traced),
+            )
+        }
+    }
+
+    /// `cycles` clock cycles with the inputs as they stand and nothing looked at.
+    pub fn evaluate(&mut self, cycles: u64) {
+        // SAFETY: the handle is live.
+        unsafe { (self.evaluate)(self.handle.as_ptr(), cycles) }
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        // SAFETY: the handle came from `rnic_open` and is closed once.
+        unsafe { (self.close)(self.handle.as_ptr()) }
+    }
+}

@@ -1,0 +1,11 @@
+//! From emitted Verilog to a loaded model: tools, build with cache, C shim, loading.
+//!
+//! A model is built once for each text of Verilog and shim (their hash names its folder under
+//! `target/verilated`), so a run after the first starts at once.
+
+mod ffi;
+mod shim;
+mod build;
+
+pub use build::{build, verilator_root, workspace_root, Options};
+pub use ffi::Model;

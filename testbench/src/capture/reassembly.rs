@@ -1,0 +1,109 @@
+//! Octets of one TCP direction in order, however they arrived.
+//!
+//! This is the whole of what a receiver without limits would see; it serves to learn from a capture
+//! what a device must be told, and to say what a device should have placed.
+
+use std::collections::BTreeMap;
+
+/// Octets in order, with the frame that brought each run.
+#[derive(Clone, Debug, Default)]
+pub struct Reassembly {
+    /// Sequence number of `octets[0]`, once known.
+    start: Option<u32>,
+    octets: Vec<u8>,
+    /// Run borders: from this offset on, octets became contiguous with this frame.
+    arrivals: Vec<(usize, usize)>,
+    /// Octets ahead of a gap, by offset from `start`.
+    ahead: BTreeMap<usize, Vec<u8>>,
+}
+
+impl Reassembly {
+    /// Set the sequence number of the first octet, if it is not known yet.
+    pub fn begin(&mut self, sequence: u32) {
+        self.start.get_or_insert(sequence);
+    }
+
+    /// Add the payload of a segment that came in frame `frame`.
+    pub fn push(&mut self, sequence: u32, payload: &[u8], frame: usize) {
+        let Some(start) = self.start else { return };
+        if payload.is_empty() {
+            return;
+        }
+        // Distance from the next octet expected; sequence space is a circle.
+        let next = start.wrapping_add(self.octets.len() as u32);
+        let distance = i64::from(sequence.wrapping_sub(next) as i32);
+        let offset = self.octets.len() as i64 + distance;
+        if offset + payload.len() as i64 <= self.octets.len() as i64 {
+            return;
+        }
+        let skip = usize::try_from(-offset).unwrap_or(0);
+        let offset = offset.max(0) as usize;
+        self.ahead
+            .entry(offset)
+            .or_insert_with(|| payload[skip..].to_vec());
+        self.close_gaps(frame);
+    }
+
+    fn close_gaps(&mut self, frame: usize) {
+        while let Some(entry) = self.ahead.first_entry() {
+            let offset = *entry.key();
+            if offset > self.octets.len() {
+                return;
+            }
+            let run = entry.remove();
+            let known = self.octets.len() - offset;
+            if known < run.len() {
+                self.arrivals.push((self.octets.len(), frame));
+                self.octets.extend_from_slice(&run[known..]);
+            }
+        }
+    }
+
+    /// Octets so far.
+    pub fn octets(&self) -> &[u8] {
+        &self.octets
+    }
+
+    /// Sequence number of the octet at `offset`.
+    pub fn sequence(&self, offset: usize) -> u32 {
+        self.start.unwrap_or(0).wrapping_add(offset as u32)
+    }
+
+    /// Offset of `sequence`, if it is among the octets received or just behind them.
+    pub fn offset(&self, sequence: u32) -> Option<usize> {
+        let offset = sequence.wrapping_sub(self.start?) as usize;
+        (offset <= self.octets.len()).then_some(offset)
+    }
+
+    /// The frame with which all octets before `end` were there.
+    pub fn arrival(&self, end: usize) -> usize {
+        let run = self.arrivals.partition_point(|&(offset, _)| offset < end);
+        run.checked_sub(1).map_or(0, |run| self.arrivals[run].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_overlaps_and_wrap_give_the_stream_once() {
+        let stream: Vec<u8> = (0..200).collect();
+        let start = u32::MAX - 50;
+        let piece = |from: usize, to: usize| (start.wrapping_add(from as u32), &stream[from..to]);
+        let mut reassembly = Reassembly::default();
+        reassembly.begin(start);
+        for (frame, (from, to)) in [(0, 10), (60, 90), (5, 40), (80, 200), (35, 70), (0, 200)]
+            .into_iter()
+            .enumerate()
+        {
+            let (sequence, payload) = piece(from, to);
+            reassembly.push(sequence, payload, frame);
+        }
+        assert_eq!(reassembly.octets(), stream);
+        assert_eq!(reassembly.arrival(10), 0);
+        assert_eq!(reassembly.arrival(40), 2);
+        assert_eq!(reassembly.arrival(200), 4);
+        assert_eq!(reassembly.offset(0), Some(51));
+    }
+}

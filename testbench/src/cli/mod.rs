@@ -1,0 +1,60 @@
+//! The command line: options, exit statuses, one line for each way to fail.
+//!
+//! Status 0: all good. 1: the run finished and found a difference or a figure below its goal. 2: the
+//! input or the options could not be used.
+
+mod play;
+mod emit;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  rnic play testbench/captures/rping-v4-crc.pcap
+  rnic play --width 128 --json report.json capture.pcap
+  rnic emit --width 64 --out build/verilog";
+
+/// Open iWARP RNIC receive offload: play captures through it, measure it, emit its Verilog.
+#[derive(Debug, Parser)]
+#[command(name = "rnic", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Play captures through the device, frame by frame.
+    Play(play::Arguments),
+    /// Write the Verilog of the core.
+    Emit(emit::Arguments),
+}
+
+/// How a command ended without being at fault itself.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All good.
+    Good,
+    /// A difference, a failed check, or a figure below its goal.
+    Bad,
+}
+
+/// Run the command line of this process.
+pub(crate) fn run() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Play(arguments) => play::run(&arguments),
+        Command::Emit(arguments) => emit::run(&arguments),
+    };
+    match result {
+        Ok(Outcome::Good) => ExitCode::SUCCESS,
+        Ok(Outcome::Bad) => ExitCode::from(1),
+        Err(message) => {
+            eprintln!("rnic: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Why a command could not be carried out, in one line for its user.
+pub(crate) type Failure = Box<dyn std::error::Error>;

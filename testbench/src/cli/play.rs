@@ -1,0 +1,171 @@
+//! `rnic play`: captures through the device.
+
+use crate::cli::{Failure, Outcome};
+use indicatif::{ProgressBar, ProgressStyle};
+use rnic_testbench::capture::{self, StartupOverride};
+use rnic_testbench::play::{self, regions, summary, DutKind, Options, PlayError, Report};
+use std::fs;
+use std::io::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+const EXAMPLE: &str = "\
+Example:
+  rnic play --dut both --width 64 --json - testbench/captures/rping-v4-crc.pcap";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Arguments {
+    /// pcap or pcapng files, plain or gzip, of Ethernet frames.
+    #[arg(required = true, value_name = "CAPTURE")]
+    captures: Vec<PathBuf>,
+    /// Which receiver plays; `both` compares them.
+    #[arg(long, value_enum, default_value_t = DutKind::Both)]
+    dut: DutKind,
+    /// Frame path of the RTL in bits: 64, 128 or 512.
+    #[arg(long, default_value_t = 64, value_parser = width)]
+    width: usize,
+    /// Write the report as JSON; `-` for stdout. Several captures give one report a line.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write a waveform of the RTL run (FST); one capture only.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Frames, counted from 1, that the waveform shows.
+    #[arg(long, value_name = "A..B", value_parser = frame_range, requires = "trace")]
+    trace_frames: Option<Range<usize>>,
+    /// Only this flow is received by the device; others go to the host path.
+    #[arg(long, value_name = "N")]
+    flow: Option<usize>,
+    /// Random back-pressure on the PCI Express side, as a probability for each cycle.
+    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
+    stall: f64,
+    /// Seed of every random choice.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// For a flow whose start-up frames are not in the capture: m=0|1,c=0|1,start=SEQ.
+    #[arg(long, value_name = "SPEC", value_parser = startup)]
+    mpa: Option<StartupOverride>,
+    /// Regions instead of the learned ones (TOML), to try refusals.
+    #[arg(long, value_name = "FILE")]
+    regions: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    if arguments.trace.is_some() && arguments.captures.len() > 1 {
+        let what = "--trace takes one capture; give one CAPTURE only".into();
+        return Err(PlayError::Option(what).into());
+    }
+    let regions = arguments
+        .regions
+        .as_deref()
+        .map(regions::read)
+        .transpose()?;
+    let options = Options {
+        dut: arguments.dut,
+        width: arguments.width,
+        seed: arguments.seed,
+        stall: arguments.stall,
+        flow: arguments.flow,
+        trace: arguments.trace.clone(),
+        trace_frames: arguments.trace_frames.clone(),
+        regions,
+    };
+    let mut json = Vec::new();
+    let mut outcome = Outcome::Good;
+    let to_stdout = arguments.json.as_deref() == Some(Path::new("-"));
+    for path in &arguments.captures {
+        let report = play_one(path, arguments.mpa, &options)?;
+        if report.mismatches > 0 {
+            outcome = Outcome::Bad;
+        }
+        if to_stdout {
+            report
+                .told
+                .iter()
+                .for_each(|difference| eprintln!("difference: {difference}"));
+        } else {
+            print!("{}", summary::text(&report));
+        }
+        serde_json::to_writer(&mut json, &report)?;
+        json.push(b'\n');
+    }
+    match &arguments.json {
+        Some(_) if to_stdout => std::io::stdout().write_all(&json)?,
+        Some(path) => {
+            let failed = |error| PlayError::Option(format!("{}: {error}", path.display()));
+            fs::write(path, &json).map_err(failed)?;
+        }
+        None => {}
+    }
+    Ok(outcome)
+}
+
+fn play_one(
+    path: &Path,
+    startup: Option<StartupOverride>,
+    options: &Options,
+) -> Result<Report, Failure> {
+    let capture = capture::read(path)?;
+    let flows = capture::flows(&capture, startup);
+    let progress = ProgressBar::new(capture.frames.len() as u64);
+    let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} frames, {eta} left")?;
+    progress.set_style(style);
+    progress.set_message(path.display().to_string());
+    let report = play::play(&capture, &flows, options, &progress);
+    progress.finish_and_clear();
+    Ok(report?)
+}
+
+/// A width the core is built for.
+pub(crate) fn width(text: &str) -> Result<usize, String> {
+    let known = text
+        .parse()
+        .ok()
+        .filter(|width| [64, 128, 512].contains(width));
+    known.ok_or_else(|| "use 64, 128 or 512".into())
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    let known = text.parse().ok().filter(|p| (0.0..=0.95).contains(p));
+    known.ok_or_else(|| "use a number from 0 to 0.95; at 1 nothing would ever move".into())
+}
+
+fn frame_range(text: &str) -> Result<Range<usize>, String> {
+    let parse = |(first, last): (&str, &str)| {
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        (first >= 1 && last >= first).then_some(first..last + 1)
+    };
+    text.split_once("..")
+        .and_then(parse)
+        .ok_or_else(|| "use A..B with 1 <= A <= B".into())
+}
+
+fn startup(text: &str) -> Result<StartupOverride, String> {
+    let mut given = StartupOverride {
+        markers: false,
+        crc: true,
+        start: 0,
+    };
+    let mut start_given = false;
+    for part in text.split(',') {
+        match part.split_once('=') {
+            Some(("m", "0")) => given.markers = false,
+            Some(("m", "1")) => given.markers = true,
+            Some(("c", "0")) => given.crc = false,
+            Some(("c", "1")) => given.crc = true,
+            Some(("start", number)) => {
+                let number = number
+                    .parse()
+                    .map_err(|_| format!("{number} is no sequence number"))?;
+                given.start = number;
+                start_given = true;
+            }
+            _ => return Err(format!("{part} is not one of m=0|1, c=0|1, start=SEQ")),
+        }
+    }
+    if !start_given {
+        return Err("start=SEQ is missing: the first sequence number of full operation".into());
+    }
+    Ok(given)
+}

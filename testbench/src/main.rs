@@ -1,0 +1,9 @@
+//! `rnic`: play captures through the receive offload, measure it, emit its Verilog.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

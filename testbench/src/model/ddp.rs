@@ -1,0 +1,404 @@
+//! DDP and RDMAP: heads, checks in order, untagged queues (RFC 5041 sections 4 to 7, RFC 5040
+//! sections 4 and 5).
+
+use crate::model::completion;
+use crate::model::mpa::Fpdu;
+use crate::model::stag::{Regions, User};
+use rnic_abi::errors::StreamError;
+use rnic_abi::limits::QUEUES;
+use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_WRITE};
+use std::collections::VecDeque;
+
+const TAGGED_HEADER_OCTETS: usize = 14;
+const UNTAGGED_HEADER_OCTETS: usize = 18;
+
+const OPCODE_RDMA_WRITE: u8 = 0;
+const OPCODE_READ_REQUEST: u8 = 1;
+const OPCODE_READ_RESPONSE: u8 = 2;
+const OPCODE_SEND: u8 = 3;
+const OPCODE_SEND_INVALIDATE: u8 = 4;
+const OPCODE_SEND_SE_INVALIDATE: u8 = 6;
+const OPCODE_TERMINATE: u8 = 7;
+
+/// The two control octets, common to both buffer models (DDP-005, RDMAP-001).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// T: the segment addresses a tagged buffer.
+    pub tagged: bool,
+    /// L: the last segment of its message.
+    pub last: bool,
+    /// DV.
+    pub ddp_version: u8,
+    /// RV.
+    pub rdmap_version: u8,
+    /// RDMAP opcode.
+    pub opcode: u8,
+}
+
+impl Head {
+    /// The head of a ULPDU that holds a whole DDP header.
+    pub fn parse(ulpdu: &[u8]) -> Option<Self> {
+        let control = *ulpdu.first()?;
+        let tagged = control & 0x80 != 0;
+        let needed = if tagged {
+            TAGGED_HEADER_OCTETS
+        } else {
+            UNTAGGED_HEADER_OCTETS
+        };
+        if ulpdu.len() < needed {
+            return None;
+        }
+        Some(Self {
+            tagged,
+            last: control & 0x40 != 0,
+            ddp_version: control & 0x03,
+            rdmap_version: ulpdu[1] >> 6,
+            opcode: ulpdu[1] & 0x0f,
+        })
+    }
+
+    /// The head of an FPDU whose CRC and markers are right.
+    pub fn trusted(fpdu: &Fpdu) -> Option<Self> {
+        (fpdu.crc_good && fpdu.marker_good)
+            .then(|| Self::parse(&fpdu.ulpdu))
+            .flatten()
+    }
+}
+
+/// The RDMAP opcode an FPDU counts under, if it counts.
+pub fn counted_opcode(fpdu: &Fpdu) -> Option<u8> {
+    Head::trusted(fpdu).map(|head| head.opcode)
+}
+
+/// A tagged segment (DDP-010).
+#[derive(Copy, Clone, Debug)]
+pub struct Tagged<'a> {
+    /// Control octets.
+    pub head: Head,
+    /// STag.
+    pub stag: u32,
+    /// TO.
+    pub offset: u64,
+    /// Payload.
+    pub payload: &'a [u8],
+}
+
+/// An untagged segment (DDP-011).
+#[derive(Copy, Clone, Debug)]
+pub struct Untagged<'a> {
+    /// Control octets.
+    pub head: Head,
+    /// Invalidate STag (RDMAP-006).
+    pub invalidate_stag: u32,
+    /// QN.
+    pub qn: u32,
+    /// MSN.
+    pub msn: u32,
+    /// MO.
+    pub mo: u32,
+    /// Payload.
+    pub payload: &'a [u8],
+}
+
+fn word(octets: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(octets[at..at + 4].try_into().expect("four octets"))
+}
+
+/// A segment of either buffer model.
+#[derive(Copy, Clone, Debug)]
+pub enum Segment<'a> {
+    /// T set.
+    Tagged(Tagged<'a>),
+    /// T clear.
+    Untagged(Untagged<'a>),
+}
+
+impl<'a> Segment<'a> {
+    /// Read the segment behind a head that [`Head::parse`] gave of the same ULPDU.
+    pub fn parse(head: Head, ulpdu: &'a [u8]) -> Self {
+        match head.tagged {
+            true => Self::Tagged(Tagged::parse(head, ulpdu)),
+            false => Self::Untagged(Untagged::parse(head, ulpdu)),
+        }
+    }
+}
+
+impl<'a> Tagged<'a> {
+    fn parse(head: Head, ulpdu: &'a [u8]) -> Self {
+        Self {
+            head,
+            stag: word(ulpdu, 2),
+            offset: u64::from(word(ulpdu, 6)) << 32 | u64::from(word(ulpdu, 10)),
+            payload: &ulpdu[TAGGED_HEADER_OCTETS..],
+        }
+    }
+}
+
+impl<'a> Untagged<'a> {
+    fn parse(head: Head, ulpdu: &'a [u8]) -> Self {
+        Self {
+            head,
+            invalidate_stag: word(ulpdu, 2),
+            qn: Self::qn_of(ulpdu),
+            msn: word(ulpdu, 10),
+            mo: word(ulpdu, 14),
+            payload: &ulpdu[UNTAGGED_HEADER_OCTETS..],
+        }
+    }
+
+    /// QN of a ULPDU that holds a whole untagged header.
+    pub fn qn_of(ulpdu: &[u8]) -> u32 {
+        word(ulpdu, 6)
+    }
+}
+
+/// A posted receive buffer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Bus address.
+    pub address: u64,
+    /// Octets.
+    pub octets: u32,
+    /// Entry of the shared pool that holds it.
+    pub pool_entry: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Queue {
+    /// MSN that the first buffer serves.
+    next_msn: u32,
+    buffers: VecDeque<Buffer>,
+}
+
+/// What an FPDU does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The connection stops.
+    pub error: Option<StreamError>,
+    /// Octets to place, with their bus address.
+    pub placement: Option<(u64, Vec<u8>)>,
+    /// Completion entry that follows them.
+    pub completion: Option<[u32; 6]>,
+}
+
+/// DDP state of one connection.
+#[derive(Clone, Debug)]
+pub struct DdpReceiver {
+    protection_domain: u16,
+    version: u8,
+    stopped: bool,
+    first_seen: bool,
+    queues: [Option<Queue>; QUEUES],
+}
+
+impl DdpReceiver {
+    /// State on entry to full operation.
+    pub fn new(protection_domain: u16, version: u8) -> Self {
+        Self {
+            protection_domain,
+            version,
+            stopped: false,
+            first_seen: false,
+            queues: [const { None }; QUEUES],
+        }
+    }
+
+    /// Has an error stopped the connection?
+    pub fn stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Open a queue; MSNs start at 1 (DDP-014).
+    pub fn open_queue(&mut self, qn: u32) {
+        self.queues[qn as usize] = Some(Queue {
+            next_msn: 1,
+            buffers: VecDeque::new(),
+        });
+    }
+
+    /// Post a buffer.
+    ///
+    /// # Panics
+    /// If the queue is not open.
+    pub fn post(&mut self, qn: u32, buffer: Buffer) {
+        let queue = self.queues[qn as usize].as_mut();
+        queue
+            .expect("buffers are posted to open queues")
+            .buffers
+            .push_back(buffer);
+    }
+
+    /// Take an FPDU of a connection that is not stopped.
+    pub fn receive(&mut self, connection: u16, fpdu: &Fpdu, regions: &mut Regions) -> Outcome {
+        let first = !std::mem::replace(&mut self.first_seen, true);
+        let user = User {
+            connection,
+            protection_domain: self.protection_domain,
+        };
+        self.judge(user, fpdu, first, regions)
+            .unwrap_or_else(|error| {
+                self.stopped = true;
+                Outcome {
+                    error: Some(error),
+                    ..Outcome::default()
+                }
+            })
+    }
+
+    fn judge(
+        &mut self,
+        user: User,
+        fpdu: &Fpdu,
+        first: bool,
+        regions: &mut Regions,
+    ) -> Result<Outcome, StreamError> {
+        if !fpdu.crc_good {
+            return Err(StreamError::MpaCrc);
+        }
+        if !fpdu.marker_good {
+            return Err(StreamError::MpaMarker);
+        }
+        if fpdu.ulpdu.is_empty() {
+            // Only as the ready-to-receive message that may open a stream (MPA2-006).
+            return if first {
+                Ok(Outcome::default())
+            } else {
+                Err(StreamError::MpaZeroLength)
+            };
+        }
+        let head = Head::parse(&fpdu.ulpdu).ok_or(StreamError::DdpShortHeader)?;
+        if head.ddp_version != self.version {
+            return Err(match head.tagged {
+                true => StreamError::DdpTaggedVersion,
+                false => StreamError::DdpUntaggedVersion,
+            });
+        }
+        if head.rdmap_version != self.version {
+            return Err(StreamError::RdmapVersion);
+        }
+        match Segment::parse(head, &fpdu.ulpdu) {
+            Segment::Tagged(segment) => tagged(user, fpdu, &segment, regions),
+            Segment::Untagged(segment) => self.untagged(user, fpdu, &segment, regions),
+        }
+    }
+
+    fn untagged(
+        &mut self,
+        user: User,
+        fpdu: &Fpdu,
+        segment: &Untagged,
+        regions: &mut Regions,
+    ) -> Result<Outcome, StreamError> {
+        let queue = self
+            .queues
+            .get_mut(segment.qn as usize)
+            .and_then(Option::as_mut);
+        let queue = queue.ok_or(StreamError::DdpQn)?;
+        check_untagged_opcode(segment)?;
+        let buffer = buffer_for(queue, segment)?;
+        let end = place_within(&buffer, segment)?;
+        let placement = (!segment.payload.is_empty()).then(|| {
+            (
+                buffer.address + u64::from(segment.mo),
+                segment.payload.to_vec(),
+            )
+        });
+        if !segment.head.last {
+            return Ok(Outcome {
+                placement,
+                ..Outcome::default()
+            });
+        }
+        let invalidates =
+            [OPCODE_SEND_INVALIDATE, OPCODE_SEND_SE_INVALIDATE].contains(&segment.head.opcode);
+        let invalidated_stag = if invalidates {
+            segment.invalidate_stag
+        } else {
+            0
+        };
+        if invalidates {
+            regions.invalidate(user, invalidated_stag)?;
+        }
+        queue.buffers.pop_front();
+        queue.next_msn = queue.next_msn.wrapping_add(1);
+        let entry = completion::receive(
+            user.connection,
+            fpdu,
+            segment,
+            end,
+            invalidated_stag,
+            buffer.pool_entry,
+        );
+        Ok(Outcome {
+            error: None,
+            placement,
+            completion: Some(entry),
+        })
+    }
+}
+
+fn check_untagged_opcode(segment: &Untagged) -> Result<(), StreamError> {
+    // RDMAP-003: Send types on QN 0, Read Request on QN 1, Terminate on QN 2.
+    let fits = match segment.qn {
+        0 => (OPCODE_SEND..=OPCODE_SEND_SE_INVALIDATE).contains(&segment.head.opcode),
+        1 => segment.head.opcode == OPCODE_READ_REQUEST,
+        _ => segment.head.opcode == OPCODE_TERMINATE,
+    };
+    fits.then_some(()).ok_or(StreamError::RdmapOpcode)
+}
+
+/// The buffer of a segment's message; in an ordered stream that is the oldest one (DDP-037, DDP-041).
+fn buffer_for(queue: &Queue, segment: &Untagged) -> Result<Buffer, StreamError> {
+    let ahead = segment.msn.wrapping_sub(queue.next_msn) as i32;
+    if ahead < 0 {
+        return Err(StreamError::DdpMsn);
+    }
+    if ahead as usize >= queue.buffers.len() {
+        return Err(StreamError::DdpNoBuffer);
+    }
+    if ahead > 0 {
+        return Err(StreamError::DdpMsn);
+    }
+    Ok(queue.buffers[0])
+}
+
+/// Message octets up to the end of the segment, if they fit the buffer (DDP-039, DDP-040).
+fn place_within(buffer: &Buffer, segment: &Untagged) -> Result<u32, StreamError> {
+    let length = segment.payload.len() as u64;
+    let beyond = match length {
+        0 => segment.mo > buffer.octets,
+        _ => segment.mo >= buffer.octets,
+    };
+    if beyond {
+        return Err(StreamError::DdpMo);
+    }
+    let end = u64::from(segment.mo) + length;
+    if end > u64::from(buffer.octets) {
+        return Err(StreamError::DdpTooLong);
+    }
+    Ok(end as u32)
+}
+
+fn tagged(
+    user: User,
+    fpdu: &Fpdu,
+    segment: &Tagged,
+    regions: &Regions,
+) -> Result<Outcome, StreamError> {
+    let right = match segment.head.opcode {
+        OPCODE_RDMA_WRITE => RIGHT_REMOTE_WRITE,
+        OPCODE_READ_RESPONSE => RIGHT_READ_SINK,
+        _ => return Err(StreamError::RdmapOpcode),
+    };
+    let mut outcome = Outcome::default();
+    // A segment without payload names no memory; its STag and TO mean nothing (DDP-019).
+    if !segment.payload.is_empty() {
+        let length = segment.payload.len() as u64;
+        let address = regions.resolve(user, segment.stag, segment.offset, length, right)?;
+        outcome.placement = Some((address, segment.payload.to_vec()));
+    }
+    if segment.head.opcode == OPCODE_READ_RESPONSE && segment.head.last {
+        outcome.completion = Some(completion::read_response(user.connection, fpdu, segment));
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,211 @@
+//! MPA: FPDU boundaries by length, markers, CRC32C (RFC 5044 sections 4 and 6).
+//!
+//! The stream is kept as octets from the next FPDU's first one on. Every octet is looked at where it
+//! stands: a marker is where (sequence number - SeqStart) mod 512 is 0 (MPA-013).
+
+/// Distance of markers in octets of the stream.
+const MARKER_INTERVAL: usize = 512;
+const MARKER_OCTETS: usize = 4;
+
+/// An FPDU that is whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fpdu {
+    /// Sequence number of its first octet, a leading marker included.
+    pub sequence: u32,
+    /// Sequence number after its last octet.
+    pub sequence_end: u32,
+    /// The ULPDU.
+    pub ulpdu: Vec<u8>,
+    /// CRC32C is right or not checked.
+    pub crc_good: bool,
+    /// Every marker points to the FPDU's start.
+    pub marker_good: bool,
+}
+
+/// Receive state of one stream.
+#[derive(Clone, Debug)]
+pub struct MpaReceiver {
+    markers: bool,
+    crc: bool,
+    /// Sequence number of `octets[0]`.
+    sequence: u32,
+    /// Octets from SeqStart to `octets[0]`, modulo [`MARKER_INTERVAL`].
+    phase: usize,
+    octets: Vec<u8>,
+}
+
+impl MpaReceiver {
+    /// A stream that starts at `sequence_start`.
+    pub fn new(sequence_start: u32, markers: bool, crc: bool) -> Self {
+        Self {
+            markers,
+            crc,
+            sequence: sequence_start,
+            phase: 0,
+            octets: Vec::new(),
+        }
+    }
+
+    /// Octets of an FPDU begun but not whole.
+    pub fn held_octets(&self) -> usize {
+        self.octets.len()
+    }
+
+    /// Take the next octets of the stream; the FPDUs that became whole.
+    pub fn push(&mut self, octets: &[u8]) -> Vec<Fpdu> {
+        self.octets.extend_from_slice(octets);
+        let mut fpdus = Vec::new();
+        let mut used = 0;
+        while let Some(walk) = self.walk(used) {
+            fpdus.push(self.finish(used, &walk));
+            used += walk.wire_octets;
+            self.sequence = self.sequence.wrapping_add(walk.wire_octets as u32);
+            self.phase = (self.phase + walk.wire_octets) % MARKER_INTERVAL;
+        }
+        self.octets.drain(..used);
+        fpdus
+    }
+
+    /// Walk the FPDU that starts at `octets[start]`; `None` while it is not whole.
+    fn walk(&self, start: usize) -> Option<Walk> {
+        let stream = &self.octets[start..];
+        let mut walk = Walk::default();
+        let mut needed = usize::MAX;
+        while walk.plain.len() < needed {
+            let at = walk.wire_octets;
+            if self.markers && (self.phase + at) % MARKER_INTERVAL == 0 {
+                let marker = stream.get(at..at + MARKER_OCTETS)?;
+                walk.markers
+                    .push((at, u16::from_be_bytes([marker[2], marker[3]])));
+                walk.wire_octets += MARKER_OCTETS;
+                continue;
+            }
+            walk.plain.push(*stream.get(at)?);
+            walk.wire_octets += 1;
+            if walk.plain.len() == 2 {
+                let ulpdu_length = u16::from_be_bytes([walk.plain[0], walk.plain[1]]);
+                needed = (2 + usize::from(ulpdu_length)).next_multiple_of(4) + 4;
+            }
+        }
+        Some(walk)
+    }
+
+    fn finish(&self, start: usize, walk: &Walk) -> Fpdu {
+        let wire = &self.octets[start..start + walk.wire_octets];
+        let ulpdu_length = usize::from(u16::from_be_bytes([walk.plain[0], walk.plain[1]]));
+        // The CRC is the last four octets and covers all before it, leading marker included (MPA-021,
+        // MPA-022); no marker can stand inside it, as everything is a multiple of four octets.
+        let (covered, crc) = wire.split_at(wire.len() - 4);
+        let crc_good = !self.crc || crc32c::crc32c(covered).to_le_bytes() == crc;
+        Fpdu {
+            sequence: self.sequence,
+            sequence_end: self.sequence.wrapping_add(walk.wire_octets as u32),
+            ulpdu: walk.plain[2..2 + ulpdu_length].to_vec(),
+            crc_good,
+            marker_good: walk.markers_agree(),
+        }
+    }
+}
+
+/// An FPDU taken apart.
+#[derive(Clone, Debug, Default)]
+struct Walk {
+    /// Octets without markers, length field first.
+    plain: Vec<u8>,
+    /// Octets with markers.
+    wire_octets: usize,
+    /// Markers: offset in the FPDU, FPDUPTR.
+    markers: Vec<(usize, u16)>,
+}
+
+impl Walk {
+    fn markers_agree(&self) -> bool {
+        let leading = self.markers.first().is_some_and(|&(at, _)| at == 0);
+        let header_at = if leading { MARKER_OCTETS } else { 0 };
+        self.markers.iter().all(|&(at, fpduptr)| {
+            // The two low bits are reserved (MPA-012); positions count modulo 2^16.
+            let fpduptr = fpduptr & !3;
+            if at == 0 {
+                // Between two FPDUs a marker is zero (MPA-010).
+                return fpduptr == 0;
+            }
+            // From ULPDU_Length, or, as the older draft may be read, from the leading marker (MPA-011).
+            fpduptr == (at - header_at) as u16 || fpduptr == at as u16
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn golden(hex: &str) -> Vec<u8> {
+        let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
+        let octet = |pair: &[u8]| {
+            u8::from_str_radix(std::str::from_utf8(pair).expect("ASCII"), 16).expect("hexadecimal")
+        };
+        digits.chunks(2).map(octet).collect()
+    }
+
+    const A_REV_0: &str = "00000000 002A4003 00000000 00000000 00000001 00000000 00000000 00000000
+        00000000 00000000 00000000 00000000 4C86B384";
+    const B_REV_0: &str = "002A4003 00000000 00000000 00000002 00000000 00000014 00000000 00000000
+        00000000 00000000 00000000 00000000 A19CD103";
+    const A_REV_1: &str = "00000000 002A4143 00000000 00000000 00000001 00000000 00000000 00000000
+        00000000 00000000 00000000 00000000 52239983";
+    const B_REV_1: &str = "002A4143 00000000 00000000 00000002 00000000 00000014 00000000 00000000
+        00000000 00000000 00000000 00000000 84925898";
+
+    /// MPA-001, MPA-020, MPA-022, MPA-023, MPA-024: the golden FPDUs, octet by octet.
+    #[test]
+    fn golden_fpdus_are_whole_at_their_last_octet_and_good() {
+        for (hex, offset) in [
+            (A_REV_0, 0),
+            (B_REV_0, 0x1ec),
+            (A_REV_1, 0),
+            (B_REV_1, 0x1ec),
+        ] {
+            let octets = golden(hex);
+            let mut receiver = MpaReceiver::new(0xffff_ff00, true, true);
+            receiver.phase = offset;
+            let (last, head) = octets.split_last().expect("not empty");
+            for octet in head {
+                assert_eq!(
+                    receiver.push(&[*octet]),
+                    [],
+                    "nothing before the last octet (MPA-042)"
+                );
+            }
+            let fpdus = receiver.push(&[*last]);
+            assert_eq!(fpdus.len(), 1);
+            assert_eq!(fpdus[0].ulpdu.len(), 42);
+            assert!(fpdus[0].crc_good && fpdus[0].marker_good, "{hex}");
+        }
+    }
+
+    /// MPA-054: each flipped bit behind the length field is seen.
+    #[test]
+    fn any_flipped_bit_makes_a_golden_fpdu_bad() {
+        for bit in 6 * 8..52 * 8 {
+            let mut octets = golden(A_REV_1);
+            octets[bit / 8] ^= 1 << (bit % 8);
+            let fpdus = MpaReceiver::new(7, true, true).push(&octets);
+            assert!(!fpdus[0].crc_good, "bit {bit}");
+        }
+    }
+
+    /// MPA-010, MPA-011, MPA-012, MPA-055: where a marker may point.
+    #[test]
+    fn markers_agree_only_with_the_start_of_their_fpdu() {
+        let walk = |markers: &[(usize, u16)]| Walk {
+            markers: markers.to_vec(),
+            ..Walk::default()
+        };
+        assert!(walk(&[(0, 0), (512, 0x1fc), (1024, 0x3fc)]).markers_agree());
+        assert!(walk(&[(0, 0), (512, 0x200)]).markers_agree());
+        assert!(walk(&[(20, 0x17)]).markers_agree());
+        assert!(!walk(&[(0, 4)]).markers_agree());
+        assert!(!walk(&[(20, 0x18)]).markers_agree());
+        assert!(!walk(&[(20, 0x10)]).markers_agree());
+    }
+}

@@ -1,0 +1,93 @@
+//! Regions and the checks of an STag (RFC 5041 sections 7.1 and 8.2, RFC 5040 section 5).
+
+use rnic_abi::errors::StreamError;
+use rnic_abi::tables::RIGHT_REMOTE_INVALIDATE;
+use rnic_driver::RegionConfig;
+use std::collections::HashMap;
+
+/// Who uses an STag.
+#[derive(Copy, Clone, Debug)]
+pub struct User {
+    /// Connection.
+    pub connection: u16,
+    /// Its Protection Domain.
+    pub protection_domain: u16,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Region {
+    config: RegionConfig,
+    valid: bool,
+}
+
+impl Region {
+    fn belongs_to(&self, user: User) -> bool {
+        match self.config.connection {
+            Some(connection) => connection.0 == user.connection,
+            None => self.config.protection_domain == user.protection_domain,
+        }
+    }
+}
+
+/// All registered regions by stag_index.
+#[derive(Clone, Debug, Default)]
+pub struct Regions {
+    by_index: HashMap<u32, Region>,
+}
+
+impl Regions {
+    /// Register a region, or make it valid again.
+    pub fn register(&mut self, config: &RegionConfig) {
+        self.by_index.insert(
+            config.stag >> 8,
+            Region {
+                config: *config,
+                valid: true,
+            },
+        );
+    }
+
+    /// Take a region away.
+    pub fn deregister(&mut self, stag: u32) {
+        self.by_index.remove(&(stag >> 8));
+    }
+
+    /// Bus address for `length` octets (at least 1) at `offset` of `stag`, with `right`.
+    pub fn resolve(
+        &self,
+        user: User,
+        stag: u32,
+        offset: u64,
+        length: u64,
+        right: u32,
+    ) -> Result<u64, StreamError> {
+        let region = self.by_index.get(&(stag >> 8));
+        let usable = |region: &&Region| region.valid && region.config.stag == stag;
+        let region = region.filter(usable).ok_or(StreamError::DdpStag)?;
+        if !region.belongs_to(user) {
+            return Err(StreamError::DdpAssociation);
+        }
+        if region.config.rights & right == 0 {
+            return Err(StreamError::RdmapAccess);
+        }
+        let end = offset.checked_add(length).ok_or(StreamError::DdpWrap)?;
+        let base = region.config.tagged_offset;
+        let limit = u128::from(base) + u128::from(region.config.octets);
+        if offset < base || u128::from(end) > limit {
+            return Err(StreamError::DdpBounds);
+        }
+        Ok(region.config.address.wrapping_add(offset - base))
+    }
+
+    /// Invalidate `stag` on the peer's word (RDMAP-014).
+    pub fn invalidate(&mut self, user: User, stag: u32) -> Result<(), StreamError> {
+        let region = self.by_index.get_mut(&(stag >> 8)).filter(|region| {
+            region.valid
+                && region.config.stag == stag
+                && region.belongs_to(user)
+                && region.config.rights & RIGHT_REMOTE_INVALIDATE != 0
+        });
+        region.ok_or(StreamError::RdmapInvalidate)?.valid = false;
+        Ok(())
+    }
+}

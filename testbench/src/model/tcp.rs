@@ -1,0 +1,152 @@
+//! TCP: header, checksum, acceptance (RFC 9293 sections 3.1 and 3.10.7.4).
+
+use crate::model::ip::{ones_complement_sum, TcpDatagram};
+use std::net::{IpAddr, SocketAddr};
+
+const FLAG_FIN: u8 = 0x01;
+const FLAG_SYN: u8 = 0x02;
+const FLAG_RST: u8 = 0x04;
+const FLAG_URG: u8 = 0x20;
+const PROTOCOL_TCP: u32 = 6;
+
+/// A segment with sane header.
+#[derive(Clone, Debug)]
+pub struct TcpSegment<'a> {
+    /// Source address and port.
+    pub source: SocketAddr,
+    /// Destination address and port.
+    pub destination: SocketAddr,
+    /// SEG.SEQ.
+    pub sequence: u32,
+    /// SEG.ACK.
+    pub acknowledgement: u32,
+    /// SEG.WND, unscaled.
+    pub window: u16,
+    /// Control bits.
+    pub flags: u8,
+    /// The checksum is right.
+    pub checksum_good: bool,
+    /// Payload.
+    pub payload: &'a [u8],
+}
+
+impl<'a> TcpSegment<'a> {
+    /// Read a segment; `None` if the data offset is impossible.
+    pub fn parse(datagram: &TcpDatagram<'a>) -> Option<Self> {
+        let octets = datagram.segment;
+        if octets.len() < 20 {
+            return None;
+        }
+        let header = usize::from(octets[12] >> 4) * 4;
+        if header < 20 || header > octets.len() {
+            return None;
+        }
+        let word = |at: usize| u32::from_be_bytes(octets[at..at + 4].try_into().expect("four"));
+        let half = |at: usize| u16::from_be_bytes([octets[at], octets[at + 1]]);
+        let pseudo = pseudo_header_sum(datagram.source, datagram.destination, octets.len());
+        Some(Self {
+            source: SocketAddr::new(datagram.source, half(0)),
+            destination: SocketAddr::new(datagram.destination, half(2)),
+            sequence: word(4),
+            acknowledgement: word(8),
+            window: half(14),
+            flags: octets[13],
+            checksum_good: ones_complement_sum(octets, pseudo) == 0xffff,
+            payload: &octets[header..],
+        })
+    }
+
+    /// Segments that only the host's stack can judge.
+    pub fn is_control(&self) -> bool {
+        let fin_alone = self.flags & FLAG_FIN != 0 && self.payload.is_empty();
+        self.flags & (FLAG_SYN | FLAG_RST | FLAG_URG) != 0 || fin_alone
+    }
+}
+
+fn pseudo_header_sum(source: IpAddr, destination: IpAddr, length: usize) -> u32 {
+    let sum = |address| match address {
+        IpAddr::V4(v4) => ones_complement_sum(&v4.octets(), 0),
+        IpAddr::V6(v6) => ones_complement_sum(&v6.octets(), 0),
+    };
+    u32::from(sum(source)) + u32::from(sum(destination)) + PROTOCOL_TCP + length as u32
+}
+
+/// What becomes of a segment's payload.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Acceptance {
+    /// `octets` octets from payload octet `skip` on are new and in order.
+    Accepted {
+        /// Payload octets received before.
+        skip: usize,
+        /// Octets accepted.
+        octets: usize,
+    },
+    /// Nothing new.
+    Duplicate,
+    /// New, but something before it is missing.
+    OutOfOrder,
+    /// Beyond the receive window.
+    OutsideWindow,
+}
+
+/// Receive state of one connection.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TcpReceiver {
+    /// RCV.NXT.
+    pub rcv_nxt: u32,
+    /// RCV.WND.
+    pub window: u32,
+    /// SEG.ACK of the last segment.
+    pub seg_ack: u32,
+    /// SEG.WND of the last segment.
+    pub seg_wnd: u16,
+    /// A FIN came with payload, and all of it was accepted.
+    pub fin_seen: bool,
+}
+
+impl TcpReceiver {
+    /// State on entry to full operation.
+    pub fn new(rcv_nxt: u32, window: u32) -> Self {
+        Self {
+            rcv_nxt,
+            window,
+            seg_ack: 0,
+            seg_wnd: 0,
+            fin_seen: false,
+        }
+    }
+
+    /// Keep what the segment says of the other direction.
+    pub fn acknowledge(&mut self, segment: &TcpSegment) {
+        self.seg_ack = segment.acknowledgement;
+        self.seg_wnd = segment.window;
+    }
+
+    /// Judge a segment with payload and advance over what is accepted.
+    pub fn accept(&mut self, segment: &TcpSegment) -> Acceptance {
+        self.acknowledge(segment);
+        let length = segment.payload.len() as i64;
+        // Sequence space is a circle: distances are signed 32-bit differences.
+        let first = i64::from(segment.sequence.wrapping_sub(self.rcv_nxt) as i32);
+        let window = i64::from(self.window);
+        if first >= window {
+            return Acceptance::OutsideWindow;
+        }
+        if first > 0 {
+            return Acceptance::OutOfOrder;
+        }
+        let end = first + length;
+        if end <= 0 {
+            return Acceptance::Duplicate;
+        }
+        let octets = end.min(window);
+        self.rcv_nxt = self.rcv_nxt.wrapping_add(octets as u32);
+        if segment.flags & FLAG_FIN != 0 && octets == end {
+            self.fin_seen = true;
+        }
+        Acceptance::Accepted {
+            skip: (-first) as usize,
+            octets: octets as usize,
+        }
+    }
+}

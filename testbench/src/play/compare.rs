@@ -1,0 +1,118 @@
+//! RTL against model: every difference counts, the first ones are told.
+
+use crate::play::tally::{FlowTally, Tally};
+use std::fmt::Debug;
+
+/// Differences told in words; the rest are only counted.
+const TOLD_MAX: usize = 20;
+
+/// Differences found so far.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison {
+    /// How many.
+    pub mismatches: u64,
+    /// The first ones, in words.
+    pub told: Vec<String>,
+    segments_seen: usize,
+    flows_seen: Vec<(usize, usize)>,
+}
+
+impl Comparison {
+    /// Compare what both have shown since the last call. Segments and host frames are in one order;
+    /// FPDUs and completions in the order of each connection, because the hardware serves connections
+    /// independently of each other.
+    pub fn compare(&mut self, rtl: &mut Tally, model: &mut Tally) {
+        let from = self.segments_seen;
+        self.sequence("segment", &rtl.segments[from..], &model.segments[from..]);
+        self.segments_seen = rtl.segments.len().min(model.segments.len());
+        self.sequence("host frame", &rtl.host_frames, &model.host_frames);
+        rtl.host_frames.clear();
+        model.host_frames.clear();
+        self.flows_seen.resize(rtl.flows.len(), (0, 0));
+        for flow in 0..rtl.flows.len() {
+            let (fpdus, completions) = self.flows_seen[flow];
+            let (left, right) = (&rtl.flows[flow], &model.flows[flow]);
+            let what = format!("flow {flow}: FPDU");
+            self.sequence(
+                &what,
+                &left.fpdu_traces[fpdus..],
+                &right.fpdu_traces[fpdus..],
+            );
+            let what = format!("flow {flow}: completion");
+            let (mine, other) = (&left.completions, &right.completions);
+            self.sequence(&what, &mine[completions..], &other[completions..]);
+            self.flows_seen[flow] = (
+                left.fpdu_traces.len().min(right.fpdu_traces.len()),
+                mine.len().min(other.len()),
+            );
+        }
+    }
+
+    /// Compare memory and counters at the end.
+    pub fn compare_results(&mut self, rtl: &Tally, model: &Tally) {
+        for (flow, (left, right)) in rtl.flows.iter().zip(&model.flows).enumerate() {
+            self.compare_memory(flow, left, right);
+        }
+        for ((counter, left), (_, right)) in rtl.counters.iter().zip(&model.counters) {
+            if left != right {
+                let name = counter.name();
+                self.tell(format!("counter {name}: RTL {left}, model {right}"));
+            }
+        }
+    }
+
+    fn compare_memory(&mut self, flow: usize, left: &FlowTally, right: &FlowTally) {
+        self.sequence(
+            &format!("flow {flow}: region"),
+            &left.regions,
+            &right.regions,
+        );
+        self.sequence(
+            &format!("flow {flow}: message"),
+            &left.receives,
+            &right.receives,
+        );
+    }
+
+    /// Faults of either receiver count as differences.
+    pub fn add_violations<'a>(&mut self, violations: impl Iterator<Item = &'a String>) {
+        violations.for_each(|violation| self.tell(violation.clone()));
+    }
+
+    fn sequence<T: PartialEq + Debug>(&mut self, what: &str, rtl: &[T], model: &[T]) {
+        for (position, (left, right)) in rtl.iter().zip(model).enumerate() {
+            if left != right {
+                let (left, right) = (short(left), short(right));
+                self.tell(format!("{what} +{position}: RTL {left}, model {right}"));
+            }
+        }
+        if rtl.len() != model.len() {
+            let (left, right) = (rtl.len(), model.len());
+            let next = if left > right {
+                rtl.get(right)
+            } else {
+                model.get(left)
+            };
+            let next = next.map_or(String::new(), short);
+            self.tell(format!(
+                "{what}: RTL has {left}, model {right}; first one more: {next}"
+            ));
+        }
+    }
+
+    fn tell(&mut self, difference: String) {
+        self.mismatches += 1;
+        if self.told.len() < TOLD_MAX {
+            self.told.push(difference);
+        }
+    }
+}
+
+fn short(value: &impl Debug) -> String {
+    let mut text = format!("{value:?}");
+    if text.len() > 300 {
+        text.truncate(300);
+        text.push_str(" ...");
+    }
+    text
+}

@@ -1,0 +1,126 @@
+//! What can receive frames.
+
+use crate::capture::CaptureError;
+use rnic_abi::counters::Counter;
+use rnic_abi::events::{FpduTrace, SegmentTrace};
+use rnic_driver::{Completion, Connection, ConnectionConfig, DriverError, Posted, RegionConfig};
+use rnic_sim::SimError;
+use thiserror::Error;
+
+/// Which receiver plays.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum DutKind {
+    /// The verilated hardware.
+    Rtl,
+    /// The software model.
+    Model,
+    /// Both, compared.
+    Both,
+}
+
+impl DutKind {
+    /// The name in options and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rtl => "rtl",
+            Self::Model => "model",
+            Self::Both => "both",
+        }
+    }
+}
+
+/// Why a playback could not be done.
+#[derive(Debug, Error)]
+pub enum PlayError {
+    /// The capture is not usable.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// The core cannot be simulated.
+    #[error(transparent)]
+    Simulation(#[from] SimError),
+    /// The driver refused.
+    #[error("frame {frame}, flow {flow}: {source}")]
+    Driver {
+        /// Frame before which it happened, counted from 1.
+        frame: usize,
+        /// Flow concerned.
+        flow: usize,
+        /// Why.
+        source: DriverError,
+    },
+    /// An option names something that is not there.
+    #[error("{0}")]
+    Option(String),
+}
+
+/// A receiver under test. Addresses are bus addresses that the player chose; they are the same for
+/// every receiver.
+pub trait Dut {
+    /// Map zeroed memory for the receiver to write.
+    fn map(&mut self, name: &str, address: u64, octets: usize);
+    /// Offload a connection.
+    fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError>;
+    /// End an offload.
+    fn close(&mut self, connection: Connection) -> Result<(), DriverError>;
+    /// Open an untagged queue.
+    fn open_queue(&mut self, connection: Connection, qn: u32, log2: u32)
+        -> Result<(), DriverError>;
+    /// Post a receive buffer. `posted` is where another receiver of this run has put it.
+    fn post(
+        &mut self,
+        connection: Connection,
+        qn: u32,
+        buffer: Buffer,
+        posted: Option<Posted>,
+    ) -> Result<Posted, DriverError>;
+    /// Register a region.
+    fn register(&mut self, config: &RegionConfig) -> Result<(), DriverError>;
+    /// Make a region valid again.
+    fn renew(&mut self, config: &RegionConfig) -> Result<(), DriverError>;
+    /// Take a region away.
+    fn deregister(&mut self, stag: u32) -> Result<(), DriverError>;
+    /// Receive a frame.
+    fn push(&mut self, frame: &[u8]);
+    /// Finish everything that has come in.
+    fn settle(&mut self);
+    /// What was seen since the last call.
+    fn observe(&mut self) -> Observation;
+    /// Memory as the receiver left it.
+    fn read(&self, address: u64, octets: usize) -> Vec<u8>;
+    /// Every counter.
+    fn counters(&mut self) -> Vec<(Counter, u32)>;
+    /// Faults seen beside the receiver: malformed TLPs, writes outside mapped memory.
+    fn violations(&self) -> Vec<String>;
+    /// Cycles taken so far; 0 for software.
+    fn cycles(&self) -> u64 {
+        0
+    }
+    /// Pages of packet memory in use; 0 for software.
+    fn pages(&self) -> u32 {
+        0
+    }
+    /// Waveform on or off.
+    fn set_traced(&mut self, _traced: bool) {}
+}
+
+/// Memory for one message.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Bus address.
+    pub address: u64,
+    /// Octets.
+    pub octets: u32,
+}
+
+/// What a receiver has shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observation {
+    /// Completions, in order.
+    pub completions: Vec<Completion>,
+    /// Frames given to the host, in order.
+    pub host_frames: Vec<Vec<u8>>,
+    /// Verdicts on segments, in order.
+    pub segments: Vec<SegmentTrace>,
+    /// Verdicts on FPDUs, in order of each connection.
+    pub fpdus: Vec<FpduTrace>,
+}

@@ -1,0 +1,21 @@
+//! Playback: a capture's frames through the RTL, the model, or both, with every difference found.
+//!
+//! - [`dut`]: what can receive frames: [`rtl`] (driver over the co-simulation) and [`software`] (the model).
+//! - [`player`]: frames in capture order, connections, regions and buffers set up in time.
+//! - [`compare`]: RTL against model.
+//! - [`report`]: what a user is told.
+//! - [`regions`]: `--regions` files.
+
+pub mod dut;
+pub mod rtl;
+pub mod software;
+pub mod player;
+pub mod compare;
+pub mod tally;
+pub mod report;
+pub mod summary;
+pub mod regions;
+
+pub use dut::{DutKind, PlayError};
+pub use player::{play, Options};
+pub use report::Report;

@@ -1,0 +1,500 @@
+//! Frames in capture order; connections, regions and receive buffers set up just in time.
+
+use crate::capture::{Capture, Flow, RegionUse};
+use crate::play::compare::Comparison;
+use crate::play::dut::{Buffer, Dut, DutKind, PlayError};
+use crate::play::regions::RegionOverride;
+use crate::play::report::Report;
+use crate::play::rtl::{BringUpError, Rtl, RtlOptions};
+use crate::play::software::Software;
+use crate::play::tally::{Place, Tally};
+use indicatif::ProgressBar;
+use rnic_abi::limits::{MAX_RECEIVE_WINDOW, RECEIVE_POOL};
+use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, DriverError, Posted, RegionConfig};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// Bus address of the first piece of memory the player maps; rings and queues are below.
+const FIRST_ADDRESS: u64 = 0x80_0000_0000;
+/// Unmapped octets between pieces: a write past an end is seen.
+const GUARD_OCTETS: u64 = 4096;
+/// Entries of the receive pool left for the queues of Read Requests and Terminates.
+const POOL_FOR_SENDS: usize = RECEIVE_POOL / 2;
+/// Frames between two comparisons of the receivers.
+const BATCH_FRAMES: usize = 256;
+
+/// How to play.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which receiver.
+    pub dut: DutKind,
+    /// Frame path of the RTL in bits.
+    pub width: usize,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Probability of back-pressure on the PCI Express side in a cycle.
+    pub stall: f64,
+    /// Only this flow is offloaded.
+    pub flow: Option<usize>,
+    /// Waveform of the RTL.
+    pub trace: Option<PathBuf>,
+    /// Frames, from 1, that are in the waveform; all if absent.
+    pub trace_frames: Option<Range<usize>>,
+    /// Regions instead of the learned ones.
+    pub regions: Option<Vec<RegionOverride>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            dut: DutKind::Both,
+            width: 64,
+            seed: 1,
+            stall: 0.0,
+            flow: None,
+            trace: None,
+            trace_frames: None,
+            regions: None,
+        }
+    }
+}
+
+/// A message that a flow will bring, and its buffer.
+#[derive(Clone, Debug)]
+struct Expected {
+    first_frame: usize,
+    buffer: Buffer,
+    posted: bool,
+}
+
+/// A region of a flow.
+#[derive(Debug)]
+struct Region {
+    config: RegionConfig,
+    /// Registered with the connection.
+    initial: bool,
+    /// Frames before which it must be made valid again.
+    renewals: Vec<usize>,
+}
+
+/// A flow while its connection is offloaded.
+#[derive(Debug)]
+struct Active {
+    connection: Connection,
+    /// Messages by queue, in order of their MSN.
+    queues: BTreeMap<u32, Vec<Expected>>,
+    regions: Vec<Region>,
+}
+
+/// A run in progress.
+struct Player<'a> {
+    capture: &'a Capture,
+    flows: &'a [Flow],
+    options: &'a Options,
+    duts: Vec<Box<dyn Dut>>,
+    tallies: Vec<Tally>,
+    comparison: Comparison,
+    active: BTreeMap<usize, Active>,
+    next_address: u64,
+}
+
+/// Play a capture whose flows are known.
+pub fn play(
+    capture: &Capture,
+    flows: &[Flow],
+    options: &Options,
+    progress: &ProgressBar,
+) -> Result<Report, PlayError> {
+    if let Some(flow) = options.flow.filter(|&flow| flow >= flows.len()) {
+        let known = flows.len();
+        let what = format!("--flow {flow}: the capture has {known} flows, counted from 0");
+        return Err(PlayError::Option(what));
+    }
+    let started = std::time::Instant::now();
+    let mut player = Player::new(capture, flows, options)?;
+    for (frame, octets) in capture.frames.iter().enumerate() {
+        player.before(frame)?;
+        for dut in &mut player.duts {
+            dut.push(octets);
+        }
+        player.note_pages();
+        if frame % BATCH_FRAMES == BATCH_FRAMES - 1 {
+            player.settle();
+        }
+        player.after(frame)?;
+        progress.inc(1);
+    }
+    player.settle();
+    Ok(player.report(started.elapsed()))
+}
+
+impl<'a> Player<'a> {
+    fn new(
+        capture: &'a Capture,
+        flows: &'a [Flow],
+        options: &'a Options,
+    ) -> Result<Self, PlayError> {
+        let mut duts: Vec<Box<dyn Dut>> = Vec::new();
+        if options.dut != DutKind::Model {
+            let rtl = Rtl::new(&RtlOptions {
+                width: options.width,
+                seed: options.seed,
+                stall: options.stall,
+                trace: options.trace.clone(),
+            });
+            duts.push(Box::new(rtl.map_err(|error| match error {
+                BringUpError::Simulation(source) => PlayError::Simulation(source),
+                BringUpError::Driver(source) => PlayError::Driver {
+                    frame: 1,
+                    flow: 0,
+                    source,
+                },
+            })?));
+        }
+        if options.dut != DutKind::Rtl {
+            duts.push(Box::new(Software::default()));
+        }
+        let tallies = duts.iter().map(|_| Tally::new(flows)).collect();
+        Ok(Self {
+            capture,
+            flows,
+            options,
+            duts,
+            tallies,
+            comparison: Comparison::default(),
+            active: BTreeMap::new(),
+            next_address: FIRST_ADDRESS,
+        })
+    }
+
+    /// Set up what frame `frame` will need.
+    fn before(&mut self, frame: usize) -> Result<(), PlayError> {
+        let traced = self
+            .options
+            .trace_frames
+            .as_ref()
+            .is_none_or(|f| f.contains(&(frame + 1)));
+        self.duts.iter_mut().for_each(|dut| dut.set_traced(traced));
+        for flow in 0..self.flows.len() {
+            let wanted = self.options.flow.is_none_or(|only| only == flow);
+            if wanted && self.flows[flow].first_frame == frame {
+                self.open(flow).map_err(|source| at(frame, flow, source))?;
+            }
+        }
+        let mut order: Vec<usize> = self.active.keys().copied().collect();
+        order.retain(|&flow| self.needs_attention(flow, frame));
+        for flow in order {
+            self.attend(flow, frame)
+                .map_err(|source| at(frame, flow, source))?;
+        }
+        Ok(())
+    }
+
+    /// Close what ended with frame `frame`.
+    fn after(&mut self, frame: usize) -> Result<(), PlayError> {
+        let ended = |flow: &usize| self.flows[*flow].last_frame == frame;
+        let ended: Vec<usize> = self.active.keys().copied().filter(ended).collect();
+        if !ended.is_empty() {
+            self.settle();
+        }
+        for flow in ended {
+            self.close(flow).map_err(|source| at(frame, flow, source))?;
+        }
+        Ok(())
+    }
+
+    fn allocate(&mut self, name: &str, octets: u64) -> u64 {
+        // An odd distance from page starts, so that placements meet every alignment of the bus.
+        let address = self.next_address + (self.next_address >> 12) % 64;
+        self.next_address = (address + octets + GUARD_OCTETS).next_multiple_of(GUARD_OCTETS);
+        for dut in &mut self.duts {
+            dut.map(name, address, octets.max(1) as usize);
+        }
+        address
+    }
+
+    fn open(&mut self, flow: usize) -> Result<(), DriverError> {
+        let known = &self.flows[flow];
+        let config = ConnectionConfig {
+            key: ConnectionKey {
+                remote: known.source,
+                local: known.destination,
+            },
+            sequence_start: known.sequence_start,
+            window: MAX_RECEIVE_WINDOW,
+            markers: known.markers,
+            crc: known.crc,
+            version: known.revision.min(1),
+            // Flows do not share regions: each has a Protection Domain of its own.
+            protection_domain: flow as u16,
+        };
+        let connection = each(&mut self.duts, |dut| dut.open(&config))?;
+        self.tallies
+            .iter_mut()
+            .for_each(|tally| tally.open(flow, connection));
+        let regions = self.map_regions(flow);
+        for region in regions.iter().filter(|region| region.initial) {
+            each(&mut self.duts, |dut| dut.register(&region.config))?;
+        }
+        let queues = self.map_messages(flow);
+        for (&qn, messages) in &queues {
+            let log2 = queue_log2(qn, messages.len(), self.flows.len());
+            each(&mut self.duts, |dut| dut.open_queue(connection, qn, log2))?;
+        }
+        self.active.insert(
+            flow,
+            Active {
+                connection,
+                queues,
+                regions,
+            },
+        );
+        Ok(())
+    }
+
+    fn map_regions(&mut self, flow: usize) -> Vec<Region> {
+        let learned = self.flows[flow].regions.clone();
+        let mut regions = Vec::new();
+        for known in learned {
+            let mut region = known;
+            let replaced = self.options.regions.as_ref();
+            let mut domain = flow as u16;
+            if let Some(overrides) = replaced {
+                // A file names all regions there are; others do not exist.
+                let Some(given) = overrides
+                    .iter()
+                    .find(|given| given.applies(flow, region.stag))
+                else {
+                    continue;
+                };
+                given.apply(&mut region, &mut domain);
+            }
+            let address = self.allocate("region", region.octets);
+            for tally in &mut self.tallies {
+                let (base, octets) = (region.base, region.octets);
+                tally.region(
+                    flow,
+                    region.stag,
+                    Place {
+                        address,
+                        base,
+                        octets,
+                    },
+                );
+            }
+            let config = RegionConfig {
+                stag: region.stag,
+                rights: region.rights,
+                protection_domain: domain,
+                connection: None,
+                tagged_offset: region.base,
+                octets: region.octets,
+                address,
+            };
+            let RegionUse {
+                initial, renewals, ..
+            } = region;
+            regions.push(Region {
+                config,
+                initial,
+                renewals,
+            });
+        }
+        regions
+    }
+
+    fn map_messages(&mut self, flow: usize) -> BTreeMap<u32, Vec<Expected>> {
+        let mut queues: BTreeMap<u32, Vec<Expected>> = (0..3).map(|qn| (qn, Vec::new())).collect();
+        let mut messages = self.flows[flow].messages.clone();
+        messages.sort_by_key(|message| (message.qn, message.msn.wrapping_sub(1)));
+        for message in messages {
+            let Some(queue) = queues.get_mut(&message.qn) else {
+                continue;
+            };
+            queue.push(Expected {
+                first_frame: message.first_frame,
+                buffer: Buffer {
+                    address: 0,
+                    octets: message.octets,
+                },
+                posted: false,
+            });
+        }
+        for (&qn, queue) in &mut queues {
+            for (position, expected) in queue.iter_mut().enumerate() {
+                let octets = expected.buffer.octets;
+                expected.buffer.address = self.allocate("receive buffer", u64::from(octets));
+                for tally in &mut self.tallies {
+                    let address = expected.buffer.address;
+                    tally.buffer(flow, qn, position as u32 + 1, address);
+                }
+            }
+        }
+        queues
+    }
+
+    fn needs_attention(&self, flow: usize, frame: usize) -> bool {
+        let active = &self.active[&flow];
+        let renewal = active
+            .regions
+            .iter()
+            .any(|region| region.renewals.contains(&frame));
+        let unposted = active
+            .queues
+            .values()
+            .flatten()
+            .any(|message| !message.posted);
+        renewal || unposted
+    }
+
+    /// Renew regions that frame `frame` writes again, and post buffers: as many as fit, and those of
+    /// this frame in any case.
+    fn attend(&mut self, flow: usize, frame: usize) -> Result<(), DriverError> {
+        let active = &self.active[&flow];
+        let due = active
+            .regions
+            .iter()
+            .filter(|region| region.renewals.contains(&frame));
+        let due: Vec<RegionConfig> = due.map(|region| region.config).collect();
+        if !due.is_empty() {
+            self.settle();
+        }
+        for config in due {
+            each(&mut self.duts, |dut| dut.renew(&config))?;
+        }
+        if self.post(flow, frame)? {
+            // The queue is full of buffers that were used already: let the driver see them.
+            self.settle();
+            self.post(flow, frame)?;
+        }
+        Ok(())
+    }
+
+    /// Post what fits; true if a buffer that `frame` needs did not.
+    fn post(&mut self, flow: usize, frame: usize) -> Result<bool, DriverError> {
+        let active = self
+            .active
+            .get_mut(&flow)
+            .expect("attended flows are active");
+        for (&qn, messages) in &mut active.queues {
+            for message in messages.iter_mut().filter(|message| !message.posted) {
+                let mut posted: Option<Posted> = None;
+                for dut in &mut self.duts {
+                    match dut.post(active.connection, qn, message.buffer, posted) {
+                        Ok(place) => posted = Some(place),
+                        Err(DriverError::QueueFull { .. }) if posted.is_none() => break,
+                        Err(error) => return Err(error),
+                    }
+                }
+                if posted.is_none() {
+                    if message.first_frame <= frame {
+                        return Ok(true);
+                    }
+                    break;
+                }
+                message.posted = true;
+            }
+        }
+        Ok(false)
+    }
+
+    fn settle(&mut self) {
+        for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
+            dut.settle();
+            tally.take(dut.observe());
+        }
+        if let [rtl, model] = self.tallies.as_mut_slice() {
+            self.comparison.compare(rtl, model);
+        }
+    }
+
+    fn close(&mut self, flow: usize) -> Result<(), DriverError> {
+        let Some(active) = self.active.remove(&flow) else {
+            return Ok(());
+        };
+        for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
+            tally.collect(flow, dut.as_ref());
+        }
+        each(&mut self.duts, |dut| dut.close(active.connection))?;
+        for region in active.regions.iter().filter(|region| region.initial) {
+            each(&mut self.duts, |dut| dut.deregister(region.config.stag))?;
+        }
+        self.tallies
+            .iter_mut()
+            .for_each(|tally| tally.close(active.connection));
+        Ok(())
+    }
+
+    fn note_pages(&mut self) {
+        for (dut, tally) in self.duts.iter().zip(&mut self.tallies) {
+            let pages = dut.pages();
+            self.active
+                .keys()
+                .for_each(|&flow| tally.pages(flow, pages));
+        }
+    }
+
+    fn report(mut self, elapsed: std::time::Duration) -> Report {
+        let open: Vec<usize> = self.active.keys().copied().collect();
+        for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
+            open.iter()
+                .for_each(|&flow| tally.collect(flow, dut.as_ref()));
+            tally.finish(dut.counters(), dut.violations(), dut.cycles());
+        }
+        if let [rtl, model] = self.tallies.as_mut_slice() {
+            self.comparison.compare_results(rtl, model);
+        }
+        let [first, rest @ ..] = self.tallies.as_slice() else {
+            unreachable!("one DUT at least")
+        };
+        let violations = rest
+            .iter()
+            .chain([first])
+            .flat_map(|tally| &tally.violations);
+        self.comparison.add_violations(violations);
+        Report::new(
+            self.capture,
+            self.options,
+            first,
+            self.flows,
+            &self.comparison,
+            elapsed,
+        )
+    }
+}
+
+/// log2 of the entries of a queue: what the messages need, within this flow's share of the pool.
+fn queue_log2(qn: u32, messages: usize, flows: usize) -> u32 {
+    let share = if qn == 0 {
+        POOL_FOR_SENDS
+    } else {
+        POOL_FOR_SENDS / 4
+    } / flows.max(1);
+    let share_log2 = share.max(1).ilog2();
+    messages.max(1).next_power_of_two().ilog2().min(share_log2)
+}
+
+fn at(frame: usize, flow: usize, source: DriverError) -> PlayError {
+    PlayError::Driver {
+        frame: frame + 1,
+        flow,
+        source,
+    }
+}
+
+/// Do the same on every receiver; they agree on what they give back.
+fn each<T: PartialEq + std::fmt::Debug>(
+    duts: &mut [Box<dyn Dut>],
+    mut act: impl FnMut(&mut dyn Dut) -> Result<T, DriverError>,
+) -> Result<T, DriverError> {
+    let mut result = None;
+    for dut in duts {
+        let given = act(dut.as_mut())?;
+        if let Some(before) = &result {
+            assert_eq!(before, &given, "both receivers number connections alike");
+        }
+        result = Some(given);
+    }
+    Ok(result.expect("there is at least one receiver"))
+}

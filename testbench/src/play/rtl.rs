@@ -1,0 +1,185 @@
+//! The verilated core behind its driver.
+
+use crate::play::dut::{Buffer, Dut, Observation};
+use rnic_abi::counters::Counter;
+use rnic_abi::limits::PAGES;
+use rnic_driver::{
+    Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, Posted, RegionConfig,
+};
+use rnic_sim::{attach, SimBar, SimDma, SimError, Simulation, SimulationConfig};
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// Free pages below which the wire pauses: room for two of the longest frames.
+const PAUSE_FREE_PAGES: u32 = 80;
+/// Cycles after which a pause ends in any case: the core then has to drop.
+const PAUSE_CYCLES_MAX: usize = 200_000;
+
+/// The hardware under test.
+#[derive(Debug)]
+pub struct Rtl {
+    simulation: Rc<RefCell<Simulation>>,
+    device: Device<SimBar, SimDma>,
+}
+
+/// How to run it.
+#[derive(Clone, Debug)]
+pub struct RtlOptions {
+    /// Frame path in bits.
+    pub width: usize,
+    /// Seed.
+    pub seed: u64,
+    /// Probability of back-pressure on the PCI Express side in a cycle.
+    pub stall: f64,
+    /// Waveform.
+    pub trace: Option<PathBuf>,
+}
+
+/// Why the device could not be brought up.
+#[derive(Debug, thiserror::Error)]
+pub enum BringUpError {
+    /// The core cannot be simulated.
+    #[error(transparent)]
+    Simulation(#[from] SimError),
+    /// The driver refused it.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}
+
+impl Rtl {
+    /// Build, load, reset and open the device.
+    pub fn new(options: &RtlOptions) -> Result<Self, BringUpError> {
+        let simulation = Simulation::new(&SimulationConfig {
+            width: options.width,
+            seed: options.seed,
+            stall: options.stall,
+            trace: options.trace.clone(),
+            ..SimulationConfig::default()
+        })?;
+        let simulation = Rc::new(RefCell::new(simulation));
+        let (bar, dma) = attach(&simulation);
+        let device = Device::open(bar, dma, Config::default())?;
+        Ok(Self { simulation, device })
+    }
+}
+
+impl Dut for Rtl {
+    fn map(&mut self, name: &str, address: u64, octets: usize) {
+        let mapped = self
+            .simulation
+            .borrow_mut()
+            .map(name, address, octets.max(1));
+        assert!(mapped, "the player never maps {address:#x} twice");
+    }
+
+    fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError> {
+        self.device.open_connection(config)
+    }
+
+    fn close(&mut self, connection: Connection) -> Result<(), DriverError> {
+        self.device.close_connection(connection)
+    }
+
+    fn open_queue(
+        &mut self,
+        connection: Connection,
+        qn: u32,
+        log2: u32,
+    ) -> Result<(), DriverError> {
+        self.device.open_queue(connection, qn, log2)
+    }
+
+    fn post(
+        &mut self,
+        connection: Connection,
+        qn: u32,
+        buffer: Buffer,
+        _posted: Option<Posted>,
+    ) -> Result<Posted, DriverError> {
+        let buffer = DmaBuffer {
+            address: buffer.address,
+            octets: buffer.octets as usize,
+        };
+        self.device.post_receive(connection, qn, buffer)
+    }
+
+    fn register(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
+        self.device.register_region(config)
+    }
+
+    fn renew(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
+        self.device.renew_region(config)
+    }
+
+    fn deregister(&mut self, stag: u32) -> Result<(), DriverError> {
+        self.device.deregister_region(stag)
+    }
+
+    fn push(&mut self, frame: &[u8]) {
+        let mut simulation = self.simulation.borrow_mut();
+        simulation.push_frame(frame.to_vec(), false);
+        while simulation.frames_waiting() > 0 {
+            simulation.step();
+        }
+        // A capture does not tell when its sender would have been slowed down; the wire pauses, so
+        // that what is played does not depend on how fast the host side is.
+        for _ in 0..PAUSE_CYCLES_MAX {
+            if simulation.free_pages() >= PAUSE_FREE_PAGES {
+                break;
+            }
+            simulation.step();
+        }
+    }
+
+    fn settle(&mut self) {
+        self.simulation.borrow_mut().run_until_idle();
+    }
+
+    fn observe(&mut self) -> Observation {
+        let mut seen = Observation::default();
+        while let Some(completion) = self.device.poll_completion() {
+            seen.completions.push(completion);
+        }
+        while let Some(frame) = self.device.poll_host_frame() {
+            seen.host_frames.push(frame);
+        }
+        let mut simulation = self.simulation.borrow_mut();
+        seen.segments
+            .extend(std::iter::from_fn(|| simulation.next_segment()));
+        seen.fpdus
+            .extend(std::iter::from_fn(|| simulation.next_fpdu()));
+        seen
+    }
+
+    fn read(&self, address: u64, octets: usize) -> Vec<u8> {
+        let simulation = self.simulation.borrow();
+        let octets = simulation.complex().memory().read(address, octets);
+        octets.expect("the player reads only what it mapped")
+    }
+
+    fn counters(&mut self) -> Vec<(Counter, u32)> {
+        self.device.counters()
+    }
+
+    fn violations(&self) -> Vec<String> {
+        let simulation = self.simulation.borrow();
+        let records = simulation.complex().monitor().records();
+        records
+            .iter()
+            .map(|record| format!("cycle {}: {}", record.now, record.violation))
+            .collect()
+    }
+
+    fn cycles(&self) -> u64 {
+        self.simulation.borrow().now()
+    }
+
+    fn pages(&self) -> u32 {
+        PAGES as u32 - self.simulation.borrow().free_pages()
+    }
+
+    fn set_traced(&mut self, traced: bool) {
+        self.simulation.borrow_mut().set_traced(traced);
+    }
+}

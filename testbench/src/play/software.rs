@@ -1,0 +1,134 @@
+//! The model as a receiver under test.
+
+use crate::model::{ddp, Model};
+use crate::play::dut::{Buffer, Dut, Observation};
+use rnic_abi::counters::Counter;
+use rnic_abi::host_ring::SLOT_HEADER_OCTETS;
+use rnic_abi::limits::CONNECTIONS;
+use rnic_driver::{
+    Completion, Config, Connection, ConnectionConfig, DriverError, Posted, RegionConfig,
+};
+use std::collections::BTreeSet;
+
+/// The model with the driver's bookkeeping.
+#[derive(Debug)]
+pub struct Software {
+    model: Model,
+    open: BTreeSet<u16>,
+}
+
+impl Default for Software {
+    fn default() -> Self {
+        let slot = 1usize << Config::default().host_slot_octets_log2;
+        Self {
+            model: Model::new(slot - SLOT_HEADER_OCTETS),
+            open: BTreeSet::new(),
+        }
+    }
+}
+
+impl Dut for Software {
+    fn map(&mut self, _name: &str, address: u64, octets: usize) {
+        self.model.memory.map(address, octets);
+    }
+
+    fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError> {
+        let exhausted = DriverError::Exhausted {
+            what: "connection",
+            limit: CONNECTIONS,
+        };
+        let free = (0..CONNECTIONS as u16).find(|id| !self.open.contains(id));
+        let connection = Connection(free.ok_or(exhausted)?);
+        self.open.insert(connection.0);
+        self.model.open_connection(connection, config);
+        Ok(connection)
+    }
+
+    fn close(&mut self, connection: Connection) -> Result<(), DriverError> {
+        self.open.remove(&connection.0);
+        self.model.close_connection(connection);
+        Ok(())
+    }
+
+    fn open_queue(
+        &mut self,
+        connection: Connection,
+        qn: u32,
+        _log2: u32,
+    ) -> Result<(), DriverError> {
+        self.model.open_queue(connection, qn);
+        Ok(())
+    }
+
+    fn post(
+        &mut self,
+        connection: Connection,
+        qn: u32,
+        buffer: Buffer,
+        posted: Option<Posted>,
+    ) -> Result<Posted, DriverError> {
+        // Alone, the model has no pool: its entries are all called 0.
+        let posted = posted.unwrap_or(Posted {
+            msn: 0,
+            pool_entry: 0,
+        });
+        let Buffer { address, octets } = buffer;
+        let buffer = ddp::Buffer {
+            address,
+            octets,
+            pool_entry: posted.pool_entry,
+        };
+        self.model.post_receive(connection, qn, buffer);
+        Ok(posted)
+    }
+
+    fn register(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
+        self.model.regions.register(config);
+        Ok(())
+    }
+
+    fn renew(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
+        self.model.regions.register(config);
+        Ok(())
+    }
+
+    fn deregister(&mut self, stag: u32) -> Result<(), DriverError> {
+        self.model.regions.deregister(stag);
+        Ok(())
+    }
+
+    fn push(&mut self, frame: &[u8]) {
+        self.model.receive(frame, false);
+    }
+
+    fn settle(&mut self) {}
+
+    fn observe(&mut self) -> Observation {
+        let completions = std::mem::take(&mut self.model.completions);
+        let decode = |[a, b, c, d, e, f]: [u32; 6]| Completion::decode([a, b, c, d, e, f, 0, 0]);
+        Observation {
+            completions: completions.into_iter().map(decode).collect(),
+            host_frames: std::mem::take(&mut self.model.host_frames),
+            segments: std::mem::take(&mut self.model.segments),
+            fpdus: std::mem::take(&mut self.model.fpdus),
+        }
+    }
+
+    fn read(&self, address: u64, octets: usize) -> Vec<u8> {
+        let found = self.model.memory.read(address, octets);
+        found
+            .expect("the player reads only what it mapped")
+            .to_vec()
+    }
+
+    fn counters(&mut self) -> Vec<(Counter, u32)> {
+        self.model.counters()
+    }
+
+    fn violations(&self) -> Vec<String> {
+        let outside = |&(address, octets): &(u64, usize)| {
+            format!("model: {octets} octets at {address:#x} lie outside mapped memory")
+        };
+        self.model.memory.violations.iter().map(outside).collect()
+    }
+}

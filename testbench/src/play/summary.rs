@@ -1,0 +1,132 @@
+//! The summary on a terminal.
+
+use crate::play::report::{FlowReport, Opcodes, Report};
+use std::fmt::Write;
+
+/// Clock at which the core of a width is meant to run, in MHz.
+pub const fn clock_mhz(width: usize) -> f64 {
+    match width {
+        512 => 322.0,
+        _ => 156.25,
+    }
+}
+
+/// The report as lines for people.
+pub fn text(report: &Report) -> String {
+    let mut text = String::new();
+    write(&mut text, report).expect("writing to a string");
+    text
+}
+
+fn write(text: &mut String, report: &Report) -> std::fmt::Result {
+    let Report {
+        capture,
+        frames,
+        host_path_frames,
+        width,
+        dut,
+        ..
+    } = report;
+    writeln!(
+        text,
+        "{capture}: {frames} frames, {host_path_frames} to the host path, width {width}, dut {dut}"
+    )?;
+    for flow in &report.flows {
+        write_flow(text, flow)?;
+    }
+    if report.flows.is_empty() {
+        writeln!(
+            text,
+            "  no flow: no TCP connection here entered MPA full operation"
+        )?;
+    }
+    let seen: Vec<String> = report
+        .counters
+        .iter()
+        .filter(|(_, &value)| value != 0)
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    writeln!(text, "counters: {}", seen.join(", "))?;
+    if report.has_rtl() {
+        write_speed(text, report)?;
+    }
+    for difference in &report.told {
+        writeln!(text, "difference: {difference}")?;
+    }
+    writeln!(text, "mismatches: {}", report.mismatches)
+}
+
+fn write_flow(text: &mut String, flow: &FlowReport) -> std::fmt::Result {
+    let FlowReport {
+        id,
+        src,
+        dst,
+        fpdus,
+        placed_octets,
+        ..
+    } = flow;
+    let on = |flag| if flag { "on" } else { "off" };
+    writeln!(
+        text,
+        "flow {id}: {src} > {dst}, MPA revision {}, markers {}, CRC {}",
+        flow.mpa.revision,
+        on(flow.mpa.markers),
+        on(flow.mpa.crc)
+    )?;
+    writeln!(
+        text,
+        "  {} segments ({} in order, {} out of order, {} duplicate), {fpdus} FPDUs, \
+         {placed_octets} octets placed, {} messages",
+        flow.segments,
+        flow.in_order,
+        flow.out_of_order,
+        flow.duplicate,
+        flow.receives.len()
+    )?;
+    writeln!(text, "  opcodes: {}", opcodes(&flow.opcodes))?;
+    if let Some(error) = &flow.error {
+        writeln!(
+            text,
+            "  stopped: {} at sequence number {} (layer {}, type {}, code {:#04x})",
+            error.name, error.seq, error.layer, error.etype, error.code
+        )?;
+    }
+    Ok(())
+}
+
+fn opcodes(counts: &Opcodes) -> String {
+    let named = [
+        ("rdma_write", counts.rdma_write),
+        ("read_request", counts.read_request),
+        ("read_response", counts.read_response),
+        ("send", counts.send),
+        ("send_invalidate", counts.send_invalidate),
+        ("send_se", counts.send_se),
+        ("send_se_invalidate", counts.send_se_invalidate),
+        ("terminate", counts.terminate),
+    ];
+    let seen = named.iter().filter(|(_, count)| *count != 0);
+    let seen: Vec<String> = seen
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    if seen.is_empty() {
+        "none".into()
+    } else {
+        seen.join(", ")
+    }
+}
+
+fn write_speed(text: &mut String, report: &Report) -> std::fmt::Result {
+    let cycles = report.cycles as f64;
+    let placed: u64 = report.flows.iter().map(|flow| flow.placed_octets).sum();
+    let seconds = cycles / (clock_mhz(report.width) * 1e6);
+    writeln!(
+        text,
+        "{} cycles ({:.0} cycles/s), {:.3} ms at {} MHz, {:.3} Gb/s placed",
+        report.cycles,
+        cycles / report.wall_s.max(1e-9),
+        seconds * 1e3,
+        clock_mhz(report.width),
+        placed as f64 * 8.0 / seconds / 1e9
+    )
+}

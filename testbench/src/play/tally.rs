@@ -1,0 +1,297 @@
+//! What one receiver has shown, by flow.
+
+use crate::capture::Flow;
+use crate::play::dut::{Dut, Observation};
+use rnic_abi::counters::Counter;
+use rnic_abi::errors::StreamError;
+use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
+use rnic_driver::{Completion, Connection};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Where a region lies.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Bus address.
+    pub address: u64,
+    /// Tagged Offset of the first octet.
+    pub base: u64,
+    /// Octets.
+    pub octets: u64,
+}
+
+/// A region's result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegionResult {
+    /// STag.
+    pub stag: u32,
+    /// Where.
+    pub place: Place,
+    /// SHA-256 of its octets at the end of the flow.
+    pub sha256: String,
+}
+
+/// A delivered message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receive {
+    /// Queue.
+    pub qn: u32,
+    /// MSN.
+    pub msn: u32,
+    /// RDMAP opcode.
+    pub opcode: u32,
+    /// Octets.
+    pub length: u32,
+    /// The message's first four octets, for Terminates.
+    pub head: [u8; 4],
+    /// SHA-256 of the message.
+    pub sha256: String,
+}
+
+/// Why a flow was stopped.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// The device's error.
+    pub error: StreamError,
+    /// Sequence number of the FPDU's first octet.
+    pub sequence: u32,
+}
+
+/// One flow's counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowTally {
+    sequence_start: u32,
+    /// Segments with octets of full operation, by [`SegmentVerdict`].
+    pub verdicts: [u64; 5],
+    /// FPDUs with right CRC and markers.
+    pub fpdus: u64,
+    /// FPDUs with wrong CRC.
+    pub crc_errors: u64,
+    /// FPDUs by RDMAP opcode.
+    pub opcodes: [u64; 16],
+    /// Octets placed.
+    pub placed_octets: u64,
+    /// Most pages of packet memory in use while the flow was played.
+    pub peak_pages: u32,
+    /// Why it stopped.
+    pub stop: Option<Stop>,
+    /// Region results.
+    pub regions: Vec<RegionResult>,
+    /// Messages in delivery order.
+    pub receives: Vec<Receive>,
+    /// Everything decided of FPDUs, in order.
+    pub fpdu_traces: Vec<FpduTrace>,
+    /// Completions in order, the connection's number included.
+    pub completions: Vec<Completion>,
+    places: Vec<(u32, Place)>,
+    buffers: BTreeMap<(u32, u32), u64>,
+}
+
+/// All that one receiver has shown.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    /// By flow.
+    pub flows: Vec<FlowTally>,
+    /// Verdicts on segments in order of arrival, with the flow.
+    pub segments: Vec<(usize, SegmentTrace)>,
+    /// Frames given to the host.
+    pub host_frames: Vec<Vec<u8>>,
+    /// Number of frames given to the host.
+    pub host_frame_count: u64,
+    /// Every counter at the end.
+    pub counters: Vec<(Counter, u32)>,
+    /// Faults beside the receiver.
+    pub violations: Vec<String>,
+    /// Cycles.
+    pub cycles: u64,
+    by_connection: BTreeMap<u16, usize>,
+    strays: Vec<String>,
+}
+
+impl Tally {
+    /// Nothing seen yet.
+    pub fn new(flows: &[Flow]) -> Self {
+        let start = |flow: &Flow| FlowTally {
+            sequence_start: flow.sequence_start,
+            ..FlowTally::default()
+        };
+        Self {
+            flows: flows.iter().map(start).collect(),
+            segments: Vec::new(),
+            host_frames: Vec::new(),
+            host_frame_count: 0,
+            counters: Vec::new(),
+            violations: Vec::new(),
+            cycles: 0,
+            by_connection: BTreeMap::new(),
+            strays: Vec::new(),
+        }
+    }
+
+    /// `flow` is now `connection`.
+    pub fn open(&mut self, flow: usize, connection: Connection) {
+        self.by_connection.insert(connection.0, flow);
+    }
+
+    /// `connection` is closed.
+    pub fn close(&mut self, connection: Connection) {
+        self.by_connection.remove(&connection.0);
+    }
+
+    /// `flow` has a region.
+    pub fn region(&mut self, flow: usize, stag: u32, place: Place) {
+        self.flows[flow].places.push((stag, place));
+    }
+
+    /// `flow` has a buffer for a message.
+    pub fn buffer(&mut self, flow: usize, qn: u32, msn: u32, address: u64) {
+        self.flows[flow].buffers.insert((qn, msn), address);
+    }
+
+    /// `pages` pages of packet memory are in use.
+    pub fn pages(&mut self, flow: usize, pages: u32) {
+        let peak = &mut self.flows[flow].peak_pages;
+        *peak = pages.max(*peak);
+    }
+
+    /// Take what was seen.
+    pub fn take(&mut self, seen: Observation) {
+        for segment in seen.segments {
+            let Some(flow) = self.flow_of(segment.connection, "segment") else {
+                continue;
+            };
+            self.segments.push((flow, segment));
+            self.flows[flow].take_segment(&segment);
+        }
+        for fpdu in seen.fpdus {
+            let Some(flow) = self.flow_of(fpdu.connection, "FPDU") else {
+                continue;
+            };
+            self.flows[flow].take_fpdu(&fpdu);
+        }
+        for completion in seen.completions {
+            let connection = match completion {
+                Completion::Receive { connection, .. }
+                | Completion::ReadResponse { connection, .. }
+                | Completion::Error { connection, .. } => connection,
+                Completion::Unknown(words) => {
+                    self.strays
+                        .push(format!("completion of unknown kind: {words:08x?}"));
+                    continue;
+                }
+            };
+            let Some(flow) = self.flow_of(connection.0, "completion") else {
+                continue;
+            };
+            self.flows[flow].completions.push(completion);
+        }
+        self.host_frame_count += seen.host_frames.len() as u64;
+        self.host_frames.extend(seen.host_frames);
+    }
+
+    fn flow_of(&mut self, connection: u16, what: &str) -> Option<usize> {
+        let flow = self.by_connection.get(&connection).copied();
+        if flow.is_none() {
+            self.strays.push(format!(
+                "{what} of connection {connection}, which is not open"
+            ));
+        }
+        flow
+    }
+
+    /// Read a flow's memory: its regions and the messages delivered into its buffers.
+    pub fn collect(&mut self, flow: usize, dut: &dyn Dut) {
+        let tally = &mut self.flows[flow];
+        let region = |&(stag, place): &(u32, Place)| {
+            let octets = dut.read(place.address, place.octets as usize);
+            RegionResult {
+                stag,
+                place,
+                sha256: sha256(&octets),
+            }
+        };
+        tally.regions = tally.places.iter().map(region).collect();
+        tally.receives.clear();
+        for completion in &tally.completions {
+            let Completion::Receive {
+                qn,
+                msn,
+                opcode,
+                length,
+                ..
+            } = *completion
+            else {
+                continue;
+            };
+            let Some(&address) = tally.buffers.get(&(qn, msn)) else {
+                continue;
+            };
+            let octets = dut.read(address, length as usize);
+            let mut head = [0; 4];
+            let known = octets.len().min(4);
+            head[..known].copy_from_slice(&octets[..known]);
+            let sha256 = sha256(&octets);
+            tally.receives.push(Receive {
+                qn,
+                msn,
+                opcode,
+                length,
+                head,
+                sha256,
+            });
+        }
+    }
+
+    /// The run is over.
+    pub fn finish(&mut self, counters: Vec<(Counter, u32)>, mut faults: Vec<String>, cycles: u64) {
+        self.counters = counters;
+        faults.append(&mut self.strays);
+        self.violations = faults;
+        self.cycles = cycles;
+    }
+}
+
+impl FlowTally {
+    fn take_segment(&mut self, segment: &SegmentTrace) {
+        // Retransmitted start-up octets are none of full operation's.
+        let end = segment.seg_seq.wrapping_add(u32::from(segment.seg_len));
+        if (end.wrapping_sub(self.sequence_start) as i32) > 0 {
+            self.verdicts[usize::from(segment.verdict).min(4)] += 1;
+        }
+    }
+
+    fn take_fpdu(&mut self, fpdu: &FpduTrace) {
+        let error = rnic_abi::errors::ALL
+            .iter()
+            .find(|&&error| error as u8 == fpdu.error);
+        match error {
+            Some(StreamError::MpaCrc) => self.crc_errors += 1,
+            Some(StreamError::MpaMarker) => {}
+            _ => self.fpdus += 1,
+        }
+        if let Some(opcode) = fpdu.opcode {
+            self.opcodes[usize::from(opcode & 0xf)] += 1;
+        }
+        self.placed_octets += u64::from(fpdu.placed_octets);
+        if let Some(&error) = error {
+            self.stop.get_or_insert(Stop {
+                error,
+                sequence: fpdu.sequence,
+            });
+        }
+        self.fpdu_traces.push(*fpdu);
+    }
+
+    /// Segments with one verdict.
+    pub fn verdict(&self, verdict: SegmentVerdict) -> u64 {
+        self.verdicts[verdict as usize]
+    }
+}
+
+/// SHA-256 in hexadecimal.
+pub fn sha256(octets: &[u8]) -> String {
+    Sha256::digest(octets)
+        .iter()
+        .map(|octet| format!("{octet:02x}"))
+        .collect()
+}
