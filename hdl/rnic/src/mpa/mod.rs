@@ -9,7 +9,7 @@
 //! | enters | leaves |
 //! |---|---|
 //! | `Accepted`, `HostFrame` from tcp | `ReadJob` to the packet reader; pages to the pool |
-//! | octets of a job from packet memory | one `FpduRecord` for each whole FPDU and each host frame |
+//! | octets of a job from packet memory | one `FpduRecord` per whole FPDU and host frame |
 //! | | its words in `record.beats` beats of the placement stream (not for `FPDU_CHECK`) |
 //!
 //! A stream job begins at an FPDU's first octet, a leading marker included; its one `JobDone` comes
@@ -25,8 +25,9 @@
 //!
 //! Errors found here travel in the record (`crc_good`, `marker_good`, `ulpdu_length`); ddp answers
 //! and counts them (`refuse_mpa_crc`, `refuse_mpa_marker`, `refuse_mpa_zero_length`), so that a
-//! connection's errors are decided in one place. Nothing is dropped here. Sources: RFC 5044, and the
-//! older draft where MPA-011 names it.
+//! connection's errors are decided in one place. Nothing is dropped here.
+//!
+//! Sources: RFC 5044, and the older draft where MPA-011 names it.
 
 pub mod inbox;
 pub mod context;

@@ -132,6 +132,7 @@ pub struct SplitControl {
     is_host: Signal<Local, Bit>,
     is_check: Signal<Local, Bit>,
     refuse: Signal<Local, Bit>,
+    ends_here: Signal<Local, Bit>,
     sends: Signal<Local, Bit>,
     opens_now: Signal<Local, Bit>,
     closes: Signal<Local, Bit>,
@@ -192,6 +193,7 @@ impl Default for SplitControl {
             is_host: Default::default(),
             is_check: Default::default(),
             refuse: Default::default(),
+            ends_here: Default::default(),
             sends: Default::default(),
             opens_now: Default::default(),
             closes: Default::default(),
@@ -214,6 +216,8 @@ impl Logic for SplitControl {
             & (self.kind.q.val() != self.kind_place.val());
         self.refuse.next =
             !self.is_host.val() & (!self.whole.val() | (self.too_long.val() & !self.first.val()));
+        // The low beat is the job's last one.
+        self.ends_here.next = self.low_valid.val() & self.low_last.val() & !self.over.q.val();
         self.lead_late.d.next = self.lead.val();
         self.missing_late.d.next = self.missing.val();
         self.settled.d.next = self.state.q.val() == SplitState::Stream;
@@ -276,7 +280,8 @@ impl Logic for SplitControl {
             SplitState::Done => {
                 if self.finished.val() {
                     self.state.d.next = SplitState::Drain;
-                    if self.over.q.val() {
+                    self.shifts.next = self.ends_here.val();
+                    if self.over.q.val() | self.ends_here.val() {
                         self.state.d.next = SplitState::Idle;
                     }
                 }
@@ -284,7 +289,7 @@ impl Logic for SplitControl {
             // Waits for the job's last beat.
             SplitState::Drain => {
                 self.shifts.next = self.low_valid.val();
-                if self.low_valid.val() & self.low_last.val() {
+                if self.ends_here.val() {
                     self.state.d.next = SplitState::Idle;
                 }
             }
@@ -335,6 +340,6 @@ impl Logic for SplitControl {
         self.place.next = (self.kind.q.val() == self.kind_place.val()) & self.first.val();
         self.need_words.next = self.known.q.val();
         self.place_next.next = self.known.q.val() & self.is_check.val() & !self.refuse.val();
-        self.unread.next = !self.over.q.val();
+        self.unread.next = !self.over.q.val() & !self.ends_here.val();
     }
 }

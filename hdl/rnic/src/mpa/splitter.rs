@@ -1,5 +1,5 @@
-//! FPDU splitter: puts the first octet of each FPDU of a job in lane 0 and ends the job at the first
-//! FPDU that is not whole.
+//! FPDU splitter: puts the first octet of each FPDU of a job in lane 0, and ends the job at the
+//! first FPDU that is not whole.
 //!
 //! ```text
 //! joined --> [ window ] --> turn, blank the tail --> fpdu beats
@@ -10,10 +10,10 @@
 //! started --> [ 4 jobs ] --> [ cursor: sequence, phase, words left ]
 //! ```
 //!
-//! | latency    | 5 cycles, first joined beat of a job to the first beat of its FPDU             |
-//! | throughput | one beat per cycle; between two FPDUs 3 idle cycles, 4 before an FPDU that     |
-//! |            | opens with a marker or follows one of less than three beats; between two jobs  |
-//! |            | 7 more at most (a stream job's `JobDone` 2 cycles after its last beat)         |
+//! | latency    | 5 cycles, first joined beat of a job to the first beat of its FPDU           |
+//! | throughput | one beat per cycle; between two FPDUs 3 idle cycles, 4 before an FPDU that   |
+//! |            | opens with a marker or follows one of less than three beats; a stream job's  |
+//! |            | `JobDone` 2 or 3 cycles after its last beat; 7 idle cycles between two jobs  |
 //! | units      | a beat is D bits, L = 2^LG words of 4 octets; lengths in octets                |
 //! | source     | RFC 5044 sections 4 and 5 (MPA-001, MPA-013, MPA-042, MPA-043)                 |
 //!

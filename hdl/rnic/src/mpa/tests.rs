@@ -341,6 +341,18 @@ fn packed_fpdus_of_100_octets_pass_in_12_cycles_each() {
     assert!(cycles <= 39 * 11, "{cycles} cycles for 39 FPDUs");
 }
 
+#[test]
+fn jobs_of_one_fpdu_of_28_octets_pass_in_9_cycles_each() {
+    let random = Random::from_environment();
+    let wire = Sender::new(false, 0).fpdu(&[0x77; 22]);
+    assert_eq!(wire.len(), 28);
+    let jobs = vec![job(wire, 0, false); 30];
+    let outcome = &check_both(&random, Pace::FULL, &jobs)[0];
+    let cycles = outcome.record_cycles[29] - outcome.record_cycles[0];
+    assert!(cycles <= 29 * 9, "{cycles} cycles for 29 jobs");
+    assert_eq!(outcome.kills, 0, "every job was read to its end");
+}
+
 /// Random traffic for the lockstep: jobs of small FPDUs with noise in between, random stalls.
 fn drive<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize>(
     uut: &mut MpaRoom<D, P, LG, A, F>,
