@@ -34,10 +34,10 @@ timing: tools emit ## Fmax, size, worst path on an ECP5-85k (WIDTH=64 or 128)
 	@$(VENV)/python3 constraints/timing.py --out build/timing-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
 
 generate: ## writes docs/registers.md and docs/conformance.md anew
-	UPDATE_DOCS=1 cargo test --quiet $(GENERATED)
+	UPDATE_DOCS=1 cargo test --quiet --no-fail-fast $(GENERATED)
 
 check-generated: ## fails if a generated document is not what its source gives
-	@cargo test --quiet $(GENERATED)
+	@cargo test --quiet --no-fail-fast $(GENERATED)
 
 clean: ## removes target/ and build/; the tools in .tools/ stay
 	cargo clean --quiet

@@ -129,6 +129,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
         );
         bar.write32(registers::HOST_RING_SLOTS_LOG2, config.host_slots_log2);
         bar.write32(registers::CONTROL, registers::CONTROL_ENABLE);
+        // A read is answered after the posted writes before it have taken effect: from here on the
+        // device receives.
+        bar.read32(registers::CONTROL);
         Ok(Self {
             bar,
             dma,

@@ -4,3 +4,8 @@
 pub mod model;
 pub mod capture;
 pub mod play;
+<<<<<<< HEAD
+pub mod traffic;
+=======
+pub mod docs;
+>>>>>>> eeabca50f67cfb07f0b0e95ff5e52de75379b01c

@@ -1,19 +1,19 @@
 //! Front end: frames from the MAC in; stored frames, and all that was read of each, out.
 //!
 //! ```text
-//! frame -> Intake -> PadShift -> EthernetParse --+--> Delay S --+--> Delay 3 ---------> store
-//!                                                |              +--> TcpHead -----\
-//!                                                |              +--> checksums -----> Verdict
-//!                                                \--> IpParse --+--> Delay S ------/  -> frame_info
+//! frame -> Intake -> PadShift -> EthernetParse --+--> Delay S --+--> Delay 3 ----> store
+//!                                                |              +--> TcpHead ---\
+//!                                                |              +--> checksums ---> Verdict
+//!                                                \--> IpParse --+--> Delay S ----/  --> frame_info
 //! ```
 //!
-//! | enters     | `frame_*`: no ready, the wire does not wait; spacing: see `ethernet`             |
-//! | leaves     | `store_*`: no ready; `frame_info` one cycle after the frame's `store_last` (a     |
-//! |            | frame that is too long: after its true last beat) and before the next one         |
-//! | units      | one beat is W bits; `counts`: pulses, bit numbers in `verdict`                    |
-//! | latency    | last beat to `frame_info`: 7 cycles at W = 64, 8 at 128, 9 at 512; one more for   |
-//! |            | a frame whose last beat has no room for the pad's two octets                      |
-//! | throughput | one beat per cycle                                                                |
+//! | enters     | `frame_*`: no ready, the wire does not wait; spacing: see `ethernet`          |
+//! | leaves     | `store_*`: no ready; `frame_info` one cycle after the frame's `store_last` (of |
+//! |            | a frame that is too long: after its true last beat), before the next one       |
+//! | units      | one beat is W bits; `counts`: pulses, bit numbers in [`verdict`]               |
+//! | latency    | last beat to `frame_info`: 7 cycles at W = 64, 8 at 128, 9 at 512; one more if |
+//! |            | the last beat has no room for the pad's two octets                             |
+//! | throughput | one beat per cycle                                                             |
 //!
 //! Where the segment begins and ends is known one cycle after the header's first word was kept.
 //! At W = 64 that word comes two beats before the first word that needs the knowledge, at 128 one,

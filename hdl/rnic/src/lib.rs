@@ -11,6 +11,10 @@ pub mod packet;
 pub mod mpa;
 pub mod ddp;
 pub mod stag;
+pub mod placement;
+pub mod completion;
+pub mod pcie;
+pub mod csr;
 pub mod top;
 
 pub mod common;

@@ -131,7 +131,7 @@ fn compile(work: &Path) -> Result<(), SimError> {
     command
         .arg("CFG_CXXFLAGS_PCH_I=-include")
         .arg(format!("OPT={COMPILE_FLAGS}"));
-    command.args(["libVrnic", "libverilated"]);
+    command.args(["libVrnic.a", "libverilated.a"]);
     run("make", command, work)
 }
 

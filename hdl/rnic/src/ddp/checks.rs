@@ -15,16 +15,15 @@
 //! What stands in front of `take` only table operations change; what stands behind it records
 //! change too: `commit` writes it before the next `take`.
 use super::context::StreamContext;
+use super::envelope::EnvelopeCheck;
 use super::header::HeaderDecode;
 use super::octet_order::OctetOrder;
-use super::pool::BufferPool;
-use super::queue::QueueOrder;
 use super::segment::{Segment, Verdict};
-use super::tables::TablePort;
+use super::tables::{TablePort, TableWrites};
+use super::untagged::UntaggedQueues;
 use super::verdict::VerdictEncode;
 use crate::messages::{FpduRecord, TableRequest, FPDU_CHECK, FPDU_HOST};
-use crate::stag::lookup::StagLookup;
-use crate::stag::region::RegionCheck;
+use crate::stag::room::StagRoom;
 use rust_hdl::prelude::*;
 
 /// Memories and tests of the room.
@@ -74,28 +73,17 @@ pub struct Checks {
     pub verdict: Signal<Out, Verdict>,
     header: HeaderDecode,
     order: OctetOrder<32>,
-    lookup: StagLookup,
-    pool: BufferPool,
-    region: RegionCheck,
-    queue: QueueOrder,
+    stag: StagRoom,
+    untagged: UntaggedQueues,
     contexts: StreamContext,
+    envelope: EnvelopeCheck,
     judge: VerdictEncode,
     port: TablePort,
     held: DFF<FpduRecord>,
     held_segment: DFF<Segment>,
-    held_open: DFF<Bit>,
-    held_entry: DFF<Bits<11>>,
-    held_found: DFF<Bit>,
-    held_region: DFF<Bits<10>>,
-    held_queue: DFF<Bits<12>>,
-    next_msn: DFF<Bits<32>>,
     held_address: DFF<Bits<64>>,
     header_octets: Signal<Local, Bits<160>>,
-    head_stag: Signal<Local, Bits<32>>,
-    head_queue: Signal<Local, Bits<12>>,
-    stag: Signal<Local, Bits<32>>,
-    index: Signal<Local, Bits<16>>,
-    one: Constant<Bits<32>>,
+    writes: Signal<Local, TableWrites>,
     fpdu_check: Constant<Bits<2>>,
     fpdu_host: Constant<Bits<2>>,
 }
@@ -126,28 +114,17 @@ impl Default for Checks {
             verdict: Default::default(),
             header: Default::default(),
             order: Default::default(),
-            lookup: Default::default(),
-            pool: Default::default(),
-            region: Default::default(),
-            queue: Default::default(),
+            stag: Default::default(),
+            untagged: Default::default(),
             contexts: Default::default(),
+            envelope: Default::default(),
             judge: Default::default(),
             port: Default::default(),
             held: Default::default(),
             held_segment: Default::default(),
-            held_open: Default::default(),
-            held_entry: Default::default(),
-            held_found: Default::default(),
-            held_region: Default::default(),
-            held_queue: Default::default(),
-            next_msn: Default::default(),
             held_address: Default::default(),
             header_octets: Default::default(),
-            head_stag: Default::default(),
-            head_queue: Default::default(),
-            stag: Default::default(),
-            index: Default::default(),
-            one: Constant::new(1u64.into()),
+            writes: Default::default(),
             fpdu_check: Constant::new(FPDU_CHECK.into()),
             fpdu_host: Constant::new(FPDU_HOST.into()),
         }
@@ -157,139 +134,98 @@ impl Default for Checks {
 impl Logic for Checks {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            held,
-            held_segment,
-            held_open,
-            held_entry,
-            held_found
-        );
-        dff_setup!(self, clock, held_region, held_queue, next_msn, held_address);
-        clock!(self, clock, header, lookup, pool, region, queue, contexts, judge, port);
+        dff_setup!(self, clock, held, held_segment, held_address);
+        clock!(self, clock, header, stag, untagged, contexts, envelope, judge, port);
 
-        // In front.
+        // In front; at `take` the record moves into the checks.
         self.header.header.next = self.head.val().header;
         self.header.ulpdu_length.next = self.head.val().ulpdu_length;
         self.header.crc_good.next = self.head.val().crc_good;
         self.header.marker_good.next = self.head.val().marker_good;
         self.header_octets.next = self.head.val().header;
         self.order.octets.next = self.header_octets.val().get_bits::<32>(32);
-        self.head_stag.next = self.order.number.val();
-        self.lookup.hash.next = self.head_hash.val();
-        self.lookup.stag_index.next = self.head_stag.val().get_bits::<24>(8);
+        self.stag.hash.next = self.head_hash.val();
+        self.stag.stag.next = self.order.number.val();
+        self.stag.take.next = self.take.val();
         // QN is in octets 8 to 11: its low bits are those of octet 11.
-        self.head_queue.next = (bit_cast::<12, 10>(self.head.val().connection) << 2)
+        self.untagged.queue.next = (bit_cast::<12, 10>(self.head.val().connection) << 2)
             | bit_cast::<12, 2>(self.header_octets.val().get_bits::<2>(88));
-        self.pool.queue.next = self.head_queue.val();
-        self.pool.msn.next = self.header.segment.val().msn;
-
-        // At `take` the record moves into the checks.
+        self.untagged.front_segment.next = self.header.segment.val();
+        self.untagged.take.next = self.take.val();
+        self.contexts.connection.next = self.head.val().connection;
         if self.take.val() {
             self.held.d.next = self.head.val();
             self.held_segment.d.next = self.header.segment.val();
-            self.held_open.d.next = self.pool.is_open.val();
-            self.held_entry.d.next = self.pool.entry.val();
-            self.held_found.d.next = self.lookup.found.val();
-            self.held_region.d.next = self.lookup.region.val();
-            self.held_queue.d.next = self.head_queue.val();
-        }
-        self.contexts.connection.next = self.head.val().connection;
-        self.queue.queue.next = self.head_queue.val();
-        self.index.next = self.port.index.val();
-        self.region.region.next = self.lookup.region.val();
-        if self.port.read_region.val() {
-            self.region.region.next = self.index.val().get_bits::<10>(0);
         }
 
-        // Cycle 2 of the checks: operands meet what the memories hold.
-        self.stag.next = self.held_segment.q.val().stag;
-        self.region.found.next = self.held_found.q.val();
-        self.region.stag_key.next = self.stag.val().get_bits::<8>(0);
-        self.region.to.next = self.held_segment.q.val().to;
-        self.region.to_end.next = self.held_segment.q.val().to_end;
-        self.region.pd.next = self.contexts.profile.val().pd;
-        self.region.connection.next = self.held.q.val().connection;
-        self.queue.msn.next = self.held_segment.q.val().msn;
-        self.pool.mo.next = self.held_segment.q.val().mo;
-        self.pool.mo_end.next = self.held_segment.q.val().mo_end;
-        self.pool.has_payload.next = self.held_segment.q.val().has_payload;
-        self.next_msn.d.next = self.held_segment.q.val().msn + self.one.val();
+        // Cycle 2: operands meet what the memories hold.
+        self.stag.to.next = self.held_segment.q.val().to;
+        self.stag.to_end.next = self.held_segment.q.val().to_end;
+        self.stag.pd.next = self.contexts.profile.val().pd;
+        self.stag.connection.next = self.held.q.val().connection;
+        self.untagged.segment.next = self.held_segment.q.val();
+        self.envelope.segment.next = self.held_segment.q.val();
+        self.envelope.is_open.next = self.untagged.is_open.val();
+        self.envelope.is_first.next = self.contexts.state.val().is_first;
+        self.envelope.version.next = self.contexts.profile.val().version;
 
         // Cycles 2 to 4: the verdict.
         self.judge.segment.next = self.held_segment.q.val();
-        self.judge.is_open.next = self.held_open.q.val();
         self.judge.is_host.next = self.held.q.val().kind == self.fpdu_host.val();
         self.judge.is_check.next = self.held.q.val().kind == self.fpdu_check.val();
         self.judge.in_error.next = self.contexts.state.val().in_error;
-        self.judge.is_first.next = self.contexts.state.val().is_first;
-        self.judge.version.next = self.contexts.profile.val().version;
-        self.judge.unknown.next = self.region.unknown.val();
-        self.judge.foreign.next = self.region.foreign.val();
-        self.judge.rights.next = self.region.rights.val();
-        self.judge.outside.next = self.region.outside.val();
-        self.judge.mo_bad.next = self.pool.mo_bad.val();
-        self.judge.too_long.next = self.pool.too_long.val();
-        self.judge.behind.next = self.queue.behind.val();
-        self.judge.not_posted.next = self.queue.not_posted.val();
-        self.judge.gap.next = self.queue.gap.val();
+        self.judge.envelope_error.next = self.envelope.error.val();
+        self.judge.envelope_refused.next = self.envelope.refused.val();
+        self.judge.unknown.next = self.stag.unknown.val();
+        self.judge.foreign.next = self.stag.foreign.val();
+        self.judge.rights.next = self.stag.rights.val();
+        self.judge.outside.next = self.stag.outside.val();
+        self.judge.mo_bad.next = self.untagged.mo_bad.val();
+        self.judge.too_long.next = self.untagged.too_long.val();
+        self.judge.behind.next = self.untagged.behind.val();
+        self.judge.not_posted.next = self.untagged.not_posted.val();
+        self.judge.gap.next = self.untagged.gap.val();
         self.judge.decide.next = self.decide.val();
         if self.address_there.val() {
-            self.held_address.d.next = self.pool.address.val();
+            self.held_address.d.next = self.untagged.address.val();
             if self.held_segment.q.val().tagged {
-                self.held_address.d.next = self.region.bus_address.val();
+                self.held_address.d.next = self.stag.bus_address.val();
             }
         }
 
-        // `commit`: what the record changes; else what a table operation writes.
+        // `commit`: what the record changes.
         self.contexts.mark.next = self.commit.val() & !self.judge.verdict.val().silent;
         self.contexts.mark_connection.next = self.held.q.val().connection;
         self.contexts.mark_error.next = self.judge.verdict.val().refused;
-        self.contexts.start.next = self.port.write_context.val();
-        self.contexts.start_connection.next = self.index.val().get_bits::<10>(0);
-        self.contexts.new_profile.next = self.port.profile.val();
-        self.queue.write_msn.next = self.port.write_queue.val();
-        self.queue.msn_queue.next = self.index.val().get_bits::<12>(0);
-        self.queue.next_msn.next = self.port.first_msn.val();
-        if self.commit.val() {
-            self.queue.write_msn.next = self.judge.verdict.val().receive;
-            self.queue.msn_queue.next = self.held_queue.q.val();
-            self.queue.next_msn.next = self.next_msn.q.val();
-        }
-        self.queue.write_tail.next = self.port.write_tail.val();
-        self.queue.tail_queue.next = self.index.val().get_bits::<12>(0);
-        self.queue.tail.next = self.port.tail.val();
-        self.pool.write_shape.next = self.port.write_queue.val();
-        self.pool.shape_queue.next = self.index.val().get_bits::<12>(0);
-        self.pool.shape.next = self.port.shape.val();
-        self.pool.write_buffer.next = self.port.write_buffer.val();
-        self.pool.buffer_entry.next = self.index.val().get_bits::<11>(0);
-        self.pool.buffer.next = self.port.buffer.val();
-        self.lookup.write.next = self.port.write_stag.val();
-        self.lookup.write_index.next = self.index.val().get_bits::<11>(0);
-        self.lookup.write_entry.next = self.port.stag_entry.val();
-        self.region.write.next = self.port.write_region.val();
-        self.region.write_region.next = self.index.val().get_bits::<10>(0);
-        self.region.write_entry.next = self.port.region_entry.val();
-        self.region.write_valid.next = self.port.region_valid.val();
-        self.region.invalidate.next = self.commit.val() & self.judge.verdict.val().invalidate;
-        self.region.invalidate_region.next = self.held_region.q.val();
+        self.untagged.advance.next = self.commit.val() & self.judge.verdict.val().receive;
+        self.stag.invalidate.next = self.commit.val() & self.judge.verdict.val().invalidate;
 
+        // Table operations.
         self.port.reset.next = self.reset.val();
         self.port.table_request.next = self.table_request.val();
         self.port.table_valid.next = self.table_valid.val();
         self.port.may_start.next = self.may_start.val();
         self.port.may_run.next = self.may_run.val();
-        self.port.read_entry.next = self.region.entry.val();
-        self.port.read_valid.next = self.region.entry_valid.val();
+        self.port.read_entry.next = self.stag.read_entry.val();
+        self.port.read_valid.next = self.stag.read_valid.val();
         self.table_done.next = self.port.table_done.val();
         self.table_data.next = self.port.table_data.val();
         self.hold.next = self.port.hold.val();
         self.restart.next = self.port.restart.val();
+        self.writes.next = self.port.writes.val();
+        self.contexts.writes.next = self.writes.val();
+        self.untagged.writes.next = self.writes.val();
+        self.stag.index.next = self.writes.val().index;
+        self.stag.write_stag.next = self.writes.val().stag;
+        self.stag.stag_entry.next = self.writes.val().stag_entry;
+        self.stag.write_region.next = self.writes.val().region;
+        self.stag.region_entry.next = self.writes.val().region_entry;
+        self.stag.region_valid.next = self.writes.val().region_valid;
+        self.stag.read_region.next = self.port.read_region.val();
+
         self.record.next = self.held.q.val();
         self.segment.next = self.held_segment.q.val();
-        self.entry.next = self.held_entry.q.val();
+        self.entry.next = self.untagged.entry.val();
         self.address.next = self.held_address.q.val();
         self.verdict.next = self.judge.verdict.val();
     }

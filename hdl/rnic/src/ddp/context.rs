@@ -14,6 +14,7 @@
 //! which it is read is undefined: both writers keep apart from the engine's read.
 // LogicStruct derives accessors without documentation.
 #![allow(missing_docs)]
+use super::tables::TableWrites;
 use crate::common::ram::SdpRam;
 use rust_hdl::prelude::*;
 
@@ -46,13 +47,9 @@ pub struct StreamContext {
     pub profile: Signal<Out, StreamProfile>,
     /// Cycle 2: its state.
     pub state: Signal<Out, StreamState>,
-    /// High for each cycle in which a stream starts anew with `new_profile`.
-    pub start: Signal<In, Bit>,
-    /// Connection that starts.
-    pub start_connection: Signal<In, Bits<10>>,
-    /// Its profile.
-    pub new_profile: Signal<In, StreamProfile>,
-    /// High for each cycle in which an FPDU leaves its mark; never together with `start`.
+    /// Table operation that takes effect.
+    pub writes: Signal<In, TableWrites>,
+    /// High for each cycle in which an FPDU leaves its mark; never together with a table write.
     pub mark: Signal<In, Bit>,
     /// Connection of that FPDU.
     pub mark_connection: Signal<In, Bits<10>>,
@@ -60,20 +57,24 @@ pub struct StreamContext {
     pub mark_error: Signal<In, Bit>,
     profiles: SdpRam<StreamProfile, 10>,
     states: SdpRam<StreamState, 10>,
+    index: Signal<Local, Bits<16>>,
+    start_connection: Signal<Local, Bits<10>>,
     new_state: Signal<Local, StreamState>,
 }
 
 impl Logic for StreamContext {
     #[hdl_gen]
     fn update(&mut self) {
+        self.index.next = self.writes.val().index;
+        self.start_connection.next = self.index.val().get_bits::<10>(0);
         self.profiles.clock.next = self.clock.val();
         self.profiles.read_address.next = self.connection.val();
-        self.profiles.write_enable.next = self.start.val();
+        self.profiles.write_enable.next = self.writes.val().context;
         self.profiles.write_address.next = self.start_connection.val();
-        self.profiles.write_data.next = self.new_profile.val();
+        self.profiles.write_data.next = self.writes.val().profile;
         self.states.clock.next = self.clock.val();
         self.states.read_address.next = self.connection.val();
-        self.states.write_enable.next = self.start.val() | self.mark.val();
+        self.states.write_enable.next = self.writes.val().context | self.mark.val();
         self.states.write_address.next = self.start_connection.val();
         self.new_state.next.in_error = false;
         self.new_state.next.is_first = true;
@@ -87,3 +88,6 @@ impl Logic for StreamContext {
         self.state.next = self.states.read_data.val();
     }
 }
+
+#[cfg(test)]
+mod tests;

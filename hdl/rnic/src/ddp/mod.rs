@@ -39,10 +39,11 @@
 //! | [`sequencer`]    | when a record enters the checks and leaves them                            |
 //! | [`checks`]       | all memories and tests                                                     |
 //! | [`header`]       | octets to fields, payload, ends; [`octet_order`] turns the octets round    |
-//! | [`pool`]         | queue and MSN to buffer; MO and length against it                          |
-//! | [`queue`]        | MSN against the expected and the posted ones                               |
+//! | [`untagged`]     | joins [`pool`]: queue and MSN to buffer, MO and length against it, and      |
+//! |                  | [`queue`]: MSN against the expected and the posted ones                    |
 //! | [`context`]      | Protection Domain, version, error, first FPDU                              |
-//! | [`verdict`]      | the first failing test, and what is due                                    |
+//! | [`envelope`]     | the tests from CRC to opcode                                               |
+//! | [`verdict`]      | the tests from STag or MSN on, the first failing one, and what is due      |
 //! | [`command`]      | command, completion entry, event; [`terminate`] knows the Terminate codes  |
 //! | [`tables`]       | table operations, atomic between records                                   |
 //! | [`segment`]      | what they hand each other                                                  |
@@ -57,6 +58,8 @@ pub mod header;
 pub mod context;
 pub mod pool;
 pub mod queue;
+pub mod untagged;
+pub mod envelope;
 pub mod verdict;
 pub mod terminate;
 pub mod command;

@@ -62,7 +62,7 @@ impl<const N: usize> Logic for OctetOrder<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::settle;
+    use crate::testkit::{lockstep_combinational, settle};
 
     #[test]
     fn octet_zero_becomes_the_most_significant() {
@@ -77,5 +77,13 @@ mod tests {
     #[should_panic(expected = "N = 12 is not a positive multiple of 8")]
     fn refuses_a_width_that_is_not_whole_octets() {
         let _ = OctetOrder::<12>::default();
+    }
+
+    #[test]
+    fn octet_order_agrees_with_its_verilog() {
+        let uut = OctetOrder::<160>::default();
+        lockstep_combinational("octet_order", uut, 200, |uut, random| {
+            uut.octets.next = random.wide();
+        });
     }
 }

@@ -49,6 +49,7 @@ pub struct Sequencer {
     is_ready: DFF<Bit>,
     phase: DFF<Bits<3>>,
     is_busy: DFF<Bit>,
+    is_committing: DFF<Bit>,
     is_waiting: DFF<Bit>,
     // A table operation made the record in front start again, and it has not been taken since.
     was_restarted: DFF<Bit>,
@@ -77,6 +78,7 @@ impl Default for Sequencer {
             is_ready: Default::default(),
             phase: Default::default(),
             is_busy: Default::default(),
+            is_committing: Default::default(),
             is_waiting: Default::default(),
             was_restarted: Default::default(),
             takes: Default::default(),
@@ -96,12 +98,13 @@ impl Logic for Sequencer {
             is_ready,
             phase,
             is_busy,
+            is_committing,
             is_waiting,
             was_restarted
         );
         self.takes.next = self.is_ready.q.val() & !self.is_busy.q.val() & !self.hold.val();
         self.loads.next =
-            ((self.phase.q.val() == 5) | self.is_waiting.q.val()) & self.outputs_free.val();
+            (self.is_committing.q.val() | self.is_waiting.q.val()) & self.outputs_free.val();
 
         // In front: four cycles of lookups, then ready until taken.
         if self.head_valid.val() & !self.is_ready.q.val() {
@@ -116,14 +119,9 @@ impl Logic for Sequencer {
         // One record at a time is in the checks.
         self.address.next = false;
         self.decide.next = false;
-        self.commit.next = false;
+        self.commit.next = self.is_committing.q.val();
+        self.is_committing.d.next = false;
         match self.phase.q.val().index() {
-            0 => {
-                if self.takes.val() {
-                    self.phase.d.next = 1.into();
-                    self.is_busy.d.next = true;
-                }
-            }
             1 => self.phase.d.next = 2.into(),
             2 => self.phase.d.next = 3.into(),
             3 => {
@@ -132,14 +130,18 @@ impl Logic for Sequencer {
             }
             4 => {
                 self.decide.next = true;
+                self.is_committing.d.next = true;
                 self.phase.d.next = 5.into();
             }
             5 => {
-                self.commit.next = true;
                 self.phase.d.next = 6.into();
                 self.is_waiting.d.next = true;
             }
             _ => {}
+        }
+        if self.takes.val() {
+            self.phase.d.next = 1.into();
+            self.is_busy.d.next = true;
         }
         if self.loads.val() {
             self.phase.d.next = 0.into();
@@ -158,8 +160,12 @@ impl Logic for Sequencer {
             self.is_ready.d.next = false;
             self.phase.d.next = 0.into();
             self.is_busy.d.next = false;
+            self.is_committing.d.next = false;
             self.is_waiting.d.next = false;
             self.was_restarted.d.next = false;
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,6 +16,8 @@
 //! waits in front look everything up again. A record whose command waits for its receiver is done
 //! looking: a full completion queue cannot hold up a table operation. `may_start` lets a waiting
 //! record through between two operations.
+// LogicStruct derives accessors without documentation.
+#![allow(missing_docs)]
 use super::context::StreamProfile;
 use super::pool::{Buffer, QueueShape};
 use crate::messages::TableRequest;
@@ -24,6 +26,42 @@ use crate::stag::region::RegionEntry;
 use rnic_abi::tables::{DDP, QUEUE, QUEUE_TAIL, READ, RECEIVE_POOL, REGION, STAG, WRITE};
 use rust_hdl::prelude::*;
 
+/// A table operation that takes effect: at most one strobe (two for a queue) and every entry that
+/// the request's words could mean.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct TableWrites {
+    /// Index of the entry.
+    pub index: Bits<16>,
+    /// A stream starts.
+    pub context: Bit,
+    /// Its profile.
+    pub profile: StreamProfile,
+    /// A queue is set up.
+    pub queue: Bit,
+    /// Its shape.
+    pub shape: QueueShape,
+    /// First MSN it expects.
+    pub first_msn: Bits<32>,
+    /// A queue's tail is written (also when the queue is set up).
+    pub tail: Bit,
+    /// The tail.
+    pub tail_msn: Bits<16>,
+    /// A pool entry is written.
+    pub pool: Bit,
+    /// The buffer.
+    pub buffer: Buffer,
+    /// A slot of the STag lookup is written.
+    pub stag: Bit,
+    /// What it holds.
+    pub stag_entry: StagEntry,
+    /// A region is written.
+    pub region: Bit,
+    /// The region.
+    pub region_entry: RegionEntry,
+    /// Its valid bit.
+    pub region_valid: Bit,
+}
+
 /// What the port waits for.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum TableState {
@@ -31,13 +69,13 @@ pub enum TableState {
     Idle,
     /// A gap between records.
     Pending,
-    /// Nothing: writes, or addresses the region memory.
+    /// Nothing: sets the strobes, or addresses the region memory.
     Execute,
     /// The region memory, first cycle.
     Fetch,
     /// The region memory, second cycle.
     Capture,
-    /// Nothing: tells that it is done.
+    /// Nothing: the strobes are high, and the operation is done.
     Done,
 }
 
@@ -64,39 +102,11 @@ pub struct TablePort {
     pub hold: Signal<Out, Bit>,
     /// The record in front must look everything up again from the next cycle on.
     pub restart: Signal<Out, Bit>,
-    /// A stream starts.
-    pub write_context: Signal<Out, Bit>,
-    /// Its profile.
-    pub profile: Signal<Out, StreamProfile>,
-    /// A queue is set up.
-    pub write_queue: Signal<Out, Bit>,
-    /// Its shape.
-    pub shape: Signal<Out, QueueShape>,
-    /// First MSN it expects.
-    pub first_msn: Signal<Out, Bits<32>>,
-    /// A queue's tail is written (also when the queue is set up).
-    pub write_tail: Signal<Out, Bit>,
-    /// The tail.
-    pub tail: Signal<Out, Bits<16>>,
-    /// A pool entry is written.
-    pub write_buffer: Signal<Out, Bit>,
-    /// The buffer.
-    pub buffer: Signal<Out, Buffer>,
-    /// A slot of the STag lookup is written.
-    pub write_stag: Signal<Out, Bit>,
-    /// What it holds.
-    pub stag_entry: Signal<Out, StagEntry>,
-    /// A region is written.
-    pub write_region: Signal<Out, Bit>,
-    /// The region.
-    pub region_entry: Signal<Out, RegionEntry>,
-    /// Its valid bit.
-    pub region_valid: Signal<Out, Bit>,
-    /// Index of the entry at hand.
-    pub index: Signal<Out, Bits<16>>,
-    /// The region memory is to be addressed by `index`.
+    /// What is written in this cycle, and the entry at hand.
+    pub writes: Signal<Out, TableWrites>,
+    /// The region memory is to be addressed by `writes.index`.
     pub read_region: Signal<Out, Bit>,
-    /// The region at `index`, two cycles later.
+    /// The region at that index, two cycles later.
     pub read_entry: Signal<In, RegionEntry>,
     /// Its valid bit.
     pub read_valid: Signal<In, Bit>,
@@ -110,10 +120,21 @@ pub struct TablePort {
     is_buffer: DFF<Bit>,
     is_stag: DFF<Bit>,
     is_region: DFF<Bit>,
+    write_context: DFF<Bit>,
+    write_queue: DFF<Bit>,
+    write_tail: DFF<Bit>,
+    write_pool: DFF<Bit>,
+    write_stag: DFF<Bit>,
+    write_region: DFF<Bit>,
     words: Signal<Local, Bits<320>>,
     number: Signal<Local, Bits<4>>,
     is_mine: Signal<Local, Bit>,
-    writes: Signal<Local, Bit>,
+    strobe: Signal<Local, Bit>,
+    profile: Signal<Local, StreamProfile>,
+    shape: Signal<Local, QueueShape>,
+    buffer: Signal<Local, Buffer>,
+    stag_entry: Signal<Local, StagEntry>,
+    region_entry: Signal<Local, RegionEntry>,
     fetched: Signal<Local, Bits<128>>,
     operation_write: Constant<Bits<2>>,
     operation_read: Constant<Bits<2>>,
@@ -138,21 +159,7 @@ impl Default for TablePort {
             may_run: Default::default(),
             hold: Default::default(),
             restart: Default::default(),
-            write_context: Default::default(),
-            profile: Default::default(),
-            write_queue: Default::default(),
-            shape: Default::default(),
-            first_msn: Default::default(),
-            write_tail: Default::default(),
-            tail: Default::default(),
-            write_buffer: Default::default(),
-            buffer: Default::default(),
-            write_stag: Default::default(),
-            stag_entry: Default::default(),
-            write_region: Default::default(),
-            region_entry: Default::default(),
-            region_valid: Default::default(),
-            index: Default::default(),
+            writes: Default::default(),
             read_region: Default::default(),
             read_entry: Default::default(),
             read_valid: Default::default(),
@@ -166,10 +173,21 @@ impl Default for TablePort {
             is_buffer: Default::default(),
             is_stag: Default::default(),
             is_region: Default::default(),
+            write_context: Default::default(),
+            write_queue: Default::default(),
+            write_tail: Default::default(),
+            write_pool: Default::default(),
+            write_stag: Default::default(),
+            write_region: Default::default(),
             words: Default::default(),
             number: Default::default(),
             is_mine: Default::default(),
-            writes: Default::default(),
+            strobe: Default::default(),
+            profile: Default::default(),
+            shape: Default::default(),
+            buffer: Default::default(),
+            stag_entry: Default::default(),
+            region_entry: Default::default(),
             fetched: Default::default(),
             operation_write: Constant::new(LiteralType::from(WRITE).into()),
             operation_read: Constant::new(LiteralType::from(READ).into()),
@@ -188,6 +206,15 @@ impl Logic for TablePort {
     fn update(&mut self) {
         dff_setup!(self, clock, state, data, is_write, is_read, is_context, is_queue, is_tail);
         dff_setup!(self, clock, is_buffer, is_stag, is_region);
+        dff_setup!(
+            self,
+            clock,
+            write_context,
+            write_queue,
+            write_tail,
+            write_pool
+        );
+        dff_setup!(self, clock, write_stag, write_region);
         // The request holds still: decode it one cycle ahead of its use.
         self.number.next = self.table_request.val().table;
         self.is_write.d.next = self.table_request.val().operation == self.operation_write.val();
@@ -205,7 +232,7 @@ impl Logic for TablePort {
         self.hold.next = true;
         self.restart.next = false;
         self.read_region.next = false;
-        self.writes.next = false;
+        self.strobe.next = false;
         self.data.d.next = 0.into();
         self.fetched.next = bit_cast::<128, 5>(self.read_entry.val().rights)
             | (bit_cast::<128, 8>(self.read_entry.val().stag_key) << 8)
@@ -226,8 +253,7 @@ impl Logic for TablePort {
                 }
             }
             TableState::Execute => {
-                self.restart.next = true;
-                self.writes.next = self.is_write.q.val();
+                self.strobe.next = self.is_write.q.val();
                 self.read_region.next = true;
                 self.state.d.next = TableState::Done;
                 if self.is_read.q.val() & self.is_region.q.val() {
@@ -241,6 +267,7 @@ impl Logic for TablePort {
             }
             TableState::Done => {
                 self.table_done.next = true;
+                self.restart.next = true;
                 self.state.d.next = TableState::Idle;
             }
             _ => self.state.d.next = TableState::Idle,
@@ -248,29 +275,16 @@ impl Logic for TablePort {
         self.table_data.next = self.data.q.val();
 
         self.words.next = self.table_request.val().data;
-        self.index.next = self.table_request.val().index;
-        self.write_context.next = self.writes.val() & self.is_context.q.val();
         self.profile.next.pd = self.words.val().get_bits::<16>(0);
         self.profile.next.version = self.words.val().get_bit(16);
-        self.write_queue.next = self.writes.val() & self.is_queue.q.val();
         self.shape.next.is_open = self.words.val().get_bit(31);
         self.shape.next.entries_log2 = self.words.val().get_bits::<4>(16);
         self.shape.next.first = self.words.val().get_bits::<11>(0);
-        self.first_msn.next = self.words.val().get_bits::<32>(32);
-        self.write_tail.next = self.writes.val() & (self.is_queue.q.val() | self.is_tail.q.val());
-        self.tail.next = self.words.val().get_bits::<16>(0);
-        if self.is_queue.q.val() {
-            self.tail.next = self.words.val().get_bits::<16>(32);
-        }
-        self.write_buffer.next = self.writes.val() & self.is_buffer.q.val();
         self.buffer.next.address = self.words.val().get_bits::<64>(0);
         self.buffer.next.octets = self.words.val().get_bits::<32>(64);
-        self.write_stag.next = self.writes.val() & self.is_stag.q.val();
         self.stag_entry.next.valid = self.words.val().get_bit(31);
         self.stag_entry.next.region = self.words.val().get_bits::<10>(0);
         self.stag_entry.next.stag_index = self.words.val().get_bits::<24>(32);
-        self.write_region.next = self.writes.val() & self.is_region.q.val();
-        self.region_valid.next = self.words.val().get_bit(31);
         self.region_entry.next.stag_key = self.words.val().get_bits::<8>(8);
         self.region_entry.next.rights = self.words.val().get_bits::<5>(0);
         self.region_entry.next.pd = self.words.val().get_bits::<16>(32);
@@ -278,8 +292,37 @@ impl Logic for TablePort {
         self.region_entry.next.base = self.words.val().get_bits::<64>(64);
         self.region_entry.next.octets = self.words.val().get_bits::<48>(128);
         self.region_entry.next.bus_offset = self.words.val().get_bits::<64>(192);
+
+        self.writes.next.index = self.table_request.val().index;
+        self.write_context.d.next = self.strobe.val() & self.is_context.q.val();
+        self.writes.next.context = self.write_context.q.val();
+        self.writes.next.profile = self.profile.val();
+        self.write_queue.d.next = self.strobe.val() & self.is_queue.q.val();
+        self.writes.next.queue = self.write_queue.q.val();
+        self.writes.next.shape = self.shape.val();
+        self.writes.next.first_msn = self.words.val().get_bits::<32>(32);
+        // A queue that is set up is empty: its tail is the first MSN it expects.
+        self.write_tail.d.next = self.strobe.val() & (self.is_queue.q.val() | self.is_tail.q.val());
+        self.writes.next.tail = self.write_tail.q.val();
+        self.writes.next.tail_msn = self.words.val().get_bits::<16>(0);
+        if self.is_queue.q.val() {
+            self.writes.next.tail_msn = self.words.val().get_bits::<16>(32);
+        }
+        self.write_pool.d.next = self.strobe.val() & self.is_buffer.q.val();
+        self.writes.next.pool = self.write_pool.q.val();
+        self.writes.next.buffer = self.buffer.val();
+        self.write_stag.d.next = self.strobe.val() & self.is_stag.q.val();
+        self.writes.next.stag = self.write_stag.q.val();
+        self.writes.next.stag_entry = self.stag_entry.val();
+        self.write_region.d.next = self.strobe.val() & self.is_region.q.val();
+        self.writes.next.region = self.write_region.q.val();
+        self.writes.next.region_entry = self.region_entry.val();
+        self.writes.next.region_valid = self.words.val().get_bit(31);
         if self.reset.val() {
             self.state.d.next = TableState::Idle;
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

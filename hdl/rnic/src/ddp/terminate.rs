@@ -57,7 +57,7 @@ impl Logic for TerminateCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::settle;
+    use crate::testkit::{lockstep_combinational, settle};
     use rnic_abi::errors::StreamError;
 
     fn code(error: u64) -> u64 {
@@ -90,5 +90,13 @@ mod tests {
     fn numbers_that_name_no_error_have_code_zero() {
         assert_eq!(code(0), 0);
         assert_eq!(code(31), 0);
+    }
+
+    #[test]
+    fn terminate_code_agrees_with_its_verilog() {
+        let uut = TerminateCode::default();
+        lockstep_combinational("terminate_code", uut, 300, |uut, random| {
+            uut.error.next = random.wide();
+        });
     }
 }

@@ -1,10 +1,9 @@
 //! Verdict: which test refuses an FPDU first, and what is due if none does.
 //!
 //! ```text
-//!            cycle 1           cycle 2                cycle 3                cycle 4
-//! segment -> queue, opcode --> frame, length,     --> STag, association, --> bounds, MSN -> verdict
-//!                              versions               access, wrap; MO,
-//!                                                     length, invalidate
+//!               cycle 3                                     cycle 4
+//! envelope, --> STag, association, access, wrap;        --> bounds; order of MSN --> verdict
+//! segment       MO, length, invalidate
 //! ```
 //!
 //! | latency    | `verdict` follows `decide` (cycle 4) by one cycle and then holds             |
@@ -12,9 +11,10 @@
 //! | units      | errors are numbers of `rnic_abi::errors::StreamError`                        |
 //! | source     | ARCHITECTURE.md, "ddp, stag": the order of tests is the order of its table   |
 //!
-//! `segment`, `is_open`, `is_host` and `is_check` hold still from cycle 1 to cycle 4; each other
-//! input enters in the cycle that its port names. A later group of tests counts only if every
-//! earlier group passed, so the first failing test wins.
+//! `segment`, `is_host` and `is_check` hold still from cycle 1 to cycle 4; each other input enters
+//! in the cycle that its port names. A later group of tests counts only if every earlier group
+//! passed, so the first failing test wins.
+use super::envelope::number;
 use super::segment::{Segment, Verdict};
 use rnic_abi::errors::StreamError;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
@@ -27,18 +27,16 @@ pub struct VerdictEncode {
     pub clock: Signal<In, Clock>,
     /// The decoded segment.
     pub segment: Signal<In, Segment>,
-    /// The queue of an untagged segment is open.
-    pub is_open: Signal<In, Bit>,
     /// The record is a frame for the host.
     pub is_host: Signal<In, Bit>,
     /// The record is `FPDU_CHECK`: nothing is due but an error.
     pub is_check: Signal<In, Bit>,
     /// Cycle 2: the connection is in error.
     pub in_error: Signal<In, Bit>,
-    /// Cycle 2: the FPDU is the first one of its stream.
-    pub is_first: Signal<In, Bit>,
-    /// Cycle 2: DDP and RDMAP version that the connection expects.
-    pub version: Signal<In, Bit>,
+    /// Cycle 3: error that the envelope check found, 0 for none.
+    pub envelope_error: Signal<In, Bits<5>>,
+    /// Cycle 3: it found one.
+    pub envelope_refused: Signal<In, Bit>,
     /// Cycle 3: the STag is unknown, not valid or has another key.
     pub unknown: Signal<In, Bit>,
     /// Cycle 3: the STag is of another Protection Domain or stream.
@@ -61,9 +59,6 @@ pub struct VerdictEncode {
     pub decide: Signal<In, Bit>,
     /// What was found; holds from cycle 5 until after the next `decide`.
     pub verdict: Signal<Out, Verdict>,
-    form_error: DFF<Bits<5>>,
-    header_error: DFF<Bits<5>>,
-    header_refused: DFF<Bit>,
     stopped: DFF<Bit>,
     stopped_q2: DFF<Bit>,
     early_error: DFF<Bits<5>>,
@@ -71,10 +66,6 @@ pub struct VerdictEncode {
     late_error: DFF<Bits<5>>,
     late_refused: DFF<Bit>,
     found: DFF<Verdict>,
-    ddp_version: Signal<Local, Bits<2>>,
-    rdmap_version: Signal<Local, Bits<2>>,
-    form_now: Signal<Local, Bits<5>>,
-    header_now: Signal<Local, Bits<5>>,
     early_now: Signal<Local, Bits<5>>,
     late_now: Signal<Local, Bits<5>>,
     may_write: Signal<Local, Bits<5>>,
@@ -89,20 +80,11 @@ pub struct VerdictEncode {
     remote_write: Constant<Bits<5>>,
     read_sink: Constant<Bits<5>>,
     remote_invalidate: Constant<Bits<5>>,
-    mpa_crc: Constant<Bits<5>>,
-    mpa_marker: Constant<Bits<5>>,
-    mpa_zero_length: Constant<Bits<5>>,
-    ddp_short_header: Constant<Bits<5>>,
-    ddp_tagged_version: Constant<Bits<5>>,
-    ddp_untagged_version: Constant<Bits<5>>,
-    rdmap_version_error: Constant<Bits<5>>,
-    rdmap_opcode: Constant<Bits<5>>,
     ddp_stag: Constant<Bits<5>>,
     ddp_association: Constant<Bits<5>>,
     rdmap_access: Constant<Bits<5>>,
     ddp_wrap: Constant<Bits<5>>,
     ddp_bounds: Constant<Bits<5>>,
-    ddp_qn: Constant<Bits<5>>,
     ddp_no_buffer: Constant<Bits<5>>,
     ddp_msn: Constant<Bits<5>>,
     ddp_mo: Constant<Bits<5>>,
@@ -110,22 +92,16 @@ pub struct VerdictEncode {
     rdmap_invalidate: Constant<Bits<5>>,
 }
 
-/// The number of `error`, as a constant of a kernel.
-fn number(error: StreamError) -> Constant<Bits<5>> {
-    Constant::new((error as LiteralType).into())
-}
-
 impl Default for VerdictEncode {
     fn default() -> Self {
         Self {
             clock: Default::default(),
             segment: Default::default(),
-            is_open: Default::default(),
             is_host: Default::default(),
             is_check: Default::default(),
             in_error: Default::default(),
-            is_first: Default::default(),
-            version: Default::default(),
+            envelope_error: Default::default(),
+            envelope_refused: Default::default(),
             unknown: Default::default(),
             foreign: Default::default(),
             rights: Default::default(),
@@ -137,9 +113,6 @@ impl Default for VerdictEncode {
             gap: Default::default(),
             decide: Default::default(),
             verdict: Default::default(),
-            form_error: Default::default(),
-            header_error: Default::default(),
-            header_refused: Default::default(),
             stopped: Default::default(),
             stopped_q2: Default::default(),
             early_error: Default::default(),
@@ -147,10 +120,6 @@ impl Default for VerdictEncode {
             late_error: Default::default(),
             late_refused: Default::default(),
             found: Default::default(),
-            ddp_version: Default::default(),
-            rdmap_version: Default::default(),
-            form_now: Default::default(),
-            header_now: Default::default(),
             early_now: Default::default(),
             late_now: Default::default(),
             may_write: Default::default(),
@@ -165,20 +134,11 @@ impl Default for VerdictEncode {
             remote_write: Constant::new(LiteralType::from(RIGHT_REMOTE_WRITE).into()),
             read_sink: Constant::new(LiteralType::from(RIGHT_READ_SINK).into()),
             remote_invalidate: Constant::new(LiteralType::from(RIGHT_REMOTE_INVALIDATE).into()),
-            mpa_crc: number(StreamError::MpaCrc),
-            mpa_marker: number(StreamError::MpaMarker),
-            mpa_zero_length: number(StreamError::MpaZeroLength),
-            ddp_short_header: number(StreamError::DdpShortHeader),
-            ddp_tagged_version: number(StreamError::DdpTaggedVersion),
-            ddp_untagged_version: number(StreamError::DdpUntaggedVersion),
-            rdmap_version_error: number(StreamError::RdmapVersion),
-            rdmap_opcode: number(StreamError::RdmapOpcode),
             ddp_stag: number(StreamError::DdpStag),
             ddp_association: number(StreamError::DdpAssociation),
             rdmap_access: number(StreamError::RdmapAccess),
             ddp_wrap: number(StreamError::DdpWrap),
             ddp_bounds: number(StreamError::DdpBounds),
-            ddp_qn: number(StreamError::DdpQn),
             ddp_no_buffer: number(StreamError::DdpNoBuffer),
             ddp_msn: number(StreamError::DdpMsn),
             ddp_mo: number(StreamError::DdpMo),
@@ -191,15 +151,7 @@ impl Default for VerdictEncode {
 impl Logic for VerdictEncode {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            form_error,
-            header_error,
-            header_refused,
-            stopped,
-            stopped_q2
-        );
+        dff_setup!(self, clock, stopped, stopped_q2);
         dff_setup!(
             self,
             clock,
@@ -210,46 +162,7 @@ impl Logic for VerdictEncode {
             found
         );
 
-        // Cycle 1: what hangs on the header and on tables alone.
-        self.form_now.next = 0.into();
-        if !self.segment.val().tagged & (self.segment.val().qn_bad | !self.is_open.val()) {
-            self.form_now.next = self.ddp_qn.val();
-        } else if self.segment.val().opcode_bad {
-            self.form_now.next = self.rdmap_opcode.val();
-        }
-        self.form_error.d.next = self.form_now.val();
-
-        // Cycle 2: CRC, markers, length, versions; then cycle 1.
-        self.ddp_version.next = self.segment.val().ddp_version;
-        self.rdmap_version.next = self.segment.val().rdmap_version;
-        self.header_now.next = self.form_error.q.val();
-        if self.segment.val().frame_bad {
-            self.header_now.next = self.mpa_crc.val();
-            if self.segment.val().crc_good {
-                self.header_now.next = self.mpa_marker.val();
-            }
-        } else if self.segment.val().zero_length {
-            // RFC 6581 8: valid as the first FPDU of a stream, the ready-to-receive message.
-            self.header_now.next = self.mpa_zero_length.val();
-            if self.is_first.val() {
-                self.header_now.next = 0.into();
-            }
-        } else if self.segment.val().short {
-            self.header_now.next = self.ddp_short_header.val();
-        } else if self.ddp_version.val().get_bit(1)
-            | (self.ddp_version.val().get_bit(0) ^ self.version.val())
-        {
-            self.header_now.next = self.ddp_untagged_version.val();
-            if self.segment.val().tagged {
-                self.header_now.next = self.ddp_tagged_version.val();
-            }
-        } else if self.rdmap_version.val().get_bit(1)
-            | (self.rdmap_version.val().get_bit(0) ^ self.version.val())
-        {
-            self.header_now.next = self.rdmap_version_error.val();
-        }
-        self.header_error.d.next = self.header_now.val();
-        self.header_refused.d.next = self.header_now.val().any();
+        // Cycle 2.
         self.stopped.d.next = self.in_error.val();
 
         // Cycle 3: the region of a tagged segment, but for its bounds.
@@ -260,8 +173,8 @@ impl Logic for VerdictEncode {
         if self.segment.val().opcode != 0 {
             self.access_bad.next = !self.may_sink.val().any();
         }
-        self.early_now.next = self.header_error.q.val();
-        if !self.header_refused.q.val() & self.segment.val().known & self.segment.val().tagged {
+        self.early_now.next = self.envelope_error.val();
+        if !self.envelope_refused.val() & self.segment.val().known & self.segment.val().tagged {
             // RFC 5041 5.2: STag and TO of a segment without payload are not checked.
             if self.segment.val().has_payload {
                 if self.unknown.val() {
@@ -348,3 +261,6 @@ impl Logic for VerdictEncode {
         self.verdict.next = self.found.q.val();
     }
 }
+
+#[cfg(test)]
+mod tests;

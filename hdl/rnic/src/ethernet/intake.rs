@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! frame_* --+--------------------------> beat, beat_data (combinational while empty)
-//!           \--> [ 16 beats, LutRam ] --^
+//!           \--> [ Fifo, 16 beats ] --^
 //! ```
 //!
 //! | latency    | 0 cycles while nothing is held back                                     |
@@ -16,7 +16,7 @@
 //! grows by at most one a frame: six beats that wait at the start of a frame cannot become more
 //! than sixteen by its end.
 use super::beat::RawBeat;
-use crate::common::lut_ram::LutRam;
+use crate::common::fifo::Fifo;
 use rust_hdl::prelude::*;
 
 /// Beats that may wait when a further frame is accepted.
@@ -54,11 +54,9 @@ pub struct Intake<const W: usize> {
     pub overrun: Signal<Out, Bit>,
     /// It is counted in this cycle.
     pub overrun_counted: Signal<In, Bit>,
-    data_memory: LutRam<Bits<W>, 4>,
-    beat_memory: LutRam<RawBeat, 4>,
-    write_pointer: DFF<Bits<4>>,
-    read_pointer: DFF<Bits<4>>,
-    fill: DFF<Bits<5>>,
+    // What waits; the two hold the same beats.
+    waiting_data: Fifo<Bits<W>, 4, 5>,
+    waiting_beats: Fifo<RawBeat, 4, 5>,
     has_beats: DFF<Bit>,
     crowded: DFF<Bit>,
     // State of the frame that arrives.
@@ -84,7 +82,6 @@ pub struct Intake<const W: usize> {
     pop: Signal<Local, Bit>,
     add_overrun: Signal<Local, Bit>,
     room_for_pad: Constant<Bits<7>>,
-    one_address: Constant<Bits<4>>,
     one: Constant<Bits<5>>,
     crowded_beats: Constant<Bits<5>>,
     one_overrun: Constant<Bits<6>>,
@@ -110,11 +107,8 @@ impl<const W: usize> Default for Intake<W> {
             beat_data: Default::default(),
             overrun: Default::default(),
             overrun_counted: Default::default(),
-            data_memory: Default::default(),
-            beat_memory: Default::default(),
-            write_pointer: Default::default(),
-            read_pointer: Default::default(),
-            fill: Default::default(),
+            waiting_data: Default::default(),
+            waiting_beats: Default::default(),
             has_beats: Default::default(),
             crowded: Default::default(),
             in_frame: Default::default(),
@@ -138,7 +132,6 @@ impl<const W: usize> Default for Intake<W> {
             pop: Default::default(),
             add_overrun: Default::default(),
             room_for_pad: Constant::new((W as LiteralType / 8 - 2).into()),
-            one_address: Constant::new(1u64.into()),
             one: Constant::new(1u64.into()),
             crowded_beats: Constant::new(CROWDED_BEATS.into()),
             one_overrun: Constant::new(1u64.into()),
@@ -149,19 +142,13 @@ impl<const W: usize> Default for Intake<W> {
 impl<const W: usize> Logic for Intake<W> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            write_pointer,
-            read_pointer,
-            fill,
-            has_beats,
-            crowded
-        );
+        dff_setup!(self, clock, has_beats, crowded);
         dff_setup!(self, clock, in_frame, disabled, refused, overruns);
         dff_setup!(self, clock, cooling_two, cooling_one);
-        self.data_memory.clock.next = self.clock.val();
-        self.beat_memory.clock.next = self.clock.val();
+        self.waiting_data.clock.next = self.clock.val();
+        self.waiting_beats.clock.next = self.clock.val();
+        self.waiting_data.reset.next = self.reset.val();
+        self.waiting_beats.reset.next = self.reset.val();
 
         // What arrives. A frame is refused, and found disabled, as a whole.
         self.first.next = !self.in_frame.q.val();
@@ -188,17 +175,15 @@ impl<const W: usize> Logic for Intake<W> {
         self.arrives.next = self.frame_valid.val() & !self.refused_now.val();
 
         // The oldest beat: of those that wait, or the one that arrives.
-        self.data_memory.read_address.next = self.read_pointer.q.val();
-        self.beat_memory.read_address.next = self.read_pointer.q.val();
         self.head.next = self.arriving.val();
         self.beat_data.next = self.frame_data.val();
         self.present.next = self.arrives.val();
-        // Of an arriving beat the octets come too late to be asked: any single beat counts as short.
+        // The octets of an arriving beat come late: any frame of one beat counts as short.
         self.head_short.next = self.first.val() & self.frame_last.val();
         if self.has_beats.q.val() {
-            self.head.next = self.beat_memory.read_data.val();
-            self.beat_data.next = self.data_memory.read_data.val();
-            self.present.next = true;
+            self.head.next = self.waiting_beats.data_out.val();
+            self.beat_data.next = self.waiting_data.data_out.val();
+            self.present.next = !self.waiting_beats.empty.val();
             self.head_short.next = self.head.val().short;
         }
         self.hold.next = self.head.val().first
@@ -216,26 +201,17 @@ impl<const W: usize> Logic for Intake<W> {
         // What waits.
         self.push.next = self.arrives.val() & (self.has_beats.q.val() | self.hold.val());
         self.pop.next = self.has_beats.q.val() & self.take.val();
-        self.data_memory.write_enable.next = self.push.val();
-        self.data_memory.write_address.next = self.write_pointer.q.val();
-        self.data_memory.write_data.next = self.frame_data.val();
-        self.beat_memory.write_enable.next = self.push.val();
-        self.beat_memory.write_address.next = self.write_pointer.q.val();
-        self.beat_memory.write_data.next = self.arriving.val();
-        self.crowded.d.next = self.fill.q.val() >= self.crowded_beats.val();
+        self.waiting_data.write.next = self.push.val();
+        self.waiting_data.data_in.next = self.frame_data.val();
+        self.waiting_data.read.next = self.pop.val();
+        self.waiting_beats.write.next = self.push.val();
+        self.waiting_beats.data_in.next = self.arriving.val();
+        self.waiting_beats.read.next = self.pop.val();
+        self.crowded.d.next = self.waiting_beats.fill.val() >= self.crowded_beats.val();
         if self.push.val() {
-            self.write_pointer.d.next = self.write_pointer.q.val() + self.one_address.val();
-        }
-        if self.pop.val() {
-            self.read_pointer.d.next = self.read_pointer.q.val() + self.one_address.val();
-        }
-        if self.push.val() & !self.pop.val() {
-            self.fill.d.next = self.fill.q.val() + self.one.val();
             self.has_beats.d.next = true;
-        }
-        if self.pop.val() & !self.push.val() {
-            self.fill.d.next = self.fill.q.val() - self.one.val();
-            self.has_beats.d.next = self.fill.q.val() != self.one.val();
+        } else if self.pop.val() {
+            self.has_beats.d.next = self.waiting_beats.fill.val() != self.one.val();
         }
 
         // Refused frames wait for a cycle in which no other frame is counted.
@@ -249,9 +225,6 @@ impl<const W: usize> Logic for Intake<W> {
             self.overruns.d.next = self.overruns.q.val() - self.one_overrun.val();
         }
         if self.reset.val() {
-            self.write_pointer.d.next = 0.into();
-            self.read_pointer.d.next = 0.into();
-            self.fill.d.next = 0.into();
             self.has_beats.d.next = false;
             self.crowded.d.next = false;
             self.in_frame.d.next = false;
@@ -262,3 +235,6 @@ impl<const W: usize> Logic for Intake<W> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

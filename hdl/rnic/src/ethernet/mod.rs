@@ -6,13 +6,13 @@
 //!                     \------------------------> Delay -> packet memory
 //! ```
 //!
-//! | enters  | `frame_*`: one beat of W bits a cycle at most, no ready: the wire does not wait     |
-//! | leaves  | the stored frame (two zero octets, then the frame), [`beat::FrameControl`] beside   |
-//! |         | each beat, and [`beat::LinkInfo`]: where the network layer begins and what it is    |
-//! | last    | `frame_last` ends a frame; `store_last` the stored one; `end` comes when all is     |
-//! |         | known of a frame: with `store_last`, later only for a frame that is too long        |
-//! | latency | 3 cycles: port to stored beat 1, tags found 1, network layer placed 1               |
-//! | source  | IEEE 802.3 clause 3 (frame), IEEE 802.1Q clause 9 (tags), RFC 894 and RFC 2464      |
+//! | enters  | `frame_*`: at most one beat of W bits a cycle, no ready: the wire does not wait  |
+//! | leaves  | the stored frame (two zero octets, then the frame); beside each beat           |
+//! |         | [`beat::FrameControl`], and [`beat::LinkInfo`]: where the network layer begins |
+//! | last    | `frame_last` ends a frame, `store_last` the stored one; `end`: all is known of |
+//! |         | the frame, with `store_last`, and later only if the frame is too long          |
+//! | latency | 3 cycles: port to stored beat 1, tags found 1, network layer placed 1          |
+//! | source  | IEEE 802.3 clause 3 (frame), IEEE 802.1Q clause 9 (tags), RFC 894, RFC 2464    |
 //!
 //! Drop reasons, in order of decision:
 //!
@@ -36,3 +36,6 @@ pub mod delay;
 pub mod intake;
 pub mod pad;
 pub mod parse;
+
+#[cfg(test)]
+pub(crate) mod testing;

@@ -45,9 +45,13 @@ pub struct PadShift<const W: usize> {
     at_limit: DFF<Bit>,
     next_beat: DFF<Bits<11>>,
     next_row: DFF<Bits<4>>,
+    // Number and octets of the newest beat that is not beyond the cut.
+    last_beat: DFF<Bits<11>>,
+    last_octets: DFF<Bits<7>>,
     beat_number: Signal<Local, Bits<11>>,
     row: Signal<Local, Bits<4>>,
-    octets_before: Signal<Local, Bits<14>>,
+    sent: Signal<Local, FrameControl>,
+    full_octets: Signal<Local, Bits<14>>,
     carried: Signal<Local, Bits<16>>,
     top: Signal<Local, Bits<16>>,
     incoming: Signal<Local, Bits<W>>,
@@ -59,6 +63,7 @@ pub struct PadShift<const W: usize> {
     one_row: Constant<Bits<4>>,
     last_row: Constant<Bits<4>>,
     before_limit: Constant<Bits<11>>,
+    octets_shift: Constant<Bits<3>>,
 }
 
 impl<const W: usize> Default for PadShift<W> {
@@ -88,9 +93,12 @@ impl<const W: usize> Default for PadShift<W> {
             at_limit: Default::default(),
             next_beat: Default::default(),
             next_row: Default::default(),
+            last_beat: Default::default(),
+            last_octets: Default::default(),
             beat_number: Default::default(),
             row: Default::default(),
-            octets_before: Default::default(),
+            sent: Default::default(),
+            full_octets: Default::default(),
             carried: Default::default(),
             top: Default::default(),
             incoming: Default::default(),
@@ -102,6 +110,7 @@ impl<const W: usize> Default for PadShift<W> {
             one_row: Constant::new(1u64.into()),
             last_row: Constant::new(15u64.into()),
             before_limit: Constant::new((limit as LiteralType - 1).into()),
+            octets_shift: Constant::new(LiteralType::from((W / 8).trailing_zeros()).into()),
         }
     }
 }
@@ -118,64 +127,73 @@ impl<const W: usize> Logic for PadShift<W> {
             spilling,
             beyond
         );
-        dff_setup!(self, clock, at_limit, next_beat, next_row);
-        self.control.next = self.held_control.q.val();
+        dff_setup!(
+            self,
+            clock,
+            at_limit,
+            next_beat,
+            next_row,
+            last_beat,
+            last_octets
+        );
         self.data.next = self.held_data.q.val();
+        // All beats but the last are full.
+        self.full_octets.next =
+            bit_cast::<14, 11>(self.last_beat.q.val()) << self.octets_shift.val();
+        self.sent.next = self.held_control.q.val();
+        self.sent.next.frame_octets =
+            self.full_octets.val() + bit_cast::<14, 7>(self.last_octets.q.val());
+        self.control.next = self.sent.val();
         self.incoming.next = self.beat_data.val();
         for width in W..(W + 1) {
             self.top.next = self.incoming.val().get_bits::<16>(width - 16);
         }
+        self.shifted.next = self.incoming.val() << 16;
 
         self.beat_number.next = self.next_beat.q.val();
         self.row.next = self.next_row.q.val();
-        self.octets_before.next = self.held_control.q.val().frame_octets;
         self.carried.next = self.carry.q.val();
         self.beyond_now.next = self.beyond.q.val();
         self.cutting.next = self.at_limit.q.val() & !self.beyond.q.val();
-        if self.beat.val().first & self.beat_valid.val() {
+        if self.beat.val().first & !self.spilling.q.val() {
             self.beat_number.next = 0.into();
             self.row.next = 0.into();
-            self.octets_before.next = 0.into();
             self.carried.next = 0.into();
             self.beyond_now.next = false;
             self.cutting.next = false;
         }
         self.spills.next = self.beat.val().spills & !self.cutting.val() & !self.beyond_now.val();
-        self.shifted.next = self.incoming.val() << 16;
 
-        self.held_control.d.next.valid = false;
-        self.held_control.d.next.first = false;
-        self.held_control.d.next.store_last = false;
-        self.held_control.d.next.end = false;
-        self.spilling.d.next = false;
-        if self.beat_valid.val() {
-            self.held_data.d.next = self.shifted.val() | bit_cast::<W, 16>(self.carried.val());
-            self.carry.d.next = self.top.val();
-            self.held_control.d.next.valid = !self.beyond_now.val();
-            self.held_control.d.next.first = self.beat.val().first;
-            self.held_control.d.next.store_last =
-                self.cutting.val() | (self.beat.val().last & !self.spills.val());
-            self.held_control.d.next.end = self.beat.val().last & !self.spills.val();
-            self.held_control.d.next.disabled = self.beat.val().disabled;
-            self.held_control.d.next.mac_error = self.beat.val().error;
-            self.held_control.d.next.too_long = self.cutting.val() | self.beyond_now.val();
-            if !self.beyond_now.val() {
-                self.held_control.d.next.frame_octets =
-                    self.octets_before.val() + bit_cast::<14, 7>(self.beat.val().octets);
-            }
-            self.spilling.d.next = self.spills.val();
-            self.beyond.d.next = self.beyond_now.val() | self.cutting.val();
-        }
+        // Without a beat only `valid` and `end` count, so nothing else waits for `beat_valid`.
         if self.spilling.q.val() {
             // The frame ends with the octets that the pad pushed out; the rest is as it was.
             self.held_data.d.next = bit_cast::<W, 16>(self.carry.q.val());
             self.held_control.d.next.valid = true;
+            self.held_control.d.next.first = false;
             self.held_control.d.next.store_last = true;
             self.held_control.d.next.end = true;
+        } else {
+            self.held_data.d.next = self.shifted.val() | bit_cast::<W, 16>(self.carried.val());
+            self.held_control.d.next.valid = self.beat_valid.val() & !self.beyond_now.val();
+            self.held_control.d.next.first = self.beat.val().first;
+            self.held_control.d.next.store_last =
+                self.cutting.val() | (self.beat.val().last & !self.spills.val());
+            self.held_control.d.next.end =
+                self.beat_valid.val() & self.beat.val().last & !self.spills.val();
+            self.held_control.d.next.disabled = self.beat.val().disabled;
+            self.held_control.d.next.mac_error = self.beat.val().error;
+            self.held_control.d.next.too_long = self.cutting.val() | self.beyond_now.val();
         }
         self.held_control.d.next.beat = self.beat_number.val();
         self.held_control.d.next.row = self.row.val();
-        if self.beat_valid.val() | self.spilling.q.val() {
+        self.spilling.d.next = self.beat_valid.val() & self.spills.val();
+        if self.beat_valid.val() {
+            self.carry.d.next = self.top.val();
+            self.beyond.d.next = self.beyond_now.val() | self.cutting.val();
+            if !self.beyond_now.val() {
+                self.last_beat.d.next = self.beat_number.val();
+                self.last_octets.d.next = self.beat.val().octets;
+            }
             self.next_beat.d.next = self.beat_number.val() + self.one_beat.val();
             self.at_limit.d.next = self.beat_number.val() == self.before_limit.val();
             if self.row.val() != self.last_row.val() {
@@ -188,6 +206,70 @@ impl<const W: usize> Logic for PadShift<W> {
             self.held_control.d.next.valid = false;
             self.held_control.d.next.end = false;
             self.spilling.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{beat, stored};
+    use super::*;
+    use crate::testkit::{settle, tick, Random};
+
+    /// One frame in, the stored frame out.
+    fn shifts<const W: usize>(size: usize) {
+        let mut random = Random::from_environment();
+        let frame: Vec<u8> = (0..size).map(|_| random.bits() as u8).collect();
+        let mut uut = PadShift::<W>::default();
+        uut.connect_all();
+        settle(&mut uut);
+        let expected = stored::<W>(&frame, &mut random);
+        let mut got = Vec::new();
+        let mut beats: Vec<Option<&[u8]>> = frame.chunks(W / 8).map(Some).collect();
+        beats.extend([None, None]);
+        for (number, octets) in beats.iter().enumerate() {
+            uut.beat_valid.next = octets.is_some();
+            let octets = octets.unwrap_or(&[]);
+            uut.beat_data.next = beat(octets, &mut random);
+            uut.beat.next = RawBeat {
+                octets: (octets.len() as u64).into(),
+                first: number == 0,
+                last: (number + 1) * (W / 8) >= size,
+                spills: octets.len() > W / 8 - 2 && (number + 1) * (W / 8) >= size,
+                ..Default::default()
+            };
+            tick(&mut uut, |uut| &mut uut.clock);
+            if uut.control.val().valid {
+                got.push((uut.control.val(), uut.data.val()));
+            }
+        }
+        assert_eq!(got.len(), expected.len(), "{size} octets, {random}");
+        for (index, (got, expected)) in got.iter().zip(&expected).enumerate() {
+            let ends = got.0.end;
+            assert_eq!(ends, expected.0.end, "beat {index} of {size} octets");
+            if ends {
+                assert_eq!(got.0.frame_octets, size as u64);
+            }
+            assert_eq!((got.0.row, got.0.beat), (expected.0.row, expected.0.beat));
+            let in_beat = (size + 2 - index * (W / 8)).min(W / 8);
+            for octet in 0..in_beat {
+                assert_eq!(
+                    got.1.get_bits::<8>(8 * octet),
+                    expected.1.get_bits::<8>(8 * octet),
+                    "octet {octet} of beat {index} of {size}, {random}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_stored_frame_is_the_frame_behind_two_zero_octets() {
+        for size in 1..150 {
+            shifts::<64>(size);
+            shifts::<128>(size);
+        }
+        for size in 58..70 {
+            shifts::<512>(size);
         }
     }
 }

@@ -283,3 +283,6 @@ impl Logic for Verdict {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

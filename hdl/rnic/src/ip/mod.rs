@@ -13,11 +13,12 @@
 //!
 //! Drop reasons, in order of decision:
 //!
-//! | reason                                                                       | counter             |
-//! |------------------------------------------------------------------------------|---------------------|
-//! | header does not fit the frame, version is not the type's, IHL below 5, or    | `drop_ip_malformed` |
-//! | lengths that contradict each other or the frame                              |                     |
-//! | the IPv4 header checksum is wrong                                            | `drop_ip_checksum`  |
+//! | reason                                                   | counter             |
+//! |----------------------------------------------------------|---------------------|
+//! | the header does not fit the frame, the version is not    | `drop_ip_malformed` |
+//! | the type's, IHL is below 5, or the lengths contradict    |                     |
+//! | each other or the frame                                  |                     |
+//! | the IPv4 header checksum is wrong                        | `drop_ip_checksum`  |
 //!
 //! To the host: what is neither IPv4 nor IPv6, IPv4 fragments, and all that does not carry TCP
 //! directly; IPv6 extension headers are not walked.

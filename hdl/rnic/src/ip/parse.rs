@@ -227,3 +227,6 @@ impl<const W: usize, const L: usize> Logic for IpParse<W, L> {
         self.read.d.next = self.found.val();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,14 +50,3 @@ pub struct QueuedFrame {
     /// Accepted octets.
     pub octets: Bits<14>,
 }
-
-/// Frame table entry of the packet reader, kept under the frame's first page.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct FrameEntry {
-    /// Last page.
-    pub tail_page: Bits<9>,
-    /// First accepted octet, from the start of the stored frame.
-    pub offset: Bits<14>,
-    /// Accepted octets.
-    pub octets: Bits<14>,
-}

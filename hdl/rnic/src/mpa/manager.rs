@@ -23,7 +23,8 @@
 //! at most one job out, always over all octets queued at that time; `job_done` says how many of
 //! them belong to FPDUs handed on, and how many more octets make another job worth while (`need`,
 //! at least 1). At a stop the queued frames are released as soon as no job is out.
-use super::context::{FrameEntry, QueuedFrame, StreamContext};
+use super::context::{QueuedFrame, StreamContext};
+use crate::packet::types::FrameEntry;
 use super::inbox::{ManagerInbox, StreamEvent, JOBS_OUT_MAX};
 use crate::common::ram::SdpRam;
 use crate::common::skid::Skid;

@@ -16,8 +16,8 @@
 //! | units      | octets; a run is the octets of a job in one frame                          |
 //!
 //! The tables of a job's frames must have been written by the cycle in which the job is taken, and
-//! hold until it is done. At most 7 jobs are between `begun` and `job_left`, so that a tag (3 bits) means one job. A
-//! job that is killed ends with a segment of no octets.
+//! hold until it is done. At most 7 jobs are between `begun` and `job_left`, so that a tag (3 bits)
+//! means one job. A job that is killed ends with a segment of no octets.
 use super::types::{FrameEntry, Segment};
 use crate::common::fifo::Fifo;
 use crate::common::ram::SdpRam;

@@ -87,7 +87,7 @@ impl Logic for StagHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{settle, Random};
+    use crate::testkit::{lockstep_combinational, settle, Random};
 
     #[test]
     fn the_crc_is_crc32c() {
@@ -115,5 +115,12 @@ mod tests {
                 "{stag_index:06x}, {random}"
             );
         }
+    }
+
+    #[test]
+    fn hash_agrees_with_its_verilog() {
+        lockstep_combinational("stag_hash", StagHash::default(), 2000, |uut, random| {
+            uut.stag_index.next = random.wide();
+        });
     }
 }

@@ -21,3 +21,4 @@
 pub mod hash;
 pub mod lookup;
 pub mod region;
+pub mod room;

@@ -240,3 +240,6 @@ impl<
             self.differ.val().all() | (self.last_sum.val().all() & self.last_carry.val().all());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Captures the first four words of the TCP header, wherever they stand.
 //!
 //! ```text
-//! beat, payload_start --> [ lane and beat of word 0 .. 3 ] --> [ words ] --> words
+//! beat, payload_start --> [ lanes turned, is it this beat? ] --> [ kept words ] --> words
 //! ```
 //!
 //! | latency    | 2 cycles                                                               |
@@ -36,8 +36,11 @@ pub struct TcpHead<const W: usize, const L: usize> {
     pub word2: Signal<Out, Bits<32>>,
     /// Data offset, flags, window.
     pub word3: Signal<Out, Bits<32>>,
-    captured: [DFF<Bits<32>>; 4],
-    later: [DFF<Bits<32>>; 4],
+    // First cycle: what word j would be, and whether it is.
+    candidate: [DFF<Bits<32>>; 4],
+    is_here: [DFF<Bit>; 4],
+    // Second cycle: the words.
+    kept: [DFF<Bits<32>>; 4],
     position: [Signal<Local, Bits<8>>; 4],
     row: [Signal<Local, Bits<8>>; 4],
     bit_offset: [Signal<Local, Bits<9>>; 4],
@@ -62,8 +65,9 @@ impl<const W: usize, const L: usize> Default for TcpHead<W, L> {
             word1: Default::default(),
             word2: Default::default(),
             word3: Default::default(),
-            captured: std::array::from_fn(|_| Default::default()),
-            later: std::array::from_fn(|_| Default::default()),
+            candidate: std::array::from_fn(|_| Default::default()),
+            is_here: std::array::from_fn(|_| Default::default()),
+            kept: std::array::from_fn(|_| Default::default()),
             position: std::array::from_fn(|_| Default::default()),
             row: std::array::from_fn(|_| Default::default()),
             bit_offset: std::array::from_fn(|_| Default::default()),
@@ -79,27 +83,75 @@ impl<const W: usize, const L: usize> Logic for TcpHead<W, L> {
     #[hdl_gen]
     fn update(&mut self) {
         for j in 0..4 {
-            self.captured[j].clock.next = self.clock.val();
-            self.later[j].clock.next = self.clock.val();
+            self.candidate[j].clock.next = self.clock.val();
+            self.is_here[j].clock.next = self.clock.val();
+            self.kept[j].clock.next = self.clock.val();
             self.position[j].next =
                 bit_cast::<8, 5>(self.payload_start.val()) + self.word_number[j].val();
             self.row[j].next = self.position[j].val() >> self.row_shift.val();
             self.lane.next = self.position[j].val() & self.lane_mask.val();
             self.bit_offset[j].next = bit_cast::<9, 8>(self.lane.val()) << 5;
-            self.captured[j].d.next = self.captured[j].q.val();
-            if self.control.val().valid
-                & (bit_cast::<8, 4>(self.control.val().row) == self.row[j].val())
-            {
-                self.captured[j].d.next = self
-                    .data
-                    .val()
-                    .get_bits::<32>(self.bit_offset[j].val().index());
+            self.candidate[j].d.next = self
+                .data
+                .val()
+                .get_bits::<32>(self.bit_offset[j].val().index());
+            self.is_here[j].d.next = self.control.val().valid
+                & (bit_cast::<8, 4>(self.control.val().row) == self.row[j].val());
+            self.kept[j].d.next = self.kept[j].q.val();
+            if self.is_here[j].q.val() {
+                self.kept[j].d.next = self.candidate[j].q.val();
             }
-            self.later[j].d.next = self.captured[j].q.val();
         }
-        self.word0.next = self.later[0].q.val();
-        self.word1.next = self.later[1].q.val();
-        self.word2.next = self.later[2].q.val();
-        self.word3.next = self.later[3].q.val();
+        self.word0.next = self.kept[0].q.val();
+        self.word1.next = self.kept[1].q.val();
+        self.word2.next = self.kept[2].q.val();
+        self.word3.next = self.kept[3].q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ethernet::testing::stored;
+    use crate::testkit::{settle, tick, Random};
+
+    fn words_are_found<const W: usize, const L: usize>() {
+        let mut random = Random::from_environment();
+        let mut uut = TcpHead::<W, L>::default();
+        uut.connect_all();
+        settle(&mut uut);
+        // Every place a TCP header can begin at: 4 to 6 words, and an IP header of 5 to 15.
+        for start in 9..=21 {
+            let frame: Vec<u8> = (0..110).map(|_| random.bits() as u8).collect();
+            uut.payload_start.next = (start as u64).into();
+            for (control, data) in stored::<W>(&frame, &mut random) {
+                uut.control.next = control;
+                uut.data.next = data;
+                tick(&mut uut, |uut| &mut uut.clock);
+            }
+            uut.control.next = FrameControl::default();
+            tick(&mut uut, |uut| &mut uut.clock);
+            let words = [
+                uut.word0.val(),
+                uut.word1.val(),
+                uut.word2.val(),
+                uut.word3.val(),
+            ];
+            for (number, word) in words.into_iter().enumerate() {
+                let octets = &frame[4 * (start + number) - 2..][..4];
+                assert_eq!(
+                    word.to_u32().to_le_bytes(),
+                    octets,
+                    "{start} + {number}, {random}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_header_words_are_found_at_every_start() {
+        words_are_found::<64, 2>();
+        words_are_found::<128, 4>();
+        words_are_found::<512, 16>();
     }
 }

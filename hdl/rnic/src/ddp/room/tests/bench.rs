@@ -102,14 +102,8 @@ impl Bench {
         }
     }
 
-    /// Writes a table entry now, before anything else goes in.
+    /// Queues a table write; it is done before the next [`Bench::send`].
     pub fn write(&mut self, table: u32, index: u64, words: &[u32]) {
-        self.push_write(table, index, words);
-        self.drain();
-    }
-
-    /// Queues a table write.
-    pub fn push_write(&mut self, table: u32, index: u64, words: &[u32]) {
         let mut all = [0; 10];
         all[..words.len()].copy_from_slice(words);
         self.operations.push_back(Operation {
@@ -122,6 +116,9 @@ impl Bench {
 
     /// Sends `record` alone and returns what the room said of it.
     pub fn send(&mut self, record: &Record) -> Outcome {
+        if !self.operations.is_empty() {
+            self.drain();
+        }
         self.records.push_back(record.clone());
         self.drain();
         self.outcomes

@@ -103,6 +103,7 @@ impl Bench {
             }
         }
         bench.register(&SINK, 2);
+        bench.drain();
         bench
     }
 

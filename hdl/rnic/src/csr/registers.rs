@@ -1,0 +1,438 @@
+//! Register file: decodes BAR0 and holds the registers.
+//!
+//! ```text
+//! bus --> address, data --> one hit bit a register --> write
+//!                                                 \--> four groups ORed --> read data
+//! ```
+//!
+//! | latency    | a write takes effect after 3 cycles, a read is answered after 4       |
+//! | throughput | one access in 4 cycles                                                |
+//! | units      | doublewords; offsets and their meaning: `rnic_abi::registers`         |
+//!
+//! Counters are elsewhere ([`super::counters`]): `counter_read` passes their reads on.
+use rnic_abi::registers as map;
+use rust_hdl::prelude::*;
+
+/// Registers that can be read, counters apart; the last ten are the table data.
+const READABLE: usize = OFFSETS.len() + map::TABLE_DATA_WORDS;
+/// The same, filled up to four groups of eight with registers that read as zero.
+const PLACES: usize = 32;
+/// Offsets; `value[i]` in the kernel is what offset `i` of this list reads as.
+const OFFSETS: [u32; 19] = [
+    map::IDENTITY,
+    map::REVISION,
+    map::CAPABILITIES,
+    map::PACKET_PAGES,
+    map::CONTROL,
+    map::MAX_PAYLOAD,
+    map::FREE_PAGES,
+    map::CQ_BASE_LOW,
+    map::CQ_BASE_HIGH,
+    map::CQ_ENTRIES_LOG2,
+    map::CQ_CONSUMER,
+    map::CQ_PRODUCER,
+    map::HOST_RING_BASE_LOW,
+    map::HOST_RING_BASE_HIGH,
+    map::HOST_RING_SLOTS_LOG2,
+    map::HOST_RING_SLOT_OCTETS_LOG2,
+    map::HOST_RING_CONSUMER,
+    map::HOST_RING_PRODUCER,
+    map::TABLE_COMMAND,
+];
+
+const _: () = {
+    assert!(
+        map::COUNTERS % 256 == 0,
+        "counters are decoded by bits 11:8"
+    );
+    assert!(map::TABLE_DATA_WORDS == 10, "table data is 320 bits wide");
+    assert!(map::CONTROL_ENABLE == 1 && map::TABLE_BUSY == 1 << 31);
+};
+
+/// Register file.
+#[derive(LogicBlock)]
+pub struct RegisterFile {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; every register gets its first value.
+    pub reset: Signal<In, Bit>,
+    /// Doubleword of BAR0.
+    pub register_address: Signal<In, Bits<10>>,
+    /// One cycle: read.
+    pub register_read: Signal<In, Bit>,
+    /// One cycle: write.
+    pub register_write: Signal<In, Bit>,
+    /// Value to write.
+    pub register_write_data: Signal<In, Bits<32>>,
+    /// The value read.
+    pub register_read_data: Signal<Out, Bits<32>>,
+    /// One cycle: `register_read_data` counts.
+    pub register_read_valid: Signal<Out, Bit>,
+    /// One cycle: read the counter `counter_index`.
+    pub counter_read: Signal<Out, Bit>,
+    /// Counter to read; holds.
+    pub counter_index: Signal<Out, Bits<6>>,
+    /// The count.
+    pub counter_data: Signal<In, Bits<32>>,
+    /// One cycle: `counter_data` counts.
+    pub counter_valid: Signal<In, Bit>,
+    /// One cycle: `table_write_data` is a table command.
+    pub table_command_write: Signal<Out, Bit>,
+    /// One cycle, one bit a word: `table_write_data` is table data.
+    pub table_word_write: Signal<Out, Bits<10>>,
+    /// Value written to a table register.
+    pub table_write_data: Signal<Out, Bits<32>>,
+    /// A table operation runs.
+    pub table_busy: Signal<In, Bit>,
+    /// Table data.
+    pub table_words: Signal<In, Bits<320>>,
+    /// Free pages of packet memory.
+    pub free_pages: Signal<In, Bits<10>>,
+    /// Completion entries written.
+    pub cq_producer: Signal<In, Bits<32>>,
+    /// Host slots filled.
+    pub host_ring_producer: Signal<In, Bits<32>>,
+    /// `CONTROL_ENABLE`.
+    pub enable: Signal<Out, Bit>,
+    /// `MAX_PAYLOAD`.
+    pub max_payload: Signal<Out, Bits<2>>,
+    /// `CQ_BASE_HIGH`, `CQ_BASE_LOW`.
+    pub cq_base: Signal<Out, Bits<64>>,
+    /// `CQ_ENTRIES_LOG2`.
+    pub cq_entries_log2: Signal<Out, Bits<5>>,
+    /// `CQ_CONSUMER`.
+    pub cq_consumer: Signal<Out, Bits<32>>,
+    /// `HOST_RING_BASE_HIGH`, `HOST_RING_BASE_LOW`.
+    pub host_ring_base: Signal<Out, Bits<64>>,
+    /// `HOST_RING_SLOTS_LOG2`.
+    pub host_ring_slots_log2: Signal<Out, Bits<5>>,
+    /// `HOST_RING_SLOT_OCTETS_LOG2`.
+    pub host_ring_slot_octets_log2: Signal<Out, Bits<4>>,
+    /// `HOST_RING_CONSUMER`.
+    pub host_ring_consumer: Signal<Out, Bits<32>>,
+    address: DFF<Bits<10>>,
+    data: DFF<Bits<32>>,
+    decode_write: DFF<Bit>,
+    decode_read: DFF<Bit>,
+    write: DFF<Bit>,
+    read: DFF<Bit>,
+    gathered: DFF<Bit>,
+    hits: DFF<Bits<32>>,
+    group: [DFF<Bits<32>>; 4],
+    result: DFF<Bits<32>>,
+    result_valid: DFF<Bit>,
+    enabled: DFF<Bit>,
+    payload_size: DFF<Bits<2>>,
+    cq_low: DFF<Bits<32>>,
+    cq_high: DFF<Bits<32>>,
+    cq_entries: DFF<Bits<5>>,
+    cq_consumed: DFF<Bits<32>>,
+    ring_low: DFF<Bits<32>>,
+    ring_high: DFF<Bits<32>>,
+    ring_slots: DFF<Bits<5>>,
+    ring_slot_octets: DFF<Bits<4>>,
+    ring_consumed: DFF<Bits<32>>,
+    value: [Signal<Local, Bits<32>>; PLACES],
+    gather: Signal<Local, Bits<32>>,
+    hit: Signal<Local, Bits<32>>,
+    write_hit: Signal<Local, Bits<32>>,
+    page_aligned: Signal<Local, Bits<32>>,
+    space: Signal<Local, Bits<4>>,
+    is_counter: Signal<Local, Bit>,
+    at: [Constant<Bits<10>>; PLACES],
+    counter_space: Constant<Bits<4>>,
+    identity: Constant<Bits<32>>,
+    revision: Constant<Bits<32>>,
+    capabilities: Constant<Bits<32>>,
+    packet_pages: Constant<Bits<32>>,
+    page_mask: Constant<Bits<32>>,
+    busy_bit: Constant<Bits<32>>,
+    // Largest and smallest values that are taken.
+    payload_max: Constant<Bits<32>>,
+    entries_log2_max: Constant<Bits<32>>,
+    slot_octets_log2_min: Constant<Bits<32>>,
+    slot_octets_log2_max: Constant<Bits<32>>,
+    slot_octets_log2_first: Constant<Bits<4>>,
+}
+
+impl RegisterFile {
+    /// The register file of a device with a frame path of `frame_bits` and inner path of
+    /// `inner_bits`, as `CAPABILITIES` tells them.
+    pub fn new(frame_bits: usize, inner_bits: usize) -> Self {
+        assert!(
+            frame_bits < 1024 && inner_bits < 1024,
+            "RegisterFile: CAPABILITIES has 10 bits for each of {frame_bits} and {inner_bits}"
+        );
+        let at = |i: usize| {
+            let offset = match i.checked_sub(OFFSETS.len()) {
+                None => OFFSETS[i],
+                Some(word) if i < READABLE => map::TABLE_DATA + 4 * word as u32,
+                Some(_) => map::BAR0_OCTETS as u32 - 4,
+            };
+            Constant::new(LiteralType::from(offset / 4).into())
+        };
+        let number = |number: u32| Constant::new(LiteralType::from(number).into());
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            register_address: Default::default(),
+            register_read: Default::default(),
+            register_write: Default::default(),
+            register_write_data: Default::default(),
+            register_read_data: Default::default(),
+            register_read_valid: Default::default(),
+            counter_read: Default::default(),
+            counter_index: Default::default(),
+            counter_data: Default::default(),
+            counter_valid: Default::default(),
+            table_command_write: Default::default(),
+            table_word_write: Default::default(),
+            table_write_data: Default::default(),
+            table_busy: Default::default(),
+            table_words: Default::default(),
+            free_pages: Default::default(),
+            cq_producer: Default::default(),
+            host_ring_producer: Default::default(),
+            enable: Default::default(),
+            max_payload: Default::default(),
+            cq_base: Default::default(),
+            cq_entries_log2: Default::default(),
+            cq_consumer: Default::default(),
+            host_ring_base: Default::default(),
+            host_ring_slots_log2: Default::default(),
+            host_ring_slot_octets_log2: Default::default(),
+            host_ring_consumer: Default::default(),
+            address: Default::default(),
+            data: Default::default(),
+            decode_write: Default::default(),
+            decode_read: Default::default(),
+            write: Default::default(),
+            read: Default::default(),
+            gathered: Default::default(),
+            hits: Default::default(),
+            group: std::array::from_fn(|_| Default::default()),
+            result: Default::default(),
+            result_valid: Default::default(),
+            enabled: Default::default(),
+            payload_size: Default::default(),
+            cq_low: Default::default(),
+            cq_high: Default::default(),
+            cq_entries: Default::default(),
+            cq_consumed: Default::default(),
+            ring_low: Default::default(),
+            ring_high: Default::default(),
+            ring_slots: Default::default(),
+            ring_slot_octets: Default::default(),
+            ring_consumed: Default::default(),
+            value: std::array::from_fn(|_| Default::default()),
+            gather: Default::default(),
+            hit: Default::default(),
+            write_hit: Default::default(),
+            page_aligned: Default::default(),
+            space: Default::default(),
+            is_counter: Default::default(),
+            at: std::array::from_fn(at),
+            counter_space: Constant::new(LiteralType::from(map::COUNTERS / 256).into()),
+            identity: number(map::IDENTITY_VALUE),
+            revision: number(map::REVISION_VALUE),
+            capabilities: number(frame_bits as u32 | (inner_bits as u32) << 16),
+            packet_pages: number(rnic_abi::limits::PAGES as u32),
+            page_mask: number(!0xfff),
+            busy_bit: number(map::TABLE_BUSY),
+            payload_max: number(2),
+            entries_log2_max: number(16),
+            slot_octets_log2_min: number(7),
+            slot_octets_log2_max: number(14),
+            slot_octets_log2_first: Constant::new(14.into()),
+        }
+    }
+}
+
+impl Logic for RegisterFile {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            address,
+            data,
+            decode_write,
+            decode_read,
+            write,
+            read,
+            gathered
+        );
+        dff_setup!(
+            self,
+            clock,
+            hits,
+            result,
+            result_valid,
+            enabled,
+            payload_size
+        );
+        dff_setup!(self, clock, cq_low, cq_high, cq_entries, cq_consumed);
+        dff_setup!(
+            self,
+            clock,
+            ring_low,
+            ring_high,
+            ring_slots,
+            ring_slot_octets,
+            ring_consumed
+        );
+
+        // First stage: hold the access.
+        if self.register_read.val() | self.register_write.val() {
+            self.address.d.next = self.register_address.val();
+            self.data.d.next = self.register_write_data.val();
+        }
+        self.decode_write.d.next = self.register_write.val();
+        self.decode_read.d.next = self.register_read.val();
+
+        // Second stage: which register.
+        self.space.next = self.address.q.val().get_bits::<4>(6);
+        self.is_counter.next = self.space.val() == self.counter_space.val();
+        self.counter_read.next = self.decode_read.q.val() & self.is_counter.val();
+        self.counter_index.next = self.address.q.val().get_bits::<6>(0);
+        self.hit.next = 0.into();
+        for i in 0..PLACES {
+            self.hit.next = self
+                .hit
+                .val()
+                .replace_bit(i, self.address.q.val() == self.at[i].val());
+        }
+        self.hits.d.next = self.hit.val();
+        self.write.d.next = self.decode_write.q.val();
+        self.read.d.next = self.decode_read.q.val() & !self.is_counter.val();
+
+        // Third stage: write, or gather what is read. The order is that of OFFSETS.
+        self.value[0].next = self.identity.val();
+        self.value[1].next = self.revision.val();
+        self.value[2].next = self.capabilities.val();
+        self.value[3].next = self.packet_pages.val();
+        self.value[4].next = 0.into();
+        if self.enabled.q.val() {
+            self.value[4].next = 1.into();
+        }
+        self.value[5].next = bit_cast::<32, 2>(self.payload_size.q.val());
+        self.value[6].next = bit_cast::<32, 10>(self.free_pages.val());
+        self.value[7].next = self.cq_low.q.val();
+        self.value[8].next = self.cq_high.q.val();
+        self.value[9].next = bit_cast::<32, 5>(self.cq_entries.q.val());
+        self.value[10].next = self.cq_consumed.q.val();
+        self.value[11].next = self.cq_producer.val();
+        self.value[12].next = self.ring_low.q.val();
+        self.value[13].next = self.ring_high.q.val();
+        self.value[14].next = bit_cast::<32, 5>(self.ring_slots.q.val());
+        self.value[15].next = bit_cast::<32, 4>(self.ring_slot_octets.q.val());
+        self.value[16].next = self.ring_consumed.q.val();
+        self.value[17].next = self.host_ring_producer.val();
+        self.value[18].next = 0.into();
+        if self.table_busy.val() {
+            self.value[18].next = self.busy_bit.val();
+        }
+        for i in 0..10 {
+            self.value[i + 19].next = self.table_words.val().get_bits::<32>(i * 32);
+        }
+        for i in READABLE..PLACES {
+            self.value[i].next = 0.into();
+        }
+        for g in 0..4 {
+            self.gather.next = 0.into();
+            for i in 0..8 {
+                if self.hits.q.val().get_bit(g * 8 + i) {
+                    self.gather.next = self.gather.val() | self.value[g * 8 + i].val();
+                }
+            }
+            self.group[g].clock.next = self.clock.val();
+            self.group[g].d.next = self.gather.val();
+        }
+        self.gathered.d.next = self.read.q.val();
+        self.write_hit.next = 0.into();
+        if self.write.q.val() {
+            self.write_hit.next = self.hits.q.val();
+        }
+        self.page_aligned.next = self.data.q.val() & self.page_mask.val();
+        if self.write_hit.val().get_bit(4) {
+            self.enabled.d.next = self.data.q.val().get_bit(0);
+        }
+        if self.write_hit.val().get_bit(5) & (self.data.q.val() <= self.payload_max.val()) {
+            self.payload_size.d.next = self.data.q.val().get_bits::<2>(0);
+        }
+        if self.write_hit.val().get_bit(7) {
+            self.cq_low.d.next = self.page_aligned.val();
+        }
+        if self.write_hit.val().get_bit(8) {
+            self.cq_high.d.next = self.data.q.val();
+        }
+        if self.write_hit.val().get_bit(9) & (self.data.q.val() <= self.entries_log2_max.val()) {
+            self.cq_entries.d.next = self.data.q.val().get_bits::<5>(0);
+        }
+        if self.write_hit.val().get_bit(10) {
+            self.cq_consumed.d.next = self.data.q.val();
+        }
+        if self.write_hit.val().get_bit(12) {
+            self.ring_low.d.next = self.page_aligned.val();
+        }
+        if self.write_hit.val().get_bit(13) {
+            self.ring_high.d.next = self.data.q.val();
+        }
+        if self.write_hit.val().get_bit(14) & (self.data.q.val() <= self.entries_log2_max.val()) {
+            self.ring_slots.d.next = self.data.q.val().get_bits::<5>(0);
+        }
+        if self.write_hit.val().get_bit(15)
+            & (self.data.q.val() >= self.slot_octets_log2_min.val())
+            & (self.data.q.val() <= self.slot_octets_log2_max.val())
+        {
+            self.ring_slot_octets.d.next = self.data.q.val().get_bits::<4>(0);
+        }
+        if self.write_hit.val().get_bit(16) {
+            self.ring_consumed.d.next = self.data.q.val();
+        }
+        self.table_command_write.next = self.write_hit.val().get_bit(18);
+        self.table_word_write.next = self.write_hit.val().get_bits::<10>(19);
+        self.table_write_data.next = self.data.q.val();
+
+        // Fourth stage: the answer.
+        self.result.d.next = (self.group[0].q.val() | self.group[1].q.val())
+            | (self.group[2].q.val() | self.group[3].q.val());
+        self.result_valid.d.next = self.gathered.q.val() | self.counter_valid.val();
+        if self.counter_valid.val() {
+            self.result.d.next = self.counter_data.val();
+        }
+        self.register_read_data.next = self.result.q.val();
+        self.register_read_valid.next = self.result_valid.q.val();
+
+        self.enable.next = self.enabled.q.val();
+        self.max_payload.next = self.payload_size.q.val();
+        self.cq_base.next = bit_cast::<64, 32>(self.cq_low.q.val())
+            | (bit_cast::<64, 32>(self.cq_high.q.val()) << 32);
+        self.cq_entries_log2.next = self.cq_entries.q.val();
+        self.cq_consumer.next = self.cq_consumed.q.val();
+        self.host_ring_base.next = bit_cast::<64, 32>(self.ring_low.q.val())
+            | (bit_cast::<64, 32>(self.ring_high.q.val()) << 32);
+        self.host_ring_slots_log2.next = self.ring_slots.q.val();
+        self.host_ring_slot_octets_log2.next = self.ring_slot_octets.q.val();
+        self.host_ring_consumer.next = self.ring_consumed.q.val();
+        if self.reset.val() {
+            self.decode_write.d.next = false;
+            self.decode_read.d.next = false;
+            self.write.d.next = false;
+            self.read.d.next = false;
+            self.gathered.d.next = false;
+            self.result_valid.d.next = false;
+            self.enabled.d.next = false;
+            self.payload_size.d.next = 0.into();
+            self.cq_low.d.next = 0.into();
+            self.cq_high.d.next = 0.into();
+            self.cq_entries.d.next = 0.into();
+            self.cq_consumed.d.next = 0.into();
+            self.ring_low.d.next = 0.into();
+            self.ring_high.d.next = 0.into();
+            self.ring_slots.d.next = 0.into();
+            self.ring_slot_octets.d.next = self.slot_octets_log2_first.val();
+            self.ring_consumed.d.next = 0.into();
+        }
+    }
+}

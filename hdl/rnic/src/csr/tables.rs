@@ -1,0 +1,216 @@
+//! Table engine: one table operation at a time, from `TABLE_COMMAND` to its end.
+//!
+//! ```text
+//! Idle --(command)--> Request --(done)--> Idle
+//!                        \--(done, may revoke memory)--> Fence --(fence_done)--> Idle
+//! ```
+//!
+//! | latency    | command to `table_valid`: 1 cycle; busy until the owner's `table_done`    |
+//! | throughput | one operation at a time                                                   |
+//! | units      | words of 32 bits                                                          |
+//! | source     | `rnic_abi::tables`                                                        |
+//!
+//! A write to `QUEUE`, `STAG` or `REGION` may take memory away from the device: it stays busy until
+//! every TLP of commands that placement had taken before has left, so that a read of `TABLE_COMMAND`
+//! that says "done" is answered behind them. An operation or a table that does not exist is not
+//! started. A command, or data, written while an operation runs is ignored.
+use crate::messages::TableRequest;
+use rnic_abi::tables;
+use rust_hdl::prelude::*;
+
+/// The table data as words, word 0 in the low bits.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+struct TableWords {
+    word_0: Bits<32>,
+    word_1: Bits<32>,
+    word_2: Bits<32>,
+    word_3: Bits<32>,
+    word_4: Bits<32>,
+    word_5: Bits<32>,
+    word_6: Bits<32>,
+    word_7: Bits<32>,
+    word_8: Bits<32>,
+    word_9: Bits<32>,
+}
+
+/// What the engine does.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum TableState {
+    Idle,
+    Request,
+    Fence,
+}
+
+/// Table engine.
+#[derive(LogicBlock)]
+pub struct TableEngine {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; gives up a running operation.
+    pub reset: Signal<In, Bit>,
+    /// One cycle: `write_data` is a command.
+    pub command_write: Signal<In, Bit>,
+    /// One cycle, one bit a word: `write_data` is that word of the table data.
+    pub word_write: Signal<In, Bits<10>>,
+    /// Command or word.
+    pub write_data: Signal<In, Bits<32>>,
+    /// An operation runs.
+    pub busy: Signal<Out, Bit>,
+    /// The table data, word 0 in bits 31:0.
+    pub words: Signal<Out, Bits<320>>,
+    /// The operation; holds until done.
+    pub table_request: Signal<Out, TableRequest>,
+    /// `table_request` counts.
+    pub table_valid: Signal<Out, Bit>,
+    /// One cycle: the owning room has done it.
+    pub table_done: Signal<In, Bit>,
+    /// With `table_done`: words 0 to 3 of the entry read.
+    pub table_data: Signal<In, Bits<128>>,
+    /// One cycle: begin a fence.
+    pub fence: Signal<Out, Bit>,
+    /// One cycle: the fence is passed.
+    pub fence_done: Signal<In, Bit>,
+    state: DFF<TableState>,
+    operation: DFF<Bits<2>>,
+    table_number: DFF<Bits<4>>,
+    index: DFF<Bits<16>>,
+    data: [DFF<Bits<32>>; 10],
+    joined: Signal<Local, TableWords>,
+    all_words: Signal<Local, Bits<320>>,
+    requested: Signal<Local, Bits<2>>,
+    requested_table: Signal<Local, Bits<4>>,
+    exists: Signal<Local, Bit>,
+    revokes: Signal<Local, Bit>,
+    first_table: Constant<Bits<4>>,
+    last_table: Constant<Bits<4>>,
+    operation_write: Constant<Bits<2>>,
+    operation_read: Constant<Bits<2>>,
+    queue: Constant<Bits<4>>,
+    stag: Constant<Bits<4>>,
+    region: Constant<Bits<4>>,
+}
+
+impl Default for TableEngine {
+    fn default() -> Self {
+        let number = |number: u32| LiteralType::from(number);
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            command_write: Default::default(),
+            word_write: Default::default(),
+            write_data: Default::default(),
+            busy: Default::default(),
+            words: Default::default(),
+            table_request: Default::default(),
+            table_valid: Default::default(),
+            table_done: Default::default(),
+            table_data: Default::default(),
+            fence: Default::default(),
+            fence_done: Default::default(),
+            state: Default::default(),
+            operation: Default::default(),
+            table_number: Default::default(),
+            index: Default::default(),
+            data: std::array::from_fn(|_| Default::default()),
+            joined: Default::default(),
+            all_words: Default::default(),
+            requested: Default::default(),
+            requested_table: Default::default(),
+            exists: Default::default(),
+            revokes: Default::default(),
+            first_table: Constant::new(number(tables::LOOKUP).into()),
+            last_table: Constant::new(number(tables::REGION).into()),
+            operation_write: Constant::new(number(tables::WRITE).into()),
+            operation_read: Constant::new(number(tables::READ).into()),
+            queue: Constant::new(number(tables::QUEUE).into()),
+            stag: Constant::new(number(tables::STAG).into()),
+            region: Constant::new(number(tables::REGION).into()),
+        }
+    }
+}
+
+impl Logic for TableEngine {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, operation, table_number, index);
+        self.busy.next = self.state.q.val() != TableState::Idle;
+        self.table_valid.next = self.state.q.val() == TableState::Request;
+        self.fence.next = false;
+
+        for i in 0..10 {
+            self.data[i].clock.next = self.clock.val();
+            self.data[i].d.next = self.data[i].q.val();
+            if self.word_write.val().get_bit(i) & (self.state.q.val() == TableState::Idle) {
+                self.data[i].d.next = self.write_data.val();
+            }
+        }
+        self.joined.next.word_0 = self.data[0].q.val();
+        self.joined.next.word_1 = self.data[1].q.val();
+        self.joined.next.word_2 = self.data[2].q.val();
+        self.joined.next.word_3 = self.data[3].q.val();
+        self.joined.next.word_4 = self.data[4].q.val();
+        self.joined.next.word_5 = self.data[5].q.val();
+        self.joined.next.word_6 = self.data[6].q.val();
+        self.joined.next.word_7 = self.data[7].q.val();
+        self.joined.next.word_8 = self.data[8].q.val();
+        self.joined.next.word_9 = self.data[9].q.val();
+        self.all_words.next = self.joined.val().into();
+        self.words.next = self.all_words.val();
+        self.table_request.next.operation = self.operation.q.val();
+        self.table_request.next.table = self.table_number.q.val();
+        self.table_request.next.index = self.index.q.val();
+        self.table_request.next.data = self.all_words.val();
+
+        self.requested.next = self.write_data.val().get_bits::<2>(24);
+        self.requested_table.next = self.write_data.val().get_bits::<4>(16);
+        self.exists.next = self.requested.val().any()
+            & (self.requested_table.val() >= self.first_table.val())
+            & (self.requested_table.val() <= self.last_table.val());
+        self.revokes.next = (self.operation.q.val() == self.operation_write.val())
+            & ((self.table_number.q.val() == self.queue.val())
+                | (self.table_number.q.val() == self.stag.val())
+                | (self.table_number.q.val() == self.region.val()));
+
+        match self.state.q.val() {
+            // Waits for a command.
+            TableState::Idle => {
+                if self.command_write.val() {
+                    self.operation.d.next = self.requested.val();
+                    self.table_number.d.next = self.requested_table.val();
+                    self.index.d.next = self.write_data.val().get_bits::<16>(0);
+                    if self.exists.val() {
+                        self.state.d.next = TableState::Request;
+                    }
+                }
+            }
+            // Waits for the owning room.
+            TableState::Request => {
+                if self.table_done.val() {
+                    self.state.d.next = TableState::Idle;
+                    if self.revokes.val() {
+                        self.fence.next = true;
+                        self.state.d.next = TableState::Fence;
+                    }
+                    if self.operation.q.val() == self.operation_read.val() {
+                        for i in 0..4 {
+                            self.data[i].d.next = self.table_data.val().get_bits::<32>(i * 32);
+                        }
+                        for i in 4..10 {
+                            self.data[i].d.next = 0.into();
+                        }
+                    }
+                }
+            }
+            // Waits until what placement has taken before has left.
+            TableState::Fence => {
+                if self.fence_done.val() {
+                    self.state.d.next = TableState::Idle;
+                }
+            }
+            _ => {}
+        }
+        if self.reset.val() {
+            self.state.d.next = TableState::Idle;
+        }
+    }
+}

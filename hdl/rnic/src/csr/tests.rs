@@ -1,0 +1,323 @@
+//! The register map as the driver sees it, counters, and the table engine.
+use super::Csr;
+use crate::testkit::{lockstep, settle, tick, Random};
+use rnic_abi::{counters, limits, registers as map, tables};
+use rust_hdl::prelude::*;
+
+type Uut = Csr<64, 128>;
+
+fn connected() -> Uut {
+    let mut uut = Uut::default();
+    uut.connect_all();
+    settle(&mut uut);
+    uut.reset.next = true;
+    cycle(&mut uut);
+    uut.reset.next = false;
+    uut
+}
+
+fn cycle(uut: &mut Uut) {
+    tick(uut, |uut| &mut uut.clock);
+}
+
+fn write(uut: &mut Uut, offset: u32, value: u32) {
+    uut.register_address.next = u64::from(offset / 4).into();
+    uut.register_write_data.next = u64::from(value).into();
+    uut.register_write.next = true;
+    cycle(uut);
+    uut.register_write.next = false;
+    for _ in 0..3 {
+        cycle(uut);
+    }
+}
+
+/// The value at `offset` and the cycles the answer took.
+fn read(uut: &mut Uut, offset: u32) -> (u32, usize) {
+    uut.register_address.next = u64::from(offset / 4).into();
+    uut.register_read.next = true;
+    cycle(uut);
+    uut.register_read.next = false;
+    for cycles in 1..100 {
+        if uut.register_read_valid.val() {
+            let value = uut.register_read_data.val().to_u32();
+            cycle(uut);
+            assert!(!uut.register_read_valid.val(), "one answer");
+            return (value, cycles);
+        }
+        cycle(uut);
+    }
+    panic!("no answer for {offset:#x}");
+}
+
+fn value(uut: &mut Uut, offset: u32) -> u32 {
+    read(uut, offset).0
+}
+
+#[test]
+fn every_register_reads_as_the_map_says_and_in_four_cycles() {
+    let mut uut = connected();
+    uut.free_pages.next = 300u64.into();
+    uut.cq_producer.next = 0x1234_5678u64.into();
+    uut.host_ring_producer.next = 0x9abc_def0u64.into();
+    for (offset, expected) in [
+        (map::IDENTITY, map::IDENTITY_VALUE),
+        (map::REVISION, map::REVISION_VALUE),
+        (map::CAPABILITIES, 64 | 128 << 16),
+        (map::PACKET_PAGES, limits::PAGES as u32),
+        (map::CONTROL, 0),
+        (map::FREE_PAGES, 300),
+        (map::CQ_PRODUCER, 0x1234_5678),
+        (map::HOST_RING_PRODUCER, 0x9abc_def0),
+        (map::TABLE_COMMAND, 0),
+    ] {
+        assert_eq!(read(&mut uut, offset), (expected, 4), "offset {offset:#x}");
+    }
+}
+
+#[test]
+fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
+    let mut uut = connected();
+    let cases = [
+        (map::CONTROL, 0xffff_ffff, 1),
+        (map::MAX_PAYLOAD, 2, 2),
+        (map::CQ_BASE_LOW, 0x1234_5fff, 0x1234_5000),
+        (map::CQ_BASE_HIGH, 0xfedc_ba98, 0xfedc_ba98),
+        (map::CQ_ENTRIES_LOG2, 16, 16),
+        (map::CQ_CONSUMER, 0x8000_0001, 0x8000_0001),
+        (map::HOST_RING_BASE_LOW, 0xabcd_e123, 0xabcd_e000),
+        (map::HOST_RING_BASE_HIGH, 0x0102_0304, 0x0102_0304),
+        (map::HOST_RING_SLOTS_LOG2, 9, 9),
+        (map::HOST_RING_SLOT_OCTETS_LOG2, 11, 11),
+        (map::HOST_RING_CONSUMER, 0xffff_ffff, 0xffff_ffff),
+    ];
+    for (offset, written, _) in cases {
+        write(&mut uut, offset, written);
+    }
+    for (offset, _, expected) in cases {
+        assert_eq!(value(&mut uut, offset), expected, "offset {offset:#x}");
+    }
+    assert!(uut.enable.val());
+    assert_eq!(uut.max_payload.val(), 2u64);
+    assert_eq!(uut.cq_base.val(), 0xfedc_ba98_1234_5000u64);
+    assert_eq!(uut.cq_entries_log2.val(), 16u64);
+    assert_eq!(uut.cq_consumer.val(), 0x8000_0001u64);
+    assert_eq!(uut.host_ring_base.val(), 0x0102_0304_abcd_e000u64);
+    assert_eq!(uut.host_ring_slots_log2.val(), 9u64);
+    assert_eq!(uut.host_ring_slot_octets_log2.val(), 11u64);
+    assert_eq!(uut.host_ring_consumer.val(), 0xffff_ffffu64);
+    // What the map does not allow is not taken, and read-only registers stay.
+    for (offset, written) in [
+        (map::MAX_PAYLOAD, 3),
+        (map::CQ_ENTRIES_LOG2, 17),
+        (map::HOST_RING_SLOTS_LOG2, 0x100),
+        (map::HOST_RING_SLOT_OCTETS_LOG2, 6),
+        (map::HOST_RING_SLOT_OCTETS_LOG2, 15),
+        (map::IDENTITY, 0),
+        (map::FREE_PAGES, 5),
+        (map::CQ_PRODUCER, 5),
+        (map::COUNTERS, 5),
+    ] {
+        let before = value(&mut uut, offset);
+        write(&mut uut, offset, written);
+        assert_eq!(value(&mut uut, offset), before, "offset {offset:#x}");
+    }
+    uut.reset.next = true;
+    cycle(&mut uut);
+    uut.reset.next = false;
+    for (offset, _, _) in cases {
+        let first = if offset == map::HOST_RING_SLOT_OCTETS_LOG2 {
+            14
+        } else {
+            0
+        };
+        assert_eq!(
+            value(&mut uut, offset),
+            first,
+            "offset {offset:#x} after reset"
+        );
+    }
+}
+
+#[test]
+fn unused_offsets_read_as_zero() {
+    let mut uut = connected();
+    for offset in [
+        0x01c, 0x038, 0x058, 0x104, 0x13c, 0x168, 0x3fc, 0x4a4, 0x4fc, 0x500, 0xffc,
+    ] {
+        assert_eq!(value(&mut uut, offset), 0, "offset {offset:#x}");
+    }
+}
+
+#[test]
+fn counters_lose_no_pulse_even_if_all_come_at_once() {
+    let mut random = Random::from_environment();
+    let mut uut = connected();
+    let mut expected = [0u32; counters::COUNT];
+    for round in 0..300 {
+        // Long stretches with every input high fill the tallies to their limit.
+        let mask = if round % 100 < 70 {
+            (1 << counters::COUNT) - 1
+        } else {
+            random.bits()
+        };
+        let mask = mask & ((1 << counters::COUNT) - 1);
+        uut.counts.next = mask.into();
+        cycle(&mut uut);
+        for (index, count) in expected.iter_mut().enumerate() {
+            *count += (mask >> index & 1) as u32;
+        }
+    }
+    uut.counts.next = 0u64.into();
+    for (index, count) in expected.iter().enumerate() {
+        let (read, cycles) = read(&mut uut, map::COUNTERS + 4 * index as u32);
+        assert_eq!(read, *count, "{}, {random}", counters::ALL[index].name());
+        assert!(cycles <= 72, "{cycles} cycles");
+    }
+}
+
+fn begin(uut: &mut Uut, operation: u32, table: u32, index: u32) {
+    write(
+        uut,
+        map::TABLE_COMMAND,
+        map::table_command(operation, table, index),
+    );
+}
+
+#[test]
+fn a_table_write_holds_its_request_until_done_and_reads_busy_until_then() {
+    let mut uut = connected();
+    for word in 0..10 {
+        write(
+            &mut uut,
+            map::TABLE_DATA + 4 * word,
+            0x1111_1111 * (word + 1),
+        );
+    }
+    begin(&mut uut, tables::WRITE, tables::LOOKUP, 0x7ff);
+    for _ in 0..30 {
+        assert!(uut.table_valid.val());
+        let request = uut.table_request.val();
+        assert_eq!(request.operation, u64::from(tables::WRITE));
+        assert_eq!(request.table, u64::from(tables::LOOKUP));
+        assert_eq!(request.index, 0x7ffu64);
+        for word in 0..10 {
+            let data = request.data.get_bits::<32>(32 * word).to_u32();
+            assert_eq!(data, 0x1111_1111 * (word as u32 + 1));
+        }
+        // Neither data nor a second command disturb it, and reads go on.
+        write(&mut uut, map::TABLE_DATA, 5);
+        begin(&mut uut, tables::WRITE, tables::MPA, 1);
+        assert_eq!(read(&mut uut, map::TABLE_COMMAND), (map::TABLE_BUSY, 4));
+        assert_eq!(value(&mut uut, map::IDENTITY), map::IDENTITY_VALUE);
+    }
+    uut.table_done.next = true;
+    cycle(&mut uut);
+    uut.table_done.next = false;
+    assert!(!uut.table_valid.val());
+    assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
+}
+
+#[test]
+fn a_table_read_gives_the_words_of_the_room() {
+    let mut uut = connected();
+    for word in 0..10 {
+        write(&mut uut, map::TABLE_DATA + 4 * word, 0xdead_beef);
+    }
+    begin(&mut uut, tables::READ, tables::TCP, 3);
+    uut.table_data.next = bits_128([10, 20, 30, 40]);
+    uut.table_done.next = true;
+    cycle(&mut uut);
+    uut.table_done.next = false;
+    uut.table_data.next = Bits::default();
+    for (word, expected) in [10, 20, 30, 40, 0, 0, 0, 0, 0, 0].into_iter().enumerate() {
+        assert_eq!(
+            value(&mut uut, map::TABLE_DATA + 4 * word as u32),
+            expected,
+            "word {word}"
+        );
+    }
+}
+
+fn bits_128(words: [u64; 4]) -> Bits<128> {
+    words
+        .into_iter()
+        .rev()
+        .fold(Bits::default(), |value, word| {
+            (value << 32) | Bits::from(word)
+        })
+}
+
+#[test]
+fn what_may_revoke_memory_stays_busy_until_the_fence_is_passed() {
+    let mut uut = connected();
+    for table in [tables::QUEUE, tables::STAG, tables::REGION] {
+        begin(&mut uut, tables::WRITE, table, 0);
+        uut.table_done.next = true;
+        settle(&mut uut);
+        assert!(uut.fence.val(), "table {table}");
+        cycle(&mut uut);
+        uut.table_done.next = false;
+        settle(&mut uut);
+        assert!(!uut.fence.val() && !uut.table_valid.val());
+        assert_eq!(value(&mut uut, map::TABLE_COMMAND), map::TABLE_BUSY);
+        uut.fence_done.next = true;
+        cycle(&mut uut);
+        uut.fence_done.next = false;
+        assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
+    }
+}
+
+#[test]
+fn operations_and_tables_that_do_not_exist_are_not_started() {
+    let mut uut = connected();
+    for (operation, table) in [
+        (0, tables::TCP),
+        (tables::WRITE, 0),
+        (tables::WRITE, 10),
+        (tables::READ, 15),
+    ] {
+        begin(&mut uut, operation, table, 0);
+        assert!(
+            !uut.table_valid.val(),
+            "operation {operation}, table {table}"
+        );
+        assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
+    }
+}
+
+#[test]
+fn rust_and_verilog_agree() {
+    let mut wait = 0;
+    lockstep(
+        "csr",
+        Uut::default(),
+        3000,
+        |uut| &mut uut.clock,
+        |uut, random| {
+            uut.reset.next = random.chance(1, 500);
+            wait += 1;
+            let go = wait > 75 || (wait > 4 && random.chance(1, 4));
+            let write = random.chance(1, 2);
+            uut.register_write.next = go && write;
+            uut.register_read.next = go && !write && wait > 75;
+            if uut.register_write.next || uut.register_read.next {
+                wait = 0;
+            }
+            // Mostly offsets that exist.
+            let dword = [0u64, 0, 0x40, 0x100][random.below(4) as usize] + random.below(0x1c);
+            uut.register_address.next = dword.into();
+            let command = map::table_command(random.below(4) as u32, random.below(11) as u32, 7);
+            let small = random.below(17);
+            let value =
+                [random.below(1 << 32), small, u64::from(command)][random.below(3) as usize];
+            uut.register_write_data.next = value.into();
+            uut.table_done.next = uut.table_valid.val() && random.chance(1, 4);
+            uut.table_data.next = random.wide();
+            uut.fence_done.next = random.chance(1, 8);
+            uut.counts.next = random.wide();
+            uut.free_pages.next = random.wide();
+            uut.cq_producer.next = random.wide();
+            uut.host_ring_producer.next = random.wide();
+        },
+    );
+}

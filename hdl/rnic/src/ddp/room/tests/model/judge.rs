@@ -1,0 +1,143 @@
+//! What a record gives, and what it changes.
+use super::*;
+
+impl Model {
+    /// The record is checked, and the tables change as it says.
+    pub fn judge(&mut self, record: &Record) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut command = Command {
+            kind: PLACE_DISCARD,
+            beats: if record.kind == FPDU_CHECK {
+                0
+            } else {
+                record.beats
+            },
+            ..Command::default()
+        };
+        if record.kind == FPDU_HOST {
+            command.kind = PLACE_HOST;
+            command.octets = record.ulpdu_length;
+            command.cqe[0] = (record.head_page | record.tail_page << 16) as u32;
+            outcome.command = Some(command);
+            return outcome;
+        }
+        let is_check = record.kind == FPDU_CHECK;
+        let context = self.context(record.connection);
+        if context.in_error {
+            outcome.command = (!is_check).then_some(command);
+            return outcome;
+        }
+        let header = self.header(record);
+        let error = match &header {
+            Ok(header) => self.refusal(record, header).map_or(0, |error| error as u64),
+            Err(error) => *error,
+        };
+        let is_last_word = Context {
+            first: false,
+            in_error: error != 0,
+            ..context
+        };
+        self.contexts.insert(record.connection, is_last_word);
+        outcome.error = error;
+        outcome.counted = !is_check && record.crc_good && record.marker_good;
+        let mut event = Event {
+            connection: record.connection,
+            sequence: record.sequence,
+            ulpdu_length: record.ulpdu_length,
+            error,
+            opcode: header.as_ref().map_or(0, |header| header.opcode),
+            opcode_valid: header.is_ok(),
+            placed_octets: 0,
+        };
+        if error != 0 {
+            self.stop(record, &header, error, &mut command);
+            outcome.stopped = Some(record.connection);
+            outcome.command = Some(command);
+            outcome.event = Some(event);
+        } else if !is_check {
+            if let Ok(header) = &header {
+                self.accept(record, header, &mut command);
+            }
+            event.placed_octets = command.octets;
+            outcome.command = Some(command);
+            outcome.event = Some(event);
+        }
+        outcome
+    }
+
+    fn stop(
+        &self,
+        record: &Record,
+        header: &Result<Header, u64>,
+        error: u64,
+        command: &mut Command,
+    ) {
+        let known = rnic_abi::errors::ALL
+            .iter()
+            .find(|known| **known as u64 == error);
+        let (layer, error_type, code) = known.expect("a known error").terminate();
+        let (opcode, qn) = match header {
+            Ok(header) if header.tagged => (header.opcode, 0),
+            Ok(header) => (header.opcode, header.qn & 3),
+            Err(_) => (0, 0),
+        };
+        command.complete = true;
+        command.cqe[0] = cqe::KIND_ERROR | (opcode << 4 | qn << 8 | record.connection << 16) as u32;
+        command.cqe[1] = layer | error_type << 4 | code << 8 | (record.ulpdu_length << 16) as u32;
+        command.cqe[2] = record.sequence;
+        command.cqe[4] = record.sequence_end;
+    }
+
+    fn accept(&mut self, record: &Record, header: &Header, command: &mut Command) {
+        let head = |kind: u32, qn: u64| {
+            kind | (header.opcode << 4 | qn << 8 | record.connection << 16) as u32
+        };
+        if header.payload > 0 {
+            command.kind = PLACE_WRITE;
+            command.octets = header.payload;
+            command.skip_words = if header.tagged { 4 } else { 5 };
+        }
+        if header.tagged {
+            if header.payload > 0 {
+                let region = self.region(header.stag).expect("checked").1;
+                command.address = header.to.wrapping_add(region.bus_offset);
+            }
+            if header.last && header.opcode == 2 {
+                let end = header.to.wrapping_add(header.payload);
+                command.complete = true;
+                command.cqe = [
+                    head(cqe::KIND_READ_RESPONSE, 0),
+                    header.stag,
+                    end as u32,
+                    (end >> 32) as u32,
+                    record.sequence_end,
+                    0,
+                ];
+            }
+            return;
+        }
+        let queue = self.queue(record.connection, header.qn);
+        let (entry, (address, _)) = self.buffer(&queue, header.msn);
+        if header.payload > 0 {
+            command.address = address.wrapping_add(header.mo);
+        }
+        if header.last {
+            let invalidates = matches!(header.opcode, 4 | 6);
+            command.complete = true;
+            command.cqe = [
+                head(cqe::KIND_RECEIVE, header.qn),
+                header.msn,
+                (header.mo + header.payload) as u32,
+                if invalidates { header.stag } else { 0 },
+                record.sequence_end,
+                entry as u32,
+            ];
+            let queue = self.queues.get_mut(&(record.connection << 2 | header.qn));
+            queue.expect("an open queue").expected = header.msn.wrapping_add(1);
+            if invalidates {
+                let region = self.region(header.stag).expect("checked").0;
+                self.regions.get_mut(&region).expect("checked").valid = false;
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+use super::*;
+use crate::testkit::{settle, tick};
+use rnic_abi::tables::{LOOKUP, MPA, RELEASE};
+
+fn connected() -> TablePort {
+    let mut uut = TablePort::default();
+    uut.connect_all();
+    uut.may_start.next = true;
+    uut.may_run.next = true;
+    settle(&mut uut);
+    uut
+}
+
+/// Puts an operation on the bus and gives the writes it made, up to `table_done`.
+fn run(uut: &mut TablePort, operation: u32, table: u32) -> Option<Vec<TableWrites>> {
+    uut.table_valid.next = true;
+    uut.table_request.next.operation = u64::from(operation).into();
+    uut.table_request.next.table = u64::from(table).into();
+    let mut writes = vec![];
+    for _ in 0..10 {
+        settle(uut);
+        let now = uut.writes.val();
+        if now.context | now.queue | now.tail | now.pool | now.stag | now.region {
+            assert!(
+                uut.restart.val() && uut.hold.val(),
+                "a write restarts the record in front"
+            );
+            writes.push(now);
+        }
+        let done = uut.table_done.val();
+        uut.table_valid.next = !done;
+        tick(uut, |uut| &mut uut.clock);
+        if done {
+            return Some(writes);
+        }
+    }
+    None
+}
+
+#[test]
+fn each_table_strobes_its_memories_once() {
+    let expected = [
+        (DDP, [true, false, false, false, false, false]),
+        (QUEUE, [false, true, true, false, false, false]),
+        (QUEUE_TAIL, [false, false, true, false, false, false]),
+        (RECEIVE_POOL, [false, false, false, true, false, false]),
+        (STAG, [false, false, false, false, true, false]),
+        (REGION, [false, false, false, false, false, true]),
+    ];
+    let mut uut = connected();
+    for (table, strobes) in expected {
+        let writes = run(&mut uut, WRITE, table).expect("a table of this room");
+        assert_eq!(writes.len(), 1, "table {table}");
+        let now = writes[0];
+        let seen = [
+            now.context,
+            now.queue,
+            now.tail,
+            now.pool,
+            now.stag,
+            now.region,
+        ];
+        assert_eq!(seen, strobes, "table {table}");
+    }
+}
+
+#[test]
+fn reads_and_releases_write_nothing_and_are_done() {
+    let mut uut = connected();
+    for table in DDP..=REGION {
+        for operation in [READ, RELEASE, 0] {
+            assert_eq!(
+                run(&mut uut, operation, table),
+                Some(vec![]),
+                "{operation} of {table}"
+            );
+        }
+    }
+}
+
+#[test]
+fn tables_of_other_rooms_are_not_answered() {
+    let mut uut = connected();
+    for table in [0, LOOKUP, MPA, REGION + 1, 15] {
+        assert_eq!(run(&mut uut, WRITE, table), None, "table {table}");
+        assert!(!uut.hold.val());
+    }
+}
+
+#[test]
+fn an_operation_waits_for_its_turn_and_then_for_a_gap() {
+    let mut uut = connected();
+    uut.may_start.next = false;
+    assert_eq!(run(&mut uut, WRITE, DDP), None);
+    assert!(!uut.hold.val(), "records go on meanwhile");
+    uut.may_start.next = true;
+    uut.may_run.next = false;
+    assert_eq!(run(&mut uut, WRITE, DDP), None);
+    assert!(uut.hold.val(), "no further record enters");
+    uut.may_run.next = true;
+    assert_eq!(
+        run(&mut uut, WRITE, DDP).map(|writes| writes.len()),
+        Some(1)
+    );
+}

@@ -1,0 +1,148 @@
+use super::*;
+use crate::testkit::{settle, tick, Random};
+use StreamError::*;
+
+/// One random question: what enters, and when it does not matter, because it holds still.
+struct Question {
+    segment: Segment,
+    envelope: u64,
+    rights: u32,
+    flags: [bool; 8],
+    is_host: bool,
+    is_check: bool,
+    in_error: bool,
+}
+
+fn question(random: &mut Random) -> Question {
+    let mut half = || random.chance(1, 2);
+    let segment = Segment {
+        known: true,
+        tagged: half(),
+        last: half(),
+        has_payload: half(),
+        invalidates: half(),
+        ..Segment::default()
+    };
+    Question {
+        segment: Segment {
+            known: !random.chance(1, 8),
+            wraps: random.chance(1, 6),
+            opcode: (2 * random.below(2)).into(),
+            invalidates: segment.invalidates && !segment.tagged && segment.last,
+            ..segment
+        },
+        envelope: if random.chance(1, 6) {
+            1 + random.below(8)
+        } else {
+            0
+        },
+        rights: random.below(32) as u32,
+        flags: std::array::from_fn(|_| random.chance(1, 6)),
+        is_host: random.chance(1, 10),
+        is_check: random.chance(1, 6),
+        in_error: random.chance(1, 6),
+    }
+}
+
+/// The rows of the table from STag or MSN on; those before it have found `envelope`.
+fn expected_error(question: &Question) -> u64 {
+    let [unknown, foreign, outside, mo_bad, too_long, behind, not_posted, gap] = question.flags;
+    let segment = &question.segment;
+    let right = if segment.opcode == 0u64 {
+        RIGHT_REMOTE_WRITE
+    } else {
+        RIGHT_READ_SINK
+    };
+    let keep = question.rights & RIGHT_REMOTE_INVALIDATE == 0;
+    let rows: &[(bool, StreamError)] = match (segment.known, segment.tagged) {
+        (false, _) => &[],
+        (true, true) if !segment.has_payload => &[],
+        (true, true) => &[
+            (unknown, DdpStag),
+            (foreign, DdpAssociation),
+            (question.rights & right == 0, RdmapAccess),
+            (segment.wraps, DdpWrap),
+            (outside, DdpBounds),
+        ],
+        (true, false) => &[
+            (behind, DdpMsn),
+            (not_posted, DdpNoBuffer),
+            (gap, DdpMsn),
+            (mo_bad, DdpMo),
+            (too_long, DdpTooLong),
+            (
+                segment.invalidates && (unknown || foreign || keep),
+                RdmapInvalidate,
+            ),
+        ],
+    };
+    let first = rows.iter().find(|(fails, _)| *fails);
+    match question.envelope {
+        0 => first.map_or(0, |(_, error)| *error as u64),
+        error => error,
+    }
+}
+
+fn expected(question: &Question) -> Verdict {
+    let segment = &question.segment;
+    let silent = question.is_host || question.in_error;
+    let error = if silent { 0 } else { expected_error(question) };
+    let good = !silent && error == 0 && !question.is_check && segment.known;
+    Verdict {
+        error: error.into(),
+        refused: error != 0,
+        silent,
+        place: good && segment.has_payload,
+        receive: good && segment.last && !segment.tagged,
+        response: good && segment.last && segment.tagged && segment.opcode == 2u64,
+        invalidate: good && segment.invalidates,
+        count: !silent && !question.is_check && !segment.frame_bad,
+        event: !silent && (error != 0 || !question.is_check),
+        command: !question.is_check || error != 0,
+    }
+}
+
+#[test]
+fn the_first_failing_test_wins_and_says_all_that_is_due() {
+    let mut random = Random::from_environment();
+    let mut uut = VerdictEncode::default();
+    uut.connect_all();
+    settle(&mut uut);
+    for _ in 0..3000 {
+        let question = question(&mut random);
+        uut.segment.next = question.segment;
+        uut.is_host.next = question.is_host;
+        uut.is_check.next = question.is_check;
+        uut.in_error.next = question.in_error;
+        uut.envelope_error.next = question.envelope.into();
+        uut.envelope_refused.next = question.envelope != 0;
+        uut.rights.next = u64::from(question.rights).into();
+        [
+            uut.unknown.next,
+            uut.foreign.next,
+            uut.outside.next,
+            uut.mo_bad.next,
+            uut.too_long.next,
+            uut.behind.next,
+            uut.not_posted.next,
+            uut.gap.next,
+        ] = question.flags;
+        for cycle in 0..3 {
+            uut.decide.next = cycle == 2;
+            tick(&mut uut, |uut| &mut uut.clock);
+        }
+        uut.decide.next = false;
+        assert_eq!(
+            uut.verdict.val(),
+            expected(&question),
+            "{:?}, {random}",
+            question.segment
+        );
+        tick(&mut uut, |uut| &mut uut.clock);
+        assert_eq!(
+            uut.verdict.val(),
+            expected(&question),
+            "holds after decide, {random}"
+        );
+    }
+}

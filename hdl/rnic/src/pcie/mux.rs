@@ -1,0 +1,166 @@
+//! TLP mux: whole packets of three sources on one stream, registered.
+//!
+//! ```text
+//! 0 read completions --+
+//! 1 completions -------+--> choice --> slice --> tlp
+//! 2 payload -----------+
+//! ```
+//!
+//! | latency    | 1 cycle                                                               |
+//! | throughput | one beat per cycle, no bubble between packets                         |
+//! | units      | beats of `D` bits                                                     |
+//!
+//! A source's beat is taken only when it goes into the slice, so beats leave in the order in which
+//! they were taken: a completion that its source offers after payload was taken comes after it. The
+//! lowest source that waits wins; sources 0 and 1 need several cycles a packet of their own, so
+//! payload is never shut out.
+use crate::common::skid::Skid;
+use rust_hdl::prelude::*;
+
+/// Mux of width `D`, `L = D / 32`.
+#[derive(LogicBlock)]
+pub struct TlpMux<const D: usize, const L: usize> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; drops what is inside.
+    pub reset: Signal<In, Bit>,
+    /// Payload of each source's beat.
+    pub s_data: [Signal<In, Bits<D>>; 3],
+    /// Lanes that count.
+    pub s_keep: [Signal<In, Bits<L>>; 3],
+    /// The packet ends.
+    pub s_last: [Signal<In, Bit>; 3],
+    /// The beat counts.
+    pub s_valid: [Signal<In, Bit>; 3],
+    /// The beat is taken.
+    pub s_ready: [Signal<Out, Bit>; 3],
+    /// Header, beside all beats.
+    pub s_header: [Signal<In, Bits<128>>; 3],
+    /// Payload.
+    pub tlp_data: Signal<Out, Bits<D>>,
+    /// Lanes that count.
+    pub tlp_keep: Signal<Out, Bits<L>>,
+    /// The packet ends.
+    pub tlp_last: Signal<Out, Bit>,
+    /// The beat counts.
+    pub tlp_valid: Signal<Out, Bit>,
+    /// The beat is taken.
+    pub tlp_ready: Signal<In, Bit>,
+    /// Header.
+    pub tlp_header: Signal<Out, Bits<128>>,
+    data: Skid<Bits<D>>,
+    keep: Skid<Bits<L>>,
+    header: Skid<Bits<128>>,
+    last: Skid<Bit>,
+    // One bit a source: a packet of it is under way.
+    locked: DFF<Bits<3>>,
+    choice: Signal<Local, Bits<3>>,
+    chosen_data: Signal<Local, Bits<D>>,
+    chosen_keep: Signal<Local, Bits<L>>,
+    chosen_header: Signal<Local, Bits<128>>,
+    chosen_last: Signal<Local, Bit>,
+    chosen_valid: Signal<Local, Bit>,
+}
+
+impl<const D: usize, const L: usize> Default for TlpMux<D, L> {
+    fn default() -> Self {
+        assert!(D == 32 * L, "TlpMux: D = {D} must be 32 L = {}", 32 * L);
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            s_data: std::array::from_fn(|_| Default::default()),
+            s_keep: std::array::from_fn(|_| Default::default()),
+            s_last: std::array::from_fn(|_| Default::default()),
+            s_valid: std::array::from_fn(|_| Default::default()),
+            s_ready: std::array::from_fn(|_| Default::default()),
+            s_header: std::array::from_fn(|_| Default::default()),
+            tlp_data: Default::default(),
+            tlp_keep: Default::default(),
+            tlp_last: Default::default(),
+            tlp_valid: Default::default(),
+            tlp_ready: Default::default(),
+            tlp_header: Default::default(),
+            data: Default::default(),
+            keep: Default::default(),
+            header: Default::default(),
+            last: Default::default(),
+            locked: Default::default(),
+            choice: Default::default(),
+            chosen_data: Default::default(),
+            chosen_keep: Default::default(),
+            chosen_header: Default::default(),
+            chosen_last: Default::default(),
+            chosen_valid: Default::default(),
+        }
+    }
+}
+
+impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, locked);
+        self.data.clock.next = self.clock.val();
+        self.data.reset.next = self.reset.val();
+        self.keep.clock.next = self.clock.val();
+        self.keep.reset.next = self.reset.val();
+        self.header.clock.next = self.clock.val();
+        self.header.reset.next = self.reset.val();
+        self.last.clock.next = self.clock.val();
+        self.last.reset.next = self.reset.val();
+
+        self.choice.next = self.locked.q.val();
+        if !self.locked.q.val().any() {
+            if self.s_valid[0].val() {
+                self.choice.next = 1.into();
+            } else if self.s_valid[1].val() {
+                self.choice.next = 2.into();
+            } else {
+                self.choice.next = 4.into();
+            }
+        }
+        self.chosen_data.next = self.s_data[2].val();
+        self.chosen_keep.next = self.s_keep[2].val();
+        self.chosen_header.next = self.s_header[2].val();
+        self.chosen_last.next = self.s_last[2].val();
+        self.chosen_valid.next = self.s_valid[2].val();
+        for i in 0..2 {
+            if self.choice.val().get_bit(i) {
+                self.chosen_data.next = self.s_data[i].val();
+                self.chosen_keep.next = self.s_keep[i].val();
+                self.chosen_header.next = self.s_header[i].val();
+                self.chosen_last.next = self.s_last[i].val();
+                self.chosen_valid.next = self.s_valid[i].val();
+            }
+        }
+        for i in 0..3 {
+            self.s_ready[i].next = self.choice.val().get_bit(i) & self.data.s_ready.val();
+        }
+        if self.chosen_valid.val() & self.data.s_ready.val() {
+            self.locked.d.next = self.choice.val();
+            if self.chosen_last.val() {
+                self.locked.d.next = 0.into();
+            }
+        }
+
+        self.data.s_data.next = self.chosen_data.val();
+        self.data.s_valid.next = self.chosen_valid.val();
+        self.data.m_ready.next = self.tlp_ready.val();
+        self.keep.s_data.next = self.chosen_keep.val();
+        self.keep.s_valid.next = self.chosen_valid.val();
+        self.keep.m_ready.next = self.tlp_ready.val();
+        self.header.s_data.next = self.chosen_header.val();
+        self.header.s_valid.next = self.chosen_valid.val();
+        self.header.m_ready.next = self.tlp_ready.val();
+        self.last.s_data.next = self.chosen_last.val();
+        self.last.s_valid.next = self.chosen_valid.val();
+        self.last.m_ready.next = self.tlp_ready.val();
+        self.tlp_data.next = self.data.m_data.val();
+        self.tlp_valid.next = self.data.m_valid.val();
+        self.tlp_keep.next = self.keep.m_data.val();
+        self.tlp_header.next = self.header.m_data.val();
+        self.tlp_last.next = self.last.m_data.val();
+        if self.reset.val() {
+            self.locked.d.next = 0.into();
+        }
+    }
+}

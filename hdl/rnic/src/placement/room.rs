@@ -1,0 +1,226 @@
+//! The placement room's top: payload writer, completion writer and fence, joined.
+//!
+//! | latency, throughput, units | see the room's door ([`super`]) |
+//!
+//! Both TLP streams go to one mux that takes whole packets and holds no beat before its choice: what
+//! it has taken is ahead of what it takes later, so payload stays ahead of its completion.
+use super::fence::Fence;
+use super::writer::PayloadWriter;
+use crate::completion::writer::CompletionWriter;
+use crate::messages::{PageChain, PlaceCommand};
+use rust_hdl::prelude::*;
+
+/// The room at D = 128.
+pub type PlacementRoom128 = PlacementRoom<128, 4, 160, 256>;
+/// The room at D = 512.
+pub type PlacementRoom512 = PlacementRoom<512, 16, 544, 1024>;
+
+/// Placement and completion of width `D`, with `L = D / 32`, `E = D + 32`, `P = 2 D`.
+#[derive(LogicBlock)]
+pub struct PlacementRoom<const D: usize, const L: usize, const E: usize, const P: usize> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; drops everything inside.
+    pub reset: Signal<In, Bit>,
+    /// Requester id of the TLPs.
+    pub device_id: Signal<In, Bits<16>>,
+    /// Maximum payload size: 128 octets shifted left by this.
+    pub max_payload: Signal<In, Bits<2>>,
+    /// What to do with the next beats.
+    pub command: Signal<In, PlaceCommand>,
+    /// `command` counts.
+    pub command_valid: Signal<In, Bit>,
+    /// `command` is taken.
+    pub command_ready: Signal<Out, Bit>,
+    /// Beats of the placement buffer, in command order.
+    pub placement_data: Signal<In, Bits<D>>,
+    /// `placement_data` counts.
+    pub placement_valid: Signal<In, Bit>,
+    /// `placement_data` is taken.
+    pub placement_ready: Signal<Out, Bit>,
+    /// Pages of a frame whose beats have been taken.
+    pub page_release: Signal<Out, PageChain>,
+    /// `page_release` counts.
+    pub page_release_valid: Signal<Out, Bit>,
+    /// `page_release` is taken.
+    pub page_release_ready: Signal<In, Bit>,
+    /// Payload TLPs: the first octet's doubleword in lane 0.
+    pub payload_tlp_data: Signal<Out, Bits<D>>,
+    /// Lanes that count.
+    pub payload_tlp_keep: Signal<Out, Bits<L>>,
+    /// The TLP ends.
+    pub payload_tlp_last: Signal<Out, Bit>,
+    /// The beat counts.
+    pub payload_tlp_valid: Signal<Out, Bit>,
+    /// The beat is taken.
+    pub payload_tlp_ready: Signal<In, Bit>,
+    /// The TLP's header.
+    pub payload_tlp_header: Signal<Out, Bits<128>>,
+    /// Completion entries and slot headers, one TLP each.
+    pub completion_tlp_data: Signal<Out, Bits<D>>,
+    /// Lanes that count.
+    pub completion_tlp_keep: Signal<Out, Bits<L>>,
+    /// The TLP ends.
+    pub completion_tlp_last: Signal<Out, Bit>,
+    /// The beat counts.
+    pub completion_tlp_valid: Signal<Out, Bit>,
+    /// The beat is taken.
+    pub completion_tlp_ready: Signal<In, Bit>,
+    /// The TLP's header.
+    pub completion_tlp_header: Signal<Out, Bits<128>>,
+    /// Completion queue: bus address.
+    pub cq_base: Signal<In, Bits<64>>,
+    /// Completion queue: log2 of the entries; 0: off.
+    pub cq_entries_log2: Signal<In, Bits<5>>,
+    /// Completion queue: entries consumed.
+    pub cq_consumer: Signal<In, Bits<32>>,
+    /// Completion queue: entries written.
+    pub cq_producer: Signal<Out, Bits<32>>,
+    /// Host ring: bus address.
+    pub host_ring_base: Signal<In, Bits<64>>,
+    /// Host ring: log2 of the slots; 0: off.
+    pub host_ring_slots_log2: Signal<In, Bits<5>>,
+    /// Host ring: log2 of the octets of a slot.
+    pub host_ring_slot_octets_log2: Signal<In, Bits<4>>,
+    /// Host ring: slots consumed.
+    pub host_ring_consumer: Signal<In, Bits<32>>,
+    /// Host ring: slots filled.
+    pub host_ring_producer: Signal<Out, Bits<32>>,
+    /// Pulses: 0 HostFrames, 1 DropHostRingFull, 2 DropHostFrameTooLong, 3 Completions.
+    pub counts: Signal<Out, Bits<4>>,
+    /// One cycle: begins a fence over the commands taken so far.
+    pub fence: Signal<In, Bit>,
+    /// One cycle: their TLPs (completions apart) have been taken by the mux.
+    pub fence_done: Signal<Out, Bit>,
+    writer: PayloadWriter<D, L, E, P>,
+    completion: CompletionWriter<D, L>,
+    fences: Fence,
+    pulses: Signal<Local, Bits<4>>,
+}
+
+impl<const D: usize, const L: usize, const E: usize, const P: usize> Default
+    for PlacementRoom<D, L, E, P>
+{
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            device_id: Default::default(),
+            max_payload: Default::default(),
+            command: Default::default(),
+            command_valid: Default::default(),
+            command_ready: Default::default(),
+            placement_data: Default::default(),
+            placement_valid: Default::default(),
+            placement_ready: Default::default(),
+            page_release: Default::default(),
+            page_release_valid: Default::default(),
+            page_release_ready: Default::default(),
+            payload_tlp_data: Default::default(),
+            payload_tlp_keep: Default::default(),
+            payload_tlp_last: Default::default(),
+            payload_tlp_valid: Default::default(),
+            payload_tlp_ready: Default::default(),
+            payload_tlp_header: Default::default(),
+            completion_tlp_data: Default::default(),
+            completion_tlp_keep: Default::default(),
+            completion_tlp_last: Default::default(),
+            completion_tlp_valid: Default::default(),
+            completion_tlp_ready: Default::default(),
+            completion_tlp_header: Default::default(),
+            cq_base: Default::default(),
+            cq_entries_log2: Default::default(),
+            cq_consumer: Default::default(),
+            cq_producer: Default::default(),
+            host_ring_base: Default::default(),
+            host_ring_slots_log2: Default::default(),
+            host_ring_slot_octets_log2: Default::default(),
+            host_ring_consumer: Default::default(),
+            host_ring_producer: Default::default(),
+            counts: Default::default(),
+            fence: Default::default(),
+            fence_done: Default::default(),
+            writer: Default::default(),
+            completion: Default::default(),
+            fences: Default::default(),
+            pulses: Default::default(),
+        }
+    }
+}
+
+impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
+    for PlacementRoom<D, L, E, P>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.writer.clock.next = self.clock.val();
+        self.writer.reset.next = self.reset.val();
+        self.completion.clock.next = self.clock.val();
+        self.completion.reset.next = self.reset.val();
+        self.fences.clock.next = self.clock.val();
+        self.fences.reset.next = self.reset.val();
+
+        self.writer.device_id.next = self.device_id.val();
+        self.writer.max_payload.next = self.max_payload.val();
+        self.writer.command.next = self.command.val();
+        self.writer.command_valid.next = self.command_valid.val();
+        self.command_ready.next = self.writer.command_ready.val();
+        self.writer.placement_data.next = self.placement_data.val();
+        self.writer.placement_valid.next = self.placement_valid.val();
+        self.placement_ready.next = self.writer.placement_ready.val();
+        self.page_release.next = self.writer.page_release.val();
+        self.page_release_valid.next = self.writer.page_release_valid.val();
+        self.writer.page_release_ready.next = self.page_release_ready.val();
+        self.writer.host_ring_base.next = self.host_ring_base.val();
+        self.writer.host_ring_slots_log2.next = self.host_ring_slots_log2.val();
+        self.writer.host_ring_slot_octets_log2.next = self.host_ring_slot_octets_log2.val();
+        self.writer.host_ring_consumer.next = self.host_ring_consumer.val();
+        self.payload_tlp_data.next = self.writer.tlp_data.val();
+        self.payload_tlp_keep.next = self.writer.tlp_keep.val();
+        self.payload_tlp_last.next = self.writer.tlp_last.val();
+        self.payload_tlp_valid.next = self.writer.tlp_valid.val();
+        self.writer.tlp_ready.next = self.payload_tlp_ready.val();
+        self.payload_tlp_header.next = self.writer.tlp_header.val();
+
+        self.completion.device_id.next = self.device_id.val();
+        self.completion.request.next = self.writer.completion.val();
+        self.completion.request_valid.next = self.writer.completion_valid.val();
+        self.writer.completion_ready.next = self.completion.request_ready.val();
+        self.completion.payload_done.next = self.writer.payload_done.val();
+        self.completion.cq_base.next = self.cq_base.val();
+        self.completion.cq_entries_log2.next = self.cq_entries_log2.val();
+        self.completion.cq_consumer.next = self.cq_consumer.val();
+        self.cq_producer.next = self.completion.cq_producer.val();
+        self.host_ring_producer.next = self.completion.host_ring_producer.val();
+        self.completion_tlp_data.next = self.completion.tlp_data.val();
+        self.completion_tlp_keep.next = self.completion.tlp_keep.val();
+        self.completion_tlp_last.next = self.completion.tlp_last.val();
+        self.completion_tlp_valid.next = self.completion.tlp_valid.val();
+        self.completion.tlp_ready.next = self.completion_tlp_ready.val();
+        self.completion_tlp_header.next = self.completion.tlp_header.val();
+
+        self.fences.opens.next = self.writer.command_opens.val();
+        self.fences.closes.next = self.writer.command_closes.val();
+        self.fences.fence.next = self.fence.val();
+        self.fence_done.next = self.fences.fence_done.val();
+
+        self.pulses.next = 0.into();
+        self.pulses.next = self
+            .pulses
+            .val()
+            .replace_bit(0, self.completion.slot_written.val());
+        self.pulses.next = self
+            .pulses
+            .val()
+            .replace_bit(1, self.writer.drop_ring_full.val());
+        self.pulses.next = self
+            .pulses
+            .val()
+            .replace_bit(2, self.writer.drop_too_long.val());
+        self.pulses.next = self
+            .pulses
+            .val()
+            .replace_bit(3, self.completion.entry_written.val());
+        self.counts.next = self.pulses.val();
+    }
+}

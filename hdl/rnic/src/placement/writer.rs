@@ -1,0 +1,296 @@
+//! Payload writer: commands and placement beats in, memory-write TLPs out.
+//!
+//! ```text
+//! command --> [FIFO 16] --> splitter --> shaper --+--> [FIFO 16] plans --> mover
+//!                  slot --^                       |                          |
+//! beats ----> [slice] --------------------------- | ----------------> aligner|
+//!                                                 +--> [FIFO 16] headers     v
+//!                                                          |      [FIFO 16] beats --> tlp
+//! ```
+//!
+//! | latency    | 13 cycles, command (beats waiting) to the TLP's first beat                  |
+//! | throughput | one beat per cycle; a command costs max(primes + beats out, 2 + TLPs) cycles |
+//! | units      | octets; beats of `D` bits                                                   |
+//!
+//! `payload_done` tells completion that the TLPs of one more announcing command have left, in the
+//! cycle in which the last beat is taken.
+use super::aligner::Aligner;
+use super::mover::Mover;
+use super::plan::{BeatSide, TlpPlan};
+use super::shaper::Shaper;
+use super::slot::HostSlot;
+use super::splitter::Splitter;
+use crate::common::fifo::Fifo;
+use crate::common::skid::Skid;
+use crate::completion::CompletionRequest;
+use crate::messages::{PageChain, PlaceCommand};
+use rust_hdl::prelude::*;
+
+/// Places of the output FIFO that beats under way may still need.
+const BEATS_UNDER_WAY: usize = 6;
+/// Places of the plan FIFO that segments under way may still need.
+const PLANS_UNDER_WAY: usize = 6;
+
+/// Payload writer of width `D`, with `L = D / 32`, `E = D + 32`, `P = 2 D`.
+#[derive(LogicBlock)]
+pub struct PayloadWriter<const D: usize, const L: usize, const E: usize, const P: usize> {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; drops everything inside.
+    pub reset: Signal<In, Bit>,
+    /// Requester id.
+    pub device_id: Signal<In, Bits<16>>,
+    /// Maximum payload size: 128 octets shifted left by this.
+    pub max_payload: Signal<In, Bits<2>>,
+    /// What to do with the next beats.
+    pub command: Signal<In, PlaceCommand>,
+    /// `command` counts.
+    pub command_valid: Signal<In, Bit>,
+    /// `command` is taken.
+    pub command_ready: Signal<Out, Bit>,
+    /// Beats of the placement buffer, in command order.
+    pub placement_data: Signal<In, Bits<D>>,
+    /// `placement_data` counts.
+    pub placement_valid: Signal<In, Bit>,
+    /// `placement_data` is taken.
+    pub placement_ready: Signal<Out, Bit>,
+    /// Pages of a frame whose beats have been taken.
+    pub page_release: Signal<Out, PageChain>,
+    /// `page_release` counts.
+    pub page_release_valid: Signal<Out, Bit>,
+    /// `page_release` is taken.
+    pub page_release_ready: Signal<In, Bit>,
+    /// What follows a command's octets.
+    pub completion: Signal<Out, CompletionRequest>,
+    /// `completion` counts.
+    pub completion_valid: Signal<Out, Bit>,
+    /// `completion` is taken.
+    pub completion_ready: Signal<In, Bit>,
+    /// One cycle: the octets before one more completion have left.
+    pub payload_done: Signal<Out, Bit>,
+    /// One cycle: one more command has been taken in.
+    pub command_opens: Signal<Out, Bit>,
+    /// One cycle: all of one more command has left.
+    pub command_closes: Signal<Out, Bit>,
+    /// Payload of a TLP, the first octet's doubleword in lane 0.
+    pub tlp_data: Signal<Out, Bits<D>>,
+    /// Lanes that count.
+    pub tlp_keep: Signal<Out, Bits<L>>,
+    /// The TLP ends.
+    pub tlp_last: Signal<Out, Bit>,
+    /// The beat counts.
+    pub tlp_valid: Signal<Out, Bit>,
+    /// The beat is taken.
+    pub tlp_ready: Signal<In, Bit>,
+    /// The TLP's header, beside all its beats.
+    pub tlp_header: Signal<Out, Bits<128>>,
+    /// Host ring: bus address.
+    pub host_ring_base: Signal<In, Bits<64>>,
+    /// Host ring: log2 of the slots.
+    pub host_ring_slots_log2: Signal<In, Bits<5>>,
+    /// Host ring: log2 of the octets of a slot.
+    pub host_ring_slot_octets_log2: Signal<In, Bits<4>>,
+    /// Host ring: slots consumed.
+    pub host_ring_consumer: Signal<In, Bits<32>>,
+    /// One cycle for each frame that found the ring full or off.
+    pub drop_ring_full: Signal<Out, Bit>,
+    /// One cycle for each frame that does not fit a slot.
+    pub drop_too_long: Signal<Out, Bit>,
+    commands: Fifo<PlaceCommand, 4, 5>,
+    beats_in: Skid<Bits<D>>,
+    slot: HostSlot,
+    splitter: Splitter<D>,
+    shaper: Shaper<D>,
+    plans: Fifo<TlpPlan, 4, 5>,
+    headers: Fifo<Bits<128>, 4, 5>,
+    mover: Mover<L>,
+    aligner: Aligner<D, E, P>,
+    beats: Fifo<Bits<D>, 4, 5>,
+    sides: Fifo<BeatSide, 4, 5>,
+    pages: Fifo<PageChain, 2, 3>,
+    head: Signal<Local, BeatSide>,
+    lane: Signal<Local, Bits<4>>,
+    keep: Signal<Local, Bits<L>>,
+    leaves: Signal<Local, Bit>,
+    lane_number: [Constant<Bits<4>>; L],
+}
+
+impl<const D: usize, const L: usize, const E: usize, const P: usize> Default
+    for PayloadWriter<D, L, E, P>
+{
+    fn default() -> Self {
+        assert!(
+            D == 32 * L,
+            "PayloadWriter: D = {D} must be 32 L = {}",
+            32 * L
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            device_id: Default::default(),
+            max_payload: Default::default(),
+            command: Default::default(),
+            command_valid: Default::default(),
+            command_ready: Default::default(),
+            placement_data: Default::default(),
+            placement_valid: Default::default(),
+            placement_ready: Default::default(),
+            page_release: Default::default(),
+            page_release_valid: Default::default(),
+            page_release_ready: Default::default(),
+            completion: Default::default(),
+            completion_valid: Default::default(),
+            completion_ready: Default::default(),
+            payload_done: Default::default(),
+            command_opens: Default::default(),
+            command_closes: Default::default(),
+            tlp_data: Default::default(),
+            tlp_keep: Default::default(),
+            tlp_last: Default::default(),
+            tlp_valid: Default::default(),
+            tlp_ready: Default::default(),
+            tlp_header: Default::default(),
+            host_ring_base: Default::default(),
+            host_ring_slots_log2: Default::default(),
+            host_ring_slot_octets_log2: Default::default(),
+            host_ring_consumer: Default::default(),
+            drop_ring_full: Default::default(),
+            drop_too_long: Default::default(),
+            commands: Default::default(),
+            beats_in: Default::default(),
+            slot: Default::default(),
+            splitter: Default::default(),
+            shaper: Default::default(),
+            plans: Fifo::new(PLANS_UNDER_WAY),
+            headers: Fifo::new(PLANS_UNDER_WAY),
+            mover: Default::default(),
+            aligner: Default::default(),
+            beats: Fifo::new(BEATS_UNDER_WAY),
+            sides: Fifo::new(BEATS_UNDER_WAY),
+            pages: Fifo::new(2),
+            head: Default::default(),
+            lane: Default::default(),
+            keep: Default::default(),
+            leaves: Default::default(),
+            lane_number: std::array::from_fn(|i| Constant::new((i as LiteralType).into())),
+        }
+    }
+}
+
+impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
+    for PayloadWriter<D, L, E, P>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.commands.clock.next = self.clock.val();
+        self.commands.reset.next = self.reset.val();
+        self.beats_in.clock.next = self.clock.val();
+        self.beats_in.reset.next = self.reset.val();
+        self.slot.clock.next = self.clock.val();
+        self.slot.reset.next = self.reset.val();
+        self.splitter.clock.next = self.clock.val();
+        self.splitter.reset.next = self.reset.val();
+        self.shaper.clock.next = self.clock.val();
+        self.shaper.reset.next = self.reset.val();
+        self.plans.clock.next = self.clock.val();
+        self.plans.reset.next = self.reset.val();
+        self.headers.clock.next = self.clock.val();
+        self.headers.reset.next = self.reset.val();
+        self.mover.clock.next = self.clock.val();
+        self.mover.reset.next = self.reset.val();
+        self.aligner.clock.next = self.clock.val();
+        self.aligner.reset.next = self.reset.val();
+        self.beats.clock.next = self.clock.val();
+        self.beats.reset.next = self.reset.val();
+        self.sides.clock.next = self.clock.val();
+        self.sides.reset.next = self.reset.val();
+        self.pages.clock.next = self.clock.val();
+        self.pages.reset.next = self.reset.val();
+
+        // Commands to segments.
+        self.commands.data_in.next = self.command.val();
+        self.commands.write.next = self.command_valid.val();
+        self.command_ready.next = !self.commands.full.val();
+        self.command_opens.next = self.command_valid.val() & !self.commands.full.val();
+        self.splitter.command.next = self.commands.data_out.val();
+        self.splitter.command_valid.next = !self.commands.empty.val();
+        self.commands.read.next = self.splitter.command_take.val();
+        self.splitter.max_payload.next = self.max_payload.val();
+        self.slot.octets.next = self.splitter.slot_octets.val();
+        self.slot.take.next = self.splitter.slot_take.val();
+        self.slot.base.next = self.host_ring_base.val();
+        self.slot.slots_log2.next = self.host_ring_slots_log2.val();
+        self.slot.slot_octets_log2.next = self.host_ring_slot_octets_log2.val();
+        self.slot.consumer.next = self.host_ring_consumer.val();
+        self.splitter.slot_address.next = self.slot.address.val();
+        self.splitter.slot_word_3.next = self.slot.word_3.val();
+        self.splitter.slot_too_long.next = self.slot.too_long.val();
+        self.splitter.slot_full.next = self.slot.full.val();
+        self.drop_ring_full.next = self.splitter.drop_ring_full.val();
+        self.drop_too_long.next = self.splitter.drop_too_long.val();
+        self.completion.next = self.splitter.completion.val();
+        self.completion_valid.next = self.splitter.completion_valid.val();
+        self.splitter.completion_ready.next = self.completion_ready.val();
+
+        // Segments to plans and headers.
+        self.shaper.device_id.next = self.device_id.val();
+        self.shaper.segment.next = self.splitter.segment.val();
+        self.shaper.segment_valid.next = self.splitter.segment_valid.val();
+        self.splitter.segment_room.next =
+            !self.plans.almost_full.val() & !self.headers.almost_full.val();
+        self.plans.data_in.next = self.shaper.plan.val();
+        self.plans.write.next = self.shaper.plan_valid.val();
+        self.headers.data_in.next = self.shaper.header.val();
+        self.headers.write.next = self.shaper.header_valid.val();
+
+        // Plans and beats to beats.
+        self.beats_in.s_data.next = self.placement_data.val();
+        self.beats_in.s_valid.next = self.placement_valid.val();
+        self.placement_ready.next = self.beats_in.s_ready.val();
+        self.beats_in.m_ready.next = self.mover.beat_take.val();
+        self.mover.plan.next = self.plans.data_out.val();
+        self.mover.plan_valid.next = !self.plans.empty.val();
+        self.plans.read.next = self.mover.plan_take.val();
+        self.mover.beat_valid.next = self.beats_in.m_valid.val();
+        self.mover.room.next = !self.beats.almost_full.val();
+        self.mover.pages_room.next = !self.pages.almost_full.val();
+        self.pages.data_in.next = self.mover.pages.val();
+        self.pages.write.next = self.mover.pages_valid.val();
+        self.page_release.next = self.pages.data_out.val();
+        self.page_release_valid.next = !self.pages.empty.val();
+        self.pages.read.next = self.page_release_ready.val();
+        self.aligner.newer.next = self.beats_in.m_data.val();
+        self.aligner.take.next = self.mover.beat_take.val();
+        self.aligner.emit.next = self.mover.emit.val();
+        self.aligner.rotation.next = self.mover.rotation.val();
+        self.aligner.side.next = self.mover.side.val();
+        self.beats.data_in.next = self.aligner.data.val();
+        self.beats.write.next = self.aligner.valid.val();
+        self.sides.data_in.next = self.aligner.data_side.val();
+        self.sides.write.next = self.aligner.valid.val();
+
+        // Beats out; an entry without a beat leaves by itself.
+        self.head.next = self.sides.data_out.val();
+        self.tlp_data.next = self.beats.data_out.val();
+        self.tlp_header.next = self.headers.data_out.val();
+        self.tlp_last.next = self.head.val().last;
+        self.tlp_valid.next = !self.sides.empty.val() & self.head.val().present;
+        self.lane.next = self.head.val().last_lane;
+        self.keep.next = 1.into();
+        for i in 1..L {
+            self.keep.next = self
+                .keep
+                .val()
+                .replace_bit(i, self.lane.val() >= self.lane_number[i].val());
+        }
+        self.tlp_keep.next = self.keep.val();
+        self.leaves.next =
+            !self.sides.empty.val() & (self.tlp_ready.val() | !self.head.val().present);
+        self.beats.read.next = self.leaves.val();
+        self.sides.read.next = self.leaves.val();
+        self.headers.read.next =
+            self.leaves.val() & (self.head.val().present & self.head.val().last);
+        self.payload_done.next = self.leaves.val() & self.head.val().complete;
+        self.command_closes.next = self.leaves.val() & self.head.val().closes;
+    }
+}

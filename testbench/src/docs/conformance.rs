@@ -1,0 +1,148 @@
+//! Writes `docs/conformance.md`: for each protocol requirement the tests that cite it, or the
+//! reason why it is not implemented.
+//!
+//! A requirement with both is implemented in part; one with neither is open. The page says so. A
+//! cited id that does not exist is an error.
+use super::citations::{citing_tests, ids};
+use super::requirements::{reasons, requirements, Reason, Requirement};
+use super::{read, relative, rust_files};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Id to the tests that cite it: name and file.
+type Proofs = BTreeMap<String, BTreeSet<(String, String)>>;
+
+const HEAD: &str = "\
+<!-- Generated from docs/requirements.csv, docs/not-implemented.toml and the tests by \
+`make generate`. -->
+
+# Conformance
+
+Each protocol requirement with the tests that cite its id in their name or in the comment above
+them. *Not implemented* and *in part* come with the reason; *open* is implemented, but no test cites
+it. Nothing is sent yet: of a requirement that binds both ends, the receiving half is meant. The
+full rows, with how each is to be verified, stand in [requirements.csv](requirements.csv).
+";
+
+/// The document.
+///
+/// # Errors
+/// Files that cannot be read; ids that do not exist; requirements with two reasons.
+pub fn text() -> Result<String, String> {
+    let (rows, reasons) = (requirements()?, reasons()?);
+    let proofs = proofs(&rows)?;
+    verify_reasons(&rows, &reasons)?;
+    Ok(write(&rows, &reasons, &proofs))
+}
+
+fn reason_of<'a>(reasons: &'a [Reason], id: &str) -> Option<&'a Reason> {
+    reasons.iter().find(|reason| reason.covers(id))
+}
+
+/// What the tests cite; an id that is no requirement's is an error, in a test or elsewhere.
+fn proofs(rows: &[Requirement]) -> Result<Proofs, String> {
+    let mut proofs = Proofs::new();
+    for path in rust_files()? {
+        // This folder's own tests are about made-up citations.
+        if path.ends_with("docs/citations.rs") || path.ends_with("docs/requirements.rs") {
+            continue;
+        }
+        let (text, file) = (read(&path)?, relative(&path));
+        let unknown = |id: &String| !rows.iter().any(|row| row.id == *id);
+        if let Some(id) = ids(&text).into_iter().find(unknown) {
+            return Err(format!(
+                "{file}: {id} is no row of docs/requirements.csv; correct the id"
+            ));
+        }
+        for test in citing_tests(&text) {
+            for id in test.ids {
+                let place = (test.name.clone(), file.clone());
+                proofs.entry(id).or_default().insert(place);
+            }
+        }
+    }
+    Ok(proofs)
+}
+
+/// Every id of the table exists, and no requirement has two reasons.
+fn verify_reasons(rows: &[Requirement], reasons: &[Reason]) -> Result<(), String> {
+    for reason in reasons {
+        for id in [&reason.first, &reason.last] {
+            if !rows.iter().any(|row| row.id == *id) {
+                return Err(format!(
+                    "docs/not-implemented.toml: {id} is no row of docs/requirements.csv"
+                ));
+            }
+        }
+    }
+    for row in rows {
+        if reasons
+            .iter()
+            .filter(|reason| reason.covers(&row.id))
+            .count()
+            > 1
+        {
+            let id = &row.id;
+            return Err(format!(
+                "docs/not-implemented.toml: {id} has more than one reason"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn write(rows: &[Requirement], reasons: &[Reason], proofs: &Proofs) -> String {
+    let mut out = HEAD.to_owned();
+    let family = |row: &Requirement| row.id.split('-').next().unwrap_or_default().to_owned();
+    out.push_str(
+        "\n| | rows | proved | in part | not implemented | open |\n|---|---|---|---|---|---|\n",
+    );
+    for rows in rows.chunk_by(|a, b| family(a) == family(b)) {
+        write_count(&mut out, &family(&rows[0]), rows, reasons, proofs);
+    }
+    write_count(&mut out, "all", rows, reasons, proofs);
+    for rows in rows.chunk_by(|a, b| family(a) == family(b)) {
+        let _ = write!(out, "\n## {}\n\n", family(&rows[0]));
+        out.push_str("| id | level | requirement | proof, or why not |\n|---|---|---|---|\n");
+        for row in rows {
+            let proof = proof(reason_of(reasons, &row.id), proofs.get(&row.id));
+            let text = row.text.replace('|', "\\|");
+            let _ = writeln!(out, "| {} | {} | {text} | {proof} |", row.id, row.level);
+        }
+    }
+    out
+}
+
+fn write_count(
+    out: &mut String,
+    name: &str,
+    rows: &[Requirement],
+    reasons: &[Reason],
+    proofs: &Proofs,
+) {
+    let count = |tests: bool, reason: bool| {
+        let is = |row: &&Requirement| {
+            proofs.contains_key(&row.id) == tests && reason_of(reasons, &row.id).is_some() == reason
+        };
+        rows.iter().filter(is).count()
+    };
+    let (proved, part) = (count(true, false), count(true, true));
+    let (not, open) = (count(false, true), count(false, false));
+    let all = rows.len();
+    let _ = writeln!(
+        out,
+        "| {name} | {all} | {proved} | {part} | {not} | {open} |"
+    );
+}
+
+fn proof(reason: Option<&Reason>, tests: Option<&BTreeSet<(String, String)>>) -> String {
+    let tests = tests.into_iter().flatten();
+    let links = tests.map(|(name, file)| format!("[`{name}`](../{file})"));
+    let links = links.collect::<Vec<_>>().join(", ");
+    match (links.is_empty(), reason) {
+        (false, None) => links,
+        (false, Some(reason)) => format!("{links}; *in part*: {}", reason.text),
+        (true, Some(reason)) => format!("*not implemented*: {}", reason.text),
+        (true, None) => "*open*".to_owned(),
+    }
+}

@@ -1,0 +1,128 @@
+//! A whole connection: handshake, MPA start-up, segments of both sides in any order, FIN.
+//!
+//! What leaves are frames in the order they were asked for. Each side acknowledges what the other
+//! has sent so far; loss, reordering and repetition are for the caller to do to the frames.
+
+use crate::traffic::frame::{FrameBuilder, FLAG_ACK, FLAG_FIN, FLAG_PSH, FLAG_SYN};
+use rnic_wire::mpa::startup::{StartupFrame, StartupRepr};
+
+/// Who sends.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Sends SYN and the MPA Request.
+    Initiator = 0,
+    /// Sends the MPA Reply.
+    Responder = 1,
+}
+
+impl Side {
+    /// The other side.
+    pub const fn peer(self) -> Self {
+        match self {
+            Self::Initiator => Self::Responder,
+            Self::Responder => Self::Initiator,
+        }
+    }
+}
+
+/// A connection and its frames so far.
+#[derive(Clone, Debug)]
+pub struct Conversation {
+    builders: [FrameBuilder; 2],
+    /// Sequence number of each side's next octet.
+    next: [u32; 2],
+    frames: Vec<Vec<u8>>,
+}
+
+impl Conversation {
+    /// A connection whose frames the two builders make, with these initial sequence numbers, each
+    /// given for the initiator and the responder; its handshake is done.
+    pub fn open(builders: [FrameBuilder; 2], initial_sequence: [u32; 2]) -> Self {
+        let mut conversation = Self {
+            builders,
+            next: initial_sequence,
+            frames: Vec::new(),
+        };
+        conversation.put(Side::Initiator, FLAG_SYN, &[]);
+        conversation.put(Side::Responder, FLAG_SYN | FLAG_ACK, &[]);
+        conversation.put(Side::Initiator, FLAG_ACK, &[]);
+        conversation
+    }
+
+    /// Send a start-up frame.
+    pub fn startup(&mut self, side: Side, frame: &StartupRepr) {
+        let mut octets = vec![0; frame.buffer_len()];
+        frame.emit(&mut StartupFrame::new_unchecked(&mut octets));
+        self.segment(side, &octets);
+    }
+
+    /// Send the next octets of a side's stream in one segment.
+    pub fn segment(&mut self, side: Side, payload: &[u8]) {
+        self.put(side, FLAG_ACK | FLAG_PSH, payload);
+    }
+
+    /// Send an acknowledgement alone.
+    pub fn acknowledge(&mut self, side: Side) {
+        self.put(side, FLAG_ACK, &[]);
+    }
+
+    /// Close both halves.
+    pub fn close(&mut self) {
+        self.put(Side::Initiator, FLAG_FIN | FLAG_ACK, &[]);
+        self.put(Side::Responder, FLAG_FIN | FLAG_ACK, &[]);
+        self.acknowledge(Side::Initiator);
+    }
+
+    /// Sequence number of a side's next octet; behind its start-up frame this is SeqStart.
+    pub fn next_sequence(&self, side: Side) -> u32 {
+        self.next[side as usize]
+    }
+
+    /// The frames since the last call.
+    pub fn take_frames(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.frames)
+    }
+
+    fn put(&mut self, side: Side, flags: u8, payload: &[u8]) {
+        let (own, peer) = (side as usize, side.peer() as usize);
+        let sequence = self.next[own];
+        let acknowledgement = match flags & FLAG_ACK {
+            0 => 0,
+            _ => self.next[peer],
+        };
+        let frame = self.builders[own].segment(sequence, acknowledgement, flags, payload);
+        self.frames.push(frame);
+        // SYN and FIN take a number each.
+        let controls = (flags & (FLAG_SYN | FLAG_FIN)).count_ones();
+        self.next[own] = sequence
+            .wrapping_add(payload.len() as u32)
+            .wrapping_add(controls);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::frame::Endpoint;
+
+    /// START-001, START-003: SYN takes a number; SeqStart is the one behind the start-up frame.
+    #[test]
+    fn sequence_numbers_count_octets_syn_and_fin() {
+        let end = |octet: u8| Endpoint {
+            mac: [2, 0, 0, 0, 0, octet],
+            address: ([10, 0, 0, octet], 4420).into(),
+        };
+        let builders = [
+            FrameBuilder::new(end(1), end(2)),
+            FrameBuilder::new(end(2), end(1)),
+        ];
+        let mut conversation = Conversation::open(builders, [u32::MAX, 100]);
+        conversation.segment(Side::Initiator, b"MPA ID Req Frame");
+        assert_eq!(conversation.next_sequence(Side::Initiator), 16);
+        conversation.close();
+        assert_eq!(conversation.next_sequence(Side::Initiator), 17);
+        assert_eq!(conversation.next_sequence(Side::Responder), 102);
+        assert_eq!(conversation.take_frames().len(), 7);
+        assert!(conversation.take_frames().is_empty());
+    }
+}

@@ -1,0 +1,327 @@
+//! Style as a test: what a reader may rely on in every Rust file of the project.
+//!
+//! Line length, file length, function length, a text at the head of each file, nothing left open,
+//! no place of one machine, and `unsafe` only where it is allowed and argued. Each rule is a
+//! function from a file to its findings, and has a test that shows it can find something.
+//!
+//! Sources are as rustfmt writes them, which `make lint` asserts first.
+use rnic_testbench::docs::{read, relative, rust_files};
+
+/// Columns of a line, in characters.
+const LINE_COLUMNS_MAX: usize = 100;
+/// Lines of a file.
+const FILE_LINES_MAX: usize = 600;
+/// Lines of a file of the hardware above its tests.
+const BLOCK_LINES_MAX: usize = 450;
+/// Lines of a function, from its name to its closing brace.
+const FUNCTION_LINES_MAX: usize = 70;
+/// Lines of a kernel: it cannot call helpers, and each operation has a line of its own
+/// (docs/rust-hdl.md), so it may be longer.
+const KERNEL_LINES_MAX: usize = 200;
+/// Lines of a block's constructor: a line for each field, as no field may be left out.
+const CONSTRUCTOR_LINES_MAX: usize = 100;
+
+/// Files that may be longer than `FILE_LINES_MAX`, each with its reason.
+const LONG_FILES: [(&str, &str); 1] = [(
+    "sim/pcie/tests/violations.rs",
+    "one table: for each rule of the checker the packet that breaks it",
+)];
+
+/// Functions that may be longer than `FUNCTION_LINES_MAX`, each with its reason.
+const LONG_FUNCTIONS: [(&str, &str, &str); 3] = [
+    (
+        "hdl/rnic/src/testkit/verilator.rs",
+        "fn main_program",
+        "the text of a C++ program, to be read as one",
+    ),
+    (
+        "sim/pcie/tests/violations.rs",
+        "fn completion_rows",
+        "a table, a row for each rule of completions",
+    ),
+    (
+        "sim/pcie/tests/violations.rs",
+        "fn accesses_that_leave_or_disobey_memory_are_flagged_and_have_no_effect",
+        "one memory and every access it must refuse, in turn",
+    ),
+];
+
+/// The one private module of each crate that may hold `unsafe`.
+const UNSAFE_FILES: [&str; 1] = ["sim/src/verilator/ffi.rs"];
+
+/// A source file.
+struct File<'a> {
+    /// Path from the project's folder on.
+    name: &'a str,
+    text: &'a str,
+}
+
+type Rule = fn(&File) -> Vec<String>;
+
+const RULES: [Rule; 7] = [
+    lines_are_short,
+    files_are_short,
+    functions_are_short,
+    files_say_what_they_are,
+    nothing_is_left_open,
+    no_place_of_one_machine,
+    unsafe_is_argued,
+];
+
+#[test]
+fn every_file_is_tidy() {
+    let files = rust_files().expect("the project's folders are there");
+    assert!(files.len() > 50, "{} files are too few", files.len());
+    let mut findings = Vec::new();
+    for path in files {
+        let (name, text) = (relative(&path), read(&path).expect("it was just listed"));
+        let file = File {
+            name: &name,
+            text: &text,
+        };
+        findings.extend(RULES.iter().flat_map(|rule| rule(&file)));
+    }
+    assert!(findings.is_empty(), "untidy:\n{}", findings.join("\n"));
+}
+
+fn lines_are_short(file: &File) -> Vec<String> {
+    let lines = file.text.lines().enumerate();
+    // A table's row in a comment cannot be broken.
+    let is_row = |line: &str| line.trim_start_matches([' ', '/', '!']).starts_with('|');
+    let long = lines.filter(|(_, line)| {
+        line.chars().count() > LINE_COLUMNS_MAX && !(line.contains("//") && is_row(line))
+    });
+    long.map(|(index, _)| {
+        let name = file.name;
+        format!("{name}:{}: more than {LINE_COLUMNS_MAX} columns", index + 1)
+    })
+    .collect()
+}
+
+fn files_are_short(file: &File) -> Vec<String> {
+    let name = file.name;
+    let mut findings = Vec::new();
+    let lines = file.text.lines().count();
+    let waived = LONG_FILES.iter().any(|(long, _)| *long == name);
+    if lines > FILE_LINES_MAX && !waived {
+        findings.push(format!(
+            "{name}: {lines} lines, at most {FILE_LINES_MAX}; would two files read better?"
+        ));
+    }
+    let is_test = name.contains("test") || name.ends_with("/bench.rs");
+    let is_block = name.starts_with("hdl/rnic/src/") && !is_test;
+    let above_tests = file.text.lines().take_while(|line| *line != "#[cfg(test)]");
+    let block_lines = above_tests.count();
+    if is_block && block_lines > BLOCK_LINES_MAX {
+        findings.push(format!(
+            "{name}: {block_lines} lines above its tests, at most {BLOCK_LINES_MAX}"
+        ));
+    }
+    findings
+}
+
+fn functions_are_short(file: &File) -> Vec<String> {
+    let lines: Vec<&str> = file.text.lines().collect();
+    let mut findings = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let body = line.trim_start();
+        if !is_function(body) || body.ends_with('}') {
+            continue;
+        }
+        // rustfmt puts the closing brace below the first letter of the opening line.
+        let indent = &line[..line.len() - body.len()];
+        let closing = format!("{indent}}}");
+        let length = lines[index..]
+            .iter()
+            .take_while(|line| **line != closing && !is_declaration(line))
+            .count()
+            + 1;
+        let above = lines[index.saturating_sub(1)].trim();
+        let most = most_lines(file.name, above, body);
+        let is_this = |long: &(&str, &str, &str)| long.0 == file.name && body.contains(long.1);
+        if length > most && !LONG_FUNCTIONS.iter().any(is_this) {
+            let (name, line) = (file.name, index + 1);
+            findings.push(format!(
+                "{name}:{line}: a function of {length} lines, at most {most}"
+            ));
+        }
+    }
+    findings
+}
+
+/// How long the function that `head` opens may be; `above` is the line before it.
+fn most_lines(file: &str, above: &str, head: &str) -> usize {
+    let constructs = ["fn new(", "fn default("].map(|name| head.contains(name));
+    if above == "#[hdl_gen]" {
+        KERNEL_LINES_MAX
+    } else if file.starts_with("hdl/rnic/src/") && constructs.contains(&true) {
+        CONSTRUCTOR_LINES_MAX
+    } else {
+        FUNCTION_LINES_MAX
+    }
+}
+
+fn is_function(line: &str) -> bool {
+    let mut words = line.split(' ');
+    let qualifiers = [
+        "pub",
+        "pub(crate)",
+        "pub(super)",
+        "const",
+        "async",
+        "unsafe",
+    ];
+    words.find(|word| !qualifiers.contains(word)) == Some("fn")
+}
+
+/// A method of a trait without a body ends in a semicolon on a line of its own form.
+fn is_declaration(line: &str) -> bool {
+    is_function(line.trim_start()) && line.ends_with(';')
+}
+
+fn files_say_what_they_are(file: &File) -> Vec<String> {
+    if file.text.starts_with("//! ") {
+        return Vec::new();
+    }
+    vec![format!("{}: does not open with a `//!` text", file.name)]
+}
+
+/// `words`, each made of two halves so that this file does not hold it, found in the code.
+fn find_words(file: &File, words: &[(&str, &str)], what: &str) -> Vec<String> {
+    let words: Vec<String> = words.iter().map(|(a, b)| format!("{a}{b}")).collect();
+    let mut findings = Vec::new();
+    for (index, line) in file.text.lines().enumerate() {
+        for word in words.iter().filter(|word| line.contains(*word)) {
+            findings.push(format!("{}:{}: {what} `{word}`", file.name, index + 1));
+        }
+    }
+    findings
+}
+
+fn nothing_is_left_open(file: &File) -> Vec<String> {
+    let words = [
+        ("todo", "!("),
+        ("unimplemented", "!("),
+        ("dbg", "!("),
+        ("FIX", "ME"),
+        ("XX", "X"),
+        ("allow(dead", "_code"),
+    ];
+    find_words(file, &words, "left open:")
+}
+
+fn no_place_of_one_machine(file: &File) -> Vec<String> {
+    let words = [("/wo", "rk/"), ("/ro", "ot/"), ("/ho", "me/")];
+    find_words(file, &words, "a place of one machine:")
+}
+
+fn unsafe_is_argued(file: &File) -> Vec<String> {
+    let mut findings = Vec::new();
+    let lines: Vec<&str> = file.text.lines().collect();
+    for (index, line) in lines.iter().enumerate() {
+        // A function pointer's type is no use of it; the call is.
+        let code = line.split("//").next().unwrap_or_default();
+        if !uses_unsafe(code) {
+            continue;
+        }
+        let place = format!("{}:{}", file.name, index + 1);
+        if !UNSAFE_FILES.contains(&file.name) {
+            findings.push(format!("{place}: `unsafe` outside of {UNSAFE_FILES:?}"));
+        }
+        let above = lines[..index].iter().rev();
+        let comment = above.take_while(|line| line.trim_start().starts_with("//"));
+        let argued = |line: &&str| line.contains("SAFETY:") || line.contains("# Safety");
+        if !comment.into_iter().any(argued) {
+            findings.push(format!("{place}: `unsafe` without a SAFETY comment above"));
+        }
+    }
+    findings
+}
+
+fn uses_unsafe(code: &str) -> bool {
+    let keyword = ["uns", "afe"].concat();
+    let uses = ["{", "fn", "impl"].map(|next| format!("{keyword} {next}"));
+    uses.iter().any(|written| code.contains(written))
+}
+
+/// What `rule` finds in a file that holds `text`.
+fn found(rule: Rule, name: &str, text: &str) -> usize {
+    rule(&File { name, text }).len()
+}
+
+#[test]
+fn long_lines_are_found() {
+    let columns = |count: usize| "é".repeat(count);
+    assert_eq!(found(lines_are_short, "a.rs", &columns(100)), 0);
+    assert_eq!(found(lines_are_short, "a.rs", &columns(101)), 1);
+}
+
+#[test]
+fn long_files_are_found() {
+    let lines = |count: usize| "x\n".repeat(count);
+    assert_eq!(found(files_are_short, "sim/a.rs", &lines(600)), 0);
+    assert_eq!(found(files_are_short, "sim/a.rs", &lines(601)), 1);
+    assert_eq!(found(files_are_short, LONG_FILES[0].0, &lines(601)), 0);
+    let block = "hdl/rnic/src/mpa/a.rs";
+    assert_eq!(found(files_are_short, block, &lines(451)), 1);
+    let tests_below = lines(450) + "#[cfg(test)]\n" + &lines(100);
+    assert_eq!(found(files_are_short, block, &tests_below), 0);
+}
+
+#[test]
+fn long_functions_are_found() {
+    let function =
+        |head: &str, count: usize| format!("{head} {{\n{}}}\n", "    x;\n".repeat(count));
+    assert_eq!(
+        found(functions_are_short, "a.rs", &function("fn f()", 68)),
+        0
+    );
+    assert_eq!(
+        found(functions_are_short, "a.rs", &function("fn f()", 69)),
+        1
+    );
+    let public = function("pub(crate) const fn f()", 69);
+    assert_eq!(found(functions_are_short, "a.rs", &public), 1);
+    let fields = function("fn default() -> Self", 98);
+    assert_eq!(found(functions_are_short, "hdl/rnic/src/a.rs", &fields), 0);
+    assert_eq!(found(functions_are_short, "sim/src/a.rs", &fields), 1);
+    let kernel = function("#[hdl_gen]\nfn update(&mut self)", 198);
+    assert_eq!(found(functions_are_short, "a.rs", &kernel), 0);
+    let kernel = function("#[hdl_gen]\nfn update(&mut self)", 199);
+    assert_eq!(found(functions_are_short, "a.rs", &kernel), 1);
+}
+
+#[test]
+fn what_is_left_open_is_found() {
+    for (first, second) in [("todo", "!()"), ("// FIX", "ME: x"), ("dbg", "!(x)")] {
+        let text = format!("{first}{second}");
+        assert_eq!(found(nothing_is_left_open, "a.rs", &text), 1, "{text}");
+    }
+    assert_eq!(found(nothing_is_left_open, "a.rs", "let done = 1;"), 0);
+}
+
+#[test]
+fn places_of_one_machine_are_found() {
+    let text = format!("let path = \"/{}/x\";", "home");
+    assert_eq!(found(no_place_of_one_machine, "a.rs", &text), 1);
+    assert_eq!(found(no_place_of_one_machine, "a.rs", "\"hdl/rnic\""), 0);
+}
+
+#[test]
+fn files_without_a_head_are_found() {
+    assert_eq!(found(files_say_what_they_are, "a.rs", "use x;\n"), 1);
+    assert_eq!(found(files_say_what_they_are, "a.rs", "//! What.\n"), 0);
+}
+
+#[test]
+fn unsafe_without_an_argument_or_elsewhere_is_found() {
+    let allowed = UNSAFE_FILES[0];
+    let word = ["uns", "afe"].concat();
+    let bare = format!("{word} {{ f() }}\n");
+    let argued = format!("// SAFETY: f has no conditions.\n{bare}");
+    assert_eq!(found(unsafe_is_argued, allowed, &argued), 0);
+    assert_eq!(found(unsafe_is_argued, allowed, &bare), 1);
+    assert_eq!(found(unsafe_is_argued, "a.rs", &argued), 1);
+    let pointer = format!("type F = {word} extern \"C\" fn();\n");
+    assert_eq!(found(unsafe_is_argued, allowed, &pointer), 0);
+}
