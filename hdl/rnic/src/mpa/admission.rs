@@ -75,3 +75,51 @@ impl Logic for Admission {
         self.open.next = self.gate.q.val();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{settle, tick, Random};
+
+    #[test]
+    fn three_idle_cycles_follow_a_last_beat_and_no_more_than_two_records_are_owed() {
+        let mut random = Random::from_environment();
+        let mut uut = Admission::default();
+        uut.connect_all();
+        settle(&mut uut);
+        let (mut owed, mut since_last, mut inside, mut passed) = (0, 3, false, 0);
+        let (mut offered, mut last, mut crowded_before) = (false, false, true);
+        for cycle in 0..20_000 {
+            if !offered && random.chance(5, 8) {
+                (offered, last) = (true, random.chance(1, 3));
+            }
+            uut.valid.next = offered;
+            uut.first.next = !inside;
+            uut.last.next = last;
+            uut.crowded.next = random.chance(1, 8);
+            // Only what was admitted can be taken.
+            uut.record_taken.next = owed > 0 && !inside && random.chance(1, 6);
+            settle(&mut uut);
+            let open = uut.open.val();
+            let must = since_last >= 3 && !crowded_before && (inside || owed < 2) && cycle > 0;
+            // A record that is taken opens the gate one cycle later.
+            assert!(!open || must, "cycle {cycle}: open, {random}");
+            crowded_before = uut.crowded.next;
+            if uut.record_taken.next {
+                owed -= 1;
+            }
+            since_last += 1;
+            if open && offered {
+                owed += u32::from(!inside);
+                (inside, offered) = (!last, false);
+                since_last = if last { 0 } else { since_last };
+                passed += 1;
+            }
+            tick(&mut uut, |uut| &mut uut.clock);
+        }
+        assert!(
+            passed > 2000,
+            "only {passed} beats in 20000 cycles, {random}"
+        );
+    }
+}

@@ -55,7 +55,16 @@ pub struct JobCursor {
 impl Logic for JobCursor {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, sequence_now, phase_now, left, done, marked, is_first);
+        dff_setup!(
+            self,
+            clock,
+            sequence_now,
+            phase_now,
+            left,
+            done,
+            marked,
+            is_first
+        );
         self.octet_count.next = bit_cast::<32, 15>(self.words.val()) << 2;
         self.word_count.next = bit_cast::<16, 15>(self.words.val());
         // Phases count modulo 128, as markers do.
@@ -78,8 +87,7 @@ impl Logic for JobCursor {
         self.leads.next = self.marked.q.val() & !self.phase_now.q.val().any();
         self.high_left.next = self.left.q.val().get_bits::<15>(1);
         self.low_left.next = self.left.q.val().get_bit(0);
-        self.missing.next =
-            !self.high_left.val().any() & (!self.low_left.val() | self.leads.val());
+        self.missing.next = !self.high_left.val().any() & (!self.low_left.val() | self.leads.val());
         self.lead.next = self.leads.val();
         self.next_sequence.next = self.sequence_now.q.val();
         self.phase.next = self.phase_now.q.val();

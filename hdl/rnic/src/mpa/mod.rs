@@ -1,18 +1,33 @@
 //! MPA: from octets accepted in order to FPDUs that are whole, checked and free of markers.
 //!
 //! ```text
-//! Accepted -> manager -> ReadJob -> (packet reader) -> joiner -> splitter -> strip -> placement buffer
-//!                ^                                                  |  |
-//!                +------------------- JobDone ----------------------+  +-> CRC32C, marker check -> record
+//! Accepted -> manager -> ReadJob -> (packet reader) -> joiner -> [ room ] -> record -> ddp
+//!                ^                                                  |  \---> words -> placement
+//!                +------------- JobDone, kill to the reader --------+
 //! ```
 //!
 //! | enters | leaves |
 //! |---|---|
-//! | `Accepted`, `HostFrame` from tcp; octets from packet memory | `FpduRecord` to ddp; octets without markers to placement |
+//! | `Accepted`, `HostFrame` from tcp | `ReadJob` to the packet reader; pages to the pool |
+//! | octets of a job from packet memory | one `FpduRecord` per whole FPDU and host frame |
+//! | | its words in `record.beats` beats of the placement stream (not for `FPDU_CHECK`) |
 //!
-//! Errors found here travel in the record (`crc_good`, `marker_good`); ddp answers them, so that a
-//! connection's errors are decided in one place. Sources: RFC 5044, and the older draft where MPA-011
-//! names it.
+//! A stream job begins at an FPDU's first octet, a leading marker included; its one `JobDone` comes
+//! after the last beat of the last FPDU that was handed on. What it leaves unconsumed stays in
+//! packet memory. The words of an FPDU run from ULPDU_Length to the CRC, those of a host frame from
+//! its first octet, both from lane 0 of a new beat on.
+//!
+//! | what passes the room | first joined beat to first FPDU beat | its trigger beat to record |
+//! |---|---|---|
+//! | FPDU | 5 cycles | 6, the last beat |
+//! | FPDU that was checked (`FPDU_PLACE`) | 5 cycles | 6, the fourth beat |
+//! | host frame | 3 cycles (its length is known before) | 6, the first beat |
+//!
+//! Errors found here travel in the record (`crc_good`, `marker_good`, `ulpdu_length`); ddp answers
+//! and counts them (`refuse_mpa_crc`, `refuse_mpa_marker`, `refuse_mpa_zero_length`), so that a
+//! connection's errors are decided in one place. Nothing is dropped here.
+//!
+//! Sources: RFC 5044, and the older draft where MPA-011 names it.
 
 pub mod inbox;
 pub mod context;
@@ -21,9 +36,14 @@ pub mod joiner;
 pub mod room;
 pub mod splitter;
 pub mod split_control;
+pub mod job_queue;
 pub mod window;
+pub mod head_word;
 pub mod length;
 pub mod cursor;
+pub mod span;
+pub mod beat_output;
+pub mod job_end;
 pub mod admission;
 pub mod strip;
 pub mod compact;

@@ -130,7 +130,16 @@ impl<const LG: usize> Default for RecordMaker<LG> {
 impl<const LG: usize> Logic for RecordMaker<LG> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, kept, half, judged_crc, judged_markers, index, crc_kept);
+        dff_setup!(
+            self,
+            clock,
+            kept,
+            half,
+            judged_crc,
+            judged_markers,
+            index,
+            crc_kept
+        );
         dff_setup!(self, clock, trigger_1, trigger_2, trigger_3, trigger_4, trigger_5);
         // Which beat is the trigger?
         self.index_now.next = self.index.q.val();
@@ -210,6 +219,74 @@ impl<const LG: usize> Logic for RecordMaker<LG> {
             self.trigger_3.d.next = false;
             self.trigger_4.d.next = false;
             self.trigger_5.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::FPDU_NORMAL;
+    use crate::testkit::{settle, tick};
+
+    /// Sends `beats` beats of an FPDU of `kind` and gives the cycle, counted from the first beat,
+    /// in which its record is first offered, and the record.
+    fn record_of(kind: u64, beats: usize, good: bool) -> (usize, FpduRecord) {
+        let mut uut = RecordMaker::<2>::default();
+        uut.connect_all();
+        uut.info.next = FpduInfo {
+            kind: kind.into(),
+            connection: 7u64.into(),
+            sequence: 0xffff_fff0u64.into(),
+            ulpdu_length: 9300u64.into(),
+            wire_octets: 9380u64.into(),
+            markers: true,
+            crc: true,
+            ..Default::default()
+        };
+        uut.marker_bad.next = !good;
+        settle(&mut uut);
+        for cycle in 0..beats + 20 {
+            uut.taken.next = cycle < beats;
+            uut.first.next = cycle == 0;
+            uut.last.next = cycle + 1 == beats;
+            uut.crc_valid.next = cycle == beats + 3;
+            uut.crc_good.next = good;
+            settle(&mut uut);
+            if uut.record_valid.val() {
+                return (cycle, uut.record.val());
+            }
+            tick(&mut uut, |uut| &mut uut.clock);
+        }
+        panic!("no record of kind {kind}, {beats} beats");
+    }
+
+    #[test]
+    fn the_record_comes_six_cycles_after_the_beat_that_its_kind_waits_for() {
+        for beats in [1, 2, 3, 4, 5, 30] {
+            assert_eq!(record_of(FPDU_NORMAL, beats, true).0, beats - 1 + 6);
+            assert_eq!(record_of(FPDU_CHECK, beats, true).0, beats - 1 + 6);
+            assert_eq!(record_of(FPDU_HOST, beats, true).0, 6);
+            assert_eq!(record_of(FPDU_PLACE, beats, true).0, beats.min(4) - 1 + 6);
+        }
+    }
+
+    #[test]
+    fn verdicts_count_for_what_is_checked_and_beats_for_what_is_placed() {
+        for (kind, judged, beats) in [
+            (FPDU_NORMAL, true, (9300 + 9) / 4),
+            (FPDU_CHECK, true, 0),
+            (FPDU_PLACE, false, (9300 + 9) / 4),
+            (FPDU_HOST, false, 9300usize.div_ceil(4)),
+        ] {
+            for good in [false, true] {
+                let (_, record) = record_of(kind, 6, good);
+                assert_eq!(record.crc_good, good || !judged, "kind {kind}");
+                assert_eq!(record.marker_good, good || !judged, "kind {kind}");
+                assert_eq!(record.beats.to_u64() as usize, usize::div_ceil(beats, 4));
+                let end = 0xffff_fff0u32.wrapping_add(9380);
+                assert_eq!(record.sequence_end.to_u64() as u32, end);
+            }
         }
     }
 }

@@ -162,7 +162,9 @@ impl<const D: usize, const LG: usize> Default for MarkerStrip<D, LG> {
 impl<const D: usize, const LG: usize> Logic for MarkerStrip<D, LG> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, to_marker, data_1, valid_1, first_1, last_1, check_1, hit_1, lane_1);
+        dff_setup!(
+            self, clock, to_marker, data_1, valid_1, first_1, last_1, check_1, hit_1, lane_1
+        );
         dff_setup!(self, clock, distance_1, count_1, data_2, valid_2, first_2, last_2, check_2);
         dff_setup!(self, clock, hit_2, distance_2, count_2, marker_2);
 
@@ -176,8 +178,8 @@ impl<const D: usize, const LG: usize> Logic for MarkerStrip<D, LG> {
             self.beats_until.next = self.until_wide.val().get_bits::<7>(lg);
         }
         self.lane_now.next = self.until_now.val().get_bits::<LG>(0);
-        self.lane_end.next = bit_cast::<6, LG>(self.lane_now.val())
-            + bit_cast::<6, LG>(self.beat_tail_words.val());
+        self.lane_end.next =
+            bit_cast::<6, LG>(self.lane_now.val()) + bit_cast::<6, LG>(self.beat_tail_words.val());
         self.hit_now.next = self.markers.val()
             & !self.beats_until.val().any()
             & !(self.beat_last.val() & (self.lane_end.val() >= self.lanes.val()));
@@ -194,8 +196,7 @@ impl<const D: usize, const LG: usize> Logic for MarkerStrip<D, LG> {
         self.distance_1.d.next = self.until_now.val();
         self.count_1.d.next = self.lanes.val();
         if self.beat_last.val() {
-            self.count_1.d.next =
-                self.lanes.val() - bit_cast::<6, LG>(self.beat_tail_words.val());
+            self.count_1.d.next = self.lanes.val() - bit_cast::<6, LG>(self.beat_tail_words.val());
         }
 
         // Step 2: the words above the marker move down by one.
@@ -208,8 +209,8 @@ impl<const D: usize, const LG: usize> Logic for MarkerStrip<D, LG> {
         }
         self.closed_up.next = self.data_1.q.val() >> 32;
         self.at_lane.next = self.data_1.q.val() >> self.amount.val();
-        self.data_2.d.next = (self.data_1.q.val() & !self.above.val())
-            | (self.closed_up.val() & self.above.val());
+        self.data_2.d.next =
+            (self.data_1.q.val() & !self.above.val()) | (self.closed_up.val() & self.above.val());
         self.marker_2.d.next = self.at_lane.val().get_bits::<32>(0);
         self.valid_2.d.next = self.valid_1.q.val();
         self.first_2.d.next = self.first_1.q.val();

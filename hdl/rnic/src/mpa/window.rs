@@ -68,10 +68,7 @@ pub struct BeatWindow<const D: usize, const P: usize, const LG: usize> {
 
 impl<const D: usize, const P: usize, const LG: usize> Default for BeatWindow<D, P, LG> {
     fn default() -> Self {
-        assert!(
-            P == 2 * D,
-            "BeatWindow: P = {P} must be twice D = {D}"
-        );
+        assert!(P == 2 * D, "BeatWindow: P = {P} must be twice D = {D}");
         assert!(
             D == 32 << LG && LG <= 4,
             "BeatWindow: D = {D} must be 32 * 2^LG with LG = {LG} at most 4"
@@ -164,8 +161,8 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for BeatWindow<D, P,
 
         self.low_valid.next = self.low_is_valid.q.val();
         self.low_last.next = self.low_is_last.q.val();
-        self.usable.next = self.low_is_valid.q.val()
-            & (self.high_is_valid.q.val() | self.low_is_last.q.val());
+        self.usable.next =
+            self.low_is_valid.q.val() & (self.high_is_valid.q.val() | self.low_is_last.q.val());
         self.amount.next = bit_cast::<9, LG>(self.offset.val()) << 5;
         self.pair.next = bit_cast::<P, D>(self.low.q.val())
             | (bit_cast::<P, D>(self.high.q.val()) << self.beat_bits.val());

@@ -70,7 +70,11 @@ pub fn bits_of<const D: usize>(octets: &[u8]) -> Bits<D> {
 /// Octet 0 from bits 7:0.
 pub fn octets_of<const D: usize>(value: Bits<D>) -> Vec<u8> {
     (0..D / 8)
-        .map(|at| (0..8).fold(0, |octet, bit| octet | u8::from(value.get_bit(8 * at + bit)) << bit))
+        .map(|at| {
+            (0..8).fold(0, |octet, bit| {
+                octet | u8::from(value.get_bit(8 * at + bit)) << bit
+            })
+        })
         .collect()
 }
 
@@ -171,16 +175,23 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
                 && self.outcome.ended.len() >= ends
                 && current == jobs.len();
             idle = if done { idle + 1 } else { 0 };
-            offers_start = offers_start
-                || (started < jobs.len() && self.random.chance(self.pace.started, 8));
+            offers_start =
+                offers_start || (started < jobs.len() && self.random.chance(self.pace.started, 8));
             // The reader has 8 numbers, and starts a job before it sends its octets.
             offers_start &= started < jobs.len() && started < current + 6;
             offers_beat =
                 offers_beat || (current < started && self.random.chance(self.pace.joined, 8));
-            self.offer(jobs, &deliveries, started, current, offers_start, offers_beat);
+            self.offer(
+                jobs,
+                &deliveries,
+                started,
+                current,
+                offers_start,
+                offers_beat,
+            );
             // DDP orders a record's beats only once it has the record.
-            self.uut.placement_ready.next = (self.placed.len() as u64) < ordered
-                && self.random.chance(self.pace.placement, 8);
+            self.uut.placement_ready.next =
+                (self.placed.len() as u64) < ordered && self.random.chance(self.pace.placement, 8);
             settle(&mut self.uut);
             self.sample(&mut deliveries, current, started);
             if offers_start && self.uut.started_ready.val() {
@@ -263,13 +274,18 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
             // Only the job that is being read can be cut short; some beats are on their way.
             if current < started && deliveries[current].tag == tag {
                 let delivery = &mut deliveries[current];
-                assert!(!delivery.killed, "job {current} was killed twice, {}", self.random);
+                assert!(
+                    !delivery.killed,
+                    "job {current} was killed twice, {}",
+                    self.random
+                );
                 delivery.killed = true;
-                let keep = delivery.next + 1 + self.random.below(4) as usize;
+                // The beat on offer stays as it is; the last one, maybe empty, comes after it.
+                let keep = delivery.next + 2 + self.random.below(3) as usize;
                 if keep < delivery.beats.len() {
                     delivery.beats.truncate(keep);
                     if self.random.chance(1, 2) {
-                        delivery.beats.push(vec![]);
+                        delivery.beats[keep - 1].clear();
                     }
                 }
             }
@@ -291,7 +307,12 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
                 marker_good: record.marker_good,
                 header: octets_of(record.header),
                 beats,
-                placed: placed.by_ref().take(beats as usize).flatten().copied().collect(),
+                placed: placed
+                    .by_ref()
+                    .take(beats as usize)
+                    .flatten()
+                    .copied()
+                    .collect(),
                 head_page: number(record.head_page),
                 tail_page: number(record.tail_page),
             });

@@ -47,7 +47,11 @@ impl Sender {
 
     fn marker_if_due(&mut self, wire: &mut Vec<u8>, length_at: usize) {
         if self.markers && self.position % MARKER_SPACING == 0 {
-            let distance = if wire.is_empty() { 0 } else { wire.len() - length_at };
+            let distance = if wire.is_empty() {
+                0
+            } else {
+                wire.len() - length_at
+            };
             let fpduptr = (distance as u16).to_be_bytes();
             self.put(wire, &[0, 0, fpduptr[0], fpduptr[1]]);
         }

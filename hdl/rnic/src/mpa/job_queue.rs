@@ -1,0 +1,117 @@
+//! Jobs that the reader has started, and the one the splitter works on.
+//!
+//! | latency    | 2 cycles, `started` into an empty queue to `waiting`; 1, `take` to `job`    |
+//! | throughput | one job per cycle                                                           |
+//! | depth      | 4 jobs, and the one in work                                                 |
+#![allow(missing_docs)]
+use crate::common::fifo::Fifo;
+use crate::messages::{ReadJob, JOB_HOST};
+use rust_hdl::prelude::*;
+
+/// What the splitter keeps of a `ReadJob`, and the reader's number of it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct StartedJob {
+    /// As in `ReadJob`.
+    pub kind: Bits<2>,
+    /// As in `ReadJob`.
+    pub connection: Bits<10>,
+    /// As in `ReadJob`.
+    pub octets: Bits<18>,
+    /// As in `ReadJob`.
+    pub sequence: Bits<32>,
+    /// As in `ReadJob`.
+    pub phase: Bits<7>,
+    /// As in `ReadJob`; false for host frames.
+    pub markers: Bit,
+    /// As in `ReadJob`; false for host frames.
+    pub crc: Bit,
+    /// As in `ReadJob`.
+    pub head_page: Bits<9>,
+    /// As in `ReadJob`.
+    pub tail_page: Bits<9>,
+    /// The reader's number.
+    pub tag: Bits<3>,
+}
+
+/// Queue of started jobs.
+#[derive(LogicBlock)]
+pub struct JobQueue {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets the jobs that wait.
+    pub reset: Signal<In, Bit>,
+    /// A job whose octets will come.
+    pub started: Signal<In, ReadJob>,
+    /// The reader's number of it.
+    pub started_tag: Signal<In, Bits<3>>,
+    /// The reader offers the job.
+    pub started_valid: Signal<In, Bit>,
+    /// It is taken at this clock edge.
+    pub started_ready: Signal<Out, Bit>,
+    /// A job waits.
+    pub waiting: Signal<Out, Bit>,
+    /// The job that waits.
+    pub next_job: Signal<Out, StartedJob>,
+    /// The job that waits is taken into work; only while `waiting`.
+    pub take: Signal<In, Bit>,
+    /// The job in work.
+    pub job: Signal<Out, StartedJob>,
+    jobs: Fifo<StartedJob, 2, 3>,
+    current: DFF<StartedJob>,
+    entry: Signal<Local, StartedJob>,
+    kind_host: Constant<Bits<2>>,
+}
+
+impl Default for JobQueue {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            started: Default::default(),
+            started_tag: Default::default(),
+            started_valid: Default::default(),
+            started_ready: Default::default(),
+            waiting: Default::default(),
+            next_job: Default::default(),
+            take: Default::default(),
+            job: Default::default(),
+            jobs: Default::default(),
+            current: Default::default(),
+            entry: Default::default(),
+            kind_host: Constant::new(JOB_HOST.into()),
+        }
+    }
+}
+
+impl Logic for JobQueue {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, current);
+        self.jobs.clock.next = self.clock.val();
+        self.jobs.reset.next = self.reset.val();
+        self.entry.next.kind = self.started.val().kind;
+        self.entry.next.connection = self.started.val().connection;
+        self.entry.next.octets = self.started.val().octets;
+        self.entry.next.sequence = self.started.val().sequence;
+        self.entry.next.phase = self.started.val().phase;
+        self.entry.next.markers = self.started.val().markers;
+        self.entry.next.crc = self.started.val().crc;
+        self.entry.next.head_page = self.started.val().head_page;
+        self.entry.next.tail_page = self.started.val().tail_page;
+        self.entry.next.tag = self.started_tag.val();
+        if self.started.val().kind == self.kind_host.val() {
+            self.entry.next.markers = false;
+            self.entry.next.crc = false;
+        }
+        self.jobs.write.next = self.started_valid.val();
+        self.jobs.data_in.next = self.entry.val();
+        self.started_ready.next = !self.jobs.full.val();
+        self.waiting.next = !self.jobs.empty.val();
+        self.next_job.next = self.jobs.data_out.val();
+        self.jobs.read.next = self.take.val();
+        if self.take.val() {
+            self.current.d.next = self.jobs.data_out.val();
+        }
+        self.job.next = self.current.q.val();
+    }
+}
