@@ -18,6 +18,12 @@
 //! Where the segment begins and ends is known one cycle after the header's first word was kept.
 //! At W = 64 that word comes two beats before the first word that needs the knowledge, at 128 one,
 //! at 512 none: `S` = 0, 1, 2 is the delay that makes up for it.
+//!
+//! | W   | LUT4  | registers | clock   | measured with                                     |
+//! |-----|-------|-----------|---------|---------------------------------------------------|
+//! | 64  | 1,081 | 2,570     | 213 MHz | LFE5UM5G-85F speed 8, nextpnr-ecp5 seed 1, out of |
+//! |     |       |           |         | context                                           |
+//! | 128 | 2,040 | 3,535     | 199 MHz | the same                                          |
 use crate::ethernet::beat::{FrameControl, LinkInfo};
 use crate::ethernet::delay::Delay;
 use crate::ethernet::intake::Intake;
