@@ -8,9 +8,9 @@
 //!  header -> decode -> sums -------------------------|-> MSN, context RAM -> order -> verdict
 //! ```
 //!
-//! | latency    | front: 4 cycles from a new head; checks: 5 cycles from `take` to `verdict`       |
-//! | throughput | as [`super::sequencer`] steps it                                                 |
-//! | units      | see [`crate::messages::FpduRecord`] and [`super::segment`]                       |
+//! | latency    | front: 4 cycles from a new head; checks: 5 cycles from `take` to `verdict` |
+//! | throughput | as [`super::sequencer`] steps it                                           |
+//! | units      | see [`crate::messages::FpduRecord`] and [`super::segment`]                 |
 //!
 //! What stands in front of `take` only table operations change; what stands behind it records
 //! change too: `commit` writes it before the next `take`.

@@ -5,18 +5,18 @@
 //!                                         \--> [ event       ] --> event
 //! ```
 //!
-//! | latency    | 1 cycle, `load` to `command` and `fpdu_event`, which then hold                     |
-//! | throughput | one command per cycle                                                         |
-//! | units      | octets, beats, words of 32 bits                                               |
-//! | source     | `rnic_abi::cqe`; RFC 5041 section 5.4, RFC 5040 section 4.8                    |
+//! | latency    | 1 cycle, `load` to `command` and `fpdu_event`, which then hold |
+//! | throughput | one command per cycle                                          |
+//! | units      | octets, beats, words of 32 bits                                |
+//! | source     | `rnic_abi::cqe`; RFC 5041 section 5.4, RFC 5040 section 4.8    |
 //!
-//! | verdict                  | kind          | beats     | address, octets | completion entry   |
-//! |--------------------------|---------------|-----------|-----------------|--------------------|
-//! | place                    | PLACE_WRITE   | record's  | of the payload  | if a message ends  |
-//! | accepted without payload | PLACE_DISCARD | record's  | 0               | if a message ends  |
-//! | refused                  | PLACE_DISCARD | record's  | 0               | Error              |
-//! | in error before          | PLACE_DISCARD | record's  | 0               | none               |
-//! | frame for the host       | PLACE_HOST    | record's  | 0, the frame's  | none               |
+//! | verdict                  | kind          | beats    | address, octets | completion entry  |
+//! |--------------------------|---------------|----------|-----------------|-------------------|
+//! | place                    | PLACE_WRITE   | record's | of the payload  | if a message ends |
+//! | accepted without payload | PLACE_DISCARD | record's | 0               | if a message ends |
+//! | refused                  | PLACE_DISCARD | record's | 0               | Error             |
+//! | in error before          | PLACE_DISCARD | record's | 0               | none              |
+//! | frame for the host       | PLACE_HOST    | record's | 0, the frame's  | none              |
 //!
 //! The beats of an `FPDU_CHECK` record are 0. `cqe` is zero without an entry, but for `PLACE_HOST`:
 //! there the frame's first page is in bits 8:0 and its last page in bits 24:16.

@@ -5,9 +5,9 @@
 //!                        cycle 0,1                        cycle 2
 //! ```
 //!
-//! | latency    | 2 cycles, `connection` to all outputs                                    |
-//! | throughput | one context per cycle                                                    |
-//! | units      | see `rnic_abi::tables::DDP`                                              |
+//! | latency    | 2 cycles, `connection` to all outputs |
+//! | throughput | one context per cycle                 |
+//! | units      | see `rnic_abi::tables::DDP`           |
 //!
 //! The profile is written by the driver alone; the state is set by the driver's write (no error,
 //! first FPDU still to come) and by the engine after each FPDU. A context written in the cycle in

@@ -5,10 +5,10 @@
 //! segment -> queue open, opcode --> frame, length, versions, cycle 1 --> error, refused
 //! ```
 //!
-//! | latency    | 2 cycles, from cycle 1 to `error`, `refused` in cycle 3                      |
-//! | throughput | one FPDU per 2 cycles                                                        |
-//! | units      | errors are numbers of `rnic_abi::errors::StreamError`                        |
-//! | source     | ARCHITECTURE.md, "ddp, stag": its rows from CRC to opcode, in that order     |
+//! | latency    | 2 cycles, from cycle 1 to `error`, `refused` in cycle 3                  |
+//! | throughput | one FPDU per 2 cycles                                                    |
+//! | units      | errors are numbers of `rnic_abi::errors::StreamError`                    |
+//! | source     | ARCHITECTURE.md, "ddp, stag": its rows from CRC to opcode, in that order |
 //!
 //! `segment` and `is_open` hold still in cycles 1 and 2. The tests of this block need no region and
 //! no buffer; what passes them is left to [`super::verdict`].

@@ -4,9 +4,9 @@
 //! octets (octet 0 in bits 7:0) --> [ wires ] --> number (octet 0 most significant)
 //! ```
 //!
-//! | latency    | none: wires only                         |
-//! | throughput | one header per cycle                     |
-//! | units      | N is a multiple of 8 bits                |
+//! | latency    | none: wires only          |
+//! | throughput | one header per cycle      |
+//! | units      | N is a multiple of 8 bits |
 //!
 //! Network byte order is most significant octet first, so every field of the header is a slice of
 //! `number`.

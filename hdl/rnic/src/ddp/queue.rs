@@ -5,10 +5,10 @@
 //!                  cycle 0,1       ^ msn   cycle 2           cycle 3
 //! ```
 //!
-//! | latency    | 4 cycles, `queue` to the answers                                          |
-//! | throughput | one question per cycle                                                    |
-//! | units      | `queue` is `connection << 2 or qn`; MSNs count messages modulo 2^32       |
-//! | source     | RFC 5041 section 7.1 untagged (2), (5); `rnic_abi::tables::QUEUE`         |
+//! | latency    | 4 cycles, `queue` to the answers                                    |
+//! | throughput | one question per cycle                                              |
+//! | units      | `queue` is `connection << 2 or qn`; MSNs count messages modulo 2^32 |
+//! | source     | RFC 5041 section 7.1 untagged (2), (5); `rnic_abi::tables::QUEUE`   |
 //!
 //! `msn` enters two cycles after `queue`. Exactly one buffer fits an ordered stream: that of the
 //! expected MSN. A queue written in the cycle in which it is read is undefined: writers restart

@@ -7,9 +7,9 @@
 //!                            table bus
 //! ```
 //!
-//! | latency    | 12 cycles, `record` taken to `command_valid`, in an empty room                 |
-//! | throughput | one record per 6 cycles                                                        |
-//! | units      | see [`crate::messages`]                                                        |
+//! | latency    | 12 cycles, `record` taken to `command_valid`, in an empty room |
+//! | throughput | one record per 6 cycles                                        |
+//! | units      | see [`crate::messages`]                                        |
 use super::checks::Checks;
 use super::command::CommandCompose;
 use super::octet_order::OctetOrder;

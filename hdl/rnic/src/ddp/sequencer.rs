@@ -7,9 +7,9 @@
 //!                                     address decide commit
 //! ```
 //!
-//! | latency    | `head_valid` to `load`: 9 cycles when nothing waits                          |
-//! | throughput | one record per 6 cycles                                                      |
-//! | units      | `age` and `phase` count cycles                                               |
+//! | latency    | `head_valid` to `load`: 9 cycles when nothing waits |
+//! | throughput | one record per 6 cycles                             |
+//! | units      | `age` and `phase` count cycles                      |
 //!
 //! The record in front looks up what only table operations change: it may wait there and look
 //! again. Between `take` and `commit` a record reads and writes what records change; one record at

@@ -7,9 +7,9 @@
 //!                           strobe and entry for each memory, restart
 //! ```
 //!
-//! | latency    | a write: 3 cycles in an idle room, at most 15 in a busy one; a read: 2 more    |
-//! | throughput | one operation at a time                                                        |
-//! | units      | index and words as in `rnic_abi::tables`                                       |
+//! | latency    | a write: 3 cycles in an idle room, at most 15 in a busy one; a read: 2 more |
+//! | throughput | one operation at a time                                                     |
+//! | units      | index and words as in `rnic_abi::tables`                                    |
 //!
 //! Operations are atomic between records: the write happens while no record is between its first
 //! look at a stateful memory and its last write (`may_run`), and `restart` makes the record that

@@ -4,9 +4,9 @@
 //! error --> [ table of rnic_abi::errors ] --> code: 3:0 layer, 7:4 error type, 15:8 error code
 //! ```
 //!
-//! | latency    | none (combinational): five inputs a bit                            |
-//! | throughput | one error per cycle                                                |
-//! | source     | RFC 5040 section 4.8 by way of `StreamError::terminate`            |
+//! | latency    | none (combinational): five inputs a bit                 |
+//! | throughput | one error per cycle                                     |
+//! | source     | RFC 5040 section 4.8 by way of `StreamError::terminate` |
 use rnic_abi::errors::ALL;
 use rust_hdl::prelude::*;
 

@@ -6,9 +6,9 @@
 //!            is_open, entry|--> [ order: MSN       ] --> behind, not_posted, gap     (cycle 4)
 //! ```
 //!
-//! | latency    | 4 cycles from a new `queue` to `take` at least; then 3 and 4                   |
-//! | throughput | one segment per 5 cycles                                                       |
-//! | units      | `queue` is `connection << 2 or qn`; see [`super::pool`] and [`super::queue`]   |
+//! | latency    | 4 cycles from a new `queue` to `take` at least; then 3 and 4                 |
+//! | throughput | one segment per 5 cycles                                                     |
+//! | units      | `queue` is `connection << 2 or qn`; see [`super::pool`] and [`super::queue`] |
 use super::pool::BufferPool;
 use super::queue::QueueOrder;
 use super::segment::Segment;

@@ -6,10 +6,10 @@
 //! segment       MO, length, invalidate
 //! ```
 //!
-//! | latency    | `verdict` follows `decide` (cycle 4) by one cycle and then holds             |
-//! | throughput | one FPDU per 5 cycles                                                        |
-//! | units      | errors are numbers of `rnic_abi::errors::StreamError`                        |
-//! | source     | ARCHITECTURE.md, "ddp, stag": the order of tests is the order of its table   |
+//! | latency    | `verdict` follows `decide` (cycle 4) by one cycle and then holds           |
+//! | throughput | one FPDU per 5 cycles                                                      |
+//! | units      | errors are numbers of `rnic_abi::errors::StreamError`                      |
+//! | source     | ARCHITECTURE.md, "ddp, stag": the order of tests is the order of its table |
 //!
 //! `segment`, `is_host` and `is_check` hold still from cycle 1 to cycle 4; each other input enters
 //! in the cycle that its port names. A later group of tests counts only if every earlier group

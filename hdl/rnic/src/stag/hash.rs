@@ -4,9 +4,9 @@
 //! stag_index --> [ one XOR tree a bit ] --> hash
 //! ```
 //!
-//! | latency    | none (combinational): 13 inputs at most a bit, two levels of LUT4       |
-//! | throughput | one hash per cycle                                                      |
-//! | source     | `rnic_abi::tables::STAG`; CRC32C as in RFC 3720, appendix B.4           |
+//! | latency    | none (combinational): at most 15 inputs a bit, two levels of LUT4 |
+//! | throughput | one hash per cycle                                                |
+//! | source     | `rnic_abi::tables::STAG`; CRC32C as in RFC 3720, appendix B.4     |
 //!
 //! A CRC of a fixed length is an affine map of its input: bit i of the hash is the parity of the
 //! input under a mask, XOR a constant bit. Simulation and Verilog are made from the same masks.

@@ -6,10 +6,10 @@
 //!               cycle 0,1                          cycle 2           cycle 3
 //! ```
 //!
-//! | latency    | 4 cycles, `hash` and `stag_index` to `found` and `region`                |
-//! | throughput | one lookup per cycle                                                     |
-//! | units      | `write_index` is `way << 9 or slot`, as in `rnic_abi::tables::STAG`      |
-//! | bound      | one read finds or refuses every STag: a key has one slot in each way     |
+//! | latency    | 4 cycles, `hash` and `stag_index` to `found` and `region`            |
+//! | throughput | one lookup per cycle                                                 |
+//! | units      | `write_index` is `way << 9 or slot`, as in `rnic_abi::tables::STAG`  |
+//! | bound      | one read finds or refuses every STag: a key has one slot in each way |
 //!
 //! A lookup whose slot is written in the cycle in which it enters is undefined (see `SdpRam`): the
 //! writer restarts lookups that are under way. Should two ways hold the same STag, `region` is the

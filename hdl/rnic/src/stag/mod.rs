@@ -7,11 +7,11 @@
 //! The room has no stream of its own; its blocks are stations of the pipeline of
 //! [`crate::ddp`], which owns the tables' bus, the order of records and the verdict.
 //!
-//! | block            | decides                                                          | latency |
-//! |------------------|------------------------------------------------------------------|---------|
-//! | [`hash`]         | the slot of each way                                             | 0       |
-//! | [`lookup`]       | whether and where the STag is known (four ways, one read)        | 4       |
-//! | [`region`]       | key, validity, PD or stream, rights, octet-exact bounds, address | 2 to 4  |
+//! | block      | decides                                                          | latency |
+//! |------------|------------------------------------------------------------------|---------|
+//! | [`hash`]   | the slot of each way                                             | 0       |
+//! | [`lookup`] | whether and where the STag is known (four ways, one read)        | 4       |
+//! | [`region`] | key, validity, PD or stream, rights, octet-exact bounds, address | 2 to 4  |
 //!
 //! Refusals and their counters: `refuse_ddp_stag` (unknown, not valid, another key),
 //! `refuse_ddp_association`, `refuse_rdmap_access`, `refuse_ddp_bounds`, and for a Send with

@@ -6,9 +6,9 @@
 //!           4 cycles     |     ^ to, to_end, pd, connection (cycle 2)
 //! ```
 //!
-//! | latency    | 4 cycles from `hash` to `take` at least; then as [`super::region`]             |
-//! | throughput | one STag per 5 cycles                                                          |
-//! | units      | see [`super::lookup`] and [`super::region`]                                    |
+//! | latency    | 4 cycles from `hash` to `take` at least; then as [`super::region`] |
+//! | throughput | one STag per 5 cycles                                              |
+//! | units      | see [`super::lookup`] and [`super::region`]                        |
 use super::lookup::{StagEntry, StagLookup};
 use super::region::{RegionCheck, RegionEntry};
 use rust_hdl::prelude::*;
