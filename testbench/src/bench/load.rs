@@ -19,6 +19,9 @@ const FPDU_OVERHEAD_OCTETS: usize = 6;
 const PACKED_FPDU_OCTETS: usize = 100;
 /// How much longer than a segment's payload an FPDU of the unaligned pattern is.
 const UNALIGNED_EXCESS_OCTETS: usize = 52;
+/// Longest FPDU of the unaligned pattern: 64 connections that each keep part of a jumbo FPDU would
+/// need more packet memory than there is, whatever the design.
+const UNALIGNED_FPDU_OCTETS_MAX: usize = 1512;
 
 /// What the frames carry.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,7 +35,8 @@ pub enum Pattern {
     Aligned,
     /// As many whole FPDUs of 100 octets as fit a segment.
     Packed,
-    /// Full segments of a stream whose FPDUs are a little longer: each ends one and begins one.
+    /// Full segments of a stream whose FPDUs are a little longer, but at most 1512 octets: segments
+    /// begin and end inside FPDUs.
     Unaligned,
     /// As `Aligned`, with markers.
     Markers,
@@ -123,7 +127,7 @@ fn fill(sender: &mut Sender, pattern: Pattern, payload: usize, count: usize, pos
             count * (room / PACKED_FPDU_OCTETS),
         ),
         Pattern::Unaligned => {
-            let fpdu = room + UNALIGNED_EXCESS_OCTETS;
+            let fpdu = (room + UNALIGNED_EXCESS_OCTETS).min(UNALIGNED_FPDU_OCTETS_MAX);
             (
                 fpdu - FPDU_OVERHEAD_OCTETS - TAGGED_HEADER_OCTETS,
                 count * room / fpdu,

@@ -6,6 +6,7 @@
 
 use crate::bench::load::{frames, Pattern};
 use crate::bench::rig::{losses, Rig, CONNECTIONS, FIRST_QUEUE_LOG2, OTHER_QUEUE_LOG2};
+use crate::play::rtl::BringUpError;
 use rnic_driver::DriverError;
 use serde::Serialize;
 
@@ -20,7 +21,7 @@ const RUN_CYCLES: f64 = 24_000.0;
 /// Free pages below which a saturated run pauses.
 const PAUSE_FREE_PAGES: u32 = 80;
 /// Cycles after which a run that does not come to rest is given up.
-const RUN_CYCLES_MAX: usize = 2_000_000;
+const RUN_CYCLES_MAX: usize = 200_000;
 
 /// One row of the table.
 #[derive(Clone, Debug, Serialize)]
@@ -59,18 +60,19 @@ pub fn goal_cycles(width: usize, frame_octets: usize) -> f64 {
     }
 }
 
-/// Every row, in the order of the table; `done` is called after each.
-pub fn measure(
-    rig: &mut Rig,
-    width: usize,
-    mut done: impl FnMut(&RateRow),
-) -> Result<Vec<RateRow>, DriverError> {
+/// Every row, in the order of the table; `done` is called after each. A row that loses something may
+/// leave streams broken, so the next one gets a fresh device.
+pub fn measure(width: usize, mut done: impl FnMut(&RateRow)) -> Result<Vec<RateRow>, BringUpError> {
     let mut rows = Vec::new();
+    let mut rig = Rig::new(width)?;
     for connections in [1, CONNECTIONS] {
         for size in SIZES {
             for pattern in patterns(size) {
-                let row = row(rig, width, *pattern, size, connections)?;
+                let row = row(&mut rig, width, *pattern, size, connections)?;
                 done(&row);
+                if row.lost > 0 {
+                    rig = Rig::new(width)?;
+                }
                 rows.push(row);
             }
         }
@@ -195,11 +197,13 @@ fn run(
         }
     }
     let cycles = simulation.now() - start;
+    // What is still on the wire, or in pages that nothing will free, is lost as well.
+    let stuck = simulation.frames_waiting() as u64 + u64::from(simulation.free_pages() != rest);
     simulation.frames_mut().set_paused(false);
     simulation.run(SETTLE_CYCLES);
     drop(simulation);
     rig.drain_completions();
-    let lost = losses(&before, &rig.counters());
+    let lost = losses(&before, &rig.counters()) + stuck;
     Ok(Run {
         frames: count,
         cycles,

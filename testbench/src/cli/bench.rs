@@ -42,7 +42,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             println!("{line}");
         }
     };
-    let mut rig = Rig::new(width)?;
     let progress = ProgressBar::new(rate::row_count() as u64);
     progress.set_style(ProgressStyle::with_template(
         "rate {bar:40} {pos}/{len} rows",
@@ -51,11 +50,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         "width {width}: cycles a frame, sustained; frame sizes count the FCS"
     ));
     say("pattern    frame  connections   goal   taken  ratio  lost".into());
-    let rate = rate::measure(&mut rig, width, |row| {
+    let rate = rate::measure(width, |row| {
         progress.suspend(|| say(rate_line(row)));
         progress.inc(1);
     })?;
     progress.finish_and_clear();
+    let mut rig = Rig::new(width)?;
     let latency = latency::measure(&mut rig, width);
     say(format!(
         "latency: cycles from a segment's last octet to its last memory write, beyond one read of it \

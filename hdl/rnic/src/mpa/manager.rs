@@ -25,13 +25,13 @@
 //! them belong to FPDUs handed on, and how many more octets make another job worth while (`need`,
 //! at least 1). At a stop the queued frames are released as soon as no job is out.
 use super::context::{QueuedFrame, StreamContext};
-use crate::packet::types::FrameEntry;
 use super::inbox::{ManagerInbox, StreamEvent, JOBS_OUT_MAX};
 use crate::common::ram::SdpRam;
 use crate::common::skid::Skid;
 use crate::messages::{
     Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest, JOB_HOST, JOB_PLACE, JOB_STREAM,
 };
+use crate::packet::types::FrameEntry;
 use rnic_abi::limits::FRAME_PAD_OCTETS;
 use rust_hdl::prelude::*;
 
