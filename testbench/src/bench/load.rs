@@ -6,7 +6,7 @@
 use crate::bench::rig::{Stream, REGION_OCTETS, STAG};
 use crate::traffic::cutter::Cutter;
 use crate::traffic::frame::FLAG_ACK;
-use crate::traffic::sender::{Sender, StreamConfig};
+use crate::traffic::sender::Sender;
 use rand::SeedableRng;
 use serde::Serialize;
 
@@ -64,17 +64,14 @@ impl Pattern {
 /// The next frames of a stream: about `count` of `size` octets.
 pub fn frames(stream: &mut Stream, pattern: Pattern, size: usize, count: usize) -> Vec<Vec<u8>> {
     let payload = size - FCS_OCTETS - HEADER_OCTETS;
+    let start = stream.sender.stream().len();
     if pattern == Pattern::Acknowledgement {
-        let frame = padded(
-            stream
-                .builder
-                .segment(stream.next_sequence, 1, FLAG_ACK, &[]),
-            size,
-        );
+        let sequence = stream.sender.sequence(start);
+        let frame = padded(stream.builder.segment(sequence, 1, FLAG_ACK, &[]), size);
         return vec![frame; count];
     }
-    let mut sender = sender(stream);
-    fill(&mut sender, pattern, payload, count, stream.octets);
+    let known = stream.sender.fpdus().len();
+    fill(&mut stream.sender, pattern, payload, count);
     let cutter = match pattern {
         Pattern::Packed => Cutter::Packed,
         Pattern::Unaligned => Cutter::Full,
@@ -82,35 +79,17 @@ pub fn frames(stream: &mut Stream, pattern: Pattern, size: usize, count: usize) 
     };
     // None of these cutters draws from the generator.
     let mut generator = rand_chacha::ChaCha8Rng::seed_from_u64(0);
-    let mut cuts = cutter.cut(sender.fpdus(), payload - payload % 4, &mut generator);
-    // The first octets of the stream are those that keep its marker phase; they were sent before.
-    cuts.retain(|cut| cut.end > 0);
-    let first = stream.next_sequence;
-    let frames = cuts.iter().map(|cut| {
-        let octets = &sender.stream()[cut.clone()];
-        let sequence = first.wrapping_add(cut.start as u32);
+    let fpdus = &stream.sender.fpdus()[known..];
+    let cuts = cutter.cut(fpdus, payload - payload % 4, &mut generator);
+    let frame = |cut: &std::ops::Range<usize>| {
+        let octets = &stream.sender.stream()[cut.clone()];
+        let sequence = stream.sender.sequence(cut.start);
         padded(stream.builder.segment(sequence, 1, FLAG_ACK, octets), size)
-    });
-    let frames: Vec<Vec<u8>> = frames.collect();
-    stream.next_sequence = first.wrapping_add(sender.stream().len() as u32);
-    stream.octets += sender.stream().len() as u64;
-    stream.next_msn = sender.next_msn(0);
-    frames
+    };
+    cuts.iter().map(frame).collect()
 }
 
-fn sender(stream: &Stream) -> Sender {
-    let mut sender = Sender::new(StreamConfig {
-        markers: stream.markers,
-        crc: true,
-        version: 1,
-        sequence_start: stream.next_sequence,
-        mulpdu: rnic_wire::mpa::fpdu::ULPDU_OCTETS_MAX,
-    });
-    sender.set_next_msn(0, stream.next_msn);
-    sender
-}
-
-fn fill(sender: &mut Sender, pattern: Pattern, payload: usize, count: usize, position: u64) {
+fn fill(sender: &mut Sender, pattern: Pattern, payload: usize, count: usize) {
     let room = payload - payload % 4;
     let (octets, fpdus) = match pattern {
         Pattern::Acknowledgement | Pattern::Send => (0, count),
@@ -137,14 +116,14 @@ fn fill(sender: &mut Sender, pattern: Pattern, payload: usize, count: usize, pos
     let data: Vec<u8> = (0..octets)
         .map(|octet| (octet as u8).wrapping_mul(7))
         .collect();
-    for number in 0..fpdus as u64 {
+    for number in 0..fpdus {
         if octets == 0 {
             sender.send(&[]);
             continue;
         }
         // Odd steps: placements meet every alignment of the bus.
-        let offset = (position + number * (octets as u64 + 13)) % (REGION_OCTETS - octets) as u64;
-        sender.rdma_write(STAG, offset, &data);
+        let offset = number * (octets + 13) % (REGION_OCTETS - octets);
+        sender.rdma_write(STAG, offset as u64, &data);
     }
 }
 

@@ -18,6 +18,8 @@ const SMALLEST_MIXED: usize = 256;
 const WIRE_GAP_OCTETS: usize = 20;
 /// Cycles of the wire that a run lasts, about.
 const RUN_CYCLES: f64 = 24_000.0;
+/// Frames that a run has at least.
+const FRAMES_MIN: usize = 64;
 /// Free pages below which a saturated run pauses.
 const PAUSE_FREE_PAGES: u32 = 80;
 /// Cycles after which a run that does not come to rest is given up.
@@ -106,12 +108,12 @@ fn row(
     connections: usize,
 ) -> Result<RateRow, DriverError> {
     let goal = goal_cycles(width, size);
-    let mut count = (RUN_CYCLES / goal).ceil() as usize;
+    let mut count = ((RUN_CYCLES / goal).ceil() as usize).max(FRAMES_MIN);
     if pattern == Pattern::Send {
         count = sends(connections);
     }
     let per_connection = count.div_ceil(connections).max(2);
-    let alone = run(rig, pattern, size, 1, 1, None)?;
+    let alone = run(rig, pattern, size, 1, 2, None)?;
     let saturated = run(rig, pattern, size, connections, per_connection, None)?;
     let paced = run(rig, pattern, size, connections, per_connection, Some(goal))?;
     let extra = (saturated.frames - alone.frames) as f64;

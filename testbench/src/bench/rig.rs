@@ -2,12 +2,14 @@
 
 use crate::play::rtl::BringUpError;
 use crate::traffic::frame::{Endpoint, FrameBuilder};
+use crate::traffic::sender::{Sender, StreamConfig};
 use rnic_abi::counters::Counter;
 use rnic_driver::{
     Config, Connection, ConnectionConfig, ConnectionKey, Device, Dma, DmaBuffer, DriverError,
     RegionConfig,
 };
 use rnic_sim::{attach, SimBar, SimDma, Simulation, SimulationConfig};
+use rnic_wire::mpa::fpdu::ULPDU_OCTETS_MAX;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -32,14 +34,8 @@ pub struct Stream {
     pub connection: Connection,
     /// Builds its frames.
     pub builder: FrameBuilder,
-    /// Sequence number of the next octet.
-    pub next_sequence: u32,
-    /// Octets of full operation so far.
-    pub octets: u64,
-    /// MSN of the next Send.
-    pub next_msn: u32,
-    /// Markers are in the stream.
-    pub markers: bool,
+    /// Everything sent so far.
+    pub sender: Sender,
 }
 
 /// The device and its streams.
@@ -124,14 +120,17 @@ impl Rig {
             self.device.open_queue(connection, 0, log2)?;
         }
         let builder = FrameBuilder::new(remote, local);
-        let next_sequence = sequence_start;
+        let sender = Sender::new(StreamConfig {
+            markers,
+            crc: true,
+            version: 1,
+            sequence_start,
+            mulpdu: ULPDU_OCTETS_MAX,
+        });
         Ok(Stream {
             connection,
             builder,
-            next_sequence,
-            octets: 0,
-            next_msn: 1,
-            markers,
+            sender,
         })
     }
 

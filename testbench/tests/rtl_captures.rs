@@ -1,0 +1,140 @@
+//! RTL against model over every capture: each octet, completion, verdict and counter.
+
+use indicatif::ProgressBar;
+use rnic_testbench::capture;
+use rnic_testbench::play::{play, Options, Report};
+use std::path::PathBuf;
+
+fn captures() -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("captures");
+    let entries = std::fs::read_dir(&folder).expect("testbench/captures is part of the project");
+    let paths = entries.map(|entry| entry.expect("a readable folder").path());
+    let is_capture = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "pcap");
+    let mut paths: Vec<PathBuf> = paths.filter(is_capture).collect();
+    paths.sort();
+    assert!(
+        paths.len() >= 10,
+        "{} holds {} captures only",
+        folder.display(),
+        paths.len()
+    );
+    paths
+}
+
+fn run(path: &PathBuf, options: &Options) -> Report {
+    let capture = capture::read(path).expect("the project's captures are whole");
+    let flows = capture::flows(&capture, None);
+    let report = play(&capture, &flows, options, &ProgressBar::hidden());
+    let report = report.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    assert_eq!(
+        report.mismatches,
+        0,
+        "{} at width {}, seed {}: {:#?}",
+        path.display(),
+        options.width,
+        options.seed,
+        report.told
+    );
+    report
+}
+
+/// What must not depend on the width: flows with their counts, memory and messages.
+fn stable(report: &Report) -> String {
+    let mut flows = report.flows.clone();
+    flows.iter_mut().for_each(|flow| flow.peak_pages = 0);
+    serde_json::to_string(&flows).expect("reports are plain data")
+}
+
+/// MPA-017, MPA-043, DDP-020, DDP-025, RDMAP-015 on real and generated traffic.
+#[test]
+fn rtl_and_model_agree_on_every_capture_at_64_and_128_and_widths_give_the_same() {
+    for path in captures() {
+        let narrow = run(&path, &Options::default());
+        let wide = run(
+            &path,
+            &Options {
+                width: 128,
+                ..Options::default()
+            },
+        );
+        assert_eq!(stable(&narrow), stable(&wide), "{}", path.display());
+    }
+}
+
+#[test]
+fn rtl_and_model_agree_on_some_captures_at_512() {
+    let some = [
+        "mk-aligned",
+        "mk-chopped",
+        "mk-v6-vlan",
+        "nagle-send-bw",
+        "rping-v4-crc",
+    ];
+    let chosen = |path: &PathBuf| {
+        some.iter()
+            .any(|name| path.file_stem() == Some(name.as_ref()))
+    };
+    for path in captures().iter().filter(|path| chosen(path)) {
+        run(
+            path,
+            &Options {
+                width: 512,
+                ..Options::default()
+            },
+        );
+    }
+}
+
+#[test]
+fn back_pressure_from_the_host_changes_nothing() {
+    let path = captures()
+        .into_iter()
+        .find(|path| path.ends_with("rping-v4-crc.pcap"));
+    let path = path.expect("the demo's capture");
+    let calm = run(&path, &Options::default());
+    for seed in [1, 2] {
+        let stalled = run(
+            &path,
+            &Options {
+                stall: 0.5,
+                seed,
+                ..Options::default()
+            },
+        );
+        assert_eq!(stable(&calm), stable(&stalled), "seed {seed}");
+    }
+}
+
+/// The canary: a comparison that is blind would let this pass.
+#[test]
+fn a_region_that_is_too_short_is_seen_as_a_refusal_and_not_as_a_difference() {
+    let path = captures()
+        .into_iter()
+        .find(|path| path.ends_with("rping-v4-crc.pcap"));
+    let path = path.expect("the demo's capture");
+    let capture = capture::read(&path).expect("the project's captures are whole");
+    let flows = capture::flows(&capture, None);
+    let region = &flows[1].regions[0];
+    let short = format!(
+        "[[region]]\nstag = {}\nlength = {}\n",
+        region.stag,
+        region.octets - 1
+    );
+    let file = std::env::temp_dir().join(format!("rnic-regions-{}.toml", std::process::id()));
+    std::fs::write(&file, short).expect("a writable temporary folder");
+    let regions = rnic_testbench::play::regions::read(&file).expect("a good file");
+    std::fs::remove_file(&file).expect("it was just written");
+    let report = run(
+        &path,
+        &Options {
+            regions: Some(regions),
+            ..Options::default()
+        },
+    );
+    let error = report.flows[1]
+        .error
+        .as_ref()
+        .expect("the last octet lies outside");
+    assert_eq!((error.layer, error.etype, error.code), ("ddp", 1, 1));
+    assert!(report.flows[1].placed_octets < 41_560);
+}
