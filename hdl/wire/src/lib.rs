@@ -1,11 +1,12 @@
 //! Views and representations of the headers that iWARP adds to a TCP stream.
 //!
 //! ```text
-//!  | length | DDP header | RDMAP payload ...... | PAD | CRC32C |     an FPDU; markers every 512 octets
+//!  | length | DDP header | RDMAP payload ...... | PAD | CRC32C |   an FPDU
 //!  `--mpa---'---ddp------'---ddp::{read_request,terminate}--'--mpa--'
 //! ```
 //!
-//! - [`mpa`]: start-up frames, FPDUs, markers, CRC32C (RFC 5044, its draft of revision 0, RFC 6581).
+//! - [`mpa`]: start-up frames, FPDUs, markers, CRC32C (RFC 5044, its draft of revision 0,
+//!   RFC 6581).
 //! - [`ddp`]: tagged and untagged headers (RFC 5041) with the RDMAP control octet, opcodes, Read
 //!   Request and Terminate payloads and error tables of RFC 5040, which share those headers.
 //!

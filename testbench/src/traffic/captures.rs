@@ -1,7 +1,7 @@
 //! Captures that no available sender can make, octet for octet from a seed.
 //!
-//! `cargo run -p rnic-testbench --example make_captures` writes them into `testbench/captures`; a test
-//! holds the committed files against what this module gives.
+//! `cargo run -p rnic-testbench --example make_captures` writes them into `testbench/captures`; a
+//! test holds the committed files against what this module gives.
 
 use crate::traffic::conversation::{Conversation, Side};
 use crate::traffic::cutter::Cutter;
@@ -15,8 +15,20 @@ use rnic_wire::mpa::startup::{EnhancedData, Role, StartupRepr, DEPTH_UNSPECIFIED
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// Every generated capture: file name and maker.
-pub const GENERATED: &[(&str, fn() -> Vec<u8>)] = &[("gen-large-fpdus.pcap", large_fpdus)];
+/// A generated capture.
+#[derive(Copy, Clone, Debug)]
+pub struct Generated {
+    /// Name of its file.
+    pub file: &'static str,
+    /// Makes the file's octets.
+    pub make: fn() -> Vec<u8>,
+}
+
+/// Every generated capture.
+pub const GENERATED: &[Generated] = &[Generated {
+    file: "gen-large-fpdus.pcap",
+    make: large_fpdus,
+}];
 
 const SEED: u64 = 0x0064_768f_9d00;
 /// Time of the first frame, in microseconds since 1970, and of each frame after the one before.
@@ -51,8 +63,8 @@ struct Run {
 }
 
 /// Connections with FPDUs of 64 KiB, with markers towards the responder and without towards the
-/// initiator, and one with small messages whose segments fall between theirs. One large FPDU is under
-/// way at a time, so that a receiver needs buffers for one.
+/// initiator, and one with small messages whose segments fall between theirs. One large FPDU is
+/// under way at a time, so that a receiver needs buffers for one.
 fn large_fpdus() -> Vec<u8> {
     let mut generator = ChaCha8Rng::seed_from_u64(SEED);
     let mut frames = Vec::new();

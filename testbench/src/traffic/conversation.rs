@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::traffic::frame::Endpoint;
 
-    /// START-001, START-003: SYN takes a number; SeqStart is the one behind the start-up frame.
+    /// SYN takes a number; SeqStart is the one behind the start-up frame.
     #[test]
     fn sequence_numbers_count_octets_syn_and_fin() {
         let end = |octet: u8| Endpoint {

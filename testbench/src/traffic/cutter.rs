@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// MPA-025: whole FPDUs share a segment; a long one begins its own.
+    /// Whole FPDUs share a segment; a long one begins its own.
     #[test]
     fn packed_segments_begin_and_end_at_fpdus() {
         let mut generator = ChaCha8Rng::seed_from_u64(0);

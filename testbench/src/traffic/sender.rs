@@ -1,7 +1,8 @@
 //! A sender: RDMAP messages into DDP segments into FPDUs of one stream.
 //!
-//! What enters: messages. What leaves: the octets of the stream from SeqStart on, and where each FPDU
-//! stands in them. Segments are cut as RFC 5041 section 5.2 says, no ULPDU being longer than MULPDU.
+//! What enters: messages. What leaves: the octets of the stream from SeqStart on, and where each
+//! FPDU stands in them. Segments are cut as RFC 5041 section 5.2 says, no ULPDU being longer than
+//! MULPDU.
 
 use rnic_wire::ddp::control::ControlRepr;
 use rnic_wire::ddp::rdmap::{Opcode, QN_READ_REQUEST, QN_SEND, QN_TERMINATE};
@@ -256,7 +257,7 @@ mod tests {
         sender.fpdus.iter().map(ulpdu).collect()
     }
 
-    /// DDP-006, DDP-015: the worked example of an untagged message in two segments.
+    /// RFC 5041 section 5.2: MO counts payload octets, and the last segment has L.
     #[test]
     fn a_send_of_2048_octets_is_two_segments() {
         let mut sender = Sender::new(StreamConfig {
@@ -280,7 +281,7 @@ mod tests {
         assert_eq!(segments, [(0, 1482, false, 1), (1482, 566, true, 1)]);
     }
 
-    /// DDP-016, DDP-017: the worked example of a tagged message; sizes about a segment's.
+    /// RFC 5041 section 5.2: TO counts payload octets; sizes about a segment's.
     #[test]
     fn a_write_of_2048_octets_is_two_segments() {
         let mut sender = Sender::new(StreamConfig {
@@ -304,7 +305,7 @@ mod tests {
         assert_eq!(counts, [1, 1, 2]);
     }
 
-    /// DDP-018: a message without octets is a header alone.
+    /// RFC 5041 section 5.2: a message without octets is a header alone.
     #[test]
     fn an_empty_send_is_one_fpdu_of_18_octets() {
         let mut sender = Sender::new(StreamConfig::default());
@@ -313,7 +314,7 @@ mod tests {
         assert_eq!(sender.fpdus().len(), 1);
     }
 
-    /// DDP-014: MSNs count by queue and go from 2^32 - 1 to 0.
+    /// RFC 5041 section 4.3: MSNs count by queue and go from 2^32 - 1 to 0.
     #[test]
     fn message_numbers_count_by_queue_and_wrap() {
         let mut sender = Sender::new(StreamConfig::default());

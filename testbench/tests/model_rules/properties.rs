@@ -105,8 +105,8 @@ fn rig(config: StreamConfig, messages: &[Message]) -> Rig {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// MPA-046, MPA-047 to MPA-051, MPA-065: wherever the stream is cut, the result is the same, and
-    /// it is what was sent.
+    /// MPA-046, MPA-047, MPA-048, MPA-049, MPA-050, MPA-051, MPA-065: wherever the stream is cut,
+    /// the result is the same, and it is what was sent.
     #[test]
     fn no_segmentation_changes_the_result(
         config in stream(),
@@ -157,8 +157,8 @@ proptest! {
         prop_assert_eq!(result(&again), result(&once));
     }
 
-    /// MPA-022, MPA-042, MPA-054: with CRC, an FPDU with a flipped bit is not placed, nor is anything
-    /// behind it; what stands in front of it is.
+    /// MPA-022, MPA-042, MPA-054: with CRC, an FPDU with a flipped bit is not placed, nor is
+    /// anything behind it; what stands in front of it is.
     #[test]
     fn no_flipped_bit_is_placed(
         config in stream(),

@@ -185,7 +185,7 @@ mod tests {
     }
 
     proptest! {
-        /// DDP-007, RDMAP-001: all octets are read; reserved bits change nothing and are sent as zero.
+        /// DDP-007, RDMAP-001: all octets are read; reserved bits are not kept, and sent as zero.
         #[test]
         fn all_control_octets_survive_but_for_reserved_bits(octets: [u8; 2]) {
             let control = Control::new_unchecked(octets);

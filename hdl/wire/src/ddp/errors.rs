@@ -1,8 +1,8 @@
 //! The errors that a Terminate names: a layer, a type of the layer, a code of the type.
 //!
-//! One table for each layer: RDMAP's is RFC 5040 section 4.8, DDP's is RFC 5041 section 7.2, MPA's is
-//! RFC 5044 section 8 with the codes of RFC 6581. The same fault has other numbers in RDMAP than in
-//! DDP (TO wrap: 4 and 3).
+//! One table for each layer: RDMAP's is RFC 5040 section 4.8, DDP's is RFC 5041 section 7.2, MPA's
+//! is RFC 5044 section 8 with the codes of RFC 6581. The same fault has other numbers in RDMAP than
+//! in DDP (TO wrap: 4 and 3).
 
 use core::fmt;
 
@@ -146,7 +146,7 @@ mod tests {
     use std::string::ToString;
     use std::vec::Vec;
 
-    /// DDP-046, RDMAP-017: each row stands under its own layer, and no two rows share their numbers.
+    /// DDP-046, RDMAP-017: each row is of its table's layer; no two rows share their numbers.
     #[test]
     fn tables_are_of_their_layer_and_unambiguous() {
         let tables = [(RDMAP_TABLE, 0), (DDP_TABLE, 1), (MPA_TABLE, 2)];

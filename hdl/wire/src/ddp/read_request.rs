@@ -162,7 +162,7 @@ impl fmt::Display for ReadRequestRepr {
         } = self;
         write!(
             f,
-            "{size} octets from {source_stag:#010x}+{source_to:#x} to {sink_stag:#010x}+{sink_to:#x}"
+            "{size} octets, {source_stag:#010x}+{source_to:#x} to {sink_stag:#010x}+{sink_to:#x}"
         )
     }
 }
@@ -193,7 +193,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn requests_survive(sink_stag: u32, sink_to: u64, size: u32, source_stag: u32, source_to: u64) {
+        fn requests_survive(
+            sink_stag: u32, sink_to: u64, size: u32, source_stag: u32, source_to: u64,
+        ) {
             let repr = ReadRequestRepr { sink_stag, sink_to, size, source_stag, source_to };
             let request = ReadRequest::new_unchecked(repr.octets());
             prop_assert_eq!(ReadRequestRepr::parse(&request), Ok(repr));

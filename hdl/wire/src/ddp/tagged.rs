@@ -199,7 +199,8 @@ mod tests {
             let opcode = Opcode::from(opcode);
             let control = ControlRepr { last, ddp_version, rdmap_version, opcode };
             let repr = TaggedRepr { control, stag, to };
-            prop_assert_eq!(TaggedRepr::parse(&TaggedHeader::new_unchecked(repr.octets())), Ok(repr));
+            let segment = TaggedHeader::new_unchecked(repr.octets());
+            prop_assert_eq!(TaggedRepr::parse(&segment), Ok(repr));
         }
     }
 }

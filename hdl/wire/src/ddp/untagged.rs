@@ -1,4 +1,4 @@
-//! The header of an untagged segment (RFC 5041 section 4.3; RsvdULP as RFC 5040 section 4.3 uses it).
+//! The header of an untagged segment (RFC 5041 section 4.3; RsvdULP as in RFC 5040 section 4.3).
 //!
 //! ```text
 //!  0         2                 6          10          14          18

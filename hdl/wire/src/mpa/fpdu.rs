@@ -265,8 +265,8 @@ impl Framing {
         stream.extend_from_slice(&marker);
     }
 
-    /// The FPDU that starts `start` octets into `stream` without its markers, and the octets it takes
-    /// in the stream.
+    /// The FPDU that starts `start` octets into `stream`, without its markers, and the octets that
+    /// it takes in the stream.
     pub fn extract(&self, stream: &[u8], start: usize) -> Result<(Fpdu<Vec<u8>>, usize)> {
         let offset = start as u64;
         let header_at = match self.markers && octets_to_marker(offset) == 0 {

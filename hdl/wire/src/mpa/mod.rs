@@ -2,8 +2,8 @@
 //! revision 2).
 //!
 //! - [`startup`]: Request and Reply frames, with the enhanced data of revision 2.
-//! - [`fpdu`]: ULPDU_Length, PAD and CRC of one FPDU without markers; [`fpdu::Framing`] writes FPDUs
-//!   into a stream, with or without markers.
+//! - [`fpdu`]: ULPDU_Length, PAD and CRC of one FPDU without markers; [`fpdu::Framing`] writes
+//!   FPDUs into a stream, with or without markers.
 //! - [`marker`]: markers, where they stand and what they point to.
 //! - [`crc32c`]: the check over an FPDU.
 
