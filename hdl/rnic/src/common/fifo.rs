@@ -1,10 +1,11 @@
 //! First-word fall-through FIFO in distributed RAM with a registered output.
 //!
 //! ```text
-//! write, data_in --> [ LutRam, 2^A words ] --> [ output register ] --> data_out, empty
+//! write, data_in -+-> [ LutRam, 2^A words ] -+-> [ output register ] --> data_out, empty
+//!                 +----- nothing waits ------+
 //! ```
 //!
-//! | latency    | 2 cycles from `write` into an empty FIFO to `empty` low               |
+//! | latency    | 1 cycle from `write` into an empty FIFO to `empty` low                |
 //! | throughput | one write and one read per cycle                                      |
 //! | units      | `fill`, `almost_full` count words; the output register is one of them |
 //! | depth      | `2^A` words in all                                                    |
@@ -52,8 +53,14 @@ pub struct Fifo<T: Synth, const A: usize, const F: usize> {
     head_valid: DFF<Bit>,
     push: Signal<Local, Bit>,
     pop: Signal<Local, Bit>,
+    // No word waits in the memory.
+    nothing_waits: Signal<Local, Bit>,
+    // The output register takes a word in this cycle, if there is one.
+    makes_room: Signal<Local, Bit>,
     // The memory moves a word to the output register.
     load: Signal<Local, Bit>,
+    // The word written goes to the output register at once.
+    bypass: Signal<Local, Bit>,
     one_address: Constant<Bits<A>>,
     one: Constant<Bits<F>>,
     last_place: Constant<Bits<F>>,
@@ -97,7 +104,10 @@ impl<T: Synth, const A: usize, const F: usize> Fifo<T, A, F> {
             head_valid: Default::default(),
             push: Default::default(),
             pop: Default::default(),
+            nothing_waits: Default::default(),
+            makes_room: Default::default(),
             load: Default::default(),
+            bypass: Default::default(),
             one_address: Constant::new(1u64.into()),
             one: Constant::new(1u64.into()),
             last_place: Constant::new((depth as LiteralType - 1).into()),
@@ -137,23 +147,31 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
 
         self.push.next = self.write.val() & !self.is_full.q.val();
         self.pop.next = self.read.val() & self.head_valid.q.val();
-        // The memory never holds 2^A words: a second word enters only after the first one moved
-        // to the output register, so equal pointers always mean an empty memory.
-        self.load.next = (self.write_pointer.q.val() != self.read_pointer.q.val())
-            & (!self.head_valid.q.val() | self.read.val());
+        // The memory never holds 2^A words, as one word is always in the output register before
+        // another waits; so equal pointers always mean an empty memory.
+        self.nothing_waits.next = self.write_pointer.q.val() == self.read_pointer.q.val();
+        self.makes_room.next = !self.head_valid.q.val() | self.read.val();
+        self.load.next = !self.nothing_waits.val() & self.makes_room.val();
+        self.bypass.next = self.push.val() & self.nothing_waits.val() & self.makes_room.val();
 
-        self.memory.write_enable.next = self.push.val();
+        self.memory.write_enable.next = self.push.val() & !self.bypass.val();
         self.memory.write_address.next = self.write_pointer.q.val();
         self.memory.write_data.next = self.data_in.val();
         self.memory.read_address.next = self.read_pointer.q.val();
-        if self.push.val() {
+        if self.push.val() & !self.bypass.val() {
             self.write_pointer.d.next = self.write_pointer.q.val() + self.one_address.val();
         }
         if self.load.val() {
             self.read_pointer.d.next = self.read_pointer.q.val() + self.one_address.val();
             self.head.d.next = self.memory.read_data.val();
         }
-        self.head_valid.d.next = self.load.val() | (self.head_valid.q.val() & !self.read.val());
+        // Without a word to wait for, the register follows the input: only `head_valid` tells.
+        if self.nothing_waits.val() & self.makes_room.val() {
+            self.head.d.next = self.data_in.val();
+        }
+        self.head_valid.d.next = self.load.val()
+            | self.bypass.val()
+            | (self.head_valid.q.val() & !self.read.val());
 
         // The compares look at the registered count only; the late inputs just select.
         if self.push.val() & !self.pop.val() {
