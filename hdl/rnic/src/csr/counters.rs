@@ -10,8 +10,9 @@
 //! | throughput | every input may pulse in every cycle; one read at a time               |
 //! | units      | pulses, modulo 2^32                                                    |
 //!
-//! Each of 64 slots has its turn every 64 cycles, so a tally never exceeds 64. A read is answered at
-//! its slot's next turn with the count of everything up to that turn. Reset clears tallies, not RAM.
+//! Each of 64 slots has its turn every 64 cycles, so a tally never exceeds 64. A read is answered
+//! at its slot's next turn with the count of everything up to that turn. Reset clears tallies, not
+//! RAM.
 use crate::common::lut_ram::LutRam;
 use rnic_abi::counters::COUNT;
 use rust_hdl::prelude::*;

@@ -11,9 +11,10 @@
 //! | source     | `rnic_abi::tables`                                                        |
 //!
 //! A write to `QUEUE`, `STAG` or `REGION` may take memory away from the device: it stays busy until
-//! every TLP of commands that placement had taken before has left, so that a read of `TABLE_COMMAND`
-//! that says "done" is answered behind them. An operation or a table that does not exist is not
-//! started. A command, or data, written while an operation runs is ignored.
+//! every TLP of commands that placement had taken before has left, so that a read of
+//! `TABLE_COMMAND` that says "done" is answered behind them. An operation or a table that does not
+//! exist is not started. A command, or data, written while an operation runs is ignored.
+#![allow(clippy::collapsible_match)] // Match guards do not translate.
 use crate::messages::TableRequest;
 use rnic_abi::tables;
 use rust_hdl::prelude::*;

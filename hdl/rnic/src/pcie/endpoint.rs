@@ -19,6 +19,7 @@
 //!
 //! A write with some octets disabled has no effect, because every register is one number. An answer
 //! without data is a beat without lanes (`tlp_keep` 0).
+#![allow(clippy::collapsible_match)] // Match guards do not translate.
 use super::header::*;
 use crate::common::skid::Skid;
 use rust_hdl::prelude::*;

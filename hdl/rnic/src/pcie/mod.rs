@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Enters: TLPs of placement and completion; BAR0 requests of one doubleword (`request_header`,
-//! `request_data`). Leaves: the TLP stream, `tlp_last` ends a TLP, `tlp_header` stands beside all its
-//! beats; accesses on the register bus. Latency: 1 cycle through the mux, 12 to 76 from a read
+//! `request_data`). Leaves: the TLP stream, `tlp_last` ends a TLP, `tlp_header` stands beside all
+//! its beats; accesses on the register bus. Latency: 1 cycle through the mux, 12 to 80 from a read
 //! request to its completion. Throughput: one beat per cycle; one BAR request at a time.
 //!
 //! Nothing is dropped but what the endpoint ignores: posted requests other than a memory write of

@@ -2,18 +2,19 @@
 //!
 //! ```text
 //! 0 read completions --+
-//! 1 completions -------+--> choice --> slice --> tlp
+//! 1 completions -------+--> granted --> slice --> tlp
 //! 2 payload -----------+
 //! ```
 //!
 //! | latency    | 1 cycle                                                               |
-//! | throughput | one beat per cycle, no bubble between packets                         |
+//! | throughput | one beat per cycle, no bubble between packets that wait               |
 //! | units      | beats of `D` bits                                                     |
 //!
 //! A source's beat is taken only when it goes into the slice, so beats leave in the order in which
-//! they were taken: a completion that its source offers after payload was taken comes after it. The
-//! lowest source that waits wins; sources 0 and 1 need several cycles a packet of their own, so
-//! payload is never shut out.
+//! they were taken: a completion that its source offers after payload was taken comes after it.
+//! When a packet ends the lowest other source that waits comes next; the choice rests on payload,
+//! so only a source that waits while nothing moves loses a cycle. No source is shut out: none
+//! follows itself but payload, and sources 0 and 1 need several cycles a packet of their own.
 use crate::common::skid::Skid;
 use rust_hdl::prelude::*;
 
@@ -52,9 +53,10 @@ pub struct TlpMux<const D: usize, const L: usize> {
     keep: Skid<Bits<L>>,
     header: Skid<Bits<128>>,
     last: Skid<Bit>,
-    // One bit a source: a packet of it is under way.
-    locked: DFF<Bits<3>>,
-    choice: Signal<Local, Bits<3>>,
+    // One bit for each of the first two sources: its beats are taken; none: payload's.
+    granted: DFF<Bits<2>>,
+    in_packet: DFF<Bit>,
+    moves: Signal<Local, Bit>,
     chosen_data: Signal<Local, Bits<D>>,
     chosen_keep: Signal<Local, Bits<L>>,
     chosen_header: Signal<Local, Bits<128>>,
@@ -84,8 +86,9 @@ impl<const D: usize, const L: usize> Default for TlpMux<D, L> {
             keep: Default::default(),
             header: Default::default(),
             last: Default::default(),
-            locked: Default::default(),
-            choice: Default::default(),
+            granted: Default::default(),
+            in_packet: Default::default(),
+            moves: Default::default(),
             chosen_data: Default::default(),
             chosen_keep: Default::default(),
             chosen_header: Default::default(),
@@ -98,7 +101,7 @@ impl<const D: usize, const L: usize> Default for TlpMux<D, L> {
 impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, locked);
+        dff_setup!(self, clock, granted, in_packet);
         self.data.clock.next = self.clock.val();
         self.data.reset.next = self.reset.val();
         self.keep.clock.next = self.clock.val();
@@ -108,23 +111,13 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
         self.last.clock.next = self.clock.val();
         self.last.reset.next = self.reset.val();
 
-        self.choice.next = self.locked.q.val();
-        if !self.locked.q.val().any() {
-            if self.s_valid[0].val() {
-                self.choice.next = 1.into();
-            } else if self.s_valid[1].val() {
-                self.choice.next = 2.into();
-            } else {
-                self.choice.next = 4.into();
-            }
-        }
         self.chosen_data.next = self.s_data[2].val();
         self.chosen_keep.next = self.s_keep[2].val();
         self.chosen_header.next = self.s_header[2].val();
         self.chosen_last.next = self.s_last[2].val();
         self.chosen_valid.next = self.s_valid[2].val();
         for i in 0..2 {
-            if self.choice.val().get_bit(i) {
+            if self.granted.q.val().get_bit(i) {
                 self.chosen_data.next = self.s_data[i].val();
                 self.chosen_keep.next = self.s_keep[i].val();
                 self.chosen_header.next = self.s_header[i].val();
@@ -132,13 +125,25 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
                 self.chosen_valid.next = self.s_valid[i].val();
             }
         }
-        for i in 0..3 {
-            self.s_ready[i].next = self.choice.val().get_bit(i) & self.data.s_ready.val();
+        for i in 0..2 {
+            self.s_ready[i].next = self.granted.q.val().get_bit(i) & self.data.s_ready.val();
         }
-        if self.chosen_valid.val() & self.data.s_ready.val() {
-            self.locked.d.next = self.choice.val();
-            if self.chosen_last.val() {
-                self.locked.d.next = 0.into();
+        self.s_ready[2].next = !self.granted.q.val().any() & self.data.s_ready.val();
+        // The next choice is made while the last beat of a packet goes, or while nothing waits.
+        self.moves.next = self.chosen_valid.val() & self.data.s_ready.val();
+        if self.moves.val() {
+            self.in_packet.d.next = !self.chosen_last.val();
+        }
+        if (self.moves.val() & self.chosen_last.val())
+            | (!self.in_packet.q.val() & !self.chosen_valid.val())
+        {
+            // A source's own last beat is not its next packet.
+            self.granted.d.next = 0.into();
+            if self.s_valid[1].val() & !self.granted.q.val().get_bit(1) {
+                self.granted.d.next = 2.into();
+            }
+            if self.s_valid[0].val() & !self.granted.q.val().get_bit(0) {
+                self.granted.d.next = 1.into();
             }
         }
 
@@ -160,7 +165,8 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
         self.tlp_header.next = self.header.m_data.val();
         self.tlp_last.next = self.last.m_data.val();
         if self.reset.val() {
-            self.locked.d.next = 0.into();
+            self.granted.d.next = 0.into();
+            self.in_packet.d.next = false;
         }
     }
 }

@@ -12,8 +12,8 @@
 //! | throughput | one beat per cycle, no bubble between TLPs or commands                  |
 //! | units      | beats                                                                   |
 //!
-//! Exactly `PlaceCommand::beats` beats are taken for a command. The pages of a frame go back when its
-//! last beat is taken. `room` may fall one cycle late: the output keeps a place for that.
+//! Exactly `PlaceCommand::beats` beats are taken for a command. The pages of a frame go back when
+//! its last beat is taken. `room` may fall one cycle late: the output keeps a place for that.
 use super::plan::{BeatSide, TlpPlan};
 use crate::messages::PageChain;
 use rust_hdl::prelude::*;
@@ -51,8 +51,9 @@ pub struct Mover<const L: usize> {
     pub pages_room: Signal<In, Bit>,
     current: DFF<TlpPlan>,
     current_valid: DFF<Bit>,
-    // The step at hand: a beat to take first, another after it, the TLP's last beat, a beat to throw
-    // away; whether it takes an input beat; whether it is the plan's last. Set one cycle ahead.
+    // The step at hand: a beat to take first, another after it, the TLP's last beat, a beat to
+    // throw away; whether it takes an input beat; whether it is the plan's last. Set one cycle
+    // ahead.
     priming: DFF<Bit>,
     second_prime: DFF<Bit>,
     last_beat: DFF<Bit>,

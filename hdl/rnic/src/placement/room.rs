@@ -2,8 +2,8 @@
 //!
 //! | latency, throughput, units | see the room's door ([`super`]) |
 //!
-//! Both TLP streams go to one mux that takes whole packets and holds no beat before its choice: what
-//! it has taken is ahead of what it takes later, so payload stays ahead of its completion.
+//! Both TLP streams go to one mux that takes whole packets and holds no beat before its choice:
+//! what it has taken is ahead of what it takes later, so payload stays ahead of its completion.
 use super::fence::Fence;
 use super::writer::PayloadWriter;
 use crate::completion::writer::CompletionWriter;

@@ -12,8 +12,8 @@
 //! | source     | `rnic_abi::host_ring`                                                     |
 //!
 //! The ring's registers may change only while the ring is off, but for `consumer`, which may at any
-//! time: a stale value only makes the ring look fuller than it is. For 8 cycles after it is switched
-//! on the ring still counts as off.
+//! time: a stale value only makes the ring look fuller than it is. For 8 cycles after it is
+//! switched on the ring still counts as off.
 use rust_hdl::prelude::*;
 
 /// Cycles after which every output follows its inputs.

@@ -7,14 +7,15 @@
 //!          |origin                                |      of the first line
 //! ```
 //!
-//! | latency    | 3 cycles, command to first segment; host frames 8                    |
-//! | throughput | a command takes 2 cycles and one for each segment                    |
+//! | latency    | 4 cycles, command to first segment; host frames 9                    |
+//! | throughput | a command takes 3 cycles and one for each segment                    |
 //! | units      | octets; `Segment::line` in units of 128 octets                       |
 //! | source     | PCI Express Base Specification, section 2.2.2 (max payload) and 2.2.7 |
 //!
 //! A line border is a multiple of 128, so no TLP crosses a 4 KiB border either. A `max_payload` of
 //! 3 (reserved) counts as 512. What a command announces goes to completion before its first
 //! segment leaves, so the announcement always waits there for its mark.
+#![allow(clippy::collapsible_match)] // Match guards do not translate.
 use super::plan::Segment;
 use crate::completion::{CompletionRequest, SlotHeaderWords};
 use crate::messages::*;
@@ -25,6 +26,7 @@ use rust_hdl::prelude::*;
 enum SplitterState {
     Load,
     Prepare,
+    Count,
     Issue,
 }
 
@@ -79,6 +81,9 @@ pub struct Splitter<const D: usize> {
     host: DFF<Bit>,
     announces: DFF<Bit>,
     first: DFF<Bit>,
+    is_last: DFF<Bit>,
+    drain: DFF<Bits<13>>,
+    pages: DFF<PageChain>,
     origin: DFF<Bits<9>>,
     last_octet: DFF<Bits<17>>,
     line: DFF<Bits<57>>,
@@ -89,7 +94,6 @@ pub struct Splitter<const D: usize> {
     is_host: Signal<Local, Bit>,
     is_write: Signal<Local, Bit>,
     settled: Signal<Local, Bit>,
-    is_last: Signal<Local, Bit>,
     first_line: Signal<Local, Bits<57>>,
     cqe: Signal<Local, Bits<192>>,
     slot_header: Signal<Local, SlotHeaderWords>,
@@ -98,11 +102,13 @@ pub struct Splitter<const D: usize> {
     within_dword: Signal<Local, Bits<6>>,
     skip: Signal<Local, Bits<6>>,
     rotation: Signal<Local, Bits<6>>,
+    rotation_within: Signal<Local, Bits<6>>,
+    rotation_after: Signal<Local, Bits<6>>,
     reach: Signal<Local, Bits<7>>,
     room: Signal<Local, Bits<7>>,
     used: Signal<Local, Bits<18>>,
-    beyond_512: Signal<Local, Bits<8>>,
-    beyond: Signal<Local, Bits<10>>,
+    lines: Signal<Local, Bits<10>>,
+    one_line: Constant<Bits<10>>,
     // MPS - 1, and MPS in octets and in units of 128 octets.
     line_mask: Signal<Local, Bits<9>>,
     line_octets: Signal<Local, Bits<17>>,
@@ -152,6 +158,9 @@ impl<const D: usize> Default for Splitter<D> {
             host: Default::default(),
             announces: Default::default(),
             first: Default::default(),
+            is_last: Default::default(),
+            drain: Default::default(),
+            pages: Default::default(),
             origin: Default::default(),
             last_octet: Default::default(),
             line: Default::default(),
@@ -162,7 +171,6 @@ impl<const D: usize> Default for Splitter<D> {
             is_host: Default::default(),
             is_write: Default::default(),
             settled: Default::default(),
-            is_last: Default::default(),
             first_line: Default::default(),
             cqe: Default::default(),
             slot_header: Default::default(),
@@ -171,11 +179,13 @@ impl<const D: usize> Default for Splitter<D> {
             within_dword: Default::default(),
             skip: Default::default(),
             rotation: Default::default(),
+            rotation_within: Default::default(),
+            rotation_after: Default::default(),
             reach: Default::default(),
             room: Default::default(),
             used: Default::default(),
-            beyond_512: Default::default(),
-            beyond: Default::default(),
+            lines: Default::default(),
+            one_line: Constant::new(1.into()),
             line_mask: Default::default(),
             line_octets: Default::default(),
             line_step: Default::default(),
@@ -203,7 +213,7 @@ impl<const D: usize> Logic for Splitter<D> {
             rotation_first,
             rotation_next
         );
-        dff_setup!(self, clock, primes, used_octets);
+        dff_setup!(self, clock, primes, used_octets, is_last, drain, pages);
         self.command_take.next = false;
         self.slot_take.next = false;
         self.segment_valid.next = false;
@@ -242,17 +252,18 @@ impl<const D: usize> Logic for Splitter<D> {
             self.completion.next.words = self.slot_header.val().into();
         }
 
-        // Where lane 0 lies in the input. Octet p of the beats, p = 4 skip - (address mod 4) for the
-        // first TLP; later ones begin on a line border, so there p = 4 skip - address (mod beat). The
-        // window begins in the older beat, at 1..=K: `rotation` is ((p - 1) mod K), primes ceil(p / K).
+        // Where lane 0 lies in the input. Octet p of the beats, p = 4 skip - (address mod 4) for
+        // the first TLP; later ones begin on a line border, so there p = 4 skip - address (mod
+        // beat). The window begins in the older beat, at 1..=K: `rotation` is ((p - 1) mod K),
+        // primes ceil(p / K).
         self.low.next = self.address.q.val().get_bits::<9>(0);
         self.low_address.next = self.address.q.val().get_bits::<6>(0);
         self.within_dword.next = self.low_address.val() & 3;
         self.skip.next = bit_cast::<6, 3>(self.command.val().skip_words) << 2;
         self.rotation.next = self.skip.val() + !self.within_dword.val();
-        self.rotation_first.d.next = self.rotation.val() & self.rotation_mask.val();
+        self.rotation_within.next = self.rotation.val() & self.rotation_mask.val();
         self.rotation.next = self.skip.val() + !self.low_address.val();
-        self.rotation_next.d.next = self.rotation.val() & self.rotation_mask.val();
+        self.rotation_after.next = self.rotation.val() & self.rotation_mask.val();
         self.room.next = self.beat_mask.val() ^ bit_cast::<7, 6>(self.within_dword.val());
         self.reach.next = bit_cast::<7, 6>(self.skip.val()) + self.room.val();
         self.reach.next = self.reach.val() >> self.beat_log2.val();
@@ -266,24 +277,23 @@ impl<const D: usize> Logic for Splitter<D> {
             self.first_line.next = self.first_line.val().replace_bit(1, false);
         }
 
-        // The rest of the command lies in this line.
-        self.beyond.next = self.last_octet.q.val().get_bits::<10>(7);
-        self.beyond_512.next = self.last_octet.q.val().get_bits::<8>(9);
-        self.is_last.next = !self.beyond_512.val().any();
-        if self.max_payload.val() == 0 {
-            self.is_last.next = !self.beyond.val().any();
-        } else if self.max_payload.val() == 1 {
-            self.is_last.next = !self.beyond_512.val().any() & !self.beyond.val().get_bit(1);
+        // Lines after this one that the rest of the command reaches into.
+        self.lines.next = self.last_octet.q.val().get_bits::<10>(7);
+        if self.max_payload.val() == 1 {
+            self.lines.next = bit_cast::<10, 9>(self.last_octet.q.val().get_bits::<9>(8));
+        }
+        if self.max_payload.val() > 1 {
+            self.lines.next = bit_cast::<10, 8>(self.last_octet.q.val().get_bits::<8>(9));
         }
 
-        self.segment.next.closes = self.is_last.val();
+        self.segment.next.closes = self.is_last.q.val();
         self.segment.next.writes = self.writes.q.val();
         self.segment.next.complete = self.announces.q.val();
         self.segment.next.release_pages = self.host.q.val();
-        self.segment.next.head_page = self.cqe.val().get_bits::<9>(0);
-        self.segment.next.tail_page = self.cqe.val().get_bits::<9>(16);
+        self.segment.next.head_page = self.pages.q.val().head_page;
+        self.segment.next.tail_page = self.pages.q.val().tail_page;
         self.used.next = self.used_octets.q.val() >> self.beat_log2.val();
-        self.segment.next.drain = self.command.val().beats - self.used.val().get_bits::<13>(0);
+        self.segment.next.drain = self.drain.q.val();
         self.segment.next.primes = 0.into();
         self.segment.next.line = self.line.q.val();
         self.segment.next.rotation = self.rotation_next.q.val();
@@ -294,7 +304,7 @@ impl<const D: usize> Logic for Splitter<D> {
             self.segment.next.primes = self.primes.q.val();
         }
         self.segment.next.end_octet = self.line_mask.val();
-        if self.is_last.val() {
+        if self.is_last.q.val() {
             self.segment.next.end_octet = self.last_octet.q.val().get_bits::<9>(0);
         }
 
@@ -339,22 +349,33 @@ impl<const D: usize> Logic for Splitter<D> {
                     self.primes.d.next = 0.into();
                     self.last_octet.d.next = 0.into();
                 }
+                self.rotation_first.d.next = self.rotation_within.val();
+                self.rotation_next.d.next = self.rotation_after.val();
                 self.first.d.next = true;
                 self.completion_valid.next = self.announces.q.val();
                 if !self.announces.q.val() | self.completion_ready.val() {
-                    self.state.d.next = SplitterState::Issue;
+                    self.state.d.next = SplitterState::Count;
                     self.slot_take.next = self.host.q.val() & self.writes.q.val();
                 }
+            }
+            // One cycle to count; from here on the command is not needed.
+            SplitterState::Count => {
+                self.drain.d.next = self.command.val().beats - self.used.val().get_bits::<13>(0);
+                self.pages.d.next.head_page = self.cqe.val().get_bits::<9>(0);
+                self.pages.d.next.tail_page = self.cqe.val().get_bits::<9>(16);
+                self.is_last.d.next = !self.lines.val().any();
+                self.command_take.next = true;
+                self.state.d.next = SplitterState::Issue;
             }
             // Gives one segment a cycle while there is room.
             SplitterState::Issue => {
                 if self.segment_room.val() {
                     self.segment_valid.next = true;
                     self.first.d.next = false;
+                    self.is_last.d.next = self.lines.val() == self.one_line.val();
                     self.last_octet.d.next = self.last_octet.q.val() - self.line_octets.val();
                     self.line.d.next = self.line.q.val() + self.line_step.val();
-                    if self.is_last.val() {
-                        self.command_take.next = true;
+                    if self.is_last.q.val() {
                         self.state.d.next = SplitterState::Load;
                     }
                 }

@@ -8,8 +8,8 @@
 //!                                                          |      [FIFO 16] beats --> tlp
 //! ```
 //!
-//! | latency    | 13 cycles, command (beats waiting) to the TLP's first beat                  |
-//! | throughput | one beat per cycle; a command costs max(primes + beats out, 2 + TLPs) cycles |
+//! | latency    | 15 cycles, command (beats waiting) to the TLP's first beat                  |
+//! | throughput | one beat per cycle; a command costs max(primes + beats out, 3 + TLPs) cycles |
 //! | units      | octets; beats of `D` bits                                                   |
 //!
 //! `payload_done` tells completion that the TLPs of one more announcing command have left, in the

@@ -3,6 +3,7 @@
 mod device;
 mod host;
 mod script;
+mod split;
 
 use crate::testkit::{lockstep, settle, tick, Random};
 use device::Device;
