@@ -5,7 +5,7 @@
 //!                          2 cycles               prefetched
 //! ```
 //!
-//! | latency    | 5 cycles from `write` into an empty FIFO to `empty` low                     |
+//! | latency    | 4 cycles from `write` into an empty FIFO to `empty` low                     |
 //! | throughput | one write and one read per cycle                                            |
 //! | units      | words of `T`; `almost_full` counts the free places of the RAM               |
 //! | depth      | `2^A` words in the RAM, and up to 8 that were prefetched                    |
@@ -265,16 +265,16 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_falls_through_in_five_cycles_and_then_one_moves_per_cycle() {
+    fn the_first_word_falls_through_in_four_cycles_and_then_one_moves_per_cycle() {
         let mut uut = connected(1);
         uut.write.next = true;
         uut.read.next = true;
         for cycle in 0..100u64 {
             uut.data_in.next = cycle.into();
             tick(&mut uut, |uut| &mut uut.clock);
-            assert_eq!(uut.empty.val(), cycle < 4, "after cycle {cycle}");
-            if cycle >= 4 {
-                assert_eq!(uut.data_out.val(), cycle - 4);
+            assert_eq!(uut.empty.val(), cycle < 3, "after cycle {cycle}");
+            if cycle >= 3 {
+                assert_eq!(uut.data_out.val(), cycle - 3);
             }
         }
     }

@@ -19,7 +19,7 @@
 //! | `error_number`          | with `error_valid`, one cycle, counter `FIRST_REFUSAL + n - 1` |
 //! | table bus               | tables DDP, QUEUE, QUEUE_TAIL, RECEIVE_POOL, STAG, REGION      |
 //!
-//! | latency    | 12 cycles, `record` taken to `command_valid`, in an empty room;          |
+//! | latency    | 11 cycles, `record` taken to `command_valid`, in an empty room;          |
 //! |            | no FPDU takes longer (an STag to invalidate is looked up like any other) |
 //! | throughput | one record per 6 cycles, whatever its verdict                            |
 //! | units      | octets, beats of the placement buffer, words of 32 bits                  |

@@ -7,7 +7,7 @@
 //!                            table bus
 //! ```
 //!
-//! | latency    | 12 cycles, `record` taken to `command_valid`, in an empty room |
+//! | latency    | 11 cycles, `record` taken to `command_valid`, in an empty room |
 //! | throughput | one record per 6 cycles                                        |
 //! | units      | see [`crate::messages`]                                        |
 use super::checks::Checks;

@@ -11,7 +11,7 @@
 //! stream frame once as a [`PageChain`] to release. Pages of a host frame are given back by
 //! placement.
 //!
-//! | latency    | 6 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
+//! | latency    | 5 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
 //! | throughput | an accepted message per 4 cycles, a `job_done` per 5 and 2 more for each    |
 //! |            | frame that it passes into, a host frame per 2                               |
 //! | units      | octets; page numbers; `phase` in words                                      |

@@ -19,8 +19,8 @@
 //!
 //! | path                                       | cycles                              |
 //! |--------------------------------------------|-------------------------------------|
-//! | `frame_info` to `stored_valid`             | 2                                   |
-//! | `job` taken to first `joined_valid`        | 10, 11 if the first word is partial |
+//! | `frame_info` to `stored_valid`             | 1                                   |
+//! | `job` taken to first `joined_valid`        | 9, 10 if the first word is partial  |
 //! | ... for each link followed to `offset`     | 3; links lead one and eight pages on |
 //! | page to page within a run                  | 0                                   |
 //! | run to run of one job                      | 0 to 6                              |

@@ -9,7 +9,7 @@
 //!
 //! | enters     | `ReadJob`s; copies of the page links, frame links and frame entries        |
 //! | leaves     | segments in order, the last of a job flagged; `started` once per job       |
-//! | latency    | 2 cycles `job_valid` to `segment_valid`; 3 more per link followed to the    |
+//! | latency    | 1 cycle `job_valid` to `segment_valid`; 3 more per link followed to the    |
 //! |            | page of `offset`: links lead to the next page and eight pages on          |
 //! | throughput | 3 cycles per page; 6 cycles from one run of one page to the next; 2 cycles |
 //! |            | for a job of one page                                                      |

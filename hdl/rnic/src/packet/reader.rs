@@ -8,7 +8,7 @@
 //!
 //! | enters     | `ReadJob`s; page links, frame links and frame entries (own copies); `kill`     |
 //! | leaves     | memory addresses; for each word which octets count; `started` once per job     |
-//! | latency    | 4 cycles `job_valid` to `read_page`, and 3 more per link followed to `offset`       |
+//! | latency    | 3 cycles `job_valid` to `read_page`, and 3 more per link followed to `offset`       |
 //! | throughput | one word per cycle; jobs of one page: 2 cycles, or their words and one more;   |
 //! |            | 6 cycles from a run of one page to the next run                                |
 //! | units      | octets, pages of 256 octets, words of `2^O` octets                             |

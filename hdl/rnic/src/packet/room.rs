@@ -2,7 +2,7 @@
 //!
 //! | enters     | frames (W), verdicts, released chains, jobs, kills, frame tables   |
 //! | leaves     | stored frames, started jobs, joined beats (D)                      |
-//! | latency    | 10 cycles `job` taken to first `joined_valid`                      |
+//! | latency    | 9 cycles `job` taken to first `joined_valid`                      |
 //! | throughput | one beat in and one beat out per cycle                             |
 //! | units      | octets, pages of 256 octets                                        |
 //!

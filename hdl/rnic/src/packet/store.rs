@@ -11,7 +11,7 @@
 //! | enters     | frames in beats of W bits, never stalled; one `FrameInfo` per frame, after its |
 //! |            | `store_last` and not after the next frame's                                    |
 //! | leaves     | words of D bits, page links, `StoredFrame`s, chains of refused frames          |
-//! | latency    | 1 cycle beat to memory write; 2 cycles `frame_info` to `stored_valid`          |
+//! | latency    | 1 cycle beat to memory write; 1 cycle `frame_info` to `stored_valid`           |
 //! | throughput | one beat per cycle; one `FrameInfo` per cycle                                  |
 //! | units      | pages of 256 octets                                                            |
 //!

@@ -230,7 +230,7 @@ impl<
         while !self.uut.stored_valid.val() {
             self.tick();
         }
-        assert_eq!(self.cycle, told + 2, "frame_info to stored_valid");
+        assert_eq!(self.cycle, told + 1, "frame_info to stored_valid");
         self.head = self.uut.stored.val().head_page.to_u64();
         self.tail = self.uut.stored.val().tail_page.to_u64();
         self.uut.stored_ready.next = true;
@@ -350,17 +350,17 @@ fn every_alignment_near_page_borders_512() {
 }
 
 #[test]
-fn first_beat_leaves_ten_cycles_after_the_job_was_taken() {
+fn first_beat_leaves_nine_cycles_after_the_job_was_taken() {
     let mut random = Random::from_environment();
     let mut still = Still64::new(1500, &mut random);
     let answers = still.run(&[still.job(64, 200)]);
-    assert_eq!(answers[0].first, answers[0].taken + 10);
+    assert_eq!(answers[0].first, answers[0].taken + 9);
     // A full beat takes two words if the job begins inside a word.
     let answers = still.run(&[still.job(56, 200)]);
-    assert_eq!(answers[0].first, answers[0].taken + 11);
+    assert_eq!(answers[0].first, answers[0].taken + 10);
     // Two pages are skipped.
     let answers = still.run(&[still.job(512, 100)]);
-    assert_eq!(answers[0].first, answers[0].taken + 10 + 2 * 3);
+    assert_eq!(answers[0].first, answers[0].taken + 9 + 2 * 3);
 }
 
 #[test]

@@ -214,7 +214,7 @@ fn random_records_and_table_operations_agree_with_the_model_with_stalls() {
 }
 
 #[test]
-fn one_record_takes_six_cycles_and_twelve_to_its_command() {
+fn one_record_takes_six_cycles_and_eleven_to_its_command() {
     let mut bench = Bench::world();
     bench
         .records
@@ -226,8 +226,8 @@ fn one_record_takes_six_cycles_and_twelve_to_its_command() {
     }
     assert_eq!(
         bench.cycle - taken,
-        11,
-        "taken at the edge before, valid in the twelfth cycle"
+        10,
+        "taken at the edge before, valid in the eleventh cycle"
     );
     bench.drain();
     let start = bench.cycle;
