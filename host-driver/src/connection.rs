@@ -118,7 +118,8 @@ impl LookupEntry {
 }
 
 impl<B: Bar, D: Dma> Device<B, D> {
-    /// Offload a connection: contexts first, the lookup entry last, so that the first segment finds all.
+    /// Offload a connection: contexts first, the lookup entry last, so that the first segment finds
+    /// all.
     pub fn open_connection(
         &mut self,
         config: &ConnectionConfig,

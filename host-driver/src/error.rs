@@ -6,7 +6,10 @@ use thiserror::Error;
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum DriverError {
     /// BAR0 does not belong to a Ferrowarp RNIC.
-    #[error("register 0x000 reads {found:#010x} instead of {expected:#010x}: not a Ferrowarp RNIC; check the address")]
+    #[error(
+        "register 0x000 reads {found:#010x} instead of {expected:#010x}: not a Ferrowarp RNIC; \
+         check the address"
+    )]
     Identity {
         /// What it reads.
         found: u32,
@@ -14,7 +17,10 @@ pub enum DriverError {
         expected: u32,
     },
     /// The device's register map has a revision this driver does not know.
-    #[error("the device has register map revision {found}, the driver knows {expected}: use the matching driver")]
+    #[error(
+        "the device has register map revision {found}, the driver knows {expected}: use the \
+         matching driver"
+    )]
     Revision {
         /// Of the device.
         found: u32,
@@ -46,7 +52,10 @@ pub enum DriverError {
         what: &'static str,
     },
     /// No free place in the hash table could be made for a key.
-    #[error("no place in the {what} table for this key, although it is not full; serve this one in software")]
+    #[error(
+        "no place in the {what} table for this key, although it is not full; serve this one in \
+         software"
+    )]
     HashFull {
         /// Which table.
         what: &'static str,
@@ -60,7 +69,10 @@ pub enum DriverError {
         id: u64,
     },
     /// A receive queue has all its entries posted.
-    #[error("queue {qn} of connection {connection} has all its {entries} receive buffers posted; consume some first")]
+    #[error(
+        "queue {qn} of connection {connection} has all its {entries} receive buffers posted; \
+         consume some first"
+    )]
     QueueFull {
         /// Connection.
         connection: u16,
@@ -70,7 +82,10 @@ pub enum DriverError {
         entries: u32,
     },
     /// A table operation does not end.
-    #[error("the device did not finish table {table} operation {operation} on entry {index}; it may hang - read its counters, then reset it")]
+    #[error(
+        "the device did not finish table {table} operation {operation} on entry {index}; it may \
+         hang - read its counters, then reset it"
+    )]
     TableTimeout {
         /// Table.
         table: u32,

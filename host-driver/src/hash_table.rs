@@ -1,9 +1,9 @@
 //! The driver's side of the device's four-way hash tables (connections, STags).
 //!
 //! Each key has one slot in each way (`rnic_abi::tables::hash_slot`). When all four are taken, keys
-//! are moved along the shortest chain of alternatives to a free slot (cuckoo hashing). A key that is
-//! moved stands in its new slot before its old one is overwritten, so the device finds every present
-//! key at each moment.
+//! are moved along the shortest chain of alternatives to a free slot (cuckoo hashing). A key that
+//! is moved stands in its new slot before its old one is overwritten, so the device finds every
+//! present key at each moment.
 
 use rnic_abi::limits::{HASH_SLOTS_LOG2, HASH_WAYS};
 use rnic_abi::tables::hash_slot;
@@ -92,7 +92,8 @@ impl<V: Copy + PartialEq> HashTable<V> {
             .find(|&index| self.entries[index].is_some_and(|entry| entry.value == *value))
     }
 
-    /// Breadth-first search for the shortest chain of moves; first the new key's slot, last a free one.
+    /// Breadth-first search for the shortest chain of moves; first the new key's slot, last a free
+    /// one.
     fn path_to_free_slot(&self, hash: u32) -> Option<Vec<usize>> {
         let mut visited = HashSet::new();
         let mut queue: VecDeque<Vec<usize>> = (0..HASH_WAYS)

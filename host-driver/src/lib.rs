@@ -7,8 +7,8 @@
 //! - [`Dma`]: memory that the device can reach at a bus address. The driver copies in and out of it
 //!   and never holds a reference to it, because the device may write it at any time.
 //!
-//! [`Device::open`] checks the identity and sets the rings up; then connections, regions and receive
-//! buffers are given to the device, and completions and host frames are polled.
+//! [`Device::open`] checks the identity and sets the rings up; then connections, regions and
+//! receive buffers are given to the device, and completions and host frames are polled.
 #![deny(missing_docs)]
 
 pub mod bar;

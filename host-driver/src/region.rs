@@ -101,8 +101,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
         Ok(())
     }
 
-    /// Make a registered region valid again as `config` says, with a new key or extent if wanted: what
-    /// an application does after its peer has invalidated the STag.
+    /// Make a registered region valid again as `config` says, with a new key or extent if wanted:
+    /// what an application does after its peer has invalidated the STag.
     pub fn renew_region(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
         let region = self.known_region(config.stag)?;
         table::write(

@@ -4,8 +4,8 @@ use crate::bar::Bar;
 use crate::error::DriverError;
 use rnic_abi::{registers, tables};
 
-/// Reads of a busy `TABLE_COMMAND` before an operation counts as hanging. A release waits for a read
-/// job of up to 64 KiB; one read of the register takes at least a dozen cycles.
+/// Reads of a busy `TABLE_COMMAND` before an operation counts as hanging. A release waits for a
+/// read job of up to 64 KiB; one read of the register takes at least a dozen cycles.
 const MAX_POLLS: usize = 1 << 20;
 
 fn run(bar: &mut impl Bar, operation: u32, table: u32, index: u32) -> Result<(), DriverError> {

@@ -68,7 +68,8 @@ pub struct Core {
 }
 
 impl Core {
-    /// Emit, build (or find built) and load the core of `width`; `trace` names an FST file to write.
+    /// Emit, build (or find built) and load the core of `width`; `trace` names an FST file to
+    /// write.
     pub fn load(width: usize, trace: Option<&Path>) -> Result<Self, SimError> {
         if ![64, 128, 512].contains(&width) {
             return Err(SimError::Width(width));

@@ -42,8 +42,9 @@ impl FrameSource {
         }
     }
 
-    /// Take `octets` wire octets in `cycles` cycles instead of one beat's in one cycle; with 0 cycles
-    /// there is no gap. A frame itself still takes one cycle a beat; only the gap after it changes.
+    /// Take `octets` wire octets in `cycles` cycles instead of one beat's in one cycle; with 0
+    /// cycles there is no gap. A frame itself still takes one cycle a beat; only the gap after it
+    /// changes.
     pub fn set_rate(&mut self, cycles: u32, octets: u32) {
         self.rate = (cycles, octets);
     }
@@ -87,8 +88,8 @@ impl FrameSource {
         })
     }
 
-    /// Go on to the next cycle; `given` says that this cycle's beat was used. True when that was the
-    /// last beat of a frame.
+    /// Go on to the next cycle; `given` says that this cycle's beat was used. True when that was
+    /// the last beat of a frame.
     pub fn advance(&mut self, given: bool) -> bool {
         let mut ended = false;
         if given {

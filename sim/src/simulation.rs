@@ -17,8 +17,8 @@ pub const BAR0_ADDRESS: u64 = 0xfe00_0000;
 const RESET_CYCLES: usize = 16;
 /// Cycles after reset until the page pool has filled its list of free pages.
 const SETTLE_CYCLES: usize = 1024;
-/// Cycles without any sign of life after which the core counts as idle: longer than the two reads of
-/// the longest FPDU.
+/// Cycles without any sign of life after which the core counts as idle: longer than the two reads
+/// of the longest FPDU.
 const IDLE_CYCLES: u64 = 10_000;
 
 /// How a simulation runs.

@@ -11,8 +11,8 @@
 //! | 6 | 0 | 0 | 0 |
 //! | 7 | 31 phase, 30:0 number of the entry | same | same |
 //!
-//! The phase is 1 on the first pass over the queue and turns at each wrap. The device writes an entry
-//! as one TLP, after everything it announces.
+//! The phase is 1 on the first pass over the queue and turns at each wrap. The device writes an
+//! entry as one TLP, after everything it announces.
 
 /// Octets of an entry.
 pub const CQE_OCTETS: usize = 32;

@@ -1,8 +1,8 @@
 //! Host receive ring: whole frames that are not an offloaded connection's.
 //!
-//! Slot `i` is at `base + (i << slot_octets_log2)`. A slot opens with a header of four little-endian
-//! doublewords, then the frame as received, from its destination address, without the FCS:
-//! word 0 frame octets, words 1 and 2 zero, word 3 phase (bit 31) and slot number (bits 30:0).
+//! Slot `i` is at `base + (i << slot_octets_log2)`. A slot opens with a header of four
+//! little-endian doublewords, then the frame as received, from its destination address, without the
+//! FCS: word 0 frame octets, words 1 and 2 zero, word 3 phase (bit 31) and slot number (bits 30:0).
 //! The header is written after the frame, as one TLP. The phase is as in a completion queue.
 
 /// Octets of the header of a slot.

@@ -31,8 +31,8 @@ pub const RECEIVE_POOL_LOG2: usize = 11;
 pub const RECEIVE_POOL: usize = 1 << RECEIVE_POOL_LOG2;
 /// Untagged queues of a connection: Send, Read Request, Terminate.
 pub const QUEUES: usize = 3;
-/// Longest ULPDU that is checked and placed in one pass, in octets; a longer one is read from packet
-/// memory twice.
+/// Longest ULPDU that is checked and placed in one pass, in octets; a longer one is read from
+/// packet memory twice.
 pub const SINGLE_PASS_ULPDU_OCTETS: usize = 9216;
 /// Longest receive window a connection may have, in octets.
 pub const MAX_RECEIVE_WINDOW: u32 = 1 << 30;

@@ -61,13 +61,13 @@ pub const DDP: u32 = 4;
 ///
 /// The buffer for a message is pool entry `first + (msn mod entries)`.
 pub const QUEUE: u32 = 5;
-/// Posted end of an untagged queue. Index as [`QUEUE`]. Word 0, bits 15:0: low half of the MSN after
-/// the last posted one. At most `entries` may be posted at one time.
+/// Posted end of an untagged queue. Index as [`QUEUE`]. Word 0, bits 15:0: low half of the MSN
+/// after the last posted one. At most `entries` may be posted at one time.
 pub const QUEUE_TAIL: u32 = 6;
 /// Pool of posted receive buffers. Index: entry. Words 0 and 1: bus address; word 2: octets.
 pub const RECEIVE_POOL: u32 = 7;
-/// STag lookup. Index: `way << 9 | slot`. Word 0, bit 31: valid; bits 9:0: region. Word 1, bits 23:0:
-/// stag_index. The slot of each way is [`hash_slot`] of the CRC32C of the three octets of
+/// STag lookup. Index: `way << 9 | slot`. Word 0, bit 31: valid; bits 9:0: region. Word 1, bits
+/// 23:0: stag_index. The slot of each way is [`hash_slot`] of the CRC32C of the three octets of
 /// stag_index, most significant first.
 pub const STAG: u32 = 8;
 /// Memory region. Index: region.

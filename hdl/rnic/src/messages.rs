@@ -1,8 +1,8 @@
 //! What the rooms hand each other: one struct per message, each with its units.
 //!
-//! A message port is three signals: `<name>` (the struct), `<name>_valid`, `<name>_ready`; it is taken
-//! in a cycle in which both are high. The receiving room opens with a FIFO, so `ready` comes from a
-//! register. `valid` never waits for `ready`.
+//! A message port is three signals: `<name>` (the struct), `<name>_valid`, `<name>_ready`; it is
+//! taken in a cycle in which both are high. The receiving room opens with a FIFO, so `ready` comes
+//! from a register. `valid` never waits for `ready`.
 // LogicStruct derives accessors without documentation; every field here is documented by hand.
 #![allow(missing_docs)]
 use rust_hdl::prelude::*;
@@ -118,7 +118,8 @@ pub struct HostFrame {
 
 /// `ReadJob::kind`: FPDUs of a stream, from an FPDU's first octet on.
 pub const JOB_STREAM: u64 = 0;
-/// `ReadJob::kind`: the first FPDU is longer than the placement buffer and has been checked; place it.
+/// `ReadJob::kind`: the first FPDU is longer than the placement buffer and has been checked; place
+/// it.
 pub const JOB_PLACE: u64 = 1;
 /// `ReadJob::kind`: a whole frame for the host.
 pub const JOB_HOST: u64 = 2;
@@ -198,8 +199,8 @@ pub struct FpduInfo {
     pub tail_page: Bits<9>,
 }
 
-/// MPA to DDP: an FPDU has passed; its octets, from ULPDU_Length on and without markers and CRC, wait in
-/// the placement buffer (not for `FPDU_CHECK`).
+/// MPA to DDP: an FPDU has passed; its octets, from ULPDU_Length on and without markers and CRC,
+/// wait in the placement buffer (not for `FPDU_CHECK`).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FpduRecord {
     /// As in [`FpduInfo`].
@@ -279,7 +280,8 @@ pub struct SegmentEvent {
     pub seg_len: Bits<14>,
 }
 
-/// Trace: what became of an FPDU, one cycle, in stream order. None for FPDUs after a stream's error.
+/// Trace: what became of an FPDU, one cycle, in stream order. None for FPDUs after a stream's
+/// error.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FpduEvent {
     /// Connection.

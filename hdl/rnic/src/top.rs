@@ -1,10 +1,10 @@
 //! The whole core: rooms joined, nothing decided.
 //!
 //! ```text
-//! frame -> front_end -> packet -> tcp -> manager -> packet (reader) -> mpa -> ddp -> placement -> pcie -> tlp
-//!                                           ^                           |      |
-//!                                           +---------- job_done -------+      |
-//!                                           +---------- stopped ---------------+
+//! frame -> front_end -> packet -> tcp -> manager -> reader -> mpa -> ddp -> placement -> tlp
+//!                                           ^                  |      |
+//!                                           +--- job_done -----+      |
+//!                                           +-------- stopped --------+
 //! request -> pcie -> csr -> tables of tcp, manager, ddp
 //! ```
 //!
@@ -49,8 +49,8 @@ pub fn verilog(width: usize) -> Result<String, EmitError> {
     }
 }
 
-/// Declares the core of one width. The rooms of a width are types of their own; the joining is the same
-/// text for all.
+/// Declares the core of one width. The rooms of a width are types of their own; the joining is the
+/// same text for all.
 macro_rules! core {
     ($(#[$doc:meta])* $name:ident, $w:literal, $d:literal, $l:literal,
      $front_end:ty, $packet:ty, $mpa:ty, $placement:ty, $pcie:ty) => {
@@ -137,8 +137,8 @@ macro_rules! core {
             placement_counts: Signal<Local, Bits<4>>,
             refusals: Signal<Local, Bits<COUNTERS>>,
             counts: Signal<Local, Bits<COUNTERS>>,
-            /// Every message crosses between rooms; events and counts wait here for one cycle, so that
-            /// no room's path ends in another.
+            /// Every message crosses between rooms; events and counts wait here for one cycle, so
+            /// that no room's path ends in another.
             counts_held: DFF<Bits<COUNTERS>>,
         }
 

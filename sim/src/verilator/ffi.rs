@@ -25,8 +25,9 @@ pub struct Model {
 }
 
 impl Model {
-    /// Load `library`, built by [`build`](super::build), and make an instance that exchanges the given
-    /// numbers of words. `trace` names a waveform file, for libraries built with waveform support.
+    /// Load `library`, built by [`build`](super::build), and make an instance that exchanges the
+    /// given numbers of words. `trace` names a waveform file, for libraries built with waveform
+    /// support.
     pub fn load(
         library: &Path,
         input_words: usize,
@@ -41,8 +42,8 @@ impl Model {
         let trace = trace
             .transpose()
             .map_err(|error| failed(error.to_string()))?;
-        // SAFETY: the library was built by this crate from its own shim; loading it runs only the C++
-        // runtime's initialisers.
+        // SAFETY: the library was built by this crate from its own shim; loading it runs only the
+        // C++ runtime's initialisers.
         let loaded = unsafe { Library::new(library) }.map_err(|error| failed(error.to_string()))?;
         // SAFETY: the four symbols are defined by the shim with exactly these types (shim.rs); the
         // function pointers copied out of them are used only while `_library` is alive.
@@ -97,8 +98,8 @@ impl Model {
         }
     }
 
-    /// Every cycle whose inputs stand in `recording`, one after the other; outputs are not looked at.
-    /// Gives the number of cycles.
+    /// Every cycle whose inputs stand in `recording`, one after the other; outputs are not looked
+    /// at. Gives the number of cycles.
     ///
     /// # Panics
     /// If `recording` does not hold whole cycles.

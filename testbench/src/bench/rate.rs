@@ -62,8 +62,8 @@ pub fn goal_cycles(width: usize, frame_octets: usize) -> f64 {
     }
 }
 
-/// Every row, in the order of the table; `done` is called after each. A row that loses something may
-/// leave streams broken, so the next one gets a fresh device.
+/// Every row, in the order of the table; `done` is called after each. A row that loses something
+/// may leave streams broken, so the next one gets a fresh device.
 pub fn measure(width: usize, mut done: impl FnMut(&RateRow)) -> Result<Vec<RateRow>, BringUpError> {
     let mut rows = Vec::new();
     let mut rig = Rig::new(width)?;
@@ -143,8 +143,8 @@ struct Run {
     lost: u64,
 }
 
-/// Play `per_connection` frames of each of `connections` connections, alternating; until every page is
-/// free again.
+/// Play `per_connection` frames of each of `connections` connections, alternating; until every page
+/// is free again.
 fn run(
     rig: &mut Rig,
     pattern: Pattern,

@@ -1,8 +1,8 @@
 //! Simulated cycles a second, and where the time goes.
 //!
-//! A busy run is recorded: the inputs of every cycle. The same inputs are then played into the bare model
-//! (evaluation only), and through the exchange of ports without any bench logic. The differences between
-//! the three times are what exchange and bench cost.
+//! A busy run is recorded: the inputs of every cycle. The same inputs are then played into the bare
+//! model (evaluation only), and through the exchange of ports without any bench logic. The
+//! differences between the three times are what exchange and bench cost.
 
 use crate::bench::load::{frames, Pattern};
 use crate::bench::rig::Rig;

@@ -37,7 +37,10 @@ pub enum CaptureError {
         path: PathBuf,
     },
     /// The file ends inside a packet or is damaged.
-    #[error("{path} is damaged after frame {frame}: {reason}; capture it again, or cut it behind that frame")]
+    #[error(
+        "{path} is damaged after frame {frame}: {reason}; capture it again, or cut it behind \
+         that frame"
+    )]
     Damaged {
         /// Which file.
         path: PathBuf,
@@ -47,7 +50,10 @@ pub enum CaptureError {
         reason: String,
     },
     /// A frame was not captured whole.
-    #[error("{path}: frame {frame} holds {captured} of its {original} octets; capture with a snap length of 0 (whole frames)")]
+    #[error(
+        "{path}: frame {frame} holds {captured} of its {original} octets; capture with a snap \
+         length of 0 (whole frames)"
+    )]
     CutFrame {
         /// Which file.
         path: PathBuf,

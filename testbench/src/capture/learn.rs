@@ -130,8 +130,8 @@ impl Learned {
         }
     }
 
-    /// The entry of `stag`, made valid again before `first_frame` if it was invalidated or its index
-    /// had another key.
+    /// The entry of `stag`, made valid again before `first_frame` if it was invalidated or its
+    /// index had another key.
     fn region(&mut self, stag: u32, right: u32, first_frame: usize) -> &mut RegionUse {
         let before = self.current.insert(stag >> 8, stag);
         let empty = RegionUse {

@@ -58,8 +58,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let mut rig = Rig::new(width)?;
     let latency = latency::measure(&mut rig, width);
     say(format!(
-        "latency: cycles from a segment's last octet to its last memory write, beyond one read of it \
-         (goal at W=64: {})",
+        "latency: cycles from a segment's last octet to its last memory write, beyond one read \
+         of it (goal at W=64: {})",
         latency::GOAL_CYCLES
     ));
     latency.iter().for_each(|row| say(latency_line(row)));
@@ -114,7 +114,8 @@ fn speed_lines(speed: &Speed) -> String {
     format!(
         "simulation: {:.0} cycles/s, bare evaluation {:.0} cycles/s, overhead {:.1} % (goals: \
          1000000 cycles/s at W=64, 10 %)\n\
-         where its time goes: evaluation {:.1} %, port exchange {:.1} %, wire, PCIe and events {:.1} %",
+         where its time goes: evaluation {:.1} %, port exchange {:.1} %, wire, PCIe and \
+         events {:.1} %",
         speed.cycles_per_second,
         speed.bare_cycles_per_second,
         speed.overhead_percent,

@@ -1,7 +1,7 @@
 //! The command line: options, exit statuses, one line for each way to fail.
 //!
-//! Status 0: all good. 1: the run finished and found a difference or a figure below its goal. 2: the
-//! input or the options could not be used.
+//! Status 0: all good. 1: the run finished and found a difference or a figure below its goal. 2:
+//! the input or the options could not be used.
 
 mod play;
 mod bench;

@@ -352,7 +352,8 @@ fn check_untagged_opcode(segment: &Untagged) -> Result<(), StreamError> {
     fits.then_some(()).ok_or(StreamError::RdmapOpcode)
 }
 
-/// The buffer of a segment's message; in an ordered stream that is the oldest one (DDP-037, DDP-041).
+/// The buffer of a segment's message; in an ordered stream that is the oldest one (DDP-037,
+/// DDP-041).
 fn buffer_for(queue: &Queue, segment: &Untagged) -> Result<Buffer, StreamError> {
     let ahead = segment.msn.wrapping_sub(queue.next_msn) as i32;
     if ahead < 0 {

@@ -1,8 +1,9 @@
-//! The model: a software receiver of the device's contract, written from the specifications in plain
-//! integers and octet slices. It shares no code with the hardware.
+//! The model: a software receiver of the device's contract, written from the specifications in
+//! plain integers and octet slices. It shares no code with the hardware.
 //!
-//! The rooms bear the hardware's names. A frame goes through them in order; what the device would put
-//! into host memory, into its rings, into counters and trace is found in the model's public parts.
+//! The rooms bear the hardware's names. A frame goes through them in order; what the device would
+//! put into host memory, into its rings, into counters and trace is found in the model's public
+//! parts.
 //!
 //! | room | file | decides |
 //! |---|---|---|

@@ -1,7 +1,7 @@
 //! MPA: FPDU boundaries by length, markers, CRC32C (RFC 5044 sections 4 and 6).
 //!
-//! The stream is kept as octets from the next FPDU's first one on. Every octet is looked at where it
-//! stands: a marker is where (sequence number - SeqStart) mod 512 is 0 (MPA-013).
+//! The stream is kept as octets from the next FPDU's first one on. Every octet is looked at where
+//! it stands: a marker is where (sequence number - SeqStart) mod 512 is 0 (MPA-013).
 
 /// Distance of markers in octets of the stream.
 const MARKER_INTERVAL: usize = 512;
@@ -93,8 +93,9 @@ impl MpaReceiver {
     fn finish(&self, start: usize, walk: &Walk) -> Fpdu {
         let wire = &self.octets[start..start + walk.wire_octets];
         let ulpdu_length = usize::from(u16::from_be_bytes([walk.plain[0], walk.plain[1]]));
-        // The CRC is the last four octets and covers all before it, leading marker included (MPA-021,
-        // MPA-022); no marker can stand inside it, as everything is a multiple of four octets.
+        // The CRC is the last four octets and covers all before it, leading marker included
+        // (MPA-021, MPA-022); no marker can stand inside it, as everything is a multiple of four
+        // octets.
         let (covered, crc) = wire.split_at(wire.len() - 4);
         let crc_good = !self.crc || crc32c::crc32c(covered).to_le_bytes() == crc;
         Fpdu {
@@ -129,7 +130,8 @@ impl Walk {
                 // Between two FPDUs a marker is zero (MPA-010).
                 return fpduptr == 0;
             }
-            // From ULPDU_Length, or, as the older draft may be read, from the leading marker (MPA-011).
+            // From ULPDU_Length, or, as the older draft may be read, from the leading marker
+            // (MPA-011).
             fpduptr == (at - header_at) as u16 || fpduptr == at as u16
         })
     }

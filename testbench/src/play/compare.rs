@@ -19,8 +19,8 @@ pub struct Comparison {
 
 impl Comparison {
     /// Compare what both have shown since the last call. Segments and host frames are in one order;
-    /// FPDUs and completions in the order of each connection, because the hardware serves connections
-    /// independently of each other.
+    /// FPDUs and completions in the order of each connection, because the hardware serves
+    /// connections independently of each other.
     pub fn compare(&mut self, rtl: &mut Tally, model: &mut Tally) {
         let from = self.segments_seen;
         self.sequence("segment", &rtl.segments[from..], &model.segments[from..]);

@@ -348,8 +348,8 @@ impl<'a> Player<'a> {
         renewal || unposted
     }
 
-    /// Renew regions that frame `frame` writes again, and post buffers: as many as fit, and those of
-    /// this frame in any case.
+    /// Renew regions that frame `frame` writes again, and post buffers: as many as fit, and those
+    /// of this frame in any case.
     fn attend(&mut self, flow: usize, frame: usize) -> Result<(), DriverError> {
         let active = &self.active[&flow];
         let due = active

@@ -169,9 +169,8 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
         if self.nothing_waits.val() & self.makes_room.val() {
             self.head.d.next = self.data_in.val();
         }
-        self.head_valid.d.next = self.load.val()
-            | self.bypass.val()
-            | (self.head_valid.q.val() & !self.read.val());
+        self.head_valid.d.next =
+            self.load.val() | self.bypass.val() | (self.head_valid.q.val() & !self.read.val());
 
         // The compares look at the registered count only; the late inputs just select.
         if self.push.val() & !self.pop.val() {

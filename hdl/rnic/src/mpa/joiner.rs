@@ -55,7 +55,8 @@ pub struct Joiner<const D: usize, const O: usize, const H: usize> {
     pub almost_full: Signal<Out, Bit>,
     /// Octets of a job.
     pub joined_data: Signal<Out, Bits<D>>,
-    /// How many, from lane 0 on; D/8 but for the last beat, 0 only in a last one (see the head of the file).
+    /// How many, from lane 0 on; D/8 but for the last beat, 0 only in a last one (see the head of
+    /// the file).
     pub joined_octets: Signal<Out, Bits<7>>,
     /// First beat of its job.
     pub joined_first: Signal<Out, Bit>,

@@ -27,9 +27,9 @@
 //! | job to job                                 | 1 to 2                              |
 //! | page given back to being free again        | 4, and 3 per page before it         |
 //!
-//! Synthesis of [`room::Packet64`] (yosys, nextpnr, seed 1, out of context, ECP5-5G -8): 2,235 LUT4,
-//! 2,457 registers, 203 DPR16X4, 67 DP16KD; 198 MHz. The limit is the multiplexer behind the packet
-//! memory, which yosys builds of blocks of 2,048 words.
+//! Synthesis of [`room::Packet64`] (yosys, nextpnr, seed 1, out of context, ECP5-5G -8): 2,235
+//! LUT4, 2,457 registers, 203 DPR16X4, 67 DP16KD; 198 MHz. The limit is the multiplexer behind the
+//! packet memory, which yosys builds of blocks of 2,048 words.
 pub mod types;
 pub mod store;
 pub mod pool;

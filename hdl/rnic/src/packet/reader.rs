@@ -14,8 +14,8 @@
 //! | units      | octets, pages of 256 octets, words of `2^O` octets                             |
 //!
 //! `kill` with the tag of a job that has begun and whose last beat is not yet on its way ends it
-//! early: with a beat of no octets, flagged last. Any other kill is ignored. No more than seven jobs
-//! are between `started` and `job_left`, so a kill finds its job or none.
+//! early: with a beat of no octets, flagged last. Any other kill is ignored. No more than seven
+//! jobs are between `started` and `job_left`, so a kill finds its job or none.
 use super::planner::Planner;
 use super::streamer::Streamer;
 pub use super::types::FrameEntry;

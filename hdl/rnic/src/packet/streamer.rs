@@ -172,7 +172,8 @@ impl<const B: usize, const O: usize> Logic for Streamer<B, O> {
         }
         self.at_last.next = self.word_now.val() == self.last_word.val();
 
-        // A segment without octets, or of a killed job, is skipped; as the job's last it becomes a beat of nothing.
+        // A segment without octets, or of a killed job, is skipped; as the job's last it becomes a
+        // beat of nothing.
         self.skip_job.d.next = self.killed.val().get_bit(self.tag.q.val().index());
         self.skipped.next = self.part.val().nothing | self.skip_job.q.val();
         self.go.next = self.segment_valid.val() & !self.hold.val() & !self.gap.q.val();
