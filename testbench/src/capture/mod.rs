@@ -1,6 +1,6 @@
 //! Captures: frames out of files, and what a device must know of the flows in them.
 //!
-//! - [`file`]: pcap and pcapng, plain or gzip, into whole Ethernet frames.
+//! - [`mod@file`]: pcap and pcapng, plain or gzip, into whole Ethernet frames.
 //! - [`reassembly`]: octets of one TCP direction in order, however they arrived.
 //! - [`startup`]: MPA Request and Reply frames (RFC 5044 section 7.1, RFC 6581 section 9).
 //! - [`flow`]: the flows of a capture, and what must be set up for each before it is played.
