@@ -3,7 +3,7 @@
 use indicatif::ProgressBar;
 use rnic_testbench::capture;
 use rnic_testbench::play::{play, Options, Report};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn captures() -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("captures");
@@ -21,7 +21,7 @@ fn captures() -> Vec<PathBuf> {
     paths
 }
 
-fn run(path: &PathBuf, options: &Options) -> Report {
+fn run(path: &Path, options: &Options) -> Report {
     let capture = capture::read(path).expect("the project's captures are whole");
     let flows = capture::flows(&capture, None);
     let report = play(&capture, &flows, options, &ProgressBar::hidden());
