@@ -44,8 +44,10 @@ pub enum Event {
 
 impl Host {
     pub fn new(max_payload: u32) -> Self {
-        let mut limits = Limits::default();
-        limits.max_payload = TransferSize::from_encoding(max_payload).expect("0 to 2");
+        let limits = Limits {
+            max_payload: TransferSize::from_encoding(max_payload).expect("0 to 2"),
+            ..Default::default()
+        };
         Self {
             memory: HashMap::new(),
             octets_written: 0,
