@@ -41,13 +41,22 @@ const COUNTERS: usize = 41;
 /// # Panics
 /// If `width` is not 64, 128 or 512.
 pub fn verilog(width: usize) -> Result<String, EmitError> {
-    match width {
+    let emit = move || match width {
         64 => verilog_named("rnic", &Rnic64::standalone()),
         128 => verilog_named("rnic", &Rnic128::standalone()),
         512 => verilog_named("rnic", &Rnic512::standalone()),
         other => panic!("there is no core of width {other}: use 64, 128 or 512"),
-    }
+    };
+    // A core is one value of some megabytes, more than the stack of a test's thread.
+    let thread = std::thread::Builder::new().stack_size(STACK_OCTETS);
+    let emitting = thread.spawn(emit).expect("a thread can be started");
+    emitting
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
+
+/// Stack for building and emitting a core, amply.
+const STACK_OCTETS: usize = 256 << 20;
 
 /// Declares the core of one width. The rooms of a width are types of their own; the joining is the
 /// same text for all.

@@ -106,7 +106,7 @@ fn row(
     pattern: Pattern,
     size: usize,
     connections: usize,
-) -> Result<RateRow, DriverError> {
+) -> Result<RateRow, BringUpError> {
     let goal = goal_cycles(width, size);
     let mut count = ((RUN_CYCLES / goal).ceil() as usize).max(FRAMES_MIN);
     if pattern == Pattern::Send {
@@ -115,9 +115,19 @@ fn row(
     let per_connection = count.div_ceil(connections).max(2);
     let alone = run(rig, pattern, size, 1, 2, None)?;
     let saturated = run(rig, pattern, size, connections, per_connection, None)?;
-    let paced = run(rig, pattern, size, connections, per_connection, Some(goal))?;
     let extra = (saturated.frames - alone.frames) as f64;
-    let cycles = (saturated.cycles - alone.cycles) as f64 / extra;
+    let mut cycles = (saturated.cycles - alone.cycles) as f64 / extra;
+    if saturated.lost > 0 {
+        // Frames without gaps overrun the core: what it takes is found by trying paces.
+        *rig = Rig::new(width)?;
+    }
+    let paced = run(rig, pattern, size, connections, per_connection, Some(goal))?;
+    if paced.lost > 0 {
+        let load = (pattern, size, connections, per_connection);
+        cycles = goal * least_lossless_factor(rig, width, load, goal)?;
+    } else if saturated.lost > 0 {
+        cycles = goal;
+    }
     Ok(RateRow {
         pattern,
         frame_octets: size,
@@ -125,9 +135,29 @@ fn row(
         goal_cycles: goal,
         cycles,
         ratio: cycles / goal,
-        lost: paced.lost + saturated.lost,
+        lost: paced.lost,
     })
 }
+
+/// The smallest of some multiples of `goal` at which nothing is lost; infinite if there is none.
+fn least_lossless_factor(
+    rig: &mut Rig,
+    width: usize,
+    (pattern, size, connections, per_connection): (Pattern, usize, usize, usize),
+    goal: f64,
+) -> Result<f64, BringUpError> {
+    for factor in SLOWER {
+        *rig = Rig::new(width)?;
+        let slower = Some(goal * factor);
+        if run(rig, pattern, size, connections, per_connection, slower)?.lost == 0 {
+            return Ok(factor);
+        }
+    }
+    Ok(f64::INFINITY)
+}
+
+/// Multiples of the goal that are tried where the goal is missed.
+const SLOWER: [f64; 10] = [1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.6, 2.0, 2.5, 3.0];
 
 /// Sends in one run: as many as there are buffers.
 fn sends(connections: usize) -> usize {
