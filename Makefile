@@ -7,7 +7,7 @@ CAPTURE := testbench/captures/rping-v4-crc.pcap
 GENERATED := --package rnic-testbench --test registers --test conformance
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo test lint emit timing generate check-generated clean
+.PHONY: help tools demo test lint bench emit timing generate check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ lint: ## format, clippy and rustdoc, no warning allowed
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+
+bench: tools ## cycles a frame, latency and simulation speed (WIDTH=64, 128 or 512)
+	@$(RNIC) bench --width $(WIDTH)
 
 emit: ## Verilog of the core into build/emit-wWIDTH/rnic.v (WIDTH=64, 128 or 512)
 	@$(RNIC) emit --width $(WIDTH) --out build/emit-w$(WIDTH)

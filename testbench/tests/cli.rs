@@ -122,6 +122,7 @@ fn options_that_cannot_be_used_are_named_with_what_to_use() {
         &["--width", "32"],
     );
     refuses(&["emit"], &["--out"]);
+    refuses(&["bench", "--width", "65"], &["--width", "65"]);
 }
 
 #[test]
@@ -222,7 +223,12 @@ fn files_beside_the_capture_are_named_when_they_cannot_be_used() {
 
 #[test]
 fn help_shows_an_example_for_every_command() {
-    for command in [&["--help"][..], &["play", "--help"], &["emit", "--help"]] {
+    for command in [
+        &["--help"][..],
+        &["play", "--help"],
+        &["emit", "--help"],
+        &["bench", "--help"],
+    ] {
         let output = rnic(command);
         let said = stdout(&output);
         assert_eq!(output.status.code(), Some(0));

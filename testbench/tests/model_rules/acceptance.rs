@@ -127,7 +127,7 @@ fn a_segment_ahead_of_a_gap_is_dropped() {
     }
 }
 
-/// MPA-038: what was passed up once is not passed up again, whatever it holds now.
+/// MPA-038, MPA-039: what was passed up once is not passed up again, whatever it holds now.
 #[test]
 fn a_segment_with_nothing_new_is_dropped() {
     for start in STARTS {

@@ -105,8 +105,8 @@ fn rig(config: StreamConfig, messages: &[Message]) -> Rig {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// MPA-046, MPA-047, MPA-048, MPA-049, MPA-050, MPA-051, MPA-065: wherever the stream is cut,
-    /// the result is the same, and it is what was sent.
+    /// MPA-046, MPA-047, MPA-048, MPA-049, MPA-050, MPA-051, MPA-063, MPA-065: wherever the stream
+    /// is cut, into single octets too, the result is the same, and it is what was sent.
     #[test]
     fn no_segmentation_changes_the_result(
         config in stream(),
