@@ -8,6 +8,7 @@ use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// What to build.
 #[derive(Debug)]
@@ -44,6 +45,8 @@ pub fn verilator_root() -> Result<PathBuf, SimError> {
         .ok_or_else(missing)
 }
 
+static BUILDING: Mutex<()> = Mutex::new(());
+
 /// Build the model unless it is there; the path of its library.
 pub fn build(options: &Options) -> Result<PathBuf, SimError> {
     let shim_text = shim::text(options.inputs, options.outputs, options.trace);
@@ -55,11 +58,13 @@ pub fn build(options: &Options) -> Result<PathBuf, SimError> {
         .join("verilated")
         .join(format!("{:016x}", hasher.finish()));
     let library = folder.join("librnic.so");
+    // Threads of one process build one after the other: the second finds what the first has built.
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     if library.exists() {
         return Ok(library);
     }
     // Built aside and moved into place whole: a build that is cut off leaves nothing half done, and
-    // two that run at once do not meet.
+    // two processes that build at once do not meet.
     let work = folder.with_extension(format!("work{}", std::process::id()));
     fs::create_dir_all(&work).map_err(|source| SimError::Io {
         path: work.clone(),
