@@ -2,7 +2,8 @@
 //!
 //! A message port is three signals: `<name>` (the struct), `<name>_valid`, `<name>_ready`; it is
 //! taken in a cycle in which both are high. The receiving room opens with a FIFO, so `ready` comes
-//! from a register. `valid` never waits for `ready`.
+//! from a register. `valid` never waits for `ready`. A message without `ready` says why it needs
+//! none.
 // LogicStruct derives accessors without documentation; every field here is documented by hand.
 #![allow(missing_docs)]
 use rust_hdl::prelude::*;
@@ -199,8 +200,10 @@ pub struct FpduInfo {
     pub tail_page: Bits<9>,
 }
 
-/// MPA to DDP: an FPDU has passed; its octets, from ULPDU_Length on and without markers and CRC,
-/// wait in the placement buffer (not for `FPDU_CHECK`).
+/// MPA to DDP: an FPDU is passing, and its first words are there; its octets, from ULPDU_Length on
+/// and without markers and CRC, go to the placement buffer (not for `FPDU_CHECK`). It passes whole.
+///
+/// The port has no `ready`: DDP has `record_room` high while it can take two records more.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FpduRecord {
     /// As in [`FpduInfo`].
@@ -213,10 +216,6 @@ pub struct FpduRecord {
     pub sequence_end: Bits<32>,
     /// ULPDU_Length in octets; for `FPDU_HOST` the octets of the frame.
     pub ulpdu_length: Bits<16>,
-    /// CRC32C is right, or not checked. True for `FPDU_PLACE`.
-    pub crc_good: Bit,
-    /// Every marker agrees with the FPDU's start. True for `FPDU_PLACE`.
-    pub marker_good: Bit,
     /// The first five words without markers: ULPDU_Length and DDP header; octet string, octet 0 in
     /// bits 7:0. What lies beyond the ULPDU is undefined.
     pub header: Bits<160>,
@@ -226,6 +225,18 @@ pub struct FpduRecord {
     pub head_page: Bits<9>,
     /// `FPDU_HOST`: last page of the frame.
     pub tail_page: Bits<9>,
+}
+
+/// MPA to DDP: an `FPDU_NORMAL` or `FPDU_CHECK` has passed. One for each such record, in the order
+/// of the records and after its record; none for `FPDU_PLACE` and `FPDU_HOST`.
+///
+/// The port has no `ready`: DDP holds as many verdicts as records.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FpduVerdict {
+    /// CRC32C is right, or not checked.
+    pub crc_good: Bit,
+    /// Every marker agrees with the FPDU's start.
+    pub marker_good: Bit,
 }
 
 /// DDP to placement: take the next FPDU out of the placement buffer, and what to do with it.

@@ -317,7 +317,9 @@ macro_rules! core {
                 // MPA to DDP.
                 self.ddp.record.next = self.mpa.record.val();
                 self.ddp.record_valid.next = self.mpa.record_valid.val();
-                self.mpa.record_ready.next = self.ddp.record_ready.val();
+                self.mpa.record_room.next = self.ddp.record_room.val();
+                self.ddp.fpdu_verdict.next = self.mpa.verdict.val();
+                self.ddp.fpdu_verdict_valid.next = self.mpa.verdict_valid.val();
                 self.manager.stopped.next = self.ddp.stopped.val();
                 self.manager.stopped_valid.next = self.ddp.stopped_valid.val();
                 self.ddp.stopped_ready.next = self.manager.stopped_ready.val();

@@ -9,11 +9,13 @@
 //! ```
 //!
 //! | latency    | front: 4 cycles from a new head; checks: 5 cycles from `take` to `verdict` |
+//! |            | or 1 from the verdict of MPA (`decide`), if that is later                  |
 //! | throughput | as [`super::sequencer`] steps it                                           |
 //! | units      | see [`crate::messages::FpduRecord`] and [`super::segment`]                 |
 //!
 //! What stands in front of `take` only table operations change; what stands behind it records
-//! change too: `commit` writes it before the next `take`.
+//! change too: `commit` writes it before the next `take`. A record that waits in cycle 4 for its
+//! verdict is still the head of the FIFO, and everything holds still.
 use super::context::StreamContext;
 use super::envelope::EnvelopeCheck;
 use super::header::HeaderDecode;
@@ -22,7 +24,7 @@ use super::segment::{Segment, Verdict};
 use super::tables::{TablePort, TableWrites};
 use super::untagged::UntaggedQueues;
 use super::verdict::VerdictEncode;
-use crate::messages::{FpduRecord, TableRequest, FPDU_CHECK, FPDU_HOST};
+use crate::messages::{FpduRecord, FpduVerdict, TableRequest, FPDU_CHECK, FPDU_HOST};
 use crate::stag::room::StagRoom;
 use rust_hdl::prelude::*;
 
@@ -33,7 +35,7 @@ pub struct Checks {
     pub clock: Signal<In, Clock>,
     /// Synchronous; forgets the table operation at hand.
     pub reset: Signal<In, Bit>,
-    /// The record in front; holds still until `take`.
+    /// The record in front; holds still until it leaves, with `take` or later.
     pub head: Signal<In, FpduRecord>,
     /// Hash of its STag.
     pub head_hash: Signal<In, Bits<32>>,
@@ -43,6 +45,10 @@ pub struct Checks {
     pub address_there: Signal<In, Bit>,
     /// See [`super::sequencer::Sequencer`].
     pub decide: Signal<In, Bit>,
+    /// With `decide`: the verdict of MPA ...
+    pub fpdu_verdict: Signal<In, FpduVerdict>,
+    /// ... if the record has one.
+    pub is_judged: Signal<In, Bit>,
     /// See [`super::sequencer::Sequencer`].
     pub commit: Signal<In, Bit>,
     /// See [`TablePort`].
@@ -98,6 +104,8 @@ impl Default for Checks {
             take: Default::default(),
             address_there: Default::default(),
             decide: Default::default(),
+            fpdu_verdict: Default::default(),
+            is_judged: Default::default(),
             commit: Default::default(),
             may_start: Default::default(),
             may_run: Default::default(),
@@ -140,8 +148,6 @@ impl Logic for Checks {
         // In front; at `take` the record moves into the checks.
         self.header.header.next = self.head.val().header;
         self.header.ulpdu_length.next = self.head.val().ulpdu_length;
-        self.header.crc_good.next = self.head.val().crc_good;
-        self.header.marker_good.next = self.head.val().marker_good;
         self.header_octets.next = self.head.val().header;
         self.order.octets.next = self.header_octets.val().get_bits::<32>(32);
         self.stag.hash.next = self.head_hash.val();
@@ -185,6 +191,8 @@ impl Logic for Checks {
         self.judge.behind.next = self.untagged.behind.val();
         self.judge.not_posted.next = self.untagged.not_posted.val();
         self.judge.gap.next = self.untagged.gap.val();
+        self.judge.crc_good.next = self.fpdu_verdict.val().crc_good | !self.is_judged.val();
+        self.judge.marker_good.next = self.fpdu_verdict.val().marker_good | !self.is_judged.val();
         self.judge.decide.next = self.decide.val();
         if self.address_there.val() {
             self.held_address.d.next = self.untagged.address.val();

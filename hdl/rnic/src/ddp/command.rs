@@ -132,7 +132,7 @@ impl Logic for CommandCompose {
         // Opcode and QN are known only where there is a DDP header that the CRC vouches for.
         self.opcode.next = 0.into();
         self.qn.next = 0.into();
-        if self.segment.val().known {
+        if self.verdict.val().known {
             self.opcode.next = self.segment.val().opcode;
             self.qn.next = self.segment.val().qn;
         }
@@ -212,7 +212,7 @@ impl Logic for CommandCompose {
         self.event_now.next.ulpdu_length = self.record.val().ulpdu_length;
         self.event_now.next.error = self.verdict.val().error;
         self.event_now.next.opcode = self.opcode.val();
-        self.event_now.next.opcode_valid = self.segment.val().known;
+        self.event_now.next.opcode_valid = self.verdict.val().known;
         self.event_now.next.placed_octets = self.placed.val();
         if self.load.val() {
             self.held_command.d.next = self.now.val();

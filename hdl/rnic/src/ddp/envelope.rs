@@ -1,14 +1,14 @@
-//! Envelope: CRC, markers, length, versions, queue number and opcode of an FPDU.
+//! Envelope: length, versions, queue number and opcode of an FPDU.
 //!
 //! ```text
 //!            cycle 1                 cycle 2
-//! segment -> queue open, opcode --> frame, length, versions, cycle 1 --> error, refused
+//! segment -> queue open, opcode --> length, versions, cycle 1 --> error, refused
 //! ```
 //!
 //! | latency    | 2 cycles, from cycle 1 to `error`, `refused` in cycle 3                  |
 //! | throughput | one FPDU per 2 cycles                                                    |
 //! | units      | errors are numbers of `rnic_abi::errors::StreamError`                    |
-//! | source     | ARCHITECTURE.md, "ddp, stag": its rows from CRC to opcode, in that order |
+//! | source     | ARCHITECTURE.md, "ddp, stag": its rows from length to opcode, in order  |
 //!
 //! `segment` and `is_open` hold still in cycles 1 and 2. The tests of this block need no region and
 //! no buffer; what passes them is left to [`super::verdict`].
@@ -16,7 +16,7 @@ use super::segment::Segment;
 use rnic_abi::errors::StreamError;
 use rust_hdl::prelude::*;
 
-/// The tests before STag and MSN.
+/// The tests between markers and STag or MSN.
 #[derive(LogicBlock)]
 pub struct EnvelopeCheck {
     /// The only clock; every port is synchronous to its rising edge.
@@ -40,8 +40,6 @@ pub struct EnvelopeCheck {
     rdmap_version: Signal<Local, Bits<2>>,
     form_now: Signal<Local, Bits<5>>,
     header_now: Signal<Local, Bits<5>>,
-    mpa_crc: Constant<Bits<5>>,
-    mpa_marker: Constant<Bits<5>>,
     mpa_zero_length: Constant<Bits<5>>,
     ddp_short_header: Constant<Bits<5>>,
     ddp_tagged_version: Constant<Bits<5>>,
@@ -73,8 +71,6 @@ impl Default for EnvelopeCheck {
             rdmap_version: Default::default(),
             form_now: Default::default(),
             header_now: Default::default(),
-            mpa_crc: number(StreamError::MpaCrc),
-            mpa_marker: number(StreamError::MpaMarker),
             mpa_zero_length: number(StreamError::MpaZeroLength),
             ddp_short_header: number(StreamError::DdpShortHeader),
             ddp_tagged_version: number(StreamError::DdpTaggedVersion),
@@ -99,16 +95,11 @@ impl Logic for EnvelopeCheck {
         }
         self.form_error.d.next = self.form_now.val();
 
-        // Cycle 2: CRC, markers, length, versions; then cycle 1.
+        // Cycle 2: length, versions; then cycle 1.
         self.ddp_version.next = self.segment.val().ddp_version;
         self.rdmap_version.next = self.segment.val().rdmap_version;
         self.header_now.next = self.form_error.q.val();
-        if self.segment.val().frame_bad {
-            self.header_now.next = self.mpa_crc.val();
-            if self.segment.val().crc_good {
-                self.header_now.next = self.mpa_marker.val();
-            }
-        } else if self.segment.val().zero_length {
+        if self.segment.val().zero_length {
             // RFC 6581 8: valid as the first FPDU of a stream, the ready-to-receive message.
             self.header_now.next = self.mpa_zero_length.val();
             if self.is_first.val() {

@@ -31,10 +31,6 @@ pub struct HeaderDecode {
     pub header: Signal<In, Bits<160>>,
     /// Octets of the ULPDU.
     pub ulpdu_length: Signal<In, Bits<16>>,
-    /// CRC32C is right.
-    pub crc_good: Signal<In, Bit>,
-    /// Every marker is right.
-    pub marker_good: Signal<In, Bit>,
     /// The segment, two cycles later.
     pub segment: Signal<Out, Segment>,
     order: OctetOrder<160>,
@@ -61,8 +57,6 @@ impl Default for HeaderDecode {
             clock: Default::default(),
             header: Default::default(),
             ulpdu_length: Default::default(),
-            crc_good: Default::default(),
-            marker_good: Default::default(),
             segment: Default::default(),
             order: Default::default(),
             number: Default::default(),
@@ -99,8 +93,6 @@ impl Logic for HeaderDecode {
         self.low_queue_bits.next = self.queue_number.val().get_bits::<2>(0);
 
         self.now.next = self.decoded.q.val();
-        self.now.next.frame_bad = !self.crc_good.val() | !self.marker_good.val();
-        self.now.next.crc_good = self.crc_good.val();
         self.now.next.zero_length = !self.ulpdu_length.val().any();
         self.now.next.tagged = self.is_tagged.val();
         self.now.next.last = self.control.val().get_bit(14);
@@ -156,9 +148,7 @@ impl Logic for HeaderDecode {
         self.held.next.mo_end = bit_cast::<33, 32>(self.decoded.q.val().mo)
             + bit_cast::<33, 16>(self.decoded.q.val().payload);
         self.held.next.has_payload = self.decoded.q.val().payload != 0;
-        self.held.next.known = !self.decoded.q.val().frame_bad
-            & !self.decoded.q.val().zero_length
-            & !self.decoded.q.val().short;
+        self.held.next.known = !self.decoded.q.val().zero_length & !self.decoded.q.val().short;
         self.summed.d.next = self.held.val();
         self.segment.next = self.summed.q.val();
     }

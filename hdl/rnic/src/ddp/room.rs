@@ -1,38 +1,47 @@
 //! The room as one block: FIFO of records in, place commands, stop messages and trace out.
 //!
 //! ```text
-//! record --> [ FIFO, 16 ] --> [ checks ] --> [ compose ] --> command
-//!     \--> hash --^               ^  ^            |-------> stopped
-//!                    [ sequencer ]   |            \-------> event, counts
-//!                            table bus
+//! record --> [ FIFO, 16 ] ---> [ checks ] --> [ compose ] --> command
+//!     \--> hash --^              ^   ^  ^           |-------> stopped
+//! verdict --> [ FIFO, 32 ] ------+   |  |           \-------> event, counts
+//!                     [ sequencer ]--+  table bus
 //! ```
 //!
-//! | latency    | 11 cycles, `record` taken to `command_valid`, in an empty room |
-//! | throughput | one record per 6 cycles                                        |
-//! | units      | see [`crate::messages`]                                        |
+//! | latency    | 11 cycles, `record_valid` to `command_valid`, in an empty room; |
+//! |            | 3 from `fpdu_verdict_valid`, if that is later                   |
+//! | throughput | one record per 6 cycles                                         |
+//! | units      | see [`crate::messages`]                                         |
+//!
+//! No verdict is lost: each comes after its record, and there are 17 records at most that have not
+//! used theirs, one in the checks and 16 in the FIFO.
 use super::checks::Checks;
 use super::command::CommandCompose;
 use super::octet_order::OctetOrder;
 use super::segment::Arrival;
 use super::sequencer::Sequencer;
 use crate::common::fifo::Fifo;
-use crate::messages::{FpduEvent, FpduRecord, PlaceCommand, TableRequest};
+use crate::messages::{FpduEvent, FpduRecord, FpduVerdict, PlaceCommand, TableRequest};
+use crate::messages::{FPDU_CHECK, FPDU_NORMAL};
 use crate::stag::hash::StagHash;
 use rust_hdl::prelude::*;
 
 /// DDP and RDMAP checks of received FPDUs.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct DdpRoom {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; forgets the records inside, not the tables.
     pub reset: Signal<In, Bit>,
-    /// An FPDU that has passed MPA.
+    /// An FPDU that passes MPA.
     pub record: Signal<In, FpduRecord>,
-    /// `record` is offered.
+    /// `record` is new, and taken.
     pub record_valid: Signal<In, Bit>,
-    /// `record` is taken.
-    pub record_ready: Signal<Out, Bit>,
+    /// Two records more can be taken.
+    pub record_room: Signal<Out, Bit>,
+    /// An FPDU has passed MPA.
+    pub fpdu_verdict: Signal<In, FpduVerdict>,
+    /// `fpdu_verdict` is new, and taken.
+    pub fpdu_verdict_valid: Signal<In, Bit>,
     /// What to do with the FPDU's beats.
     pub command: Signal<Out, PlaceCommand>,
     /// `command` is offered.
@@ -66,6 +75,7 @@ pub struct DdpRoom {
     order: OctetOrder<32>,
     hash: StagHash,
     queue: Fifo<Arrival, 4, 5>,
+    verdicts: Fifo<FpduVerdict, 5, 6>,
     sequencer: Sequencer,
     checks: Checks,
     compose: CommandCompose,
@@ -77,7 +87,59 @@ pub struct DdpRoom {
     header: Signal<Local, Bits<160>>,
     stag: Signal<Local, Bits<32>>,
     arrival: Signal<Local, Arrival>,
+    head: Signal<Local, FpduRecord>,
     told: Signal<Local, FpduEvent>,
+    fpdu_normal: Constant<Bits<2>>,
+    fpdu_check: Constant<Bits<2>>,
+}
+
+impl Default for DdpRoom {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            record: Default::default(),
+            record_valid: Default::default(),
+            record_room: Default::default(),
+            fpdu_verdict: Default::default(),
+            fpdu_verdict_valid: Default::default(),
+            command: Default::default(),
+            command_valid: Default::default(),
+            command_ready: Default::default(),
+            stopped: Default::default(),
+            stopped_valid: Default::default(),
+            stopped_ready: Default::default(),
+            fpdu_event: Default::default(),
+            fpdu_event_valid: Default::default(),
+            count_fpdu: Default::default(),
+            error_number: Default::default(),
+            error_valid: Default::default(),
+            table_request: Default::default(),
+            table_valid: Default::default(),
+            table_done: Default::default(),
+            table_data: Default::default(),
+            order: Default::default(),
+            hash: Default::default(),
+            // Not almost full: two places are free.
+            queue: Fifo::new(1),
+            verdicts: Default::default(),
+            sequencer: Default::default(),
+            checks: Default::default(),
+            compose: Default::default(),
+            has_command: Default::default(),
+            has_stopped: Default::default(),
+            has_event: Default::default(),
+            counts: Default::default(),
+            has_error: Default::default(),
+            header: Default::default(),
+            stag: Default::default(),
+            arrival: Default::default(),
+            head: Default::default(),
+            told: Default::default(),
+            fpdu_normal: Constant::new(FPDU_NORMAL.into()),
+            fpdu_check: Constant::new(FPDU_CHECK.into()),
+        }
+    }
 }
 
 impl Logic for DdpRoom {
@@ -92,7 +154,7 @@ impl Logic for DdpRoom {
             counts,
             has_error
         );
-        clock!(self, clock, queue, sequencer, checks, compose);
+        clock!(self, clock, queue, verdicts, sequencer, checks, compose);
 
         // The STag is hashed on its way into the FIFO.
         self.header.next = self.record.val().header;
@@ -103,22 +165,32 @@ impl Logic for DdpRoom {
         self.arrival.next.hash = self.hash.hash.val();
         self.queue.reset.next = self.reset.val();
         self.queue.data_in.next = self.arrival.val();
-        self.queue.write.next = self.record_valid.val() & !self.queue.full.val();
-        self.record_ready.next = !self.queue.full.val();
+        self.queue.write.next = self.record_valid.val();
+        self.record_room.next = !self.queue.almost_full.val();
+        self.verdicts.reset.next = self.reset.val();
+        self.verdicts.data_in.next = self.fpdu_verdict.val();
+        self.verdicts.write.next = self.fpdu_verdict_valid.val();
 
         self.sequencer.reset.next = self.reset.val();
         self.sequencer.head_valid.next = !self.queue.empty.val();
+        self.head.next = self.queue.data_out.val().record;
+        self.sequencer.head_judged.next = (self.head.val().kind == self.fpdu_normal.val())
+            | (self.head.val().kind == self.fpdu_check.val());
+        self.sequencer.verdict_valid.next = !self.verdicts.empty.val();
+        self.verdicts.read.next = self.sequencer.take_verdict.val();
         self.sequencer.outputs_free.next = !self.has_command.q.val() & !self.has_stopped.q.val();
         self.sequencer.hold.next = self.checks.hold.val();
         self.sequencer.restart.next = self.checks.restart.val();
-        self.queue.read.next = self.sequencer.take.val();
+        self.queue.read.next = self.sequencer.leave.val();
 
         self.checks.reset.next = self.reset.val();
-        self.checks.head.next = self.queue.data_out.val().record;
+        self.checks.head.next = self.head.val();
         self.checks.head_hash.next = self.queue.data_out.val().hash;
         self.checks.take.next = self.sequencer.take.val();
         self.checks.address_there.next = self.sequencer.address.val();
         self.checks.decide.next = self.sequencer.decide.val();
+        self.checks.fpdu_verdict.next = self.verdicts.data_out.val();
+        self.checks.is_judged.next = self.sequencer.is_judged.val();
         self.checks.commit.next = self.sequencer.commit.val();
         self.checks.may_start.next = self.sequencer.may_start.val();
         self.checks.may_run.next = self.sequencer.may_run.val();

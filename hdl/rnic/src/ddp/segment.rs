@@ -16,15 +16,11 @@ pub struct Arrival {
 /// A DDP segment, as its header says. Fields mean something only where the header holds them.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Segment {
-    /// The CRC or a marker is wrong.
-    pub frame_bad: Bit,
-    /// The CRC is right (and a marker is wrong, if `frame_bad`).
-    pub crc_good: Bit,
     /// ULPDU_Length is 0: there is no segment.
     pub zero_length: Bit,
     /// The ULPDU is shorter than its DDP header.
     pub short: Bit,
-    /// Frame and length are right: there is a DDP header.
+    /// The length is right: there is a DDP header, if CRC and markers are right.
     pub known: Bit,
     /// T: tagged buffer model.
     pub tagged: Bit,
@@ -87,4 +83,6 @@ pub struct Verdict {
     pub event: Bit,
     /// A place command is due.
     pub command: Bit,
+    /// There is a DDP header, and CRC and markers vouch for it.
+    pub known: Bit,
 }

@@ -8,13 +8,15 @@
 //! ```
 //!
 //! | latency    | a write: 3 cycles in an idle room, at most 15 in a busy one; a read: 2 more |
+//! |            | (a record that waits for its verdict goes back in front: 1 cycle)           |
 //! | throughput | one operation at a time                                                     |
 //! | units      | index and words as in `rnic_abi::tables`                                    |
 //!
 //! Operations are atomic between records: the write happens while no record is between its first
 //! look at a stateful memory and its last write (`may_run`), and `restart` makes the record that
 //! waits in front look everything up again. A record whose command waits for its receiver is done
-//! looking: a full completion queue cannot hold up a table operation. `may_start` lets a waiting
+//! looking, and one that waits for its verdict gives way (see [`super::sequencer`]): a full
+//! completion queue cannot hold up a table operation. `may_start` lets a waiting
 //! record through between two operations.
 // LogicStruct derives accessors without documentation.
 #![allow(missing_docs)]

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!               cycle 3                                     cycle 4
-//! envelope, --> STag, association, access, wrap;        --> bounds; order of MSN --> verdict
-//! segment       MO, length, invalidate
+//! envelope, --> STag, association, access, wrap;        --> CRC, markers; bounds; --> verdict
+//! segment       MO, length, invalidate                      order of MSN
 //! ```
 //!
 //! | latency    | `verdict` follows `decide` (cycle 4) by one cycle and then holds           |
@@ -12,8 +12,9 @@
 //! | source     | ARCHITECTURE.md, "ddp, stag": the order of tests is the order of its table |
 //!
 //! `segment`, `is_host` and `is_check` hold still from cycle 1 to cycle 4; each other input enters
-//! in the cycle that its port names. A later group of tests counts only if every earlier group
-//! passed, so the first failing test wins.
+//! in the cycle that its port names. Cycle 4 lasts until `decide`; while it does, the inputs of all
+//! cycles hold still. A later group of tests counts only if every earlier group passed, so the
+//! first failing test wins. CRC and markers, first in order, are known last.
 use super::envelope::number;
 use super::segment::{Segment, Verdict};
 use rnic_abi::errors::StreamError;
@@ -47,6 +48,10 @@ pub struct VerdictEncode {
     pub mo_bad: Signal<In, Bit>,
     /// Cycle 3: the payload ends beyond the buffer.
     pub too_long: Signal<In, Bit>,
+    /// Cycle 4, with `decide`: CRC32C is right.
+    pub crc_good: Signal<In, Bit>,
+    /// Cycle 4, with `decide`: every marker is right.
+    pub marker_good: Signal<In, Bit>,
     /// Cycle 4: the octets are not inside the region.
     pub outside: Signal<In, Bit>,
     /// Cycle 4: the MSN is before the expected one.
@@ -55,7 +60,7 @@ pub struct VerdictEncode {
     pub not_posted: Signal<In, Bit>,
     /// Cycle 4: the MSN is not the expected one.
     pub gap: Signal<In, Bit>,
-    /// Cycle 4: this is cycle 4.
+    /// Cycle 4: this is its last cycle.
     pub decide: Signal<In, Bit>,
     /// What was found; holds from cycle 5 until after the next `decide`.
     pub verdict: Signal<Out, Verdict>,
@@ -72,11 +77,14 @@ pub struct VerdictEncode {
     may_sink: Signal<Local, Bits<5>>,
     may_invalidate: Signal<Local, Bits<5>>,
     access_bad: Signal<Local, Bit>,
+    frame_bad: Signal<Local, Bit>,
     is_refused: Signal<Local, Bit>,
     is_live: Signal<Local, Bit>,
     is_accepted: Signal<Local, Bit>,
     error_now: Signal<Local, Bits<5>>,
     now: Signal<Local, Verdict>,
+    mpa_crc: Constant<Bits<5>>,
+    mpa_marker: Constant<Bits<5>>,
     remote_write: Constant<Bits<5>>,
     read_sink: Constant<Bits<5>>,
     remote_invalidate: Constant<Bits<5>>,
@@ -107,6 +115,8 @@ impl Default for VerdictEncode {
             rights: Default::default(),
             mo_bad: Default::default(),
             too_long: Default::default(),
+            crc_good: Default::default(),
+            marker_good: Default::default(),
             outside: Default::default(),
             behind: Default::default(),
             not_posted: Default::default(),
@@ -126,11 +136,14 @@ impl Default for VerdictEncode {
             may_sink: Default::default(),
             may_invalidate: Default::default(),
             access_bad: Default::default(),
+            frame_bad: Default::default(),
             is_refused: Default::default(),
             is_live: Default::default(),
             is_accepted: Default::default(),
             error_now: Default::default(),
             now: Default::default(),
+            mpa_crc: number(StreamError::MpaCrc),
+            mpa_marker: number(StreamError::MpaMarker),
             remote_write: Constant::new(LiteralType::from(RIGHT_REMOTE_WRITE).into()),
             read_sink: Constant::new(LiteralType::from(RIGHT_READ_SINK).into()),
             remote_invalidate: Constant::new(LiteralType::from(RIGHT_REMOTE_INVALIDATE).into()),
@@ -205,7 +218,7 @@ impl Logic for VerdictEncode {
         self.late_refused.d.next = self.late_now.val().any();
         self.stopped_q2.d.next = self.stopped.q.val();
 
-        // Cycle 4: bounds or MSN, and the sum of it all.
+        // Cycle 4: bounds or MSN, then what comes before all else, and the sum of it all.
         self.error_now.next = self.early_error.q.val();
         self.is_refused.next = self.early_refused.q.val();
         if !self.early_refused.q.val() & self.segment.val().known {
@@ -227,6 +240,14 @@ impl Logic for VerdictEncode {
                 } else if self.gap.val() {
                     self.error_now.next = self.ddp_msn.val();
                 }
+            }
+        }
+        self.frame_bad.next = !self.crc_good.val() | !self.marker_good.val();
+        if self.frame_bad.val() {
+            self.is_refused.next = true;
+            self.error_now.next = self.mpa_crc.val();
+            if self.crc_good.val() {
+                self.error_now.next = self.mpa_marker.val();
             }
         }
         self.is_live.next = !self.stopped_q2.q.val() & !self.is_host.val();
@@ -251,10 +272,10 @@ impl Logic for VerdictEncode {
             & (self.segment.val().opcode == 2);
         self.now.next.invalidate =
             self.is_accepted.val() & self.segment.val().known & self.segment.val().invalidates;
-        self.now.next.count =
-            self.is_live.val() & !self.is_check.val() & !self.segment.val().frame_bad;
+        self.now.next.count = self.is_live.val() & !self.is_check.val() & !self.frame_bad.val();
         self.now.next.event = self.is_live.val() & (self.is_refused.val() | !self.is_check.val());
         self.now.next.command = !self.is_check.val() | (self.is_live.val() & self.is_refused.val());
+        self.now.next.known = self.segment.val().known & !self.frame_bad.val();
         if self.decide.val() {
             self.found.d.next = self.now.val();
         }

@@ -8,7 +8,7 @@
 //! Words held back fill the gaps that markers left; after the last beat they may need one beat
 //! more. Every beat but an FPDU's last is full. An FPDU marked `check` gives no placed beats.
 //!
-//! | latency    | 1 cycle; one more for the beat that flushes; `header` one more             |
+//! | latency    | 1 cycle; one more for the beat that flushes                                |
 //! | throughput | one beat per cycle; at least 1 cycle without a beat after each last one    |
 //! | units      | a beat is D bits, L = 2^LG words of 4 octets                               |
 //! | in         | L or L - 1 words, in the last beat 1 to L; the lanes above them are zero   |
@@ -41,6 +41,8 @@ pub struct WordCompact<const D: usize, const P: usize, const LG: usize> {
     pub placed_data: Signal<Out, Bits<D>>,
     /// First five words of the FPDU; zero where it has none.
     pub header: Signal<Out, Bits<160>>,
+    /// One cycle for each FPDU, `check` or not: they are there from now on.
+    pub header_valid: Signal<Out, Bit>,
     // Words that wait for a full beat; zero above them.
     held: DFF<Bits<D>>,
     fill: DFF<Bits<LG>>,
@@ -52,9 +54,8 @@ pub struct WordCompact<const D: usize, const P: usize, const LG: usize> {
     out_data: DFF<Bits<D>>,
     out_valid: DFF<Bit>,
     out_check: DFF<Bit>,
-    out_first: DFF<Bit>,
-    out_second: DFF<Bit>,
     head: DFF<Bits<160>>,
+    head_valid: DFF<Bit>,
     amount: Signal<Local, Bits<9>>,
     appended: Signal<Local, Bits<P>>,
     joined: Signal<Local, Bits<D>>,
@@ -64,6 +65,9 @@ pub struct WordCompact<const D: usize, const P: usize, const LG: usize> {
     first_now: Signal<Local, Bit>,
     second_now: Signal<Local, Bit>,
     fifth: Signal<Local, Bits<32>>,
+    out_now: Signal<Local, Bits<D>>,
+    // The FPDU's last words go out.
+    ends: Signal<Local, Bit>,
     narrow: Constant<Bit>,
     lanes: Constant<Bits<6>>,
     one_lane: Constant<Bits<LG>>,
@@ -88,6 +92,7 @@ impl<const D: usize, const P: usize, const LG: usize> Default for WordCompact<D,
             placed_valid: Default::default(),
             placed_data: Default::default(),
             header: Default::default(),
+            header_valid: Default::default(),
             held: Default::default(),
             fill: Default::default(),
             flush: Default::default(),
@@ -96,9 +101,8 @@ impl<const D: usize, const P: usize, const LG: usize> Default for WordCompact<D,
             out_data: Default::default(),
             out_valid: Default::default(),
             out_check: Default::default(),
-            out_first: Default::default(),
-            out_second: Default::default(),
             head: Default::default(),
+            head_valid: Default::default(),
             amount: Default::default(),
             appended: Default::default(),
             joined: Default::default(),
@@ -108,6 +112,8 @@ impl<const D: usize, const P: usize, const LG: usize> Default for WordCompact<D,
             first_now: Default::default(),
             second_now: Default::default(),
             fifth: Default::default(),
+            out_now: Default::default(),
+            ends: Default::default(),
             narrow: Constant::new(D < 160),
             lanes: Constant::new((1u64 << LG).into()),
             one_lane: Constant::new(1u64.into()),
@@ -119,7 +125,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for WordCompact<D, P
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, held, fill, flush, sent_one, sent_more, out_data, out_valid);
-        dff_setup!(self, clock, out_check, out_first, out_second, head);
+        dff_setup!(self, clock, out_check, head, head_valid);
         self.amount.next = bit_cast::<9, LG>(self.fill.q.val()) << 5;
         self.appended.next = bit_cast::<P, D>(self.closed_data.val()) << self.amount.val();
         self.joined.next = self.held.q.val() | self.appended.val().get_bits::<D>(0);
@@ -130,9 +136,10 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for WordCompact<D, P
 
         self.goes.next = self.flush.q.val();
         self.flush.d.next = false;
-        self.out_data.d.next = self.joined.val();
+        self.ends.next = self.flush.q.val();
+        self.out_now.next = self.joined.val();
         if self.flush.q.val() {
-            self.out_data.d.next = self.held.q.val();
+            self.out_now.next = self.held.q.val();
             self.held.d.next = 0.into();
         } else if self.closed_valid.val() {
             self.goes.next = true;
@@ -149,8 +156,10 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for WordCompact<D, P
             if self.closed_last.val() {
                 self.fill.d.next = 0.into();
                 self.flush.d.next = self.total.val() > self.lanes.val();
+                self.ends.next = self.total.val() <= self.lanes.val();
             }
         }
+        self.out_data.d.next = self.out_now.val();
 
         // Which beat of the FPDU goes out?
         self.first_now.next = !self.sent_one.q.val() & !self.sent_more.q.val();
@@ -166,19 +175,23 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for WordCompact<D, P
             self.sent_more.d.next = !self.first_now.val();
         }
         self.out_valid.d.next = self.goes.val();
-        self.out_first.d.next = self.goes.val() & self.first_now.val();
-        self.out_second.d.next = self.goes.val() & self.second_now.val();
-        self.fifth.next = self.out_data.q.val().get_bits::<32>(0);
-        if self.out_first.q.val() {
-            self.head.d.next = bit_cast::<160, D>(self.out_data.q.val());
-        } else if self.out_second.q.val() & self.narrow.val() {
+
+        // The header is in the first placed beat, its fifth word maybe in the second one.
+        self.fifth.next = self.out_now.val().get_bits::<32>(0);
+        self.head_valid.d.next = false;
+        if self.goes.val() & self.first_now.val() {
+            self.head.d.next = bit_cast::<160, D>(self.out_now.val());
+            self.head_valid.d.next = !self.narrow.val() | self.ends.val();
+        } else if self.goes.val() & self.second_now.val() & self.narrow.val() {
             self.head.d.next = self.head.q.val() | (bit_cast::<160, 32>(self.fifth.val()) << 128);
+            self.head_valid.d.next = true;
         }
         if self.reset.val() {
             self.held.d.next = 0.into();
             self.fill.d.next = 0.into();
             self.flush.d.next = false;
             self.out_valid.d.next = false;
+            self.head_valid.d.next = false;
             self.sent_one.d.next = false;
             self.sent_more.d.next = false;
         }
@@ -186,6 +199,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for WordCompact<D, P
         self.placed_valid.next = self.out_valid.q.val() & !self.out_check.q.val();
         self.placed_data.next = self.out_data.q.val();
         self.header.next = self.head.q.val();
+        self.header_valid.next = self.head_valid.q.val();
     }
 }
 
@@ -206,7 +220,7 @@ mod tests {
         random: &mut Random,
     ) -> (Vec<u8>, Vec<u8>) {
         let beats: Vec<&[u8]> = wire.chunks(D / 8).collect();
-        let (mut next, mut idle, mut placed) = (0, 0, vec![]);
+        let (mut next, mut idle, mut placed, mut headers) = (0, 0, vec![], vec![]);
         while idle < 7 {
             let valid = next < beats.len() && random.chance(6, 8);
             strip.beat_valid.next = valid;
@@ -234,10 +248,19 @@ mod tests {
             if uut.placed_valid.val() {
                 placed.extend(octets_of(uut.placed_data.val()));
             }
+            if uut.header_valid.val() {
+                headers.push(octets_of(uut.header.val()));
+            }
             tick(strip, |strip| &mut strip.clock);
             tick(uut, |uut| &mut uut.clock);
         }
-        (placed, octets_of(uut.header.val()))
+        assert_eq!(headers.len(), 1, "phase {phase}, {random}");
+        assert_eq!(
+            headers[0],
+            octets_of(uut.header.val()),
+            "it stays, {random}"
+        );
+        (placed, headers.remove(0))
     }
 
     fn check_width<const D: usize, const P: usize, const LG: usize>() {

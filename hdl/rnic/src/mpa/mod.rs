@@ -1,8 +1,9 @@
 //! MPA: from octets accepted in order to FPDUs that are whole, checked and free of markers.
 //!
 //! ```text
-//! Accepted -> manager -> ReadJob -> (packet reader) -> joiner -> [ room ] -> record -> ddp
-//!                ^                                                  |  \---> words -> placement
+//! Accepted -> manager -> ReadJob -> (packet reader) -> joiner -> [ room ] -> record  -> ddp
+//!                ^                                                  |  |---> verdict -> ddp
+//!                |                                                  |  \---> words -> placement
 //!                +------------- JobDone, kill to the reader --------+
 //! ```
 //!
@@ -10,6 +11,7 @@
 //! |---|---|
 //! | `Accepted`, `HostFrame` from tcp | `ReadJob` to the packet reader; pages to the pool |
 //! | octets of a job from packet memory | one `FpduRecord` per whole FPDU and host frame |
+//! | | one `FpduVerdict` per FPDU that is judged: not `FPDU_PLACE`, not a host frame |
 //! | | its words in `record.beats` beats of the placement stream (not for `FPDU_CHECK`) |
 //!
 //! A stream job begins at an FPDU's first octet, a leading marker included; its one `JobDone` comes
@@ -17,13 +19,18 @@
 //! packet memory. The words of an FPDU run from ULPDU_Length to the CRC, those of a host frame from
 //! its first octet, both from lane 0 of a new beat on.
 //!
-//! | what passes the room | first joined beat to first FPDU beat | its trigger beat to record |
-//! |---|---|---|
-//! | FPDU | 5 cycles | 6, the last beat |
-//! | FPDU that was checked (`FPDU_PLACE`) | 5 cycles | 6, the fourth beat |
-//! | host frame | 3 cycles (its length is known before) | 6, the first beat |
+//! | what passes the room | first beat, joined to FPDU | fifth word to record | end to verdict |
+//! |---|---|---|---|
+//! | FPDU | 5 cycles | 3 | 5 |
+//! | FPDU that was checked (`FPDU_PLACE`) | 5 cycles | 3 | no verdict |
+//! | host frame | 3 cycles (its length is known before) | 3 | no verdict |
 //!
-//! Errors found here travel in the record (`crc_good`, `marker_good`, `ulpdu_length`); ddp answers
+//! The fifth word, without markers, leaves in the second placed beat of 128 bits, which is complete
+//! with the second FPDU beat, or with the third where a marker stands before its end; of 512 bits
+//! it leaves in the first. A record of fewer words comes 3 cycles after the last beat; where that
+//! beat flushes, 4.
+//!
+//! Errors found here travel in the verdict and in the record (`ulpdu_length`); ddp answers
 //! and counts them (`refuse_mpa_crc`, `refuse_mpa_marker`, `refuse_mpa_zero_length`), so that a
 //! connection's errors are decided in one place. Nothing is dropped here.
 //!

@@ -5,11 +5,12 @@
 //! started       |   ^    \                  | marker            | header         placement
 //! kill,    <----+   |     \            [ MarkerCheck ]          |
 //! job_done      [ Admission ]               |                   |
-//!                          \--> [ Crc32cStream ] --> [ RecordMaker ] --> record
+//!                          \--> [ Crc32cStream ] --> [ RecordMaker ] --> record, verdict
 //! ```
 //!
-//! | latency    | 5 cycles, first joined beat to first FPDU beat; 6, last FPDU beat to record;  |
-//! |            | 8, an FPDU beat to the same words in the placement stream                     |
+//! | latency    | 5 cycles, first joined beat to first FPDU beat; 3, the FPDU beat with the     |
+//! |            | fifth word to record; 5, the last FPDU beat to verdict; 8, an FPDU beat to    |
+//! |            | the same words in the placement stream                                        |
 //! | throughput | one beat per cycle; 3 or 4 idle cycles between FPDUs                          |
 //! | units      | a beat is D bits, L = 2^LG words of 4 octets                                  |
 //! | buffer     | 2^A beats, more than an FPDU of `SINGLE_PASS_ULPDU_OCTETS`                    |
@@ -22,7 +23,7 @@ use super::splitter::Splitter;
 use super::strip::MarkerStrip;
 use crate::common::block_fifo::BlockFifo;
 use crate::common::crc32c::Crc32cStream;
-use crate::messages::{FpduInfo, FpduRecord, JobDone, ReadJob, FPDU_CHECK};
+use crate::messages::{FpduInfo, FpduRecord, FpduVerdict, JobDone, ReadJob, FPDU_CHECK};
 use rnic_abi::limits::SINGLE_PASS_ULPDU_OCTETS;
 use rust_hdl::prelude::*;
 
@@ -80,12 +81,16 @@ pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usi
     pub placement_valid: Signal<Out, Bit>,
     /// It is taken at this clock edge.
     pub placement_ready: Signal<In, Bit>,
-    /// An FPDU has passed.
+    /// An FPDU is passing.
     pub record: Signal<Out, FpduRecord>,
-    /// `record` is offered.
+    /// `record` is new, one cycle.
     pub record_valid: Signal<Out, Bit>,
-    /// It is taken at this clock edge.
-    pub record_ready: Signal<In, Bit>,
+    /// Two records more can be taken.
+    pub record_room: Signal<In, Bit>,
+    /// An FPDU has passed.
+    pub verdict: Signal<Out, FpduVerdict>,
+    /// `verdict` is new, one cycle.
+    pub verdict_valid: Signal<Out, Bit>,
     splitter: Splitter<D, P, LG>,
     admission: Admission,
     strip: MarkerStrip<D, LG>,
@@ -132,7 +137,9 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
             placement_ready: Default::default(),
             record: Default::default(),
             record_valid: Default::default(),
-            record_ready: Default::default(),
+            record_room: Default::default(),
+            verdict: Default::default(),
+            verdict_valid: Default::default(),
             splitter: Default::default(),
             admission: Default::default(),
             strip: Default::default(),
@@ -184,10 +191,9 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
         self.splitter.job_done_ready.next = self.job_done_ready.val();
 
         self.admission.valid.next = self.splitter.fpdu_valid.val();
-        self.admission.first.next = self.splitter.fpdu_first.val();
         self.admission.last.next = self.splitter.fpdu_last.val();
         self.admission.crowded.next = self.buffer.almost_full.val();
-        self.admission.record_taken.next = self.maker.record_valid.val() & self.record_ready.val();
+        self.admission.record_room.next = self.record_room.val();
         self.splitter.fpdu_ready.next = self.admission.open.val();
         self.taken.next = self.splitter.fpdu_valid.val() & self.admission.open.val();
         self.info.next = self.splitter.fpdu_info.val();
@@ -224,16 +230,16 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
         self.placement_data.next = self.buffer.data_out.val();
         self.placement_valid.next = !self.buffer.empty.val();
 
-        self.maker.taken.next = self.taken.val();
-        self.maker.first.next = self.splitter.fpdu_first.val();
-        self.maker.last.next = self.splitter.fpdu_last.val();
+        self.maker.begins.next = self.taken.val() & self.splitter.fpdu_first.val();
         self.maker.info.next = self.info.val();
         self.maker.header.next = self.compact.header.val();
+        self.maker.header_valid.next = self.compact.header_valid.val();
         self.maker.crc_valid.next = self.crc32c.verdict_valid.val();
         self.maker.crc_good.next = self.crc32c.verdict_good.val();
         self.maker.marker_bad.next = self.markers.bad.val();
         self.record.next = self.maker.record.val();
         self.record_valid.next = self.maker.record_valid.val();
-        self.maker.record_ready.next = self.record_ready.val();
+        self.verdict.next = self.maker.verdict.val();
+        self.verdict_valid.next = self.maker.verdict_valid.val();
     }
 }

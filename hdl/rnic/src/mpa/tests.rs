@@ -295,35 +295,59 @@ fn host_frames_of_all_sizes_pass_untouched() {
     }
 }
 
-#[test]
-fn an_fpdu_of_n_beats_has_its_record_n_plus_10_cycles_after_its_first_joined_beat() {
-    for markers in [false, true] {
-        let wire = Sender::new(markers, 0).fpdu(&[0x5a; 100]);
-        let beats: Vec<&[u8]> = wire.chunks(16).collect();
-        let mut uut = MpaRoom128::default();
-        uut.connect_all();
-        let (mut offered, mut next) = (None, 0);
-        for cycle in 0..60 {
-            uut.reset.next = cycle == 0;
-            uut.started_valid.next = cycle == 2;
-            uut.started.next.octets = (wire.len() as u64).into();
-            uut.started.next.markers = markers;
-            // The job waits before its octets come.
-            let at = cycle - 12;
-            uut.joined_valid.next = at >= 0 && next < beats.len();
-            if uut.joined_valid.next {
-                uut.joined_data.next = bits_of(beats[next]);
-                uut.joined_last.next = next + 1 == beats.len();
-            }
-            settle(&mut uut);
-            next += usize::from(uut.joined_valid.next && uut.joined_ready.val());
-            if uut.record_valid.val() && offered.is_none() {
-                offered = Some(at);
-            }
-            tick(&mut uut, |uut| &mut uut.clock);
+/// Cycles from an FPDU's first joined beat, in an empty room, to its record and its verdict.
+fn times(markers: bool, position: u64, ulpdu: &[u8]) -> (usize, usize) {
+    let wire = Sender::new(markers, position).fpdu(ulpdu);
+    let beats: Vec<&[u8]> = wire.chunks(16).collect();
+    let mut uut = MpaRoom128::default();
+    uut.connect_all();
+    let (mut record, mut verdict, mut next) = (None, None, 0);
+    for cycle in 0..80 {
+        uut.reset.next = cycle == 0;
+        uut.record_room.next = true;
+        uut.started_valid.next = cycle == 2;
+        uut.started.next.octets = (wire.len() as u64).into();
+        uut.started.next.markers = markers;
+        uut.started.next.phase = (position / 4).into();
+        // The job waits before its octets come, in cycle 12.
+        uut.joined_valid.next = cycle >= 12 && next < beats.len();
+        if uut.joined_valid.next {
+            uut.joined_data.next = bits_of(beats[next]);
+            uut.joined_last.next = next + 1 == beats.len();
         }
-        // 5 to the first FPDU beat, n - 1 to the last one, 6 to the record.
-        assert_eq!(offered, Some(5 + beats.len() as i32 - 1 + 6));
+        settle(&mut uut);
+        next += usize::from(uut.joined_valid.next && uut.joined_ready.val());
+        if uut.record_valid.val() {
+            assert_eq!(record.replace(cycle - 12), None);
+        }
+        if uut.verdict_valid.val() {
+            assert_eq!(verdict.replace(cycle - 12), None);
+        }
+        tick(&mut uut, |uut| &mut uut.clock);
+    }
+    (record.expect("a record"), verdict.expect("a verdict"))
+}
+
+#[test]
+fn an_fpdu_of_n_beats_has_its_record_early_and_its_verdict_n_plus_9_cycles_after_its_start() {
+    // 5 to the first FPDU beat, n - 1 to the last one, 5 to the verdict; 3 from the beat with the
+    // fifth word to the record, which is the third beat where a marker takes a word of the first
+    // two, and the one that flushes where the FPDU ends there.
+    for (markers, position, octets, beats, fifth_word) in [
+        (false, 0, 100, 7, 1),
+        (true, 4, 100, 7, 1),
+        (true, 0, 100, 7, 2),
+        (true, 512 - 12, 100, 7, 2),
+        (true, 512 - 16, 100, 7, 2),
+        (true, 512 - 28, 100, 7, 2),
+        (true, 512 - 32, 100, 7, 1),
+        (true, 0, 20, 2, 2),
+        (false, 0, 22, 2, 1),
+        (false, 0, 4, 1, 0),
+    ] {
+        let seen = times(markers, position, &vec![0x5a; octets]);
+        let context = format!("{markers}, position {position}, {octets} octets");
+        assert_eq!(seen, (5 + fifth_word + 3, 5 + beats - 1 + 5), "{context}");
     }
 }
 
@@ -401,7 +425,7 @@ fn drive<const D: usize, const P: usize, const LG: usize, const A: usize, const 
     uut.joined_valid.next = traffic.offered;
     uut.job_done_ready.next = random.chance(2, 3);
     uut.placement_ready.next = random.chance(3, 4);
-    uut.record_ready.next = random.chance(3, 4);
+    uut.record_room.next = random.chance(3, 4);
 }
 
 #[derive(Default)]

@@ -8,6 +8,8 @@ struct Question {
     envelope: u64,
     rights: u32,
     flags: [bool; 8],
+    crc_good: bool,
+    marker_good: bool,
     is_host: bool,
     is_check: bool,
     in_error: bool,
@@ -38,15 +40,23 @@ fn question(random: &mut Random) -> Question {
         },
         rights: random.below(32) as u32,
         flags: std::array::from_fn(|_| random.chance(1, 6)),
+        crc_good: !random.chance(1, 10),
+        marker_good: !random.chance(1, 10),
         is_host: random.chance(1, 10),
         is_check: random.chance(1, 6),
         in_error: random.chance(1, 6),
     }
 }
 
-/// The rows of the table from STag or MSN on; those before it have found `envelope`.
+/// The rows CRC and markers, and those from STag or MSN on; between them `envelope` was found.
 fn expected_error(question: &Question) -> u64 {
     let [unknown, foreign, outside, mo_bad, too_long, behind, not_posted, gap] = question.flags;
+    if !question.crc_good {
+        return MpaCrc as u64;
+    }
+    if !question.marker_good {
+        return MpaMarker as u64;
+    }
     let segment = &question.segment;
     let right = if segment.opcode == 0u64 {
         RIGHT_REMOTE_WRITE
@@ -87,6 +97,7 @@ fn expected(question: &Question) -> Verdict {
     let segment = &question.segment;
     let silent = question.is_host || question.in_error;
     let error = if silent { 0 } else { expected_error(question) };
+    let frame_bad = !question.crc_good || !question.marker_good;
     let good = !silent && error == 0 && !question.is_check && segment.known;
     Verdict {
         error: error.into(),
@@ -96,9 +107,10 @@ fn expected(question: &Question) -> Verdict {
         receive: good && segment.last && !segment.tagged,
         response: good && segment.last && segment.tagged && segment.opcode == 2u64,
         invalidate: good && segment.invalidates,
-        count: !silent && !question.is_check && !segment.frame_bad,
+        count: !silent && !question.is_check && !frame_bad,
         event: !silent && (error != 0 || !question.is_check),
         command: !question.is_check || error != 0,
+        known: segment.known && !frame_bad,
     }
 }
 
@@ -127,8 +139,12 @@ fn the_first_failing_test_wins_and_says_all_that_is_due() {
             uut.not_posted.next,
             uut.gap.next,
         ] = question.flags;
-        for cycle in 0..3 {
-            uut.decide.next = cycle == 2;
+        // Cycle 4 may last, and CRC and markers are there in its last cycle only.
+        let wait = random.below(4);
+        for cycle in 0..3 + wait {
+            uut.decide.next = cycle == 2 + wait;
+            uut.crc_good.next = uut.decide.next && question.crc_good;
+            uut.marker_good.next = uut.decide.next && question.marker_good;
             tick(&mut uut, |uut| &mut uut.clock);
         }
         uut.decide.next = false;

@@ -52,7 +52,7 @@ pub struct Outcome {
     pub ended: Vec<Ended>,
     pub kills: usize,
     pub cycles: usize,
-    /// Cycle of each record that was taken.
+    /// Cycle of each record.
     pub record_cycles: Vec<usize>,
 }
 
@@ -101,6 +101,9 @@ pub struct Bench<const D: usize, const P: usize, const LG: usize, const A: usize
     pace: Pace,
     placed: Vec<Vec<u8>>,
     records: Vec<FpduRecord>,
+    verdicts: Vec<FpduVerdict>,
+    /// Records that came since DDP last had room for two.
+    beyond_room: usize,
     outcome: Outcome,
 }
 
@@ -120,6 +123,8 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
             pace,
             placed: vec![],
             records: vec![],
+            verdicts: vec![],
+            beyond_room: 0,
             outcome: Outcome::default(),
         }
     }
@@ -170,7 +175,9 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
         let mut idle = 0;
         while idle < 60 {
             let ordered: u64 = self.records.iter().map(|record| number(record.beats)).sum();
+            let judged = self.records.iter().filter(|record| is_judged(record));
             let done = self.records.len() >= records
+                && self.verdicts.len() >= judged.count()
                 && self.placed.len() as u64 == ordered
                 && self.outcome.ended.len() >= ends
                 && current == jobs.len();
@@ -247,14 +254,28 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
             uut.joined_last.next = delivery.next + 1 == delivery.beats.len();
         }
         uut.job_done_ready.next = self.random.chance(self.pace.job_done, 8);
-        uut.record_ready.next = self.random.chance(self.pace.record, 8);
+        uut.record_room.next = self.random.chance(self.pace.record, 8);
     }
 
     fn sample(&mut self, deliveries: &mut [Delivery], current: usize, started: usize) {
         let uut = &self.uut;
-        if uut.record_valid.val() && uut.record_ready.val() {
+        if uut.record_room.val() {
+            self.beyond_room = 0;
+        }
+        if uut.record_valid.val() {
             self.records.push(uut.record.val());
             self.outcome.record_cycles.push(self.outcome.cycles);
+            self.beyond_room += 1;
+            assert!(self.beyond_room <= 2, "a record too many, {}", self.random);
+        }
+        if uut.verdict_valid.val() {
+            self.verdicts.push(uut.verdict.val());
+            let judged = self.records.iter().filter(|record| is_judged(record));
+            assert!(
+                self.verdicts.len() <= judged.count(),
+                "a verdict before its record, {}",
+                self.random
+            );
         }
         if uut.placement_valid.val() && uut.placement_ready.val() {
             self.placed.push(octets_of(uut.placement_data.val()));
@@ -295,7 +316,18 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
     /// Puts each record and its beats of the placement buffer together.
     fn collect(&mut self) -> Outcome {
         let mut placed = self.placed.iter();
+        let mut verdicts = self.verdicts.iter();
+        let unjudged = FpduVerdict {
+            crc_good: true,
+            marker_good: true,
+        };
         for record in &self.records {
+            let verdict = match is_judged(record) {
+                true => verdicts
+                    .next()
+                    .expect("a verdict for each record that is judged"),
+                false => &unjudged,
+            };
             let beats = number(record.beats);
             self.outcome.passed.push(Passed {
                 kind: number(record.kind),
@@ -303,8 +335,8 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
                 sequence: number(record.sequence) as u32,
                 sequence_end: number(record.sequence_end) as u32,
                 ulpdu_length: number(record.ulpdu_length),
-                crc_good: record.crc_good,
-                marker_good: record.marker_good,
+                crc_good: verdict.crc_good,
+                marker_good: verdict.marker_good,
                 header: octets_of(record.header),
                 beats,
                 placed: placed
@@ -318,12 +350,21 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
             });
         }
         assert!(
+            verdicts.next().is_none(),
+            "a verdict too many, {}",
+            self.random
+        );
+        assert!(
             placed.next().is_none() && !self.uut.placement_valid.val(),
             "beats are left in the placement buffer, {}",
             self.random
         );
         std::mem::take(&mut self.outcome)
     }
+}
+
+fn is_judged(record: &FpduRecord) -> bool {
+    [FPDU_NORMAL, FPDU_CHECK].contains(&number(record.kind))
 }
 
 fn number<const N: usize>(value: Bits<N>) -> u64 {

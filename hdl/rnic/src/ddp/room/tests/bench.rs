@@ -1,7 +1,7 @@
 //! Drives a room and a model side by side.
 use super::super::DdpRoom;
 use super::model::{Command, Event, Model, Outcome, Record};
-use crate::messages::{FpduRecord, TableRequest};
+use crate::messages::{FpduRecord, FpduVerdict, TableRequest, FPDU_CHECK, FPDU_NORMAL};
 use crate::testkit::{settle, tick, Random};
 use rnic_abi::tables;
 use rust_hdl::prelude::*;
@@ -28,13 +28,21 @@ pub fn message(record: &Record) -> FpduRecord {
         sequence: u64::from(record.sequence).into(),
         sequence_end: u64::from(record.sequence_end).into(),
         ulpdu_length: record.ulpdu_length.into(),
-        crc_good: record.crc_good,
-        marker_good: record.marker_good,
         header,
         beats: record.beats.into(),
         head_page: record.head_page.into(),
         tail_page: record.tail_page.into(),
     }
+}
+
+/// The verdict on `record`, if it has one.
+pub fn verdict(record: &Record) -> Option<FpduVerdict> {
+    [FPDU_NORMAL, FPDU_CHECK]
+        .contains(&record.kind)
+        .then_some(FpduVerdict {
+            crc_good: record.crc_good,
+            marker_good: record.marker_good,
+        })
 }
 
 /// The request of `operation`.
@@ -61,6 +69,8 @@ pub struct Bench {
     pub take_of_8: u64,
     /// Chance of eight that a waiting record or table operation is offered in a cycle.
     pub offer_of_8: u64,
+    /// Chance of eight that a verdict comes in a cycle, once its record has come.
+    pub judge_of_8: u64,
     /// Records not yet taken by the room.
     pub records: VecDeque<Record>,
     /// Table operations not yet done; the first one may be on the bus.
@@ -68,12 +78,14 @@ pub struct Bench {
     /// What was said of each record, in order.
     pub outcomes: Vec<Outcome>,
     inside: VecDeque<Record>,
+    verdicts: VecDeque<FpduVerdict>,
     commands: VecDeque<Command>,
     stops: VecDeque<u64>,
     trace: VecDeque<(Option<Event>, bool, u64)>,
     read: Option<[u32; 4]>,
     offers: bool,
     requests: bool,
+    beyond_room: u64,
 }
 
 impl Bench {
@@ -89,16 +101,19 @@ impl Bench {
             cycle: 0,
             take_of_8: 8,
             offer_of_8: 8,
+            judge_of_8: 8,
             records: VecDeque::new(),
             operations: VecDeque::new(),
             outcomes: Vec::new(),
             inside: VecDeque::new(),
+            verdicts: VecDeque::new(),
             commands: VecDeque::new(),
             stops: VecDeque::new(),
             trace: VecDeque::new(),
             read: None,
             offers: false,
             requests: false,
+            beyond_room: 0,
         }
     }
 
@@ -161,9 +176,20 @@ impl Bench {
             !self.records.is_empty() && (self.offers || self.random.chance(self.offer_of_8, 8));
         self.requests = !self.operations.is_empty()
             && (self.requests || self.random.chance(self.offer_of_8, 8));
-        self.uut.record_valid.next = self.offers;
+        // Up to two records come once the room for two is gone.
+        if self.uut.record_room.val() {
+            self.beyond_room = 0;
+        }
+        let comes = self.offers && self.beyond_room < 2;
+        self.beyond_room += u64::from(comes);
+        self.uut.record_valid.next = comes;
         if let (true, Some(record)) = (self.offers, self.records.front()) {
             self.uut.record.next = message(record);
+        }
+        let judges = !self.verdicts.is_empty() && self.random.chance(self.judge_of_8, 8);
+        self.uut.fpdu_verdict_valid.next = judges;
+        if judges {
+            self.uut.fpdu_verdict.next = self.verdicts.pop_front().expect("a verdict");
         }
         self.uut.table_valid.next = self.requests;
         if let (true, Some(operation)) = (self.requests, self.operations.front()) {
@@ -175,8 +201,9 @@ impl Bench {
         self.check_outputs();
         self.advance_model();
         self.check_table();
-        if self.offers && self.uut.record_ready.val() {
+        if comes {
             let record = self.records.pop_front().expect("offered");
+            self.verdicts.extend(verdict(&record));
             self.inside.push_back(record);
             self.offers = false;
         }

@@ -1,11 +1,12 @@
 //! Random records and table operations under stalls; rate and latency; lockstep with the Verilog.
-use super::bench::{message, request, Bench, Operation};
+use super::bench::{message, request, verdict, Bench, Operation};
 use super::model::Record;
 use super::world::*;
 use crate::ddp::room::DdpRoom;
 use crate::messages::*;
 use crate::testkit::{lockstep, Random};
 use rnic_abi::tables::*;
+use std::collections::VecDeque;
 
 /// Regions of the random world, as the driver last wrote them.
 fn random_region(random: &mut Random, number: u32) -> Region {
@@ -158,10 +159,11 @@ fn random_world() -> (Bench, Vec<Region>, Vec<u32>) {
 }
 
 /// Runs `rounds` rounds of a few records and now and then a table operation.
-fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64) {
+fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) {
     let (mut bench, mut regions, mut msns) = random_world();
     bench.take_of_8 = take_of_8;
     bench.offer_of_8 = offer_of_8;
+    bench.judge_of_8 = judge_of_8;
     let mut told = 0;
     for _ in 0..rounds {
         for _ in 0..bench.random.below(4) {
@@ -204,13 +206,101 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64) {
 
 #[test]
 fn random_records_and_table_operations_agree_with_the_model_without_stalls() {
-    walk(600, 8, 8);
+    walk(600, 8, 8, 8);
 }
 
 #[test]
 fn random_records_and_table_operations_agree_with_the_model_with_stalls() {
-    walk(200, 1, 4);
-    walk(250, 4, 6);
+    walk(200, 1, 4, 4);
+    walk(250, 4, 6, 2);
+}
+
+#[test]
+fn random_records_and_table_operations_agree_with_the_model_where_verdicts_come_late() {
+    walk(400, 8, 8, 1);
+}
+
+#[test]
+fn a_command_follows_a_late_verdict_by_three_cycles() {
+    let mut bench = Bench::world();
+    bench.judge_of_8 = 0;
+    for wait in [12, 13, 40] {
+        bench
+            .records
+            .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
+        for _ in 0..wait {
+            bench.step();
+        }
+        assert!(!bench.uut.command_valid.val());
+        bench.judge_of_8 = 8;
+        bench.step();
+        let judged = bench.cycle - 1;
+        while !bench.uut.command_valid.val() {
+            bench.step();
+        }
+        assert_eq!(bench.cycle - judged, 3, "after {wait} cycles");
+        bench.drain();
+        bench.judge_of_8 = 0;
+    }
+}
+
+#[test]
+fn table_operations_go_on_while_a_record_waits_for_its_verdict_and_it_sees_them() {
+    for wait in 0..24 {
+        let mut bench = Bench::world();
+        bench.judge_of_8 = 0;
+        for _ in 0..3 {
+            bench
+                .records
+                .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
+        }
+        for _ in 0..wait {
+            bench.step();
+        }
+        bench.write(REGION, u64::from(SINK.number), &region_words(&SINK, false));
+        for _ in 0..16 {
+            bench.step();
+        }
+        assert!(bench.operations.is_empty(), "the write waits, {wait}");
+        assert!(bench.outcomes.is_empty());
+        bench.judge_of_8 = 8;
+        bench.drain();
+        let unknown = rnic_abi::errors::StreamError::DdpStag as u64;
+        let errors: Vec<u64> = bench.outcomes.iter().map(|outcome| outcome.error).collect();
+        assert_eq!(errors, [unknown, 0, 0], "one error, then silence");
+    }
+}
+
+#[test]
+fn a_full_fifo_of_records_has_its_verdicts_beside_it_and_none_is_lost() {
+    for bad in [0, 1, 2, 17, 18, 29] {
+        let mut bench = Bench::world();
+        bench.take_of_8 = 0;
+        for index in 0..30 {
+            let mut record = tagged(0, true, SINK.stag, SINK.base, 8);
+            record.crc_good = index != bad;
+            if index % 7 == 6 {
+                record.kind = FPDU_HOST;
+            }
+            bench.records.push_back(record);
+        }
+        for _ in 0..200 {
+            bench.step();
+        }
+        assert_eq!(
+            bench.outcomes.len(),
+            2,
+            "one command waits, one record behind it"
+        );
+        assert_eq!(bench.uut.queue.fill.val(), 16u64, "every place is used");
+        assert_eq!(bench.records.len(), 30 - 2 - 16);
+        bench.take_of_8 = 8;
+        bench.drain();
+        for (index, outcome) in bench.outcomes.iter().enumerate() {
+            let refused = outcome.error == rnic_abi::errors::StreamError::MpaCrc as u64;
+            assert_eq!(refused, index == bad, "record {index}");
+        }
+    }
 }
 
 #[test]
@@ -324,7 +414,8 @@ fn room_agrees_with_its_verilog() {
     let mut operations = setup.into_iter().cycle();
     let mut operation = operations.next().expect("a set-up");
     let mut record = Record::default();
-    let (mut offers, mut requests, mut cycle) = (false, false, 0);
+    let (mut requests, mut cycle) = (false, 0);
+    let mut verdicts = VecDeque::new();
     lockstep(
         "ddp_room",
         DdpRoom::default(),
@@ -333,15 +424,23 @@ fn room_agrees_with_its_verilog() {
         |uut, random| {
             cycle += 1;
             uut.reset.next = cycle == 1 || random.chance(1, 700);
-            if !offers || uut.record_ready.val() {
-                offers = random.chance(1, 3);
+            let comes = uut.record_room.val() && random.chance(1, 6);
+            uut.fpdu_verdict_valid.next = !verdicts.is_empty() && random.chance(1, 5);
+            if uut.fpdu_verdict_valid.next {
+                uut.fpdu_verdict.next = verdicts.pop_front().expect("a verdict");
+            }
+            if comes {
                 record = random_record(random, &regions, &msns);
+                verdicts.extend(verdict(&record));
+            }
+            if uut.reset.next {
+                verdicts.clear();
             }
             if !requests || uut.table_done.val() {
                 requests = random.chance(1, 12) || cycle < 1000;
                 operation = operations.next().expect("an endless list");
             }
-            uut.record_valid.next = offers;
+            uut.record_valid.next = comes;
             uut.record.next = message(&record);
             uut.table_valid.next = requests;
             uut.table_request.next = request(&operation);
