@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! table bus ------------------+
-//! job_done ---> [ 32 ] -------+--> event, connection, and the queues' oldest messages
+//! job_done ---> [ 32 ] -------+--> next_event, connection, and the queues' oldest messages
 //! stopped ----> [  4 ] -------+
 //! accepted ---> [ 16 ] -------+    in this order; messages hold until `take_*`
 //! host_frame -> [ 16 ] -------+
 //! ```
 //!
-//! | latency    | 2 cycles, a message taken to `event`                                     |
+//! | latency    | 1 cycle, a message taken to `next_event`                                 |
 //! | throughput | one event per cycle                                                      |
 //!
 //! Events that may send a job are offered only while there is room for one, so that the manager

@@ -71,8 +71,6 @@ pub struct TcpRoom {
     acceptance: SegmentAcceptance,
     frames: Fifo<WaitingFrame, 4, 5>,
     results: Fifo<LookupResult, 4, 5>,
-    // A result went into its queue in the cycle before and is not at its end yet.
-    result_queued: DFF<Bit>,
     // A LOOKUP write is in the table, and so many frames taken before it are still here.
     draining: DFF<Bit>,
     to_drain: DFF<Bits<5>>,
@@ -82,7 +80,6 @@ pub struct TcpRoom {
     key_fields: Signal<Local, KeyFields>,
     key: Signal<Local, Bits<KEY_BITS>>,
     waiting: Signal<Local, WaitingFrame>,
-    straight: Signal<Local, Bit>,
     request_here: Signal<Local, Bit>,
     request_data: Signal<Local, Bits<320>>,
     request_index: Signal<Local, Bits<16>>,
@@ -120,7 +117,6 @@ impl Default for TcpRoom {
             acceptance: Default::default(),
             frames: Default::default(),
             results: Default::default(),
-            result_queued: Default::default(),
             draining: Default::default(),
             to_drain: Default::default(),
             done: Default::default(),
@@ -129,7 +125,6 @@ impl Default for TcpRoom {
             key_fields: Default::default(),
             key: Default::default(),
             waiting: Default::default(),
-            straight: Default::default(),
             request_here: Default::default(),
             request_data: Default::default(),
             request_index: Default::default(),
@@ -144,7 +139,7 @@ impl Default for TcpRoom {
 impl Logic for TcpRoom {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, result_queued, draining, to_drain, done);
+        dff_setup!(self, clock, draining, to_drain, done);
         self.lookup.clock.next = self.clock.val();
         self.lookup.reset.next = self.reset.val();
         self.acceptance.clock.next = self.clock.val();
@@ -184,16 +179,13 @@ impl Logic for TcpRoom {
         self.results.write.next = self.lookup.result_valid.val();
         self.results.data_in.next = self.lookup.result.val();
         self.results.read.next = self.leave.val();
-        self.result_queued.d.next = self.lookup.result_valid.val();
-        self.straight.next =
-            self.results.empty.val() & !self.result_queued.q.val() & self.lookup.result_valid.val();
         self.acceptance.frame.next = self.frames.data_out.val();
         self.acceptance.found.next = self.results.data_out.val();
         if self.results.empty.val() {
             self.acceptance.found.next = self.lookup.result.val();
         }
         self.acceptance.frame_valid.next =
-            !self.frames.empty.val() & (!self.results.empty.val() | self.straight.val());
+            !self.frames.empty.val() & (!self.results.empty.val() | self.lookup.result_valid.val());
         self.frames.read.next = self.leave.val();
         self.accepted.next = self.acceptance.accepted.val();
         self.accepted_valid.next = self.acceptance.accepted_valid.val();
@@ -247,7 +239,6 @@ impl Logic for TcpRoom {
             }
         }
         if self.reset.val() {
-            self.result_queued.d.next = false;
             self.draining.d.next = false;
             self.done.d.next = false;
         }
