@@ -81,7 +81,7 @@ pub struct StoredFrame {
     pub tail_page: Bits<9>,
 }
 
-/// A chain of pages, first to last, to give back to the pool.
+/// A chain of pages, first to last, to give back to the pool: a frame's, or a part of them.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct PageChain {
     /// First page.
@@ -131,9 +131,9 @@ pub struct ReadJob {
     pub kind: Bits<2>,
     /// Connection (streams).
     pub connection: Bits<10>,
-    /// First page of the first frame; also the index of its frame table entry.
+    /// Page that `offset` counts from: of the first frame's pages the first not yet given back.
     pub head_page: Bits<9>,
-    /// First octet, from the start of that stored frame.
+    /// First octet, from the start of that page.
     pub offset: Bits<14>,
     /// Octets of this job in that frame.
     pub run_octets: Bits<14>,
@@ -147,7 +147,8 @@ pub struct ReadJob {
     pub markers: Bit,
     /// CRC32C is checked.
     pub crc: Bit,
-    /// Last page of the frame, for the host path, which gives the pages back when it is done.
+    /// Last page of the first frame: the index of its frame link; the host path also gives the
+    /// pages up to it back when it is done.
     pub tail_page: Bits<9>,
 }
 

@@ -285,7 +285,12 @@ macro_rules! core {
                 self.packet.frame_link_write.next = self.manager.frame_link_write.val();
                 self.packet.frame_link_index.next = self.manager.frame_link_index.val();
                 self.packet.frame_link_next.next = self.manager.frame_link_next.val();
-                // Pages given back.
+                // Page links to the stream manager, and pages given back.
+                self.manager.link_write.next = self.packet.link_write.val();
+                self.manager.link_page.next = self.packet.link_page.val();
+                self.manager.link_next.next = self.packet.link_next.val();
+                self.manager.jump_write.next = self.packet.jump_write.val();
+                self.manager.jump_page.next = self.packet.jump_page.val();
                 self.packet.release0.next = self.tcp.page_release.val();
                 self.packet.release0_valid.next = self.tcp.page_release_valid.val();
                 self.tcp.page_release_ready.next = self.packet.release0_ready.val();

@@ -20,8 +20,9 @@ const WIRE_GAP_OCTETS: usize = 20;
 const RUN_CYCLES: f64 = 24_000.0;
 /// Frames that a run has at least.
 const FRAMES_MIN: usize = 64;
-/// Free pages below which a saturated run pauses.
-const PAUSE_FREE_PAGES: u32 = 80;
+/// Free pages below which a saturated run pauses between two frames: what is left where 64
+/// connections wait with 7 pages each for the rest of an FPDU, and one longest frame is stored.
+const PAUSE_FREE_PAGES: u32 = 28;
 /// Cycles after which a run that does not come to rest is given up.
 const RUN_CYCLES_MAX: usize = 200_000;
 

@@ -26,27 +26,50 @@ pub struct StreamContext {
     pub avail: Bits<18>,
     /// Octets that must come before the next job makes sense; defined while no job is out.
     pub missing: Bits<18>,
-    /// First queued frame: its first page. Defined while `avail` is not 0, as all that follows.
+    /// First queued frame: the page of its first octet not consumed. Defined while `avail` is
+    /// not 0, as all that follows.
     pub head_page: Bits<9>,
     /// Its last page.
     pub head_tail: Bits<9>,
-    /// Its first octet not consumed, from the start of the stored frame.
+    /// Its first octet not consumed, from the start of `head_page`.
     pub head_offset: Bits<14>,
     /// Its octets not consumed.
     pub head_octets: Bits<14>,
-    /// First page of the last queued frame.
-    pub last_frame: Bits<9>,
+    /// Last page of the last queued frame.
+    pub last_tail: Bits<9>,
 }
 
-/// A queued frame, kept under the first page of the frame before it.
+/// A queued frame, or what is left of one. All but the first of a queue are kept under the last
+/// page of the frame before them.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct QueuedFrame {
     /// First page.
     pub head_page: Bits<9>,
     /// Last page.
     pub tail_page: Bits<9>,
-    /// First accepted octet, from the start of the stored frame.
+    /// First accepted octet not consumed, from the start of the first page.
     pub offset: Bits<14>,
-    /// Accepted octets.
+    /// Accepted octets not consumed.
     pub octets: Bits<14>,
+}
+
+/// The event that the stream manager handles, decoded.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct EventKind {
+    /// Octets were accepted.
+    pub accepting: Bit,
+    /// A stream job has ended.
+    pub finishing: Bit,
+    /// The table bus starts a stream.
+    pub starting: Bit,
+    /// A frame goes to the host.
+    pub hosting: Bit,
+    /// A connection was put in error.
+    pub stopping: Bit,
+    /// The table bus takes a connection's pages back.
+    pub releasing: Bit,
+    /// ... and no job is out.
+    pub clearing: Bit,
+    /// All that is queued goes, whatever it is.
+    pub purging: Bit,
 }

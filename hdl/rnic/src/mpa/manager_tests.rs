@@ -2,21 +2,24 @@
 //!
 //! The model keeps every stream as a list of frames and a list of FPDU sizes. Each job is checked
 //! octet for octet (its frames are walked through copies of the reader's tables), and each frame's
-//! pages must come back exactly once: not before their octets are consumed or the stream is
-//! stopped, and never while a job may read them.
+//! pages must come back exactly once: each as soon as all octets up to its last one are consumed,
+//! or when the stream is stopped, and never while a job may read it.
+use super::super::inbox::JOBS_OUT_MAX;
 use super::*;
+use crate::messages::{JOB_HOST, JOB_PLACE};
 use crate::testkit::{lockstep, settle, tick, Random};
-use rnic_abi::limits::{PAGES, SINGLE_PASS_ULPDU_OCTETS};
+use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGES, PAGE_OCTETS, SINGLE_PASS_ULPDU_OCTETS};
 use rnic_abi::tables;
 use std::collections::VecDeque;
 
 type Uut = StreamManager;
-type Pages = (u64, u64);
+type Pages = Vec<u64>;
 
-/// A frame whose pages the manager holds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A frame, or what the manager still holds of it.
+#[derive(Clone, Debug, PartialEq)]
 struct Frame {
     pages: Pages,
+    /// From the start of the first page left.
     offset: u64,
     octets: u64,
 }
@@ -53,7 +56,9 @@ struct Stream {
     /// Sizes on the wire of the FPDUs to come, from `sequence` on.
     fpdus: VecDeque<u64>,
     job_out: bool,
-    /// Pages of frames whose octets are consumed.
+    /// Frames that a part of their pages became due of.
+    parts: usize,
+    /// Chains of pages that hold none of the octets to come.
     due: VecDeque<Pages>,
 }
 
@@ -117,6 +122,35 @@ impl Stream {
             self.head_consumed -= frame.octets;
             self.due.push_back(frame.pages);
         }
+        if let Some(frame) = self.frames.front_mut() {
+            let cursor = frame.offset + self.head_consumed;
+            let gone = cursor / PAGE_OCTETS as u64;
+            if gone > 0 {
+                let left = frame.pages.split_off(gone as usize);
+                self.due
+                    .push_back(std::mem::replace(&mut frame.pages, left));
+                frame.octets -= self.head_consumed;
+                frame.offset = cursor % PAGE_OCTETS as u64;
+                self.head_consumed = 0;
+                self.parts += 1;
+            }
+        }
+    }
+
+    /// Without a running stream every page may go: takes these out of what is held, if it has them.
+    fn drop_pages(&mut self, pages: &Pages) -> bool {
+        let frames = self.frames.iter_mut().map(|frame| &mut frame.pages);
+        let mut held: Vec<&mut Pages> = frames.chain(self.due.iter_mut()).collect();
+        let is_held = |page: &u64| held.iter().any(|chain| chain.contains(page));
+        if !pages.iter().all(is_held) {
+            return false;
+        }
+        for chain in &mut held {
+            chain.retain(|page| !pages.contains(page));
+        }
+        self.frames.retain(|frame| !frame.pages.is_empty());
+        self.due.retain(|chain| !chain.is_empty());
+        true
     }
 }
 
@@ -125,7 +159,7 @@ struct OpenJob {
     stream: usize,
     octets: u64,
     place: bool,
-    frames: Vec<Pages>,
+    pages: Pages,
 }
 
 #[derive(Default)]
@@ -133,7 +167,9 @@ struct Model {
     streams: Vec<Stream>,
     free_pages: VecDeque<u64>,
     hosts: VecDeque<HostFrame>,
-    accepted: Option<(usize, Accepted)>,
+    // Links that the store has still to write: page, next page, page eight before that.
+    new_links: VecDeque<(u64, u64, Option<u64>)>,
+    accepted: Option<(usize, Accepted, Pages)>,
     host: Option<HostFrame>,
     done: Option<JobDone>,
     stop: Option<usize>,
@@ -141,6 +177,7 @@ struct Model {
     jobs: Vec<OpenJob>,
     table: Vec<FrameEntry>,
     links: Vec<u64>,
+    page_links: Vec<u64>,
     done_jobs: usize,
     long_fpdus: usize,
     multi_frame_jobs: usize,
@@ -160,6 +197,7 @@ impl Model {
             free_pages: (0..PAGES as u64).collect(),
             table: vec![FrameEntry::default(); PAGES],
             links: vec![0; PAGES],
+            page_links: vec![0; PAGES],
             ..Self::default()
         }
     }
@@ -208,56 +246,57 @@ impl Model {
             stream.need
         );
         // The frames of the job, walked as the reader walks them.
-        let mut page = job.head_page.index();
+        let (mut page, mut tail) = (job.head_page.index(), job.tail_page.index());
         let (mut offset, mut run) = (job.offset.index() as u64, job.run_octets.index() as u64);
         let (mut walked, mut skipped) = (0, stream.head_consumed);
-        let mut frames = Vec::new();
+        let (mut pages, mut frames) = (Vec::new(), 0);
         for frame in &stream.frames {
-            assert_eq!(page as u64, frame.pages.0, "{frame:?}, {random}");
+            let ends = (frame.pages[0], frame.pages[frame.pages.len() - 1]);
+            assert_eq!((page as u64, tail as u64), ends, "{frame:?}, {random}");
             assert_eq!(offset, frame.offset + skipped, "{frame:?}, {random}");
             assert_eq!(run, frame.octets - skipped, "{frame:?}, {random}");
-            frames.push(frame.pages);
+            pages.extend(&frame.pages);
+            frames += 1;
             (walked, skipped) = (walked + run, 0);
             if walked >= octets {
                 break;
             }
-            page = self.links[page] as usize;
+            page = self.links[tail] as usize;
+            tail = self.table[page].tail_page.index();
             offset = self.table[page].offset.index() as u64;
             run = self.table[page].octets.index() as u64;
         }
         assert_eq!(walked, octets, "a job ends where a frame does, {random}");
-        self.multi_frame_jobs += usize::from(frames.len() > 1);
+        self.multi_frame_jobs += usize::from(frames > 1);
         stream.job_out = true;
         let place = kind == JOB_PLACE;
         self.jobs.push(OpenJob {
             stream: index,
             octets,
             place,
-            frames,
+            pages,
         });
     }
 
     fn check_release(&mut self, chain: &PageChain, random: &Random) {
-        let pages = (
-            chain.head_page.index() as u64,
-            chain.tail_page.index() as u64,
-        );
-        let read = self.jobs.iter().any(|job| job.frames.contains(&pages));
+        let tail = chain.tail_page.index() as u64;
+        let mut pages = vec![chain.head_page.index() as u64];
+        while pages[pages.len() - 1] != tail {
+            pages.push(self.page_links[pages[pages.len() - 1] as usize]);
+            assert!(pages.len() <= PAGES, "{chain:?} has no end, {random}");
+        }
+        let is_read = |page: &u64| self.jobs.iter().any(|job| job.pages.contains(page));
+        let read = pages.iter().any(is_read);
         assert!(!read, "pages {pages:?} go while a job reads them, {random}");
         let found = self.streams.iter_mut().any(|stream| {
-            if let Some(place) = stream.due.iter().position(|due| *due == pages) {
-                stream.due.remove(place);
-                return true;
+            let due = stream.due.iter().position(|due| *due == pages);
+            match due {
+                Some(place) => stream.due.remove(place).is_some(),
+                None => stream.driver != Phase::Running && stream.drop_pages(&pages),
             }
-            // Without a running stream every frame may go.
-            let place = stream.frames.iter().position(|frame| frame.pages == pages);
-            let dropped = place.filter(|_| stream.driver != Phase::Running);
-            dropped
-                .and_then(|place| stream.frames.remove(place))
-                .is_some()
         });
         assert!(found, "pages {pages:?} are not due, {random}");
-        self.free_pages.push_back(pages.0);
+        self.free_pages.extend(pages);
     }
 
     /// The stub splitter ends one of its jobs.
@@ -314,7 +353,7 @@ impl Model {
     fn next_request(&mut self, random: &mut Random) {
         let index = random.below(self.streams.len() as u64) as usize;
         let stream = &mut self.streams[index];
-        let offered = self.accepted.is_some_and(|(offered, _)| offered == index);
+        let offered = self.accepted.as_ref().is_some_and(|sent| sent.0 == index);
         let quiet = stream.frames.is_empty() && stream.due.is_empty() && !offered;
         let mut data = Bits::<320>::default();
         let operation = match stream.driver {
@@ -353,11 +392,11 @@ impl Model {
         let index = random.below(self.streams.len() as u64) as usize;
         let stream = &self.streams[index];
         let may = match stream.driver {
-            Phase::Running => stream.queued() < 30_000,
+            Phase::Running => stream.queued() < stream.need.max(6_000),
             Phase::Idle | Phase::Stopped => random.chance(1, 8),
             Phase::Starting | Phase::Releasing => false,
         };
-        if !may || self.free_pages.len() < 8 {
+        if !may {
             return;
         }
         let octets = match random.below(6) {
@@ -368,14 +407,28 @@ impl Model {
             3 | 4 => stream.fpdus.front().map_or(100, |fpdu| (*fpdu).min(9000)),
             _ => 1 + random.below(1460),
         };
+        let connection = stream.number.into();
+        let offset = 56 + random.below(80);
+        // Stored octets may follow the accepted ones.
+        let count = (offset + octets).div_ceil(PAGE_OCTETS as u64) + random.below(2);
+        if self.free_pages.len() < 8 + count as usize {
+            return;
+        }
+        let pages: Pages = self.free_pages.drain(..count as usize).collect();
+        for at in 1..pages.len() {
+            let eight_before = at.checked_sub(8).map(|before| pages[before]);
+            self.page_links[pages[at - 1] as usize] = pages[at];
+            self.new_links
+                .push_back((pages[at - 1], pages[at], eight_before));
+        }
         let message = Accepted {
-            connection: stream.number.into(),
-            head_page: self.free_pages.pop_front().expect("counted above").into(),
-            tail_page: random.below(PAGES as u64).into(),
-            offset: (56 + random.below(80)).into(),
+            connection,
+            head_page: pages[0].into(),
+            tail_page: pages[pages.len() - 1].into(),
+            offset: offset.into(),
             octets: octets.into(),
         };
-        self.accepted = Some((index, message));
+        self.accepted = Some((index, message, pages));
     }
 }
 
@@ -402,24 +455,37 @@ fn check_outputs(uut: &mut Uut, model: &mut Model, ready_of_8: u64, random: &mut
     assert!(!uut.table_data.val().any(), "table MPA reads as zero");
 }
 
+/// The store's links: a frame has them all before it is accepted.
+fn drive_links(uut: &mut Uut, model: &mut Model) {
+    let link = model.new_links.pop_front();
+    uut.link_write.next = link.is_some();
+    uut.jump_write.next = false;
+    if let Some((page, next, eight_before)) = link {
+        uut.link_page.next = page.into();
+        uut.link_next.next = next.into();
+        uut.jump_write.next = eight_before.is_some();
+        uut.jump_page.next = eight_before.unwrap_or(0).into();
+    }
+}
+
 /// The four sources, each with its message until it is taken.
 fn drive_sources(uut: &mut Uut, model: &mut Model, traffic: bool, random: &mut Random) {
     if model.accepted.is_none() && traffic && random.chance(1, 4) {
         model.next_accepted(random);
     }
-    uut.accepted_valid.next = model.accepted.is_some();
-    if let Some((index, message)) = model.accepted {
+    drive_links(uut, model);
+    let linked = !uut.link_write.next;
+    uut.accepted_valid.next = model.accepted.is_some() && linked;
+    if let Some((index, message, pages)) = model.accepted.take_if(|_| linked) {
         uut.accepted.next = message;
         if uut.accepted_ready.val() {
             model.streams[index].frames.push_back(Frame {
-                pages: (
-                    message.head_page.index() as u64,
-                    message.tail_page.index() as u64,
-                ),
+                pages,
                 offset: message.offset.index() as u64,
                 octets: message.octets.index() as u64,
             });
-            model.accepted = None;
+        } else {
+            model.accepted = Some((index, message, pages));
         }
     }
     if model.host.is_none() && traffic && random.chance(1, 16) && model.free_pages.len() > 8 {
@@ -488,7 +554,7 @@ fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
 fn every_stream_is_read_in_order_and_every_frame_is_given_back_once() {
     const CYCLES: usize = 24_000;
     const DRAIN: usize = 3_000;
-    let mut model = Model::new(12);
+    let mut model = Model::new(8);
     let mut cycle = 0;
     lockstep(
         "stream_manager",
@@ -516,11 +582,15 @@ fn every_stream_is_read_in_order_and_every_frame_is_given_back_once() {
             _ => assert!(stream.frames.is_empty(), "{name}: frames are kept"),
         }
     }
-    let held: usize = model.streams.iter().map(|stream| stream.frames.len()).sum();
-    let waiting = usize::from(model.accepted.is_some()) + usize::from(model.host.is_some());
+    let frames = model.streams.iter().flat_map(|stream| &stream.frames);
+    let held: usize = frames.map(|frame| frame.pages.len()).sum();
+    let offered = model.accepted.as_ref();
+    let waiting = offered.map_or(0, |sent| sent.2.len()) + usize::from(model.host.is_some());
     assert_eq!(held + waiting + model.free_pages.len(), PAGES, "pages");
     assert!(model.hosts.is_empty(), "host frames are kept");
+    let parts = model.streams.iter().map(|stream| stream.parts).sum();
     let seen = [
+        parts,
         model.done_jobs,
         model.long_fpdus,
         model.multi_frame_jobs,
@@ -621,6 +691,92 @@ fn a_segment_with_one_fpdu_costs_at_most_eleven_cycles() {
         cycles <= 11 * SEGMENTS + 30,
         "{cycles} cycles for {SEGMENTS} segments"
     );
+}
+
+/// A frame of the longest size, cut by its FPDUs at every page: pages 100 to 135, then it ends.
+#[test]
+fn a_frame_gives_back_its_pages_as_its_octets_are_consumed() {
+    const PAGE: u64 = PAGE_OCTETS as u64;
+    for (first_offset, cursors) in [
+        (
+            56u64,
+            vec![255u64, 256, 511, 512, 512 + 9 * PAGE, 35 * PAGE],
+        ),
+        (
+            56,
+            vec![8 * PAGE - 1, 16 * PAGE, 33 * PAGE + 5, 36 * PAGE - 1],
+        ),
+        // The first octets were cut off by TCP: no octet of two pages was accepted.
+        (600, vec![600, 32 * PAGE + 600]),
+        (56, vec![32 * PAGE]),
+    ] {
+        let mut uut = started(1);
+        for page in 101..136u64 {
+            uut.link_write.next = true;
+            uut.link_page.next = (page - 1).into();
+            uut.link_next.next = page.into();
+            uut.jump_write.next = page >= 108;
+            uut.jump_page.next = (page - 8).into();
+            tick(&mut uut, clock);
+        }
+        (uut.link_write.next, uut.jump_write.next) = (false, false);
+        uut.accepted.next = Accepted {
+            tail_page: 135u64.into(),
+            offset: first_offset.into(),
+            ..segment(0, 100, 36 * PAGE - first_offset)
+        };
+        uut.accepted_valid.next = true;
+        tick(&mut uut, clock);
+        uut.accepted_valid.next = false;
+        let (mut position, mut first_page) = (first_offset, 100);
+        for cursor in cursors.into_iter().chain([36 * PAGE]) {
+            let mut expected = None;
+            if cursor / PAGE + 100 > first_page {
+                expected = Some((first_page, cursor / PAGE + 99));
+            }
+            let mut cycles = 0;
+            while !uut.job_valid.val() {
+                tick(&mut uut, clock);
+                cycles += 1;
+                assert!(cycles < 100, "no job from octet {position} on");
+            }
+            let job = uut.job.val();
+            let job = (job.head_page.index() as u64, job.offset.index() as u64);
+            assert_eq!(job.0 - 100, (position - job.1) / PAGE, "octet {position}");
+            assert_eq!(job.0, first_page, "octet {position}");
+            uut.job_done.next = JobDone {
+                connection: 0u64.into(),
+                consumed: (cursor - position).into(),
+                need: 1u64.into(),
+                place_next: false,
+            };
+            uut.job_done_valid.next = true;
+            tick(&mut uut, clock);
+            uut.job_done_valid.next = false;
+            let mut released = None;
+            for _ in 0..16 + 2 * 11 {
+                if uut.page_release_valid.val() {
+                    assert!(released.is_none(), "two chains at octet {cursor}");
+                    let chain = uut.page_release.val();
+                    released = Some((
+                        chain.head_page.index() as u64,
+                        chain.tail_page.index() as u64,
+                    ));
+                }
+                if uut.job_valid.val() {
+                    break;
+                }
+                tick(&mut uut, clock);
+            }
+            assert_eq!(released, expected, "octets to {cursor} are consumed");
+            position = cursor;
+            first_page = 100 + cursor / PAGE;
+        }
+        for _ in 0..20 {
+            assert!(!uut.job_valid.val() && !uut.page_release_valid.val());
+            tick(&mut uut, clock);
+        }
+    }
 }
 
 /// What keeps the pipeline behind the manager from waiting for the manager in a circle.

@@ -14,8 +14,8 @@
 //!
 //! A stream job begins at an FPDU's first octet, a leading marker included; its one `JobDone` comes
 //! after the last beat of the last FPDU that was handed on. What it leaves unconsumed stays in
-//! packet memory. The words of an FPDU run from ULPDU_Length to the CRC, those of a host frame from
-//! its first octet, both from lane 0 of a new beat on.
+//! packet memory; the pages before it are given back. The words of an FPDU run from ULPDU_Length to
+//! the CRC, those of a host frame from its first octet, both from lane 0 of a new beat on.
 //!
 //! | what passes the room | first joined beat to first FPDU beat | its trigger beat to record |
 //! |---|---|---|
@@ -31,6 +31,11 @@
 
 pub mod inbox;
 pub mod context;
+pub mod page_walk;
+pub mod frame_queue;
+pub mod stream_update;
+pub mod job_sender;
+pub mod manager_control;
 pub mod manager;
 pub mod joiner;
 pub mod room;

@@ -8,7 +8,7 @@ use super::room::Packet;
 use crate::messages::*;
 use crate::testkit::Random;
 use rust_hdl::prelude::*;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// Octets as a word, the first in bits 7:0.
 pub fn to_bits<const N: usize>(octets: &[u8]) -> Bits<N> {
@@ -35,7 +35,7 @@ pub fn to_octets<const N: usize>(word: Bits<N>, count: usize) -> Vec<u8> {
 pub struct Held {
     pub head: u64,
     pub tail: u64,
-    /// Stored octets, pad included.
+    /// Octets stored in these pages, pad included.
     pub octets: Vec<u8>,
     /// Jobs that read it.
     pub readers: usize,
@@ -95,6 +95,9 @@ pub struct Bench {
     jobs_started: u64,
     jobs_ended: u64,
     releases: [VecDeque<PageChain>; 4],
+    // The page after each page of a frame.
+    next: HashMap<u64, u64>,
+    pub parts_released: u64,
     pub frames_stored: u64,
     pub frames_dropped: u64,
     pub jobs_cut: u64,
@@ -119,6 +122,8 @@ impl Bench {
             jobs_started: 0,
             jobs_ended: 0,
             releases: Default::default(),
+            next: HashMap::new(),
+            parts_released: 0,
             frames_stored: 0,
             frames_dropped: 0,
             jobs_cut: 0,
@@ -154,6 +159,10 @@ impl Bench {
         uut: &mut Packet<W, D, A, B, O, H>,
         random: &mut Random,
     ) {
+        if uut.link_write.val() {
+            let (page, next) = (uut.link_page.val().to_u64(), uut.link_next.val().to_u64());
+            self.next.insert(page, next);
+        }
         self.store(uut, random);
         self.take_stored(uut, random);
         self.take_joined(uut, random);
@@ -421,10 +430,9 @@ impl Bench {
             phase: random.wide(),
             markers: random.chance(1, 2),
             crc: random.chance(1, 2),
-            tail_page: random.wide(),
             ..Default::default()
         };
-        let (mut expected, mut heads) = (Vec::new(), Vec::new());
+        let (mut expected, mut heads, mut before) = (Vec::new(), Vec::new(), 0);
         for number in 0..count.min(frames.len()) {
             let held =
                 &mut self.held[frames.swap_remove(random.below(frames.len() as u64) as usize)];
@@ -437,6 +445,7 @@ impl Bench {
             };
             if number == 0 {
                 job.head_page = held.head.into();
+                job.tail_page = held.tail.into();
                 job.offset = offset.into();
                 job.run_octets = octets.into();
             } else {
@@ -445,11 +454,11 @@ impl Bench {
                     offset: offset.into(),
                     octets: octets.into(),
                 };
-                let before = *heads.last().expect("a frame before");
                 self.tables.push_back((before, entry, held.head));
             }
             expected.extend(&held.octets[offset as usize..(offset + octets) as usize]);
             heads.push(held.head);
+            before = held.tail;
             held.readers += 1;
         }
         // The job may end within its last frame's octets.
@@ -468,6 +477,22 @@ impl Bench {
         })
     }
 
+    /// The first `pages` pages of a frame that keeps others; octets count from the next page on.
+    fn trim(&mut self, at: usize, pages: u64) -> PageChain {
+        let held = &mut self.held[at];
+        let (head, mut tail) = (held.head, held.head);
+        for _ in 1..pages {
+            tail = self.next[&tail];
+        }
+        held.head = self.next[&tail];
+        held.octets.drain(..256 * pages as usize);
+        self.parts_released += 1;
+        PageChain {
+            head_page: head.into(),
+            tail_page: tail.into(),
+        }
+    }
+
     fn give_back<
         const W: usize,
         const D: usize,
@@ -483,7 +508,12 @@ impl Bench {
         let due = self.draining || self.held.len() > self.habits.hoard;
         if due && random.chance(self.habits.release, 100) {
             let unread = self.held.iter().position(|held| held.readers == 0);
-            if let Some(at) = unread {
+            let part = unread.filter(|at| self.held[*at].pages() > 1 && random.chance(1, 3));
+            if let Some(at) = part {
+                let pages = 1 + random.below(self.held[at].pages() - 1);
+                let chain = self.trim(at, pages);
+                self.releases[random.below(4) as usize].push_back(chain);
+            } else if let Some(at) = unread {
                 let held = self.held.swap_remove(at);
                 self.releases[random.below(4) as usize].push_back(PageChain {
                     head_page: held.head.into(),

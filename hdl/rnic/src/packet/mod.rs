@@ -8,8 +8,10 @@
 //! ```
 //!
 //! 512 pages of 256 octets. A frame takes whole pages, from its first beat on; `next[page]` links
-//! them. Whoever holds a frame (head and tail page) owns its pages, and gives each chain back once,
-//! on one of the `release` ports. Until then its octets stay where they are.
+//! them. Whoever holds a frame (head and tail page) owns its pages, and gives each of them back
+//! once, in one chain or in several, first pages first, on the `release` ports. Until then its
+//! octets stay where they are. What is left of a frame is read by its first page left; the link to
+//! the next frame is kept under its last page.
 //!
 //! | dropped                                          | counted                         |
 //! |--------------------------------------------------|---------------------------------|

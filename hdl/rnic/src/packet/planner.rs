@@ -3,7 +3,7 @@
 //! ```text
 //! job --> [ job, run, page registers ] --> segment --> streamer
 //!            |        ^    |       ^
-//!            |  next[page] |   frame_link[head], frame_table[next head]
+//!            |  next[page] |   frame_link[tail], frame_table[next head]
 //!            +--> started (FIFO of 8)
 //! ```
 //!
@@ -16,8 +16,9 @@
 //! | units      | octets; a run is the octets of a job in one frame                          |
 //!
 //! The tables of a job's frames must have been written by the cycle in which the job is taken, and
-//! hold until it is done. At most 7 jobs are between `begun` and `job_left`, so that a tag (3 bits)
-//! means one job. A job that is killed ends with a segment of no octets.
+//! hold until it is done. A job begins in the page that it names, which need not be the first one
+//! that its frame was stored in. At most 7 jobs are between `begun` and `job_left`, so that a tag
+//! (3 bits) means one job. A job that is killed ends with a segment of no octets.
 use super::types::{FrameEntry, Segment};
 use crate::common::fifo::Fifo;
 use crate::common::ram::SdpRam;
@@ -81,7 +82,7 @@ pub struct Planner {
     pub frame_table_data: Signal<In, FrameEntry>,
     /// Writes the frame links.
     pub frame_link_write: Signal<In, Bit>,
-    /// First page of a frame.
+    /// Last page of a frame.
     pub frame_link_index: Signal<In, Bits<9>>,
     /// First page of the stream's next frame.
     pub frame_link_next: Signal<In, Bits<9>>,
@@ -111,8 +112,9 @@ pub struct Planner {
     tag: DFF<Bits<3>>,
     // The job at hand is killed.
     cut: DFF<Bit>,
-    head: DFF<Bits<9>>,
-    // Cycles that `head` has been there, up to 5: its entry's successor is in `entry` then.
+    // Last page of the frame: its link stays valid when its first pages have been given back.
+    tail: DFF<Bits<9>>,
+    // Cycles that `tail` has been there, up to 5: its entry's successor is in `entry` then.
     age: DFF<Bits<3>>,
     entry: DFF<FrameEntry>,
     // The run: pages of the frame it begins and ends in, and the octets there.
@@ -195,7 +197,7 @@ impl Default for Planner {
             started_count: Default::default(),
             tag: Default::default(),
             cut: Default::default(),
-            head: Default::default(),
+            tail: Default::default(),
             age: Default::default(),
             entry: Default::default(),
             start_index: Default::default(),
@@ -247,7 +249,7 @@ impl Logic for Planner {
             started_count,
             tag,
             cut,
-            head,
+            tail,
             age,
             entry
         );
@@ -281,7 +283,7 @@ impl Logic for Planner {
         self.frame_link.write_enable.next = self.frame_link_write.val();
         self.frame_link.write_address.next = self.frame_link_index.val();
         self.frame_link.write_data.next = self.frame_link_next.val();
-        self.frame_link.read_address.next = self.head.q.val();
+        self.frame_link.read_address.next = self.tail.q.val();
         self.frame_table.write_enable.next = self.frame_table_write.val();
         self.frame_table.write_address.next = self.frame_table_index.val();
         self.frame_table.write_data.next = self.frame_table_data.val();
@@ -417,14 +419,14 @@ impl Logic for Planner {
             self.next_tag.d.next = self.next_tag.q.val() + self.one_tag.val();
             self.tag.d.next = self.next_tag.q.val();
             self.cut.d.next = false;
-            self.head.d.next = self.next_job.val().head_page;
+            self.tail.d.next = self.next_job.val().tail_page;
             self.page.d.next = self.next_job.val().head_page;
             self.no_octets.d.next = !self.next_job.val().run_octets.any();
             self.more.d.next = self.next_job.val().octets - self.job_run.val();
             self.last_run.d.next = self.next_job.val().octets <= self.job_run.val();
         }
         if self.follows.val() {
-            self.head.d.next = self.frame_link.read_data.val();
+            self.tail.d.next = self.next_entry.val().tail_page;
             self.page.d.next = self.frame_link.read_data.val();
             self.no_octets.d.next = !self.next_entry.val().octets.any();
             self.more.d.next = self.more.q.val() - self.entry_octets.val();

@@ -69,7 +69,7 @@ pub struct PacketReader<const B: usize, const O: usize> {
     pub frame_table_data: Signal<In, FrameEntry>,
     /// Writes the frame links.
     pub frame_link_write: Signal<In, Bit>,
-    /// First page of a frame.
+    /// Last page of a frame.
     pub frame_link_index: Signal<In, Bits<9>>,
     /// First page of the stream's next frame.
     pub frame_link_next: Signal<In, Bits<9>>,

@@ -1,8 +1,8 @@
 //! The packet room: store, pool, memory, reader and joiner, and the wires between them.
 //!
 //! | enters     | frames (W), verdicts, released chains, jobs, kills, frame tables   |
-//! | leaves     | stored frames, started jobs, joined beats (D)                      |
-//! | latency    | 9 cycles `job` taken to first `joined_valid`                      |
+//! | leaves     | stored frames, page links, started jobs, joined beats (D)          |
+//! | latency    | 9 cycles `job` taken to first `joined_valid`                       |
 //! | throughput | one beat in and one beat out per cycle                             |
 //! | units      | octets, pages of 256 octets                                        |
 //!
@@ -107,10 +107,20 @@ pub struct Packet<
     pub frame_table_data: Signal<In, FrameEntry>,
     /// Writes the frame links.
     pub frame_link_write: Signal<In, Bit>,
-    /// First page of a frame.
+    /// Last page of a frame.
     pub frame_link_index: Signal<In, Bits<9>>,
     /// First page of the stream's next frame.
     pub frame_link_next: Signal<In, Bits<9>>,
+    /// `next[link_page] = link_next`: the store links two pages of a frame.
+    pub link_write: Signal<Out, Bit>,
+    /// A page in use.
+    pub link_page: Signal<Out, Bits<9>>,
+    /// The page after it.
+    pub link_next: Signal<Out, Bits<9>>,
+    /// `jump[jump_page] = link_next`: the store links two pages eight apart.
+    pub jump_write: Signal<Out, Bit>,
+    /// A page in use.
+    pub jump_page: Signal<Out, Bits<9>>,
     /// Octets of a job.
     pub joined_data: Signal<Out, Bits<D>>,
     /// How many, from lane 0 on.
@@ -177,6 +187,11 @@ impl<
         self.reader.link_next.next = self.store.link_next.val();
         self.reader.jump_write.next = self.store.jump_write.val();
         self.reader.jump_page.next = self.store.jump_page.val();
+        self.link_write.next = self.store.link_write.val();
+        self.link_page.next = self.store.link_page.val();
+        self.link_next.next = self.store.link_next.val();
+        self.jump_write.next = self.store.jump_write.val();
+        self.jump_page.next = self.store.jump_page.val();
         self.pool.release0.next = self.release0.val();
         self.pool.release0_valid.next = self.release0_valid.val();
         self.release0_ready.next = self.pool.release0_ready.val();

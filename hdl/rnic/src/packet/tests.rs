@@ -5,6 +5,7 @@ use super::room::{Packet, Packet128, Packet512, Packet64};
 use crate::messages::*;
 use crate::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;
+use std::collections::HashMap;
 
 const CALM: Habits = Habits {
     beat: 90,
@@ -61,6 +62,8 @@ fn traffic<
 fn frames_come_back_as_they_were_stored_64() {
     let bench = traffic::<64, 128, 13, 4, 4, 2>(CALM, 6000);
     assert!(bench.frames_stored > 20 && bench.jobs_ended() > 100);
+    let parts = bench.parts_released;
+    assert!(parts > 5, "{parts} frames gave back a part of their pages");
 }
 
 #[test]
@@ -165,6 +168,8 @@ struct Still<
     octets: Vec<u8>,
     head: u64,
     tail: u64,
+    /// The page after each page of a frame.
+    next: HashMap<u64, u64>,
 }
 
 /// What came of a list of jobs: octets of each, and the cycles in which it was taken, and in which
@@ -197,6 +202,7 @@ impl<
             octets: Vec::new(),
             head: 0,
             tail: 0,
+            next: HashMap::new(),
         };
         while still.uut.free_pages.val() != 512u64 {
             still.tick();
@@ -209,6 +215,10 @@ impl<
 
     fn tick(&mut self) {
         tick(&mut self.uut, |uut| &mut uut.clock);
+        if self.uut.link_write.val() {
+            let page = self.uut.link_page.val().to_u64();
+            self.next.insert(page, self.uut.link_next.val().to_u64());
+        }
         self.cycle += 1;
     }
 
@@ -242,6 +252,7 @@ impl<
     fn job(&self, offset: usize, octets: usize) -> ReadJob {
         ReadJob {
             head_page: self.head.into(),
+            tail_page: self.tail.into(),
             offset: (offset as u64).into(),
             run_octets: (octets as u64).into(),
             octets: (octets as u64).into(),
@@ -280,7 +291,22 @@ impl<
         answers
     }
 
-    /// Tells the reader that the frame at hand, these octets of it, follows the frame `before`.
+    /// Gives a chain back, and waits until so many pages are free.
+    fn give_back(&mut self, head: u64, tail: u64, free: u64) {
+        self.uut.release1.next = PageChain {
+            head_page: head.into(),
+            tail_page: tail.into(),
+        };
+        self.uut.release1_valid.next = true;
+        self.tick();
+        self.uut.release1_valid.next = false;
+        while self.uut.free_pages.val() != free {
+            self.tick();
+        }
+    }
+
+    /// Tells the reader that the frame at hand, these octets of it, follows the frame whose last
+    /// page is `before`.
     fn follow(&mut self, before: u64, offset: usize, octets: usize) {
         self.uut.frame_table_write.next = true;
         self.uut.frame_table_index.next = self.head.into();
@@ -300,6 +326,54 @@ impl<
 
 type Still64 = Still<64, 128, 13, 4, 4, 2>;
 type Still512 = Still<512, 512, 11, 2, 6, 3>;
+
+/// What is left of a frame is read, and the stream goes on behind it, after the pages before were
+/// written anew.
+#[test]
+fn a_frame_that_gave_back_its_first_pages_is_read_from_its_first_page_left() {
+    let mut random = Random::from_environment();
+    let mut still = Still512::new(9218, &mut random);
+    let (long, tail) = (still.octets.clone(), still.tail);
+    let (mut head, mut given) = (still.head, 0);
+    for pages in [1u64, 8, 26] {
+        let mut last = head;
+        for _ in 1..pages {
+            last = still.next[&last];
+        }
+        let after = still.next[&last];
+        given += pages;
+        let free = 512 - 37 + given;
+        still.give_back(head, last, free);
+        head = after;
+        // Another frame in every free page, the last of them next in the stream.
+        let mut others = Vec::new();
+        while still.uut.free_pages.val() != 0u64 {
+            let room = still.uut.free_pages.val().to_u64().min(36);
+            still.store(256 * room as usize, &mut random);
+            others.push((still.head, still.tail, room));
+        }
+        still.follow(tail, 3, 200);
+        let mut expected = long[256 * given as usize + 7..].to_vec();
+        let run_octets = expected.len() as u64;
+        expected.extend(&still.octets[3..203]);
+        let job = ReadJob {
+            head_page: head.into(),
+            tail_page: tail.into(),
+            offset: 7u64.into(),
+            run_octets: run_octets.into(),
+            octets: (expected.len() as u64).into(),
+            ..Default::default()
+        };
+        let answer = &still.run(&[job])[0];
+        assert!(answer.octets == expected, "{given} pages, {random}");
+        let mut free_now = 0;
+        for (head, tail, room) in others {
+            free_now += room;
+            still.give_back(head, tail, free_now);
+        }
+        assert_eq!(free_now, free);
+    }
+}
 
 /// Every start around the page borders with every length around the beat and page sizes.
 fn borders<
@@ -409,16 +483,17 @@ fn small_jobs_follow_each_other_within_their_beats_and_one() {
 fn runs_of_one_page_follow_each_other_within_six_cycles() {
     let mut random = Random::from_environment();
     let mut still = Still64::new(84, &mut random);
-    let first = still.head;
+    let (first, first_tail) = (still.head, still.tail);
     let mut expected = still.octets[56..84].to_vec();
     for _ in 0..19 {
-        let before = still.head;
+        let before = still.tail;
         still.store(84, &mut random);
         still.follow(before, 56, 28);
         expected.extend(&still.octets[56..84]);
     }
     let job = ReadJob {
         head_page: first.into(),
+        tail_page: first_tail.into(),
         octets: (20u64 * 28).into(),
         ..still.job(56, 28)
     };

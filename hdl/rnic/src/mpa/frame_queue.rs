@@ -1,0 +1,473 @@
+//! Frame queue: the accepted frames of every stream in order, and the pages given back of them.
+//!
+//! ```text
+//! append, behind, frame --> [ followers ] --> front --> [ compare ] --> page_release
+//!                  |                ^                      |  ^
+//!                  |  begins, first, amount ---------------+  |
+//!                  |                   link_*, jump_* --> [ page walk ]
+//!                  +--> frame_table_*, frame_link_*
+//! ```
+//!
+//! | enters     | frames that join a queue; a queue's first frame and how many octets from    |
+//! |            | there on are consumed; copies of the page links                             |
+//! | leaves     | the first frame left, each page once in a [`PageChain`], and the tables     |
+//! |            | by which the packet reader finds the next frame                             |
+//! | latency    | `begins` to `done`: 1 cycle, and 2 for each frame passed; where the frame   |
+//! |            | left gives back a part of its pages, 1 more and 2 for each link followed,   |
+//! |            | 11 links at most                                                            |
+//! | throughput | one queue at a time; a frame joins in any cycle                             |
+//! | units      | octets; page numbers                                                        |
+//!
+//! The stream manager keeps of each queue its first frame and the last page of its last frame. A
+//! follower is kept under the last page of the frame before it: pages go back from the front, so
+//! the last page stays while the frame does. A frame that is consumed wholly goes back in one
+//! chain. Of the first frame left the pages before its first octet not consumed go back; it is then
+//! known by the page that holds this octet, and its offset counts from there.
+use super::context::QueuedFrame;
+use super::page_walk::PageWalk;
+use crate::common::ram::SdpRam;
+use crate::common::skid::Skid;
+use crate::messages::PageChain;
+use crate::packet::types::FrameEntry;
+use rust_hdl::prelude::*;
+
+/// What becomes of the first frame.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum FrontState {
+    /// Its octets are compared with those consumed: it goes wholly, or stays at least in part.
+    Compare,
+    /// In part: the pages before its first octet not consumed are found and released.
+    Trim,
+    /// The frame after it becomes the first one.
+    Next,
+}
+
+/// Frames of all streams, and what is released of them.
+#[derive(LogicBlock, Default)]
+pub struct FrameQueue {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; ends what is under way, the followers stay.
+    pub reset: Signal<In, Bit>,
+    /// `next[link_page] = link_next`: copy of the store's page links.
+    pub link_write: Signal<In, Bit>,
+    /// A page in use.
+    pub link_page: Signal<In, Bits<9>>,
+    /// The page after it.
+    pub link_next: Signal<In, Bits<9>>,
+    /// `jump[jump_page] = link_next`: copy of the store's links eight pages on.
+    pub jump_write: Signal<In, Bit>,
+    /// A page in use.
+    pub jump_page: Signal<In, Bits<9>>,
+    /// An accepted frame.
+    pub frame: Signal<In, QueuedFrame>,
+    /// It joins a queue.
+    pub append: Signal<In, Bit>,
+    /// It is not the first of its queue.
+    pub follows: Signal<In, Bit>,
+    /// Last page of the frame before it.
+    pub behind: Signal<In, Bits<9>>,
+    /// It is not wanted: all its pages are released once `drop_ready`.
+    pub drop: Signal<In, Bit>,
+    /// A chain can be taken.
+    pub drop_ready: Signal<Out, Bit>,
+    /// `first` and `amount` count; whatever was under way is forgotten.
+    pub begins: Signal<In, Bit>,
+    /// First frame of a queue.
+    pub first: Signal<In, QueuedFrame>,
+    /// Octets consumed from there on.
+    pub amount: Signal<In, Bits<18>>,
+    /// From the cycle after `begins` on: what is consumed may be released.
+    pub go: Signal<In, Bit>,
+    /// With `go`: octets of the queue are left behind those consumed.
+    pub some_left: Signal<In, Bit>,
+    /// The last cycle in which `front` changes.
+    pub done: Signal<Out, Bit>,
+    /// The first frame now; after `done` it counts only if octets are left.
+    pub front: Signal<Out, QueuedFrame>,
+    /// Pages that hold none of the octets left.
+    pub page_release: Signal<Out, PageChain>,
+    /// `page_release` holds a message.
+    pub page_release_valid: Signal<Out, Bit>,
+    /// It is taken.
+    pub page_release_ready: Signal<In, Bit>,
+    /// Writes the reader's frame table.
+    pub frame_table_write: Signal<Out, Bit>,
+    /// First page of the frame.
+    pub frame_table_index: Signal<Out, Bits<9>>,
+    /// Where its accepted octets lie.
+    pub frame_table_data: Signal<Out, FrameEntry>,
+    /// Writes the reader's frame links.
+    pub frame_link_write: Signal<Out, Bit>,
+    /// Last page of a frame.
+    pub frame_link_index: Signal<Out, Bits<9>>,
+    /// First page of the stream's next frame.
+    pub frame_link_next: Signal<Out, Bits<9>>,
+    // Under the last page of a queued frame: the frame after it.
+    followers: SdpRam<QueuedFrame, 9>,
+    walk: PageWalk,
+    release_out: Skid<PageChain>,
+    state: DFF<FrontState>,
+    first_frame: DFF<QueuedFrame>,
+    // Its octets against those consumed: it is gone, so many more are, so many of it are left.
+    gone: DFF<Bit>,
+    beyond: DFF<Bits<18>>,
+    left: DFF<Bits<18>>,
+    // Its first octet not consumed, from the start of its first page.
+    offset_after: DFF<Bits<14>>,
+    table_writing: DFF<Bit>,
+    table_index: DFF<Bits<9>>,
+    table_entry: DFF<FrameEntry>,
+    link_writing: DFF<Bit>,
+    link_index: DFF<Bits<9>>,
+    compare: Signal<Local, Bit>,
+    compared: Signal<Local, QueuedFrame>,
+    compared_octets: Signal<Local, Bits<18>>,
+    compared_amount: Signal<Local, Bits<18>>,
+    amount_low: Signal<Local, Bits<14>>,
+    pages_gone: Signal<Local, Bits<6>>,
+    offset_in_page: Signal<Local, Bits<8>>,
+    left_value: Signal<Local, Bits<18>>,
+    left_low: Signal<Local, Bits<14>>,
+    chain: Signal<Local, PageChain>,
+}
+
+impl Logic for FrameQueue {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            state,
+            first_frame,
+            gone,
+            beyond,
+            left,
+            offset_after
+        );
+        dff_setup!(
+            self,
+            clock,
+            table_writing,
+            table_index,
+            table_entry,
+            link_writing,
+            link_index
+        );
+        self.followers.clock.next = self.clock.val();
+        self.walk.clock.next = self.clock.val();
+        self.walk.reset.next = self.reset.val();
+        self.walk.link_write.next = self.link_write.val();
+        self.walk.link_page.next = self.link_page.val();
+        self.walk.link_next.next = self.link_next.val();
+        self.walk.jump_write.next = self.jump_write.val();
+        self.walk.jump_page.next = self.jump_page.val();
+        self.release_out.clock.next = self.clock.val();
+        self.release_out.reset.next = self.reset.val();
+        self.page_release.next = self.release_out.m_data.val();
+        self.page_release_valid.next = self.release_out.m_valid.val();
+        self.release_out.m_ready.next = self.page_release_ready.val();
+
+        // A frame joins: as an entry of the reader's tables, and behind the last one.
+        self.table_writing.d.next = self.append.val();
+        self.table_index.d.next = self.frame.val().head_page;
+        self.table_entry.d.next.tail_page = self.frame.val().tail_page;
+        self.table_entry.d.next.offset = self.frame.val().offset;
+        self.table_entry.d.next.octets = self.frame.val().octets;
+        self.link_writing.d.next = self.append.val() & self.follows.val();
+        self.link_index.d.next = self.behind.val();
+        self.frame_table_write.next = self.table_writing.q.val();
+        self.frame_table_index.next = self.table_index.q.val();
+        self.frame_table_data.next = self.table_entry.q.val();
+        self.frame_link_write.next = self.link_writing.q.val();
+        self.frame_link_index.next = self.link_index.q.val();
+        self.frame_link_next.next = self.table_index.q.val();
+        self.followers.write_enable.next = self.append.val() & self.follows.val();
+        self.followers.write_address.next = self.behind.val();
+        self.followers.write_data.next = self.frame.val();
+
+        // The first frame against the octets consumed; the one after it is looked up meanwhile.
+        self.compare.next = self.begins.val() | (self.state.q.val() == FrontState::Next);
+        self.compared.next = self.followers.read_data.val();
+        self.compared_amount.next = self.beyond.q.val();
+        if self.begins.val() {
+            self.compared.next = self.first.val();
+            self.compared_amount.next = self.amount.val();
+        }
+        self.compared_octets.next = bit_cast::<18, 14>(self.compared.val().octets);
+        self.amount_low.next = self.compared_amount.val().get_bits::<14>(0);
+        self.followers.read_address.next = self.first_frame.q.val().tail_page;
+        if self.compare.val() {
+            self.followers.read_address.next = self.compared.val().tail_page;
+            self.first_frame.d.next = self.compared.val();
+            self.gone.d.next = self.compared_amount.val() >= self.compared_octets.val();
+            self.beyond.d.next = self.compared_amount.val() - self.compared_octets.val();
+            self.left.d.next = self.compared_octets.val() - self.compared_amount.val();
+            self.offset_after.d.next = self.compared.val().offset + self.amount_low.val();
+        }
+        self.pages_gone.next = self.offset_after.q.val().get_bits::<6>(8);
+        self.offset_in_page.next = self.offset_after.q.val().get_bits::<8>(0);
+        self.left_value.next = self.left.q.val();
+        self.left_low.next = self.left_value.val().get_bits::<14>(0);
+        self.walk.first_page.next = self.first_frame.q.val().head_page;
+        self.walk.pages.next = self.pages_gone.val();
+
+        self.chain.next.head_page = self.first_frame.q.val().head_page;
+        self.chain.next.tail_page = self.first_frame.q.val().tail_page;
+        if self.drop.val() {
+            self.chain.next.head_page = self.frame.val().head_page;
+            self.chain.next.tail_page = self.frame.val().tail_page;
+        }
+        if self.state.q.val() == FrontState::Trim {
+            self.chain.next.tail_page = self.walk.page_before.val();
+        }
+        self.release_out.s_data.next = self.chain.val();
+        self.release_out.s_valid.next = self.drop.val();
+        self.drop_ready.next = self.release_out.s_ready.val();
+        self.front.next = self.first_frame.q.val();
+
+        self.done.next = false;
+        self.walk.start.next = false;
+        match self.state.q.val() {
+            FrontState::Compare => {
+                if self.go.val() & self.gone.q.val() {
+                    self.release_out.s_valid.next = true;
+                    if self.release_out.s_ready.val() {
+                        self.done.next = !self.beyond.q.val().any() & !self.some_left.val();
+                        if self.beyond.q.val().any() | self.some_left.val() {
+                            self.state.d.next = FrontState::Next;
+                        }
+                    }
+                } else if self.go.val() {
+                    self.first_frame.d.next.offset = bit_cast::<14, 8>(self.offset_in_page.val());
+                    self.first_frame.d.next.octets = self.left_low.val();
+                    self.done.next = !self.pages_gone.val().any();
+                    if self.pages_gone.val().any() {
+                        self.walk.start.next = true;
+                        self.state.d.next = FrontState::Trim;
+                    }
+                }
+            }
+            FrontState::Trim => {
+                self.release_out.s_valid.next = self.walk.done.val();
+                if self.walk.done.val() & self.release_out.s_ready.val() {
+                    self.first_frame.d.next.head_page = self.walk.page.val();
+                    self.done.next = true;
+                    self.state.d.next = FrontState::Compare;
+                }
+            }
+            FrontState::Next => self.state.d.next = FrontState::Compare,
+        }
+
+        if self.reset.val() {
+            self.state.d.next = FrontState::Compare;
+            self.table_writing.d.next = false;
+            self.link_writing.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{lockstep, settle, Random};
+    use rnic_abi::limits::{PAGES, PAGE_OCTETS};
+    use std::collections::VecDeque;
+
+    /// What is left of a frame: its octets begin at `offset` of the first of its pages.
+    #[derive(Clone, Debug)]
+    struct Frame {
+        pages: Vec<u64>,
+        offset: u64,
+        octets: u64,
+    }
+
+    impl Frame {
+        fn message(&self) -> QueuedFrame {
+            QueuedFrame {
+                head_page: self.pages[0].into(),
+                tail_page: self.pages[self.pages.len() - 1].into(),
+                offset: self.offset.into(),
+                octets: self.octets.into(),
+            }
+        }
+    }
+
+    /// What the stimulus is about.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Step {
+        Choose,
+        /// The links of the frame to come are written up to this page.
+        Link(usize),
+        Drop,
+        Consume(usize),
+        Check(usize),
+    }
+
+    struct Script {
+        step: Step,
+        free: Vec<u64>,
+        queues: [VecDeque<Frame>; 4],
+        next: Option<Frame>,
+        due: VecDeque<Vec<u64>>,
+        trimmed: usize,
+        passed: usize,
+        dropped: usize,
+    }
+
+    impl Script {
+        fn frame(&mut self, random: &mut Random) -> Option<Frame> {
+            let offset = random.below(700);
+            let most = [90, 1500, 8500][random.below(3) as usize];
+            let octets = 1 + random.below(most);
+            let count = (offset + octets).div_ceil(PAGE_OCTETS as u64) as usize;
+            if self.free.len() < count + 40 {
+                return None;
+            }
+            let take = |_| {
+                let at = random.below(self.free.len() as u64) as usize;
+                self.free.swap_remove(at)
+            };
+            let pages = (0..count).map(take).collect();
+            Some(Frame {
+                pages,
+                offset,
+                octets,
+            })
+        }
+
+        /// The pages that consuming so many octets makes due.
+        fn consume(&mut self, queue: usize, mut amount: u64) {
+            while let Some(frame) = self.queues[queue].front_mut() {
+                if amount < frame.octets {
+                    frame.offset += amount;
+                    frame.octets -= amount;
+                    let gone = frame.offset / PAGE_OCTETS as u64;
+                    frame.offset %= PAGE_OCTETS as u64;
+                    if gone > 0 {
+                        let left = frame.pages.split_off(gone as usize);
+                        let pages = std::mem::replace(&mut frame.pages, left);
+                        self.due.push_back(pages);
+                        self.trimmed += 1;
+                    }
+                    return;
+                }
+                amount -= frame.octets;
+                let frame = self.queues[queue].pop_front().expect("it was just there");
+                self.due.push_back(frame.pages);
+                self.passed += 1;
+            }
+        }
+
+        fn choose(&mut self, uut: &mut FrameQueue, random: &mut Random) {
+            let queue = random.below(4) as usize;
+            if self.next.is_none() {
+                self.next = self.frame(random);
+                self.step = self.next.as_ref().map_or(Step::Choose, |_| Step::Link(1));
+            } else if random.chance(1, 8) {
+                self.step = Step::Drop;
+            } else if random.chance(1, 2) {
+                let frame = self.next.take().expect("it is there");
+                uut.append.next = true;
+                uut.frame.next = frame.message();
+                let before = self.queues[queue].back().map(Frame::message);
+                uut.follows.next = before.is_some();
+                uut.behind.next = before.map_or(random.wide(), |last| last.tail_page);
+                self.queues[queue].push_back(frame);
+            }
+            let Some(first) = self.queues[queue].front().map(Frame::message) else {
+                return;
+            };
+            if self.step == Step::Choose && !uut.append.next {
+                let octets = self.queues[queue].iter().map(|frame| frame.octets).sum();
+                let amount = [octets, random.below(octets + 1)][random.below(2) as usize];
+                (uut.begins.next, uut.first.next) = (true, first);
+                uut.amount.next = amount.into();
+                uut.some_left.next = amount < octets;
+                self.consume(queue, amount);
+                self.step = Step::Consume(queue);
+            }
+        }
+    }
+
+    fn drive(uut: &mut FrameQueue, script: &mut Script, random: &mut Random) {
+        uut.page_release_ready.next = random.chance(3, 4);
+        if uut.page_release_valid.val() && uut.page_release_ready.next {
+            let pages = script.due.pop_front().expect("pages are due");
+            let (chain, tail) = (uut.page_release.val(), pages[pages.len() - 1]);
+            let ends = (chain.head_page.to_u64(), chain.tail_page.to_u64());
+            assert_eq!(ends, (pages[0], tail), "{random}");
+            script.free.extend(pages);
+        }
+        (uut.link_write.next, uut.jump_write.next) = (false, false);
+        (uut.append.next, uut.drop.next) = (false, false);
+        (uut.begins.next, uut.go.next) = (false, false);
+        match script.step {
+            Step::Choose => script.choose(uut, random),
+            Step::Link(at) => {
+                let pages = &script.next.as_ref().expect("it is being stored").pages;
+                script.step = Step::Choose;
+                if at < pages.len() {
+                    uut.link_write.next = true;
+                    uut.link_page.next = pages[at - 1].into();
+                    uut.link_next.next = pages[at].into();
+                    uut.jump_write.next = at >= 8;
+                    uut.jump_page.next = pages[at.saturating_sub(8)].into();
+                    script.step = Step::Link(at + 1);
+                }
+            }
+            Step::Drop => {
+                uut.drop.next = true;
+                uut.frame.next = script.next.as_ref().expect("it was stored").message();
+                if uut.drop_ready.val() {
+                    let frame = script.next.take().expect("it was stored");
+                    script.due.push_back(frame.pages);
+                    script.dropped += 1;
+                    script.step = Step::Choose;
+                }
+            }
+            Step::Consume(queue) => {
+                uut.go.next = random.chance(7, 8);
+                settle(uut);
+                if uut.done.val() {
+                    script.step = Step::Check(queue);
+                }
+            }
+            Step::Check(queue) => {
+                if let Some(frame) = script.queues[queue].front() {
+                    assert_eq!(uut.front.val(), frame.message(), "{frame:?}, {random}");
+                }
+                script.step = Step::Choose;
+            }
+        }
+    }
+
+    /// The pages of four queues: each goes back once, in order, none while octets in it are left.
+    #[test]
+    fn lockstep_with_verilog_and_every_page_goes_back_once() {
+        let mut script = Script {
+            step: Step::Choose,
+            free: (0..PAGES as u64).collect(),
+            queues: Default::default(),
+            next: None,
+            due: VecDeque::new(),
+            trimmed: 0,
+            passed: 0,
+            dropped: 0,
+        };
+        lockstep(
+            "frame_queue",
+            FrameQueue::default(),
+            20_000,
+            |uut| &mut uut.clock,
+            |uut, random| drive(uut, &mut script, random),
+        );
+        let queued = script.queues.iter().flatten().chain(&script.next);
+        let held = queued.map(|frame| frame.pages.len()).sum::<usize>();
+        let due = script.due.iter().map(Vec::len).sum::<usize>();
+        assert_eq!(held + due + script.free.len(), PAGES, "pages");
+        assert!(script.due.len() <= 4, "{} chains are due", script.due.len());
+        let seen = [script.trimmed, script.passed, script.dropped];
+        assert!(seen.iter().all(|count| *count > 20), "too little: {seen:?}");
+    }
+}

@@ -1,0 +1,242 @@
+//! Job sender: makes the read jobs, and knows how many stream jobs are out.
+//!
+//! ```text
+//! connection, stream ---+--> [ job ] --> job
+//! host_frame -----------+       |
+//! send, ended ------------> [ jobs out ] --> credit
+//! ```
+//!
+//! | enters     | a stream's context over whose queued octets a job goes, or a host frame     |
+//! | leaves     | [`ReadJob`]s                                                                |
+//! | latency    | 1 cycle `send` to `job_valid`                                               |
+//! | throughput | a job per cycle                                                             |
+//! | units      | octets                                                                      |
+//!
+//! A job is sent only while `room`; one for a stream only while `credit`, or in the cycle in which
+//! another one has ended.
+use super::context::StreamContext;
+use super::inbox::JOBS_OUT_MAX;
+use crate::common::skid::Skid;
+use crate::messages::{HostFrame, ReadJob, JOB_HOST, JOB_PLACE, JOB_STREAM};
+use rnic_abi::limits::FRAME_PAD_OCTETS;
+use rust_hdl::prelude::*;
+
+/// Read jobs of streams and of the host path.
+#[derive(LogicBlock)]
+pub struct JobSender {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; no job is out.
+    pub reset: Signal<In, Bit>,
+    /// A job over all octets of `stream` is sent.
+    pub send: Signal<In, Bit>,
+    /// Its connection.
+    pub connection: Signal<In, Bits<10>>,
+    /// Where the octets lie, and how they are to be read.
+    pub stream: Signal<In, StreamContext>,
+    /// A stream job has ended.
+    pub ended: Signal<In, Bit>,
+    /// `host_frame` and not `stream` makes the job.
+    pub hosting: Signal<In, Bit>,
+    /// A job over all of `host_frame` is sent.
+    pub send_host: Signal<In, Bit>,
+    /// A frame for the host.
+    pub host_frame: Signal<In, HostFrame>,
+    /// A job can be sent.
+    pub room: Signal<Out, Bit>,
+    /// One more stream job may be out.
+    pub credit: Signal<Out, Bit>,
+    /// Octets to read.
+    pub job: Signal<Out, ReadJob>,
+    /// `job` holds a message.
+    pub job_valid: Signal<Out, Bit>,
+    /// It is taken.
+    pub job_ready: Signal<In, Bit>,
+    job_out: Skid<ReadJob>,
+    jobs_out: DFF<Bits<6>>,
+    job_credit: DFF<Bit>,
+    jobs_next: Signal<Local, Bits<6>>,
+    next_job: Signal<Local, ReadJob>,
+    kind_stream: Constant<Bits<2>>,
+    kind_place: Constant<Bits<2>>,
+    kind_host: Constant<Bits<2>>,
+    pad_octets: Constant<Bits<14>>,
+    one_job: Constant<Bits<6>>,
+    jobs_max: Constant<Bits<6>>,
+}
+
+impl Default for JobSender {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            send: Default::default(),
+            connection: Default::default(),
+            stream: Default::default(),
+            ended: Default::default(),
+            hosting: Default::default(),
+            send_host: Default::default(),
+            host_frame: Default::default(),
+            room: Default::default(),
+            credit: Default::default(),
+            job: Default::default(),
+            job_valid: Default::default(),
+            job_ready: Default::default(),
+            job_out: Default::default(),
+            jobs_out: Default::default(),
+            job_credit: Default::default(),
+            jobs_next: Default::default(),
+            next_job: Default::default(),
+            kind_stream: Constant::new(JOB_STREAM.into()),
+            kind_place: Constant::new(JOB_PLACE.into()),
+            kind_host: Constant::new(JOB_HOST.into()),
+            pad_octets: Constant::new((FRAME_PAD_OCTETS as LiteralType).into()),
+            one_job: Constant::new(1u64.into()),
+            jobs_max: Constant::new((JOBS_OUT_MAX as LiteralType).into()),
+        }
+    }
+}
+
+impl Logic for JobSender {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, jobs_out, job_credit);
+        self.job_out.clock.next = self.clock.val();
+        self.job_out.reset.next = self.reset.val();
+        self.job.next = self.job_out.m_data.val();
+        self.job_valid.next = self.job_out.m_valid.val();
+        self.job_out.m_ready.next = self.job_ready.val();
+        self.room.next = self.job_out.s_ready.val();
+
+        // The job: over all that is queued, from the first frame on; or a host frame.
+        self.next_job.next.kind = self.kind_stream.val();
+        if self.stream.val().place_next {
+            self.next_job.next.kind = self.kind_place.val();
+        }
+        self.next_job.next.connection = self.connection.val();
+        self.next_job.next.head_page = self.stream.val().head_page;
+        self.next_job.next.tail_page = self.stream.val().head_tail;
+        self.next_job.next.offset = self.stream.val().head_offset;
+        self.next_job.next.run_octets = self.stream.val().head_octets;
+        self.next_job.next.octets = self.stream.val().avail;
+        self.next_job.next.sequence = self.stream.val().sequence;
+        self.next_job.next.phase = self.stream.val().phase;
+        self.next_job.next.markers = self.stream.val().markers;
+        self.next_job.next.crc = self.stream.val().crc;
+        if self.hosting.val() {
+            self.next_job.next.kind = self.kind_host.val();
+            self.next_job.next.head_page = self.host_frame.val().head_page;
+            self.next_job.next.tail_page = self.host_frame.val().tail_page;
+            self.next_job.next.offset = self.pad_octets.val();
+            self.next_job.next.run_octets = self.host_frame.val().frame_octets;
+            self.next_job.next.octets = bit_cast::<18, 14>(self.host_frame.val().frame_octets);
+        }
+        self.job_out.s_data.next = self.next_job.val();
+        self.job_out.s_valid.next = self.send.val() | self.send_host.val();
+
+        // Stream jobs out; one that ends makes room for the next in the same cycle.
+        self.jobs_next.next = self.jobs_out.q.val();
+        if self.send.val() & !self.ended.val() {
+            self.jobs_next.next = self.jobs_out.q.val() + self.one_job.val();
+        } else if !self.send.val() & self.ended.val() {
+            self.jobs_next.next = self.jobs_out.q.val() - self.one_job.val();
+        }
+        self.jobs_out.d.next = self.jobs_next.val();
+        self.job_credit.d.next = self.jobs_next.val() != self.jobs_max.val();
+        self.credit.next = self.job_credit.q.val();
+
+        if self.reset.val() {
+            self.jobs_out.d.next = 0.into();
+            self.job_credit.d.next = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::lockstep;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn lockstep_with_verilog_and_no_more_jobs_are_out_than_may_be() {
+        let (mut out, mut most, mut hosts) = (0usize, 0, 0);
+        let mut sent: VecDeque<ReadJob> = VecDeque::new();
+        lockstep(
+            "job_sender",
+            JobSender::default(),
+            6000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                uut.reset.next = false;
+                if most == 0 {
+                    // The first cycle: no job is out, and one may be.
+                    uut.reset.next = true;
+                    most = 1;
+                    return;
+                }
+                uut.job_ready.next = random.chance(7, 8);
+                if uut.job_valid.val() && uut.job_ready.next {
+                    let job = sent.pop_front().expect("a job was sent");
+                    assert_eq!(uut.job.val(), job, "{random}");
+                }
+                let (room, credit) = (uut.room.val(), uut.credit.val());
+                assert_eq!(credit, out < JOBS_OUT_MAX, "{out} jobs out, {random}");
+                uut.ended.next = out > 0 && random.chance(1, 4);
+                uut.hosting.next = random.chance(1, 4);
+                uut.send_host.next = uut.hosting.next && room;
+                let may_send = room && !uut.hosting.next && (credit || uut.ended.next);
+                uut.send.next = may_send && random.chance(3, 4);
+                uut.connection.next = random.wide();
+                uut.stream.next.place_next = random.chance(1, 2);
+                uut.stream.next.avail = random.wide();
+                uut.stream.next.head_page = random.wide();
+                uut.stream.next.head_tail = random.wide();
+                uut.stream.next.head_offset = random.wide();
+                uut.stream.next.head_octets = random.wide();
+                uut.stream.next.sequence = random.wide();
+                uut.stream.next.phase = random.wide();
+                uut.stream.next.markers = random.chance(1, 2);
+                uut.stream.next.crc = random.chance(1, 2);
+                uut.host_frame.next.head_page = random.wide();
+                uut.host_frame.next.tail_page = random.wide();
+                uut.host_frame.next.frame_octets = random.wide();
+                let (stream, frame) = (uut.stream.next, uut.host_frame.next);
+                let stream_job = ReadJob {
+                    kind: [JOB_STREAM, JOB_PLACE][usize::from(stream.place_next)].into(),
+                    connection: uut.connection.next,
+                    head_page: stream.head_page,
+                    offset: stream.head_offset,
+                    run_octets: stream.head_octets,
+                    octets: stream.avail,
+                    sequence: stream.sequence,
+                    phase: stream.phase,
+                    markers: stream.markers,
+                    crc: stream.crc,
+                    tail_page: stream.head_tail,
+                };
+                if uut.send.next {
+                    sent.push_back(stream_job);
+                }
+                if uut.send_host.next {
+                    hosts += 1;
+                    sent.push_back(ReadJob {
+                        kind: JOB_HOST.into(),
+                        head_page: frame.head_page,
+                        tail_page: frame.tail_page,
+                        offset: (FRAME_PAD_OCTETS as u64).into(),
+                        run_octets: frame.frame_octets,
+                        octets: frame.frame_octets.to_u64().into(),
+                        ..stream_job
+                    });
+                }
+                out = out + usize::from(uut.send.next) - usize::from(uut.ended.next);
+                most = most.max(out);
+            },
+        );
+        assert!(
+            most == JOBS_OUT_MAX && hosts > 100,
+            "{most} out, {hosts} hosts"
+        );
+    }
+}

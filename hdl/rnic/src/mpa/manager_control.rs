@@ -1,0 +1,304 @@
+//! Control of the stream manager: the steps of each event, one event at a time.
+//!
+//! ```text
+//! Idle -+-> Host, Start or Refuse --------------------------------> Idle
+//!       +-> Fetch --> Load -+-> Accept ---------------------------> Idle
+//!                           +-> Consume ------------> Finish -----> Idle
+//!                           |    ^  | of a stopped      ^
+//!                           |    |  v connection        |
+//!                           |   Purge                   |
+//!                           |    ^ octets queued        | none, or a job is out
+//!                           +-> Settle -----------------+
+//! ```
+//!
+//! | enters     | the next event, and what the blocks beside find out about it                |
+//! | leaves     | the event, decoded, and what each of its steps does                         |
+//! | latency    | `next_event` to its `take_*`: accepted octets 3 cycles, a `job_done` 3 and  |
+//! |            | what the frame queue takes, a host frame or a start 1, a stop or release 4, |
+//! |            | and 1 and the frame queue's where octets are queued                         |
+//! | throughput | one event at a time: a context is written back before the next one is read  |
+//!
+//! A release that finds a job out is not taken: it marks the connection stopped, and comes again
+//! after the connection's `job_done`.
+use super::context::{EventKind, StreamContext};
+use super::inbox::StreamEvent;
+use rust_hdl::prelude::*;
+
+/// What the machine does.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum ManagerState {
+    /// Takes the next event; its context's address goes to the RAM.
+    Idle,
+    /// The RAM reads.
+    Fetch,
+    /// The context is there: sums and differences.
+    Load,
+    /// Accepted octets join the queue, or are released.
+    Accept,
+    /// A stop or a release looks at what the connection holds.
+    Settle,
+    /// All that the connection holds is to be consumed.
+    Purge,
+    /// The frame queue gives back what is consumed.
+    Consume,
+    /// The context is written, the next job sent.
+    Finish,
+    /// A host frame becomes a job.
+    Host,
+    /// An empty stream is started.
+    Start,
+    /// A table operation that does not exist is answered.
+    Refuse,
+}
+
+/// State machine of the stream manager.
+#[derive(LogicBlock, Default)]
+pub struct ManagerControl {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets the event at hand.
+    pub reset: Signal<In, Bit>,
+    /// What to do next.
+    pub next_event: Signal<In, StreamEvent>,
+    /// For which connection.
+    pub next_connection: Signal<In, Bits<10>>,
+    /// The context as it was kept; counts from the cycle after `load` on.
+    pub current: Signal<In, StreamContext>,
+    /// Accepted octets make a job worth while.
+    pub complete: Signal<In, Bit>,
+    /// What a job left makes another one worth while.
+    pub enough: Signal<In, Bit>,
+    /// The frame queue has given back what is consumed.
+    pub consumed: Signal<In, Bit>,
+    /// A frame that is not wanted can be released.
+    pub drop_ready: Signal<In, Bit>,
+    /// The event at hand.
+    pub at_hand: Signal<Out, EventKind>,
+    /// Its connection.
+    pub connection: Signal<Out, Bits<10>>,
+    /// The context is at the RAM's output.
+    pub load: Signal<Out, Bit>,
+    /// All octets queued are to be consumed.
+    pub purge: Signal<Out, Bit>,
+    /// Octets are being consumed.
+    pub consume: Signal<Out, Bit>,
+    /// The accepted frame joins the queue.
+    pub append: Signal<Out, Bit>,
+    /// The accepted frame is released.
+    pub drop_frame: Signal<Out, Bit>,
+    /// The context is written.
+    pub write_context: Signal<Out, Bit>,
+    /// A stream job is sent.
+    pub send: Signal<Out, Bit>,
+    /// A job for a host frame is sent.
+    pub send_host: Signal<Out, Bit>,
+    /// A release waits for its connection's job.
+    pub release_waits: Signal<Out, Bit>,
+    /// The accepted octets are done with.
+    pub take_accepted: Signal<Out, Bit>,
+    /// The host frame is done with.
+    pub take_host: Signal<Out, Bit>,
+    /// The ended job is done with.
+    pub take_done: Signal<Out, Bit>,
+    /// The stop is done with.
+    pub take_stopped: Signal<Out, Bit>,
+    /// The table operation is done.
+    pub take_request: Signal<Out, Bit>,
+    state: DFF<ManagerState>,
+    kind: DFF<EventKind>,
+    kind_connection: DFF<Bits<10>>,
+    // Tried again after the connection's `job_done`.
+    waits: DFF<Bit>,
+    wanted: Signal<Local, Bit>,
+}
+
+impl Logic for ManagerControl {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, kind, kind_connection, waits);
+        self.at_hand.next = self.kind.q.val();
+        self.connection.next = self.kind_connection.q.val();
+        self.release_waits.next = self.waits.q.val();
+        // Accepted octets of this connection are queued.
+        self.wanted.next = self.current.val().active & !self.current.val().stopped;
+
+        self.load.next = self.state.q.val() == ManagerState::Load;
+        self.purge.next = self.state.q.val() == ManagerState::Purge;
+        self.send_host.next = self.state.q.val() == ManagerState::Host;
+        self.consume.next = false;
+        self.append.next = false;
+        self.drop_frame.next = false;
+        self.write_context.next = false;
+        self.send.next = false;
+        match self.state.q.val() {
+            ManagerState::Idle => {
+                self.kind_connection.d.next = self.next_connection.val();
+                self.kind.d.next.accepting = self.next_event.val() == StreamEvent::Accept;
+                self.kind.d.next.finishing = self.next_event.val() == StreamEvent::JobDone;
+                self.kind.d.next.starting = self.next_event.val() == StreamEvent::Start;
+                self.kind.d.next.hosting = self.next_event.val() == StreamEvent::Host;
+                self.kind.d.next.stopping = self.next_event.val() == StreamEvent::Stop;
+                self.kind.d.next.releasing = self.next_event.val() == StreamEvent::Release;
+                self.kind.d.next.clearing = false;
+                self.kind.d.next.purging = false;
+                match self.next_event.val() {
+                    StreamEvent::Nothing => {}
+                    StreamEvent::Host => self.state.d.next = ManagerState::Host,
+                    StreamEvent::Start => self.state.d.next = ManagerState::Start,
+                    StreamEvent::Refuse => self.state.d.next = ManagerState::Refuse,
+                    _ => self.state.d.next = ManagerState::Fetch,
+                }
+            }
+            ManagerState::Fetch => self.state.d.next = ManagerState::Load,
+            ManagerState::Load => {
+                self.state.d.next = ManagerState::Settle;
+                if self.kind.q.val().finishing {
+                    self.state.d.next = ManagerState::Consume;
+                }
+                if self.kind.q.val().accepting {
+                    self.state.d.next = ManagerState::Accept;
+                }
+            }
+            ManagerState::Accept => {
+                self.append.next = self.wanted.val();
+                self.drop_frame.next = !self.wanted.val();
+                self.write_context.next = self.wanted.val();
+                self.send.next = self.wanted.val() & self.complete.val();
+                if self.wanted.val() | self.drop_ready.val() {
+                    self.state.d.next = ManagerState::Idle;
+                }
+            }
+            ManagerState::Settle => {
+                self.kind.d.next.clearing = self.kind.q.val().releasing & !self.current.val().busy;
+                self.state.d.next = ManagerState::Finish;
+                if !self.current.val().busy & self.current.val().avail.any() {
+                    self.state.d.next = ManagerState::Purge;
+                }
+            }
+            ManagerState::Purge => {
+                self.kind.d.next.purging = true;
+                self.state.d.next = ManagerState::Consume;
+            }
+            ManagerState::Consume => {
+                if self.current.val().stopped & !self.kind.q.val().purging {
+                    self.state.d.next = ManagerState::Purge;
+                } else {
+                    self.consume.next = true;
+                    if self.consumed.val() {
+                        self.state.d.next = ManagerState::Finish;
+                    }
+                }
+            }
+            ManagerState::Finish => {
+                self.write_context.next = true;
+                self.state.d.next = ManagerState::Idle;
+                if self.kind.q.val().finishing {
+                    self.send.next = self.enough.val();
+                    self.waits.d.next = false;
+                }
+                if self.kind.q.val().releasing {
+                    self.waits.d.next = self.current.val().busy;
+                }
+            }
+            ManagerState::Start => {
+                self.write_context.next = true;
+                self.state.d.next = ManagerState::Idle;
+            }
+            _ => self.state.d.next = ManagerState::Idle,
+        }
+        // What is done with leaves its queue.
+        self.take_host.next = self.state.q.val() == ManagerState::Host;
+        self.take_done.next =
+            (self.state.q.val() == ManagerState::Finish) & self.kind.q.val().finishing;
+        self.take_stopped.next =
+            (self.state.q.val() == ManagerState::Finish) & self.kind.q.val().stopping;
+        self.take_accepted.next = (self.state.q.val() == ManagerState::Accept)
+            & (self.wanted.val() | self.drop_ready.val());
+        self.take_request.next = (self.state.q.val() == ManagerState::Start)
+            | (self.state.q.val() == ManagerState::Refuse)
+            | ((self.state.q.val() == ManagerState::Finish) & self.kind.q.val().clearing);
+
+        if self.reset.val() {
+            self.state.d.next = ManagerState::Idle;
+            self.waits.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{lockstep, settle};
+
+    const EVENTS: [StreamEvent; 7] = [
+        StreamEvent::JobDone,
+        StreamEvent::Stop,
+        StreamEvent::Accept,
+        StreamEvent::Host,
+        StreamEvent::Start,
+        StreamEvent::Release,
+        StreamEvent::Refuse,
+    ];
+
+    /// Every event is taken once, unless it is a release that finds a job out; every event but a
+    /// refusal, a host frame and unwanted octets writes the context once.
+    #[test]
+    fn lockstep_with_verilog_and_each_event_is_done_once() {
+        let (mut at, mut taken, mut written, mut events, mut purges) = (None, 0, 0, [0; 7], 0);
+        lockstep(
+            "manager_control",
+            ManagerControl::default(),
+            12_000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                if at.is_none() {
+                    at = random.chance(3, 4).then(|| random.below(7) as usize);
+                    uut.current.next.active = random.chance(7, 8);
+                    uut.current.next.stopped = random.chance(1, 4);
+                    uut.current.next.busy = random.chance(1, 2);
+                    uut.current.next.avail = random.below(2).into();
+                    uut.complete.next = random.chance(1, 2);
+                    uut.enough.next = random.chance(1, 2);
+                    (taken, written) = (0, 0);
+                }
+                uut.next_event.next = at.map_or(StreamEvent::Nothing, |at: usize| EVENTS[at]);
+                uut.next_connection.next = random.wide();
+                uut.consumed.next = random.chance(1, 2);
+                uut.drop_ready.next = random.chance(1, 2);
+                settle(uut);
+                assert!(!(uut.append.val() && uut.drop_frame.val()), "{random}");
+                let takes = [
+                    uut.take_done.val(),
+                    uut.take_stopped.val(),
+                    uut.take_accepted.val(),
+                    uut.take_host.val(),
+                    uut.take_request.val(),
+                ];
+                taken += takes.iter().filter(|take| **take).count();
+                written += usize::from(uut.write_context.val());
+                purges += usize::from(uut.purge.val());
+                // The last step of an event: it leaves its queue, or its context is written.
+                let last = takes.contains(&true) || uut.write_context.val();
+                let Some(kind) = at.filter(|_| last) else {
+                    return;
+                };
+                let place = [0, 1, 2, 3, 4, 4, 4][kind];
+                let current = uut.current.next;
+                let waits = EVENTS[kind] == StreamEvent::Release && current.busy;
+                assert_eq!(taken, usize::from(!waits), "{:?}, {random}", EVENTS[kind]);
+                assert_eq!(takes[place], !waits, "{:?}, {random}", EVENTS[kind]);
+                let wanted = current.active && !current.stopped;
+                let writes = match EVENTS[kind] {
+                    StreamEvent::Host | StreamEvent::Refuse => false,
+                    StreamEvent::Accept => wanted,
+                    _ => true,
+                };
+                assert_eq!(written, usize::from(writes), "{:?}, {random}", EVENTS[kind]);
+                events[kind] += 1;
+                at = None;
+            },
+        );
+        assert!(events.iter().all(|count| *count > 50), "{events:?}");
+        assert!(purges > 50, "{purges} purges");
+    }
+}

@@ -1,0 +1,269 @@
+//! Finds the page of a frame that lies a number of pages on, and the page before it.
+//!
+//! ```text
+//! link_*, jump_* --> [ next[page], jump[page] ]
+//!                           ^          |
+//! start, first_page, pages -+--[ page, left ]--> done, page, page_before
+//! ```
+//!
+//! | enters     | copies of the page links, one and eight pages on; a page and how far to go   |
+//! | leaves     | the page there, and the one before it; both hold until the next `start`      |
+//! | latency    | `start` to `done`: 1 cycle, and 2 for each link followed; pages/8 + pages%8  |
+//! |            | links, 8 of the ones for the last eight pages of a multiple of eight         |
+//! | throughput | one walk at a time; `start` only while `done`                                |
+//! | units      | pages                                                                        |
+//!
+//! The links of the frame must have been written before `start`, and hold until `done`: its pages
+//! are in use.
+use crate::common::ram::SdpRam;
+use rust_hdl::prelude::*;
+
+/// What the walk does.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum WalkState {
+    /// Nothing; the result stands.
+    Idle,
+    /// The link is being read.
+    Read,
+    /// The link is there.
+    Step,
+}
+
+/// Walk over the page links of one frame.
+#[derive(LogicBlock)]
+pub struct PageWalk {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; ends the walk.
+    pub reset: Signal<In, Bit>,
+    /// `next[link_page] = link_next`: copy of the store's page links.
+    pub link_write: Signal<In, Bit>,
+    /// A page in use.
+    pub link_page: Signal<In, Bits<9>>,
+    /// The page after it.
+    pub link_next: Signal<In, Bits<9>>,
+    /// `jump[jump_page] = link_next`: copy of the store's links eight pages on.
+    pub jump_write: Signal<In, Bit>,
+    /// A page in use.
+    pub jump_page: Signal<In, Bits<9>>,
+    /// Begins a walk; one cycle, while `done`.
+    pub start: Signal<In, Bit>,
+    /// Where it begins.
+    pub first_page: Signal<In, Bits<9>>,
+    /// How far it goes: at least 1, and no further than the frame's last page.
+    pub pages: Signal<In, Bits<6>>,
+    /// No walk is under way: the pages below count.
+    pub done: Signal<Out, Bit>,
+    /// The page `pages` pages on.
+    pub page: Signal<Out, Bits<9>>,
+    /// The page before it.
+    pub page_before: Signal<Out, Bits<9>>,
+    next: SdpRam<Bits<9>, 9>,
+    jump: SdpRam<Bits<9>, 9>,
+    state: DFF<WalkState>,
+    here: DFF<Bits<9>>,
+    previous: DFF<Bits<9>>,
+    // Pages still to go, at least 1 while a walk is under way.
+    left: DFF<Bits<6>>,
+    far: Signal<Local, Bit>,
+    found: Signal<Local, Bits<9>>,
+    one: Constant<Bits<6>>,
+    eight: Constant<Bits<6>>,
+}
+
+impl Default for PageWalk {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            link_write: Default::default(),
+            link_page: Default::default(),
+            link_next: Default::default(),
+            jump_write: Default::default(),
+            jump_page: Default::default(),
+            start: Default::default(),
+            first_page: Default::default(),
+            pages: Default::default(),
+            done: Default::default(),
+            page: Default::default(),
+            page_before: Default::default(),
+            next: Default::default(),
+            jump: Default::default(),
+            state: Default::default(),
+            here: Default::default(),
+            previous: Default::default(),
+            left: Default::default(),
+            far: Default::default(),
+            found: Default::default(),
+            one: Constant::new(1u64.into()),
+            eight: Constant::new(8u64.into()),
+        }
+    }
+}
+
+impl Logic for PageWalk {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, here, previous, left);
+        self.next.clock.next = self.clock.val();
+        self.jump.clock.next = self.clock.val();
+        self.next.write_enable.next = self.link_write.val();
+        self.next.write_address.next = self.link_page.val();
+        self.next.write_data.next = self.link_next.val();
+        self.jump.write_enable.next = self.jump_write.val();
+        self.jump.write_address.next = self.jump_page.val();
+        self.jump.write_data.next = self.link_next.val();
+
+        // The last step is never a jump, so that it shows the page before the one found.
+        self.far.next = self.left.q.val() > self.eight.val();
+        self.found.next = self.next.read_data.val();
+        if self.far.val() {
+            self.found.next = self.jump.read_data.val();
+        }
+        self.next.read_address.next = self.found.val();
+        self.jump.read_address.next = self.found.val();
+        if self.state.q.val() == WalkState::Idle {
+            self.next.read_address.next = self.first_page.val();
+            self.jump.read_address.next = self.first_page.val();
+        }
+        self.done.next = self.state.q.val() == WalkState::Idle;
+        self.page.next = self.here.q.val();
+        self.page_before.next = self.previous.q.val();
+
+        match self.state.q.val() {
+            WalkState::Idle => {
+                if self.start.val() {
+                    self.here.d.next = self.first_page.val();
+                    self.left.d.next = self.pages.val();
+                    self.state.d.next = WalkState::Read;
+                }
+            }
+            WalkState::Read => self.state.d.next = WalkState::Step,
+            WalkState::Step => {
+                self.here.d.next = self.found.val();
+                self.previous.d.next = self.here.q.val();
+                self.left.d.next = self.left.q.val() - self.one.val();
+                self.state.d.next = WalkState::Read;
+                if self.far.val() {
+                    self.left.d.next = self.left.q.val() - self.eight.val();
+                } else if self.left.q.val() == self.one.val() {
+                    self.state.d.next = WalkState::Idle;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.state.d.next = WalkState::Idle;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{lockstep, settle, tick, Random};
+
+    fn clock(uut: &mut PageWalk) -> &mut Signal<In, Clock> {
+        &mut uut.clock
+    }
+
+    /// Offers the link to page `index` of a frame, and the jump to it if there is one.
+    fn link(uut: &mut PageWalk, frame: &[u64], index: usize) {
+        uut.link_write.next = true;
+        uut.link_page.next = frame[index - 1].into();
+        uut.link_next.next = frame[index].into();
+        uut.jump_write.next = index >= 8;
+        uut.jump_page.next = frame[index.saturating_sub(8)].into();
+    }
+
+    /// `count` different pages in random order.
+    fn random_frame(count: usize, random: &mut Random) -> Vec<u64> {
+        let mut pages: Vec<u64> = (0..512).collect();
+        let pick = |_| pages.swap_remove(random.below(pages.len() as u64) as usize);
+        (0..count).map(pick).collect()
+    }
+
+    fn links_to_follow(pages: usize) -> usize {
+        let jumps = (pages - 1) / 8;
+        jumps + pages - 8 * jumps
+    }
+
+    #[test]
+    fn every_page_of_the_longest_frame_is_found_in_time() {
+        let mut random = Random::from_environment();
+        let mut uut = PageWalk::default();
+        uut.connect_all();
+        settle(&mut uut);
+        let frame = random_frame(37, &mut random);
+        for index in 1..frame.len() {
+            link(&mut uut, &frame, index);
+            tick(&mut uut, clock);
+        }
+        (uut.link_write.next, uut.jump_write.next) = (false, false);
+        for first in 0..frame.len() {
+            for pages in 1..frame.len() - first {
+                uut.first_page.next = frame[first].into();
+                uut.pages.next = (pages as u64).into();
+                uut.start.next = true;
+                tick(&mut uut, clock);
+                uut.start.next = false;
+                uut.first_page.next = random.wide();
+                let mut cycles = 1;
+                while !uut.done.val() {
+                    tick(&mut uut, clock);
+                    cycles += 1;
+                    assert!(cycles < 100, "{pages} pages from {first}, {random}");
+                }
+                assert_eq!(cycles, 1 + 2 * links_to_follow(pages), "{pages} pages");
+                let found = (uut.page.val().to_u64(), uut.page_before.val().to_u64());
+                let expected = (frame[first + pages], frame[first + pages - 1]);
+                assert_eq!(found, expected, "{pages} pages from {first}, {random}");
+            }
+        }
+    }
+
+    /// Walks in one frame while another one is being stored.
+    #[test]
+    fn lockstep_with_verilog() {
+        let (mut walked, mut stored) = (Vec::new(), Vec::new());
+        let (mut linked, mut walks, mut expected) = (0, 0, None);
+        lockstep(
+            "page_walk",
+            PageWalk::default(),
+            6000,
+            clock,
+            |uut, random| {
+                if uut.done.val() {
+                    if let Some(expected) = expected.take() {
+                        let found = (uut.page.val().to_u64(), uut.page_before.val().to_u64());
+                        assert_eq!(found, expected, "{random}");
+                        walks += 1;
+                    }
+                }
+                (uut.link_write.next, uut.jump_write.next) = (false, false);
+                uut.start.next = false;
+                if linked + 1 < stored.len() {
+                    if random.chance(1, 2) {
+                        linked += 1;
+                        link(uut, &stored, linked);
+                    }
+                } else if uut.done.val() {
+                    walked = std::mem::take(&mut stored);
+                    // Of 512 pages, none that is being walked.
+                    stored = random_frame(80, random);
+                    stored.retain(|page| !walked.contains(page));
+                    stored.truncate(37);
+                    linked = 0;
+                }
+                if uut.done.val() && walked.len() > 1 && random.chance(1, 2) {
+                    let first = random.below(walked.len() as u64 - 1) as usize;
+                    let pages = 1 + random.below((walked.len() - 1 - first) as u64) as usize;
+                    uut.first_page.next = walked[first].into();
+                    uut.pages.next = (pages as u64).into();
+                    uut.start.next = true;
+                    expected = Some((walked[first + pages], walked[first + pages - 1]));
+                }
+            },
+        );
+        assert!(walks > 100, "{walks} walks");
+    }
+}
