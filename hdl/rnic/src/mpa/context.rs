@@ -39,8 +39,8 @@ pub struct StreamContext {
     pub last_tail: Bits<9>,
 }
 
-/// A queued frame, or what is left of one. All but the first of a queue are kept under the last page
-/// of the frame before them.
+/// A queued frame, or what is left of one. All but the first of a queue are kept under the last
+/// page of the frame before them.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct QueuedFrame {
     /// First page.

@@ -22,6 +22,8 @@
 //! | drops      | frames of a connection that is stopped or was never started: released,      |
 //! |            | counted nowhere (the stop itself is reported by DDP)                        |
 //! | tables     | `MPA`: WRITE starts an empty stream, RELEASE gives its pages back           |
+//! | ECP5-5G -8 | 1727 LUT4 (294 in RAM, 228 in carry chains), 1095 FF, 12 DP16KD; 193 MHz    |
+//! |            | out of context, seed 1                                                      |
 //!
 //! One event at a time: a context is written back before the next event reads it. A connection has
 //! at most one job out, always over all octets queued at that time; `job_done` says how many of
