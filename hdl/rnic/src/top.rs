@@ -17,6 +17,7 @@
 //! Ports: the frame stream (no FCS, no ready: the wire does not wait), the TLP stream towards PCI
 //! Express, BAR requests from it, and trace events that synthesis may leave open.
 
+use crate::csr::relay::TableRelay;
 use crate::csr::room::Csr;
 use crate::ddp::room::DdpRoom;
 use crate::emit::{verilog_named, EmitError};
@@ -139,6 +140,9 @@ macro_rules! core {
             placement: $placement,
             pcie: $pcie,
             csr: Csr<$w, $d>,
+            tcp_relay: TableRelay,
+            manager_relay: TableRelay,
+            ddp_relay: TableRelay,
             segment_event: Signal<Local, SegmentEvent>,
             fpdu_event: Signal<Local, FpduEvent>,
             front_counts: Signal<Local, Bits<8>>,
@@ -195,6 +199,9 @@ macro_rules! core {
                     placement: Default::default(),
                     pcie: Default::default(),
                     csr: Default::default(),
+                    tcp_relay: Default::default(),
+                    manager_relay: Default::default(),
+                    ddp_relay: Default::default(),
                     segment_event: Default::default(),
                     fpdu_event: Default::default(),
                     front_counts: Default::default(),
@@ -242,6 +249,9 @@ macro_rules! core {
                 self.placement.clock.next = self.clock.val();
                 self.pcie.clock.next = self.clock.val();
                 self.csr.clock.next = self.clock.val();
+                self.tcp_relay.clock.next = self.clock.val();
+                self.manager_relay.clock.next = self.clock.val();
+                self.ddp_relay.clock.next = self.clock.val();
                 self.front_end.reset.next = self.reset.val();
                 self.packet.reset.next = self.reset.val();
                 self.tcp.reset.next = self.reset.val();
@@ -251,6 +261,9 @@ macro_rules! core {
                 self.placement.reset.next = self.reset.val();
                 self.pcie.reset.next = self.reset.val();
                 self.csr.reset.next = self.reset.val();
+                self.tcp_relay.reset.next = self.reset.val();
+                self.manager_relay.reset.next = self.reset.val();
+                self.ddp_relay.reset.next = self.reset.val();
                 // Wire to front end.
                 self.front_end.enable.next = self.csr.enable.val();
                 self.front_end.frame_data.next = self.frame_data.val();
@@ -384,18 +397,30 @@ macro_rules! core {
                 self.csr.free_pages.next = self.packet.free_pages.val();
                 self.free_pages.next = self.packet.free_pages.val();
                 // Tables.
-                self.tcp.table_request.next = self.csr.table_request.val();
-                self.tcp.table_valid.next = self.csr.table_valid.val();
-                self.manager.table_request.next = self.csr.table_request.val();
-                self.manager.table_valid.next = self.csr.table_valid.val();
-                self.ddp.table_request.next = self.csr.table_request.val();
-                self.ddp.table_valid.next = self.csr.table_valid.val();
-                self.csr.table_done.next = self.tcp.table_done.val()
-                    | self.manager.table_done.val()
-                    | self.ddp.table_done.val();
-                self.csr.table_data.next = self.tcp.table_data.val()
-                    | self.manager.table_data.val()
-                    | self.ddp.table_data.val();
+                self.tcp_relay.request.next = self.csr.table_request.val();
+                self.tcp_relay.valid.next = self.csr.table_valid.val();
+                self.tcp.table_request.next = self.tcp_relay.room_request.val();
+                self.tcp.table_valid.next = self.tcp_relay.room_valid.val();
+                self.tcp_relay.room_done.next = self.tcp.table_done.val();
+                self.tcp_relay.room_data.next = self.tcp.table_data.val();
+                self.manager_relay.request.next = self.csr.table_request.val();
+                self.manager_relay.valid.next = self.csr.table_valid.val();
+                self.manager.table_request.next = self.manager_relay.room_request.val();
+                self.manager.table_valid.next = self.manager_relay.room_valid.val();
+                self.manager_relay.room_done.next = self.manager.table_done.val();
+                self.manager_relay.room_data.next = self.manager.table_data.val();
+                self.ddp_relay.request.next = self.csr.table_request.val();
+                self.ddp_relay.valid.next = self.csr.table_valid.val();
+                self.ddp.table_request.next = self.ddp_relay.room_request.val();
+                self.ddp.table_valid.next = self.ddp_relay.room_valid.val();
+                self.ddp_relay.room_done.next = self.ddp.table_done.val();
+                self.ddp_relay.room_data.next = self.ddp.table_data.val();
+                self.csr.table_done.next = self.tcp_relay.done.val()
+                    | self.manager_relay.done.val()
+                    | self.ddp_relay.done.val();
+                self.csr.table_data.next = self.tcp_relay.data.val()
+                    | self.manager_relay.data.val()
+                    | self.ddp_relay.data.val();
                 // Counters, in the order of `rnic_abi::counters`.
                 self.front_counts.next = self.front_end.counts.val();
                 self.tcp_counts.next = self.tcp.counts.val();

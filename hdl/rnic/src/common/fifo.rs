@@ -53,8 +53,10 @@ pub struct Fifo<T: Synth, const A: usize, const F: usize> {
     head_valid: DFF<Bit>,
     push: Signal<Local, Bit>,
     pop: Signal<Local, Bit>,
-    // No word waits in the memory.
-    nothing_waits: Signal<Local, Bit>,
+    // A word waits in the memory; a register, as every bit of the output register looks at it.
+    waits: DFF<Bit>,
+    // It is the only one.
+    one_waits: Signal<Local, Bit>,
     // The output register takes a word in this cycle, if there is one.
     makes_room: Signal<Local, Bit>,
     // The memory moves a word to the output register.
@@ -104,7 +106,8 @@ impl<T: Synth, const A: usize, const F: usize> Fifo<T, A, F> {
             head_valid: Default::default(),
             push: Default::default(),
             pop: Default::default(),
-            nothing_waits: Default::default(),
+            waits: Default::default(),
+            one_waits: Default::default(),
             makes_room: Default::default(),
             load: Default::default(),
             bypass: Default::default(),
@@ -137,7 +140,7 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
             is_full,
             is_almost_full
         );
-        dff_setup!(self, clock, head, head_valid);
+        dff_setup!(self, clock, head, head_valid, waits);
         self.memory.clock.next = self.clock.val();
         self.full.next = self.is_full.q.val();
         self.almost_full.next = self.is_almost_full.q.val();
@@ -148,26 +151,32 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
         self.push.next = self.write.val() & !self.is_full.q.val();
         self.pop.next = self.read.val() & self.head_valid.q.val();
         // The memory never holds 2^A words, as one word is always in the output register before
-        // another waits; so equal pointers always mean an empty memory.
-        self.nothing_waits.next = self.write_pointer.q.val() == self.read_pointer.q.val();
+        // another waits; so the place at the write pointer is always free, and may be written with
+        // a word that goes to the output register at once.
+        self.one_waits.next =
+            self.read_pointer.q.val() + self.one_address.val() == self.write_pointer.q.val();
         self.makes_room.next = !self.head_valid.q.val() | self.read.val();
-        self.load.next = !self.nothing_waits.val() & self.makes_room.val();
-        self.bypass.next = self.push.val() & self.nothing_waits.val() & self.makes_room.val();
+        self.load.next = self.waits.q.val() & self.makes_room.val();
+        self.bypass.next = self.push.val() & !self.waits.q.val() & self.makes_room.val();
 
-        self.memory.write_enable.next = self.push.val() & !self.bypass.val();
+        self.memory.write_enable.next = self.push.val();
         self.memory.write_address.next = self.write_pointer.q.val();
         self.memory.write_data.next = self.data_in.val();
         self.memory.read_address.next = self.read_pointer.q.val();
-        if self.push.val() & !self.bypass.val() {
-            self.write_pointer.d.next = self.write_pointer.q.val() + self.one_address.val();
-        }
         if self.load.val() {
             self.read_pointer.d.next = self.read_pointer.q.val() + self.one_address.val();
-            self.head.d.next = self.memory.read_data.val();
+            self.waits.d.next = !self.one_waits.val();
+        }
+        if self.push.val() & !self.bypass.val() {
+            self.write_pointer.d.next = self.write_pointer.q.val() + self.one_address.val();
+            self.waits.d.next = true;
         }
         // Without a word to wait for, the register follows the input: only `head_valid` tells.
-        if self.nothing_waits.val() & self.makes_room.val() {
+        if self.makes_room.val() {
             self.head.d.next = self.data_in.val();
+            if self.waits.q.val() {
+                self.head.d.next = self.memory.read_data.val();
+            }
         }
         self.head_valid.d.next =
             self.load.val() | self.bypass.val() | (self.head_valid.q.val() & !self.read.val());
@@ -193,6 +202,7 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
             self.is_full.d.next = false;
             self.is_almost_full.d.next = false;
             self.head_valid.d.next = false;
+            self.waits.d.next = false;
         }
     }
 }

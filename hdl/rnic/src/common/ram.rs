@@ -12,7 +12,7 @@
 //! |            | address is presented one cycle after the write or later                   |
 //! | throughput | one read and one write per cycle                                          |
 //! | units      | addresses count words of `T::BITS` bits; depth is `2^A` words             |
-//! | contents   | zero at power-up; there is no reset                                       |
+//! | contents   | zero at power-up, of more than 4,096 words undefined; there is no reset   |
 //!
 //! yosys makes DP16KD of it, but does not know that block's output register: the second stage is
 //! fabric registers. Measured (128 bits, 512 words, nextpnr, seed 1, out of context): 4 DP16KD and
@@ -87,34 +87,8 @@ impl<T: Synth, const A: usize> Logic for SdpRam<T, A> {
     }
 
     fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "\
-(* no_rw_check *)
-reg [{high}:0] memory[0:{last}];
-reg [{high}:0] fetched;
-
-integer word;
-initial begin
-   for (word = 0; word <= {last}; word = word + 1) memory[word] = {width}'h0;
-   fetched = {width}'h0;
-   read_data = {width}'h0;
-end
-
-always @(posedge clock) begin
-   if (write_enable) memory[write_address] <= write_data;
-   fetched <= memory[read_address];
-`ifdef VERILATOR
-   // Undefined in hardware: the simulation shows the default so that no caller relies on it.
-   if (write_enable && write_address == read_address) fetched <= {default:x};
-`endif
-   read_data <= fetched;
-end
-",
-            high = T::BITS - 1,
-            last = (1usize << A) - 1,
-            width = T::BITS,
-            default = T::default().verilog(),
-        ))
+        let default = format!("{:x}", T::default().verilog());
+        Verilog::Custom(verilog(T::BITS, A, &default))
     }
 
     fn timing(&self) -> Vec<TimingInfo> {
@@ -131,10 +105,78 @@ end
     }
 }
 
+/// Verilog of a RAM of `2^address_bits` words of `width` bits; `default` is what an undefined read
+/// gives in simulation.
+///
+/// A deep RAM is synthesised as slices, each as wide as one block RAM of that depth. Left to itself
+/// yosys joins shallower blocks with a mux behind them, which costs 2 ns after the slowest output of
+/// the chip. Simulation keeps one array: the slices slow it down. A slice has no initial contents, as
+/// yosys needs more memory than it has for that many words.
+fn verilog(width: usize, address_bits: usize, default: &str) -> String {
+    let last = (1usize << address_bits) - 1;
+    let whole = format!(
+        "\
+(* no_rw_check *)
+reg [{high}:0] memory[0:{last}];
+reg [{high}:0] fetched;
+
+integer word;
+initial begin
+   for (word = 0; word <= {last}; word = word + 1) memory[word] = {width}'h0;
+   fetched = {width}'h0;
+   read_data = {width}'h0;
+end
+
+always @(posedge clock) begin
+   if (write_enable) memory[write_address] <= write_data;
+   fetched <= memory[read_address];
+`ifdef VERILATOR
+   // Undefined in hardware: the simulation shows the default so that no caller relies on it.
+   if (write_enable && write_address == read_address) fetched <= {default};
+`endif
+   read_data <= fetched;
+end
+",
+        high = width - 1,
+    );
+    if address_bits <= NATURAL_ADDRESS_BITS {
+        return whole;
+    }
+    let slice = BLOCK_BITS >> address_bits;
+    let slices: String = (0..width)
+        .step_by(slice)
+        .map(|low| slice_verilog(low, slice.min(width - low), last))
+        .collect();
+    format!("`ifdef VERILATOR\n{whole}`else\n{slices}`endif\n")
+}
+
+/// Address bits up to which yosys puts no blocks behind a mux.
+const NATURAL_ADDRESS_BITS: usize = 12;
+/// Bits of a DP16KD without its parity bits, which blocks deeper than 2,048 words do not have.
+const BLOCK_BITS: usize = 1 << 14;
+
+/// Bits `low..low + bits` of a deep RAM, words 0 to `last`, an array of their own.
+fn slice_verilog(low: usize, bits: usize, last: usize) -> String {
+    format!(
+        "\
+(* no_rw_check *)
+reg [{high}:0] memory_{low}[0:{last}];
+reg [{high}:0] fetched_{low} = {bits}'h0;
+initial read_data[{low} +: {bits}] = {bits}'h0;
+always @(posedge clock) begin
+   if (write_enable) memory_{low}[write_address] <= write_data[{low} +: {bits}];
+   fetched_{low} <= memory_{low}[read_address];
+   read_data[{low} +: {bits}] <= fetched_{low};
+end
+",
+        high = bits - 1,
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, tick, Random};
+    use crate::testkit::{lockstep, lockstep_as_synthesised, tick, Random};
     use std::collections::VecDeque;
 
     type Uut = SdpRam<Bits<20>, 5>;
@@ -194,5 +236,27 @@ mod tests {
             uut.write_data.next = random.wide();
             uut.read_address.next = random.wide();
         });
+    }
+
+    #[test]
+    fn a_deep_ram_is_slices_for_synthesis_that_do_the_same() {
+        let deep = SdpRam::<Bits<5>, 13>::default();
+        let mut cycle = 0u64;
+        lockstep_as_synthesised(
+            "deep_ram",
+            deep,
+            3000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                // Words written before they are read, and never in the same cycle.
+                let write = (cycle * 129) % 8192;
+                let read = if cycle == 0 { 1 } else { random.below(cycle) };
+                uut.write_enable.next = true;
+                uut.write_address.next = write.into();
+                uut.write_data.next = random.wide();
+                uut.read_address.next = ((read * 129) % 8192).into();
+                cycle += 1;
+            },
+        );
     }
 }

@@ -17,8 +17,9 @@ use crate::common::fifo::Fifo;
 use crate::pcie::header::WriteHeader;
 use rust_hdl::prelude::*;
 
-/// Cycles until address, phase and `is_full` follow the number of the next entry.
-const SETTLE_CYCLES: LiteralType = 3;
+/// Cycles until address, phase and `is_full` follow the number of the next entry, but for the one
+/// that `is_settled` takes.
+const SETTLE_CYCLES: LiteralType = 2;
 
 /// What the writer does.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -75,7 +76,11 @@ pub struct CompletionWriter<const D: usize, const L: usize> {
     write_header: WriteHeader,
     state: DFF<WriterState>,
     done_count: DFF<Bits<7>>,
+    // `done_count` is not 0.
+    is_done: DFF<Bit>,
     settle: DFF<Bits<3>>,
+    // `settle` was 0 and no new arithmetic has begun.
+    is_settled: DFF<Bit>,
     number: DFF<Bits<32>>,
     written: DFF<Bits<32>>,
     slots_written: DFF<Bits<32>>,
@@ -151,7 +156,9 @@ impl<const D: usize, const L: usize> Default for CompletionWriter<D, L> {
             write_header: Default::default(),
             state: Default::default(),
             done_count: Default::default(),
+            is_done: Default::default(),
             settle: Default::default(),
+            is_settled: Default::default(),
             number: Default::default(),
             written: Default::default(),
             slots_written: Default::default(),
@@ -202,7 +209,9 @@ impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
             clock,
             state,
             done_count,
+            is_done,
             settle,
+            is_settled,
             number,
             written,
             slots_written
@@ -240,10 +249,12 @@ impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
             .val()
             .get_bit(self.cq_entries_log2.val().index());
         self.word_7.next = self.number.q.val().replace_bit(31, self.phase.q.val());
+        self.is_settled.d.next = !self.settle.q.val().any();
         if self.settle.q.val().any() {
             self.settle.d.next = self.settle.q.val() - 1;
         }
         if !self.cq_entries_log2.val().any() {
+            self.is_settled.d.next = false;
             // Switched on again, the whole arithmetic has to follow.
             self.settle.d.next = self.off_settle_cycles.val();
         }
@@ -253,16 +264,18 @@ impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
         self.slot_word_0.next = self.head_words.val().get_bits::<32>(0);
         self.slot_word_3.next = self.head_words.val().get_bits::<32>(96);
         self.start.next = !self.requests.empty.val()
-            & self.done_count.q.val().any()
-            & (!self.settle.q.val().any())
+            & self.is_done.q.val()
+            & self.is_settled.q.val()
             & (self.head.val().host | !self.is_full.q.val())
             & (self.state.q.val() == WriterState::Idle);
         self.requests.read.next = self.start.val();
         if self.payload_done.val() & !self.start.val() {
             self.done_count.d.next = self.done_count.q.val() + self.one_done.val();
+            self.is_done.d.next = true;
         }
         if self.start.val() & !self.payload_done.val() {
             self.done_count.d.next = self.done_count.q.val() - self.one_done.val();
+            self.is_done.d.next = self.done_count.q.val() != self.one_done.val();
         }
 
         self.write_header.address.next = self.address.q.val();
@@ -311,6 +324,7 @@ impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
                     if !self.head.val().host {
                         self.number.d.next = self.number.q.val() + self.one.val();
                         self.settle.d.next = self.settle_cycles.val();
+                        self.is_settled.d.next = false;
                     }
                 }
             }
@@ -344,6 +358,8 @@ impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
         if self.reset.val() {
             self.state.d.next = WriterState::Idle;
             self.done_count.d.next = 0.into();
+            self.is_done.d.next = false;
+            self.is_settled.d.next = false;
             self.settle.d.next = self.settle_cycles.val();
             self.number.d.next = 0.into();
             self.written.d.next = 0.into();

@@ -4,6 +4,7 @@
 //! register bus --> RegisterFile --> enable, max_payload, queue and ring registers
 //!                      |   |
 //!                      |   +--> TableEngine <--> table bus (request, done, data), fence
+//!                      |              |--> TableRelay of each room with tables
 //!                      +------> Counters   <-- counts
 //! ```
 //!
@@ -18,6 +19,7 @@
 
 pub mod counters;
 pub mod registers;
+pub mod relay;
 pub mod room;
 pub mod tables;
 

@@ -76,6 +76,9 @@ pub struct TableEngine {
     table_number: DFF<Bits<4>>,
     index: DFF<Bits<16>>,
     data: [DFF<Bits<32>>; 10],
+    // The rooms' answer, one cycle late.
+    is_done: DFF<Bit>,
+    answer: DFF<Bits<128>>,
     joined: Signal<Local, TableWords>,
     all_words: Signal<Local, Bits<320>>,
     requested: Signal<Local, Bits<2>>,
@@ -113,6 +116,8 @@ impl Default for TableEngine {
             table_number: Default::default(),
             index: Default::default(),
             data: std::array::from_fn(|_| Default::default()),
+            is_done: Default::default(),
+            answer: Default::default(),
             joined: Default::default(),
             all_words: Default::default(),
             requested: Default::default(),
@@ -133,7 +138,18 @@ impl Default for TableEngine {
 impl Logic for TableEngine {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, operation, table_number, index);
+        dff_setup!(
+            self,
+            clock,
+            state,
+            operation,
+            table_number,
+            index,
+            is_done,
+            answer
+        );
+        self.is_done.d.next = self.table_done.val();
+        self.answer.d.next = self.table_data.val();
         self.busy.next = self.state.q.val() != TableState::Idle;
         self.table_valid.next = self.state.q.val() == TableState::Request;
         self.fence.next = false;
@@ -186,7 +202,7 @@ impl Logic for TableEngine {
             }
             // Waits for the owning room.
             TableState::Request => {
-                if self.table_done.val() {
+                if self.is_done.q.val() {
                     self.state.d.next = TableState::Idle;
                     if self.revokes.val() {
                         self.fence.next = true;
@@ -194,7 +210,7 @@ impl Logic for TableEngine {
                     }
                     if self.operation.q.val() == self.operation_read.val() {
                         for i in 0..4 {
-                            self.data[i].d.next = self.table_data.val().get_bits::<32>(i * 32);
+                            self.data[i].d.next = self.answer.q.val().get_bits::<32>(i * 32);
                         }
                         for i in 4..10 {
                             self.data[i].d.next = 0.into();
@@ -212,6 +228,7 @@ impl Logic for TableEngine {
         }
         if self.reset.val() {
             self.state.d.next = TableState::Idle;
+            self.is_done.d.next = false;
         }
     }
 }

@@ -213,6 +213,7 @@ fn a_table_write_holds_its_request_until_done_and_reads_busy_until_then() {
     uut.table_done.next = true;
     cycle(&mut uut);
     uut.table_done.next = false;
+    cycle(&mut uut);
     assert!(!uut.table_valid.val());
     assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
 }
@@ -254,9 +255,11 @@ fn what_may_revoke_memory_stays_busy_until_the_fence_is_passed() {
         begin(&mut uut, tables::WRITE, table, 0);
         uut.table_done.next = true;
         settle(&mut uut);
-        assert!(uut.fence.val(), "table {table}");
         cycle(&mut uut);
         uut.table_done.next = false;
+        settle(&mut uut);
+        assert!(uut.fence.val(), "table {table}");
+        cycle(&mut uut);
         settle(&mut uut);
         assert!(!uut.fence.val() && !uut.table_valid.val());
         assert_eq!(value(&mut uut, map::TABLE_COMMAND), map::TABLE_BUSY);

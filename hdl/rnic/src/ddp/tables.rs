@@ -113,6 +113,8 @@ pub struct TablePort {
     /// Its valid bit.
     pub read_valid: Signal<In, Bit>,
     state: DFF<TableState>,
+    // In state Execute.
+    reads_region: DFF<Bit>,
     data: DFF<Bits<128>>,
     is_write: DFF<Bit>,
     is_read: DFF<Bit>,
@@ -166,6 +168,7 @@ impl Default for TablePort {
             read_entry: Default::default(),
             read_valid: Default::default(),
             state: Default::default(),
+            reads_region: Default::default(),
             data: Default::default(),
             is_write: Default::default(),
             is_read: Default::default(),
@@ -207,7 +210,7 @@ impl Logic for TablePort {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, data, is_write, is_read, is_context, is_queue, is_tail);
-        dff_setup!(self, clock, is_buffer, is_stag, is_region);
+        dff_setup!(self, clock, is_buffer, is_stag, is_region, reads_region);
         dff_setup!(
             self,
             clock,
@@ -233,7 +236,8 @@ impl Logic for TablePort {
         self.table_done.next = false;
         self.hold.next = true;
         self.restart.next = false;
-        self.read_region.next = false;
+        self.read_region.next = self.reads_region.q.val();
+        self.reads_region.d.next = false;
         self.strobe.next = false;
         self.data.d.next = 0.into();
         self.fetched.next = bit_cast::<128, 5>(self.read_entry.val().rights)
@@ -251,12 +255,12 @@ impl Logic for TablePort {
             }
             TableState::Pending => {
                 if self.may_run.val() {
+                    self.reads_region.d.next = true;
                     self.state.d.next = TableState::Execute;
                 }
             }
             TableState::Execute => {
                 self.strobe.next = self.is_write.q.val();
-                self.read_region.next = true;
                 self.state.d.next = TableState::Done;
                 if self.is_read.q.val() & self.is_region.q.val() {
                     self.state.d.next = TableState::Fetch;
@@ -322,6 +326,7 @@ impl Logic for TablePort {
         self.writes.next.region_valid = self.words.val().get_bit(31);
         if self.reset.val() {
             self.state.d.next = TableState::Idle;
+            self.reads_region.d.next = false;
         }
     }
 }

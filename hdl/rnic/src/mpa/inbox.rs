@@ -116,6 +116,8 @@ pub struct ManagerInbox {
     seen: DFF<Bit>,
     ahead: DFF<Bits<5>>,
     answer: DFF<Bit>,
+    // The request may be chosen.
+    is_due: DFF<Bit>,
     request_here: Signal<Local, Bit>,
     request_next: Signal<Local, Bit>,
     request_index: Signal<Local, Bits<16>>,
@@ -165,6 +167,7 @@ impl Default for ManagerInbox {
             seen: Default::default(),
             ahead: Default::default(),
             answer: Default::default(),
+            is_due: Default::default(),
             request_here: Default::default(),
             request_next: Default::default(),
             request_index: Default::default(),
@@ -179,7 +182,7 @@ impl Default for ManagerInbox {
 impl Logic for ManagerInbox {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, seen, ahead, answer);
+        dff_setup!(self, clock, seen, ahead, answer, is_due);
         self.accepted_queue.clock.next = self.clock.val();
         self.accepted_queue.reset.next = self.reset.val();
         self.accepted_queue.data_in.next = self.accepted.val();
@@ -214,10 +217,13 @@ impl Logic for ManagerInbox {
         self.request_here.next = self.table_valid.val()
             & !self.answer.q.val()
             & (self.table_request.val().table == self.table_mpa.val());
-        self.request_next.next = self.request_here.val()
+        // Known one cycle ahead, so that the choice is quick; a release may begin to wait meanwhile.
+        self.is_due.d.next = self.request_here.val()
             & self.seen.q.val()
             & !self.ahead.q.val().any()
-            & !self.release_waits.val();
+            & !self.release_waits.val()
+            & !self.take_request.val();
+        self.request_next.next = self.is_due.q.val() & !self.release_waits.val();
         if self.request_here.val() & !self.seen.q.val() {
             self.seen.d.next = true;
             self.ahead.d.next = self.accepted_queue.fill.val();
@@ -261,6 +267,7 @@ impl Logic for ManagerInbox {
         if self.reset.val() {
             self.seen.d.next = false;
             self.answer.d.next = false;
+            self.is_due.d.next = false;
         }
     }
 }

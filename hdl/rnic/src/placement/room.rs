@@ -95,6 +95,9 @@ pub struct PlacementRoom<const D: usize, const L: usize, const E: usize, const P
     writer: PayloadWriter<D, L, E, P>,
     completion: CompletionWriter<D, L>,
     fences: Fence,
+    // One cycle late, so that the way from the mux ends at the writer.
+    payload_done: DFF<Bit>,
+    command_closes: DFF<Bit>,
     pulses: Signal<Local, Bits<4>>,
 }
 
@@ -143,6 +146,8 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Default
             writer: Default::default(),
             completion: Default::default(),
             fences: Default::default(),
+            payload_done: Default::default(),
+            command_closes: Default::default(),
             pulses: Default::default(),
         }
     }
@@ -153,6 +158,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
 {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, payload_done, command_closes);
         self.writer.clock.next = self.clock.val();
         self.writer.reset.next = self.reset.val();
         self.completion.clock.next = self.clock.val();
@@ -186,7 +192,8 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
         self.completion.request.next = self.writer.completion.val();
         self.completion.request_valid.next = self.writer.completion_valid.val();
         self.writer.completion_ready.next = self.completion.request_ready.val();
-        self.completion.payload_done.next = self.writer.payload_done.val();
+        self.payload_done.d.next = self.writer.payload_done.val();
+        self.completion.payload_done.next = self.payload_done.q.val();
         self.completion.cq_base.next = self.cq_base.val();
         self.completion.cq_entries_log2.next = self.cq_entries_log2.val();
         self.completion.cq_consumer.next = self.cq_consumer.val();
@@ -200,7 +207,8 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
         self.completion_tlp_header.next = self.completion.tlp_header.val();
 
         self.fences.opens.next = self.writer.command_opens.val();
-        self.fences.closes.next = self.writer.command_closes.val();
+        self.command_closes.d.next = self.writer.command_closes.val();
+        self.fences.closes.next = self.command_closes.q.val();
         self.fences.fence.next = self.fence.val();
         self.fence_done.next = self.fences.fence_done.val();
 
@@ -222,5 +230,9 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
             .val()
             .replace_bit(3, self.completion.entry_written.val());
         self.counts.next = self.pulses.val();
+        if self.reset.val() {
+            self.payload_done.d.next = false;
+            self.command_closes.d.next = false;
+        }
     }
 }

@@ -110,9 +110,9 @@ pub struct Splitter<const D: usize> {
     lines: Signal<Local, Bits<10>>,
     one_line: Constant<Bits<10>>,
     // MPS - 1, and MPS in octets and in units of 128 octets.
-    line_mask: Signal<Local, Bits<9>>,
-    line_octets: Signal<Local, Bits<17>>,
-    line_step: Signal<Local, Bits<57>>,
+    line_mask: DFF<Bits<9>>,
+    line_octets: DFF<Bits<17>>,
+    line_step: DFF<Bits<57>>,
     kind_write: Constant<Bits<2>>,
     kind_host: Constant<Bits<2>>,
     slot_settled: Constant<Bits<3>>,
@@ -214,6 +214,7 @@ impl<const D: usize> Logic for Splitter<D> {
             rotation_next
         );
         dff_setup!(self, clock, primes, used_octets, is_last, drain, pages);
+        dff_setup!(self, clock, line_mask, line_octets, line_step);
         self.command_take.next = false;
         self.slot_take.next = false;
         self.segment_valid.next = false;
@@ -226,18 +227,18 @@ impl<const D: usize> Logic for Splitter<D> {
         self.settled.next = self.settle.q.val() == self.slot_settled.val();
         self.settle.d.next = 0.into();
 
-        // The sizes that the maximum payload size stands for.
-        self.line_mask.next = 0x1ff.into();
-        self.line_octets.next = 512.into();
-        self.line_step.next = 4.into();
+        // The sizes that the maximum payload size stands for; it changes only while nothing moves.
+        self.line_mask.d.next = 0x1ff.into();
+        self.line_octets.d.next = 512.into();
+        self.line_step.d.next = 4.into();
         if self.max_payload.val() == 0 {
-            self.line_mask.next = 0x7f.into();
-            self.line_octets.next = 128.into();
-            self.line_step.next = 1.into();
+            self.line_mask.d.next = 0x7f.into();
+            self.line_octets.d.next = 128.into();
+            self.line_step.d.next = 1.into();
         } else if self.max_payload.val() == 1 {
-            self.line_mask.next = 0xff.into();
-            self.line_octets.next = 256.into();
-            self.line_step.next = 2.into();
+            self.line_mask.d.next = 0xff.into();
+            self.line_octets.d.next = 256.into();
+            self.line_step.d.next = 2.into();
         }
 
         // What completion gets: a host slot's header, or the entry as DDP made it.
@@ -303,7 +304,7 @@ impl<const D: usize> Logic for Splitter<D> {
             self.segment.next.start_octet = self.origin.q.val();
             self.segment.next.primes = self.primes.q.val();
         }
-        self.segment.next.end_octet = self.line_mask.val();
+        self.segment.next.end_octet = self.line_mask.q.val();
         if self.is_last.q.val() {
             self.segment.next.end_octet = self.last_octet.q.val().get_bits::<9>(0);
         }
@@ -335,8 +336,8 @@ impl<const D: usize> Logic for Splitter<D> {
             }
             // Waits for room for what the command announces.
             SplitterState::Prepare => {
-                self.origin.d.next = self.low.val() & self.line_mask.val();
-                self.last_octet.d.next = bit_cast::<17, 9>(self.low.val() & self.line_mask.val())
+                self.origin.d.next = self.low.val() & self.line_mask.q.val();
+                self.last_octet.d.next = bit_cast::<17, 9>(self.low.val() & self.line_mask.q.val())
                     + bit_cast::<17, 16>(self.less_one.q.val());
                 self.line.d.next = self.first_line.val();
                 // Beats up to the last octet of payload; rounded up.
@@ -373,8 +374,8 @@ impl<const D: usize> Logic for Splitter<D> {
                     self.segment_valid.next = true;
                     self.first.d.next = false;
                     self.is_last.d.next = self.lines.val() == self.one_line.val();
-                    self.last_octet.d.next = self.last_octet.q.val() - self.line_octets.val();
-                    self.line.d.next = self.line.q.val() + self.line_step.val();
+                    self.last_octet.d.next = self.last_octet.q.val() - self.line_octets.q.val();
+                    self.line.d.next = self.line.q.val() + self.line_step.q.val();
                     if self.is_last.q.val() {
                         self.state.d.next = SplitterState::Load;
                     }

@@ -315,10 +315,7 @@ impl Logic for SegmentAcceptance {
             | (self.frame_class.q.val() == FrameClass::Control);
         self.accepts.next =
             (self.frame_class.q.val() == FrameClass::Data) & self.judge.accept.val();
-        self.decide.next = (self.state.q.val() == AcceptState::Decide)
-            & self.accepted_out.s_ready.val()
-            & self.host_out.s_ready.val()
-            & self.release_out.s_ready.val();
+        self.decide.next = self.state.q.val() == AcceptState::Decide;
         self.frame_ready.next = self.decide.val();
         self.accepted_out.s_valid.next = self.decide.val() & self.accepts.val();
         self.host_out.s_valid.next = self.decide.val() & self.to_host.val();
@@ -363,6 +360,7 @@ impl Logic for SegmentAcceptance {
 
         match self.state.q.val() {
             AcceptState::Idle => {
+                self.contexts.read_address.next = self.found.val().connection;
                 if self.request_here.val() {
                     self.connection.d.next = self.request_index.val().get_bits::<10>(0);
                     if self.table_request.val().operation == self.operation_write.val() {
@@ -373,7 +371,6 @@ impl Logic for SegmentAcceptance {
                         self.done.d.next = true;
                     }
                 } else if self.frame_valid.val() {
-                    self.contexts.read_address.next = self.found.val().connection;
                     self.connection.d.next = self.found.val().connection;
                     self.connected.d.next = self.found.val().hit;
                     self.state.d.next = AcceptState::Fetch;
@@ -401,7 +398,15 @@ impl Logic for SegmentAcceptance {
                 self.current.d.next = self.contexts.read_data.val();
                 self.state.d.next = AcceptState::Judge;
             }
-            AcceptState::Judge => self.state.d.next = AcceptState::Decide,
+            // Waits for room for every message; none but Decide takes it away.
+            AcceptState::Judge => {
+                if self.accepted_out.s_ready.val()
+                    & self.host_out.s_ready.val()
+                    & self.release_out.s_ready.val()
+                {
+                    self.state.d.next = AcceptState::Decide;
+                }
+            }
             AcceptState::Decide => {
                 match self.frame_class.q.val() {
                     FrameClass::Foreign => {}
@@ -409,10 +414,10 @@ impl Logic for SegmentAcceptance {
                     FrameClass::Control => self.counted.next = self.count_control.val(),
                     FrameClass::PureAck => {
                         self.counted.next = self.count_pure_ack.val();
-                        self.contexts.write_enable.next = self.decide.val();
+                        self.contexts.write_enable.next = true;
                     }
                     FrameClass::Data => {
-                        self.contexts.write_enable.next = self.decide.val();
+                        self.contexts.write_enable.next = true;
                         if self.judge.verdict.val() == self.verdict_trimmed.val() {
                             self.counted.next = self.count_trimmed.val();
                         } else if self.judge.accept.val() {
@@ -427,9 +432,7 @@ impl Logic for SegmentAcceptance {
                     }
                     _ => {}
                 }
-                if self.decide.val() {
-                    self.state.d.next = AcceptState::Idle;
-                }
+                self.state.d.next = AcceptState::Idle;
             }
             AcceptState::TableWrite => {
                 self.contexts.write_enable.next = true;

@@ -12,7 +12,7 @@
 //! | bound      | one read of one slot in each way decides: no probing, no chains         |
 //!
 //! A write goes in when no key is at the RAMs' address, so that no lookup meets half an entry; it
-//! is stored at the end of the cycle in which `written` is high.
+//! is stored at the end of the cycle after the one in which `written` is high.
 use super::hash::{KeyHash, KEY_BITS};
 use super::records::{LookupEntry, LookupResult};
 use super::way::LookupWay;
@@ -35,13 +35,13 @@ pub struct ConnectionLookup {
     pub result_valid: Signal<Out, Bit>,
     /// What was found.
     pub result: Signal<Out, LookupResult>,
-    /// Store `write_entry`; holds until `written`.
+    /// Store `write_entry`; holds until `written`, what is to be written one cycle longer.
     pub write: Signal<In, Bit>,
     /// `way << 9 | slot`.
     pub write_index: Signal<In, Bits<11>>,
     /// The new content of that slot.
     pub write_entry: Signal<In, LookupEntry>,
-    /// The write is done at the end of this cycle.
+    /// The write is chosen: it is done before any key is looked up that is not yet at the RAMs.
     pub written: Signal<Out, Bit>,
     hash: KeyHash,
     ways: [LookupWay; 4],
@@ -50,6 +50,8 @@ pub struct ConnectionLookup {
     families: [DFF<Bit>; 4],
     // Bit n: a lookup is n + 1 cycles old.
     ages: DFF<Bits<7>>,
+    // The way is written in this cycle.
+    way_writes: [DFF<Bit>; 4],
     found: DFF<LookupResult>,
     hash_value: Signal<Local, Bits<32>>,
     last_slot_low: Signal<Local, Bits<8>>,
@@ -84,22 +86,25 @@ impl Logic for ConnectionLookup {
         self.ages_next.next = self.ages_next.val().replace_bit(0, self.lookup.val());
         self.ages.d.next = self.ages_next.val();
 
-        // Cycle 2: the hash gives one slot in each way. A write takes the RAMs when none does.
+        // Cycle 2: the hash gives one slot in each way. A write takes the RAMs in a cycle in which
+        // no lookup does; it is chosen one cycle before.
         self.write_way.next = self.write_index.val().get_bits::<2>(9);
         self.write_slot.next = self.write_index.val().get_bits::<9>(0);
-        self.write_now.next = self.write.val() & !self.ages.q.val().get_bit(1);
+        self.write_now.next = self.write.val() & !self.ages.q.val().get_bit(0);
         self.written.next = self.write_now.val();
         for i in 0..4 {
             self.ways[i].clock.next = self.clock.val();
+            self.way_writes[i].clock.next = self.clock.val();
+            self.ways[i].write.next = self.way_writes[i].q.val();
             self.ways[i].write_slot.next = self.write_slot.val();
             self.ways[i].write_entry.next = self.write_entry.val();
             self.ways[i].key.next = self.keys[3].q.val();
             self.ways[i].ipv6.next = self.families[3].q.val();
         }
-        self.ways[0].write.next = self.write_now.val() & (self.write_way.val() == 0);
-        self.ways[1].write.next = self.write_now.val() & (self.write_way.val() == 1);
-        self.ways[2].write.next = self.write_now.val() & (self.write_way.val() == 2);
-        self.ways[3].write.next = self.write_now.val() & (self.write_way.val() == 3);
+        self.way_writes[0].d.next = self.write_now.val() & (self.write_way.val() == 0);
+        self.way_writes[1].d.next = self.write_now.val() & (self.write_way.val() == 1);
+        self.way_writes[2].d.next = self.write_now.val() & (self.write_way.val() == 2);
+        self.way_writes[3].d.next = self.write_now.val() & (self.write_way.val() == 3);
         self.ways[0].slot.next = self.hash_value.val().get_bits::<9>(0);
         self.ways[1].slot.next = self.hash_value.val().get_bits::<9>(8);
         self.ways[2].slot.next = self.hash_value.val().get_bits::<9>(16);

@@ -72,6 +72,7 @@ pub struct TcpRoom {
     frames: Fifo<WaitingFrame, 4, 5>,
     results: Fifo<LookupResult, 4, 5>,
     // A LOOKUP write is in the table, and so many frames taken before it are still here.
+    storing: DFF<Bit>,
     draining: DFF<Bit>,
     to_drain: DFF<Bits<5>>,
     done: DFF<Bit>,
@@ -117,6 +118,7 @@ impl Default for TcpRoom {
             acceptance: Default::default(),
             frames: Default::default(),
             results: Default::default(),
+            storing: Default::default(),
             draining: Default::default(),
             to_drain: Default::default(),
             done: Default::default(),
@@ -139,7 +141,7 @@ impl Default for TcpRoom {
 impl Logic for TcpRoom {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, draining, to_drain, done);
+        dff_setup!(self, clock, storing, draining, to_drain, done);
         self.lookup.clock.next = self.clock.val();
         self.lookup.reset.next = self.reset.val();
         self.acceptance.clock.next = self.clock.val();
@@ -208,6 +210,7 @@ impl Logic for TcpRoom {
         self.request_here.next = self.table_valid.val()
             & !self.done.q.val()
             & !self.draining.q.val()
+            & !self.storing.q.val()
             & (self.table_request.val().table == self.table_lookup.val());
         self.request_data.next = self.table_request.val().data;
         self.request_index.next = self.table_request.val().index;
@@ -217,11 +220,16 @@ impl Logic for TcpRoom {
         self.entry.next.key = self.request_data.val().get_bits::<KEY_BITS>(32);
         self.lookup.write_entry.next = self.entry.val();
         self.lookup.write_index.next = self.request_index.val().get_bits::<11>(0);
-        self.lookup.write.next = self.request_here.val()
-            & (self.table_request.val().operation == self.operation_write.val());
+        self.lookup.write.next = self.storing.q.val();
+        if self.request_here.val()
+            & (self.table_request.val().operation == self.operation_write.val())
+        {
+            self.storing.d.next = true;
+        }
         self.done.d.next = self.request_here.val()
             & (self.table_request.val().operation != self.operation_write.val());
         if self.lookup.written.val() {
+            self.storing.d.next = false;
             self.draining.d.next = true;
             self.to_drain.d.next = self.frames.fill.val();
             if self.leave.val() {
@@ -239,6 +247,7 @@ impl Logic for TcpRoom {
             }
         }
         if self.reset.val() {
+            self.storing.d.next = false;
             self.draining.d.next = false;
             self.done.d.next = false;
         }

@@ -37,12 +37,40 @@ pub fn lockstep<B: Block>(
     clock: impl Fn(&mut B) -> &mut Signal<In, Clock>,
     drive: impl FnMut(&mut B, &mut Random),
 ) {
-    run(name, &mut block, cycles, drive, |block| {
-        clock(block).next = true.into();
-        settle(block);
-        clock(block).next = false.into();
-        settle(block);
+    run(name, &mut block, cycles, "", drive, |block| {
+        edge(block, &clock);
     });
+}
+
+/// [`lockstep`] with the text that synthesis reads, where a leaf has another one for simulation
+/// (`ifdef VERILATOR`).
+///
+/// # Panics
+/// As [`lockstep`] does.
+pub fn lockstep_as_synthesised<B: Block>(
+    name: &str,
+    mut block: B,
+    cycles: usize,
+    clock: impl Fn(&mut B) -> &mut Signal<In, Clock>,
+    drive: impl FnMut(&mut B, &mut Random),
+) {
+    run(
+        name,
+        &mut block,
+        cycles,
+        "`undef VERILATOR\n",
+        drive,
+        |block| {
+            edge(block, &clock);
+        },
+    );
+}
+
+fn edge<B: Block>(block: &mut B, clock: &impl Fn(&mut B) -> &mut Signal<In, Clock>) {
+    clock(block).next = true.into();
+    settle(block);
+    clock(block).next = false.into();
+    settle(block);
 }
 
 /// [`lockstep`] for a block without a clock: `cycles` input vectors.
@@ -55,19 +83,21 @@ pub fn lockstep_combinational<B: Block>(
     cycles: usize,
     drive: impl FnMut(&mut B, &mut Random),
 ) {
-    run(name, &mut block, cycles, drive, |_| {});
+    run(name, &mut block, cycles, "", drive, |_| {});
 }
 
 fn run<B: Block>(
     name: &str,
     block: &mut B,
     cycles: usize,
+    preamble: &str,
     mut drive: impl FnMut(&mut B, &mut Random),
     edge: impl Fn(&mut B),
 ) {
     let mut random = Random::from_environment();
     block.connect_all();
     let verilog = verilog_named(name, block).unwrap_or_else(|error| panic!("{error}"));
+    let verilog = format!("{preamble}{verilog}");
     let (ports, _, _) = sample(block);
     let model = verilator::build(name, &verilog, &ports);
 

@@ -21,7 +21,7 @@ mod lockstep;
 mod random;
 mod verilator;
 
-pub use lockstep::{lockstep, lockstep_combinational};
+pub use lockstep::{lockstep, lockstep_as_synthesised, lockstep_combinational};
 pub use random::Random;
 
 use rust_hdl::prelude::*;

@@ -18,6 +18,8 @@ struct Model {
     slots: HashMap<usize, Key>,
     /// The write that stands: index, key, and the connection to insert.
     write: Option<(usize, Key, Option<u64>)>,
+    /// A write was chosen in the last cycle: it is stored in this one.
+    stores: bool,
     /// The last cycles' keys, oldest first.
     asked: VecDeque<Option<Key>>,
     /// What the keys must find, decided as their slots are read.
@@ -107,24 +109,30 @@ fn drive(uut: &mut ConnectionLookup, model: &mut Model, cycle: usize, random: &m
     uut.ipv6.next = key.ipv6;
     uut.key.next = key.bits(0);
     model.asked.push_back(ask.then_some(key));
-    if model.write.is_none() && random.chance(1, 8) {
+    // A write's words hold for the cycle after it was chosen.
+    if model.write.is_none() && !model.stores && random.chance(1, 8) {
         model.start_write(random);
     }
+    model.stores = false;
     uut.write.next = model.write.is_some();
     if let Some((index, key, connection)) = &model.write {
         uut.write_index.next = (*index as u64).into();
         uut.write_entry.next = entry(key, *connection);
     }
-    // The key asked two cycles ago is read now: a write waits for a cycle without one.
-    let reads = (model.asked.len() > READ_AFTER)
-        .then(|| model.asked[model.asked.len() - 1 - READ_AFTER])
-        .flatten();
-    match reads {
-        Some(key) => model
-            .answers
-            .push_back(model.connections.get(&key).copied()),
-        None if model.write.is_some() => model.finish_write(),
-        None => {}
+    // The key asked two cycles ago is read now. A write is chosen when none is read in the next
+    // cycle, in which it is stored.
+    let asked = |ago: usize| {
+        let past = model.asked.len().checked_sub(1 + ago)?;
+        model.asked[past]
+    };
+    let (reads, reads_next) = (asked(READ_AFTER), asked(READ_AFTER - 1));
+    if let Some(key) = reads {
+        let answer = model.connections.get(&key).copied();
+        model.answers.push_back(answer);
+    }
+    if reads_next.is_none() && model.write.is_some() {
+        model.finish_write();
+        model.stores = true;
     }
 }
 

@@ -1,0 +1,155 @@
+//! Table relay: a station of the table bus at the entrance of a room.
+//!
+//! ```text
+//! csr: request, valid --> [ registers ] --> room_request, room_valid
+//! csr: done, data     <-- [ registers ] <-- room_done, room_data
+//! ```
+//!
+//! | latency    | 1 cycle each way                                      |
+//! | throughput | one operation at a time, as the table bus has it      |
+//! | units      | see [`crate::messages::TableRequest`]                 |
+//!
+//! The rooms lie far from the register file and from each other; a relay keeps the way between them
+//! out of every room's own paths. A room sees each operation once: after its answer the relay keeps
+//! `room_valid` low until the register file has taken the request back. It does so for a cycle at
+//! least between two operations.
+use crate::messages::TableRequest;
+use rust_hdl::prelude::*;
+
+/// Register slice for a request that holds until it is answered.
+#[derive(LogicBlock, Default)]
+pub struct TableRelay {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets the operation.
+    pub reset: Signal<In, Bit>,
+    /// The operation; holds while `valid`.
+    pub request: Signal<In, TableRequest>,
+    /// `request` counts, until `done` of some room.
+    pub valid: Signal<In, Bit>,
+    /// One cycle: the room has done it.
+    pub done: Signal<Out, Bit>,
+    /// With `done` what was read; zero at all other times.
+    pub data: Signal<Out, Bits<128>>,
+    /// The operation for the room.
+    pub room_request: Signal<Out, TableRequest>,
+    /// `room_request` counts.
+    pub room_valid: Signal<Out, Bit>,
+    /// One cycle: the room has done it.
+    pub room_done: Signal<In, Bit>,
+    /// With `room_done` what was read; zero at all other times.
+    pub room_data: Signal<In, Bits<128>>,
+    held: DFF<TableRequest>,
+    stands: DFF<Bit>,
+    answered: DFF<Bit>,
+    told: DFF<Bit>,
+    answer: DFF<Bits<128>>,
+}
+
+impl Logic for TableRelay {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held, stands, answered, told, answer);
+        // Each relay loads its own registers: if they just followed, synthesis would join those of
+        // all relays in one place.
+        if !self.stands.q.val() & !self.answered.q.val() {
+            self.held.d.next = self.request.val();
+        }
+        self.stands.d.next = self.valid.val() & !self.answered.q.val();
+        self.told.d.next = self.room_done.val();
+        self.answer.d.next = self.room_data.val();
+        if self.room_done.val() {
+            self.stands.d.next = false;
+            self.answered.d.next = true;
+        }
+        if !self.valid.val() {
+            self.answered.d.next = false;
+        }
+        self.room_request.next = self.held.q.val();
+        self.room_valid.next = self.stands.q.val();
+        self.done.next = self.told.q.val();
+        self.data.next = self.answer.q.val();
+        if self.reset.val() {
+            self.stands.d.next = false;
+            self.answered.d.next = false;
+            self.told.d.next = false;
+            self.answer.d.next = 0.into();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{lockstep, settle, tick, Random};
+
+    /// A register file and a room at both ends, each as slow as `random` has it: every operation
+    /// reaches the room once, and its answer comes back once.
+    #[test]
+    fn each_operation_is_done_once_and_answered_once() {
+        let mut random = Random::from_environment();
+        let mut uut = TableRelay::default();
+        uut.connect_all();
+        settle(&mut uut);
+        let (mut asked, mut done, mut answered) = (0u64, 0u64, 0u64);
+        let (mut stands, mut pause) = (false, 1);
+        for cycle in 0..4000 {
+            if !stands && pause == 0 {
+                stands = true;
+                asked += 1;
+            }
+            uut.valid.next = stands;
+            uut.request.next = TableRequest {
+                index: (asked & 0xffff).into(),
+                ..Default::default()
+            };
+            settle(&mut uut);
+            let does = uut.room_valid.val() && random.chance(1, 4);
+            if does {
+                done += 1;
+                let context = format!("cycle {cycle}, {random}");
+                assert_eq!(uut.room_request.val().index.to_u64(), done, "{context}");
+                assert_eq!(done, asked, "{context}");
+            }
+            uut.room_done.next = does;
+            uut.room_data.next = if does { done.into() } else { 0u64.into() };
+            settle(&mut uut);
+            pause = if stands {
+                1 + random.below(3)
+            } else {
+                pause.saturating_sub(1)
+            };
+            if uut.done.val() {
+                answered += 1;
+                assert_eq!(uut.data.val(), answered, "cycle {cycle}, {random}");
+                stands = false;
+            } else {
+                assert_eq!(uut.data.val(), 0u64, "cycle {cycle}, {random}");
+            }
+            tick(&mut uut, |uut| &mut uut.clock);
+        }
+        assert!(answered > 200, "only {answered} operations, {random}");
+        assert!(asked - answered <= 1);
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        lockstep(
+            "table_relay",
+            TableRelay::default(),
+            3000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                uut.reset.next = random.chance(1, 200);
+                uut.valid.next = random.chance(3, 4);
+                uut.request.next = TableRequest {
+                    index: random.wide(),
+                    data: random.wide(),
+                    ..Default::default()
+                };
+                uut.room_done.next = random.chance(1, 5);
+                uut.room_data.next = random.wide();
+            },
+        );
+    }
+}
