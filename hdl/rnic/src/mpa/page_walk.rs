@@ -65,7 +65,8 @@ pub struct PageWalk {
     previous: DFF<Bits<9>>,
     // Pages still to go, at least 1 while a walk is under way.
     left: DFF<Bits<6>>,
-    far: Signal<Local, Bit>,
+    // In state Step: the jump is followed.
+    is_far: DFF<Bit>,
     found: Signal<Local, Bits<9>>,
     one: Constant<Bits<6>>,
     eight: Constant<Bits<6>>,
@@ -93,7 +94,7 @@ impl Default for PageWalk {
             here: Default::default(),
             previous: Default::default(),
             left: Default::default(),
-            far: Default::default(),
+            is_far: Default::default(),
             found: Default::default(),
             one: Constant::new(1u64.into()),
             eight: Constant::new(8u64.into()),
@@ -104,7 +105,7 @@ impl Default for PageWalk {
 impl Logic for PageWalk {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, here, previous, left);
+        dff_setup!(self, clock, state, here, previous, left, is_far);
         self.next.clock.next = self.clock.val();
         self.jump.clock.next = self.clock.val();
         self.next.write_enable.next = self.link_write.val();
@@ -115,9 +116,9 @@ impl Logic for PageWalk {
         self.jump.write_data.next = self.link_next.val();
 
         // The last step is never a jump, so that it shows the page before the one found.
-        self.far.next = self.left.q.val() > self.eight.val();
+        self.is_far.d.next = self.left.q.val() > self.eight.val();
         self.found.next = self.next.read_data.val();
-        if self.far.val() {
+        if self.is_far.q.val() {
             self.found.next = self.jump.read_data.val();
         }
         self.next.read_address.next = self.found.val();
@@ -144,7 +145,7 @@ impl Logic for PageWalk {
                 self.previous.d.next = self.here.q.val();
                 self.left.d.next = self.left.q.val() - self.one.val();
                 self.state.d.next = WalkState::Read;
-                if self.far.val() {
+                if self.is_far.q.val() {
                     self.left.d.next = self.left.q.val() - self.eight.val();
                 } else if self.left.q.val() == self.one.val() {
                     self.state.d.next = WalkState::Idle;

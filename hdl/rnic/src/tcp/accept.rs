@@ -136,6 +136,8 @@ pub struct SegmentAcceptance {
     release_out: Skid<PageChain>,
     state: DFF<AcceptState>,
     frame_class: DFF<FrameClass>,
+    // `frame_class` is Data.
+    is_data: DFF<Bit>,
     connection: DFF<Bits<10>>,
     connected: DFF<Bit>,
     current: DFF<TcpContext>,
@@ -209,6 +211,7 @@ impl Default for SegmentAcceptance {
             release_out: Default::default(),
             state: Default::default(),
             frame_class: Default::default(),
+            is_data: Default::default(),
             connection: Default::default(),
             connected: Default::default(),
             current: Default::default(),
@@ -260,6 +263,7 @@ impl Logic for SegmentAcceptance {
             clock,
             state,
             frame_class,
+            is_data,
             connection,
             connected,
             current
@@ -313,8 +317,7 @@ impl Logic for SegmentAcceptance {
         self.release_out.s_data.next = self.chain.val();
         self.to_host.next = (self.frame_class.q.val() == FrameClass::Foreign)
             | (self.frame_class.q.val() == FrameClass::Control);
-        self.accepts.next =
-            (self.frame_class.q.val() == FrameClass::Data) & self.judge.accept.val();
+        self.accepts.next = self.is_data.q.val() & self.judge.accept.val();
         self.decide.next = self.state.q.val() == AcceptState::Decide;
         self.frame_ready.next = self.decide.val();
         self.accepted_out.s_valid.next = self.decide.val() & self.accepts.val();
@@ -377,6 +380,7 @@ impl Logic for SegmentAcceptance {
                 }
             }
             AcceptState::Fetch => {
+                self.is_data.d.next = false;
                 if (self.frame.val().verdict != self.verdict_tcp.val()) | !self.connected.q.val() {
                     self.frame_class.d.next = FrameClass::Foreign;
                 } else if !self.frame.val().checksum_good {
@@ -391,6 +395,7 @@ impl Logic for SegmentAcceptance {
                     self.frame_class.d.next = FrameClass::PureAck;
                 } else {
                     self.frame_class.d.next = FrameClass::Data;
+                    self.is_data.d.next = true;
                 }
                 self.state.d.next = AcceptState::Load;
             }
