@@ -15,6 +15,7 @@
 //! | units      | a beat is D bits, L = 2^LG words of 4 octets                                  |
 //! | buffer     | 2^A beats, more than an FPDU of `SINGLE_PASS_ULPDU_OCTETS`                    |
 //! | ECP5-5G -8 | 210 MHz at 128 bits, out of context: 3203 LUT4, 3139 registers, 8 block RAMs  |
+//! |            | (when records had a register slice here; not measured again since)            |
 use super::admission::Admission;
 use super::compact::WordCompact;
 use super::marker_check::MarkerCheck;

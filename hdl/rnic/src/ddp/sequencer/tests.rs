@@ -8,8 +8,8 @@ fn connected() -> Sequencer {
     uut
 }
 
-/// The strobes of each of `cycles` cycles: T take and leave, t take alone, l leave alone, A address,
-/// D decide, B leave and decide, c commit, C commit and load, L load.
+/// The strobes of each of `cycles` cycles: T take and leave, t take alone, l leave alone, A
+/// address, D decide, B leave and decide, c commit, C commit and load, L load.
 fn trace(uut: &mut Sequencer, cycles: usize) -> String {
     let mut text = String::new();
     for _ in 0..cycles {
