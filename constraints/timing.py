@@ -4,10 +4,10 @@
 In: a Verilog file of `rnic emit`. Out: a summary on stdout, everything else (script, netlist, logs
 of both tools, nextpnr's report) in the folder of --out. `make timing WIDTH=64` is the usual way in.
 
-    Verilog -> yosys synth_ecp5 -> nextpnr-ecp5, out of context -> report.json -> summary
+    Verilog -> yosys synth_ecp5 -> nextpnr-ecp5, in a harness -> report.json -> summary
 
 The part is the LFE5UM5G-85F, package CABGA756, speed grade 8; the goal is 156.25 MHz, the beat rate
-of 10 Gb/s at 64 bits and of 20 Gb/s at 128. Out of context means that no board is behind the ports:
+of 10 Gb/s at 64 bits and of 20 Gb/s at 128. Out of context: no board is behind the ports;
 a harness puts a register at each, the inputs in one shift chain, the outputs folded to one pin, so
 that the paths through ports are timed like all others and the clock has its own network. One seed,
 so a run can be repeated; other seeds differ by some percent (--seed).

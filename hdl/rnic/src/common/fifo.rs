@@ -63,6 +63,8 @@ pub struct Fifo<T: Synth, const A: usize, const F: usize> {
     load: Signal<Local, Bit>,
     // The word written goes to the output register at once.
     bypass: Signal<Local, Bit>,
+    // The word written waits in the memory.
+    stores: Signal<Local, Bit>,
     one_address: Constant<Bits<A>>,
     one: Constant<Bits<F>>,
     last_place: Constant<Bits<F>>,
@@ -111,6 +113,7 @@ impl<T: Synth, const A: usize, const F: usize> Fifo<T, A, F> {
             makes_room: Default::default(),
             load: Default::default(),
             bypass: Default::default(),
+            stores: Default::default(),
             one_address: Constant::new(1u64.into()),
             one: Constant::new(1u64.into()),
             last_place: Constant::new((depth as LiteralType - 1).into()),
@@ -158,6 +161,7 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
         self.makes_room.next = !self.head_valid.q.val() | self.read.val();
         self.load.next = self.waits.q.val() & self.makes_room.val();
         self.bypass.next = self.push.val() & !self.waits.q.val() & self.makes_room.val();
+        self.stores.next = self.push.val() & (self.waits.q.val() | !self.makes_room.val());
 
         self.memory.write_enable.next = self.push.val();
         self.memory.write_address.next = self.write_pointer.q.val();
@@ -165,12 +169,13 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
         self.memory.read_address.next = self.read_pointer.q.val();
         if self.load.val() {
             self.read_pointer.d.next = self.read_pointer.q.val() + self.one_address.val();
-            self.waits.d.next = !self.one_waits.val();
         }
-        if self.push.val() & !self.bypass.val() {
+        if self.stores.val() {
             self.write_pointer.d.next = self.write_pointer.q.val() + self.one_address.val();
-            self.waits.d.next = true;
         }
+        // Written out, so that `write`, which comes late, passes one gate.
+        self.waits.d.next = self.stores.val()
+            | (self.waits.q.val() & !(self.makes_room.val() & self.one_waits.val()));
         // Without a word to wait for, the register follows the input: only `head_valid` tells.
         if self.makes_room.val() {
             self.head.d.next = self.data_in.val();
