@@ -1,4 +1,4 @@
-//! `rnic`: play captures through the receive offload, measure it, emit its Verilog.
+//! `rnic`: play captures through the receive offload, generate captures, measure it, emit its Verilog.
 
 mod cli;
 

@@ -5,7 +5,7 @@ use rand::Rng;
 use std::ops::Range;
 
 /// How a stream is cut.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Cutter {
     /// Each FPDU starts a segment of its own; one longer than a segment takes several (MPA-025).
     Aligned,
