@@ -189,8 +189,7 @@ fn faults_leave_what_is_said() {
     assert_eq!(made(&plain).directions, made(&lossy).directions);
 }
 
-/// START-023, START-027, MPA-013, MPA-025, MPA-043: every choice that changes the octets on the
-/// wire but not what is delivered.
+/// MPA-013, MPA-043: every choice that changes the octets on the wire but not what is delivered.
 #[test]
 fn the_model_delivers_every_message() {
     let plain = Workload::default();
@@ -402,7 +401,7 @@ fn what_was_lost_is_sent_again_once() {
     assert_eq!(made(&workload).summary.faults.resent, 0);
 }
 
-/// MPA-006: a wrong bit that TCP does not see stops the flow at its FPDU; nothing false is placed.
+/// A wrong bit that TCP does not see stops the flow at its FPDU; nothing false is placed.
 #[test]
 fn a_wrong_bit_in_an_fpdu_stops_its_flow() {
     let fields = [
@@ -441,7 +440,7 @@ fn a_wrong_bit_in_an_fpdu_stops_its_flow() {
 /// What cannot be made is refused in one line that names the option, and nothing is written.
 #[test]
 fn bad_values_are_refused_and_nothing_is_written() {
-    let refused: [&[&str]; 18] = [
+    let refused: [&[&str]; 20] = [
         &["--loss", "1.5"],
         &["--loss", "-0.1"],
         &["--loss", "NaN"],
@@ -460,6 +459,8 @@ fn bad_values_are_refused_and_nothing_is_written() {
         &["--revision", "3"],
         &["--mtu", "100"],
         &["--mix", "send=0"],
+        &["--error", "length=0.1", "--no-crc"],
+        &["--error", "marker=0.1"],
     ];
     for (number, options) in refused.iter().enumerate() {
         let out = path(&format!("gen-refused-{number}.pcap"));
@@ -511,6 +512,10 @@ fn rnic_gen(out: &std::path::Path, options: &[&str]) -> Output {
 }
 
 /// tshark, which shares nothing with this repository, finds every FPDU, and no wrong CRC.
+///
+/// tshark 4.0 loses its way where a marker lies between two FPDUs (it takes it for the end of the
+/// earlier one, against RFC 5044 section 4.3) and behind segments of a few octets, so these
+/// workloads have neither.
 #[test]
 fn an_independent_dissector_reads_it() {
     if Command::new("tshark").arg("--version").output().is_err() {
@@ -521,12 +526,19 @@ fn an_independent_dissector_reads_it() {
         connections: 2,
         ..Workload::default()
     };
+    let lossy = Faults {
+        loss: 0.05,
+        reorder: 0.05,
+        ..Faults::default()
+    };
     let workloads = [
         ("gen-tshark-plain.pcap", plain.clone()),
         (
             "gen-tshark-markers.pcap",
             Workload {
                 markers: Markers::Both,
+                messages: 8,
+                seed: 2,
                 ..plain.clone()
             },
         ),
@@ -535,6 +547,7 @@ fn an_independent_dissector_reads_it() {
             Workload {
                 ip: IpFamily::V6,
                 vlan: vec![5],
+                sequence_start: Some(0xffff_f000),
                 ..plain.clone()
             },
         ),
@@ -542,6 +555,14 @@ fn an_independent_dissector_reads_it() {
             "gen-tshark-packed.pcap",
             Workload {
                 cutter: Cutter::Packed,
+                ..plain.clone()
+            },
+        ),
+        (
+            "gen-tshark-lossy.pcap",
+            Workload {
+                faults: lossy,
+                connections: 4,
                 ..plain.clone()
             },
         ),

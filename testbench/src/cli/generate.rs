@@ -122,8 +122,9 @@ struct InjectedFaults {
     /// Segments that may pass it.
     #[arg(long, value_name = "N", default_value_t = 4)]
     reorder_window: usize,
-    /// One bit is wrong, in a frame (ip, tcp, payload: the checksum tells, a good frame follows) or,
-    /// under a right TCP checksum, in an FPDU (length, header, data, crc, marker). May be repeated.
+    /// One bit is wrong, in a frame (ip, tcp, payload: the checksum tells, a good frame follows)
+    /// or, under a right TCP checksum, in an FPDU (length, header, data, crc, marker). May be
+    /// repeated.
     #[arg(long, value_name = "FIELD=P", value_parser = error)]
     error: Vec<(Field, f64)>,
 }

@@ -270,9 +270,9 @@ impl Workload {
         require(
             self.crc || !(asked(Field::Length) || asked(Field::Header)),
             || {
-                "--error length and --error header need the CRC: without it nothing tells a damaged \
-             header from a good one; leave out --no-crc"
-                .into()
+                "--error length and --error header need the CRC: without it nothing tells a \
+                 damaged header from a good one; leave out --no-crc"
+                    .into()
             },
         )?;
         require(

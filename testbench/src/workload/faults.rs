@@ -6,8 +6,8 @@
 //!
 //! A segment is a range of the stream, so whatever its borders are, its octets are right; a wrong
 //! bit that TCP must not see is put into the stream before it is cut. `lose`, which also marks the
-//! segments whose frames get a wrong bit, schedules a lost segment again; `resend` looks at the list
-//! as a receiver does that takes octets in order only, and sends everything from a gap on.
+//! segments whose frames get a wrong bit, schedules a lost segment again; `resend` looks at the
+//! list as a receiver does that takes octets in order only, and sends everything from a gap on.
 
 use crate::traffic::sender::{Sender, SentFpdu};
 use crate::workload::describe::{Faults, Field, Resend};

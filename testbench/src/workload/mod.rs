@@ -5,10 +5,10 @@
 //!  describe    `------ connection, for each direction ------------'     `-- generate --> pcap
 //! ```
 //!
-//! What enters is one [`Workload`]; what leaves is a capture file, a [`Summary`] of it and what each
-//! direction said, to hold receivers against. A description with its seed is the whole of a capture:
-//! the same gives the same octets. Contents, borders and faults draw from generators of their own,
-//! so that a fault more leaves the messages as they are.
+//! What enters is one [`Workload`]; what leaves is a capture file, a [`Summary`] of it and what
+//! each direction said, to hold receivers against. A description with its seed is the whole of a
+//! capture: the same gives the same octets. Contents, borders and faults draw from generators of
+//! their own, so that a fault more leaves the messages as they are.
 //!
 //! A capture does not answer: no fault changes what is sent later but for the segments that
 //! [`Resend`] asks for.
