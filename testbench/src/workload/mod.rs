@@ -17,7 +17,7 @@
 //! - [`messages`]: what a direction says.
 //! - [`faults`]: stages over its segments.
 //! - [`connection`]: both directions, from SYN to FIN.
-//! - [`generate`]: connections in turns, the file, the summary.
+//! - [`mod@generate`]: connections in turns, the file, the summary.
 
 pub mod describe;
 pub mod messages;
