@@ -440,7 +440,7 @@ fn a_wrong_bit_in_an_fpdu_stops_its_flow() {
 /// What cannot be made is refused in one line that names the option, and nothing is written.
 #[test]
 fn bad_values_are_refused_and_nothing_is_written() {
-    let refused: [&[&str]; 20] = [
+    let refused: [&[&str]; 21] = [
         &["--loss", "1.5"],
         &["--loss", "-0.1"],
         &["--loss", "NaN"],
@@ -459,6 +459,7 @@ fn bad_values_are_refused_and_nothing_is_written() {
         &["--revision", "3"],
         &["--mtu", "100"],
         &["--mix", "send=0"],
+        &["--messages", "99999999999"],
         &["--error", "length=0.1", "--no-crc"],
         &["--error", "marker=0.1"],
     ];

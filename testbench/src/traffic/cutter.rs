@@ -9,7 +9,7 @@ use std::ops::Range;
 pub enum Cutter {
     /// Each FPDU starts a segment of its own; one longer than a segment takes several (MPA-025).
     Aligned,
-    /// As many whole FPDUs to a segment as fit it; else as [`Cutter::Aligned`].
+    /// As many whole FPDUs to a segment as fit it; else as if aligned.
     Packed,
     /// Full segments without regard to FPDUs.
     Full,

@@ -22,6 +22,8 @@ pub const MTU_MAX: usize = MAX_FRAME_OCTETS - 14 - 4 * VLAN_TAGS_MAX;
 pub const MTU_MIN_V4: usize = 576;
 /// Smallest MTU of an IPv6 link (RFC 8200 section 5).
 pub const MTU_MIN_V6: usize = 1280;
+/// Most messages of one capture.
+pub const MESSAGES_MAX: usize = 1 << 20;
 /// Most octets of messages in one capture: all of it is made in memory.
 pub const MESSAGE_OCTETS_MAX: usize = 1 << 30;
 
@@ -293,6 +295,10 @@ impl Workload {
         let (least, most) = (self.sizes.start(), self.sizes.end());
         require(least <= most, || {
             format!("--sizes {least}..{most}: the first must not be above the second")
+        })?;
+        let all = messages.saturating_mul(2 * connections);
+        require(all <= MESSAGES_MAX, || {
+            format!("--connections and --messages: {all} messages; use at most {MESSAGES_MAX}")
         })?;
         let octets = most
             .saturating_mul(messages)
