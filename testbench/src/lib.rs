@@ -5,5 +5,6 @@ pub mod model;
 pub mod capture;
 pub mod play;
 pub mod traffic;
+pub mod workload;
 pub mod bench;
 pub mod docs;

@@ -1,4 +1,5 @@
-//! `rnic`: play captures through the receive offload, measure it, emit its Verilog.
+//! `rnic`: play captures through the receive offload, generate captures, measure the core, emit
+//! its Verilog.
 
 mod cli;
 

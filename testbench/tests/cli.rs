@@ -226,6 +226,7 @@ fn help_shows_an_example_for_every_command() {
     for command in [
         &["--help"][..],
         &["play", "--help"],
+        &["gen", "--help"],
         &["emit", "--help"],
         &["bench", "--help"],
     ] {

@@ -4,6 +4,7 @@
 //! the input or the options could not be used.
 
 mod play;
+mod generate;
 mod bench;
 mod emit;
 
@@ -14,10 +15,12 @@ const EXAMPLES: &str = "\
 Examples:
   rnic play testbench/captures/rping-v4-crc.pcap
   rnic play --width 128 --json report.json capture.pcap
+  rnic gen --out lossy.pcap --connections 4 --loss 0.02 --seed 7
   rnic bench --width 64
   rnic emit --width 64 --out build/verilog";
 
-/// Open iWARP RNIC receive offload: play captures through it, measure it, emit its Verilog.
+/// Open iWARP RNIC receive offload: play captures through it, generate captures, measure it,
+/// emit its Verilog.
 #[derive(Debug, Parser)]
 #[command(name = "rnic", version, after_help = EXAMPLES)]
 struct Cli {
@@ -29,6 +32,8 @@ struct Cli {
 enum Command {
     /// Play captures through the device, frame by frame.
     Play(play::Arguments),
+    /// Write a capture from a described workload, with faults.
+    Gen(Box<generate::Arguments>),
     /// Measure the core in cycles.
     Bench(bench::Arguments),
     /// Write the Verilog of the core.
@@ -48,6 +53,7 @@ pub(crate) enum Outcome {
 pub(crate) fn run() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Play(arguments) => play::run(&arguments),
+        Command::Gen(arguments) => generate::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Emit(arguments) => emit::run(&arguments),
     };

@@ -61,6 +61,21 @@ impl Conversation {
         self.put(side, FLAG_ACK | FLAG_PSH, payload);
     }
 
+    /// Send octets of a side's stream out of turn or again, acknowledging all of the other side's
+    /// before `acknowledgement`; without octets it is an acknowledgement alone.
+    pub fn segment_at(&mut self, side: Side, sequence: u32, acknowledgement: u32, payload: &[u8]) {
+        let own = side as usize;
+        let push = if payload.is_empty() { 0 } else { FLAG_PSH };
+        let builder = &self.builders[own];
+        let frame = builder.segment(sequence, acknowledgement, FLAG_ACK | push, payload);
+        self.frames.push(frame);
+        // What was sent before counts once; sequence space is a circle.
+        let end = sequence.wrapping_add(payload.len() as u32);
+        if end.wrapping_sub(self.next[own]) as i32 > 0 {
+            self.next[own] = end;
+        }
+    }
+
     /// Send an acknowledgement alone.
     pub fn acknowledge(&mut self, side: Side) {
         self.put(side, FLAG_ACK, &[]);
@@ -76,6 +91,14 @@ impl Conversation {
     /// Sequence number of a side's next octet; behind its start-up frame this is SeqStart.
     pub fn next_sequence(&self, side: Side) -> u32 {
         self.next[side as usize]
+    }
+
+    /// The newest frame, to be damaged.
+    ///
+    /// # Panics
+    /// If there is none since the last [`Conversation::take_frames`].
+    pub fn last_frame_mut(&mut self) -> &mut Vec<u8> {
+        self.frames.last_mut().expect("a frame was just sent")
     }
 
     /// The frames since the last call.
@@ -124,5 +147,27 @@ mod tests {
         assert_eq!(conversation.next_sequence(Side::Responder), 102);
         assert_eq!(conversation.take_frames().len(), 7);
         assert!(conversation.take_frames().is_empty());
+    }
+    /// Octets out of turn and again: the stream's end is behind the highest one.
+    #[test]
+    fn octets_sent_again_count_once() {
+        let end = |octet: u8| Endpoint {
+            mac: [2, 0, 0, 0, 0, octet],
+            address: ([10, 0, 0, octet], 7174).into(),
+        };
+        let builders = [
+            FrameBuilder::new(end(1), end(2)),
+            FrameBuilder::new(end(2), end(1)),
+        ];
+        let mut conversation = Conversation::open(builders, [u32::MAX - 10, 100]);
+        let side = Side::Initiator;
+        let starts = [(5, 30), (u32::MAX - 9, 15), (5, 10)];
+        for (sequence, octets) in starts {
+            conversation.segment_at(side, sequence, 101, &vec![7; octets]);
+            assert_eq!(conversation.next_sequence(side), 35);
+        }
+        conversation.segment_at(side, 35, 101, &[]);
+        assert_eq!(conversation.next_sequence(side), 35);
+        assert_eq!(conversation.take_frames().len(), 7);
     }
 }

@@ -5,11 +5,11 @@ use rand::Rng;
 use std::ops::Range;
 
 /// How a stream is cut.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Cutter {
     /// Each FPDU starts a segment of its own; one longer than a segment takes several (MPA-025).
     Aligned,
-    /// As many whole FPDUs to a segment as fit it; else as [`Cutter::Aligned`].
+    /// As many whole FPDUs to a segment as fit it; else as if aligned.
     Packed,
     /// Full segments without regard to FPDUs.
     Full,

@@ -1,0 +1,241 @@
+//! `rnic gen`: a capture from a described workload.
+
+use crate::cli::{Failure, Outcome};
+use clap::ValueEnum;
+use rnic_testbench::play::dut::PlayError;
+use rnic_testbench::traffic::Cutter;
+use rnic_testbench::workload::{
+    generate, Faults, Field, Interleave, IpFamily, Markers, Mix, Resend, Summary, Workload,
+};
+use rnic_wire::ddp::rdmap::Opcode;
+use serde::Serialize;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+const EXAMPLE: &str = "\
+Example:
+  rnic gen --out markers.pcap --connections 8 --markers --cut chopped --seed 7
+  rnic gen --out lossy.pcap --loss 0.02 --reorder 0.1 --error tcp=0.01 --resend all
+  rnic play markers.pcap lossy.pcap";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE, allow_negative_numbers = true)]
+pub(crate) struct Arguments {
+    /// The capture to write, as pcap.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Seed of every random choice: the same options give the same octets.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Write what is in the capture as JSON; `-` for stdout.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    traffic: Traffic,
+    #[command(flatten)]
+    injected: InjectedFaults,
+}
+
+/// What is sent.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Workload")]
+struct Traffic {
+    /// TCP connections, 1 to 64.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    connections: usize,
+    /// When another connection may go on: after any segment, or where an FPDU ends.
+    #[arg(long, value_enum, default_value_t = Interleave::Segment)]
+    interleave: Interleave,
+    /// Messages of each direction of each connection.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    messages: usize,
+    /// Octets of a message, every size from A to B as likely.
+    #[arg(long, value_name = "A..B", default_value = "0..4096", value_parser = sizes)]
+    sizes: RangeInclusive<usize>,
+    /// Kinds of messages and how often each is chosen against the others: rdma_write,
+    /// read_request, read_response, send, send_invalidate, send_se, send_se_invalidate. [default:
+    /// rdma_write=4,read_response=2,send=2 and 1 of each other]
+    #[arg(long, value_name = "KIND=WEIGHT,...", value_parser = mix)]
+    mix: Option<Mix>,
+    /// Longest ULPDU, 128 to 64768 octets. [default: what fits a segment]
+    #[arg(long, value_name = "OCTETS")]
+    mulpdu: Option<usize>,
+    /// How FPDUs are packed into segments: each begins one, as many as fit, full segments without
+    /// regard to FPDUs, segments of any length.
+    #[arg(long, value_enum, default_value_t = Cutter::Aligned)]
+    cut: Cutter,
+    /// Which receivers ask for markers.
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true,
+          default_value_t = Markers::Off, default_missing_value = "both")]
+    markers: Markers,
+    /// CRC32C is not in use: its field is zero.
+    #[arg(long)]
+    no_crc: bool,
+    /// MPA revision: 0, 1 or 2.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    revision: u8,
+    /// IP version.
+    #[arg(long, value_enum, default_value_t = IpFamily::V4)]
+    ip: IpFamily,
+    /// VLAN tags, outermost first, at most two.
+    #[arg(long, value_name = "ID,...", value_delimiter = ',')]
+    vlan: Vec<u16>,
+    /// Every segment has the TCP timestamps option.
+    #[arg(long)]
+    timestamps: bool,
+    /// Largest IP datagram in octets.
+    #[arg(long, value_name = "OCTETS", default_value_t = 1500)]
+    mtu: usize,
+    /// Sequence number of the first octet of full operation in each direction, decimal or 0x...
+    /// [default: random]
+    #[arg(long, value_name = "SEQ", value_parser = sequence)]
+    sequence_start: Option<u32>,
+}
+
+/// What goes wrong.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Faults, each with a rate from 0 to 1")]
+struct InjectedFaults {
+    /// A segment is cut in two at any octet.
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    resegment: f64,
+    /// A segment over an earlier border is sent in front of the border.
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    overlap: f64,
+    /// A segment does not arrive.
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    loss: f64,
+    /// What is sent again of what did not arrive: the lost segment, all from the gap on (a receiver
+    /// that takes octets in order only then gets everything), nothing.
+    #[arg(long, value_enum, default_value_t = Resend::Lost)]
+    resend: Resend,
+    /// Segments until it is sent again.
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    resend_after: usize,
+    /// A segment arrives twice.
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    duplicate: f64,
+    /// A segment arrives late.
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    reorder: f64,
+    /// Segments that may pass it.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    reorder_window: usize,
+    /// One bit is wrong, in a frame (ip, tcp, payload: the checksum tells, a good frame follows)
+    /// or, under a right TCP checksum, in an FPDU (length, header, data, crc, marker). May be
+    /// repeated.
+    #[arg(long, value_name = "FIELD=P", value_parser = error)]
+    error: Vec<(Field, f64)>,
+}
+
+/// The summary as JSON.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    capture: String,
+    #[serde(flatten)]
+    summary: &'a Summary,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let generation = generate(&workload(arguments))?;
+    write(&arguments.out, &generation.file)?;
+    let summary = &generation.summary;
+    let told = Told {
+        capture: arguments.out.display().to_string(),
+        summary,
+    };
+    let to_stdout = arguments.json.as_deref() == Some(Path::new("-"));
+    if to_stdout {
+        println!("{}", serde_json::to_string(&told)?);
+        return Ok(Outcome::Good);
+    }
+    if let Some(path) = &arguments.json {
+        write(path, serde_json::to_string(&told)?.as_bytes())?;
+    }
+    print!("{}: {}", told.capture, summary.text());
+    Ok(Outcome::Good)
+}
+
+fn write(path: &Path, octets: &[u8]) -> Result<(), PlayError> {
+    let failed = |error| PlayError::Option(format!("{}: {error}", path.display()));
+    fs::write(path, octets).map_err(failed)
+}
+
+fn workload(arguments: &Arguments) -> Workload {
+    let (traffic, injected) = (&arguments.traffic, &arguments.injected);
+    Workload {
+        seed: arguments.seed,
+        connections: traffic.connections,
+        interleave: traffic.interleave,
+        messages: traffic.messages,
+        sizes: traffic.sizes.clone(),
+        mix: traffic.mix.clone().unwrap_or_default(),
+        mulpdu: traffic.mulpdu,
+        cutter: traffic.cut,
+        markers: traffic.markers,
+        crc: !traffic.no_crc,
+        revision: traffic.revision,
+        ip: traffic.ip,
+        vlan: traffic.vlan.clone(),
+        timestamps: traffic.timestamps,
+        mtu: traffic.mtu,
+        sequence_start: traffic.sequence_start,
+        faults: Faults {
+            resegment: injected.resegment,
+            overlap: injected.overlap,
+            loss: injected.loss,
+            resend: injected.resend,
+            resend_after: injected.resend_after,
+            duplicate: injected.duplicate,
+            reorder: injected.reorder,
+            reorder_window: injected.reorder_window,
+            errors: injected.error.iter().copied().collect(),
+        },
+    }
+}
+
+fn sizes(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let parse = |(least, most): (&str, &str)| Some(least.parse().ok()?..=most.parse().ok()?);
+    let known = text.split_once("..").and_then(parse);
+    known.ok_or_else(|| "use A..B, both numbers of octets".into())
+}
+
+fn mix(text: &str) -> Result<Mix, String> {
+    let mut weights = Mix(Default::default());
+    for part in text.split(',') {
+        let (kind, weight) = part
+            .split_once('=')
+            .ok_or_else(|| format!("{part} is not KIND=WEIGHT"))?;
+        let known = Mix::KINDS.into_iter().find(|known| known.name() == kind);
+        let names = Mix::KINDS.map(Opcode::name).join(", ");
+        let known = known.ok_or_else(|| format!("{kind} is none of {names}"))?;
+        let weight = weight
+            .parse()
+            .map_err(|_| format!("{weight} is no weight: use a number from 0"))?;
+        weights.0.insert(known, weight);
+    }
+    Ok(weights)
+}
+
+fn sequence(text: &str) -> Result<u32, String> {
+    let known = match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    known.map_err(|_| "use a number from 0 to 4294967295, or 0x0 to 0xffffffff".into())
+}
+
+fn error(text: &str) -> Result<(Field, f64), String> {
+    let (field, rate) = text
+        .split_once('=')
+        .ok_or_else(|| format!("{text} is not FIELD=P"))?;
+    let names = Field::value_variants().iter().map(|field| field.name());
+    let names: Vec<&str> = names.collect();
+    let field = Field::from_str(field, false)
+        .map_err(|_| format!("{field} is none of {}", names.join(", ")))?;
+    let rate = rate
+        .parse()
+        .map_err(|_| format!("{rate} is no rate: use a number from 0 to 1"))?;
+    Ok((field, rate))
+}

@@ -1,0 +1,358 @@
+//! One connection of a workload: its start-up, and the segments of both sides that wait.
+
+use crate::traffic::frame::{Endpoint, FrameBuilder, TcpOptions};
+use crate::traffic::sender::{Sender, StreamConfig};
+use crate::traffic::{Conversation, Side};
+use crate::workload::describe::{Field, IpFamily, Markers, Workload};
+use crate::workload::faults::{Injected, Injector, Segment};
+use crate::workload::messages::{speak, SentMessage};
+use rand::{Rng, RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rnic_wire::mpa::fpdu::mulpdu;
+use rnic_wire::mpa::startup::{EnhancedData, Role, StartupRepr, DEPTH_UNSPECIFIED};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+
+/// Both sides.
+pub const SIDES: [Side; 2] = [Side::Initiator, Side::Responder];
+const FIRST_PORT: u16 = 40_000;
+const RESPONDER_PORT: u16 = 7174;
+const PRIVATE_DATA_OCTETS: usize = 64;
+/// TSval and TSecr of every segment.
+const TIMESTAMPS: TcpOptions = TcpOptions::Timestamps(1000, 2000);
+/// Segments of one side after which the other acknowledges alone.
+const SEGMENTS_TO_ACKNOWLEDGE: usize = 8;
+const ETHERNET_OCTETS: usize = 14;
+const TAG_OCTETS: usize = 4;
+const TCP_OCTETS: usize = 20;
+
+/// What a generator is for; each has a stream of random numbers of its own.
+#[derive(Copy, Clone, Debug)]
+pub enum Purpose {
+    /// Messages and start-up frames.
+    Content = 0,
+    /// Borders of segments.
+    Cuts = 1,
+    /// Faults of streams and segments.
+    Faults = 2,
+    /// Wrong bits of frames.
+    Bits = 3,
+    /// Turns of the connections.
+    Turns = 4,
+}
+
+/// A generator for one purpose in direction number `direction` of a capture.
+pub fn generator(seed: u64, purpose: Purpose, direction: usize) -> ChaCha8Rng {
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    generator.set_stream((purpose as u64) << 32 | direction as u64);
+    generator
+}
+
+/// What a direction said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Direction {
+    /// Sender.
+    pub source: SocketAddr,
+    /// Receiver.
+    pub destination: SocketAddr,
+    /// FPDUs of its stream.
+    pub fpdus: usize,
+    /// Messages in the order of sending.
+    pub messages: Vec<SentMessage>,
+}
+
+/// One side's stream on its way.
+#[derive(Debug)]
+struct Lane {
+    stream: Vec<u8>,
+    sequence_start: u32,
+    /// Ends of FPDUs, rising.
+    ends: Vec<usize>,
+    waiting: VecDeque<Segment>,
+    /// Segments that open the stream and still wait.
+    opening: usize,
+    arrived: Arrived,
+    unacknowledged: usize,
+}
+
+/// Octets that arrived.
+#[derive(Debug, Default)]
+struct Arrived {
+    /// All before this one.
+    next: usize,
+    /// Ranges behind a gap: start and end.
+    ahead: BTreeMap<usize, usize>,
+}
+
+/// A connection while its segments go out.
+#[derive(Debug)]
+pub struct Connection {
+    conversation: Conversation,
+    lanes: [Lane; 2],
+    /// What each side said.
+    pub directions: [Direction; 2],
+    /// Octets of a frame before IP, and of the IP and TCP headers.
+    headers: [usize; 3],
+    bits: ChaCha8Rng,
+}
+
+impl Connection {
+    /// Connection `number` of `workload`: its start-up is done, its segments wait.
+    pub fn open(workload: &Workload, number: usize, injected: &mut Injected) -> Self {
+        let builders = builders(workload, number);
+        let mss = builders[0].mss(workload.mtu);
+        let mut content = generator(workload.seed, Purpose::Content, 2 * number);
+        let private_data = SIDES.map(|_| {
+            let mut octets = vec![0; content.random_range(0..PRIVATE_DATA_OCTETS)];
+            content.fill_bytes(&mut octets);
+            octets
+        });
+        let startups = SIDES.map(|side| startup(workload, side, &private_data[side as usize]));
+        let starts = SIDES.map(|_| {
+            let random = content.random();
+            workload.sequence_start.unwrap_or(random)
+        });
+        // SYN takes a number, and the start-up frame's octets follow.
+        let initial = SIDES.map(|side| {
+            let octets = 1 + startups[side as usize].buffer_len() as u32;
+            starts[side as usize].wrapping_sub(octets)
+        });
+        let ends = [0, 1].map(|side: usize| builders[side].source.address);
+        let headers = headers(&builders[0]);
+        let mut conversation = Conversation::open(builders, initial);
+        for side in SIDES {
+            conversation.startup(side, &startups[side as usize]);
+        }
+        let both = SIDES.map(|side| {
+            let direction = 2 * number + side as usize;
+            let start = starts[side as usize];
+            let (lane, fpdus, messages) = lane(workload, direction, start, mss, injected);
+            let [source, destination] = [ends[side as usize], ends[side.peer() as usize]];
+            (
+                lane,
+                Direction {
+                    source,
+                    destination,
+                    fpdus,
+                    messages,
+                },
+            )
+        });
+        let [(first, said), (second, answered)] = both;
+        Self {
+            conversation,
+            lanes: [first, second],
+            directions: [said, answered],
+            headers,
+            bits: generator(workload.seed, Purpose::Bits, 2 * number),
+        }
+    }
+
+    /// Does `side` have segments left?
+    pub fn waits(&self, side: Side) -> bool {
+        !self.lanes[side as usize].waiting.is_empty()
+    }
+
+    /// Does `side` have segments left that open its stream?
+    pub fn opens(&self, side: Side) -> bool {
+        self.lanes[side as usize].opening > 0
+    }
+
+    /// Send the next segment of `side`; true if an FPDU ends in it or nothing is left.
+    pub fn send(&mut self, side: Side) -> bool {
+        let (own, peer) = (side as usize, side.peer() as usize);
+        let acknowledgement = self.lanes[peer].acknowledgement();
+        let lane = &mut self.lanes[own];
+        let Some(Segment { octets, damage }) = lane.waiting.pop_front() else {
+            return true;
+        };
+        lane.opening = lane.opening.saturating_sub(1);
+        let sequence = lane.sequence_start.wrapping_add(octets.start as u32);
+        let payload = &lane.stream[octets.clone()];
+        self.conversation
+            .segment_at(side, sequence, acknowledgement, payload);
+        match damage {
+            Some(field) => self.damage(field),
+            None => self.lanes[own].arrived.add(octets.start, octets.end),
+        }
+        let lane = &mut self.lanes[own];
+        lane.unacknowledged += 1;
+        if lane.unacknowledged == SEGMENTS_TO_ACKNOWLEDGE {
+            lane.unacknowledged = 0;
+            let acknowledgement = lane.acknowledgement();
+            let next = self.conversation.next_sequence(side.peer());
+            self.conversation
+                .segment_at(side.peer(), next, acknowledgement, &[]);
+        }
+        let ends = &self.lanes[own].ends;
+        let behind = ends.partition_point(|&end| end <= octets.start);
+        ends.get(behind).is_some_and(|&end| end <= octets.end)
+    }
+
+    /// Both sides close.
+    pub fn close(&mut self) {
+        self.conversation.close();
+    }
+
+    /// Frames since the last call.
+    pub fn take_frames(&mut self) -> Vec<Vec<u8>> {
+        self.conversation.take_frames()
+    }
+
+    /// Turn a bit of the newest frame, in the header or payload that `field` names.
+    fn damage(&mut self, field: Field) {
+        let [ethernet, ip, tcp] = self.headers;
+        let frame = self.conversation.last_frame_mut();
+        let octets = match field {
+            Field::Ip => ethernet..ethernet + ip,
+            Field::Tcp => ethernet + ip..ethernet + ip + tcp,
+            _ => ethernet + ip + tcp..frame.len(),
+        };
+        frame[self.bits.random_range(octets)] ^= 1 << self.bits.random_range(0..8);
+    }
+}
+
+impl Lane {
+    fn acknowledgement(&self) -> u32 {
+        self.sequence_start.wrapping_add(self.arrived.next as u32)
+    }
+}
+
+impl Arrived {
+    fn add(&mut self, start: usize, end: usize) {
+        let known = self.ahead.entry(start).or_insert(end);
+        *known = end.max(*known);
+        while let Some(first) = self
+            .ahead
+            .first_entry()
+            .filter(|run| *run.key() <= self.next)
+        {
+            self.next = self.next.max(first.remove());
+        }
+    }
+}
+
+fn builders(workload: &Workload, number: usize) -> [FrameBuilder; 2] {
+    let v6 = match workload.ip {
+        IpFamily::V4 => false,
+        IpFamily::V6 => true,
+        IpFamily::Both => number % 2 == 1,
+    };
+    let endpoint = |host: u8, port: u16| {
+        let address = match v6 {
+            false => IpAddr::from([10, 77, number as u8, host]),
+            true => IpAddr::from([0xfd77, 0, 0, 0, 0, 0, number as u16, u16::from(host)]),
+        };
+        Endpoint {
+            mac: [0x02, 0, 0, 0, number as u8, host],
+            address: (address, port).into(),
+        }
+    };
+    let ends = [
+        endpoint(1, FIRST_PORT + number as u16),
+        endpoint(2, RESPONDER_PORT),
+    ];
+    let options = match workload.timestamps {
+        true => TIMESTAMPS,
+        false => TcpOptions::None,
+    };
+    [0, 1].map(|side: usize| FrameBuilder {
+        vlan: workload.vlan.clone(),
+        options,
+        ..FrameBuilder::new(ends[side], ends[1 - side])
+    })
+}
+
+/// Octets of a frame before IP, and of the IP and TCP headers.
+fn headers(builder: &FrameBuilder) -> [usize; 3] {
+    let ip = if builder.source.address.is_ipv4() {
+        20
+    } else {
+        40
+    };
+    let ethernet = ETHERNET_OCTETS + TAG_OCTETS * builder.vlan.len();
+    [ethernet, ip, TCP_OCTETS + builder.options.octets()]
+}
+
+/// Does the receiver of what `side` sends ask for markers?
+fn markers(workload: &Workload, side: Side) -> bool {
+    match workload.markers {
+        Markers::Off => false,
+        Markers::Initiator => side == Side::Responder,
+        Markers::Responder => side == Side::Initiator,
+        Markers::Both => true,
+    }
+}
+
+fn startup<'a>(workload: &Workload, side: Side, private_data: &'a [u8]) -> StartupRepr<'a> {
+    let enhanced = EnhancedData {
+        peer_to_peer: true,
+        rtr_fpdu: true,
+        rtr_write: false,
+        rtr_read: false,
+        ird: DEPTH_UNSPECIFIED,
+        ord: DEPTH_UNSPECIFIED,
+    };
+    StartupRepr {
+        role: match side {
+            Side::Initiator => Role::Request,
+            Side::Responder => Role::Reply,
+        },
+        // M is about what the frame's own sender receives.
+        markers: markers(workload, side.peer()),
+        crc: workload.crc,
+        rejected: false,
+        revision: workload.revision,
+        enhanced: (workload.revision == 2).then_some(enhanced),
+        private_data,
+    }
+}
+
+/// The stream of a direction with its faults; its FPDUs and its messages.
+fn lane(
+    workload: &Workload,
+    direction: usize,
+    sequence_start: u32,
+    mss: usize,
+    injected: &mut Injected,
+) -> (Lane, usize, Vec<SentMessage>) {
+    let side = SIDES[direction % 2];
+    let markers = markers(workload, side);
+    let mut sender = Sender::new(StreamConfig {
+        markers,
+        crc: workload.crc,
+        version: workload.revision.min(1),
+        sequence_start,
+        mulpdu: workload.mulpdu.unwrap_or(mulpdu(mss, markers)),
+    });
+    // The opening Send is the first FPDU; in revision 2 the ready-to-receive message is.
+    let mut opening = 1;
+    if workload.revision == 2 && side == Side::Initiator {
+        sender.zero_length_fpdu();
+        opening += 1;
+    }
+    // Streams 2n and 2n + 1 of the connection's start-up and its sides' messages are apart.
+    let connections = 2 * workload.connections;
+    let mut content = generator(workload.seed, Purpose::Content, connections + direction);
+    let messages = speak(&mut sender, workload, direction, &mut content);
+    let mut cuts = generator(workload.seed, Purpose::Cuts, direction);
+    let mut faults = generator(workload.seed, Purpose::Faults, direction);
+    let mut injector = Injector::new(&workload.faults, mss, &mut faults, injected);
+    injector.damage_stream(&mut sender, opening);
+    let fpdus = sender.fpdus();
+    let mut cut = |range| workload.cutter.cut(range, mss, &mut cuts);
+    let first = cut(&fpdus[..opening]);
+    let rest = injector.apply(cut(&fpdus[opening..]));
+    let opening = first.len();
+    let waiting = first.into_iter().map(Segment::from).chain(rest).collect();
+    let lane = Lane {
+        stream: sender.stream().to_vec(),
+        sequence_start,
+        ends: fpdus.iter().map(|fpdu| fpdu.octets.end).collect(),
+        waiting,
+        opening,
+        arrived: Arrived::default(),
+        unacknowledged: 0,
+    };
+    (lane, fpdus.len(), messages)
+}
