@@ -109,9 +109,9 @@ impl<T: Synth, const A: usize> Logic for SdpRam<T, A> {
 /// gives in simulation.
 ///
 /// A deep RAM is synthesised as slices, each as wide as one block RAM of that depth. Left to itself
-/// yosys joins shallower blocks with a mux behind them, which costs 2 ns after the slowest output of
-/// the chip. Simulation keeps one array: the slices slow it down. A slice has no initial contents, as
-/// yosys needs more memory than it has for that many words.
+/// yosys joins shallower blocks with a mux behind them, which costs 2 ns after the slowest output
+/// of the chip. Simulation keeps one array: the slices slow it down. A slice has no initial
+/// contents, as yosys needs more memory than it has for that many words.
 fn verilog(width: usize, address_bits: usize, default: &str) -> String {
     let last = (1usize << address_bits) - 1;
     let whole = format!(

@@ -217,7 +217,8 @@ impl Logic for ManagerInbox {
         self.request_here.next = self.table_valid.val()
             & !self.answer.q.val()
             & (self.table_request.val().table == self.table_mpa.val());
-        // Known one cycle ahead, so that the choice is quick; a release may begin to wait meanwhile.
+        // Known one cycle ahead, so that the choice is quick; a release may begin to wait
+        // meanwhile.
         self.is_due.d.next = self.request_here.val()
             & self.seen.q.val()
             & !self.ahead.q.val().any()
