@@ -10,7 +10,7 @@
 //! ```
 //!
 //! | latency    | 5 cycles, `frame_valid` to `accepted_valid`                              |
-//! | throughput | one frame per 5 cycles; `Decide` waits until all three outputs have room |
+//! | throughput | one frame per 5 cycles; `Judge` waits until all three outputs have room  |
 //! | units      | octets; sequence numbers modulo 2^32                                     |
 //! | tables     | `TCP`, read and write, between two frames                                |
 //!
