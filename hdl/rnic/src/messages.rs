@@ -91,7 +91,24 @@ pub struct PageChain {
     pub tail_page: Bits<9>,
 }
 
-/// TCP to MPA: octets of a connection accepted in order.
+/// TCP to MPA: a run of payload octets that was accepted, in order or beyond a gap; or an early run
+/// that nobody waits for any more.
+///
+/// What a connection received beyond a gap lies in *early runs*, the received ranges of TCP, known
+/// by the number that TCP gives them. `left` and `right` say what the octets touch; TCP uses a number
+/// again only after the message that ends its run (`right`, or `purges`).
+///
+/// | `early` | `has_left` | `has_right` | the octets |
+/// |---|---|---|---|
+/// | 0 | - | 0 | follow the stream's last octet in order |
+/// | 0 | - | 1 | the same, and run `right` follows them: it ends and is in order from now on |
+/// | 1 | 0 | 0 | open a new run, number `left` |
+/// | 1 | 1 | 0 | follow the last octet of run `left` |
+/// | 1 | 0 | 1 | come before the first octet of run `right` |
+/// | 1 | 1 | 1 | follow run `left`, and run `right` follows them: it ends and is part of `left` |
+///
+/// A frame holds more than one run of new octets where it goes over ranges received before; then
+/// there is a message for each, one after the other and in order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Accepted {
     /// Connection.
@@ -104,6 +121,25 @@ pub struct Accepted {
     pub offset: Bits<14>,
     /// Accepted octets, at least 1.
     pub octets: Bits<14>,
+    /// They lie beyond a gap.
+    pub early: Bit,
+    /// See above.
+    pub has_left: Bit,
+    /// Number of an early run.
+    pub left: Bits<8>,
+    /// See above.
+    pub has_right: Bit,
+    /// Number of an early run.
+    pub right: Bits<8>,
+    /// The frame holds several runs of new octets: it goes back to the pool when all are done with.
+    pub shared: Bit,
+    /// This is the first message of its frame.
+    pub first: Bit,
+    /// This is the last message of its frame.
+    pub last: Bit,
+    /// No octets: the connection ends, and early run `right` goes back to the pool. Only
+    /// `connection` and `right` count.
+    pub purges: Bit,
 }
 
 /// TCP to the host path: a whole frame.

@@ -427,6 +427,9 @@ impl Model {
             tail_page: pages[pages.len() - 1].into(),
             offset: offset.into(),
             octets: octets.into(),
+            first: true,
+            last: true,
+            ..Accepted::default()
         };
         self.accepted = Some((index, message, pages));
     }
@@ -635,6 +638,9 @@ fn segment(connection: u64, page: u64, octets: u64) -> Accepted {
         tail_page: page.into(),
         offset: 56u64.into(),
         octets: octets.into(),
+        first: true,
+        last: true,
+        ..Accepted::default()
     }
 }
 

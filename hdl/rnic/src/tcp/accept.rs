@@ -307,6 +307,15 @@ impl Logic for SegmentAcceptance {
         self.message.next.tail_page = self.frame.val().tail_page;
         self.message.next.offset = self.judge.offset.val();
         self.message.next.octets = self.judge.octets.val();
+        self.message.next.early = false;
+        self.message.next.has_left = false;
+        self.message.next.left = 0.into();
+        self.message.next.has_right = false;
+        self.message.next.right = 0.into();
+        self.message.next.shared = false;
+        self.message.next.first = true;
+        self.message.next.last = true;
+        self.message.next.purges = false;
         self.accepted_out.s_data.next = self.message.val();
         self.host_message.next.head_page = self.frame.val().head_page;
         self.host_message.next.tail_page = self.frame.val().tail_page;
