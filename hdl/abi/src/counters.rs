@@ -58,8 +58,8 @@ counters! {
     TcpTrimmed = 16, "tcp_trimmed";
     /// Segments with nothing new.
     DropTcpDuplicate = 17, "drop_tcp_duplicate";
-    /// Segments inside the window but beyond rcv_nxt.
-    DropTcpOutOfOrder = 18, "drop_tcp_out_of_order";
+    /// Segments accepted beyond a gap.
+    TcpOutOfOrder = 18, "tcp_out_of_order";
     /// Segments beyond the window.
     DropTcpOutsideWindow = 19, "drop_tcp_outside_window";
     /// FPDUs whose CRC32C and markers are right (or not checked), refused ones included.
@@ -104,9 +104,13 @@ counters! {
     RefuseRdmapInvalidate = 39, "refuse_rdmap_invalidate";
     /// Completion queue entries written.
     Completions = 40, "completions";
+    /// Segments beyond a gap whose pages are more than may be kept.
+    DropTcpNoRoom = 41, "drop_tcp_no_room";
+    /// Segments beyond a gap that are one received range too many.
+    DropTcpNoRange = 42, "drop_tcp_no_range";
 }
 
 /// Number of counters.
-pub const COUNT: usize = 41;
+pub const COUNT: usize = 43;
 /// The counter of stream error number `n` (1..=19) is `FIRST_REFUSAL + n - 1`.
 pub const FIRST_REFUSAL: usize = Counter::RefuseMpaCrc as usize;

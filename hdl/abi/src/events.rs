@@ -11,10 +11,14 @@ pub enum SegmentVerdict {
     Trimmed = 1,
     /// Nothing new; dropped.
     Duplicate = 2,
-    /// Beyond rcv_nxt; dropped.
+    /// Accepted beyond a gap.
     OutOfOrder = 3,
     /// Beyond the window; dropped.
     OutsideWindow = 4,
+    /// Beyond a gap, and its pages are more than may be kept; dropped.
+    NoRoom = 5,
+    /// Beyond a gap, and one received range too many; dropped.
+    NoRange = 6,
 }
 
 /// The verdict on a segment with payload.

@@ -36,3 +36,14 @@ pub const QUEUES: usize = 3;
 pub const SINGLE_PASS_ULPDU_OCTETS: usize = 9216;
 /// Longest receive window a connection may have, in octets.
 pub const MAX_RECEIVE_WINDOW: u32 = 1 << 30;
+/// Runs of accepted octets that may be queued at one time in frames that hold several, but for the
+/// last run of each such frame.
+pub const SHARED_RUNS: usize = 512;
+/// log2 of the entries of the pool of received ranges beyond a gap.
+pub const RANGES_LOG2: usize = 8;
+/// Received ranges beyond a gap, over all connections.
+pub const RANGES: usize = 1 << RANGES_LOG2;
+/// Received ranges beyond a gap of one connection.
+pub const RANGES_PER_CONNECTION: usize = 16;
+/// Pages of packet memory that segments beyond a gap never get.
+pub const IN_ORDER_PAGES: usize = 64;

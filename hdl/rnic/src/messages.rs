@@ -184,8 +184,9 @@ pub struct ReadJob {
     pub markers: Bit,
     /// CRC32C is checked.
     pub crc: Bit,
-    /// Last page of the first frame: the index of its frame link; the host path also gives the
-    /// pages up to it back when it is done.
+    /// Slot of the first frame in the reader's frame tables (streams).
+    pub slot: Bits<10>,
+    /// Last page of the first frame; the host path gives the pages up to it back when it is done.
     pub tail_page: Bits<9>,
 }
 

@@ -32,7 +32,7 @@ use crate::tcp::room::TcpRoom;
 use rust_hdl::prelude::*;
 
 /// Counters, `rnic_abi::counters::COUNT`.
-const COUNTERS: usize = 41;
+const COUNTERS: usize = 43;
 
 /// The Verilog of the core for a frame path of `width` bits; its top module is `rnic`.
 ///

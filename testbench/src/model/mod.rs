@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | ethernet | `ethernet.rs` | VLAN tags, type |
 //! | ip | `ip.rs` | header checks, what is for the host |
-//! | tcp | `tcp.rs` | checksum, acceptance, order |
+//! | tcp | `tcp.rs`, `reorder.rs` | checksum, acceptance, order |
 //! | mpa | `mpa.rs` | FPDU boundaries, markers, CRC32C |
 //! | ddp | `ddp.rs` | DDP and RDMAP checks, untagged queues |
 //! | stag | `stag.rs` | regions |
@@ -19,6 +19,7 @@
 pub mod ethernet;
 pub mod ip;
 pub mod tcp;
+pub mod reorder;
 pub mod mpa;
 pub mod ddp;
 pub mod stag;
@@ -29,11 +30,12 @@ use crate::model::ddp::{DdpReceiver, Outcome};
 use crate::model::ip::IpVerdict;
 use crate::model::mpa::{Fpdu, MpaReceiver};
 use crate::model::placement::Memory;
+use crate::model::reorder::EarlyPool;
 use crate::model::stag::Regions;
 use crate::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_abi::counters::{Counter, ALL, COUNT, FIRST_REFUSAL};
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
-use rnic_abi::limits::{MAX_FRAME_OCTETS, MIN_FRAME_OCTETS};
+use rnic_abi::limits::{FRAME_PAD_OCTETS, MAX_FRAME_OCTETS, MIN_FRAME_OCTETS, PAGE_OCTETS};
 use rnic_driver::{Connection, ConnectionConfig, ConnectionKey};
 use std::collections::{BTreeMap, HashMap};
 
@@ -61,6 +63,8 @@ pub struct Model {
     pub segments: Vec<SegmentTrace>,
     /// Verdicts on FPDUs, in order of each connection.
     pub fpdus: Vec<FpduTrace>,
+    /// What segments beyond a gap may take of packet memory.
+    pub early_pool: EarlyPool,
     streams: BTreeMap<u16, Stream>,
     lookup: HashMap<ConnectionKey, u16>,
     counters: [u32; COUNT],
@@ -77,6 +81,7 @@ impl Model {
             host_frames: Vec::new(),
             segments: Vec::new(),
             fpdus: Vec::new(),
+            early_pool: EarlyPool::default(),
             streams: BTreeMap::new(),
             lookup: HashMap::new(),
             counters: [0; COUNT],
@@ -98,7 +103,8 @@ impl Model {
 
     /// End an offload.
     pub fn close_connection(&mut self, connection: Connection) {
-        if let Some(stream) = self.streams.remove(&connection.0) {
+        if let Some(mut stream) = self.streams.remove(&connection.0) {
+            stream.tcp.early.clear(&mut self.early_pool);
             self.lookup.remove(&stream.key);
         }
     }
@@ -120,11 +126,11 @@ impl Model {
             .collect()
     }
 
-    /// Octets of FPDUs begun but not whole, over all connections.
+    /// Octets of FPDUs begun but not whole and octets beyond a gap, over all connections.
     pub fn held_octets(&self) -> usize {
         self.streams
             .values()
-            .map(|stream| stream.mpa.held_octets())
+            .map(|stream| stream.mpa.held_octets() + stream.tcp.early.octets())
             .sum()
     }
 
@@ -176,34 +182,36 @@ impl Model {
             stream.tcp.acknowledge(segment);
             return self.count(Counter::TcpPureAck);
         }
-        let acceptance = stream.tcp.accept(segment);
+        let pages = (frame.len() + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32;
+        let acceptance = stream.tcp.accept(segment, pages, &mut self.early_pool);
         self.trace_segment(connection, segment, &acceptance);
-        if let Acceptance::Accepted { skip, octets } = acceptance {
+        if let Acceptance::InOrder { octets, .. } = acceptance {
             let stream = self.streams.get_mut(&connection).expect("still open");
-            let fpdus = stream.mpa.push(&segment.payload[skip..skip + octets]);
-            for fpdu in fpdus {
+            for fpdu in stream.mpa.push(&octets) {
                 self.receive_fpdu(connection, &fpdu);
             }
         }
     }
 
     fn trace_segment(&mut self, connection: u16, segment: &TcpSegment, acceptance: &Acceptance) {
-        let verdict = match acceptance {
-            Acceptance::Accepted { skip: 0, .. } => SegmentVerdict::InOrder,
-            Acceptance::Accepted { .. } => SegmentVerdict::Trimmed,
-            Acceptance::Duplicate => SegmentVerdict::Duplicate,
-            Acceptance::OutOfOrder => SegmentVerdict::OutOfOrder,
-            Acceptance::OutsideWindow => SegmentVerdict::OutsideWindow,
-        };
-        match verdict {
-            SegmentVerdict::InOrder => self.count(Counter::TcpInOrder),
-            SegmentVerdict::Trimmed => {
-                self.count(Counter::TcpInOrder);
-                self.count(Counter::TcpTrimmed);
+        let (verdict, counter) = match acceptance {
+            Acceptance::InOrder { trimmed: false, .. } => {
+                (SegmentVerdict::InOrder, Counter::TcpInOrder)
             }
-            SegmentVerdict::Duplicate => self.count(Counter::DropTcpDuplicate),
-            SegmentVerdict::OutOfOrder => self.count(Counter::DropTcpOutOfOrder),
-            SegmentVerdict::OutsideWindow => self.count(Counter::DropTcpOutsideWindow),
+            Acceptance::InOrder { .. } => (SegmentVerdict::Trimmed, Counter::TcpInOrder),
+            Acceptance::Early { .. } => (SegmentVerdict::OutOfOrder, Counter::TcpOutOfOrder),
+            Acceptance::Duplicate => (SegmentVerdict::Duplicate, Counter::DropTcpDuplicate),
+            Acceptance::OutsideWindow => {
+                (SegmentVerdict::OutsideWindow, Counter::DropTcpOutsideWindow)
+            }
+            Acceptance::NoRoom => (SegmentVerdict::NoRoom, Counter::DropTcpNoRoom),
+            Acceptance::NoRange => (SegmentVerdict::NoRange, Counter::DropTcpNoRange),
+        };
+        self.count(counter);
+        if let Acceptance::InOrder { trimmed: true, .. } | Acceptance::Early { trimmed: true } =
+            acceptance
+        {
+            self.count(Counter::TcpTrimmed);
         }
         self.segments.push(SegmentTrace {
             connection,

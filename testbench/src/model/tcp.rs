@@ -1,6 +1,7 @@
 //! TCP: header, checksum, acceptance (RFC 9293 sections 3.1 and 3.10.7.4).
 
 use crate::model::ip::{ones_complement_sum, TcpDatagram};
+use crate::model::reorder::{EarlyPool, EarlyRuns};
 use std::net::{IpAddr, SocketAddr};
 
 const FLAG_FIN: u8 = 0x01;
@@ -72,25 +73,33 @@ fn pseudo_header_sum(source: IpAddr, destination: IpAddr, length: usize) -> u32 
 }
 
 /// What becomes of a segment's payload.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acceptance {
-    /// `octets` octets from payload octet `skip` on are new and in order.
-    Accepted {
-        /// Payload octets received before.
-        skip: usize,
-        /// Octets accepted.
-        octets: usize,
+    /// It continues the stream.
+    InOrder {
+        /// The octets that are in order now: the new ones, and those received before that they
+        /// were missing for.
+        octets: Vec<u8>,
+        /// Some of its octets were there already.
+        trimmed: bool,
+    },
+    /// New, but something before it is missing; it is kept.
+    Early {
+        /// Some of its octets were there already.
+        trimmed: bool,
     },
     /// Nothing new.
     Duplicate,
-    /// New, but something before it is missing.
-    OutOfOrder,
     /// Beyond the receive window.
     OutsideWindow,
+    /// New, but something before it is missing, and its pages are more than may be kept.
+    NoRoom,
+    /// New, but something before it is missing, and it would be one received range too many.
+    NoRange,
 }
 
 /// Receive state of one connection.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpReceiver {
     /// RCV.NXT.
     pub rcv_nxt: u32,
@@ -102,6 +111,8 @@ pub struct TcpReceiver {
     pub seg_wnd: u16,
     /// A FIN came with payload, and all of it was accepted.
     pub fin_seen: bool,
+    /// What was received beyond a gap.
+    pub early: EarlyRuns,
 }
 
 impl TcpReceiver {
@@ -113,6 +124,7 @@ impl TcpReceiver {
             seg_ack: 0,
             seg_wnd: 0,
             fin_seen: false,
+            early: EarlyRuns::default(),
         }
     }
 
@@ -122,31 +134,45 @@ impl TcpReceiver {
         self.seg_wnd = segment.window;
     }
 
-    /// Judge a segment with payload and advance over what is accepted.
-    pub fn accept(&mut self, segment: &TcpSegment) -> Acceptance {
+    /// Judge a segment with payload, whose frame takes `pages` pages of packet memory, and advance
+    /// over what is accepted in order.
+    pub fn accept(&mut self, segment: &TcpSegment, pages: u32, pool: &mut EarlyPool) -> Acceptance {
         self.acknowledge(segment);
-        let length = segment.payload.len() as i64;
         // Sequence space is a circle: distances are signed 32-bit differences.
         let first = i64::from(segment.sequence.wrapping_sub(self.rcv_nxt) as i32);
-        let window = i64::from(self.window);
+        let (window, last) = (i64::from(self.window), first + segment.payload.len() as i64);
         if first >= window {
             return Acceptance::OutsideWindow;
         }
-        if first > 0 {
-            return Acceptance::OutOfOrder;
-        }
-        let end = first + length;
-        if end <= 0 {
+        if last <= 0 {
             return Acceptance::Duplicate;
         }
-        let octets = end.min(window);
-        self.rcv_nxt = self.rcv_nxt.wrapping_add(octets as u32);
-        if segment.flags & FLAG_FIN != 0 && octets == end {
+        if window == 0 {
+            return Acceptance::OutsideWindow;
+        }
+        let wanted = first.max(0) as u64..last.min(window) as u64;
+        let taken = &segment.payload[(wanted.start as i64 - first) as usize..]
+            [..(wanted.end - wanted.start) as usize];
+        let new_octets = self.early.new_octets(&wanted);
+        if new_octets == 0 {
+            return Acceptance::Duplicate;
+        }
+        let trimmed = first < 0 || new_octets < wanted.end - wanted.start;
+        let is_early = first > 0;
+        if is_early {
+            if let Err(refusal) = self.early.admit(&wanted, pages, pool) {
+                return refusal;
+            }
+        }
+        if segment.flags & FLAG_FIN != 0 && last <= window {
             self.fin_seen = true;
         }
-        Acceptance::Accepted {
-            skip: (-first) as usize,
-            octets: octets as usize,
+        if is_early {
+            self.early.insert(wanted.start, taken, pages, pool);
+            return Acceptance::Early { trimmed };
         }
+        let octets = self.early.close_gap(taken, pool);
+        self.rcv_nxt = self.rcv_nxt.wrapping_add(octets.len() as u32);
+        Acceptance::InOrder { octets, trimmed }
     }
 }

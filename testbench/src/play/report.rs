@@ -225,7 +225,12 @@ impl Report {
 
 fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
     let trimmed = tally.verdict(SegmentVerdict::Trimmed);
-    let ahead = [SegmentVerdict::OutOfOrder, SegmentVerdict::OutsideWindow];
+    let ahead = [
+        SegmentVerdict::OutOfOrder,
+        SegmentVerdict::OutsideWindow,
+        SegmentVerdict::NoRoom,
+        SegmentVerdict::NoRange,
+    ];
     let terminate = tally.receives.iter().find(|message| message.qn == 2);
     FlowReport {
         id,

@@ -62,7 +62,7 @@ pub struct Stop {
 pub struct FlowTally {
     sequence_start: u32,
     /// Segments with octets of full operation, by [`SegmentVerdict`].
-    pub verdicts: [u64; 5],
+    pub verdicts: [u64; 7],
     /// FPDUs with right CRC and markers.
     pub fpdus: u64,
     /// FPDUs with wrong CRC.
@@ -256,7 +256,7 @@ impl FlowTally {
         // Retransmitted start-up octets are none of full operation's.
         let end = segment.seg_seq.wrapping_add(u32::from(segment.seg_len));
         if (end.wrapping_sub(self.sequence_start) as i32) > 0 {
-            self.verdicts[usize::from(segment.verdict).min(4)] += 1;
+            self.verdicts[usize::from(segment.verdict).min(6)] += 1;
         }
     }
 

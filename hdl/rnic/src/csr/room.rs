@@ -39,7 +39,7 @@ pub struct Csr<const W: usize, const D: usize> {
     /// One cycle: the fence is passed.
     pub fence_done: Signal<In, Bit>,
     /// Pulses in the order of `rnic_abi::counters`.
-    pub counts: Signal<In, Bits<41>>,
+    pub counts: Signal<In, Bits<43>>,
     /// Free pages of packet memory.
     pub free_pages: Signal<In, Bits<10>>,
     /// Completion entries written.

@@ -35,12 +35,20 @@ pub struct StreamContext {
     pub head_offset: Bits<14>,
     /// Its octets not consumed.
     pub head_octets: Bits<14>,
-    /// Last page of the last queued frame.
-    pub last_tail: Bits<9>,
+    /// Its slot.
+    pub head_slot: Bits<10>,
+    /// Other runs of its frame are or were queued too.
+    pub head_shared: Bit,
+    /// Slot of the last queued frame.
+    pub last_slot: Bits<10>,
 }
 
-/// A queued frame, or what is left of one. All but the first of a queue are kept under the last
-/// page of the frame before them.
+/// A queued frame, or what is left of one. All but the first of a queue are kept under the slot of
+/// the frame before them.
+///
+/// Slots tell queued frames apart: 0 to 511 is the last page of the frame, which stays while the
+/// frame does. A frame that holds several runs of accepted octets is queued once for each of them
+/// and shared; all of these but the last one take a slot from 512 on.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct QueuedFrame {
     /// First page.
@@ -51,6 +59,21 @@ pub struct QueuedFrame {
     pub offset: Bits<14>,
     /// Accepted octets not consumed.
     pub octets: Bits<14>,
+    /// Its slot.
+    pub slot: Bits<10>,
+    /// It holds several runs of accepted octets: its pages go back when all of them are consumed.
+    pub shared: Bit,
+}
+
+/// An early run: octets of a connection received beyond a gap, and the frames that hold them.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct EarlyRun {
+    /// Its first frame.
+    pub head: QueuedFrame,
+    /// Slot of its last frame.
+    pub last_slot: Bits<10>,
+    /// Octets.
+    pub octets: Bits<18>,
 }
 
 /// The event that the stream manager handles, decoded.
@@ -72,4 +95,10 @@ pub struct EventKind {
     pub clearing: Bit,
     /// All that is queued goes, whatever it is.
     pub purging: Bit,
+    /// Accepted octets that lie beyond a gap.
+    pub early: Bit,
+    /// The octets accepted close a gap: an early run follows them.
+    pub joining: Bit,
+    /// An early run that nobody waits for goes.
+    pub dropping_run: Bit,
 }

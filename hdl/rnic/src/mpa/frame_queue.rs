@@ -18,11 +18,14 @@
 //! | throughput | one queue at a time; a frame joins in any cycle                             |
 //! | units      | octets; page numbers                                                        |
 //!
-//! The stream manager keeps of each queue its first frame and the last page of its last frame. A
-//! follower is kept under the last page of the frame before it: pages go back from the front, so
-//! the last page stays while the frame does. A frame that is consumed wholly goes back in one
+//! The stream manager keeps of each queue its first frame and the slot of its last frame. A follower
+//! is kept under the slot of the frame before it. A frame that is consumed wholly goes back in one
 //! chain. Of the first frame left the pages before its first octet not consumed go back; it is then
 //! known by the page that holds this octet, and its offset counts from there.
+//!
+//! A frame that holds several runs of accepted octets is queued once for each, in one queue or in
+//! several. Its pages are counted under its last page: one for each run queued, and one until its
+//! last run has come. Who takes the count to zero gives all its pages back.
 use super::context::QueuedFrame;
 use super::page_walk::PageWalk;
 use crate::common::ram::SdpRam;
@@ -38,12 +41,16 @@ pub enum FrontState {
     Compare,
     /// In part: the pages before its first octet not consumed are found and released.
     Trim,
+    /// Wholly, but it is shared: its count is being read.
+    Count,
+    /// ... and is there.
+    Share,
     /// The frame after it becomes the first one.
     Next,
 }
 
 /// Frames of all streams, and what is released of them.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct FrameQueue {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -65,12 +72,22 @@ pub struct FrameQueue {
     pub append: Signal<In, Bit>,
     /// It is not the first of its queue.
     pub follows: Signal<In, Bit>,
-    /// Last page of the frame before it.
-    pub behind: Signal<In, Bits<9>>,
+    /// Slot of the frame before it.
+    pub behind: Signal<In, Bits<10>>,
+    /// It is the head of a run that joins a queue: nothing but its link is new.
+    pub links_only: Signal<In, Bit>,
+    /// It is the first run of its frame; `frame` holds for two cycles before `append` or `drop`.
+    pub opens: Signal<In, Bit>,
+    /// It is the last run of its frame.
+    pub closes: Signal<In, Bit>,
     /// It is not wanted: all its pages are released once `drop_ready`.
     pub drop: Signal<In, Bit>,
     /// A chain can be taken.
     pub drop_ready: Signal<Out, Bit>,
+    /// A slot from 512 on is free again: its lower bits.
+    pub slot_free: Signal<Out, Bits<9>>,
+    /// For one cycle.
+    pub slot_free_valid: Signal<Out, Bit>,
     /// `first` and `amount` count; whatever was under way is forgotten.
     pub begins: Signal<In, Bit>,
     /// First frame of a queue.
@@ -93,18 +110,20 @@ pub struct FrameQueue {
     pub page_release_ready: Signal<In, Bit>,
     /// Writes the reader's frame table.
     pub frame_table_write: Signal<Out, Bit>,
-    /// First page of the frame.
-    pub frame_table_index: Signal<Out, Bits<9>>,
+    /// Slot of the frame.
+    pub frame_table_index: Signal<Out, Bits<10>>,
     /// Where its accepted octets lie.
     pub frame_table_data: Signal<Out, FrameEntry>,
     /// Writes the reader's frame links.
     pub frame_link_write: Signal<Out, Bit>,
-    /// Last page of a frame.
-    pub frame_link_index: Signal<Out, Bits<9>>,
-    /// First page of the stream's next frame.
-    pub frame_link_next: Signal<Out, Bits<9>>,
-    // Under the last page of a queued frame: the frame after it.
-    followers: SdpRam<QueuedFrame, 9>,
+    /// Slot of a frame.
+    pub frame_link_index: Signal<Out, Bits<10>>,
+    /// Slot of the stream's next frame.
+    pub frame_link_next: Signal<Out, Bits<10>>,
+    // Under the slot of a queued frame: the frame after it.
+    followers: SdpRam<QueuedFrame, 10>,
+    // Under the last page of a shared frame: what keeps its pages.
+    shares: SdpRam<Bits<5>, 9>,
     walk: PageWalk,
     release_out: Skid<PageChain>,
     state: DFF<FrontState>,
@@ -116,10 +135,10 @@ pub struct FrameQueue {
     // Its first octet not consumed, from the start of its first page.
     offset_after: DFF<Bits<14>>,
     table_writing: DFF<Bit>,
-    table_index: DFF<Bits<9>>,
+    table_index: DFF<Bits<10>>,
     table_entry: DFF<FrameEntry>,
     link_writing: DFF<Bit>,
-    link_index: DFF<Bits<9>>,
+    link_index: DFF<Bits<10>>,
     compare: Signal<Local, Bit>,
     compared: Signal<Local, QueuedFrame>,
     compared_octets: Signal<Local, Bits<18>>,
@@ -130,6 +149,88 @@ pub struct FrameQueue {
     left_value: Signal<Local, Bits<18>>,
     left_low: Signal<Local, Bits<14>>,
     chain: Signal<Local, PageChain>,
+    shared_front: Signal<Local, Bit>,
+    front_slot: Signal<Local, Bits<10>>,
+    keeps: Signal<Local, Bit>,
+    count_before: Signal<Local, Bits<5>>,
+    count_after: Signal<Local, Bits<5>>,
+    last_share: Signal<Local, Bit>,
+    leaves_front: Signal<Local, Bit>,
+    one: Constant<Bits<5>>,
+}
+
+impl Default for FrameQueue {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            link_write: Default::default(),
+            link_page: Default::default(),
+            link_next: Default::default(),
+            jump_write: Default::default(),
+            jump_page: Default::default(),
+            frame: Default::default(),
+            append: Default::default(),
+            follows: Default::default(),
+            behind: Default::default(),
+            links_only: Default::default(),
+            opens: Default::default(),
+            closes: Default::default(),
+            drop: Default::default(),
+            drop_ready: Default::default(),
+            slot_free: Default::default(),
+            slot_free_valid: Default::default(),
+            begins: Default::default(),
+            first: Default::default(),
+            amount: Default::default(),
+            go: Default::default(),
+            some_left: Default::default(),
+            done: Default::default(),
+            front: Default::default(),
+            page_release: Default::default(),
+            page_release_valid: Default::default(),
+            page_release_ready: Default::default(),
+            frame_table_write: Default::default(),
+            frame_table_index: Default::default(),
+            frame_table_data: Default::default(),
+            frame_link_write: Default::default(),
+            frame_link_index: Default::default(),
+            frame_link_next: Default::default(),
+            followers: Default::default(),
+            shares: Default::default(),
+            walk: Default::default(),
+            release_out: Default::default(),
+            state: Default::default(),
+            first_frame: Default::default(),
+            gone: Default::default(),
+            beyond: Default::default(),
+            left: Default::default(),
+            offset_after: Default::default(),
+            table_writing: Default::default(),
+            table_index: Default::default(),
+            table_entry: Default::default(),
+            link_writing: Default::default(),
+            link_index: Default::default(),
+            compare: Default::default(),
+            compared: Default::default(),
+            compared_octets: Default::default(),
+            compared_amount: Default::default(),
+            amount_low: Default::default(),
+            pages_gone: Default::default(),
+            offset_in_page: Default::default(),
+            left_value: Default::default(),
+            left_low: Default::default(),
+            chain: Default::default(),
+            shared_front: Default::default(),
+            front_slot: Default::default(),
+            keeps: Default::default(),
+            count_before: Default::default(),
+            count_after: Default::default(),
+            last_share: Default::default(),
+            leaves_front: Default::default(),
+            one: Constant::new(1u64.into()),
+        }
+    }
 }
 
 impl Logic for FrameQueue {
@@ -155,6 +256,7 @@ impl Logic for FrameQueue {
             link_index
         );
         self.followers.clock.next = self.clock.val();
+        self.shares.clock.next = self.clock.val();
         self.walk.clock.next = self.clock.val();
         self.walk.reset.next = self.reset.val();
         self.walk.link_write.next = self.link_write.val();
@@ -169,9 +271,9 @@ impl Logic for FrameQueue {
         self.release_out.m_ready.next = self.page_release_ready.val();
 
         // A frame joins: as an entry of the reader's tables, and behind the last one.
-        self.table_writing.d.next = self.append.val();
-        self.table_index.d.next = self.frame.val().head_page;
-        self.table_entry.d.next.tail_page = self.frame.val().tail_page;
+        self.table_writing.d.next = self.append.val() & !self.links_only.val();
+        self.table_index.d.next = self.frame.val().slot;
+        self.table_entry.d.next.head_page = self.frame.val().head_page;
         self.table_entry.d.next.offset = self.frame.val().offset;
         self.table_entry.d.next.octets = self.frame.val().octets;
         self.link_writing.d.next = self.append.val() & self.follows.val();
@@ -186,6 +288,27 @@ impl Logic for FrameQueue {
         self.followers.write_address.next = self.behind.val();
         self.followers.write_data.next = self.frame.val();
 
+        // Shares of a frame: its runs queued, and one while others may come.
+        self.keeps.next = self.append.val() & !self.links_only.val();
+        self.count_before.next = self.shares.read_data.val();
+        if self.opens.val() {
+            self.count_before.next = self.one.val();
+        }
+        self.count_after.next = self.count_before.val();
+        if self.keeps.val() & !self.closes.val() {
+            self.count_after.next = self.count_before.val() + self.one.val();
+        } else if !self.keeps.val() & self.closes.val() {
+            self.count_after.next = self.count_before.val() - self.one.val();
+        }
+        self.shares.read_address.next = self.frame.val().tail_page;
+        if self.go.val() | (self.state.q.val() != FrontState::Compare) {
+            self.shares.read_address.next = self.first_frame.q.val().tail_page;
+        }
+        self.shares.write_address.next = self.frame.val().tail_page;
+        self.shares.write_data.next = self.count_after.val();
+        self.shares.write_enable.next = self.frame.val().shared
+            & (self.keeps.val() | (self.drop.val() & self.release_out.s_ready.val()));
+
         // The first frame against the octets consumed; the one after it is looked up meanwhile.
         self.compare.next = self.begins.val() | (self.state.q.val() == FrontState::Next);
         self.compared.next = self.followers.read_data.val();
@@ -196,9 +319,9 @@ impl Logic for FrameQueue {
         }
         self.compared_octets.next = bit_cast::<18, 14>(self.compared.val().octets);
         self.amount_low.next = self.compared_amount.val().get_bits::<14>(0);
-        self.followers.read_address.next = self.first_frame.q.val().tail_page;
+        self.followers.read_address.next = self.first_frame.q.val().slot;
         if self.compare.val() {
-            self.followers.read_address.next = self.compared.val().tail_page;
+            self.followers.read_address.next = self.compared.val().slot;
             self.first_frame.d.next = self.compared.val();
             self.gone.d.next = self.compared_amount.val() >= self.compared_octets.val();
             self.beyond.d.next = self.compared_amount.val() - self.compared_octets.val();
@@ -222,30 +345,47 @@ impl Logic for FrameQueue {
             self.chain.next.tail_page = self.walk.page_before.val();
         }
         self.release_out.s_data.next = self.chain.val();
-        self.release_out.s_valid.next = self.drop.val();
+        self.release_out.s_valid.next = self.drop.val()
+            & (!self.frame.val().shared | (self.closes.val() & !self.count_after.val().any()));
         self.drop_ready.next = self.release_out.s_ready.val();
         self.front.next = self.first_frame.q.val();
+        self.shared_front.next = self.first_frame.q.val().shared;
+        self.front_slot.next = self.first_frame.q.val().slot;
+        self.last_share.next = self.shares.read_data.val() == self.one.val();
 
+        self.leaves_front.next = false;
         self.done.next = false;
         self.walk.start.next = false;
         match self.state.q.val() {
             FrontState::Compare => {
-                if self.go.val() & self.gone.q.val() {
+                if self.go.val() & self.gone.q.val() & self.shared_front.val() {
+                    self.state.d.next = FrontState::Count;
+                } else if self.go.val() & self.gone.q.val() {
                     self.release_out.s_valid.next = true;
-                    if self.release_out.s_ready.val() {
-                        self.done.next = !self.beyond.q.val().any() & !self.some_left.val();
-                        if self.beyond.q.val().any() | self.some_left.val() {
-                            self.state.d.next = FrontState::Next;
-                        }
-                    }
+                    self.leaves_front.next = self.release_out.s_ready.val();
                 } else if self.go.val() {
-                    self.first_frame.d.next.offset = bit_cast::<14, 8>(self.offset_in_page.val());
                     self.first_frame.d.next.octets = self.left_low.val();
+                    self.first_frame.d.next.offset = bit_cast::<14, 8>(self.offset_in_page.val());
                     self.done.next = !self.pages_gone.val().any();
-                    if self.pages_gone.val().any() {
+                    // The pages of a shared frame stay until the last of its runs is consumed.
+                    if self.shared_front.val() {
+                        self.first_frame.d.next.offset = self.offset_after.q.val();
+                        self.done.next = true;
+                    } else if self.pages_gone.val().any() {
                         self.walk.start.next = true;
                         self.state.d.next = FrontState::Trim;
                     }
+                }
+            }
+            FrontState::Count => self.state.d.next = FrontState::Share,
+            FrontState::Share => {
+                self.release_out.s_valid.next = self.last_share.val();
+                self.leaves_front.next = !self.last_share.val() | self.release_out.s_ready.val();
+                self.shares.write_address.next = self.first_frame.q.val().tail_page;
+                self.shares.write_data.next = self.shares.read_data.val() - self.one.val();
+                self.shares.write_enable.next = self.leaves_front.val();
+                if self.leaves_front.val() {
+                    self.state.d.next = FrontState::Compare;
                 }
             }
             FrontState::Trim => {
@@ -257,6 +397,14 @@ impl Logic for FrameQueue {
                 }
             }
             FrontState::Next => self.state.d.next = FrontState::Compare,
+        }
+        self.slot_free.next = self.front_slot.val().get_bits::<9>(0);
+        self.slot_free_valid.next = self.leaves_front.val() & self.front_slot.val().get_bit(9);
+        if self.leaves_front.val() {
+            self.done.next = !self.beyond.q.val().any() & !self.some_left.val();
+            if self.beyond.q.val().any() | self.some_left.val() {
+                self.state.d.next = FrontState::Next;
+            }
         }
 
         if self.reset.val() {
@@ -289,6 +437,8 @@ mod tests {
                 tail_page: self.pages[self.pages.len() - 1].into(),
                 offset: self.offset.into(),
                 octets: self.octets.into(),
+                slot: self.pages[self.pages.len() - 1].into(),
+                shared: false,
             }
         }
     }
@@ -372,7 +522,7 @@ mod tests {
                 uut.frame.next = frame.message();
                 let before = self.queues[queue].back().map(Frame::message);
                 uut.follows.next = before.is_some();
-                uut.behind.next = before.map_or(random.wide(), |last| last.tail_page);
+                uut.behind.next = before.map_or(random.wide(), |last| last.slot);
                 self.queues[queue].push_back(frame);
             }
             let Some(first) = self.queues[queue].front().map(Frame::message) else {

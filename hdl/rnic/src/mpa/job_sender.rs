@@ -116,6 +116,7 @@ impl Logic for JobSender {
         self.next_job.next.connection = self.connection.val();
         self.next_job.next.head_page = self.stream.val().head_page;
         self.next_job.next.tail_page = self.stream.val().head_tail;
+        self.next_job.next.slot = self.stream.val().head_slot;
         self.next_job.next.offset = self.stream.val().head_offset;
         self.next_job.next.run_octets = self.stream.val().head_octets;
         self.next_job.next.octets = self.stream.val().avail;
@@ -192,6 +193,7 @@ mod tests {
                 uut.stream.next.avail = random.wide();
                 uut.stream.next.head_page = random.wide();
                 uut.stream.next.head_tail = random.wide();
+                uut.stream.next.head_slot = random.wide();
                 uut.stream.next.head_offset = random.wide();
                 uut.stream.next.head_octets = random.wide();
                 uut.stream.next.sequence = random.wide();
@@ -213,6 +215,7 @@ mod tests {
                     phase: stream.phase,
                     markers: stream.markers,
                     crc: stream.crc,
+                    slot: stream.head_slot,
                     tail_page: stream.head_tail,
                 };
                 if uut.send.next {

@@ -5,9 +5,11 @@
 //! job_done, stopped ------>                 |    ^             ^      (to the packet reader)
 //! table bus -------------->                 v    |             |
 //!                          [ contexts ] <-> [ stream update ] -+
+//!                       [ early runs ] <---------+
 //!                                                ^
 //! link_*, jump_* --> [ frame queue ] ------------+--> page_release     (pages to the pool)
-//!                                                +--> frame_table_*, frame_link_*
+//!                          | [ free slots ]      +--> frame_table_*, frame_link_*
+//!                          +--> slot_free                              (credit to tcp)
 //! ```
 //!
 //! Enters: [`Accepted`] octets and [`HostFrame`]s, each frame once. Leaves: [`ReadJob`]s, and each
@@ -34,11 +36,13 @@
 //!
 //! No logic here: the steps of an event are in [`super::manager_control`], what it makes of the
 //! context in [`super::stream_update`], frames and pages in [`super::frame_queue`].
-use super::context::{QueuedFrame, StreamContext};
+use super::context::{EarlyRun, EventKind, QueuedFrame, StreamContext};
+use super::early_runs::EarlyRuns;
 use super::frame_queue::FrameQueue;
 use super::inbox::ManagerInbox;
 use super::job_sender::JobSender;
 use super::manager_control::ManagerControl;
+use super::slots::FreeSlots;
 use super::stream_update::StreamUpdate;
 use crate::common::ram::SdpRam;
 use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
@@ -52,7 +56,7 @@ pub struct StreamManager {
     pub clock: Signal<In, Clock>,
     /// Synchronous; clears control and the queues of messages, not the contexts.
     pub reset: Signal<In, Bit>,
-    /// Octets accepted in order.
+    /// Octets accepted, in order or beyond a gap.
     pub accepted: Signal<In, Accepted>,
     /// `accepted` holds a message.
     pub accepted_valid: Signal<In, Bit>,
@@ -90,16 +94,16 @@ pub struct StreamManager {
     pub page_release_ready: Signal<In, Bit>,
     /// Writes the reader's frame table.
     pub frame_table_write: Signal<Out, Bit>,
-    /// First page of the frame.
-    pub frame_table_index: Signal<Out, Bits<9>>,
+    /// Slot of the frame.
+    pub frame_table_index: Signal<Out, Bits<10>>,
     /// Where its accepted octets lie.
     pub frame_table_data: Signal<Out, FrameEntry>,
     /// Writes the reader's frame links.
     pub frame_link_write: Signal<Out, Bit>,
-    /// Last page of a frame.
-    pub frame_link_index: Signal<Out, Bits<9>>,
-    /// First page of the stream's next frame.
-    pub frame_link_next: Signal<Out, Bits<9>>,
+    /// Slot of a frame.
+    pub frame_link_index: Signal<Out, Bits<10>>,
+    /// Slot of the stream's next frame.
+    pub frame_link_next: Signal<Out, Bits<10>>,
     /// `next[link_page] = link_next`: copy of the store's page links.
     pub link_write: Signal<In, Bit>,
     /// A page in use.
@@ -118,21 +122,48 @@ pub struct StreamManager {
     pub table_done: Signal<Out, Bit>,
     /// Zero: nothing of this table can be read.
     pub table_data: Signal<Out, Bits<128>>,
+    /// A slot of a frame that holds several runs is free again; one cycle.
+    pub slot_free: Signal<Out, Bit>,
     inbox: ManagerInbox,
     contexts: SdpRam<StreamContext, 10>,
     control: ManagerControl,
     stream: StreamUpdate,
     queue: FrameQueue,
+    runs: EarlyRuns,
+    slots: FreeSlots,
     jobs: JobSender,
     arrived: Signal<Local, Accepted>,
     kept: Signal<Local, StreamContext>,
     frame: Signal<Local, QueuedFrame>,
     first: Signal<Local, QueuedFrame>,
+    right_run: Signal<Local, EarlyRun>,
+    left_run: Signal<Local, EarlyRun>,
+    // The arrived frame takes a slot of its own.
+    own_slot: Signal<Local, Bit>,
+    kind: Signal<Local, EventKind>,
+    returned: DFF<Bit>,
 }
 
 impl Logic for StreamManager {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, returned);
+        // What is at hand.
+        self.kind.next = self.control.at_hand.val();
+        self.right_run.next = self.runs.right_run.val();
+        self.left_run.next = self.runs.left_run.val();
+        self.arrived.next = self.inbox.next_accepted.val();
+        self.frame.next.head_page = self.arrived.val().head_page;
+        self.frame.next.tail_page = self.arrived.val().tail_page;
+        self.frame.next.offset = self.arrived.val().offset;
+        self.frame.next.octets = self.arrived.val().octets;
+        self.frame.next.shared = self.arrived.val().shared;
+        self.frame.next.slot = bit_cast::<10, 9>(self.arrived.val().tail_page);
+        self.own_slot.next = self.arrived.val().shared & !self.arrived.val().last;
+        if self.own_slot.val() {
+            self.frame.next.slot = self.slots.slot.val();
+        }
+
         // Messages in.
         self.inbox.clock.next = self.clock.val();
         self.inbox.reset.next = self.reset.val();
@@ -166,6 +197,7 @@ impl Logic for StreamManager {
         self.control.reset.next = self.reset.val();
         self.control.next_event.next = self.inbox.next_event.val();
         self.control.next_connection.next = self.inbox.connection.val();
+        self.control.next_accepted.next = self.inbox.next_accepted.val();
         self.control.current.next = self.stream.current.val();
         self.control.complete.next = self.stream.complete.val();
         self.control.enough.next = self.stream.enough.val();
@@ -174,7 +206,11 @@ impl Logic for StreamManager {
 
         // The context: read, changed, written.
         self.contexts.clock.next = self.clock.val();
-        self.contexts.read_address.next = self.inbox.connection.val();
+        // While an event is at hand its context stays at the RAM's output.
+        self.contexts.read_address.next = self.control.connection.val();
+        if self.control.idle.val() {
+            self.contexts.read_address.next = self.inbox.connection.val();
+        }
         self.contexts.write_enable.next = self.control.write_context.val();
         self.contexts.write_address.next = self.control.connection.val();
         self.contexts.write_data.next = self.stream.updated.val();
@@ -182,18 +218,21 @@ impl Logic for StreamManager {
         self.stream.load.next = self.control.load.val();
         self.stream.loaded.next = self.contexts.read_data.val();
         self.stream.at_hand.next = self.control.at_hand.val();
-        self.stream.arrived.next = self.inbox.next_accepted.val();
+        self.stream.arrived.next = self.frame.val();
+        self.stream.arrived_octets.next = bit_cast::<18, 14>(self.arrived.val().octets);
+        self.stream.arrived_last.next = self.frame.val().slot;
+        if self.kind.val().joining {
+            self.stream.arrived_last.next = self.right_run.val().last_slot;
+        }
+        if self.control.gathered.val() {
+            self.stream.arrived_octets.next = self.runs.joined_octets.val();
+        }
         self.stream.job_done.next = self.inbox.next_done.val();
         self.stream.request_data.next = self.table_request.val().data;
         self.stream.front.next = self.queue.front.val();
         self.stream.purge.next = self.control.purge.val();
 
         // Frames and their pages.
-        self.arrived.next = self.inbox.next_accepted.val();
-        self.frame.next.head_page = self.arrived.val().head_page;
-        self.frame.next.tail_page = self.arrived.val().tail_page;
-        self.frame.next.offset = self.arrived.val().offset;
-        self.frame.next.octets = self.arrived.val().octets;
         self.kept.next = self.contexts.read_data.val();
         self.first.next = self.queue.front.val();
         self.queue.amount.next = self.stream.current.val().avail;
@@ -202,7 +241,13 @@ impl Logic for StreamManager {
             self.first.next.tail_page = self.kept.val().head_tail;
             self.first.next.offset = self.kept.val().head_offset;
             self.first.next.octets = self.kept.val().head_octets;
+            self.first.next.slot = self.kept.val().head_slot;
+            self.first.next.shared = self.kept.val().head_shared;
             self.queue.amount.next = self.inbox.next_done.val().consumed;
+        }
+        if self.control.purge_run.val() {
+            self.first.next = self.right_run.val().head;
+            self.queue.amount.next = self.right_run.val().octets;
         }
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
@@ -212,14 +257,27 @@ impl Logic for StreamManager {
         self.queue.jump_write.next = self.jump_write.val();
         self.queue.jump_page.next = self.jump_page.val();
         self.queue.frame.next = self.frame.val();
-        self.queue.append.next = self.control.append.val();
+        self.queue.append.next = self.control.append.val() | self.control.append_run.val();
+        self.queue.links_only.next = self.control.append_run.val();
+        self.queue.opens.next = self.arrived.val().first;
+        self.queue.closes.next = self.arrived.val().last;
         self.queue.follows.next = !self.stream.was_empty.val();
-        self.queue.behind.next = self.stream.current.val().last_tail;
+        self.queue.behind.next = self.stream.current.val().last_slot;
+        if self.kind.val().early {
+            self.queue.follows.next = self.arrived.val().has_left;
+            self.queue.behind.next = self.left_run.val().last_slot;
+        }
+        if self.control.append_run.val() {
+            self.queue.frame.next = self.right_run.val().head;
+            self.queue.follows.next = true;
+            self.queue.behind.next = self.frame.val().slot;
+        }
         self.queue.drop.next = self.control.drop_frame.val();
-        self.queue.begins.next = self.control.load.val() | self.control.purge.val();
+        self.queue.begins.next =
+            self.control.load.val() | self.control.purge.val() | self.control.purge_run.val();
         self.queue.first.next = self.first.val();
         self.queue.go.next = self.control.consume.val();
-        self.queue.some_left.next = self.stream.some_left.val();
+        self.queue.some_left.next = self.stream.some_left.val() & !self.kind.val().accepting;
         self.page_release.next = self.queue.page_release.val();
         self.page_release_valid.next = self.queue.page_release_valid.val();
         self.queue.page_release_ready.next = self.page_release_ready.val();
@@ -229,6 +287,23 @@ impl Logic for StreamManager {
         self.frame_link_write.next = self.queue.frame_link_write.val();
         self.frame_link_index.next = self.queue.frame_link_index.val();
         self.frame_link_next.next = self.queue.frame_link_next.val();
+
+        // Early runs, and slots of frames that hold several runs.
+        self.runs.clock.next = self.clock.val();
+        self.runs.arrived.next = self.inbox.next_accepted.val();
+        self.runs.frame.next = self.frame.val();
+        self.runs.fetch.next = self.control.idle.val();
+        self.runs.load_right.next = self.control.load_right.val();
+        self.runs.load_left.next = self.control.load_left.val();
+        self.runs.write.next = self.control.write_run.val();
+        self.slots.clock.next = self.clock.val();
+        self.slots.reset.next = self.reset.val();
+        self.slots.take.next = self.own_slot.val() & self.control.frame_kept.val();
+        self.slots.free.next = self.queue.slot_free.val();
+        self.slots.free_valid.next = self.queue.slot_free_valid.val();
+        self.returned.d.next = self.queue.slot_free_valid.val()
+            | (self.own_slot.val() & self.control.drop_frame.val() & self.queue.drop_ready.val());
+        self.slot_free.next = self.returned.q.val();
 
         // Jobs out.
         self.jobs.clock.next = self.clock.val();
@@ -249,3 +324,7 @@ impl Logic for StreamManager {
 #[cfg(test)]
 #[path = "manager_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "early_tests.rs"]
+mod early_tests;

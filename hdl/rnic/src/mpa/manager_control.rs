@@ -3,6 +3,9 @@
 //! ```text
 //! Idle -+-> Host, Start or Refuse --------------------------------> Idle
 //!       +-> Fetch --> Load -+-> Accept ---------------------------> Idle
+//!                           +-> Gather -> Sum -> Accept -> Join --> Idle   (a gap closes)
+//!                           +-> LeftLoad -> EarlyAppend ( -> EarlyJoin ) -> EarlyWrite -> Idle
+//!                           +-> RunPurge -> RunConsume -----------> Idle   (nobody waits for it)
 //!                           +-> Consume ------------> Finish -----> Idle
 //!                           |    ^  | of a stopped      ^
 //!                           |    |  v connection        |
@@ -13,15 +16,20 @@
 //!
 //! | enters     | the next event, and what the blocks beside find out about it                |
 //! | leaves     | the event, decoded, and what each of its steps does                         |
-//! | latency    | `next_event` to its `take_*`: accepted octets 3 cycles, a `job_done` 3 and  |
+//! | latency    | `next_event` to its `take_*`: accepted octets 3 cycles, 6 where they close  |
+//! |            | a gap, 6 or 7 where they lie beyond one; a `job_done` 3 and                 |
 //! |            | what the frame queue takes, a host frame or a start 1, a stop or release 4, |
 //! |            | and 1 and the frame queue's where octets are queued                         |
 //! | throughput | one event at a time: a context is written back before the next one is read  |
+//!
+//! Octets beyond a gap are kept whatever the stream's state is: they are none of its queue. A run
+//! that joins a stream nobody reads any more is released as the frame before it is.
 //!
 //! A release that finds a job out is not taken: it marks the connection stopped, and comes again
 //! after the connection's `job_done`.
 use super::context::{EventKind, StreamContext};
 use super::inbox::StreamEvent;
+use crate::messages::Accepted;
 use rust_hdl::prelude::*;
 
 /// What the machine does.
@@ -33,8 +41,26 @@ pub enum ManagerState {
     Fetch,
     /// The context is there: sums and differences.
     Load,
+    /// The octets of the early run that follows are added.
+    Gather,
+    /// The sums are taken anew.
+    Sum,
     /// Accepted octets join the queue, or are released.
     Accept,
+    /// The early run that follows them joins the queue.
+    Join,
+    /// The early run that the octets follow is there.
+    LeftLoad,
+    /// Octets beyond a gap join an early run, or open one.
+    EarlyAppend,
+    /// The early run that follows them joins it.
+    EarlyJoin,
+    /// The early run is written.
+    EarlyWrite,
+    /// All octets of an early run are to be consumed.
+    RunPurge,
+    /// The frame queue gives them back.
+    RunConsume,
     /// A stop or a release looks at what the connection holds.
     Settle,
     /// All that the connection holds is to be consumed.
@@ -62,6 +88,8 @@ pub struct ManagerControl {
     pub next_event: Signal<In, StreamEvent>,
     /// For which connection.
     pub next_connection: Signal<In, Bits<10>>,
+    /// Accepted octets, if that is the next event.
+    pub next_accepted: Signal<In, Accepted>,
     /// The context as it was kept; counts from the cycle after `load` on.
     pub current: Signal<In, StreamContext>,
     /// Accepted octets make a job worth while.
@@ -82,8 +110,24 @@ pub struct ManagerControl {
     pub purge: Signal<Out, Bit>,
     /// Octets are being consumed.
     pub consume: Signal<Out, Bit>,
-    /// The accepted frame joins the queue.
+    /// The accepted frame joins a queue.
     pub append: Signal<Out, Bit>,
+    /// The head of the early run that follows it joins that queue.
+    pub append_run: Signal<Out, Bit>,
+    /// No event is at hand: the next one's context is to be read, and its early runs.
+    pub idle: Signal<Out, Bit>,
+    /// The first of them is there.
+    pub load_right: Signal<Out, Bit>,
+    /// The octets of the first are added to those accepted: `load` comes a second time.
+    pub gathered: Signal<Out, Bit>,
+    /// The other one is there.
+    pub load_left: Signal<Out, Bit>,
+    /// The accepted frame was queued: the slot that it took is gone.
+    pub frame_kept: Signal<Out, Bit>,
+    /// An early run is written.
+    pub write_run: Signal<Out, Bit>,
+    /// All octets of the early run that was read are to be consumed.
+    pub purge_run: Signal<Out, Bit>,
     /// The accepted frame is released.
     pub drop_frame: Signal<Out, Bit>,
     /// The context is written.
@@ -110,6 +154,8 @@ pub struct ManagerControl {
     // Tried again after the connection's `job_done`.
     waits: DFF<Bit>,
     wanted: Signal<Local, Bit>,
+    arrives: Signal<Local, Bit>,
+    frame_done: Signal<Local, Bit>,
 }
 
 impl Logic for ManagerControl {
@@ -122,18 +168,31 @@ impl Logic for ManagerControl {
         // Accepted octets of this connection are queued.
         self.wanted.next = self.current.val().active & !self.current.val().stopped;
 
-        self.load.next = self.state.q.val() == ManagerState::Load;
+        self.load.next =
+            (self.state.q.val() == ManagerState::Load) | (self.state.q.val() == ManagerState::Sum);
+        self.gathered.next = self.state.q.val() == ManagerState::Sum;
         self.purge.next = self.state.q.val() == ManagerState::Purge;
         self.send_host.next = self.state.q.val() == ManagerState::Host;
         self.consume.next = false;
         self.append.next = false;
         self.drop_frame.next = false;
+        self.append_run.next = false;
+        self.idle.next = self.state.q.val() == ManagerState::Idle;
+        self.load_right.next = self.state.q.val() == ManagerState::Load;
+        self.load_left.next = self.state.q.val() == ManagerState::LeftLoad;
+        self.write_run.next = self.state.q.val() == ManagerState::EarlyWrite;
+        self.purge_run.next = self.state.q.val() == ManagerState::RunPurge;
         self.write_context.next = false;
         self.send.next = false;
+        self.arrives.next = self.next_event.val() == StreamEvent::Accept;
+        self.frame_done.next = false;
         match self.state.q.val() {
             ManagerState::Idle => {
                 self.kind_connection.d.next = self.next_connection.val();
-                self.kind.d.next.accepting = self.next_event.val() == StreamEvent::Accept;
+                self.kind.d.next.accepting = self.arrives.val();
+                self.kind.d.next.early = self.next_accepted.val().early;
+                self.kind.d.next.joining = self.next_accepted.val().has_right;
+                self.kind.d.next.dropping_run = self.next_accepted.val().purges;
                 self.kind.d.next.finishing = self.next_event.val() == StreamEvent::JobDone;
                 self.kind.d.next.starting = self.next_event.val() == StreamEvent::Start;
                 self.kind.d.next.hosting = self.next_event.val() == StreamEvent::Host;
@@ -157,14 +216,61 @@ impl Logic for ManagerControl {
                 }
                 if self.kind.q.val().accepting {
                     self.state.d.next = ManagerState::Accept;
+                    if self.kind.q.val().dropping_run {
+                        self.state.d.next = ManagerState::RunPurge;
+                    } else if self.kind.q.val().early {
+                        self.state.d.next = ManagerState::LeftLoad;
+                    } else if self.kind.q.val().joining {
+                        self.state.d.next = ManagerState::Gather;
+                    }
                 }
             }
+            ManagerState::Gather => self.state.d.next = ManagerState::Sum,
+            ManagerState::Sum => self.state.d.next = ManagerState::Accept,
             ManagerState::Accept => {
                 self.append.next = self.wanted.val();
                 self.drop_frame.next = !self.wanted.val();
-                self.write_context.next = self.wanted.val();
-                self.send.next = self.wanted.val() & self.complete.val();
+                self.write_context.next = self.wanted.val() & !self.kind.q.val().joining;
+                self.send.next =
+                    self.wanted.val() & self.complete.val() & !self.kind.q.val().joining;
                 if self.wanted.val() | self.drop_ready.val() {
+                    self.state.d.next = ManagerState::Idle;
+                    self.frame_done.next = !self.kind.q.val().joining;
+                    if self.kind.q.val().joining & self.wanted.val() {
+                        self.state.d.next = ManagerState::Join;
+                    } else if self.kind.q.val().joining {
+                        self.state.d.next = ManagerState::RunPurge;
+                    }
+                }
+            }
+            ManagerState::Join => {
+                self.append_run.next = true;
+                self.write_context.next = true;
+                self.send.next = self.complete.val();
+                self.frame_done.next = true;
+                self.state.d.next = ManagerState::Idle;
+            }
+            ManagerState::LeftLoad => self.state.d.next = ManagerState::EarlyAppend,
+            ManagerState::EarlyAppend => {
+                self.append.next = true;
+                self.state.d.next = ManagerState::EarlyWrite;
+                if self.kind.q.val().joining {
+                    self.state.d.next = ManagerState::EarlyJoin;
+                }
+            }
+            ManagerState::EarlyJoin => {
+                self.append_run.next = true;
+                self.state.d.next = ManagerState::EarlyWrite;
+            }
+            ManagerState::EarlyWrite => {
+                self.frame_done.next = true;
+                self.state.d.next = ManagerState::Idle;
+            }
+            ManagerState::RunPurge => self.state.d.next = ManagerState::RunConsume,
+            ManagerState::RunConsume => {
+                self.consume.next = true;
+                self.frame_done.next = self.consumed.val();
+                if self.consumed.val() {
                     self.state.d.next = ManagerState::Idle;
                 }
             }
@@ -206,14 +312,17 @@ impl Logic for ManagerControl {
             }
             _ => self.state.d.next = ManagerState::Idle,
         }
+        self.frame_kept.next = self.frame_done.val()
+            & ((self.state.q.val() == ManagerState::EarlyWrite)
+                | (self.state.q.val() == ManagerState::Join)
+                | ((self.state.q.val() == ManagerState::Accept) & self.wanted.val()));
         // What is done with leaves its queue.
         self.take_host.next = self.state.q.val() == ManagerState::Host;
         self.take_done.next =
             (self.state.q.val() == ManagerState::Finish) & self.kind.q.val().finishing;
         self.take_stopped.next =
             (self.state.q.val() == ManagerState::Finish) & self.kind.q.val().stopping;
-        self.take_accepted.next = (self.state.q.val() == ManagerState::Accept)
-            & (self.wanted.val() | self.drop_ready.val());
+        self.take_accepted.next = self.frame_done.val();
         self.take_request.next = (self.state.q.val() == ManagerState::Start)
             | (self.state.q.val() == ManagerState::Refuse)
             | ((self.state.q.val() == ManagerState::Finish) & self.kind.q.val().clearing);

@@ -246,13 +246,13 @@ impl Model {
             stream.need
         );
         // The frames of the job, walked as the reader walks them.
-        let (mut page, mut tail) = (job.head_page.index(), job.tail_page.index());
+        let (mut page, mut slot) = (job.head_page.index(), job.slot.index());
         let (mut offset, mut run) = (job.offset.index() as u64, job.run_octets.index() as u64);
         let (mut walked, mut skipped) = (0, stream.head_consumed);
         let (mut pages, mut frames) = (Vec::new(), 0);
         for frame in &stream.frames {
             let ends = (frame.pages[0], frame.pages[frame.pages.len() - 1]);
-            assert_eq!((page as u64, tail as u64), ends, "{frame:?}, {random}");
+            assert_eq!((page as u64, slot as u64), ends, "{frame:?}, {random}");
             assert_eq!(offset, frame.offset + skipped, "{frame:?}, {random}");
             assert_eq!(run, frame.octets - skipped, "{frame:?}, {random}");
             pages.extend(&frame.pages);
@@ -261,10 +261,10 @@ impl Model {
             if walked >= octets {
                 break;
             }
-            page = self.links[tail] as usize;
-            tail = self.table[page].tail_page.index();
-            offset = self.table[page].offset.index() as u64;
-            run = self.table[page].octets.index() as u64;
+            slot = self.links[slot] as usize;
+            page = self.table[slot].head_page.index();
+            offset = self.table[slot].offset.index() as u64;
+            run = self.table[slot].octets.index() as u64;
         }
         assert_eq!(walked, octets, "a job ends where a frame does, {random}");
         self.multi_frame_jobs += usize::from(frames > 1);

@@ -9,7 +9,7 @@
 //!
 //! | enters | leaves |
 //! |---|---|
-//! | `Accepted`, `HostFrame` from tcp | `ReadJob` to the packet reader; pages to the pool |
+//! | `Accepted`, in order or not, `HostFrame` from tcp | `ReadJob` to the packet reader; pages to the pool |
 //! | octets of a job from packet memory | one `FpduRecord` per whole FPDU and host frame |
 //! | | one `FpduVerdict` per FPDU that is judged: not `FPDU_PLACE`, not a host frame |
 //! | | its words in `record.beats` beats of the placement stream (not for `FPDU_CHECK`) |
@@ -40,6 +40,8 @@ pub mod inbox;
 pub mod context;
 pub mod page_walk;
 pub mod frame_queue;
+pub mod slots;
+pub mod early_runs;
 pub mod stream_update;
 pub mod job_sender;
 pub mod manager_control;

@@ -14,7 +14,7 @@
 //! | throughput | one event at a time                                                         |
 //! | units      | octets; `phase` in words                                                    |
 use super::context::{EventKind, QueuedFrame, StreamContext};
-use crate::messages::{Accepted, JobDone};
+use crate::messages::JobDone;
 use rust_hdl::prelude::*;
 
 /// Octets that show an FPDU's length: its first word.
@@ -33,8 +33,12 @@ pub struct StreamUpdate {
     pub loaded: Signal<In, StreamContext>,
     /// The event at hand.
     pub at_hand: Signal<In, EventKind>,
-    /// Accepted octets.
-    pub arrived: Signal<In, Accepted>,
+    /// The frame of accepted octets.
+    pub arrived: Signal<In, QueuedFrame>,
+    /// Octets accepted, and those of the early run that follows them.
+    pub arrived_octets: Signal<In, Bits<18>>,
+    /// Slot of the last frame that holds them.
+    pub arrived_last: Signal<In, Bits<10>>,
     /// A stream job has ended.
     pub job_done: Signal<In, JobDone>,
     /// Table bus: how a stream starts.
@@ -66,7 +70,6 @@ pub struct StreamUpdate {
     // `need` against what is left.
     another: DFF<Bit>,
     missing: DFF<Bits<18>>,
-    arrived_octets: Signal<Local, Bits<18>>,
     consumed: Signal<Local, Bits<18>>,
     fresh: Signal<Local, StreamContext>,
     need_length: Constant<Bits<18>>,
@@ -82,6 +85,8 @@ impl Default for StreamUpdate {
             loaded: Default::default(),
             at_hand: Default::default(),
             arrived: Default::default(),
+            arrived_octets: Default::default(),
+            arrived_last: Default::default(),
             job_done: Default::default(),
             request_data: Default::default(),
             front: Default::default(),
@@ -102,7 +107,6 @@ impl Default for StreamUpdate {
             phase_after: Default::default(),
             another: Default::default(),
             missing: Default::default(),
-            arrived_octets: Default::default(),
             consumed: Default::default(),
             fresh: Default::default(),
             need_length: Constant::new(NEED_LENGTH.into()),
@@ -132,7 +136,6 @@ impl Logic for StreamUpdate {
         self.enough.next = self.another.q.val();
 
         // Sums.
-        self.arrived_octets.next = bit_cast::<18, 14>(self.arrived.val().octets);
         self.consumed.next = self.job_done.val().consumed;
         if self.load.val() {
             self.held.d.next = self.loaded.val();
@@ -172,16 +175,20 @@ impl Logic for StreamUpdate {
         self.updated.next.head_tail = self.front.val().tail_page;
         self.updated.next.head_offset = self.front.val().offset;
         self.updated.next.head_octets = self.front.val().octets;
+        self.updated.next.head_slot = self.front.val().slot;
+        self.updated.next.head_shared = self.front.val().shared;
         if self.at_hand.val().accepting {
             self.updated.next.avail = self.more.q.val();
             self.updated.next.missing = self.less_missing.q.val();
-            self.updated.next.last_tail = self.arrived.val().tail_page;
+            self.updated.next.last_slot = self.arrived_last.val();
             self.updated.next.busy = self.held.q.val().busy | self.completes.q.val();
             if self.empty.q.val() {
                 self.updated.next.head_page = self.arrived.val().head_page;
                 self.updated.next.head_tail = self.arrived.val().tail_page;
                 self.updated.next.head_offset = self.arrived.val().offset;
                 self.updated.next.head_octets = self.arrived.val().octets;
+                self.updated.next.head_slot = self.arrived.val().slot;
+                self.updated.next.head_shared = self.arrived.val().shared;
             }
         } else if self.at_hand.val().finishing {
             self.updated.next.avail = self.fewer.q.val();
@@ -225,7 +232,20 @@ mod tests {
             head_tail: random.wide(),
             head_offset: random.wide(),
             head_octets: random.wide(),
-            last_tail: random.wide(),
+            head_slot: random.wide(),
+            head_shared: random.chance(1, 2),
+            last_slot: random.wide(),
+        }
+    }
+
+    fn random_frame(random: &mut Random) -> QueuedFrame {
+        QueuedFrame {
+            head_page: random.wide(),
+            tail_page: random.wide(),
+            offset: random.wide(),
+            octets: random.wide(),
+            slot: random.wide(),
+            shared: random.chance(1, 2),
         }
     }
 
@@ -236,25 +256,22 @@ mod tests {
             head_tail: front.tail_page,
             head_offset: front.offset,
             head_octets: front.octets,
+            head_slot: front.slot,
+            head_shared: front.shared,
             ..stream
         }
     }
 
-    fn after_accepted(before: StreamContext, front: QueuedFrame, more: Accepted) -> StreamContext {
-        let (avail, octets) = (before.avail.to_u64(), more.octets.to_u64());
+    fn after_accepted(uut: &StreamUpdate) -> StreamContext {
+        let (before, front, arrived) = (uut.loaded.next, uut.front.next, uut.arrived.next);
+        let (avail, octets) = (before.avail.to_u64(), uut.arrived_octets.next.to_u64());
         let missing = before.missing.to_u64();
-        let arrived = QueuedFrame {
-            head_page: more.head_page,
-            tail_page: more.tail_page,
-            offset: more.offset,
-            octets: more.octets,
-        };
         let left = missing.wrapping_sub(octets) & 0x3_ffff;
         StreamContext {
             avail: (avail + octets).into(),
             missing: left.into(),
             busy: before.busy || octets >= missing,
-            last_tail: more.tail_page,
+            last_slot: uut.arrived_last.next,
             ..headed(before, if avail == 0 { arrived } else { front })
         }
     }
@@ -289,18 +306,14 @@ mod tests {
         let kept = random_context(random);
         uut.loaded.next = kept;
         uut.loaded.next.avail = [0u64.into(), kept.avail][random.below(2) as usize];
-        uut.arrived.next.octets = (1 + random.below(1 << 11)).into();
-        uut.arrived.next.head_page = random.wide();
-        uut.arrived.next.tail_page = random.wide();
-        uut.arrived.next.offset = random.wide();
+        uut.arrived_octets.next = (1 + random.below(1 << 11)).into();
+        uut.arrived_last.next = random.wide();
+        uut.arrived.next = random_frame(random);
         uut.job_done.next.consumed = random.below(uut.loaded.next.avail.to_u64() + 1).into();
         uut.job_done.next.need = (1 + random.below(1 << 17)).into();
         uut.job_done.next.place_next = random.chance(1, 2);
         uut.request_data.next = random.wide();
-        uut.front.next.head_page = random.wide();
-        uut.front.next.tail_page = random.wide();
-        uut.front.next.offset = random.wide();
-        uut.front.next.octets = random.wide();
+        uut.front.next = random_frame(random);
         uut.at_hand.next = EventKind::default();
         match random.below(6) {
             0 => uut.at_hand.next.accepting = true,
@@ -316,7 +329,7 @@ mod tests {
         let (before, front) = (uut.loaded.next, uut.front.next);
         let kind = uut.at_hand.next;
         if kind.accepting {
-            return after_accepted(before, front, uut.arrived.next);
+            return after_accepted(uut);
         } else if kind.finishing {
             return after_done(before, front, uut.job_done.next);
         } else if kind.starting {

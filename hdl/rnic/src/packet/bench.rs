@@ -382,13 +382,13 @@ impl Bench {
         }
         uut.frame_table_write.next = false;
         uut.frame_link_write.next = false;
-        if let Some((before, entry, head)) = self.tables.pop_front() {
+        if let Some((before, entry, slot)) = self.tables.pop_front() {
             uut.frame_table_write.next = true;
-            uut.frame_table_index.next = head.into();
+            uut.frame_table_index.next = slot.into();
             uut.frame_table_data.next = entry;
             uut.frame_link_write.next = true;
             uut.frame_link_index.next = before.into();
-            uut.frame_link_next.next = head.into();
+            uut.frame_link_next.next = slot.into();
             uut.job_valid.next = false;
         } else if let Some(planned) = &self.planned {
             self.offered |= random.chance(80, 100);
@@ -436,6 +436,8 @@ impl Bench {
         for number in 0..count.min(frames.len()) {
             let held =
                 &mut self.held[frames.swap_remove(random.below(frames.len() as u64) as usize)];
+            // A frame's last page, or a slot of the upper half.
+            let slot = held.tail + 512 * random.below(2);
             let length = held.octets.len() as u64;
             let offset = random.below(length);
             let octets = 1 + match random.below(3) {
@@ -445,20 +447,20 @@ impl Bench {
             };
             if number == 0 {
                 job.head_page = held.head.into();
-                job.tail_page = held.tail.into();
+                job.slot = slot.into();
                 job.offset = offset.into();
                 job.run_octets = octets.into();
             } else {
                 let entry = FrameEntry {
-                    tail_page: held.tail.into(),
+                    head_page: held.head.into(),
                     offset: offset.into(),
                     octets: octets.into(),
                 };
-                self.tables.push_back((before, entry, held.head));
+                self.tables.push_back((before, entry, slot));
             }
             expected.extend(&held.octets[offset as usize..(offset + octets) as usize]);
             heads.push(held.head);
-            before = held.tail;
+            before = slot;
             held.readers += 1;
         }
         // The job may end within its last frame's octets.

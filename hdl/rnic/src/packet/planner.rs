@@ -3,7 +3,7 @@
 //! ```text
 //! job --> [ job, run, page registers ] --> segment --> streamer
 //!            |        ^    |       ^
-//!            |  next[page] |   frame_link[tail], frame_table[next head]
+//!            |  next[page] |   frame_link[slot], frame_table[next slot]
 //!            +--> started (FIFO of 8)
 //! ```
 //!
@@ -76,16 +76,16 @@ pub struct Planner {
     pub jump_page: Signal<In, Bits<9>>,
     /// Writes the frame table.
     pub frame_table_write: Signal<In, Bit>,
-    /// First page of the frame.
-    pub frame_table_index: Signal<In, Bits<9>>,
+    /// Slot of the frame.
+    pub frame_table_index: Signal<In, Bits<10>>,
     /// Its accepted octets.
     pub frame_table_data: Signal<In, FrameEntry>,
     /// Writes the frame links.
     pub frame_link_write: Signal<In, Bit>,
-    /// Last page of a frame.
-    pub frame_link_index: Signal<In, Bits<9>>,
-    /// First page of the stream's next frame.
-    pub frame_link_next: Signal<In, Bits<9>>,
+    /// Slot of a frame.
+    pub frame_link_index: Signal<In, Bits<10>>,
+    /// Slot of the stream's next frame.
+    pub frame_link_next: Signal<In, Bits<10>>,
     /// The next part of a job.
     pub segment: Signal<Out, Segment>,
     /// `segment` counts.
@@ -102,8 +102,8 @@ pub struct Planner {
     queue: Fifo<ReadJob, 3, 4>,
     next: SdpRam<Bits<9>, 9>,
     jump: SdpRam<Bits<9>, 9>,
-    frame_link: SdpRam<Bits<9>, 9>,
-    frame_table: SdpRam<FrameEntry, 9>,
+    frame_link: SdpRam<Bits<10>, 10>,
+    frame_table: SdpRam<FrameEntry, 10>,
     state: DFF<PlannerState>,
     // Jobs between `begun` and `job_left`.
     out: DFF<Bits<3>>,
@@ -112,9 +112,9 @@ pub struct Planner {
     tag: DFF<Bits<3>>,
     // The job at hand is killed.
     cut: DFF<Bit>,
-    // Last page of the frame: its link stays valid when its first pages have been given back.
-    tail: DFF<Bits<9>>,
-    // Cycles that `tail` has been there, up to 5: its entry's successor is in `entry` then.
+    // Slot of the frame.
+    slot: DFF<Bits<10>>,
+    // Cycles that `slot` has been there, up to 5: its entry's successor is in `entry` then.
     age: DFF<Bits<3>>,
     entry: DFF<FrameEntry>,
     // The run: pages of the frame it begins and ends in, and the octets there.
@@ -197,7 +197,7 @@ impl Default for Planner {
             started_count: Default::default(),
             tag: Default::default(),
             cut: Default::default(),
-            tail: Default::default(),
+            slot: Default::default(),
             age: Default::default(),
             entry: Default::default(),
             start_index: Default::default(),
@@ -249,7 +249,7 @@ impl Logic for Planner {
             started_count,
             tag,
             cut,
-            tail,
+            slot,
             age,
             entry
         );
@@ -283,7 +283,7 @@ impl Logic for Planner {
         self.frame_link.write_enable.next = self.frame_link_write.val();
         self.frame_link.write_address.next = self.frame_link_index.val();
         self.frame_link.write_data.next = self.frame_link_next.val();
-        self.frame_link.read_address.next = self.tail.q.val();
+        self.frame_link.read_address.next = self.slot.q.val();
         self.frame_table.write_enable.next = self.frame_table_write.val();
         self.frame_table.write_address.next = self.frame_table_index.val();
         self.frame_table.write_data.next = self.frame_table_data.val();
@@ -419,15 +419,15 @@ impl Logic for Planner {
             self.next_tag.d.next = self.next_tag.q.val() + self.one_tag.val();
             self.tag.d.next = self.next_tag.q.val();
             self.cut.d.next = false;
-            self.tail.d.next = self.next_job.val().tail_page;
+            self.slot.d.next = self.next_job.val().slot;
             self.page.d.next = self.next_job.val().head_page;
             self.no_octets.d.next = !self.next_job.val().run_octets.any();
             self.more.d.next = self.next_job.val().octets - self.job_run.val();
             self.last_run.d.next = self.next_job.val().octets <= self.job_run.val();
         }
         if self.follows.val() {
-            self.tail.d.next = self.next_entry.val().tail_page;
-            self.page.d.next = self.frame_link.read_data.val();
+            self.slot.d.next = self.frame_link.read_data.val();
+            self.page.d.next = self.next_entry.val().head_page;
             self.no_octets.d.next = !self.next_entry.val().octets.any();
             self.more.d.next = self.more.q.val() - self.entry_octets.val();
             self.last_run.d.next = self.ends_here.val();

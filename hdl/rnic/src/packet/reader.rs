@@ -63,16 +63,16 @@ pub struct PacketReader<const B: usize, const O: usize> {
     pub jump_page: Signal<In, Bits<9>>,
     /// Writes the frame table.
     pub frame_table_write: Signal<In, Bit>,
-    /// First page of the frame.
-    pub frame_table_index: Signal<In, Bits<9>>,
+    /// Slot of the frame.
+    pub frame_table_index: Signal<In, Bits<10>>,
     /// Its accepted octets.
     pub frame_table_data: Signal<In, FrameEntry>,
     /// Writes the frame links.
     pub frame_link_write: Signal<In, Bit>,
-    /// Last page of a frame.
-    pub frame_link_index: Signal<In, Bits<9>>,
-    /// First page of the stream's next frame.
-    pub frame_link_next: Signal<In, Bits<9>>,
+    /// Slot of a frame.
+    pub frame_link_index: Signal<In, Bits<10>>,
+    /// Slot of the stream's next frame.
+    pub frame_link_next: Signal<In, Bits<10>>,
     /// Start no further beat: seven more, begun before, must still find room downstream.
     pub hold: Signal<In, Bit>,
     /// Page to read.

@@ -101,16 +101,16 @@ pub struct Packet<
     pub kill_tag: Signal<In, Bits<3>>,
     /// Writes the frame table.
     pub frame_table_write: Signal<In, Bit>,
-    /// First page of the frame.
-    pub frame_table_index: Signal<In, Bits<9>>,
+    /// Slot of the frame.
+    pub frame_table_index: Signal<In, Bits<10>>,
     /// Its accepted octets.
     pub frame_table_data: Signal<In, FrameEntry>,
     /// Writes the frame links.
     pub frame_link_write: Signal<In, Bit>,
-    /// Last page of a frame.
-    pub frame_link_index: Signal<In, Bits<9>>,
-    /// First page of the stream's next frame.
-    pub frame_link_next: Signal<In, Bits<9>>,
+    /// Slot of a frame.
+    pub frame_link_index: Signal<In, Bits<10>>,
+    /// Slot of the stream's next frame.
+    pub frame_link_next: Signal<In, Bits<10>>,
     /// `next[link_page] = link_next`: the store links two pages of a frame.
     pub link_write: Signal<Out, Bit>,
     /// A page in use.

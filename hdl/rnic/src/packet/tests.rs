@@ -305,19 +305,19 @@ impl<
         }
     }
 
-    /// Tells the reader that the frame at hand, these octets of it, follows the frame whose last
-    /// page is `before`.
+    /// Tells the reader that the frame at hand, these octets of it, follows the frame in slot
+    /// `before`; its own slot is its last page.
     fn follow(&mut self, before: u64, offset: usize, octets: usize) {
         self.uut.frame_table_write.next = true;
-        self.uut.frame_table_index.next = self.head.into();
+        self.uut.frame_table_index.next = self.tail.into();
         self.uut.frame_table_data.next = FrameEntry {
-            tail_page: self.tail.into(),
+            head_page: self.head.into(),
             offset: (offset as u64).into(),
             octets: (octets as u64).into(),
         };
         self.uut.frame_link_write.next = true;
         self.uut.frame_link_index.next = before.into();
-        self.uut.frame_link_next.next = self.head.into();
+        self.uut.frame_link_next.next = self.tail.into();
         self.tick();
         self.uut.frame_table_write.next = false;
         self.uut.frame_link_write.next = false;
@@ -358,7 +358,7 @@ fn a_frame_that_gave_back_its_first_pages_is_read_from_its_first_page_left() {
         expected.extend(&still.octets[3..203]);
         let job = ReadJob {
             head_page: head.into(),
-            tail_page: tail.into(),
+            slot: tail.into(),
             offset: 7u64.into(),
             run_octets: run_octets.into(),
             octets: (expected.len() as u64).into(),
@@ -493,7 +493,7 @@ fn runs_of_one_page_follow_each_other_within_six_cycles() {
     }
     let job = ReadJob {
         head_page: first.into(),
-        tail_page: first_tail.into(),
+        slot: first_tail.into(),
         octets: (20u64 * 28).into(),
         ..still.job(56, 28)
     };

@@ -3,11 +3,11 @@
 #![allow(missing_docs)]
 use rust_hdl::prelude::*;
 
-/// Frame table entry: the accepted octets of a queued frame, at the index of its first page.
+/// Frame table entry: the accepted octets of a queued frame, at the index of its slot.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FrameEntry {
-    /// Last page of the frame.
-    pub tail_page: Bits<9>,
+    /// First page of the frame.
+    pub head_page: Bits<9>,
     /// First accepted octet, from the start of the stored frame.
     pub offset: Bits<14>,
     /// Accepted octets.

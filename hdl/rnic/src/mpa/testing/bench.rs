@@ -90,6 +90,7 @@ fn message(job: &Job) -> ReadJob {
         phase: (job.position / 4 % 128).into(),
         markers: job.markers,
         crc: job.crc,
+        slot: Default::default(),
         tail_page: job.tail_page.into(),
     }
 }

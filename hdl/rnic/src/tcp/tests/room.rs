@@ -286,6 +286,7 @@ impl Model {
             SegmentVerdict::Duplicate => self.counts[COUNT_DUPLICATE] += 1,
             SegmentVerdict::OutOfOrder => self.counts[COUNT_OUT_OF_ORDER] += 1,
             SegmentVerdict::OutsideWindow => self.counts[COUNT_OUTSIDE_WINDOW] += 1,
+            SegmentVerdict::NoRoom | SegmentVerdict::NoRange => unreachable!("not yet"),
         }
         self.released.push_back(released);
     }

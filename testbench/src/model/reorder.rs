@@ -1,0 +1,143 @@
+//! TCP: octets received beyond a gap (RFC 9293 section 3.10.7.4, RFC 2018 for what is told of them).
+//!
+//! Positions count octets from RCV.NXT. What was accepted stays as it is: a later copy of the same
+//! octets, whatever it holds, only brings those that are new.
+
+use crate::model::tcp::Acceptance;
+use rnic_abi::limits::{IN_ORDER_PAGES, PAGES, RANGES, RANGES_PER_CONNECTION};
+use std::ops::Range;
+
+/// Octets without a gap, received before something that precedes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Run {
+    /// Position of the first octet.
+    left: u64,
+    octets: Vec<u8>,
+    /// Pages of packet memory that its segments were charged.
+    pages: u32,
+}
+
+impl Run {
+    fn right(&self) -> u64 {
+        self.left + self.octets.len() as u64
+    }
+
+    fn touches(&self, range: &Range<u64>) -> bool {
+        self.right() >= range.start && self.left <= range.end
+    }
+}
+
+/// What the early runs of all connections share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlyPool {
+    /// Pages that may be charged in all.
+    pub pages_max: u32,
+    /// Pages that may be charged to one connection.
+    pub share: u32,
+    pages: u32,
+    runs: usize,
+}
+
+impl Default for EarlyPool {
+    fn default() -> Self {
+        let pages_max = (PAGES - IN_ORDER_PAGES) as u32;
+        Self {
+            pages_max,
+            share: pages_max,
+            pages: 0,
+            runs: 0,
+        }
+    }
+}
+
+/// The early runs of one connection, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EarlyRuns {
+    runs: Vec<Run>,
+}
+
+impl EarlyRuns {
+    /// Octets kept.
+    pub fn octets(&self) -> usize {
+        self.runs.iter().map(|run| run.octets.len()).sum()
+    }
+
+    /// Octets of `range` that no run holds.
+    pub fn new_octets(&self, range: &Range<u64>) -> u64 {
+        let held = self.runs.iter().map(|run| {
+            let (start, end) = (run.left.max(range.start), run.right().min(range.end));
+            end.saturating_sub(start)
+        });
+        (range.end - range.start) - held.sum::<u64>()
+    }
+
+    /// May a segment with these octets be kept?
+    pub fn admit(
+        &self,
+        range: &Range<u64>,
+        pages: u32,
+        pool: &EarlyPool,
+    ) -> Result<(), Acceptance> {
+        let charged: u32 = self.runs.iter().map(|run| run.pages).sum();
+        if charged + pages > pool.share || pool.pages + pages > pool.pages_max {
+            return Err(Acceptance::NoRoom);
+        }
+        let is_new = !self.runs.iter().any(|run| run.touches(range));
+        if is_new && (self.runs.len() == RANGES_PER_CONNECTION || pool.runs == RANGES) {
+            return Err(Acceptance::NoRange);
+        }
+        Ok(())
+    }
+
+    /// Keep `octets` from position `left` on, as far as they are new.
+    pub fn insert(&mut self, left: u64, octets: &[u8], pages: u32, pool: &mut EarlyPool) {
+        let range = left..left + octets.len() as u64;
+        let (touched, others) = self.runs.drain(..).partition(|run| run.touches(&range));
+        self.runs = others;
+        pool.pages += pages;
+        pool.runs -= touched.len();
+        pool.runs += 1;
+        let mut merged = merge(left, octets, touched);
+        merged.pages += pages;
+        self.runs.push(merged);
+        self.runs.sort_by_key(|run| run.left);
+    }
+
+    /// `octets` continue the stream: all that is in order with them. Positions count from there
+    /// afterwards.
+    pub fn close_gap(&mut self, octets: &[u8], pool: &mut EarlyPool) -> Vec<u8> {
+        let range = 0..octets.len() as u64;
+        let (touched, others) = self.runs.drain(..).partition(|run| run.touches(&range));
+        self.runs = others;
+        pool.runs -= touched.len();
+        let merged = merge(0, octets, touched);
+        pool.pages -= merged.pages;
+        let advance = merged.octets.len() as u64;
+        self.runs.iter_mut().for_each(|run| run.left -= advance);
+        merged.octets
+    }
+
+    /// Nothing is kept any more.
+    pub fn clear(&mut self, pool: &mut EarlyPool) {
+        pool.pages -= self.runs.iter().map(|run| run.pages).sum::<u32>();
+        pool.runs -= self.runs.len();
+        self.runs.clear();
+    }
+}
+
+/// One run of `octets` and of the runs they touch; what was there before wins.
+fn merge(left: u64, octets: &[u8], touched: Vec<Run>) -> Run {
+    let start = touched.iter().map(|run| run.left).fold(left, u64::min);
+    let own_end = left + octets.len() as u64;
+    let end = touched.iter().map(Run::right).fold(own_end, u64::max);
+    let mut merged = vec![0; (end - start) as usize];
+    merged[(left - start) as usize..][..octets.len()].copy_from_slice(octets);
+    for run in &touched {
+        merged[(run.left - start) as usize..][..run.octets.len()].copy_from_slice(&run.octets);
+    }
+    Run {
+        left: start,
+        octets: merged,
+        pages: touched.iter().map(|run| run.pages).sum(),
+    }
+}
