@@ -98,3 +98,86 @@ impl Logic for EarlyRuns {
         self.runs.write_enable.next = self.write.val();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{lockstep, Random};
+
+    fn random_message(random: &mut Random) -> Accepted {
+        Accepted {
+            octets: (1 + random.below(9000)).into(),
+            has_left: random.chance(1, 2),
+            left: random.below(6).into(),
+            has_right: random.chance(1, 2),
+            right: (6 + random.below(6)).into(),
+            ..Accepted::default()
+        }
+    }
+
+    /// What the run of these octets is afterwards, and its number.
+    fn joined(runs: &[EarlyRun], message: &Accepted, frame: QueuedFrame) -> (usize, EarlyRun) {
+        let (left, right) = (message.left.index(), message.right.index());
+        let mut parts = vec![EarlyRun {
+            head: frame,
+            last_slot: frame.slot,
+            octets: message.octets.to_u64().into(),
+        }];
+        if message.has_left {
+            parts.insert(0, runs[left]);
+        }
+        if message.has_right {
+            parts.push(runs[right]);
+        }
+        let number = match (message.has_left, message.has_right) {
+            (false, true) => right,
+            _ => left,
+        };
+        let octets: u64 = parts.iter().map(|part| part.octets.to_u64()).sum();
+        let run = EarlyRun {
+            head: parts[0].head,
+            last_slot: parts[parts.len() - 1].last_slot,
+            octets: (octets & 0x3_ffff).into(),
+        };
+        (number, run)
+    }
+
+    #[test]
+    fn lockstep_with_verilog_and_runs_join_end_to_end() {
+        let mut runs = vec![EarlyRun::default(); 12];
+        let mut cycle = 0;
+        lockstep(
+            "early_runs",
+            EarlyRuns::default(),
+            7000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                let step = cycle % 7;
+                if step == 0 {
+                    uut.arrived.next = random_message(random);
+                    uut.frame.next.head_page = random.wide();
+                    uut.frame.next.octets = uut.arrived.next.octets;
+                    uut.frame.next.slot = random.wide();
+                }
+                uut.fetch.next = step == 0;
+                uut.load_right.next = step == 2;
+                uut.load_left.next = step == 3;
+                uut.write.next = step == 5;
+                let message = uut.arrived.next;
+                if step == 4 {
+                    let (left, right) = (message.left.index(), message.right.index());
+                    assert_eq!(uut.right_run.val(), runs[right], "{random}");
+                    assert_eq!(uut.left_run.val(), runs[left], "{random}");
+                    let behind = runs[right].octets.to_u64() * u64::from(message.has_right);
+                    let octets = (message.octets.to_u64() + behind) & 0x3_ffff;
+                    assert_eq!(uut.joined_octets.val(), octets, "{random}");
+                }
+                if step == 5 {
+                    let (number, run) = joined(&runs, &message, uut.frame.next);
+                    runs[number] = run;
+                }
+                cycle += 1;
+            },
+        );
+    }
+}

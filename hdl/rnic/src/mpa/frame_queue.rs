@@ -592,6 +592,78 @@ mod tests {
         }
     }
 
+    /// The pages given back while a frame of `runs` runs comes and goes; in each step a run comes
+    /// (`true`: it is queued, `false`: dropped), or the oldest one queued is consumed.
+    fn shared_frame(runs: usize, steps: &[Option<bool>]) -> Vec<(u64, u64)> {
+        let mut uut = FrameQueue::default();
+        uut.connect_all();
+        settle(&mut uut);
+        uut.page_release_ready.next = true;
+        let frame = |at: usize| QueuedFrame {
+            head_page: 3u64.into(),
+            tail_page: 9u64.into(),
+            offset: (100 * at as u64).into(),
+            octets: 50u64.into(),
+            slot: [9, 512 + at as u64][usize::from(at < runs - 1)].into(),
+            shared: true,
+        };
+        let (mut come, mut queued, mut released) = (0, VecDeque::new(), Vec::new());
+        for step in steps {
+            for cycle in 0..12 {
+                (uut.append.next, uut.drop.next, uut.begins.next) = (false, false, false);
+                uut.go.next = step.is_none() && cycle > 3 && uut.go.next;
+                match step {
+                    Some(kept) => {
+                        uut.frame.next = frame(come);
+                        uut.opens.next = come == 0;
+                        uut.closes.next = come == runs - 1;
+                        uut.append.next = *kept && cycle == 3;
+                        uut.drop.next = !*kept && cycle == 3;
+                    }
+                    None if cycle == 3 => {
+                        uut.first.next = queued.pop_front().expect("a run is queued");
+                        uut.amount.next = 50u64.into();
+                        (uut.begins.next, uut.go.next) = (true, true);
+                    }
+                    None => {}
+                }
+                settle(&mut uut);
+                if uut.done.val() && cycle > 3 {
+                    uut.go.next = false;
+                }
+                if uut.page_release_valid.val() {
+                    let chain = uut.page_release.val();
+                    released.push((chain.head_page.to_u64(), chain.tail_page.to_u64()));
+                }
+                crate::testkit::tick(&mut uut, |uut| &mut uut.clock);
+            }
+            if let Some(kept) = step {
+                queued.extend(kept.then(|| frame(come)));
+                come += 1;
+            }
+        }
+        released
+    }
+
+    #[test]
+    fn a_shared_frame_goes_back_with_the_last_of_its_runs() {
+        let (queue, drop, consume) = (Some(true), Some(false), None);
+        let whole = vec![(3, 9)];
+        // All come, then go; or one goes before the last one comes.
+        let two = [queue, queue, consume, consume];
+        assert_eq!(shared_frame(2, &two), whole);
+        assert_eq!(shared_frame(2, &two[..3]), []);
+        assert_eq!(shared_frame(2, &[queue, consume, queue, consume]), whole);
+        let three = [queue, consume, queue, consume, queue, consume];
+        assert_eq!(shared_frame(3, &three), whole);
+        assert_eq!(shared_frame(3, &three[..5]), []);
+        // The connection stops between them, or before.
+        assert_eq!(shared_frame(2, &[queue, drop, consume]), whole);
+        assert_eq!(shared_frame(2, &[queue, consume, drop]), whole);
+        assert_eq!(shared_frame(3, &[drop, drop, drop]), whole);
+        assert_eq!(shared_frame(3, &[drop, queue, drop]), []);
+    }
+
     /// The pages of four queues: each goes back once, in order, none while octets in it are left.
     #[test]
     fn lockstep_with_verilog_and_every_page_goes_back_once() {
