@@ -6,15 +6,18 @@
 //! - [`rig`]: an open device with connections and a region, and what is needed to drive it.
 //! - [`load`]: frames of one size and pattern.
 //! - [`rate`]: cycles a frame against the wire.
+//! - [`disorder`]: the same where frames are lost and come again, or come late.
 //! - [`latency`]: cycles from a segment's last octet to its last memory write.
 //! - [`speed`]: simulated cycles a second, and where the time goes.
 
 pub mod rig;
 pub mod load;
 pub mod rate;
+pub mod disorder;
 pub mod latency;
 pub mod speed;
 
+pub use disorder::DisorderRow;
 pub use latency::Latency;
 pub use rate::RateRow;
 pub use speed::Speed;

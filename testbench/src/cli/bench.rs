@@ -3,7 +3,7 @@
 use crate::cli::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_testbench::bench::rig::Rig;
-use rnic_testbench::bench::{latency, rate, speed, Latency, RateRow, Speed};
+use rnic_testbench::bench::{disorder, latency, rate, speed, DisorderRow, Latency, RateRow, Speed};
 use rnic_testbench::play::dut::PlayError;
 use serde::Serialize;
 use std::fs;
@@ -29,6 +29,8 @@ struct Figures {
     version: &'static str,
     width: usize,
     rate: Vec<RateRow>,
+    disorder: Vec<DisorderRow>,
+    disorder_goal_ratio: f64,
     latency: Vec<Latency>,
     latency_goal_cycles: u64,
     speed: Speed,
@@ -55,6 +57,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         progress.inc(1);
     })?;
     progress.finish_and_clear();
+    say(format!(
+        "out of order: frames of 1518 octets with markers on one connection (goal: {:.2} times the \
+         cycles in order)",
+        disorder::GOAL_RATIO
+    ));
+    say("disorder                taken  ratio  early segments  peak pages  no room  lost".into());
+    let disorder = disorder::measure(width)?;
+    disorder.iter().for_each(|row| say(disorder_line(row)));
     let mut rig = Rig::new(width)?;
     let latency = latency::measure(&mut rig, width);
     say(format!(
@@ -77,12 +87,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         version: env!("CARGO_PKG_VERSION"),
         width,
         rate,
+        disorder,
+        disorder_goal_ratio: disorder::GOAL_RATIO,
         latency,
         latency_goal_cycles: latency::GOAL_CYCLES,
         speed,
     };
     write_json(arguments.json.as_deref(), &figures)?;
-    Ok(if slow > 0 || late {
+    let disturbed = !figures.disorder.iter().all(DisorderRow::good);
+    Ok(if slow > 0 || late || disturbed {
         Outcome::Bad
     } else {
         Outcome::Good
@@ -98,6 +111,20 @@ fn rate_line(row: &RateRow) -> String {
         row.goal_cycles,
         row.cycles,
         row.ratio,
+        row.lost,
+        if row.good() { "" } else { "  misses its goal" }
+    )
+}
+
+fn disorder_line(row: &DisorderRow) -> String {
+    format!(
+        "{:<22} {:>6.2} {:>6.3} {:>15} {:>11} {:>8} {:>5}{}",
+        row.disorder,
+        row.cycles,
+        row.ratio,
+        row.early_segments,
+        row.peak_pages,
+        row.no_room,
         row.lost,
         if row.good() { "" } else { "  misses its goal" }
     )

@@ -11,12 +11,13 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Free pages below which the wire pauses: room for two of the longest frames.
-const PAUSE_FREE_PAGES: u32 = 80;
+/// Free pages below which the wire pauses: room for the longest frame.
+const PAUSE_FREE_PAGES: u32 = 40;
 /// Cycles from one frame's start to the next, at least: the core's own rate, which at W=512 is
 /// below what 64 octets a cycle would bring.
 const FRAME_CYCLES_MIN: u64 = 8;
-/// Cycles after which a pause ends in any case: the core then has to drop.
+/// Cycles after which a pause ends in any case: the core then has to drop. Pages that wait for
+/// octets to come are not freed by waiting.
 const PAUSE_CYCLES_MAX: usize = 200_000;
 
 /// The hardware under test.
