@@ -1,14 +1,17 @@
 //! Segments of an offloaded connection (RFC 9293 section 3.10.7.4).
 
 use crate::rig::{pattern, Rig, CONNECTION, REGION_TO, STAG, WINDOW};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::{SegmentTrace, SegmentVerdict};
+use rnic_abi::limits::RANGES_PER_CONNECTION;
 use rnic_testbench::model::ethernet;
 use rnic_testbench::model::ip::{self, IpVerdict};
 use rnic_testbench::model::reorder::EarlyPool;
 use rnic_testbench::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_testbench::traffic::frame::{FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, FLAG_URG};
-use rnic_testbench::traffic::StreamConfig;
+use rnic_testbench::traffic::{FrameBuilder, StreamConfig};
 
 /// A stream that starts at `sequence_start` with one write of 400 octets.
 fn rig(sequence_start: u32) -> Rig {
@@ -134,6 +137,99 @@ fn a_segment_ahead_of_a_gap_is_kept_until_the_gap_closes() {
         assert_eq!(rig.counter(Counter::Fpdus), 1);
         assert_eq!(rig.region()[..400], pattern(400));
     }
+}
+
+/// A receiver of `window` octets, and segments of `stream` for it by their place.
+struct Reorder {
+    receiver: TcpReceiver,
+    pool: EarlyPool,
+    builder: FrameBuilder,
+    start: u32,
+}
+
+impl Reorder {
+    fn new(start: u32) -> Self {
+        Self {
+            receiver: TcpReceiver::new(start, WINDOW),
+            pool: EarlyPool::default(),
+            builder: Rig::new(StreamConfig::default()).builder,
+            start,
+        }
+    }
+
+    fn receive(&mut self, at: usize, octets: &[u8]) -> Acceptance {
+        let sequence = self.start.wrapping_add(at as u32);
+        let frame = self.builder.segment(sequence, 1, FLAG_ACK, octets);
+        let datagram = ethernet::payload(&frame).expect("IP");
+        let IpVerdict::Tcp(datagram) = ip::classify(&datagram) else {
+            panic!("no TCP")
+        };
+        let segment = TcpSegment::parse(&datagram).expect("sane");
+        self.receiver.accept(&segment, 6, &mut self.pool)
+    }
+}
+
+/// MPA-038, MPA-040, DDP-023: in whatever order and overlap octets come, each is passed up once, in
+/// order, from the copy that came first.
+#[test]
+fn any_order_of_arrival_gives_the_stream_from_first_copies() {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    for round in 0..300u32 {
+        let mut reorder = Reorder::new(STARTS[round as usize % 4]);
+        let length = random.random_range(1..400usize);
+        let (mut first, mut passed) = (vec![None; length], Vec::new());
+        while passed.len() < length {
+            let at = random.random_range(0..length);
+            let octets = random.random_range(1..=(length - at).min(90));
+            // Each copy holds octets of its own.
+            let copy: Vec<u8> = (0..octets).map(|_| random.random()).collect();
+            let acceptance = reorder.receive(at, &copy);
+            let kept = !matches!(acceptance, Acceptance::NoRange | Acceptance::NoRoom);
+            for (slot, octet) in first[at..].iter_mut().zip(&copy).filter(|_| kept) {
+                slot.get_or_insert(*octet);
+            }
+            if let Acceptance::InOrder { octets, .. } = acceptance {
+                passed.extend(octets);
+            }
+        }
+        let first: Vec<u8> = first.into_iter().flatten().collect();
+        assert!(passed == first, "round {round}");
+        assert_eq!(reorder.receiver.early.octets(), 0);
+        assert_eq!(reorder.pool, EarlyPool::default(), "charges are undone");
+    }
+}
+
+/// MPA-052: sixteen ranges, then one that touches none is dropped; one that touches any is kept.
+#[test]
+fn a_range_too_many_is_dropped_whole() {
+    let mut reorder = Reorder::new(STARTS[3]);
+    for range in 0..RANGES_PER_CONNECTION {
+        let acceptance = reorder.receive(10 + 20 * range, &[1; 10]);
+        assert_eq!(acceptance, Acceptance::Early { trimmed: false });
+    }
+    assert_eq!(reorder.receive(9999, &[1; 10]), Acceptance::NoRange);
+    let bridge = reorder.receive(15, &[2; 40]);
+    assert_eq!(bridge, Acceptance::Early { trimmed: true });
+    let next = reorder.receive(9999, &[1; 10]);
+    assert_eq!(next, Acceptance::Early { trimmed: false });
+    assert_eq!(reorder.receive(15, &[3; 40]), Acceptance::Duplicate);
+}
+
+/// MPA-052: the share of a connection, and the pages of all.
+#[test]
+fn segments_beyond_a_gap_have_no_more_pages_than_their_share() {
+    let mut reorder = Reorder::new(STARTS[0]);
+    reorder.pool.share = 17;
+    let early = Acceptance::Early { trimmed: false };
+    assert_eq!(reorder.receive(10, &[1; 10]), early);
+    assert_eq!(reorder.receive(20, &[1; 10]), early);
+    assert_eq!(reorder.receive(30, &[1; 10]), Acceptance::NoRoom);
+    reorder.pool.share = 18;
+    assert_eq!(reorder.receive(30, &[1; 10]), early);
+    let all = reorder.receive(0, &[1; 10]);
+    assert!(matches!(all, Acceptance::InOrder { octets, .. } if octets.len() == 40));
+    reorder.pool.pages_max = 5;
+    assert_eq!(reorder.receive(50, &[1; 10]), Acceptance::NoRoom);
 }
 
 /// MPA-038, MPA-039: what was passed up once is not passed up again, whatever it holds now.
