@@ -54,12 +54,13 @@ counters! {
     TcpControl = 14, "tcp_control";
     /// Segments accepted in order.
     TcpInOrder = 15, "tcp_in_order";
-    /// Segments accepted in order after octets already received were cut off.
+    /// Accepted segments, in order or not, with octets that were received before or not taken (but
+    /// for those beyond the window).
     TcpTrimmed = 16, "tcp_trimmed";
     /// Segments with nothing new.
     DropTcpDuplicate = 17, "drop_tcp_duplicate";
-    /// Segments inside the window but beyond rcv_nxt.
-    DropTcpOutOfOrder = 18, "drop_tcp_out_of_order";
+    /// Segments accepted beyond rcv_nxt.
+    TcpOutOfOrder = 18, "tcp_out_of_order";
     /// Segments beyond the window.
     DropTcpOutsideWindow = 19, "drop_tcp_outside_window";
     /// FPDUs whose CRC32C and markers are right (or not checked), refused ones included.
@@ -104,9 +105,13 @@ counters! {
     RefuseRdmapInvalidate = 39, "refuse_rdmap_invalidate";
     /// Completion queue entries written.
     Completions = 40, "completions";
+    /// Segments beyond rcv_nxt for which early segments have no page left.
+    DropTcpNoRoom = 41, "drop_tcp_no_room";
+    /// Segments beyond rcv_nxt that touch no range, with no number free for another.
+    DropTcpNoRange = 42, "drop_tcp_no_range";
 }
 
 /// Number of counters.
-pub const COUNT: usize = 41;
+pub const COUNT: usize = 43;
 /// The counter of stream error number `n` (1..=19) is `FIRST_REFUSAL + n - 1`.
 pub const FIRST_REFUSAL: usize = Counter::RefuseMpaCrc as usize;

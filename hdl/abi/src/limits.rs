@@ -34,5 +34,16 @@ pub const QUEUES: usize = 3;
 /// Longest ULPDU that is checked and placed in one pass, in octets; a longer one is read from
 /// packet memory twice.
 pub const SINGLE_PASS_ULPDU_OCTETS: usize = 9216;
+/// log2 of the number of received ranges beyond rcv_nxt, of all connections together.
+pub const RANGES_LOG2: usize = 8;
+/// Received ranges beyond rcv_nxt, of all connections together.
+pub const RANGES: usize = 1 << RANGES_LOG2;
+/// Received ranges beyond rcv_nxt that one connection may have.
+pub const RANGES_PER_CONNECTION: usize = 16;
+/// Runs of new octets that the device keeps apart, over all frames of which others follow in the
+/// same frame: a segment that goes over ranges received before has a run on each side of them.
+pub const SHARED_RUNS: usize = 64;
+/// Pages of packet memory that segments beyond rcv_nxt never get: they stay for those in order.
+pub const IN_ORDER_PAGES: usize = 64;
 /// Longest receive window a connection may have, in octets.
 pub const MAX_RECEIVE_WINDOW: u32 = 1 << 30;

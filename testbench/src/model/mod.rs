@@ -202,8 +202,10 @@ impl Model {
                 self.count(Counter::TcpTrimmed);
             }
             SegmentVerdict::Duplicate => self.count(Counter::DropTcpDuplicate),
-            SegmentVerdict::OutOfOrder => self.count(Counter::DropTcpOutOfOrder),
+            SegmentVerdict::OutOfOrder => self.count(Counter::TcpOutOfOrder),
             SegmentVerdict::OutsideWindow => self.count(Counter::DropTcpOutsideWindow),
+            SegmentVerdict::NoRoom => self.count(Counter::DropTcpNoRoom),
+            SegmentVerdict::NoRange => self.count(Counter::DropTcpNoRange),
         }
         self.segments.push(SegmentTrace {
             connection,

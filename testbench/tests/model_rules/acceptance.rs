@@ -120,7 +120,7 @@ fn a_segment_ahead_of_a_gap_is_dropped() {
         let mut rig = rig(start);
         let end = rig.sender.stream().len();
         rig.segment(1, end);
-        assert_eq!(rig.counted(), [(Counter::DropTcpOutOfOrder, 1)]);
+        assert_eq!(rig.counted(), [(Counter::TcpOutOfOrder, 1)]);
         rig.segment(0, end);
         assert_eq!(rig.counter(Counter::Fpdus), 1);
         assert_eq!(rig.region()[..400], pattern(400));

@@ -1,4 +1,4 @@
-//! Counters: 41 pulse inputs, 32 bits each, in distributed RAM.
+//! Counters: 43 pulse inputs, 32 bits each, in distributed RAM.
 //!
 //! ```text
 //! counts[i] --> 7-bit tally i --+
@@ -17,7 +17,7 @@ use crate::common::lut_ram::LutRam;
 use rnic_abi::counters::COUNT;
 use rust_hdl::prelude::*;
 
-const _: () = assert!(COUNT == 41, "the port `counts` has one bit a counter");
+const _: () = assert!(COUNT == 43, "the port `counts` has one bit a counter");
 
 /// Counter block.
 #[derive(LogicBlock)]
@@ -27,7 +27,7 @@ pub struct Counters {
     /// Synchronous; forgets what is not yet in the RAM.
     pub reset: Signal<In, Bit>,
     /// One bit a counter, in the order of `rnic_abi::counters`.
-    pub counts: Signal<In, Bits<41>>,
+    pub counts: Signal<In, Bits<43>>,
     /// One cycle: read the counter `read_index`, which holds until `read_valid`.
     pub read: Signal<In, Bit>,
     /// Counter to read; beyond the last one the answer is 0.
@@ -37,11 +37,11 @@ pub struct Counters {
     /// One cycle: `read_data` counts.
     pub read_valid: Signal<Out, Bit>,
     memory: LutRam<Bits<32>, 6>,
-    pulses: DFF<Bits<41>>,
+    pulses: DFF<Bits<43>>,
     tallies: [DFF<Bits<7>>; COUNT],
     turn: DFF<Bits<6>>,
     // One bit a counter: it is its turn.
-    turns: DFF<Bits<41>>,
+    turns: DFF<Bits<43>>,
     // Second stage: old count and tally of the slot.
     old: DFF<Bits<32>>,
     tally: DFF<Bits<7>>,
