@@ -81,8 +81,19 @@ pub struct TcpState {
     pub seg_ack: u32,
     /// SEG.WND beside it, unscaled.
     pub seg_wnd: u16,
-    /// A FIN came with payload.
+    /// A FIN came with payload; it is due once no range is left.
     pub fin_seen: bool,
+    /// Received ranges beyond `rcv_nxt`, at most 16.
+    pub ranges: u8,
+}
+
+/// Octets received beyond a gap: sequence numbers of the first one and of the one after the last.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct EarlyRange {
+    /// First octet.
+    pub left: u32,
+    /// After the last octet.
+    pub right: u32,
 }
 
 /// A lookup entry as it stands in the device's table.
@@ -170,13 +181,15 @@ impl<B: Bar, D: Dma> Device<B, D> {
         Ok(Connection(id))
     }
 
-    /// End the offload: no further segment is taken, held pages and queues are given back.
+    /// End the offload: no further segment is taken, then received ranges, held pages and queues are
+    /// given back, in this order.
     pub fn close_connection(&mut self, connection: Connection) -> Result<(), DriverError> {
         let config = self.connection_config(connection)?;
         let entry = LookupEntry::new(&config.key, connection.0);
         if let Some(write) = self.lookup.remove(config.key.hash(), &entry) {
             table::write(&mut self.bar, tables::LOOKUP, write.index, &[])?;
         }
+        table::release(&mut self.bar, tables::TCP, u32::from(connection.0))?;
         table::release(&mut self.bar, tables::MPA, u32::from(connection.0))?;
         self.close_queues(connection)?;
         self.connections[usize::from(connection.0)] = None;
@@ -192,7 +205,35 @@ impl<B: Bar, D: Dma> Device<B, D> {
             seg_ack: words[2],
             seg_wnd: words[3] as u16,
             fin_seen: words[3] >> 16 & 1 == 1,
+            ranges: (words[3] >> 17 & 0x1f) as u8,
         })
+    }
+
+    /// What a connection holds beyond gaps, for selective acknowledgements (RFC 2018 section 4): the
+    /// range changed last comes first, the others follow in sequence order.
+    ///
+    /// Each range is a table access of its own, and segments arrive meanwhile: the list is what was
+    /// there at one time or another during the call. A range in it may have grown or become in order
+    /// since; compare it with a later [`Device::tcp_state`] before it is sent.
+    pub fn early_ranges(&mut self, connection: Connection) -> Result<Vec<EarlyRange>, DriverError> {
+        self.connection_config(connection)?;
+        let early = table::read(&mut self.bar, tables::EARLY, u32::from(connection.0))?;
+        let (mut number, count, last) = (early[0] & 0xff, early[0] >> 8 & 0x1f, early[0] >> 16);
+        let mut ranges = Vec::new();
+        for _ in 0..count {
+            let [left, right, link, _] = table::read(&mut self.bar, tables::RANGE, number)?;
+            let place = if number == last & 0xff {
+                0
+            } else {
+                ranges.len()
+            };
+            ranges.insert(place, EarlyRange { left, right });
+            number = link & 0xff;
+            if link >> 8 & 1 == 0 {
+                break;
+            }
+        }
+        Ok(ranges)
     }
 
     /// The configuration of an open connection.
@@ -231,3 +272,6 @@ fn check(config: &ConnectionConfig) -> Result<(), DriverError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

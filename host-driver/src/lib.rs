@@ -25,7 +25,7 @@ pub mod error;
 
 pub use bar::Bar;
 pub use completion::Completion;
-pub use connection::{Connection, ConnectionConfig, ConnectionKey};
+pub use connection::{Connection, ConnectionConfig, ConnectionKey, EarlyRange};
 pub use device::{Config, Device};
 pub use dma::{Dma, DmaBuffer};
 pub use error::DriverError;

@@ -54,11 +54,12 @@ counters! {
     TcpControl = 14, "tcp_control";
     /// Segments accepted in order.
     TcpInOrder = 15, "tcp_in_order";
-    /// Segments accepted in order after octets already received were cut off.
+    /// Accepted segments, in order or not, with octets that were received before or not taken (but
+    /// for those beyond the window).
     TcpTrimmed = 16, "tcp_trimmed";
     /// Segments with nothing new.
     DropTcpDuplicate = 17, "drop_tcp_duplicate";
-    /// Segments accepted beyond a gap.
+    /// Segments accepted beyond rcv_nxt.
     TcpOutOfOrder = 18, "tcp_out_of_order";
     /// Segments beyond the window.
     DropTcpOutsideWindow = 19, "drop_tcp_outside_window";
@@ -104,9 +105,9 @@ counters! {
     RefuseRdmapInvalidate = 39, "refuse_rdmap_invalidate";
     /// Completion queue entries written.
     Completions = 40, "completions";
-    /// Segments beyond a gap whose pages are more than may be kept.
+    /// Segments beyond rcv_nxt for which early segments have no page left.
     DropTcpNoRoom = 41, "drop_tcp_no_room";
-    /// Segments beyond a gap that are one received range too many.
+    /// Segments beyond rcv_nxt that touch no range, with no number free for another.
     DropTcpNoRange = 42, "drop_tcp_no_range";
 }
 

@@ -7,17 +7,17 @@
 pub enum SegmentVerdict {
     /// Accepted in order, whole.
     InOrder = 0,
-    /// Accepted in order after octets already received were cut off.
+    /// Accepted in order, but for octets received before or (for lack of a key) behind such.
     Trimmed = 1,
     /// Nothing new; dropped.
     Duplicate = 2,
-    /// Accepted beyond a gap.
+    /// Accepted beyond rcv_nxt, wholly or in part.
     OutOfOrder = 3,
     /// Beyond the window; dropped.
     OutsideWindow = 4,
-    /// Beyond a gap, and its pages are more than may be kept; dropped.
+    /// Beyond rcv_nxt, and early segments hold their share of packet memory already; dropped.
     NoRoom = 5,
-    /// Beyond a gap, and one received range too many; dropped.
+    /// Beyond rcv_nxt, and no number is free for another range; dropped.
     NoRange = 6,
 }
 

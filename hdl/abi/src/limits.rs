@@ -34,16 +34,17 @@ pub const QUEUES: usize = 3;
 /// Longest ULPDU that is checked and placed in one pass, in octets; a longer one is read from
 /// packet memory twice.
 pub const SINGLE_PASS_ULPDU_OCTETS: usize = 9216;
+/// log2 of the number of received ranges beyond rcv_nxt, of all connections together.
+pub const RANGES_LOG2: usize = 8;
+/// Received ranges beyond rcv_nxt, of all connections together.
+pub const RANGES: usize = 1 << RANGES_LOG2;
+/// Received ranges beyond rcv_nxt that one connection may have.
+pub const RANGES_PER_CONNECTION: usize = 16;
+/// Runs of new octets that the device keeps apart, over all frames of which others follow in the
+/// same frame: a segment that goes over ranges received before has a run on each side of them.
+pub const SHARED_RUNS: usize = 64;
+/// Pages of packet memory that segments beyond rcv_nxt never get: they stay for those in order, and
+/// hold an FPDU of 64 KiB in full frames of 1518 octets (270 pages) and what arrives meanwhile.
+pub const IN_ORDER_PAGES: usize = 288;
 /// Longest receive window a connection may have, in octets.
 pub const MAX_RECEIVE_WINDOW: u32 = 1 << 30;
-/// Runs of accepted octets that may be queued at one time in frames that hold several, but for the
-/// last run of each such frame.
-pub const SHARED_RUNS: usize = 512;
-/// log2 of the entries of the pool of received ranges beyond a gap.
-pub const RANGES_LOG2: usize = 8;
-/// Received ranges beyond a gap, over all connections.
-pub const RANGES: usize = 1 << RANGES_LOG2;
-/// Received ranges beyond a gap of one connection.
-pub const RANGES_PER_CONNECTION: usize = 16;
-/// Pages of packet memory that segments beyond a gap never get.
-pub const IN_ORDER_PAGES: usize = 64;

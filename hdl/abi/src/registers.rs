@@ -1,4 +1,5 @@
 //! BAR0: 32-bit little-endian registers, one doubleword an access.
+use crate::limits::{IN_ORDER_PAGES, PAGES};
 
 /// Size of BAR0 in octets.
 pub const BAR0_OCTETS: u64 = 4096;
@@ -47,6 +48,14 @@ pub const HOST_RING_SLOT_OCTETS_LOG2: u32 = 0x04c;
 pub const HOST_RING_CONSUMER: u32 = 0x050;
 /// Host receive ring: slots the device has filled, modulo 2^32 (read only).
 pub const HOST_RING_PRODUCER: u32 = 0x054;
+
+/// Pages of packet memory that segments beyond rcv_nxt may hold, those of all connections together.
+/// Bits 9:0; a value above [`EARLY_PAGES_MAX`] is taken as that, which is also the first value.
+pub const EARLY_PAGES: u32 = 0x05c;
+/// The same for the segments of one connection; taken likewise.
+pub const EARLY_SHARE: u32 = 0x060;
+/// Largest value of [`EARLY_PAGES`] and [`EARLY_SHARE`].
+pub const EARLY_PAGES_MAX: u32 = (PAGES - IN_ORDER_PAGES) as u32;
 
 /// Table command. A write starts the operation; a read gives [`TABLE_BUSY`] until it is done.
 pub const TABLE_COMMAND: u32 = 0x100;

@@ -6,10 +6,12 @@
 
 /// Write the entry from `TABLE_DATA`.
 pub const WRITE: u32 = 1;
-/// Read the entry into `TABLE_DATA` (tables [`TCP`] and [`REGION`] only; others read as zero).
+/// Read the entry into `TABLE_DATA` (tables [`TCP`], [`REGION`], [`EARLY`] and [`RANGE`] only;
+/// others read as zero).
 pub const READ: u32 = 2;
-/// Give the entry's resources back; only table [`MPA`] has this operation: it releases every page
-/// that the connection holds. The connection's [`LOOKUP`] entry must be cleared before.
+/// Give the entry's resources back. The connection's [`LOOKUP`] entry must be cleared before. Of
+/// table [`TCP`]: every received range of the connection is forgotten. Of table [`MPA`], after that:
+/// every page that the connection holds goes back to the pool. Other tables have no such operation.
 pub const RELEASE: u32 = 3;
 
 /// Connection lookup. Index: `way << 9 | slot`.
@@ -25,7 +27,8 @@ pub const RELEASE: u32 = 3;
 /// received segment carries them in source and destination. IPv4 addresses are the last four octets
 /// of their 16, the others zero. See [`hash_slot`] for the slot of each way.
 pub const LOOKUP: u32 = 1;
-/// TCP context. Index: connection.
+/// TCP context. Index: connection. A write sets no ranges: those of an earlier connection must have
+/// been released.
 ///
 /// | word | bits | meaning |
 /// |---|---|---|
@@ -33,7 +36,9 @@ pub const LOOKUP: u32 = 1;
 /// | 1 | | receive window in octets, at most `MAX_RECEIVE_WINDOW` |
 /// | 2 | | highest SEG.ACK seen (as last received; the driver orders it) |
 /// | 3 | 15:0 | SEG.WND of that segment, unscaled |
-/// | 3 | 16 | a FIN came with payload |
+/// | 3 | 16 | a FIN came with payload; it is due once rcv_nxt has come there: no range is left |
+/// | 3 | 21:17 | received ranges beyond rcv_nxt, 0..=16 (read only) |
+/// | 3 | 29:22 | number of the first of them, in table [`RANGE`] (read only) |
 pub const TCP: u32 = 2;
 /// MPA context. Index: connection. A write starts an empty stream.
 ///
@@ -83,6 +88,28 @@ pub const STAG: u32 = 8;
 /// | 4, 5 | 47:0 | octets |
 /// | 6, 7 | | bus address of the first octet minus its Tagged Offset, modulo 2^64 |
 pub const REGION: u32 = 9;
+/// What a connection holds beyond rcv_nxt. Index: connection. Read only.
+///
+/// | word | bits | meaning |
+/// |---|---|---|
+/// | 0 | 7:0 | number of the first range, in table [`RANGE`] |
+/// | 0 | 12:8 | ranges, 0..=16 |
+/// | 0 | 23:16 | number of the range changed last; it may have become in order since |
+/// | 1 | 9:0 | pages charged to the connection: those of the frames of its ranges |
+/// | 2 | 7:0 | segments that ask for a duplicate ACK at once, modulo 256 |
+///
+/// Such a segment lies beyond rcv_nxt, accepted or not, or has nothing new.
+pub const EARLY: u32 = 10;
+/// A received range beyond rcv_nxt. Index: number of the range. Read only.
+///
+/// | word | bits | meaning |
+/// |---|---|---|
+/// | 0 | | sequence number of its first octet |
+/// | 1 | | sequence number after its last octet |
+/// | 2 | 7:0 | number of the connection's next range in sequence order |
+/// | 2 | 8 | there is a next range |
+/// | 3 | 9:0 | pages charged for it |
+pub const RANGE: u32 = 11;
 
 /// The region may be written by RDMA Write.
 pub const RIGHT_REMOTE_WRITE: u32 = 1 << 0;

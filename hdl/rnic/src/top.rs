@@ -146,7 +146,7 @@ macro_rules! core {
             segment_event: Signal<Local, SegmentEvent>,
             fpdu_event: Signal<Local, FpduEvent>,
             front_counts: Signal<Local, Bits<8>>,
-            tcp_counts: Signal<Local, Bits<8>>,
+            tcp_counts: Signal<Local, Bits<10>>,
             placement_counts: Signal<Local, Bits<4>>,
             refusals: Signal<Local, Bits<COUNTERS>>,
             counts: Signal<Local, Bits<COUNTERS>>,
@@ -285,6 +285,9 @@ macro_rules! core {
                 self.manager.accepted.next = self.tcp.accepted.val();
                 self.manager.accepted_valid.next = self.tcp.accepted_valid.val();
                 self.tcp.accepted_ready.next = self.manager.accepted_ready.val();
+                self.tcp.key_free.next = self.manager.slot_free.val();
+                self.tcp.early_pages.next = self.csr.early_pages.val();
+                self.tcp.early_share.next = self.csr.early_share.val();
                 self.manager.host_frame.next = self.tcp.host_frame.val();
                 self.manager.host_frame_valid.next = self.tcp.host_frame_valid.val();
                 self.tcp.host_frame_ready.next = self.manager.host_frame_ready.val();
@@ -455,6 +458,10 @@ macro_rules! core {
                 for i in 1..8 {
                     self.counts.next =
                         self.counts.val().replace_bit(12 + i, self.tcp_counts.val().get_bit(i));
+                }
+                for i in 8..10 {
+                    self.counts.next =
+                        self.counts.val().replace_bit(33 + i, self.tcp_counts.val().get_bit(i));
                 }
                 self.counts.next = self.counts.val().replace_bit(20, self.ddp.count_fpdu.val());
                 self.counts.next =

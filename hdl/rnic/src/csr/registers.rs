@@ -18,7 +18,7 @@ const READABLE: usize = OFFSETS.len() + map::TABLE_DATA_WORDS;
 /// The same, filled up to four groups of eight with registers that read as zero.
 const PLACES: usize = 32;
 /// Offsets; `value[i]` in the kernel is what offset `i` of this list reads as.
-const OFFSETS: [u32; 19] = [
+const OFFSETS: [u32; 21] = [
     map::IDENTITY,
     map::REVISION,
     map::CAPABILITIES,
@@ -37,6 +37,8 @@ const OFFSETS: [u32; 19] = [
     map::HOST_RING_SLOT_OCTETS_LOG2,
     map::HOST_RING_CONSUMER,
     map::HOST_RING_PRODUCER,
+    map::EARLY_PAGES,
+    map::EARLY_SHARE,
     map::TABLE_COMMAND,
 ];
 
@@ -110,6 +112,10 @@ pub struct RegisterFile {
     pub host_ring_slot_octets_log2: Signal<Out, Bits<4>>,
     /// `HOST_RING_CONSUMER`.
     pub host_ring_consumer: Signal<Out, Bits<32>>,
+    /// `EARLY_PAGES`.
+    pub early_pages: Signal<Out, Bits<10>>,
+    /// `EARLY_SHARE`.
+    pub early_share: Signal<Out, Bits<10>>,
     address: DFF<Bits<10>>,
     data: DFF<Bits<32>>,
     decode_write: DFF<Bit>,
@@ -132,11 +138,14 @@ pub struct RegisterFile {
     ring_slots: DFF<Bits<5>>,
     ring_slot_octets: DFF<Bits<4>>,
     ring_consumed: DFF<Bits<32>>,
+    device_pages: DFF<Bits<10>>,
+    connection_pages: DFF<Bits<10>>,
     value: [Signal<Local, Bits<32>>; PLACES],
     gather: Signal<Local, Bits<32>>,
     hit: Signal<Local, Bits<32>>,
     write_hit: Signal<Local, Bits<32>>,
     page_aligned: Signal<Local, Bits<32>>,
+    early_limited: Signal<Local, Bits<10>>,
     space: Signal<Local, Bits<4>>,
     is_counter: Signal<Local, Bit>,
     at: [Constant<Bits<10>>; PLACES],
@@ -153,6 +162,8 @@ pub struct RegisterFile {
     slot_octets_log2_min: Constant<Bits<32>>,
     slot_octets_log2_max: Constant<Bits<32>>,
     slot_octets_log2_first: Constant<Bits<4>>,
+    early_pages_max: Constant<Bits<32>>,
+    early_pages_first: Constant<Bits<10>>,
 }
 
 impl RegisterFile {
@@ -202,6 +213,8 @@ impl RegisterFile {
             host_ring_slots_log2: Default::default(),
             host_ring_slot_octets_log2: Default::default(),
             host_ring_consumer: Default::default(),
+            early_pages: Default::default(),
+            early_share: Default::default(),
             address: Default::default(),
             data: Default::default(),
             decode_write: Default::default(),
@@ -224,11 +237,14 @@ impl RegisterFile {
             ring_slots: Default::default(),
             ring_slot_octets: Default::default(),
             ring_consumed: Default::default(),
+            device_pages: Default::default(),
+            connection_pages: Default::default(),
             value: std::array::from_fn(|_| Default::default()),
             gather: Default::default(),
             hit: Default::default(),
             write_hit: Default::default(),
             page_aligned: Default::default(),
+            early_limited: Default::default(),
             space: Default::default(),
             is_counter: Default::default(),
             at: std::array::from_fn(at),
@@ -244,6 +260,8 @@ impl RegisterFile {
             slot_octets_log2_min: number(7),
             slot_octets_log2_max: number(14),
             slot_octets_log2_first: Constant::new(14.into()),
+            early_pages_max: number(map::EARLY_PAGES_MAX),
+            early_pages_first: Constant::new(LiteralType::from(map::EARLY_PAGES_MAX).into()),
         }
     }
 }
@@ -281,6 +299,7 @@ impl Logic for RegisterFile {
             ring_slot_octets,
             ring_consumed
         );
+        dff_setup!(self, clock, device_pages, connection_pages);
 
         // First stage: hold the access.
         if self.register_read.val() | self.register_write.val() {
@@ -328,12 +347,14 @@ impl Logic for RegisterFile {
         self.value[15].next = bit_cast::<32, 4>(self.ring_slot_octets.q.val());
         self.value[16].next = self.ring_consumed.q.val();
         self.value[17].next = self.host_ring_producer.val();
-        self.value[18].next = 0.into();
+        self.value[18].next = bit_cast::<32, 10>(self.device_pages.q.val());
+        self.value[19].next = bit_cast::<32, 10>(self.connection_pages.q.val());
+        self.value[20].next = 0.into();
         if self.table_busy.val() {
-            self.value[18].next = self.busy_bit.val();
+            self.value[20].next = self.busy_bit.val();
         }
         for i in 0..10 {
-            self.value[i + 19].next = self.table_words.val().get_bits::<32>(i * 32);
+            self.value[i + 21].next = self.table_words.val().get_bits::<32>(i * 32);
         }
         for i in READABLE..PLACES {
             self.value[i].next = 0.into();
@@ -390,8 +411,18 @@ impl Logic for RegisterFile {
         if self.write_hit.val().get_bit(16) {
             self.ring_consumed.d.next = self.data.q.val();
         }
-        self.table_command_write.next = self.write_hit.val().get_bit(18);
-        self.table_word_write.next = self.write_hit.val().get_bits::<10>(19);
+        self.early_limited.next = self.data.q.val().get_bits::<10>(0);
+        if self.data.q.val() > self.early_pages_max.val() {
+            self.early_limited.next = self.early_pages_first.val();
+        }
+        if self.write_hit.val().get_bit(18) {
+            self.device_pages.d.next = self.early_limited.val();
+        }
+        if self.write_hit.val().get_bit(19) {
+            self.connection_pages.d.next = self.early_limited.val();
+        }
+        self.table_command_write.next = self.write_hit.val().get_bit(20);
+        self.table_word_write.next = self.write_hit.val().get_bits::<10>(21);
         self.table_write_data.next = self.data.q.val();
 
         // Fourth stage: the answer.
@@ -415,6 +446,8 @@ impl Logic for RegisterFile {
         self.host_ring_slots_log2.next = self.ring_slots.q.val();
         self.host_ring_slot_octets_log2.next = self.ring_slot_octets.q.val();
         self.host_ring_consumer.next = self.ring_consumed.q.val();
+        self.early_pages.next = self.device_pages.q.val();
+        self.early_share.next = self.connection_pages.q.val();
         if self.reset.val() {
             self.decode_write.d.next = false;
             self.decode_read.d.next = false;
@@ -433,6 +466,8 @@ impl Logic for RegisterFile {
             self.ring_slots.d.next = 0.into();
             self.ring_slot_octets.d.next = self.slot_octets_log2_first.val();
             self.ring_consumed.d.next = 0.into();
+            self.device_pages.d.next = self.early_pages_first.val();
+            self.connection_pages.d.next = self.early_pages_first.val();
         }
     }
 }

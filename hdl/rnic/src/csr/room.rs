@@ -64,6 +64,10 @@ pub struct Csr<const W: usize, const D: usize> {
     pub host_ring_slot_octets_log2: Signal<Out, Bits<4>>,
     /// Host ring: slots consumed.
     pub host_ring_consumer: Signal<Out, Bits<32>>,
+    /// Pages that segments beyond rcv_nxt may hold.
+    pub early_pages: Signal<Out, Bits<10>>,
+    /// The same for one connection.
+    pub early_share: Signal<Out, Bits<10>>,
     registers: RegisterFile,
     tables: TableEngine,
     counters: Counters,
@@ -103,6 +107,8 @@ impl<const W: usize, const D: usize> Default for Csr<W, D> {
             host_ring_slots_log2: Default::default(),
             host_ring_slot_octets_log2: Default::default(),
             host_ring_consumer: Default::default(),
+            early_pages: Default::default(),
+            early_share: Default::default(),
             registers: RegisterFile::new(W, D),
             tables: Default::default(),
             counters: Default::default(),
@@ -157,5 +163,7 @@ impl<const W: usize, const D: usize> Logic for Csr<W, D> {
         self.host_ring_slots_log2.next = self.registers.host_ring_slots_log2.val();
         self.host_ring_slot_octets_log2.next = self.registers.host_ring_slot_octets_log2.val();
         self.host_ring_consumer.next = self.registers.host_ring_consumer.val();
+        self.early_pages.next = self.registers.early_pages.val();
+        self.early_share.next = self.registers.early_share.val();
     }
 }

@@ -89,6 +89,8 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
         (map::HOST_RING_SLOTS_LOG2, 9, 9),
         (map::HOST_RING_SLOT_OCTETS_LOG2, 11, 11),
         (map::HOST_RING_CONSUMER, 0xffff_ffff, 0xffff_ffff),
+        (map::EARLY_PAGES, 300, 300),
+        (map::EARLY_SHARE, 0, 0),
     ];
     for (offset, written, _) in cases {
         write(&mut uut, offset, written);
@@ -105,6 +107,15 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
     assert_eq!(uut.host_ring_slots_log2.val(), 9u64);
     assert_eq!(uut.host_ring_slot_octets_log2.val(), 11u64);
     assert_eq!(uut.host_ring_consumer.val(), 0xffff_ffffu64);
+    assert_eq!(uut.early_pages.val(), 300u64);
+    assert_eq!(uut.early_share.val(), 0u64);
+    // In-order segments keep their pages whatever is written.
+    for (written, expected) in [(448, 448), (449, 448), (0x8000_0000, 448), (447, 447)] {
+        for offset in [map::EARLY_PAGES, map::EARLY_SHARE] {
+            write(&mut uut, offset, written);
+            assert_eq!(value(&mut uut, offset), expected, "{written} written");
+        }
+    }
     // What the map does not allow is not taken, and read-only registers stay.
     for (offset, written) in [
         (map::MAX_PAYLOAD, 3),
@@ -125,10 +136,10 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
     cycle(&mut uut);
     uut.reset.next = false;
     for (offset, _, _) in cases {
-        let first = if offset == map::HOST_RING_SLOT_OCTETS_LOG2 {
-            14
-        } else {
-            0
+        let first = match offset {
+            map::HOST_RING_SLOT_OCTETS_LOG2 => 14,
+            map::EARLY_PAGES | map::EARLY_SHARE => map::EARLY_PAGES_MAX,
+            _ => 0,
         };
         assert_eq!(
             value(&mut uut, offset),
@@ -142,7 +153,7 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
 fn unused_offsets_read_as_zero() {
     let mut uut = connected();
     for offset in [
-        0x01c, 0x038, 0x058, 0x104, 0x13c, 0x168, 0x3fc, 0x4a4, 0x4fc, 0x500, 0xffc,
+        0x01c, 0x038, 0x058, 0x064, 0x104, 0x13c, 0x168, 0x3fc, 0x4ac, 0x4fc, 0x500, 0xffc,
     ] {
         assert_eq!(value(&mut uut, offset), 0, "offset {offset:#x}");
     }
@@ -276,7 +287,7 @@ fn operations_and_tables_that_do_not_exist_are_not_started() {
     for (operation, table) in [
         (0, tables::TCP),
         (tables::WRITE, 0),
-        (tables::WRITE, 10),
+        (tables::WRITE, 12),
         (tables::READ, 15),
     ] {
         begin(&mut uut, operation, table, 0);
@@ -309,7 +320,7 @@ fn rust_and_verilog_agree() {
             // Mostly offsets that exist.
             let dword = [0u64, 0, 0x40, 0x100][random.below(4) as usize] + random.below(0x1c);
             uut.register_address.next = dword.into();
-            let command = map::table_command(random.below(4) as u32, random.below(11) as u32, 7);
+            let command = map::table_command(random.below(4) as u32, random.below(13) as u32, 7);
             let small = random.below(17);
             let value =
                 [random.below(1 << 32), small, u64::from(command)][random.below(3) as usize];

@@ -77,7 +77,7 @@ impl Bench {
             memory: vec![u64::MAX; PAGES * PAGE_OCTETS],
             table: vec![FrameEntry::default(); 1024],
             links: vec![0; 1024],
-            credits: 512,
+            credits: 64,
             ..Self::default()
         }
     }
@@ -121,6 +121,9 @@ impl Bench {
         let (Some(&(first, _)), number) = (pieces.first(), stream.number) else {
             return;
         };
+        if self.credits < pieces.len() as i64 {
+            return;
+        }
         let early = first > stream.next;
         let offset = 56 + random.below(80);
         let pages = self.store(left, right, offset);

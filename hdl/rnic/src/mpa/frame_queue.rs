@@ -85,7 +85,7 @@ pub struct FrameQueue {
     /// A chain can be taken.
     pub drop_ready: Signal<Out, Bit>,
     /// A slot from 512 on is free again: its lower bits.
-    pub slot_free: Signal<Out, Bits<9>>,
+    pub slot_free: Signal<Out, Bits<6>>,
     /// For one cycle.
     pub slot_free_valid: Signal<Out, Bit>,
     /// `first` and `amount` count; whatever was under way is forgotten.
@@ -398,7 +398,7 @@ impl Logic for FrameQueue {
             }
             FrontState::Next => self.state.d.next = FrontState::Compare,
         }
-        self.slot_free.next = self.front_slot.val().get_bits::<9>(0);
+        self.slot_free.next = self.front_slot.val().get_bits::<6>(0);
         self.slot_free_valid.next = self.leaves_front.val() & self.front_slot.val().get_bit(9);
         if self.leaves_front.val() {
             self.done.next = !self.beyond.q.val().any() & !self.some_left.val();

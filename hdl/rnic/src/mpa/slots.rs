@@ -1,18 +1,18 @@
 //! Free slots of the frame tables, for frames that hold several runs of accepted octets.
 //!
 //! ```text
-//! free ------> [ freed (FIFO, block RAM) ] --+
-//!              [ never used: counts up   ] --+--> slot
+//! free ------> [ freed (FIFO)           ] --+
+//!              [ never used: counts up  ] --+--> slot
 //! ```
 //!
 //! | enters     | slots that are free again                                                   |
-//! | leaves     | a free slot, 512 to 1023                                                    |
-//! | latency    | 5 cycles from `free_valid` to `slot`, if there was no other                 |
+//! | leaves     | a free slot, 512 to 575                                                     |
+//! | latency    | 1 cycle from `free_valid` to `slot`, if there was no other                  |
 //! | throughput | one slot per cycle each way                                                 |
 //! | units      | slots                                                                       |
 //!
 //! TCP holds a credit for each slot, so one is free whenever `take` comes.
-use crate::common::block_fifo::BlockFifo;
+use crate::common::fifo::Fifo;
 use rnic_abi::limits::SHARED_RUNS;
 use rust_hdl::prelude::*;
 
@@ -28,21 +28,26 @@ pub struct FreeSlots {
     /// It is taken.
     pub take: Signal<In, Bit>,
     /// Lower bits of a slot that is free again.
-    pub free: Signal<In, Bits<9>>,
+    pub free: Signal<In, Bits<6>>,
     /// For one cycle.
     pub free_valid: Signal<In, Bit>,
-    freed: BlockFifo<Bits<9>, 9, 10>,
+    freed: Fifo<Bits<6>, 6, 7>,
     // Slots that were never used begin here; when there is none left, its highest bit is set.
-    unused: DFF<Bits<10>>,
-    number: Signal<Local, Bits<9>>,
+    unused: DFF<Bits<7>>,
+    number: Signal<Local, Bits<6>>,
     exhausted: Signal<Local, Bit>,
-    one: Constant<Bits<10>>,
+    one: Constant<Bits<7>>,
     upper_half: Constant<Bits<10>>,
 }
 
 impl Default for FreeSlots {
     fn default() -> Self {
-        const { assert!(SHARED_RUNS == 512, "one slot per frame and shared run") }
+        const {
+            assert!(
+                SHARED_RUNS == 64,
+                "bit 6 of `unused` says that none is left"
+            )
+        }
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -50,7 +55,7 @@ impl Default for FreeSlots {
             take: Default::default(),
             free: Default::default(),
             free_valid: Default::default(),
-            freed: BlockFifo::new(1),
+            freed: Default::default(),
             unused: Default::default(),
             number: Default::default(),
             exhausted: Default::default(),
@@ -68,13 +73,13 @@ impl Logic for FreeSlots {
         self.freed.reset.next = self.reset.val();
         self.freed.data_in.next = self.free.val();
         self.freed.write.next = self.free_valid.val();
-        self.exhausted.next = self.unused.q.val().get_bit(9);
+        self.exhausted.next = self.unused.q.val().get_bit(6);
         self.freed.read.next = self.take.val() & self.exhausted.val();
-        self.number.next = self.unused.q.val().get_bits::<9>(0);
+        self.number.next = self.unused.q.val().get_bits::<6>(0);
         if self.exhausted.val() {
             self.number.next = self.freed.data_out.val();
         }
-        self.slot.next = self.upper_half.val() | bit_cast::<10, 9>(self.number.val());
+        self.slot.next = self.upper_half.val() | bit_cast::<10, 6>(self.number.val());
         if self.take.val() & !self.exhausted.val() {
             self.unused.d.next = self.unused.q.val() + self.one.val();
         }
@@ -88,13 +93,14 @@ impl Logic for FreeSlots {
 mod tests {
     use super::*;
     use crate::testkit::{lockstep, settle};
+    use rnic_abi::limits::PAGES;
 
     /// A slot is out once at a time, whether it was used before or not.
     #[test]
     fn lockstep_with_verilog_and_no_slot_is_given_twice() {
         let (mut out, mut reused, mut cycle) = (Vec::new(), 0, 0);
-        // A slot that was freed is offered again only after it has passed the block RAM.
-        let mut resting = [0u8; 8];
+        // A slot that was freed is offered again from the next cycle on.
+        let mut resting = [0u8; 2];
         let mut seen = vec![false; SHARED_RUNS];
         lockstep(
             "free_slots",
@@ -107,15 +113,12 @@ mod tests {
                 settle(uut);
                 let resting_now: u8 = resting.iter().sum();
                 let free = SHARED_RUNS - out.len() - usize::from(resting_now);
-                let wanted = [7, 1][(cycle / 1000) % 2];
+                let wanted = [7, 1][(cycle / 200) % 2];
                 uut.take.next = cycle > 2 && free > 0 && random.chance(wanted, 8);
                 if uut.take.next {
                     let slot = uut.slot.val().index();
-                    assert!(
-                        slot >= SHARED_RUNS && !out.contains(&slot),
-                        "{slot}, {random}"
-                    );
-                    reused += usize::from(std::mem::replace(&mut seen[slot - SHARED_RUNS], true));
+                    assert!(slot >= PAGES && !out.contains(&slot), "{slot}, {random}");
+                    reused += usize::from(std::mem::replace(&mut seen[slot - PAGES], true));
                     out.push(slot);
                 }
                 uut.free_valid.next = out.len() > 1 && random.chance(8 - wanted, 8);
@@ -123,7 +126,7 @@ mod tests {
                 resting[0] = u8::from(uut.free_valid.next);
                 if uut.free_valid.next {
                     let at = random.below(out.len() as u64 - 1) as usize;
-                    uut.free.next = ((out.remove(at) - SHARED_RUNS) as u64).into();
+                    uut.free.next = ((out.remove(at) - PAGES) as u64).into();
                 }
             },
         );

@@ -1,32 +1,36 @@
-//! Acceptance of segments: which payload octets of a frame are next in order, and where all other
-//! frames go.
+//! Acceptance of segments: which payload octets of a frame are taken, and where all other frames go.
 //!
 //! ```text
-//! frame, found --> Idle -> Fetch -> Load -> Judge -> Decide --> accepted | host_frame | release
-//!                   |      class      |  [ judge ]     |
-//!                   +-- address -> [ contexts ] <------+ rcv_nxt, SEG.ACK, SEG.WND, FIN
-//!                                      ^
-//! table bus --> TableWrite, TableRead -+
+//! frame, found --> Idle -> Fetch -> Load -> Judge -> Decide --+----------> accepted | host_frame |
+//!                   | |     class      |  [ judge ]           |    ^       release
+//!                   | +-- address -> [ contexts ] <-----------+    |
+//!                   |                  ^       rcv_nxt, ACK, FIN   |
+//! table bus [ tables ] <-> Table ------+                           |
+//!                                early, or ranges to go along -> Walk [ walk ]
 //! ```
 //!
-//! | latency    | 5 cycles, `frame_valid` to `accepted_valid`                              |
-//! | throughput | one frame per 5 cycles; `Judge` waits until all three outputs have room  |
-//! | units      | octets; sequence numbers modulo 2^32                                     |
-//! | tables     | `TCP`, read and write, between two frames                                |
+//! | latency    | 5 cycles, `frame_valid` to `accepted_valid`; with ranges to go along or     |
+//! |            | beyond a gap see [`super::walk`]                                            |
+//! | throughput | one frame per 5 cycles; `Judge` waits until all three outputs have room     |
+//! | units      | octets; sequence numbers modulo 2^32                                        |
 //!
 //! Serial on purpose: a context is written back before the next segment reads it. The arithmetic of
-//! the window is in [`super::judge`], the order of the tests in the room's door ([`super`]).
+//! the window is in [`super::judge`], what becomes of received ranges in [`super::walk`], the
+//! tables in [`super::tables`], the order of the tests in the room's door ([`super`]). A connection
+//! without ranges does not pay for them.
+use super::class::{FrameClass, FrameClassifier};
 use super::judge::SegmentJudge;
-use super::records::{LookupResult, TcpContext, WaitingFrame};
+use super::outcome::SegmentOutcome;
+use super::records::{LookupResult, TcpContext, WaitingFrame, WalkSegment};
+use super::tables::TcpTables;
+use super::walk::RangeWalk;
 use crate::common::ram::SdpRam;
 use crate::common::skid::Skid;
-use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, TableRequest, VERDICT_TCP};
-use rnic_abi::events::SegmentVerdict;
-use rnic_abi::tables;
+use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, TableRequest};
 use rust_hdl::prelude::*;
 
 /// Pulses of `counts`, one bit each.
-pub const COUNTS: usize = 8;
+pub const COUNTS: usize = 10;
 /// Bit of `counts`: `Counter::DropTcpChecksum`.
 pub const COUNT_CHECKSUM: usize = 0;
 /// Bit of `counts`: `Counter::TcpPureAck`.
@@ -39,10 +43,14 @@ pub const COUNT_IN_ORDER: usize = 3;
 pub const COUNT_TRIMMED: usize = 4;
 /// Bit of `counts`: `Counter::DropTcpDuplicate`.
 pub const COUNT_DUPLICATE: usize = 5;
-/// Bit of `counts`: `Counter::DropTcpOutOfOrder`.
+/// Bit of `counts`: `Counter::TcpOutOfOrder`.
 pub const COUNT_OUT_OF_ORDER: usize = 6;
 /// Bit of `counts`: `Counter::DropTcpOutsideWindow`.
 pub const COUNT_OUTSIDE_WINDOW: usize = 7;
+/// Bit of `counts`: `Counter::DropTcpNoRoom`.
+pub const COUNT_NO_ROOM: usize = 8;
+/// Bit of `counts`: `Counter::DropTcpNoRange`.
+pub const COUNT_NO_RANGE: usize = 9;
 
 /// What the machine does.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -55,31 +63,12 @@ pub enum AcceptState {
     Load,
     /// The judge compares.
     Judge,
-    /// Waits for room in all outputs, then the verdict.
+    /// The verdict, if there are no ranges to go along.
     Decide,
-    /// Stores the table bus' context.
-    TableWrite,
-    /// The context RAM has the table bus' address.
-    TableAddress,
-    /// The RAM reads for the table bus.
-    TableFetch,
-    /// The context goes to the table bus.
-    TableRead,
-}
-
-/// What a frame is before its context counts, in the order of the tests.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum FrameClass {
-    /// Not TCP, or of no connection.
-    Foreign,
-    /// TCP checksum wrong.
-    BadChecksum,
-    /// SYN, RST, URG, or FIN without payload.
-    Control,
-    /// No payload.
-    PureAck,
-    /// Payload.
-    Data,
+    /// The segment is compared with the ranges; its verdict comes last.
+    Walk,
+    /// Contexts and ranges are the table bus'.
+    Table,
 }
 
 /// Decides on one frame after the other.
@@ -97,7 +86,7 @@ pub struct SegmentAcceptance {
     pub frame_valid: Signal<In, Bit>,
     /// The frame is decided.
     pub frame_ready: Signal<Out, Bit>,
-    /// Octets accepted in order.
+    /// Octets accepted, in order or beyond a gap.
     pub accepted: Signal<Out, Accepted>,
     /// `accepted` holds a message.
     pub accepted_valid: Signal<Out, Bit>,
@@ -121,7 +110,13 @@ pub struct SegmentAcceptance {
     pub segment_event_valid: Signal<Out, Bit>,
     /// One-cycle pulses, see `COUNT_CHECKSUM` and the following.
     pub counts: Signal<Out, Bits<COUNTS>>,
-    /// Table bus; table `TCP` is answered here.
+    /// Register `EARLY_PAGES`.
+    pub early_pages: Signal<In, Bits<10>>,
+    /// Register `EARLY_SHARE`.
+    pub early_share: Signal<In, Bits<10>>,
+    /// MPA is done with a run that was not the last one of its frame, for one cycle.
+    pub key_free: Signal<In, Bit>,
+    /// Table bus; the tables `TCP`, `EARLY` and `RANGE` are answered here.
     pub table_request: Signal<In, TableRequest>,
     /// The request stands.
     pub table_valid: Signal<In, Bit>,
@@ -130,57 +125,44 @@ pub struct SegmentAcceptance {
     /// What was read, with `table_done`; zero otherwise.
     pub table_data: Signal<Out, Bits<128>>,
     contexts: SdpRam<TcpContext, 10>,
+    classifier: FrameClassifier,
     judge: SegmentJudge,
+    outcome: SegmentOutcome,
+    walk: RangeWalk,
+    tables: TcpTables,
     accepted_out: Skid<Accepted>,
     host_out: Skid<HostFrame>,
     release_out: Skid<PageChain>,
     state: DFF<AcceptState>,
-    frame_class: DFF<FrameClass>,
-    // `frame_class` is Data.
-    is_data: DFF<Bit>,
     connection: DFF<Bits<10>>,
     connected: DFF<Bit>,
     current: DFF<TcpContext>,
+    // `current` has ranges.
+    has_ranges: DFF<Bit>,
     trace: DFF<SegmentEvent>,
     trace_valid: DFF<Bit>,
     pulses: DFF<Bits<COUNTS>>,
-    done: DFF<Bit>,
-    data: DFF<Bits<128>>,
     flags: Signal<Local, Bits<6>>,
-    empty: Signal<Local, Bit>,
+    walks: Signal<Local, Bit>,
+    // The frame is decided: at once, or after a walk.
     decide: Signal<Local, Bit>,
+    settle: Signal<Local, Bit>,
+    segment: Signal<Local, WalkSegment>,
     message: Signal<Local, Accepted>,
     host_message: Signal<Local, HostFrame>,
     chain: Signal<Local, PageChain>,
     accepts: Signal<Local, Bit>,
     to_host: Signal<Local, Bit>,
-    updated: Signal<Local, TcpContext>,
-    request_data: Signal<Local, Bits<320>>,
-    request_index: Signal<Local, Bits<16>>,
-    request_here: Signal<Local, Bit>,
-    read_back: Signal<Local, Bits<113>>,
+    range_count: Signal<Local, Bits<5>>,
     counted: Signal<Local, Bits<COUNTS>>,
-    verdict_tcp: Constant<Bits<2>>,
-    table_tcp: Constant<Bits<4>>,
-    operation_write: Constant<Bits<2>>,
-    operation_read: Constant<Bits<2>>,
-    verdict_trimmed: Constant<Bits<3>>,
-    verdict_duplicate: Constant<Bits<3>>,
-    verdict_out_of_order: Constant<Bits<3>>,
     count_checksum: Constant<Bits<COUNTS>>,
     count_pure_ack: Constant<Bits<COUNTS>>,
     count_control: Constant<Bits<COUNTS>>,
-    count_in_order: Constant<Bits<COUNTS>>,
-    count_trimmed: Constant<Bits<COUNTS>>,
-    count_duplicate: Constant<Bits<COUNTS>>,
-    count_out_of_order: Constant<Bits<COUNTS>>,
-    count_outside_window: Constant<Bits<COUNTS>>,
 }
 
 impl Default for SegmentAcceptance {
     fn default() -> Self {
         let pulse = |bit: usize| Constant::new((1 as LiteralType).wrapping_shl(bit as u32).into());
-        let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -200,57 +182,45 @@ impl Default for SegmentAcceptance {
             segment_event: Default::default(),
             segment_event_valid: Default::default(),
             counts: Default::default(),
+            early_pages: Default::default(),
+            early_share: Default::default(),
+            key_free: Default::default(),
             table_request: Default::default(),
             table_valid: Default::default(),
             table_done: Default::default(),
             table_data: Default::default(),
             contexts: Default::default(),
+            classifier: Default::default(),
             judge: Default::default(),
+            outcome: Default::default(),
+            walk: Default::default(),
+            tables: Default::default(),
             accepted_out: Default::default(),
             host_out: Default::default(),
             release_out: Default::default(),
             state: Default::default(),
-            frame_class: Default::default(),
-            is_data: Default::default(),
             connection: Default::default(),
             connected: Default::default(),
             current: Default::default(),
+            has_ranges: Default::default(),
             trace: Default::default(),
             trace_valid: Default::default(),
             pulses: Default::default(),
-            done: Default::default(),
-            data: Default::default(),
             flags: Default::default(),
-            empty: Default::default(),
+            walks: Default::default(),
             decide: Default::default(),
+            settle: Default::default(),
+            segment: Default::default(),
             message: Default::default(),
             host_message: Default::default(),
             chain: Default::default(),
             accepts: Default::default(),
             to_host: Default::default(),
-            updated: Default::default(),
-            request_data: Default::default(),
-            request_index: Default::default(),
-            request_here: Default::default(),
-            read_back: Default::default(),
+            range_count: Default::default(),
             counted: Default::default(),
-            verdict_tcp: Constant::new(VERDICT_TCP.into()),
-            table_tcp: Constant::new(LiteralType::from(tables::TCP).into()),
-            operation_write: Constant::new(LiteralType::from(tables::WRITE).into()),
-            operation_read: Constant::new(LiteralType::from(tables::READ).into()),
-            verdict_trimmed: verdict(SegmentVerdict::Trimmed),
-            verdict_duplicate: verdict(SegmentVerdict::Duplicate),
-            verdict_out_of_order: verdict(SegmentVerdict::OutOfOrder),
             count_checksum: pulse(COUNT_CHECKSUM),
             count_pure_ack: pulse(COUNT_PURE_ACK),
             count_control: pulse(COUNT_CONTROL),
-            count_in_order: pulse(COUNT_IN_ORDER),
-            count_trimmed: Constant::new(
-                ((1 << COUNT_IN_ORDER) | (1 << COUNT_TRIMMED) as LiteralType).into(),
-            ),
-            count_duplicate: pulse(COUNT_DUPLICATE),
-            count_out_of_order: pulse(COUNT_OUT_OF_ORDER),
-            count_outside_window: pulse(COUNT_OUTSIDE_WINDOW),
         }
     }
 }
@@ -258,19 +228,15 @@ impl Default for SegmentAcceptance {
 impl Logic for SegmentAcceptance {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            state,
-            frame_class,
-            is_data,
-            connection,
-            connected,
-            current
-        );
-        dff_setup!(self, clock, trace, trace_valid, pulses, done, data);
+        dff_setup!(self, clock, state, connection, connected, current);
+        dff_setup!(self, clock, has_ranges, trace, trace_valid, pulses);
         self.contexts.clock.next = self.clock.val();
+        self.classifier.clock.next = self.clock.val();
         self.judge.clock.next = self.clock.val();
+        self.walk.clock.next = self.clock.val();
+        self.walk.reset.next = self.reset.val();
+        self.tables.clock.next = self.clock.val();
+        self.tables.reset.next = self.reset.val();
         self.accepted_out.clock.next = self.clock.val();
         self.accepted_out.reset.next = self.reset.val();
         self.host_out.clock.next = self.clock.val();
@@ -289,8 +255,6 @@ impl Logic for SegmentAcceptance {
         self.segment_event.next = self.trace.q.val();
         self.segment_event_valid.next = self.trace_valid.q.val();
         self.counts.next = self.pulses.q.val();
-        self.table_done.next = self.done.q.val();
-        self.table_data.next = self.data.q.val();
 
         // The judge follows the context RAM; its answer counts in state Decide.
         self.judge.seg_seq.next = self.frame.val().seg_seq;
@@ -299,7 +263,47 @@ impl Logic for SegmentAcceptance {
         self.judge.rcv_nxt.next = self.contexts.read_data.val().rcv_nxt;
         self.judge.window.next = self.contexts.read_data.val().window;
         self.flags.next = self.frame.val().flags;
-        self.empty.next = self.frame.val().payload_octets == 0;
+        self.classifier.frame.next = self.frame.val();
+        self.classifier.connected.next = self.connected.q.val();
+        self.classifier.classify.next = self.state.q.val() == AcceptState::Fetch;
+
+        // The segment goes along the ranges, if it is early or there are some.
+        self.walks.next = self.classifier.is_data.val()
+            & (self.judge.early.val() | (self.judge.accept.val() & self.has_ranges.q.val()));
+        self.decide.next = (self.state.q.val() == AcceptState::Decide) & !self.walks.val();
+        self.settle.next = self.walk.done.val() & (self.state.q.val() == AcceptState::Walk);
+        self.segment.next.early = self.judge.early.val();
+        self.segment.next.trimmed = self.judge.cut.val();
+        self.segment.next.left_distance = 0.into();
+        self.segment.next.left = self.current.q.val().rcv_nxt;
+        if self.judge.early.val() {
+            self.segment.next.left_distance = self.judge.distance.val();
+            self.segment.next.left = self.frame.val().seg_seq;
+        }
+        self.segment.next.right_distance = self.judge.end_in_window.val();
+        self.segment.next.right = self.judge.rcv_nxt_after.val();
+        self.segment.next.origin = self.judge.offset.val();
+        self.walk.start.next = (self.state.q.val() == AcceptState::Decide) & self.walks.val();
+        self.walk.purge.next = self.tables.purge.val();
+        self.walk.frame.next = self.frame.val();
+        self.walk.segment.next = self.segment.val();
+        self.walk.connection.next = self.connection.q.val();
+        self.walk.current.next = self.current.q.val();
+        self.walk.early_pages.next = self.early_pages.val();
+        self.walk.early_share.next = self.early_share.val();
+        self.walk.key_free.next = self.key_free.val();
+        self.walk.message_ready.next = self.accepted_out.s_ready.val();
+        self.walk.peek.next = self.tables.peek.val();
+        self.walk.peek_number.next = self.tables.peek_number.val();
+        self.tables.table_request.next = self.table_request.val();
+        self.tables.table_valid.next = self.table_valid.val();
+        self.tables.grant.next = self.state.q.val() == AcceptState::Table;
+        self.tables.current.next = self.current.q.val();
+        self.tables.range.next = self.walk.range.val();
+        self.tables.purged.next = self.walk.done.val();
+        self.tables.message_waits.next = self.accepted_out.m_valid.val();
+        self.table_done.next = self.tables.table_done.val();
+        self.table_data.next = self.tables.table_data.val();
 
         // The three messages; the class and the verdict say which one is sent.
         self.message.next.connection = self.connection.q.val();
@@ -316,6 +320,9 @@ impl Logic for SegmentAcceptance {
         self.message.next.first = true;
         self.message.next.last = true;
         self.message.next.purges = false;
+        if self.state.q.val() != AcceptState::Decide {
+            self.message.next = self.walk.message.val();
+        }
         self.accepted_out.s_data.next = self.message.val();
         self.host_message.next.head_page = self.frame.val().head_page;
         self.host_message.next.tail_page = self.frame.val().tail_page;
@@ -324,96 +331,71 @@ impl Logic for SegmentAcceptance {
         self.chain.next.head_page = self.frame.val().head_page;
         self.chain.next.tail_page = self.frame.val().tail_page;
         self.release_out.s_data.next = self.chain.val();
-        self.to_host.next = (self.frame_class.q.val() == FrameClass::Foreign)
-            | (self.frame_class.q.val() == FrameClass::Control);
-        self.accepts.next = self.is_data.q.val() & self.judge.accept.val();
-        self.decide.next = self.state.q.val() == AcceptState::Decide;
-        self.frame_ready.next = self.decide.val();
-        self.accepted_out.s_valid.next = self.decide.val() & self.accepts.val();
+        self.to_host.next = (self.classifier.kind.val() == FrameClass::Foreign)
+            | (self.classifier.kind.val() == FrameClass::Control);
+        self.accepts.next = self.classifier.is_data.val() & self.judge.accept.val();
+        self.frame_ready.next = self.decide.val() | self.settle.val();
+        self.accepted_out.s_valid.next =
+            (self.decide.val() & self.accepts.val()) | self.walk.message_valid.val();
         self.host_out.s_valid.next = self.decide.val() & self.to_host.val();
         self.release_out.s_valid.next =
-            self.decide.val() & !self.to_host.val() & !self.accepts.val();
+            (self.decide.val() & !self.to_host.val() & !self.accepts.val())
+                | (self.settle.val() & self.walk.refused.val());
         self.trace.d.next.connection = self.connection.q.val();
-        self.trace.d.next.verdict = self.judge.verdict.val();
+        self.trace.d.next.verdict = self.outcome.verdict.val();
         self.trace.d.next.seg_seq = self.frame.val().seg_seq;
         self.trace.d.next.seg_len = self.frame.val().payload_octets;
         self.trace_valid.d.next =
-            self.decide.val() & (self.frame_class.q.val() == FrameClass::Data);
-        self.counted.next = 0.into();
+            (self.decide.val() & self.classifier.is_data.val()) | self.settle.val();
 
         // The context after a segment that counts, or the table bus' words.
-        self.updated.next = self.current.q.val();
-        self.updated.next.seg_ack = self.frame.val().seg_ack;
-        self.updated.next.seg_wnd = self.frame.val().seg_wnd;
-        if self.accepts.val() {
-            self.updated.next.rcv_nxt = self.judge.rcv_nxt_after.val();
-            self.updated.next.fin = self.current.q.val().fin
-                | (self.flags.val().get_bit(0) & self.judge.to_the_end.val());
-        }
-        self.request_data.next = self.table_request.val().data;
-        self.request_index.next = self.table_request.val().index;
-        if self.state.q.val() == AcceptState::TableWrite {
-            self.updated.next.rcv_nxt = self.request_data.val().get_bits::<32>(0);
-            self.updated.next.window = self.request_data.val().get_bits::<32>(32);
-            self.updated.next.seg_ack = self.request_data.val().get_bits::<32>(64);
-            self.updated.next.seg_wnd = self.request_data.val().get_bits::<16>(96);
-            self.updated.next.fin = self.request_data.val().get_bit(112);
-        }
-        self.contexts.write_data.next = self.updated.val();
-        self.contexts.write_address.next = self.connection.q.val();
+        self.outcome.current.next = self.current.q.val();
+        self.outcome.is_data.next = self.classifier.is_data.val();
+        self.outcome.seg_ack.next = self.frame.val().seg_ack;
+        self.outcome.seg_wnd.next = self.frame.val().seg_wnd;
+        self.outcome.fin.next = self.flags.val().get_bit(0);
+        self.outcome.judged.next = self.judge.verdict.val();
+        self.outcome.accept.next = self.judge.accept.val();
+        self.outcome.early.next = self.judge.early.val();
+        self.outcome.to_the_end.next = self.judge.to_the_end.val();
+        self.outcome.rcv_nxt_after.next = self.judge.rcv_nxt_after.val();
+        self.outcome.settle.next = self.settle.val();
+        self.outcome.walked.next = self.walk.verdict.val();
+        self.outcome.refused.next = self.walk.refused.val();
+        self.outcome.trimmed.next = self.walk.trimmed.val();
+        self.outcome.complete.next = self.walk.complete.val();
+        self.outcome.result.next = self.walk.result.val();
+        self.contexts.write_data.next = self.outcome.updated.val();
         self.contexts.write_enable.next = false;
+        if self.state.q.val() == AcceptState::Table {
+            self.contexts.write_data.next = self.tables.written.val();
+            self.contexts.write_enable.next = self.tables.write.val();
+        }
+        self.contexts.write_address.next = self.connection.q.val();
         self.contexts.read_address.next = self.connection.q.val();
-        self.request_here.next = self.table_valid.val()
-            & !self.done.q.val()
-            & (self.table_request.val().table == self.table_tcp.val());
-        self.read_back.next = self.contexts.read_data.val().into();
-        self.done.d.next = false;
-        self.data.d.next = 0.into();
+        self.counted.next = 0.into();
+        self.range_count.next = self.current.q.val().ranges;
 
         match self.state.q.val() {
             AcceptState::Idle => {
                 self.contexts.read_address.next = self.found.val().connection;
-                if self.request_here.val() {
-                    self.connection.d.next = self.request_index.val().get_bits::<10>(0);
-                    if self.table_request.val().operation == self.operation_write.val() {
-                        self.state.d.next = AcceptState::TableWrite;
-                    } else if self.table_request.val().operation == self.operation_read.val() {
-                        self.state.d.next = AcceptState::TableAddress;
-                    } else {
-                        self.done.d.next = true;
-                    }
+                if self.tables.wants.val() {
+                    self.connection.d.next = self.tables.connection.val();
+                    self.state.d.next = AcceptState::Table;
                 } else if self.frame_valid.val() {
                     self.connection.d.next = self.found.val().connection;
                     self.connected.d.next = self.found.val().hit;
                     self.state.d.next = AcceptState::Fetch;
                 }
             }
-            AcceptState::Fetch => {
-                self.is_data.d.next = false;
-                if (self.frame.val().verdict != self.verdict_tcp.val()) | !self.connected.q.val() {
-                    self.frame_class.d.next = FrameClass::Foreign;
-                } else if !self.frame.val().checksum_good {
-                    self.frame_class.d.next = FrameClass::BadChecksum;
-                } else if self.flags.val().get_bit(1)
-                    | self.flags.val().get_bit(2)
-                    | self.flags.val().get_bit(5)
-                    | (self.flags.val().get_bit(0) & self.empty.val())
-                {
-                    self.frame_class.d.next = FrameClass::Control;
-                } else if self.empty.val() {
-                    self.frame_class.d.next = FrameClass::PureAck;
-                } else {
-                    self.frame_class.d.next = FrameClass::Data;
-                    self.is_data.d.next = true;
-                }
-                self.state.d.next = AcceptState::Load;
-            }
+            AcceptState::Fetch => self.state.d.next = AcceptState::Load,
             AcceptState::Load => {
                 self.current.d.next = self.contexts.read_data.val();
                 self.state.d.next = AcceptState::Judge;
             }
-            // Waits for room for every message; none but Decide takes it away.
+            // Waits for room for every message; none but this frame takes it away.
             AcceptState::Judge => {
+                self.has_ranges.d.next = self.range_count.val().any();
                 if self.accepted_out.s_ready.val()
                     & self.host_out.s_ready.val()
                     & self.release_out.s_ready.val()
@@ -422,7 +404,7 @@ impl Logic for SegmentAcceptance {
                 }
             }
             AcceptState::Decide => {
-                match self.frame_class.q.val() {
+                match self.classifier.kind.val() {
                     FrameClass::Foreign => {}
                     FrameClass::BadChecksum => self.counted.next = self.count_checksum.val(),
                     FrameClass::Control => self.counted.next = self.count_control.val(),
@@ -431,47 +413,38 @@ impl Logic for SegmentAcceptance {
                         self.contexts.write_enable.next = true;
                     }
                     FrameClass::Data => {
-                        self.contexts.write_enable.next = true;
-                        if self.judge.verdict.val() == self.verdict_trimmed.val() {
-                            self.counted.next = self.count_trimmed.val();
-                        } else if self.judge.accept.val() {
-                            self.counted.next = self.count_in_order.val();
-                        } else if self.judge.verdict.val() == self.verdict_duplicate.val() {
-                            self.counted.next = self.count_duplicate.val();
-                        } else if self.judge.verdict.val() == self.verdict_out_of_order.val() {
-                            self.counted.next = self.count_out_of_order.val();
-                        } else {
-                            self.counted.next = self.count_outside_window.val();
+                        if !self.walks.val() {
+                            self.counted.next = self.outcome.counts.val();
+                            self.contexts.write_enable.next = true;
                         }
                     }
                     _ => {}
                 }
                 self.state.d.next = AcceptState::Idle;
+                if self.walks.val() {
+                    self.state.d.next = AcceptState::Walk;
+                }
             }
-            AcceptState::TableWrite => {
-                self.contexts.write_enable.next = true;
-                self.done.d.next = true;
-                self.state.d.next = AcceptState::Idle;
+            AcceptState::Walk => {
+                if self.walk.done.val() {
+                    self.counted.next = self.outcome.counts.val();
+                    self.contexts.write_enable.next = true;
+                    self.state.d.next = AcceptState::Idle;
+                }
             }
-            AcceptState::TableAddress => self.state.d.next = AcceptState::TableFetch,
-            AcceptState::TableFetch => self.state.d.next = AcceptState::TableRead,
-            AcceptState::TableRead => {
-                self.data.d.next = bit_cast::<128, 113>(self.read_back.val());
-                self.done.d.next = true;
-                self.state.d.next = AcceptState::Idle;
+            AcceptState::Table => {
+                self.current.d.next = self.contexts.read_data.val();
+                if self.tables.finished.val() {
+                    self.state.d.next = AcceptState::Idle;
+                }
             }
             _ => {}
         }
-        self.pulses.d.next = 0.into();
-        if self.decide.val() {
-            self.pulses.d.next = self.counted.val();
-        }
+        self.pulses.d.next = self.counted.val();
         if self.reset.val() {
             self.state.d.next = AcceptState::Idle;
             self.trace_valid.d.next = false;
             self.pulses.d.next = 0.into();
-            self.done.d.next = false;
-            self.data.d.next = 0.into();
         }
     }
 }

@@ -42,10 +42,19 @@ pub struct SegmentJudge {
     pub octets: Signal<Out, Bits<14>>,
     /// The first of them in the stored frame.
     pub offset: Signal<Out, Bits<14>>,
-    /// rcv_nxt after them.
+    /// rcv_nxt after them; of an early segment, what follows its last octet within the window.
     pub rcv_nxt_after: Signal<Out, Bits<32>>,
-    /// The segment's last octet is among them.
+    /// The segment's last octet is among them, or lies within the window of an early segment.
     pub to_the_end: Signal<Out, Bit>,
+    /// The segment begins beyond rcv_nxt and within the window: the verdict is `OutOfOrder`.
+    /// `offset` is then where rcv_nxt would lie in the stored frame, modulo 2^14.
+    pub early: Signal<Out, Bit>,
+    /// The segment begins before rcv_nxt.
+    pub cut: Signal<Out, Bit>,
+    /// Distance of SEG.SEQ from rcv_nxt, signed.
+    pub distance: Signal<Out, Bits<32>>,
+    /// Distance from rcv_nxt of what follows the segment's last octet within the window.
+    pub end_in_window: Signal<Out, Bits<32>>,
     // SEG.SEQ + SEG.LEN, one cycle after the segment's ports.
     seq_end: DFF<Bits<32>>,
     // First cycle: distances from rcv_nxt of the first octet and of the one after the last.
@@ -92,6 +101,10 @@ impl Default for SegmentJudge {
             offset: Default::default(),
             rcv_nxt_after: Default::default(),
             to_the_end: Default::default(),
+            early: Default::default(),
+            cut: Default::default(),
+            distance: Default::default(),
+            end_in_window: Default::default(),
             seq_end: Default::default(),
             start: Default::default(),
             end_distance: Default::default(),
@@ -189,9 +202,14 @@ impl Logic for SegmentJudge {
         self.accept.next = self.accepting.val();
         self.offset.next = self.offset_held.q.val();
         self.to_the_end.next = !self.overhangs.q.val();
+        self.early.next = self.beyond.q.val() & !self.outside.q.val();
+        self.cut.next = self.starts_before.q.val();
+        self.distance.next = self.start.q.val();
+        self.end_in_window.next = self.end_distance.q.val();
         self.octets.next = self.end_low.q.val();
         self.rcv_nxt_after.next = self.seq_end.q.val();
         if self.overhangs.q.val() {
+            self.end_in_window.next = self.held_window.q.val();
             self.octets.next = self.window_low.q.val();
             self.rcv_nxt_after.next = self.edge_held.q.val();
         }
@@ -210,7 +228,9 @@ mod tests {
         verdict: SegmentVerdict,
         octets: u64,
         offset: u64,
-        rcv_nxt_after: u32,
+        distance: u64,
+        end: u64,
+        after: u32,
         to_the_end: bool,
     }
 
@@ -234,9 +254,11 @@ mod tests {
         Expected {
             verdict,
             octets: octets as u64,
-            offset: (offset - distance.min(0)) as u64,
-            rcv_nxt_after: rcv_nxt.wrapping_add(octets as u32),
-            to_the_end: octets == distance + length,
+            offset: (offset - distance) as u64 % (1 << 14),
+            distance: distance as u32 as u64,
+            end: (first + octets) as u64,
+            after: rcv_nxt.wrapping_add((first + octets) as u32),
+            to_the_end: first + octets == distance + length,
         }
     }
 
@@ -298,12 +320,22 @@ mod tests {
                         SegmentVerdict::InOrder | SegmentVerdict::Trimmed
                     );
                     assert_eq!(uut.accept.val(), accepted, "{context}");
+                    let early = expected.verdict == SegmentVerdict::OutOfOrder;
+                    assert_eq!(uut.early.val(), early, "{context}");
+                    if early {
+                        assert_eq!(uut.distance.val(), expected.distance, "{context}");
+                        assert_eq!(uut.offset.val(), expected.offset, "{context}");
+                    }
+                    if accepted || early {
+                        assert_eq!(uut.cut.val(), expected.verdict == SegmentVerdict::Trimmed);
+                        assert_eq!(uut.end_in_window.val(), expected.end, "{context}");
+                        let after = u64::from(expected.after);
+                        assert_eq!(uut.rcv_nxt_after.val(), after, "{context}");
+                        assert_eq!(uut.to_the_end.val(), expected.to_the_end, "{context}");
+                    }
                     if accepted {
                         assert_eq!(uut.octets.val(), expected.octets, "{context}");
                         assert_eq!(uut.offset.val(), expected.offset, "{context}");
-                        let after = u64::from(expected.rcv_nxt_after);
-                        assert_eq!(uut.rcv_nxt_after.val(), after, "{context}");
-                        assert_eq!(uut.to_the_end.val(), expected.to_the_end, "{context}");
                     }
                 }
                 cycle += 1;

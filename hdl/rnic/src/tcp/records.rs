@@ -1,7 +1,7 @@
 //! What the TCP blocks keep and hand each other inside the room, field by field.
 //!
-//! `LookupEntry` and `TcpContext` are the entries of the tables `LOOKUP` and `TCP` of
-//! `rnic_abi::tables`; the other structs never leave the room.
+//! `LookupEntry`, `TcpContext` and `EarlyRange` are the entries of the tables `LOOKUP`, `TCP` (with
+//! `EARLY`) and `RANGE` of `rnic_abi::tables`; the other structs never leave the room.
 // LogicStruct derives accessors without documentation; every field here is documented by hand.
 #![allow(missing_docs)]
 use super::hash::KEY_BITS;
@@ -51,8 +51,52 @@ pub struct TcpContext {
     pub seg_ack: Bits<32>,
     /// SEG.WND of that segment, unscaled.
     pub seg_wnd: Bits<16>,
-    /// A FIN came with payload, and all of that payload was accepted.
+    /// A FIN came with payload, and all of that payload is there.
     pub fin: Bit,
+    /// Received ranges beyond `rcv_nxt`.
+    pub ranges: Bits<5>,
+    /// Number of the first of them.
+    pub first_range: Bits<8>,
+    /// Number of the range changed last; it may have become in order since.
+    pub last_range: Bits<8>,
+    /// Pages charged for the ranges.
+    pub early_pages: Bits<10>,
+    /// Segments that ask for a duplicate ACK, modulo 256.
+    pub answers: Bits<8>,
+}
+
+/// A received range beyond `rcv_nxt`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct EarlyRange {
+    /// Sequence number of its first octet.
+    pub left: Bits<32>,
+    /// Sequence number after its last octet.
+    pub right: Bits<32>,
+    /// Pages charged for it.
+    pub pages: Bits<10>,
+    /// Number of the next range of the connection.
+    pub following: Bits<8>,
+    /// There is a next range.
+    pub has_following: Bit,
+}
+
+/// A segment with payload on its way through the ranges; the clipped segment is `[left, right)`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct WalkSegment {
+    /// It begins beyond `rcv_nxt`.
+    pub early: Bit,
+    /// It was cut at `rcv_nxt`.
+    pub trimmed: Bit,
+    /// Distance of `left` from `rcv_nxt`.
+    pub left_distance: Bits<32>,
+    /// Distance of `right` from `rcv_nxt`, above that of `left`.
+    pub right_distance: Bits<32>,
+    /// Sequence number `left`.
+    pub left: Bits<32>,
+    /// Sequence number `right`.
+    pub right: Bits<32>,
+    /// Place in the stored frame that `rcv_nxt` has or would have, modulo 2^14.
+    pub origin: Bits<14>,
 }
 
 /// A stored frame that waits for its lookup: [`crate::messages::StoredFrame`] without the key.

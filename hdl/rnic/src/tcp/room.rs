@@ -35,7 +35,7 @@ pub struct TcpRoom {
     pub stored_valid: Signal<In, Bit>,
     /// It is taken.
     pub stored_ready: Signal<Out, Bit>,
-    /// Octets accepted in order.
+    /// Octets accepted, in order or beyond a gap.
     pub accepted: Signal<Out, Accepted>,
     /// `accepted` holds a message.
     pub accepted_valid: Signal<Out, Bit>,
@@ -59,7 +59,13 @@ pub struct TcpRoom {
     pub segment_event_valid: Signal<Out, Bit>,
     /// One-cycle pulses, see `accept::COUNT_CHECKSUM` and the following.
     pub counts: Signal<Out, Bits<COUNTS>>,
-    /// Table bus; tables `LOOKUP` and `TCP` are answered here.
+    /// Register `EARLY_PAGES`.
+    pub early_pages: Signal<In, Bits<10>>,
+    /// Register `EARLY_SHARE`.
+    pub early_share: Signal<In, Bits<10>>,
+    /// MPA is done with a run that was not the last one of its frame, for one cycle.
+    pub key_free: Signal<In, Bit>,
+    /// Table bus; tables `LOOKUP`, `TCP`, `EARLY` and `RANGE` are answered here.
     pub table_request: Signal<In, TableRequest>,
     /// The request stands.
     pub table_valid: Signal<In, Bit>,
@@ -110,6 +116,9 @@ impl Default for TcpRoom {
             segment_event: Default::default(),
             segment_event_valid: Default::default(),
             counts: Default::default(),
+            early_pages: Default::default(),
+            early_share: Default::default(),
+            key_free: Default::default(),
             table_request: Default::default(),
             table_valid: Default::default(),
             table_done: Default::default(),
@@ -201,6 +210,9 @@ impl Logic for TcpRoom {
         self.segment_event.next = self.acceptance.segment_event.val();
         self.segment_event_valid.next = self.acceptance.segment_event_valid.val();
         self.counts.next = self.acceptance.counts.val();
+        self.acceptance.early_pages.next = self.early_pages.val();
+        self.acceptance.early_share.next = self.early_share.val();
+        self.acceptance.key_free.next = self.key_free.val();
 
         // Table bus. LOOKUP: store, then wait for the frames that were here before.
         self.acceptance.table_request.next = self.table_request.val();

@@ -2,4 +2,7 @@
 
 mod keys;
 mod lookup;
+mod model;
+mod ranges;
 mod room;
+mod traffic;

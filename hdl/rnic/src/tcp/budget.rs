@@ -1,0 +1,182 @@
+//! Pages that segments beyond rcv_nxt hold, and whether another frame's fit beside them.
+//!
+//! ```text
+//! frame_octets --> pages --+--> + connection_pages <= early_share --+
+//!                          +--> + device_pages     <= early_pages --+--> fits
+//!                                     ^ charge, refund
+//! ```
+//!
+//! | latency    | at most 3 cycles, any input to `fits`                                       |
+//! | throughput | one frame per cycle; one charge or refund per cycle                         |
+//! | units      | pages of `rnic_abi::limits::PAGE_OCTETS`; octets without the pad            |
+//!
+//! A frame is charged whole, whatever of it is new: its pages stay while any octet of it is needed.
+//! The limits leave `IN_ORDER_PAGES` to what comes in order, which is never charged.
+use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGE_OCTETS};
+use rust_hdl::prelude::*;
+
+const _: () = assert!(
+    PAGE_OCTETS == 256,
+    "pages are octets shifted right by eight"
+);
+
+/// Keeps the device's account and compares both accounts with their limits.
+#[derive(LogicBlock)]
+pub struct EarlyBudget {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; nothing is charged.
+    pub reset: Signal<In, Bit>,
+    /// Octets of the frame, without pad and FCS.
+    pub frame_octets: Signal<In, Bits<14>>,
+    /// Pages charged to its connection.
+    pub connection_pages: Signal<In, Bits<10>>,
+    /// Register `EARLY_PAGES`.
+    pub early_pages: Signal<In, Bits<10>>,
+    /// Register `EARLY_SHARE`.
+    pub early_share: Signal<In, Bits<10>>,
+    /// Charges the frame's pages to the device.
+    pub charge: Signal<In, Bit>,
+    /// Takes `refund_pages` off again; never together with `charge`.
+    pub refund: Signal<In, Bit>,
+    /// Pages no longer held.
+    pub refund_pages: Signal<In, Bits<10>>,
+    /// Pages of the frame, one cycle after `frame_octets`.
+    pub frame_pages: Signal<Out, Bits<10>>,
+    /// The frame's pages fit into both accounts.
+    pub fits: Signal<Out, Bit>,
+    pages: DFF<Bits<10>>,
+    device: DFF<Bits<10>>,
+    connection_sum: DFF<Bits<10>>,
+    device_sum: DFF<Bits<10>>,
+    found: DFF<Bit>,
+    rounded: Signal<Local, Bits<15>>,
+    whole: Signal<Local, Bits<7>>,
+    round_up: Constant<Bits<15>>,
+}
+
+impl Default for EarlyBudget {
+    fn default() -> Self {
+        let round_up = (FRAME_PAD_OCTETS + PAGE_OCTETS - 1) as u64;
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            frame_octets: Default::default(),
+            connection_pages: Default::default(),
+            early_pages: Default::default(),
+            early_share: Default::default(),
+            charge: Default::default(),
+            refund: Default::default(),
+            refund_pages: Default::default(),
+            frame_pages: Default::default(),
+            fits: Default::default(),
+            pages: Default::default(),
+            device: Default::default(),
+            connection_sum: Default::default(),
+            device_sum: Default::default(),
+            found: Default::default(),
+            rounded: Default::default(),
+            whole: Default::default(),
+            round_up: Constant::new(round_up.into()),
+        }
+    }
+}
+
+impl Logic for EarlyBudget {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            pages,
+            device,
+            connection_sum,
+            device_sum,
+            found
+        );
+        self.rounded.next = bit_cast::<15, 14>(self.frame_octets.val()) + self.round_up.val();
+        self.whole.next = self.rounded.val().get_bits::<7>(8);
+        self.pages.d.next = bit_cast::<10, 7>(self.whole.val());
+        self.frame_pages.next = self.pages.q.val();
+        if self.charge.val() {
+            self.device.d.next = self.device.q.val() + self.pages.q.val();
+        } else if self.refund.val() {
+            self.device.d.next = self.device.q.val() - self.refund_pages.val();
+        }
+        // No sum exceeds 10 bits: an account ends 64 pages below 512, a frame has at most 64.
+        self.connection_sum.d.next = self.connection_pages.val() + self.pages.q.val();
+        self.device_sum.d.next = self.device.q.val() + self.pages.q.val();
+        self.found.d.next = (self.connection_sum.q.val() <= self.early_share.val())
+            & (self.device_sum.q.val() <= self.early_pages.val());
+        self.fits.next = self.found.q.val();
+        if self.reset.val() {
+            self.device.d.next = 0.into();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::lockstep;
+
+    #[test]
+    fn a_frame_fits_while_both_accounts_stay_within_their_limits() {
+        let (mut cycle, mut device, mut answers) = (0, 0u64, [0usize; 2]);
+        let mut held: Vec<u64> = Vec::new();
+        let (mut octets, mut connection, mut share, mut limit) = (0, 0, 0, 0);
+        lockstep(
+            "early_budget",
+            EarlyBudget::default(),
+            16_000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                uut.reset.next = cycle == 8_000;
+                (uut.charge.next, uut.refund.next) = (false, false);
+                if cycle == 8_000 {
+                    device = 0;
+                    held.clear();
+                }
+                // Accounts change in cycle 0 of eight, the question follows, cycle 6 has the answer.
+                let pages = (octets + 2u64).div_ceil(256);
+                match cycle % 8 {
+                    1 => {
+                        (octets, connection) = (14 + random.below(9203), random.below(449));
+                        (share, limit) = (random.below(449), random.below(449));
+                        if random.chance(1, 4) {
+                            // Just enough, or one page too few.
+                            let pages = (octets + 2).div_ceil(256);
+                            share = connection + pages;
+                            limit = (device + pages).saturating_sub(random.below(2));
+                        }
+                        uut.frame_octets.next = octets.into();
+                        uut.connection_pages.next = connection.into();
+                        uut.early_share.next = share.into();
+                        uut.early_pages.next = limit.into();
+                    }
+                    6 => {
+                        assert_eq!(uut.frame_pages.val(), pages, "{random}");
+                        let fits = connection + pages <= share && device + pages <= limit;
+                        assert_eq!(uut.fits.val(), fits, "cycle {cycle}, {random}");
+                        answers[usize::from(fits)] += 1;
+                    }
+                    7 if device + pages <= 448 && random.chance(1, 2) => {
+                        uut.charge.next = true;
+                        device += pages;
+                        held.push(pages);
+                    }
+                    7 if random.chance(1, 2) => {
+                        if let Some(pages) = held.pop() {
+                            uut.refund.next = true;
+                            uut.refund_pages.next = pages.into();
+                            device -= pages;
+                        }
+                    }
+                    _ => {}
+                }
+                cycle += 1;
+            },
+        );
+        assert!(answers.iter().all(|seen| *seen > 100), "{answers:?}");
+    }
+}

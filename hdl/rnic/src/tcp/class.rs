@@ -1,0 +1,142 @@
+//! What a frame is before its connection's context counts.
+//!
+//! | latency    | 1 cycle, `classify` to `kind`, which then holds                            |
+//! | throughput | one frame per cycle                                                         |
+//! | units      | octets                                                                      |
+//!
+//! The tests come in the order of the room's door ([`super`]).
+use super::records::WaitingFrame;
+use crate::messages::VERDICT_TCP;
+use rust_hdl::prelude::*;
+
+/// The first rows of the acceptance table.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum FrameClass {
+    /// Not TCP, or of no connection.
+    Foreign,
+    /// TCP checksum wrong.
+    BadChecksum,
+    /// SYN, RST, URG, or FIN without payload.
+    Control,
+    /// No payload.
+    PureAck,
+    /// Payload.
+    Data,
+}
+
+/// Finds the class of one frame.
+#[derive(LogicBlock)]
+pub struct FrameClassifier {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// The frame.
+    pub frame: Signal<In, WaitingFrame>,
+    /// A connection has its key.
+    pub connected: Signal<In, Bit>,
+    /// Take both.
+    pub classify: Signal<In, Bit>,
+    /// The class of the frame taken last.
+    pub kind: Signal<Out, FrameClass>,
+    /// It is `Data`.
+    pub is_data: Signal<Out, Bit>,
+    found: DFF<FrameClass>,
+    data: DFF<Bit>,
+    flags: Signal<Local, Bits<6>>,
+    empty: Signal<Local, Bit>,
+    verdict_tcp: Constant<Bits<2>>,
+}
+
+impl Default for FrameClassifier {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            frame: Default::default(),
+            connected: Default::default(),
+            classify: Default::default(),
+            kind: Default::default(),
+            is_data: Default::default(),
+            found: Default::default(),
+            data: Default::default(),
+            flags: Default::default(),
+            empty: Default::default(),
+            verdict_tcp: Constant::new(VERDICT_TCP.into()),
+        }
+    }
+}
+
+impl Logic for FrameClassifier {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, found, data);
+        self.flags.next = self.frame.val().flags;
+        self.empty.next = self.frame.val().payload_octets == 0;
+        self.kind.next = self.found.q.val();
+        self.is_data.next = self.data.q.val();
+        if self.classify.val() {
+            self.data.d.next = false;
+            if (self.frame.val().verdict != self.verdict_tcp.val()) | !self.connected.val() {
+                self.found.d.next = FrameClass::Foreign;
+            } else if !self.frame.val().checksum_good {
+                self.found.d.next = FrameClass::BadChecksum;
+            } else if self.flags.val().get_bit(1)
+                | self.flags.val().get_bit(2)
+                | self.flags.val().get_bit(5)
+                | (self.flags.val().get_bit(0) & self.empty.val())
+            {
+                self.found.d.next = FrameClass::Control;
+            } else if self.empty.val() {
+                self.found.d.next = FrameClass::PureAck;
+            } else {
+                self.found.d.next = FrameClass::Data;
+                self.data.d.next = true;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::VERDICT_HOST;
+    use crate::testkit::lockstep;
+
+    #[test]
+    fn the_first_test_that_fails_gives_the_class_and_it_holds() {
+        let (mut expected, mut seen) = (FrameClass::Foreign, [0usize; 5]);
+        lockstep(
+            "frame_classifier",
+            FrameClassifier::default(),
+            4_000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                assert_eq!(uut.kind.val(), expected, "{random}");
+                assert_eq!(uut.is_data.val(), expected == FrameClass::Data, "{random}");
+                seen[expected as usize] += 1;
+                let tcp = random.chance(7, 8);
+                let (connected, good) = (random.chance(7, 8), random.chance(7, 8));
+                let flags = [random.below(64), 0, 1][random.below(3) as usize];
+                let octets = [0, random.below(9000)][random.below(2) as usize];
+                uut.frame.next = WaitingFrame {
+                    verdict: if tcp { VERDICT_TCP } else { VERDICT_HOST }.into(),
+                    checksum_good: good,
+                    flags: flags.into(),
+                    payload_octets: octets.into(),
+                    ..WaitingFrame::default()
+                };
+                uut.connected.next = connected;
+                uut.classify.next = random.chance(3, 4);
+                if uut.classify.next {
+                    expected = match (tcp && connected, good) {
+                        (false, _) => FrameClass::Foreign,
+                        (true, false) => FrameClass::BadChecksum,
+                        _ if flags & 0b100110 != 0 => FrameClass::Control,
+                        _ if flags & 1 != 0 && octets == 0 => FrameClass::Control,
+                        _ if octets == 0 => FrameClass::PureAck,
+                        _ => FrameClass::Data,
+                    };
+                }
+            },
+        );
+        assert!(seen.iter().all(|count| *count > 50), "{seen:?}");
+    }
+}

@@ -1,0 +1,264 @@
+//! What becomes of a connection's context, the counters and the trace when a segment with payload
+//! is decided.
+//!
+//! ```text
+//! judge: no ranges to go along --+
+//!                                +--> verdict, counts, context
+//! walk: it went along ranges ----+ settle
+//! ```
+//!
+//! | latency    | none: combinational                                                         |
+//! | throughput | one segment per cycle                                                       |
+//! | units      | see [`super::records`]                                                      |
+//!
+//! A FIN is kept when all octets before it are there, whoever brought them. A duplicate ACK is due
+//! for what is early, taken or not, and for what has nothing new (RFC 5681 section 3.2).
+use super::accept::*;
+use super::records::TcpContext;
+use rnic_abi::events::SegmentVerdict;
+use rust_hdl::prelude::*;
+
+/// Chooses between the answers of judge and walk.
+#[derive(LogicBlock)]
+pub struct SegmentOutcome {
+    /// The context before the segment.
+    pub current: Signal<In, TcpContext>,
+    /// It has payload; of others only SEG.ACK and SEG.WND are kept.
+    pub is_data: Signal<In, Bit>,
+    /// SEG.ACK.
+    pub seg_ack: Signal<In, Bits<32>>,
+    /// SEG.WND, unscaled.
+    pub seg_wnd: Signal<In, Bits<16>>,
+    /// FIN.
+    pub fin: Signal<In, Bit>,
+    /// Judge: `rnic_abi::events::SegmentVerdict`.
+    pub judged: Signal<In, Bits<3>>,
+    /// Judge: octets are accepted in order.
+    pub accept: Signal<In, Bit>,
+    /// Judge: the segment is early.
+    pub early: Signal<In, Bit>,
+    /// Judge: the window does not cut the segment.
+    pub to_the_end: Signal<In, Bit>,
+    /// Judge: rcv_nxt after the segment.
+    pub rcv_nxt_after: Signal<In, Bits<32>>,
+    /// The walk has decided, and what it says counts.
+    pub settle: Signal<In, Bit>,
+    /// Walk: `rnic_abi::events::SegmentVerdict`.
+    pub walked: Signal<In, Bits<3>>,
+    /// Walk: no octet is accepted.
+    pub refused: Signal<In, Bit>,
+    /// Walk: some octets were there already, or were not taken.
+    pub trimmed: Signal<In, Bit>,
+    /// Walk: every octet in the window is there now.
+    pub complete: Signal<In, Bit>,
+    /// Walk: the context's ranges, pages and rcv_nxt.
+    pub result: Signal<In, TcpContext>,
+    /// `rnic_abi::events::SegmentVerdict`.
+    pub verdict: Signal<Out, Bits<3>>,
+    /// Pulses, see `accept::COUNT_CHECKSUM` and the following.
+    pub counts: Signal<Out, Bits<COUNTS>>,
+    /// The context after the segment.
+    pub updated: Signal<Out, TcpContext>,
+    asks: Signal<Local, Bit>,
+    whole: Signal<Local, Bit>,
+    one: Constant<Bits<8>>,
+    trimmed_bit: Constant<Bits<COUNTS>>,
+    verdict_trimmed: Constant<Bits<3>>,
+    verdict_duplicate: Constant<Bits<3>>,
+    verdict_no_room: Constant<Bits<3>>,
+    count_in_order: Constant<Bits<COUNTS>>,
+    count_duplicate: Constant<Bits<COUNTS>>,
+    count_out_of_order: Constant<Bits<COUNTS>>,
+    count_outside_window: Constant<Bits<COUNTS>>,
+    count_no_room: Constant<Bits<COUNTS>>,
+    count_no_range: Constant<Bits<COUNTS>>,
+}
+
+impl Default for SegmentOutcome {
+    fn default() -> Self {
+        let pulse = |bit: usize| Constant::new((1 as LiteralType).wrapping_shl(bit as u32).into());
+        let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
+        Self {
+            current: Default::default(),
+            is_data: Default::default(),
+            seg_ack: Default::default(),
+            seg_wnd: Default::default(),
+            fin: Default::default(),
+            judged: Default::default(),
+            accept: Default::default(),
+            early: Default::default(),
+            to_the_end: Default::default(),
+            rcv_nxt_after: Default::default(),
+            settle: Default::default(),
+            walked: Default::default(),
+            refused: Default::default(),
+            trimmed: Default::default(),
+            complete: Default::default(),
+            result: Default::default(),
+            verdict: Default::default(),
+            counts: Default::default(),
+            updated: Default::default(),
+            asks: Default::default(),
+            whole: Default::default(),
+            one: Constant::new(1u64.into()),
+            trimmed_bit: pulse(COUNT_TRIMMED),
+            verdict_trimmed: verdict(SegmentVerdict::Trimmed),
+            verdict_duplicate: verdict(SegmentVerdict::Duplicate),
+            verdict_no_room: verdict(SegmentVerdict::NoRoom),
+            count_in_order: pulse(COUNT_IN_ORDER),
+            count_duplicate: pulse(COUNT_DUPLICATE),
+            count_out_of_order: pulse(COUNT_OUT_OF_ORDER),
+            count_outside_window: pulse(COUNT_OUTSIDE_WINDOW),
+            count_no_room: pulse(COUNT_NO_ROOM),
+            count_no_range: pulse(COUNT_NO_RANGE),
+        }
+    }
+}
+
+impl Logic for SegmentOutcome {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.verdict.next = self.judged.val();
+        self.asks.next = self.is_data.val() & (self.judged.val() == self.verdict_duplicate.val());
+        self.whole.next = self.is_data.val() & self.accept.val() & self.to_the_end.val();
+        self.updated.next = self.current.val();
+        if self.is_data.val() & self.accept.val() {
+            self.updated.next.rcv_nxt = self.rcv_nxt_after.val();
+        }
+        if self.settle.val() {
+            self.verdict.next = self.walked.val();
+            self.asks.next = self.early.val();
+            self.whole.next = !self.refused.val() & self.complete.val() & self.to_the_end.val();
+            self.updated.next = self.result.val();
+        }
+        self.updated.next.seg_ack = self.seg_ack.val();
+        self.updated.next.seg_wnd = self.seg_wnd.val();
+        self.updated.next.fin = self.current.val().fin | (self.fin.val() & self.whole.val());
+        if self.asks.val() {
+            self.updated.next.answers = self.current.val().answers + self.one.val();
+        }
+
+        if self.settle.val() {
+            if self.refused.val() {
+                self.counts.next = self.count_no_range.val();
+                if self.walked.val() == self.verdict_duplicate.val() {
+                    self.counts.next = self.count_duplicate.val();
+                } else if self.walked.val() == self.verdict_no_room.val() {
+                    self.counts.next = self.count_no_room.val();
+                }
+            } else {
+                self.counts.next = self.count_in_order.val();
+                if self.early.val() {
+                    self.counts.next = self.count_out_of_order.val();
+                }
+                if self.trimmed.val() {
+                    self.counts.next = self.counts.val() | self.trimmed_bit.val();
+                }
+            }
+        } else if self.accept.val() {
+            self.counts.next = self.count_in_order.val();
+            if self.judged.val() == self.verdict_trimmed.val() {
+                self.counts.next = self.count_in_order.val() | self.trimmed_bit.val();
+            }
+        } else if self.judged.val() == self.verdict_duplicate.val() {
+            self.counts.next = self.count_duplicate.val();
+        } else {
+            self.counts.next = self.count_outside_window.val();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::lockstep_combinational;
+
+    /// One counter of the verdict, and `TcpTrimmed` beside those that are accepted in part.
+    #[test]
+    fn every_verdict_has_its_counter_and_changes_only_its_fields() {
+        let mut seen = [0usize; 7];
+        let mut given: Option<(u64, bool, bool)> = None;
+        let current = TcpContext {
+            rcv_nxt: 5u64.into(),
+            answers: 255u64.into(),
+            ranges: 3u64.into(),
+            ..TcpContext::default()
+        };
+        let result = TcpContext {
+            rcv_nxt: 9u64.into(),
+            ranges: 2u64.into(),
+            ..current
+        };
+        lockstep_combinational(
+            "segment_outcome",
+            SegmentOutcome::default(),
+            4_000,
+            |uut, random| {
+                if let Some((verdict, walked, trimmed)) = given {
+                    seen[verdict as usize] += 1;
+                    let count = [
+                        COUNT_IN_ORDER,
+                        COUNT_IN_ORDER,
+                        COUNT_DUPLICATE,
+                        COUNT_OUT_OF_ORDER,
+                        COUNT_OUTSIDE_WINDOW,
+                        COUNT_NO_ROOM,
+                        COUNT_NO_RANGE,
+                    ][verdict as usize];
+                    let also = u64::from(trimmed) << COUNT_TRIMMED;
+                    assert_eq!(uut.counts.val(), (1 << count) | also, "{random}");
+                    assert_eq!(uut.verdict.val(), verdict);
+                    let updated = uut.updated.val();
+                    let asks = matches!(verdict, 2 | 3 | 5 | 6);
+                    assert_eq!(updated.answers, if asks { 0u64 } else { 255 }, "{verdict}");
+                    assert_eq!(updated.ranges, if walked { 2u64 } else { 3 });
+                    let next = match (walked, verdict) {
+                        (true, _) => 9u64,
+                        (false, 0 | 1) => 7,
+                        _ => 5,
+                    };
+                    assert_eq!(updated.rcv_nxt, next);
+                    let whole = uut.to_the_end.val()
+                        && matches!(verdict, 0 | 1 | 3)
+                        && (!walked || uut.complete.val());
+                    assert_eq!(updated.fin, uut.fin.val() && whole, "{verdict}");
+                    assert_eq!(updated.seg_ack, uut.seg_ack.val());
+                    assert_eq!(updated.seg_wnd, uut.seg_wnd.val());
+                }
+                let walked = random.chance(1, 2);
+                let verdict = random.below(7);
+                let verdict = match (walked, verdict) {
+                    (false, 3 | 5 | 6) => 2,
+                    (true, 4) => 3,
+                    (_, verdict) => verdict,
+                };
+                let early = walked && verdict >= 2;
+                let refused = walked && matches!(verdict, 2 | 5 | 6);
+                let trimmed = verdict == 1 || (verdict == 3 && random.chance(1, 2));
+                uut.current.next = current;
+                uut.result.next = result;
+                uut.rcv_nxt_after.next = 7u64.into();
+                uut.is_data.next = true;
+                uut.seg_ack.next = random.wide();
+                uut.seg_wnd.next = random.wide();
+                uut.fin.next = random.chance(1, 2);
+                uut.to_the_end.next = random.chance(1, 2);
+                uut.complete.next = random.chance(1, 2);
+                uut.settle.next = walked;
+                uut.walked.next = verdict.into();
+                uut.judged.next = if walked {
+                    u64::from(early) * 3
+                } else {
+                    verdict
+                }
+                .into();
+                uut.accept.next = !early && verdict < 2;
+                uut.early.next = early;
+                uut.refused.next = refused;
+                uut.trimmed.next = trimmed;
+                given = Some((verdict, walked, trimmed));
+            },
+        );
+        assert!(seen.iter().all(|count| *count > 200), "{seen:?}");
+    }
+}

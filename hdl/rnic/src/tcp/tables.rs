@@ -1,0 +1,309 @@
+//! The table bus at acceptance: contexts written, read and released, ranges read.
+//!
+//! ```text
+//! Wait --(grant)--> Address --> Fetch --> Load --> Act --+--> Wait
+//!                                                        |
+//!                  RELEASE of a connection with ranges   +--> Purge --> Clear --> Drain
+//! ```
+//!
+//! | latency    | `grant` to `table_done` 5 cycles; a release 3 a range more, and until MPA has |
+//! |            | taken what was told                                                         |
+//! | throughput | one operation at a time, between two frames                                 |
+//! | units      | see `rnic_abi::tables`                                                      |
+//! | tables     | `TCP` (write, read, release), `EARLY` and `RANGE` (read); any other         |
+//! |            | operation on them is done without effect                                    |
+//!
+//! A release is done only when MPA has every purge: a release of the connection in table `MPA` that
+//! follows finds no run of it on the way.
+#![allow(clippy::collapsible_match)] // Match guards do not translate.
+use super::records::{EarlyRange, TcpContext};
+use crate::messages::TableRequest;
+use rnic_abi::tables;
+use rust_hdl::prelude::*;
+
+/// What the machine does.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum TablesState {
+    /// Waits until the contexts and ranges are free.
+    Wait,
+    /// They get the address.
+    Address,
+    /// They read.
+    Fetch,
+    /// They have read; `current` follows.
+    Load,
+    /// Does the operation, or begins a release.
+    Act,
+    /// Waits for the walk along the ranges.
+    Purge,
+    /// Forgets the ranges.
+    Clear,
+    /// Waits until MPA has taken the last purge.
+    Drain,
+}
+
+/// Words of `TCP`, from the lowest.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+struct ContextWords {
+    rcv_nxt: Bits<32>,
+    window: Bits<32>,
+    seg_ack: Bits<32>,
+    seg_wnd: Bits<16>,
+    fin: Bit,
+    ranges: Bits<5>,
+    first_range: Bits<8>,
+    unused: Bits<2>,
+}
+
+/// Words of `EARLY`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+struct EarlyWords {
+    first_range: Bits<8>,
+    ranges: Bits<8>,
+    last_range: Bits<16>,
+    pages: Bits<32>,
+    answers: Bits<64>,
+}
+
+/// Words of `RANGE`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+struct RangeWords {
+    left: Bits<32>,
+    right: Bits<32>,
+    following: Bits<8>,
+    has_following: Bits<24>,
+    pages: Bits<32>,
+}
+
+/// Answers the table bus.
+#[derive(LogicBlock)]
+pub struct TcpTables {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; gives up the operation.
+    pub reset: Signal<In, Bit>,
+    /// Table bus.
+    pub table_request: Signal<In, TableRequest>,
+    /// The request stands.
+    pub table_valid: Signal<In, Bit>,
+    /// It is done, for one cycle.
+    pub table_done: Signal<Out, Bit>,
+    /// What was read, with `table_done`; zero otherwise.
+    pub table_data: Signal<Out, Bits<128>>,
+    /// An operation on one of the tables stands.
+    pub wants: Signal<Out, Bit>,
+    /// Contexts and ranges are this block's; stays until `finished`.
+    pub grant: Signal<In, Bit>,
+    /// In the last cycle that needs the grant.
+    pub finished: Signal<Out, Bit>,
+    /// Context to read or write.
+    pub connection: Signal<Out, Bits<10>>,
+    /// The context, three cycles after `connection`.
+    pub current: Signal<In, TcpContext>,
+    /// Store `written`.
+    pub write: Signal<Out, Bit>,
+    /// New context.
+    pub written: Signal<Out, TcpContext>,
+    /// Read range `peek_number` instead of the context's first one.
+    pub peek: Signal<Out, Bit>,
+    /// See `peek`.
+    pub peek_number: Signal<Out, Bits<8>>,
+    /// The range, three cycles after `peek`.
+    pub range: Signal<In, EarlyRange>,
+    /// Begin to purge the context's ranges, for one cycle.
+    pub purge: Signal<Out, Bit>,
+    /// They are purged.
+    pub purged: Signal<In, Bit>,
+    /// A message waits for MPA.
+    pub message_waits: Signal<In, Bit>,
+    state: DFF<TablesState>,
+    done: DFF<Bit>,
+    data: DFF<Bits<128>>,
+    is_tcp: DFF<Bit>,
+    is_early: DFF<Bit>,
+    is_range: DFF<Bit>,
+    is_write: DFF<Bit>,
+    is_read: DFF<Bit>,
+    is_release: DFF<Bit>,
+    request_index: Signal<Local, Bits<16>>,
+    request_data: Signal<Local, Bits<320>>,
+    context_words: Signal<Local, ContextWords>,
+    early_words: Signal<Local, EarlyWords>,
+    range_words: Signal<Local, RangeWords>,
+    ours: Signal<Local, Bit>,
+    answers: Signal<Local, Bit>,
+    range_count: Signal<Local, Bits<5>>,
+    table_tcp: Constant<Bits<4>>,
+    table_early: Constant<Bits<4>>,
+    table_range: Constant<Bits<4>>,
+    operation_write: Constant<Bits<2>>,
+    operation_read: Constant<Bits<2>>,
+    operation_release: Constant<Bits<2>>,
+}
+
+impl Default for TcpTables {
+    fn default() -> Self {
+        let table = |number: u32| Constant::new(LiteralType::from(number).into());
+        let operation = |number: u32| Constant::new(LiteralType::from(number).into());
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            table_request: Default::default(),
+            table_valid: Default::default(),
+            table_done: Default::default(),
+            table_data: Default::default(),
+            wants: Default::default(),
+            grant: Default::default(),
+            finished: Default::default(),
+            connection: Default::default(),
+            current: Default::default(),
+            write: Default::default(),
+            written: Default::default(),
+            peek: Default::default(),
+            peek_number: Default::default(),
+            range: Default::default(),
+            purge: Default::default(),
+            purged: Default::default(),
+            message_waits: Default::default(),
+            state: Default::default(),
+            done: Default::default(),
+            data: Default::default(),
+            is_tcp: Default::default(),
+            is_early: Default::default(),
+            is_range: Default::default(),
+            is_write: Default::default(),
+            is_read: Default::default(),
+            is_release: Default::default(),
+            request_index: Default::default(),
+            request_data: Default::default(),
+            context_words: Default::default(),
+            early_words: Default::default(),
+            range_words: Default::default(),
+            ours: Default::default(),
+            answers: Default::default(),
+            range_count: Default::default(),
+            table_tcp: table(tables::TCP),
+            table_early: table(tables::EARLY),
+            table_range: table(tables::RANGE),
+            operation_write: operation(tables::WRITE),
+            operation_read: operation(tables::READ),
+            operation_release: operation(tables::RELEASE),
+        }
+    }
+}
+
+impl Logic for TcpTables {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, done, data, is_tcp, is_early, is_range);
+        dff_setup!(self, clock, is_write, is_read, is_release);
+        self.table_done.next = self.done.q.val();
+        self.table_data.next = self.data.q.val();
+        self.is_tcp.d.next = self.table_request.val().table == self.table_tcp.val();
+        self.is_early.d.next = self.table_request.val().table == self.table_early.val();
+        self.is_range.d.next = self.table_request.val().table == self.table_range.val();
+        self.is_write.d.next = self.table_request.val().operation == self.operation_write.val();
+        self.is_read.d.next = self.table_request.val().operation == self.operation_read.val();
+        self.is_release.d.next = self.table_request.val().operation == self.operation_release.val();
+        self.ours.next = (self.table_request.val().table == self.table_tcp.val())
+            | (self.table_request.val().table == self.table_early.val())
+            | (self.table_request.val().table == self.table_range.val());
+        self.wants.next = self.table_valid.val() & !self.done.q.val() & self.ours.val();
+        self.request_index.next = self.table_request.val().index;
+        self.request_data.next = self.table_request.val().data;
+        self.connection.next = self.request_index.val().get_bits::<10>(0);
+        self.peek.next = self.is_range.q.val() & (self.state.q.val() != TablesState::Wait);
+        self.peek_number.next = self.request_index.val().get_bits::<8>(0);
+
+        // The three entries as the driver reads them.
+        self.context_words.next.rcv_nxt = self.current.val().rcv_nxt;
+        self.context_words.next.window = self.current.val().window;
+        self.context_words.next.seg_ack = self.current.val().seg_ack;
+        self.context_words.next.seg_wnd = self.current.val().seg_wnd;
+        self.context_words.next.fin = self.current.val().fin;
+        self.context_words.next.ranges = self.current.val().ranges;
+        self.context_words.next.first_range = self.current.val().first_range;
+        self.context_words.next.unused = 0.into();
+        self.early_words.next.first_range = self.current.val().first_range;
+        self.early_words.next.ranges = bit_cast::<8, 5>(self.current.val().ranges);
+        self.early_words.next.last_range = bit_cast::<16, 8>(self.current.val().last_range);
+        self.early_words.next.pages = bit_cast::<32, 10>(self.current.val().early_pages);
+        self.early_words.next.answers = bit_cast::<64, 8>(self.current.val().answers);
+        self.range_words.next.left = self.range.val().left;
+        self.range_words.next.right = self.range.val().right;
+        self.range_words.next.following = self.range.val().following;
+        self.range_words.next.has_following = 0.into();
+        if self.range.val().has_following {
+            self.range_words.next.has_following = 1.into();
+        }
+        self.range_words.next.pages = bit_cast::<32, 10>(self.range.val().pages);
+
+        // A new context has no ranges; one that is released loses them.
+        self.written.next = self.current.val();
+        self.written.next.ranges = 0.into();
+        self.written.next.first_range = 0.into();
+        self.written.next.last_range = 0.into();
+        self.written.next.early_pages = 0.into();
+        if self.state.q.val() == TablesState::Act {
+            self.written.next.rcv_nxt = self.request_data.val().get_bits::<32>(0);
+            self.written.next.window = self.request_data.val().get_bits::<32>(32);
+            self.written.next.seg_ack = self.request_data.val().get_bits::<32>(64);
+            self.written.next.seg_wnd = self.request_data.val().get_bits::<16>(96);
+            self.written.next.fin = self.request_data.val().get_bit(112);
+            self.written.next.answers = 0.into();
+        }
+        self.write.next = false;
+        self.purge.next = false;
+        self.answers.next = false;
+        self.range_count.next = self.current.val().ranges;
+
+        match self.state.q.val() {
+            TablesState::Wait => {
+                if self.grant.val() {
+                    self.state.d.next = TablesState::Address;
+                }
+            }
+            TablesState::Address => self.state.d.next = TablesState::Fetch,
+            TablesState::Fetch => self.state.d.next = TablesState::Load,
+            TablesState::Load => self.state.d.next = TablesState::Act,
+            TablesState::Act => {
+                self.write.next = self.is_tcp.q.val() & self.is_write.q.val();
+                if self.is_tcp.q.val() & self.is_release.q.val() & self.range_count.val().any() {
+                    self.purge.next = true;
+                    self.state.d.next = TablesState::Purge;
+                } else {
+                    self.answers.next = true;
+                }
+            }
+            TablesState::Purge => {
+                if self.purged.val() {
+                    self.state.d.next = TablesState::Clear;
+                }
+            }
+            TablesState::Clear => {
+                self.write.next = true;
+                self.state.d.next = TablesState::Drain;
+            }
+            TablesState::Drain => self.answers.next = !self.message_waits.val(),
+            _ => {}
+        }
+        self.finished.next = self.answers.val();
+        self.done.d.next = self.answers.val();
+        self.data.d.next = 0.into();
+        if self.answers.val() {
+            self.state.d.next = TablesState::Wait;
+            if self.is_read.q.val() & self.is_tcp.q.val() {
+                self.data.d.next = self.context_words.val().into();
+            } else if self.is_read.q.val() & self.is_early.q.val() {
+                self.data.d.next = self.early_words.val().into();
+            } else if self.is_read.q.val() & self.is_range.q.val() {
+                self.data.d.next = self.range_words.val().into();
+            }
+        }
+        if self.reset.val() {
+            self.state.d.next = TablesState::Wait;
+            self.done.d.next = false;
+            self.data.d.next = 0.into();
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! A segment against the received ranges of its connection: which of its octets are new, what they
+//! touch, and what becomes of the ranges.
+//!
+//! ```text
+//!                                    +---------- next range ----------+
+//!                                    v                                |
+//! start, purge --> Idle --> Fetch --> Measure --> Compare --> Decide -+--> Store --> Link --> Done
+//!                    |                [ piece ]                 |    ^               (early)
+//!                    +--> Size --> Tail <-----------------------+    |
+//!                  no ranges        +---- the octets after the last range
+//! ```
+//!
+//! | latency    | `start` to `done`: 2 cycles (1 without ranges), 3 a range looked at, 2      |
+//! |            | for octets behind all that it touches, and for an early segment that is     |
+//! |            | taken 1 to write its range, 1 more if another range lies before it          |
+//! | throughput | one segment at a time                                                       |
+//! | units      | octets; distances from rcv_nxt; sequence numbers modulo 2^32                |
+//! | source     | RFC 9293 section 3.10.7.4 (SHLD-31): what begins beyond rcv_nxt is held     |
+//!
+//! `Measure` to `Decide` look at one range, in sequence order: it lies before the segment, beyond
+//! it, or touches it. New octets before it are sent, then it is merged with the segment. Of a
+//! connection with 16 ranges that is at most 48 cycles; `Compare` and `Size` also wait until a
+//! message can be sent. Whether an early segment is dropped is known before its first message: when
+//! the first range that it touches, or none, is found.
+//!
+//! With `purge` each range of the connection is told and forgotten.
+use super::budget::EarlyBudget;
+use super::credits::KeyCredits;
+use super::list::RangeList;
+use super::numbers::RangeNumbers;
+use super::piece::PieceMeasure;
+use super::records::{EarlyRange, TcpContext, WaitingFrame, WalkSegment};
+use crate::messages::Accepted;
+use rnic_abi::events::SegmentVerdict;
+use rust_hdl::prelude::*;
+
+/// What the machine does.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum WalkState {
+    /// Waits for a segment or a purge; the list reads the context's first range.
+    Idle,
+    /// The list reads.
+    Fetch,
+    /// A range is there.
+    Measure,
+    /// It is compared. Waits for room for a message.
+    Compare,
+    /// What to do with it.
+    Decide,
+    /// The octets behind all ranges are counted. Waits for room for a message.
+    Size,
+    /// They are sent.
+    Tail,
+    /// The range that the segment is part of is written.
+    Store,
+    /// So is the one before it.
+    Link,
+    /// The result is there.
+    Done,
+}
+
+/// Walks along the ranges of one connection.
+#[derive(LogicBlock)]
+pub struct RangeWalk {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; all ranges, charges and credits are free.
+    pub reset: Signal<In, Bit>,
+    /// A segment: `frame`, `segment`, `connection` and `current` hold until `done`. Frame and
+    /// context have been there for two cycles before.
+    pub start: Signal<In, Bit>,
+    /// Forget every range of `current`, which has some; it holds until `done`, and has been there
+    /// for a cycle before.
+    pub purge: Signal<In, Bit>,
+    /// The frame.
+    pub frame: Signal<In, WaitingFrame>,
+    /// Its segment, clipped.
+    pub segment: Signal<In, WalkSegment>,
+    /// The connection.
+    pub connection: Signal<In, Bits<10>>,
+    /// Its context.
+    pub current: Signal<In, TcpContext>,
+    /// Register `EARLY_PAGES`.
+    pub early_pages: Signal<In, Bits<10>>,
+    /// Register `EARLY_SHARE`.
+    pub early_share: Signal<In, Bits<10>>,
+    /// MPA is done with a run that was not the last one of its frame.
+    pub key_free: Signal<In, Bit>,
+    /// Table bus: read range `peek_number`; while no segment is here.
+    pub peek: Signal<In, Bit>,
+    /// See `peek`.
+    pub peek_number: Signal<In, Bits<8>>,
+    /// The range, three cycles later.
+    pub range: Signal<Out, EarlyRange>,
+    /// To MPA.
+    pub message: Signal<Out, Accepted>,
+    /// For one cycle.
+    pub message_valid: Signal<Out, Bit>,
+    /// A message can be sent; stays until one is.
+    pub message_ready: Signal<In, Bit>,
+    /// For one cycle: what follows counts.
+    pub done: Signal<Out, Bit>,
+    /// `rnic_abi::events::SegmentVerdict`.
+    pub verdict: Signal<Out, Bits<3>>,
+    /// No octet was accepted.
+    pub refused: Signal<Out, Bit>,
+    /// Some octets were there already, or were not taken.
+    pub trimmed: Signal<Out, Bit>,
+    /// Every octet of the clipped segment is there now.
+    pub complete: Signal<Out, Bit>,
+    /// Ranges, pages and rcv_nxt of the context from now on.
+    pub result: Signal<Out, TcpContext>,
+    list: RangeList,
+    piece: PieceMeasure,
+    numbers: RangeNumbers,
+    budget: EarlyBudget,
+    credits: KeyCredits,
+    state: DFF<WalkState>,
+    purging: DFF<Bit>,
+    cursor: DFF<Bits<32>>,
+    // The held range lies beyond the segment.
+    blocked: DFF<Bit>,
+    // A message of this frame was sent.
+    sent: DFF<Bit>,
+    cut: DFF<Bit>,
+    short: DFF<Bit>,
+    denied: DFF<Bit>,
+    found: DFF<Bits<3>>,
+    deciding: Signal<Local, Bit>,
+    touches: Signal<Local, Bit>,
+    refuses: Signal<Local, Bit>,
+    merges: Signal<Local, Bit>,
+    ends_here: Signal<Local, Bit>,
+    // A touched range ends before the segment does, and there is a key for the octets before it.
+    goes_on: Signal<Local, Bit>,
+    opens: Signal<Local, Bit>,
+    tail: Signal<Local, Bit>,
+    no_number: Signal<Local, Bit>,
+    forgets: Signal<Local, Bit>,
+    count_now: Signal<Local, Bits<5>>,
+    told: Signal<Local, Accepted>,
+    verdict_in_order: Constant<Bits<3>>,
+    verdict_trimmed: Constant<Bits<3>>,
+    verdict_duplicate: Constant<Bits<3>>,
+    verdict_out_of_order: Constant<Bits<3>>,
+    verdict_no_room: Constant<Bits<3>>,
+    verdict_no_range: Constant<Bits<3>>,
+}
+
+impl Default for RangeWalk {
+    fn default() -> Self {
+        let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            start: Default::default(),
+            purge: Default::default(),
+            frame: Default::default(),
+            segment: Default::default(),
+            connection: Default::default(),
+            current: Default::default(),
+            early_pages: Default::default(),
+            early_share: Default::default(),
+            key_free: Default::default(),
+            peek: Default::default(),
+            peek_number: Default::default(),
+            range: Default::default(),
+            message: Default::default(),
+            message_valid: Default::default(),
+            message_ready: Default::default(),
+            done: Default::default(),
+            verdict: Default::default(),
+            refused: Default::default(),
+            trimmed: Default::default(),
+            complete: Default::default(),
+            result: Default::default(),
+            list: Default::default(),
+            piece: Default::default(),
+            numbers: Default::default(),
+            budget: Default::default(),
+            credits: Default::default(),
+            state: Default::default(),
+            purging: Default::default(),
+            cursor: Default::default(),
+            blocked: Default::default(),
+            sent: Default::default(),
+            cut: Default::default(),
+            short: Default::default(),
+            denied: Default::default(),
+            found: Default::default(),
+            deciding: Default::default(),
+            touches: Default::default(),
+            refuses: Default::default(),
+            merges: Default::default(),
+            ends_here: Default::default(),
+            goes_on: Default::default(),
+            opens: Default::default(),
+            tail: Default::default(),
+            no_number: Default::default(),
+            forgets: Default::default(),
+            count_now: Default::default(),
+            told: Default::default(),
+            verdict_in_order: verdict(SegmentVerdict::InOrder),
+            verdict_trimmed: verdict(SegmentVerdict::Trimmed),
+            verdict_duplicate: verdict(SegmentVerdict::Duplicate),
+            verdict_out_of_order: verdict(SegmentVerdict::OutOfOrder),
+            verdict_no_room: verdict(SegmentVerdict::NoRoom),
+            verdict_no_range: verdict(SegmentVerdict::NoRange),
+        }
+    }
+}
+
+impl Logic for RangeWalk {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, purging, cursor, blocked, sent, cut, short, denied, found);
+        self.list.clock.next = self.clock.val();
+        self.piece.clock.next = self.clock.val();
+        self.numbers.clock.next = self.clock.val();
+        self.numbers.reset.next = self.reset.val();
+        self.budget.clock.next = self.clock.val();
+        self.budget.reset.next = self.reset.val();
+        self.credits.clock.next = self.clock.val();
+        self.credits.reset.next = self.reset.val();
+
+        self.list.current.next = self.current.val();
+        self.list.segment.next = self.segment.val();
+        self.list.frame_pages.next = self.budget.frame_pages.val();
+        self.list.free_number.next = self.numbers.number.val();
+        self.list.idle.next = self.state.q.val() == WalkState::Idle;
+        self.list.peek.next = self.peek.val();
+        self.list.peek_number.next = self.peek_number.val();
+        self.list.advance.next = self.state.q.val() == WalkState::Measure;
+        self.range.next = self.list.range.val();
+        self.piece.measure.next = self.state.q.val() == WalkState::Measure;
+        self.piece.range.next = self.list.range.val();
+        self.piece.rcv_nxt.next = self.current.val().rcv_nxt;
+        self.piece.cursor.next = self.cursor.q.val();
+        self.piece.edge_distance.next = self.segment.val().right_distance;
+        self.piece.origin.next = self.segment.val().origin;
+        self.budget.frame_octets.next = self.frame.val().frame_octets;
+        self.budget.connection_pages.next = self.current.val().early_pages;
+        self.budget.early_pages.next = self.early_pages.val();
+        self.budget.early_share.next = self.early_share.val();
+        self.credits.give.next = self.key_free.val();
+
+        // What the held range means, while it is decided on.
+        self.deciding.next = (self.state.q.val() == WalkState::Decide) & !self.purging.q.val();
+        self.touches.next =
+            self.deciding.val() & !self.piece.behind.val() & !self.piece.beyond.val();
+        self.refuses.next = self.segment.val().early
+            & !self.list.touched.val()
+            & (!self.budget.fits.val() | (!self.piece.gap.val() & !self.piece.ends_inside.val()));
+        self.merges.next = self.touches.val() & !self.refuses.val();
+        self.goes_on.next = self.piece.ends_inside.val() & self.credits.available.val();
+        self.ends_here.next =
+            !self.piece.ends_inside.val() | (self.piece.gap.val() & !self.credits.available.val());
+        self.credits.take.next = self.merges.val() & self.piece.gap.val() & self.goes_on.val();
+        // What lies behind all ranges, while it is sent.
+        self.count_now.next = self.current.val().ranges;
+        self.no_number.next = self.count_now.val().get_bit(4) | !self.numbers.available.val();
+        self.opens.next = (self.state.q.val() == WalkState::Tail)
+            & self.segment.val().early
+            & !self.list.touched.val()
+            & self.budget.fits.val()
+            & !self.no_number.val();
+        self.tail.next = (self.state.q.val() == WalkState::Tail)
+            & (self.opens.val() | self.list.touched.val() | !self.segment.val().early);
+
+        // What becomes of the ranges.
+        self.list.skip.next = self.deciding.val() & self.piece.behind.val();
+        self.list.touch.next = self.merges.val();
+        self.list.gap.next = self.piece.gap.val();
+        self.list.open.next = self.opens.val();
+        self.list.followed.next = self.blocked.q.val();
+        self.list.extend.next = self.tail.val() & !self.opens.val();
+        self.list.store.next = self.state.q.val() == WalkState::Store;
+        self.list.link.next = self.state.q.val() == WalkState::Link;
+        self.numbers.take.next = self.opens.val();
+        // A range is no more: in order, part of another one, or purged.
+        self.forgets.next = (self.state.q.val() == WalkState::Decide) & self.purging.q.val();
+        self.numbers.give.next = self.forgets.val()
+            | (self.merges.val() & (!self.segment.val().early | self.list.touched.val()));
+        self.numbers.given.next = self.list.held_index.val();
+        self.budget.refund.next =
+            self.forgets.val() | (self.merges.val() & !self.segment.val().early);
+        self.budget.refund_pages.next = self.list.held_range.val().pages;
+        self.budget.charge.next = self.opens.val()
+            | (self.merges.val() & self.segment.val().early & !self.list.touched.val());
+
+        // The message: octets before the held range, behind all ranges, or a range that goes.
+        self.told.next.connection = self.connection.val();
+        self.told.next.head_page = self.frame.val().head_page;
+        self.told.next.tail_page = self.frame.val().tail_page;
+        self.told.next.offset = self.piece.offset.val();
+        self.told.next.octets = self.piece.octets.val();
+        self.told.next.early = self.segment.val().early;
+        self.told.next.has_left = self.segment.val().early & self.list.touched.val();
+        self.told.next.left = self.list.merged_number.val();
+        self.told.next.has_right = true;
+        self.told.next.right = self.list.held_index.val();
+        self.told.next.shared = self.sent.q.val() | self.goes_on.val();
+        self.told.next.first = !self.sent.q.val();
+        self.told.next.last = !self.goes_on.val();
+        self.told.next.purges = self.purging.q.val();
+        if self.state.q.val() == WalkState::Tail {
+            self.told.next.octets = self.piece.tail_octets.val();
+            self.told.next.has_right = false;
+            self.told.next.shared = self.sent.q.val();
+            self.told.next.last = true;
+            if !self.list.touched.val() {
+                self.told.next.left = self.numbers.number.val();
+            }
+        }
+        self.message.next = self.told.val();
+        self.message_valid.next =
+            self.tail.val() | self.forgets.val() | (self.merges.val() & self.piece.gap.val());
+        if self.message_valid.val() {
+            self.sent.d.next = true;
+        }
+        if self.merges.val() {
+            self.cursor.d.next = self.piece.range_end.val();
+            if self.piece.overlaps.val() {
+                self.cut.d.next = true;
+            }
+        }
+
+        match self.state.q.val() {
+            WalkState::Idle => {
+                self.cursor.d.next = self.segment.val().left_distance;
+                self.cut.d.next = self.segment.val().trimmed;
+                self.blocked.d.next = false;
+                self.sent.d.next = false;
+                self.short.d.next = false;
+                self.denied.d.next = false;
+                self.found.d.next = self.verdict_in_order.val();
+                if self.segment.val().early {
+                    self.found.d.next = self.verdict_out_of_order.val();
+                }
+                self.purging.d.next = self.purge.val();
+                if self.purge.val() | (self.start.val() & self.count_now.val().any()) {
+                    self.state.d.next = WalkState::Fetch;
+                } else if self.start.val() {
+                    self.state.d.next = WalkState::Size;
+                }
+            }
+            WalkState::Fetch => self.state.d.next = WalkState::Measure,
+            WalkState::Measure => self.state.d.next = WalkState::Compare,
+            WalkState::Compare => {
+                if self.message_ready.val() {
+                    self.state.d.next = WalkState::Decide;
+                }
+            }
+            WalkState::Decide => {
+                self.blocked.d.next = self.piece.beyond.val();
+                self.state.d.next = WalkState::Size;
+                if self.list.held_range.val().has_following {
+                    self.state.d.next = WalkState::Measure;
+                } else if self.purging.q.val() {
+                    self.state.d.next = WalkState::Done;
+                }
+                if self.deciding.val() & self.piece.beyond.val() {
+                    self.state.d.next = WalkState::Size;
+                } else if self.touches.val() & self.refuses.val() {
+                    self.denied.d.next = true;
+                    self.found.d.next = self.verdict_no_room.val();
+                    if !self.piece.gap.val() & !self.piece.ends_inside.val() {
+                        self.found.d.next = self.verdict_duplicate.val();
+                    }
+                    self.state.d.next = WalkState::Done;
+                } else if self.touches.val() & self.ends_here.val() {
+                    self.short.d.next = self.piece.ends_inside.val();
+                    self.state.d.next = WalkState::Done;
+                    if self.segment.val().early {
+                        self.state.d.next = WalkState::Store;
+                    }
+                }
+            }
+            WalkState::Size => {
+                if self.message_ready.val() {
+                    self.state.d.next = WalkState::Tail;
+                }
+            }
+            WalkState::Tail => {
+                self.state.d.next = WalkState::Done;
+                if !self.tail.val() {
+                    self.denied.d.next = true;
+                    self.found.d.next = self.verdict_no_range.val();
+                    if !self.budget.fits.val() {
+                        self.found.d.next = self.verdict_no_room.val();
+                    }
+                } else if self.segment.val().early {
+                    self.state.d.next = WalkState::Store;
+                }
+            }
+            WalkState::Store => {
+                self.state.d.next = WalkState::Done;
+                if self.list.has_previous.val() {
+                    self.state.d.next = WalkState::Link;
+                }
+            }
+            WalkState::Link => self.state.d.next = WalkState::Done,
+            WalkState::Done => self.state.d.next = WalkState::Idle,
+            _ => {}
+        }
+        self.done.next = self.state.q.val() == WalkState::Done;
+        self.refused.next = self.denied.q.val();
+        self.trimmed.next = self.cut.q.val();
+        self.complete.next = !self.short.q.val();
+        self.verdict.next = self.found.q.val();
+        if !self.segment.val().early & self.cut.q.val() {
+            self.verdict.next = self.verdict_trimmed.val();
+        }
+        self.result.next = self.list.result.val();
+        if self.reset.val() {
+            self.state.d.next = WalkState::Idle;
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Connections over a device that is only its tables.
+use super::*;
+use crate::device::Config;
+use crate::dma::DmaBuffer;
+use rnic_abi::registers;
+use std::collections::HashMap;
+
+/// BAR0 of a device that does nothing but keep table entries and remember operations.
+#[derive(Debug, Default)]
+struct Tables {
+    data: [u32; registers::TABLE_DATA_WORDS],
+    entries: HashMap<(u32, u32), [u32; 4]>,
+    operations: Vec<(u32, u32)>,
+}
+
+impl Bar for Tables {
+    fn read32(&mut self, offset: u32) -> u32 {
+        match offset {
+            registers::IDENTITY => registers::IDENTITY_VALUE,
+            registers::REVISION => registers::REVISION_VALUE,
+            _ => {
+                let word = offset.checked_sub(registers::TABLE_DATA);
+                let word = word.and_then(|octets| self.data.get(octets as usize / 4));
+                word.copied().unwrap_or(0)
+            }
+        }
+    }
+
+    fn write32(&mut self, offset: u32, value: u32) {
+        if offset == registers::TABLE_COMMAND {
+            let (operation, table, index) = (value >> 24, value >> 16 & 0xf, value & 0xffff);
+            self.operations.push((operation, table));
+            if operation == tables::READ {
+                let entry = self.entries.get(&(table, index)).copied().unwrap_or([0; 4]);
+                self.data[..4].copy_from_slice(&entry);
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct NoMemory;
+
+impl Dma for NoMemory {
+    fn allocate(&mut self, _: &str, octets: usize, align: u64) -> Result<DmaBuffer, DriverError> {
+        Ok(DmaBuffer {
+            address: align,
+            octets,
+        })
+    }
+
+    fn free(&mut self, _: DmaBuffer) {}
+
+    fn read(&self, _: u64, out: &mut [u8]) {
+        out.fill(0);
+    }
+
+    fn write(&mut self, _: u64, _: &[u8]) {}
+}
+
+fn connected() -> (Device<Tables, NoMemory>, Connection) {
+    let mut device = Device::open(Tables::default(), NoMemory, Config::default()).expect("opens");
+    let config = ConnectionConfig {
+        key: ConnectionKey {
+            remote: "192.0.2.1:1000".parse().expect("an address"),
+            local: "192.0.2.2:2000".parse().expect("an address"),
+        },
+        sequence_start: 1,
+        window: 1 << 16,
+        markers: true,
+        crc: true,
+        version: 1,
+        protection_domain: 3,
+    };
+    let connection = device.open_connection(&config).expect("opens");
+    (device, connection)
+}
+
+#[test]
+fn a_connection_loses_its_key_then_its_ranges_then_its_pages() {
+    let (mut device, connection) = connected();
+    device.bar.operations.clear();
+    device.close_connection(connection).expect("closes");
+    let order = [
+        (tables::WRITE, tables::LOOKUP),
+        (tables::RELEASE, tables::TCP),
+        (tables::RELEASE, tables::MPA),
+    ];
+    assert_eq!(device.bar.operations[..3], order);
+}
+
+#[test]
+fn early_ranges_begin_with_the_one_changed_last() {
+    let (mut device, connection) = connected();
+    let index = u32::from(connection.0);
+    let read = |device: &mut Device<Tables, NoMemory>| {
+        let ranges = device.early_ranges(connection).expect("an open connection");
+        ranges
+            .iter()
+            .map(|range| (range.left, range.right))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(read(&mut device), []);
+    // Ranges 200, 7 and 255 in sequence order; 7 was changed last.
+    let entries = &mut device.bar.entries;
+    entries.insert((tables::EARLY, index), [200 | 3 << 8 | 7 << 16, 9, 5, 0]);
+    entries.insert((tables::RANGE, 200), [10, 20, 7 | 1 << 8, 4]);
+    entries.insert((tables::RANGE, 7), [30, 40, 255 | 1 << 8, 4]);
+    entries.insert((tables::RANGE, 255), [0xffff_fff0, 60, 0, 1]);
+    assert_eq!(read(&mut device), [(30, 40), (10, 20), (0xffff_fff0, 60)]);
+    // The list became shorter between two accesses.
+    device
+        .bar
+        .entries
+        .insert((tables::RANGE, 7), [30, 40, 0, 4]);
+    assert_eq!(read(&mut device), [(30, 40), (10, 20)]);
+    // The range changed last is in order by now.
+    device
+        .bar
+        .entries
+        .insert((tables::EARLY, index), [200 | 2 << 8 | 9 << 16, 9, 5, 0]);
+    assert_eq!(read(&mut device), [(10, 20), (30, 40)]);
+}
+
+#[test]
+fn tcp_state_counts_the_ranges_beyond_rcv_nxt() {
+    let (mut device, connection) = connected();
+    let words = [77, 1 << 16, 5, 0x1234 | 1 << 16 | 16 << 17 | 0xff << 22];
+    device
+        .bar
+        .entries
+        .insert((tables::TCP, u32::from(connection.0)), words);
+    let state = device.tcp_state(connection).expect("an open connection");
+    let expected = TcpState {
+        rcv_nxt: 77,
+        seg_ack: 5,
+        seg_wnd: 0x1234,
+        fin_seen: true,
+        ranges: 16,
+    };
+    assert_eq!(state, expected);
+}
