@@ -24,6 +24,11 @@ pub struct Config {
     pub host_slots_log2: u32,
     /// log2 of the octets of one slot, 7..=14; the frame has 16 octets less.
     pub host_slot_octets_log2: u32,
+    /// Pages of packet memory that segments beyond a gap may hold, of all connections together; at
+    /// most `EARLY_PAGES_MAX`. The others hold what is in order: unfinished FPDUs above all.
+    pub early_pages: u32,
+    /// The same for one connection.
+    pub early_share: u32,
 }
 
 impl Default for Config {
@@ -33,6 +38,8 @@ impl Default for Config {
             completion_entries_log2: 10,
             host_slots_log2: 8,
             host_slot_octets_log2: 14,
+            early_pages: registers::EARLY_PAGES_MAX,
+            early_share: registers::EARLY_PAGES_MAX,
         }
     }
 }
@@ -69,6 +76,12 @@ impl Config {
             14,
             "7..=14",
         )?;
+        for (what, pages) in [
+            ("pages for early segments", self.early_pages),
+            ("pages for a connection's early segments", self.early_share),
+        ] {
+            range(what, pages, 0, registers::EARLY_PAGES_MAX, "0..=472")?;
+        }
         match self.max_payload_octets {
             128 => Ok(0),
             256 => Ok(1),
@@ -106,6 +119,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
         expect_identity(&mut bar)?;
         bar.write32(registers::CONTROL, 0);
         bar.write32(registers::MAX_PAYLOAD, max_payload);
+        bar.write32(registers::EARLY_PAGES, config.early_pages);
+        bar.write32(registers::EARLY_SHARE, config.early_share);
         let entries = CQE_OCTETS << config.completion_entries_log2;
         let completion_queue = dma.allocate("completion queue", entries, 4096)?;
         bar.write32(registers::CQ_BASE_LOW, completion_queue.address as u32);

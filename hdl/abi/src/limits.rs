@@ -43,8 +43,8 @@ pub const RANGES_PER_CONNECTION: usize = 16;
 /// Runs of new octets that the device keeps apart, over all frames of which others follow in the
 /// same frame: a segment that goes over ranges received before has a run on each side of them.
 pub const SHARED_RUNS: usize = 64;
-/// Pages of packet memory that segments beyond rcv_nxt never get: they stay for those in order, and
-/// hold an FPDU of 64 KiB in full frames of 1518 octets (270 pages) and what arrives meanwhile.
-pub const IN_ORDER_PAGES: usize = 288;
+/// Pages of packet memory that segments beyond rcv_nxt never get: they stay for those in order. The
+/// longest frame takes 37.
+pub const IN_ORDER_PAGES: usize = 40;
 /// Longest receive window a connection may have, in octets.
 pub const MAX_RECEIVE_WINDOW: u32 = 1 << 30;

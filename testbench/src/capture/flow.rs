@@ -35,6 +35,8 @@ pub struct Flow {
     pub regions: Vec<RegionUse>,
     /// Untagged messages, in order of their last segment.
     pub messages: Vec<Message>,
+    /// Octets on the wire of its longest FPDU.
+    pub longest_fpdu: u32,
 }
 
 /// Use of one STag by a flow.

@@ -10,6 +10,7 @@ use crate::play::software::Software;
 use crate::play::tally::{Place, Tally};
 use indicatif::ProgressBar;
 use rnic_abi::limits::{MAX_RECEIVE_WINDOW, RECEIVE_POOL};
+use rnic_abi::registers::EARLY_PAGES_MAX;
 use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, DriverError, Posted, RegionConfig};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,6 +22,10 @@ const FIRST_ADDRESS: u64 = 0x80_0000_0000;
 const GUARD_OCTETS: u64 = 4096;
 /// Entries of the receive pool left for the queues of Read Requests and Terminates.
 const POOL_FOR_SENDS: usize = RECEIVE_POOL / 2;
+/// Octets of a stream that a page holds at least, in full frames of 1518 octets.
+const PAGE_PAYLOAD_OCTETS: u32 = 240;
+/// Pages kept for FPDUs in order, however many flows there are.
+const IN_ORDER_PAGES_WANTED: u32 = 360;
 /// Frames between two comparisons of the receivers.
 const BATCH_FRAMES: usize = 256;
 
@@ -129,6 +134,17 @@ pub fn play(
     Ok(player.report(started.elapsed()))
 }
 
+/// Pages for segments beyond a gap: a capture does not answer, so what is in order must never find
+/// packet memory full of them. Each flow may have its longest FPDU unfinished, and the frame after it.
+fn early_pages(flows: &[Flow]) -> u32 {
+    let unfinished = flows.iter().map(|flow| match flow.longest_fpdu {
+        0 => 0,
+        octets => octets.div_ceil(PAGE_PAYLOAD_OCTETS) + 1,
+    });
+    let in_order = unfinished.sum::<u32>().min(IN_ORDER_PAGES_WANTED);
+    EARLY_PAGES_MAX - in_order
+}
+
 impl<'a> Player<'a> {
     fn new(
         capture: &'a Capture,
@@ -136,12 +152,14 @@ impl<'a> Player<'a> {
         options: &'a Options,
     ) -> Result<Self, PlayError> {
         let mut duts: Vec<Box<dyn Dut>> = Vec::new();
+        let early_pages = early_pages(flows);
         if options.dut != DutKind::Model {
             let rtl = Rtl::new(&RtlOptions {
                 width: options.width,
                 seed: options.seed,
                 stall: options.stall,
                 trace: options.trace.clone(),
+                early_pages,
             });
             duts.push(Box::new(rtl.map_err(|error| match error {
                 BringUpError::Simulation(source) => PlayError::Simulation(source),
@@ -153,7 +171,7 @@ impl<'a> Player<'a> {
             })?));
         }
         if options.dut != DutKind::Rtl {
-            duts.push(Box::new(Software::default()));
+            duts.push(Box::new(Software::new(early_pages)));
         }
         let tallies = duts.iter().map(|_| Tally::new(flows)).collect();
         Ok(Self {

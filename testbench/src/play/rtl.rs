@@ -38,6 +38,8 @@ pub struct RtlOptions {
     pub stall: f64,
     /// Waveform.
     pub trace: Option<PathBuf>,
+    /// Pages of packet memory for segments beyond a gap.
+    pub early_pages: u32,
 }
 
 /// Why the device could not be brought up.
@@ -63,7 +65,12 @@ impl Rtl {
         })?;
         let simulation = Rc::new(RefCell::new(simulation));
         let (bar, dma) = attach(&simulation);
-        let device = Device::open(bar, dma, Config::default())?;
+        let config = Config {
+            early_pages: options.early_pages,
+            early_share: options.early_pages,
+            ..Config::default()
+        };
+        let device = Device::open(bar, dma, config)?;
         Ok(Self { simulation, device })
     }
 }

@@ -17,11 +17,15 @@ pub struct Software {
     open: BTreeSet<u16>,
 }
 
-impl Default for Software {
-    fn default() -> Self {
+impl Software {
+    /// A model that keeps at most `early_pages` pages of segments beyond a gap.
+    pub fn new(early_pages: u32) -> Self {
         let slot = 1usize << Config::default().host_slot_octets_log2;
+        let mut model = Model::new(slot - SLOT_HEADER_OCTETS);
+        model.early_pool.pages_max = early_pages;
+        model.early_pool.share = early_pages;
         Self {
-            model: Model::new(slot - SLOT_HEADER_OCTETS),
+            model,
             open: BTreeSet::new(),
         }
     }
