@@ -181,8 +181,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
         Ok(Connection(id))
     }
 
-    /// End the offload: no further segment is taken, then received ranges, held pages and queues are
-    /// given back, in this order.
+    /// End the offload: no further segment is taken, then received ranges, held pages and queues
+    /// are given back, in this order.
     pub fn close_connection(&mut self, connection: Connection) -> Result<(), DriverError> {
         let config = self.connection_config(connection)?;
         let entry = LookupEntry::new(&config.key, connection.0);
@@ -209,12 +209,13 @@ impl<B: Bar, D: Dma> Device<B, D> {
         })
     }
 
-    /// What a connection holds beyond gaps, for selective acknowledgements (RFC 2018 section 4): the
-    /// range changed last comes first, the others follow in sequence order.
+    /// What a connection holds beyond gaps, for selective acknowledgements (RFC 2018 section 4):
+    /// the range changed last comes first, the others follow in sequence order.
     ///
     /// Each range is a table access of its own, and segments arrive meanwhile: the list is what was
-    /// there at one time or another during the call. A range in it may have grown or become in order
-    /// since; compare it with a later [`Device::tcp_state`] before it is sent.
+    /// there at one time or another during the call. A range in it may have grown or become in
+    /// order since; then its number may even belong to another connection by now. Check the list
+    /// with a second call and a later [`Device::tcp_state`] before it is sent.
     pub fn early_ranges(&mut self, connection: Connection) -> Result<Vec<EarlyRange>, DriverError> {
         self.connection_config(connection)?;
         let early = table::read(&mut self.bar, tables::EARLY, u32::from(connection.0))?;

@@ -10,8 +10,9 @@ pub const WRITE: u32 = 1;
 /// others read as zero).
 pub const READ: u32 = 2;
 /// Give the entry's resources back. The connection's [`LOOKUP`] entry must be cleared before. Of
-/// table [`TCP`]: every received range of the connection is forgotten. Of table [`MPA`], after that:
-/// every page that the connection holds goes back to the pool. Other tables have no such operation.
+/// table [`TCP`]: every received range of the connection is forgotten. Of table [`MPA`], after
+/// that: every page that the connection holds goes back to the pool. Other tables have no such
+/// operation.
 pub const RELEASE: u32 = 3;
 
 /// Connection lookup. Index: `way << 9 | slot`.

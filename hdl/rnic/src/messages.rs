@@ -95,8 +95,8 @@ pub struct PageChain {
 /// that nobody waits for any more.
 ///
 /// What a connection received beyond a gap lies in *early runs*, the received ranges of TCP, known
-/// by the number that TCP gives them. `left` and `right` say what the octets touch; TCP uses a number
-/// again only after the message that ends its run (`right`, or `purges`).
+/// by the number that TCP gives them. `left` and `right` say what the octets touch; TCP uses a
+/// number again only after the message that ends its run (`right`, or `purges`).
 ///
 /// | `early` | `has_left` | `has_right` | the octets |
 /// |---|---|---|---|

@@ -269,36 +269,12 @@ impl RegisterFile {
 impl Logic for RegisterFile {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            address,
-            data,
-            decode_write,
-            decode_read,
-            write,
-            read,
-            gathered
-        );
-        dff_setup!(
-            self,
-            clock,
-            hits,
-            result,
-            result_valid,
-            enabled,
-            payload_size
-        );
+        dff_setup!(self, clock, address, data, decode_write, decode_read);
+        dff_setup!(self, clock, write, read, gathered, hits, result);
+        dff_setup!(self, clock, result_valid, enabled, payload_size);
         dff_setup!(self, clock, cq_low, cq_high, cq_entries, cq_consumed);
-        dff_setup!(
-            self,
-            clock,
-            ring_low,
-            ring_high,
-            ring_slots,
-            ring_slot_octets,
-            ring_consumed
-        );
+        dff_setup!(self, clock, ring_low, ring_high, ring_slots);
+        dff_setup!(self, clock, ring_slot_octets, ring_consumed);
         dff_setup!(self, clock, device_pages, connection_pages);
 
         // First stage: hold the access.

@@ -1,4 +1,5 @@
-//! Acceptance of segments: which payload octets of a frame are taken, and where all other frames go.
+//! Acceptance of segments: which payload octets of a frame are taken, and where all other frames
+//! go.
 //!
 //! ```text
 //! frame, found --> Idle -> Fetch -> Load -> Judge -> Decide --+----------> accepted | host_frame |

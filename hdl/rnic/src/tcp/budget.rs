@@ -137,7 +137,7 @@ mod tests {
                     device = 0;
                     held.clear();
                 }
-                // Accounts change in cycle 0 of eight, the question follows, cycle 6 has the answer.
+                // Accounts change in cycle 7 of eight, the question comes in 1, its answer in 6.
                 let pages = (octets + 2u64).div_ceil(256);
                 match cycle % 8 {
                     1 => {

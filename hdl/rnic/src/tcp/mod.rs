@@ -31,17 +31,17 @@
 //!
 //! Tests in this order; accepted octets end at the window's right edge. An accepted segment that
 //! begins before rcv_nxt, or of which octets were received before or not taken, counts as
-//! `TcpTrimmed` too. SEG.ACK and SEG.WND are kept from "no payload" on. What reaches MPA is what TCP
-//! commits to (MPA-037), each octet once (MPA-038).
+//! `TcpTrimmed` too. SEG.ACK and SEG.WND are kept from "no payload" on. What reaches MPA is what
+//! TCP commits to (MPA-037), each octet once (MPA-038).
 //!
 //! **Ranges.** What was received beyond gaps is kept as ranges `[left, right)` in a pool of 256
 //! that all connections share, at most 16 a connection, in sequence order; no two of a connection
 //! overlap or touch. `accepted` names them by number. A frame in early ranges is charged to its
 //! connection (`EARLY_SHARE`) and to the device (`EARLY_PAGES`) with all its pages until the range
-//! it became part of is in order or purged; 64 pages stay for segments in order. A segment that goes
-//! over ranges is told in several runs; each but the last takes one of 64 keys until MPA is done
-//! with it (`key_free`). Without a key the run is the last one taken of its segment; the peer sends
-//! the rest again.
+//! it became part of is in order or purged; 64 pages stay for segments in order. A segment that
+//! goes over ranges is told in several runs; each but the last takes one of 64 keys until MPA is
+//! done with it (`key_free`). Without a key the run is the last one taken of its segment; the peer
+//! sends the rest again.
 //!
 //! A duplicate ACK is due at once for an early segment, taken or not, and for one with nothing new
 //! (RFC 5681 section 3.2): the context counts them for the driver.
@@ -49,6 +49,7 @@
 //! | latency    | 12 cycles, `stored` taken to `accepted_valid` (nothing else waiting)       |
 //! | throughput | one frame per 5 cycles; with ranges or beyond a gap see [`walk`]           |
 //! | tables     | `LOOKUP` (write), `TCP` (read, write, release), `EARLY`, `RANGE` (read)    |
+//! | ECP5-5G -8 | 5682 LUT4, 4914 FF, 49 DP16KD; 175 MHz out of context, seed 1 (harness too)  |
 
 pub mod hash;
 pub mod records;
