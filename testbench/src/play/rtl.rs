@@ -4,7 +4,8 @@ use crate::play::dut::{Buffer, Dut, Observation};
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::PAGES;
 use rnic_driver::{
-    Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, Posted, RegionConfig,
+    Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, Posted,
+    RegionConfig,
 };
 use rnic_sim::{attach, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
@@ -13,9 +14,15 @@ use std::rc::Rc;
 
 /// Free pages below which the wire pauses: room for the longest frame.
 const PAUSE_FREE_PAGES: u32 = 40;
-/// Cycles from one frame's start to the next, at least: the core's own rate, which at W=512 is
-/// below what 64 octets a cycle would bring.
-const FRAME_CYCLES_MIN: u64 = 8;
+/// Cycles from one frame's start to the next, at least: the core's own rate for small frames, which
+/// at W=512 is below what 64 octets a cycle would bring.
+const fn frame_cycles_min(width: usize) -> u64 {
+    match width {
+        512 => 16,
+        _ => 8,
+    }
+}
+
 /// Cycles after which a pause ends in any case: the core then has to drop. Pages that wait for
 /// octets to come are not freed by waiting.
 const PAUSE_CYCLES_MAX: usize = 200_000;
@@ -25,6 +32,9 @@ const PAUSE_CYCLES_MAX: usize = 200_000;
 pub struct Rtl {
     simulation: Rc<RefCell<Simulation>>,
     device: Device<SimBar, SimDma>,
+    frame_cycles_min: u64,
+    /// Taken from the completion queue, and not yet observed.
+    completions: Vec<Completion>,
 }
 
 /// How to run it.
@@ -71,7 +81,20 @@ impl Rtl {
             ..Config::default()
         };
         let device = Device::open(bar, dma, config)?;
-        Ok(Self { simulation, device })
+        Ok(Self {
+            simulation,
+            device,
+            frame_cycles_min: frame_cycles_min(options.width),
+            completions: Vec::new(),
+        })
+    }
+
+    /// Make room in the completion queue: a full one holds the core up.
+    fn take_completions(&mut self) -> bool {
+        let before = self.completions.len();
+        let polled = std::iter::from_fn(|| self.device.poll_completion());
+        self.completions.extend(polled);
+        self.completions.len() > before
     }
 }
 
@@ -131,7 +154,7 @@ impl Dut for Rtl {
         let mut simulation = self.simulation.borrow_mut();
         simulation.push_frame(frame.to_vec(), false);
         let start = simulation.now();
-        while simulation.frames_waiting() > 0 || simulation.now() - start < FRAME_CYCLES_MIN {
+        while simulation.frames_waiting() > 0 || simulation.now() - start < self.frame_cycles_min {
             simulation.step();
         }
         // A capture does not tell when its sender would have been slowed down; the wire pauses, so
@@ -142,17 +165,25 @@ impl Dut for Rtl {
             }
             simulation.step();
         }
+        drop(simulation);
+        self.take_completions();
     }
 
     fn settle(&mut self) {
-        self.simulation.borrow_mut().run_until_idle();
+        loop {
+            self.simulation.borrow_mut().run_until_idle();
+            if !self.take_completions() {
+                return;
+            }
+        }
     }
 
     fn observe(&mut self) -> Observation {
-        let mut seen = Observation::default();
-        while let Some(completion) = self.device.poll_completion() {
-            seen.completions.push(completion);
-        }
+        self.take_completions();
+        let mut seen = Observation {
+            completions: std::mem::take(&mut self.completions),
+            ..Observation::default()
+        };
         while let Some(frame) = self.device.poll_host_frame() {
             seen.host_frames.push(frame);
         }

@@ -110,7 +110,13 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
     assert_eq!(uut.early_pages.val(), 300u64);
     assert_eq!(uut.early_share.val(), 0u64);
     // In-order segments keep their pages whatever is written.
-    for (written, expected) in [(448, 448), (449, 448), (0x8000_0000, 448), (447, 447)] {
+    let most = map::EARLY_PAGES_MAX;
+    for (written, expected) in [
+        (most, most),
+        (most + 1, most),
+        (0x8000_0000, most),
+        (most - 1, most - 1),
+    ] {
         for offset in [map::EARLY_PAGES, map::EARLY_SHARE] {
             write(&mut uut, offset, written);
             assert_eq!(value(&mut uut, offset), expected, "{written} written");
