@@ -123,6 +123,13 @@ fn options_that_cannot_be_used_are_named_with_what_to_use() {
     );
     refuses(&["emit"], &["--out"]);
     refuses(&["bench", "--width", "65"], &["--width", "65"]);
+    refuses(&["fuzz", "--width", "65"], &["--width", "65"]);
+    refuses(&["fuzz", "--runs", "many"], &["--runs", "many"]);
+    refuses(&["fuzz", "--only", "3"], &["--seed"]);
+    refuses(
+        &["fuzz", "--seed", "1", "--only", "3", "--runs", "2"],
+        &["--runs"],
+    );
 }
 
 #[test]
@@ -227,6 +234,7 @@ fn help_shows_an_example_for_every_command() {
         &["--help"][..],
         &["play", "--help"],
         &["gen", "--help"],
+        &["fuzz", "--help"],
         &["emit", "--help"],
         &["bench", "--help"],
     ] {

@@ -6,7 +6,7 @@
 use crate::traffic::conversation::{Conversation, Side};
 use crate::traffic::cutter::Cutter;
 use crate::traffic::frame::{Endpoint, FrameBuilder, TcpOptions};
-use crate::traffic::pcap::PcapWriter;
+use crate::traffic::pcap::capture_file;
 use crate::traffic::sender::{Sender, SentFpdu, StreamConfig};
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -31,9 +31,6 @@ pub const GENERATED: &[Generated] = &[Generated {
 }];
 
 const SEED: u64 = 0x0064_768f_9d00;
-/// Time of the first frame, in microseconds since 1970, and of each frame after the one before.
-const START_MICROSECONDS: u64 = 1_700_000_000_000_000;
-const FRAME_MICROSECONDS: u64 = 13;
 /// Segments of one side after which the other acknowledges.
 const SEGMENTS_TO_ACKNOWLEDGE: usize = 8;
 const SIDES: [Side; 2] = [Side::Initiator, Side::Responder];
@@ -97,7 +94,7 @@ fn large_fpdus() -> Vec<u8> {
         run.conversation.close();
         frames.append(&mut run.conversation.take_frames());
     }
-    file(&frames)
+    capture_file(&frames)
 }
 
 fn plans() -> Vec<Plan> {
@@ -288,13 +285,4 @@ fn send(run: &mut Run, side: Side, frames: &mut Vec<Vec<u8>>) -> bool {
     }
     frames.append(&mut run.conversation.take_frames());
     ended
-}
-
-fn file(frames: &[Vec<u8>]) -> Vec<u8> {
-    let mut writer = PcapWriter::new(Vec::new()).expect("memory takes all");
-    for (number, frame) in frames.iter().enumerate() {
-        let time = START_MICROSECONDS + FRAME_MICROSECONDS * number as u64;
-        writer.frame(time, frame).expect("memory takes all");
-    }
-    writer.finish().expect("memory takes all")
 }

@@ -1,0 +1,123 @@
+//! `rnic fuzz`: random workloads and faults, hardware against model.
+
+use crate::cli::{Failure, Outcome};
+use indicatif::{ProgressBar, ProgressStyle};
+use rnic_testbench::fuzz::{self, Campaign, Settings, Totals};
+use rnic_testbench::play::PlayError;
+use serde::Serialize;
+use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+
+const EXAMPLE: &str = "\
+Example:
+  rnic fuzz --runs 200 --seed 1
+  rnic fuzz --seed 1 --only 17 --width 128";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Arguments {
+    /// Runs, numbered from 0; each depends on the seed and its number alone.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    runs: u64,
+    /// Seed of every random choice. [default: a fresh one, which is printed]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Only this run of the seed.
+    #[arg(long, value_name = "RUN", requires = "seed", conflicts_with = "runs")]
+    only: Option<u64>,
+    /// Frame path of the RTL in bits: 64, 128 or 512.
+    #[arg(long, default_value_t = 64, value_parser = super::play::width)]
+    width: usize,
+    /// Go on behind a run that fails; otherwise it is the last one.
+    #[arg(long)]
+    keep_going: bool,
+    /// Folder for the capture of a run that fails, made when it is needed.
+    #[arg(long, value_name = "DIR", default_value = "build/fuzz")]
+    out: PathBuf,
+    /// Write what was played and what failed as JSON; `-` for stdout.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// All that is told, as JSON.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    tool: &'static str,
+    version: &'static str,
+    seed: u64,
+    width: usize,
+    #[serde(flatten)]
+    totals: &'a Totals,
+    failures: &'a [fuzz::Failure],
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let seed = arguments.seed.unwrap_or_else(fresh_seed);
+    let width = arguments.width;
+    let to_stdout = arguments.json.as_deref() == Some(Path::new("-"));
+    if !to_stdout {
+        println!("seed {seed}, width {width}");
+    }
+    let mut campaign = Campaign::new(Settings {
+        seed,
+        width,
+        folder: arguments.out.clone(),
+    });
+    let runs = match arguments.only {
+        Some(run) => run..run.saturating_add(1),
+        None => 0..arguments.runs,
+    };
+    let progress = ProgressBar::new(runs.end - runs.start);
+    let template = "{bar:40} {pos}/{len} runs, {msg} segments, {eta} left";
+    progress.set_style(ProgressStyle::with_template(template)?);
+    let mut failures = Vec::new();
+    for run in runs {
+        let failure = campaign.run(run)?;
+        progress.inc(1);
+        progress.set_message(campaign.totals.segments.to_string());
+        let Some(failure) = failure else { continue };
+        progress.suspend(|| match to_stdout {
+            true => eprint!("{}", failure.text()),
+            false => print!("{}", failure.text()),
+        });
+        failures.push(failure);
+        if !arguments.keep_going {
+            break;
+        }
+    }
+    progress.finish_and_clear();
+    let told = Told {
+        tool: "rnic",
+        version: env!("CARGO_PKG_VERSION"),
+        seed,
+        width,
+        totals: &campaign.totals,
+        failures: &failures,
+    };
+    tell(arguments.json.as_deref(), &told)?;
+    Ok(match failures.is_empty() {
+        true => Outcome::Good,
+        false => Outcome::Bad,
+    })
+}
+
+fn tell(json: Option<&Path>, told: &Told) -> Result<(), Failure> {
+    let Some(path) = json else {
+        print!("{}", told.totals.text());
+        return Ok(());
+    };
+    let text = serde_json::to_string(told)?;
+    if path == Path::new("-") {
+        println!("{text}");
+        return Ok(());
+    }
+    print!("{}", told.totals.text());
+    let failed = |error| PlayError::Option(format!("{}: {error}", path.display()));
+    Ok(fs::write(path, text).map_err(failed)?)
+}
+
+/// A seed of nine digits at most that the operating system has drawn.
+fn fresh_seed() -> u64 {
+    RandomState::new().build_hasher().finish() % 1_000_000_000
+}
