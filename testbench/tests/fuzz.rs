@@ -4,13 +4,14 @@
 //! The canaries put in a comparison that must find something: a fuzzer that is blind fails here.
 
 use indicatif::ProgressBar;
+use rnic_abi::counters::Counter;
 use rnic_testbench::capture::{self, Capture, Flow};
 use rnic_testbench::fuzz::{Campaign, Case, Failure, Settings, Totals};
 use rnic_testbench::play::{play, DutKind, Options, PlayError, Report};
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{generate, Injected, IpFamily, Markers, Resend, Workload};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Runs of a test at W = 64, and at W = 128.
@@ -187,10 +188,14 @@ fn a_model_that_takes_a_wrong_crc_is_found_and_the_capture_is_cut_behind_the_fir
     let told = failure.told.join("\n");
     assert!(told.contains("mpa_crc"), "{told}");
     // The command that is printed plays the file; without the canary nothing differs.
-    let words: Vec<&str> = failure.replay.split(' ').collect();
-    assert_eq!(words[..2], ["rnic", "play"]);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rnic"));
-    let output = command.args(&words[1..]).output().expect("cargo built it");
+    let folder = Path::new(env!("CARGO_BIN_EXE_rnic")).parent();
+    let folder = folder.expect("a program lies in a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-c", &failure.replay])
+        .env("PATH", format!("{}:{path}", folder.display()))
+        .output()
+        .expect("there is a shell");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains(&format!("{frames} frames")), "{said}");
@@ -219,6 +224,25 @@ fn a_panic_is_a_failure_with_its_words() {
     assert_eq!(capture.frames.len(), GUILTY);
     assert_eq!(failure.told, ["panic: frame 37 is one too many"]);
     assert_eq!((campaign.totals.runs, campaign.totals.mismatches), (1, 1));
+}
+
+/// The model has no memory that could be full, so a drop for want of room is told as well.
+#[test]
+fn frames_dropped_for_want_of_room_are_told() {
+    let mut campaign = Campaign::with_player(settings("room", 1, 64), |capture, options| {
+        let options = Options {
+            dut: DutKind::Model,
+            ..options.clone()
+        };
+        let flows = capture::flows(capture, None);
+        let mut report = play(capture, &flows, &options, &ProgressBar::hidden())?;
+        report.mismatches = 1;
+        report.counters.insert(Counter::DropNoPage.name(), 3);
+        Ok(report)
+    });
+    let failure = campaign.run(0).expect("no core is needed");
+    let told = failure.expect("it says that something differs").told;
+    assert!(told.join("\n").contains("dropped 3 frames"), "{told:?}");
 }
 
 /// The command does the runs it is asked for, alone or among others the same, and tells them as

@@ -7,6 +7,7 @@ use crate::play::{play, DutKind, Options, PlayError, Report};
 use crate::traffic::pcap::capture_file;
 use crate::workload::{generate, WorkloadError};
 use indicatif::ProgressBar;
+use rnic_abi::counters::Counter;
 use serde::Serialize;
 use std::any::Any;
 use std::fs;
@@ -164,7 +165,7 @@ impl Campaign {
         match played {
             Ok(Ok(report)) => Ok(Played {
                 mismatches: report.mismatches,
-                told: report.told.clone(),
+                told: told(&report),
                 report: Some(report),
             }),
             Ok(Err(error @ PlayError::Driver { .. })) => Ok(failed(error.to_string())),
@@ -198,7 +199,7 @@ impl Campaign {
             told.push("the file does not fail when it is played again".into());
             told.extend_from_slice(&played.told);
         }
-        let file = path.display();
+        let file = quoted(path);
         let Options { width, stall, .. } = *options;
         Ok(Failure {
             seed,
@@ -232,6 +233,30 @@ fn smallest_failing<E>(
         }
     }
     Ok(failing)
+}
+
+/// The differences in words, with a reason for them that has nothing to do with any rule.
+fn told(report: &Report) -> Vec<String> {
+    let name = Counter::DropNoPage.name();
+    let dropped = report.counters.get(name).copied().unwrap_or(0);
+    let mut told = report.told.clone();
+    if report.mismatches > 0 && dropped > 0 {
+        told.push(format!(
+            "the hardware dropped {dropped} frames because it had no room ({name}); the model \
+             always has"
+        ));
+    }
+    told
+}
+
+/// A path as a word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
+    match text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
 }
 
 fn words(panic: &(dyn Any + Send)) -> &str {
@@ -282,6 +307,18 @@ mod tests {
                 let found = smallest_failing(whole, |frames| Ok::<_, ()>(frames >= guilty));
                 assert_eq!(found, Ok(guilty));
             }
+        }
+    }
+
+    #[test]
+    fn a_path_is_one_word_of_a_shell() {
+        let known = [
+            ("build/fuzz-1-2.pcap", "build/fuzz-1-2.pcap"),
+            ("my runs/a.pcap", "'my runs/a.pcap'"),
+            ("it's", r"'it'\''s'"),
+        ];
+        for (path, word) in known {
+            assert_eq!(quoted(Path::new(path)), word);
         }
     }
 }

@@ -54,8 +54,12 @@ impl Case {
         let mut draw = Draw { generator };
         let mut workload = draw.workload();
         draw.faults(&mut workload);
+        if draw.happens(0.04) {
+            draw.lengthen(&mut workload);
+        }
         fit_packet_memory(&mut workload);
         let segments = draw.between(SEGMENTS);
+        fit_segments(&mut workload, segments);
         workload.messages = messages(&workload, segments);
         draw.stream_errors(&mut workload);
         let stall = draw.stall();
@@ -206,6 +210,19 @@ impl Draw {
         workload.faults.reorder_window = self.between(windows);
     }
 
+    /// FPDUs of up to 64 KiB. One of them fills most of packet memory, so one is on its way at a
+    /// time, and no segment of it is missing.
+    fn lengthen(&mut self, workload: &mut Workload) {
+        workload.connections = self.between(1..=2);
+        workload.interleave = Interleave::Fpdu;
+        workload.sizes = 0..=ULPDU_OCTETS_MAX;
+        workload.mulpdu = Some(self.between(ULPDU_OCTETS_MAX / 2..=ULPDU_OCTETS_MAX));
+        workload.mtu = workload.mtu.max(1500);
+        let faults = &mut workload.faults;
+        (faults.loss, faults.reorder) = (0.0, 0.0);
+        faults.errors.clear();
+    }
+
     /// Wrong bits in FPDUs, under a right TCP checksum. The first one ends its stream, so there are
     /// few in a direction.
     fn stream_errors(&mut self, workload: &mut Workload) {
@@ -214,15 +231,21 @@ impl Draw {
         }
         let messages = workload.messages as f64;
         let fpdus = messages * fpdus_a_message(workload);
-        // One FPDU in so many has a marker.
-        let markers = (longest_fpdu(workload) / 512.0).min(1.0);
+        // Only so many FPDUs have a marker.
+        let sides = if workload.markers == Markers::Both {
+            1.0
+        } else {
+            0.5
+        };
+        let markers = sides * (longest_fpdu(workload) / 512.0).min(1.0);
         for field in Field::ALL.into_iter().filter(|field| !field.is_of_frame()) {
             let needs_crc = matches!(field, Field::Length | Field::Header);
             let needs_markers = field == Field::Marker;
             let possible = (workload.crc || !needs_crc)
                 && (workload.markers != Markers::Off || !needs_markers);
             let expected = 2.0 * self.generator.random::<f64>();
-            if !self.happens(0.6) || !possible {
+            let wanted = self.happens(0.6) || needs_markers;
+            if !wanted || !possible {
                 continue;
             }
             let share = if needs_markers { markers } else { 1.0 };
@@ -290,16 +313,19 @@ fn fit_packet_memory(workload: &mut Workload) {
 
 /// Pages that incomplete FPDUs take at one time, about. Every direction may be in the middle of its
 /// longest one, unless connections take turns by FPDU and no segment is missing: then one is, and
-/// the rest have begun theirs at most.
+/// the rest have begun theirs at most. A stream that an error has ended takes none.
 fn pages(workload: &Workload) -> f64 {
     let segment = mean_segment(workload);
     let of = |octets: f64| 1.0 + octets / PAGE_OCTETS as f64 + octets / segment;
     let longest = of(longest_fpdu(workload));
-    let directions = 2.0 * workload.connections as f64;
+    let directions = directions(workload);
     let faults = &workload.faults;
-    let mut missing = faults
+    let frames = faults
         .errors
-        .values()
+        .iter()
+        .filter(|(field, _)| field.is_of_frame());
+    let mut missing = frames
+        .map(|(_, rate)| rate)
         .chain([&faults.loss, &faults.reorder]);
     if workload.interleave == Interleave::Segment || missing.any(|&rate| rate > 0.0) {
         return directions * longest;
@@ -311,10 +337,10 @@ fn pages(workload: &Workload) -> f64 {
     longest + directions * begun
 }
 
-/// Messages of a direction for about `segments` segments in all.
-fn messages(workload: &Workload, segments: usize) -> usize {
+/// Segments that a message takes, about.
+fn segments_a_message(workload: &Workload) -> f64 {
     let fpdus = fpdus_a_message(workload);
-    let octets = mean_size(workload) + fpdus * FPDU_OVERHEAD_OCTETS;
+    let octets = octets_a_message(workload);
     let whole = mss(workload) as f64;
     let cut = match workload.cutter {
         Cutter::Aligned => fpdus * (octets / fpdus / whole).max(1.0),
@@ -322,16 +348,37 @@ fn messages(workload: &Workload, segments: usize) -> usize {
         Cutter::Chopped => 2.0 * octets / whole,
     };
     let faults = &workload.faults;
-    let more = faults.resegment + faults.overlap + faults.duplicate;
-    let directions = 2.0 * workload.connections as f64;
-    let wanted = segments as f64 / (cut * (1.0 + more));
-    let crowded = COMPLETION_FRAMES / cut > COMPLETIONS_MAX;
+    cut * (1.0 + faults.resegment + faults.overlap + faults.duplicate)
+}
+
+/// Octets that a message takes in the stream, about.
+fn octets_a_message(workload: &Workload) -> f64 {
+    mean_size(workload) + fpdus_a_message(workload) * FPDU_OVERHEAD_OCTETS
+}
+
+/// Smaller messages, until one of each direction is not far more than `segments` segments.
+fn fit_segments(workload: &mut Workload, segments: usize) {
+    let most = segments as f64 * 2.0 / directions(workload);
+    while segments_a_message(workload) > most {
+        workload.sizes = 0..=workload.sizes.end() / 2;
+    }
+}
+
+fn directions(workload: &Workload) -> f64 {
+    2.0 * workload.connections as f64
+}
+
+/// Messages of a direction for about `segments` segments in all.
+fn messages(workload: &Workload, segments: usize) -> usize {
+    let a_message = segments_a_message(workload);
+    let crowded = COMPLETION_FRAMES / a_message > COMPLETIONS_MAX;
     let most = match crowded {
         true => COMPLETIONS_MAX,
         false => MESSAGES_MAX,
     };
-    let most = most.min(OCTETS_MAX / octets);
-    (wanted.min(most) / directions).max(1.0) as usize
+    let most = most.min(OCTETS_MAX / octets_a_message(workload));
+    let wanted = (segments as f64 / a_message).min(most);
+    (wanted / directions(workload)).max(1.0) as usize
 }
 
 #[cfg(test)]
@@ -348,7 +395,7 @@ mod tests {
             assert_eq!(case, Case::draw(7, run));
             assert_ne!(case.workload.seed, Case::draw(8, run).workload.seed);
             assert!((0.0..=0.95).contains(&case.stall));
-            assert!(pages(&case.workload) <= PAGES_MAX, "run {run}");
+            assert!(pages(&case.workload) <= PAGES_MAX, "run {run}: {case:?}");
         }
     }
 
