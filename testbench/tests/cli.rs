@@ -221,6 +221,9 @@ fn files_beside_the_capture_are_named_when_they_cannot_be_used() {
     play("--regions", "no-such.toml", &["no-such.toml"]);
     let below_a_file = format!("{capture}/report.json");
     play("--json", &below_a_file, &[&below_a_file]);
+    // Before a run, not when there is something to write.
+    refuses_in_one_line(&["fuzz", "--json", &below_a_file], &[&below_a_file]);
+    refuses_in_one_line(&["fuzz", "--out", &below_a_file], &[&below_a_file]);
     let path = file("broken.toml", b"[[region]\n");
     refuses(
         &["play", "--dut", "model", "--regions", &path, &capture],

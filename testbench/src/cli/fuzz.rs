@@ -5,8 +5,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rnic_testbench::fuzz::{self, Campaign, Settings, Totals};
 use rnic_testbench::play::PlayError;
 use serde::Serialize;
-use std::fs;
+use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const EXAMPLE: &str = "\
@@ -32,7 +33,7 @@ pub(crate) struct Arguments {
     /// Go on behind a run that fails; otherwise it is the last one.
     #[arg(long)]
     keep_going: bool,
-    /// Folder for the capture of a run that fails, made when it is needed.
+    /// Folder for the captures of runs that fail.
     #[arg(long, value_name = "DIR", default_value = "build/fuzz")]
     out: PathBuf,
     /// Write what was played and what failed as JSON; `-` for stdout.
@@ -55,7 +56,10 @@ struct Told<'a> {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let seed = arguments.seed.unwrap_or_else(fresh_seed);
     let width = arguments.width;
-    let to_stdout = arguments.json.as_deref() == Some(Path::new("-"));
+    // What cannot be written is told now, not when there is something to write.
+    let json = Json::open(arguments.json.as_deref())?;
+    fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
+    let to_stdout = matches!(json, Json::Stdout);
     if !to_stdout {
         println!("seed {seed}, width {width}");
     }
@@ -95,26 +99,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         totals: &campaign.totals,
         failures: &failures,
     };
-    tell(arguments.json.as_deref(), &told)?;
+    if !to_stdout {
+        print!("{}", told.totals.text());
+    }
+    json.write(&serde_json::to_string(&told)?)?;
     Ok(match failures.is_empty() {
         true => Outcome::Good,
         false => Outcome::Bad,
     })
 }
 
-fn tell(json: Option<&Path>, told: &Told) -> Result<(), Failure> {
-    let Some(path) = json else {
-        print!("{}", told.totals.text());
-        return Ok(());
-    };
-    let text = serde_json::to_string(told)?;
-    if path == Path::new("-") {
-        println!("{text}");
-        return Ok(());
+/// Where JSON goes.
+enum Json {
+    Nowhere,
+    Stdout,
+    File(File),
+}
+
+impl Json {
+    fn open(path: Option<&Path>) -> Result<Self, PlayError> {
+        Ok(match path {
+            None => Self::Nowhere,
+            Some(path) if path == Path::new("-") => Self::Stdout,
+            Some(path) => Self::File(File::create(path).map_err(|error| unusable(path, &error))?),
+        })
     }
-    print!("{}", told.totals.text());
-    let failed = |error| PlayError::Option(format!("{}: {error}", path.display()));
-    Ok(fs::write(path, text).map_err(failed)?)
+
+    fn write(self, text: &str) -> io::Result<()> {
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::Stdout => writeln!(io::stdout(), "{text}"),
+            Self::File(mut file) => writeln!(file, "{text}"),
+        }
+    }
+}
+
+fn unusable(path: &Path, error: &io::Error) -> PlayError {
+    PlayError::Option(format!("{}: {error}", path.display()))
 }
 
 /// A seed of nine digits at most that the operating system has drawn.
