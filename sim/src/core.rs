@@ -30,6 +30,7 @@ struct Offsets {
     segment_event_valid: usize,
     fpdu_event_valid: usize,
     free_pages: usize,
+    stored_frames: usize,
     tlp_last: usize,
     tlp_keep: usize,
     tlp_header: usize,
@@ -184,6 +185,11 @@ impl Core {
         self.outputs[self.at.free_pages]
     }
 
+    /// Stored frames that wait for TCP.
+    pub fn stored_frames(&self) -> u32 {
+        self.outputs[self.at.stored_frames]
+    }
+
     /// The TLP beat offered in this cycle.
     pub fn tlp(&self) -> Option<TlpBeat<'_>> {
         let at = &self.at;
@@ -256,6 +262,7 @@ fn offsets(inputs: &[Port], outputs: &[Port]) -> Offsets {
         segment_event_valid: output("segment_event_valid"),
         fpdu_event_valid: output("fpdu_event_valid"),
         free_pages: output("free_pages"),
+        stored_frames: output("stored_frames"),
         tlp_last: output("tlp_last"),
         tlp_keep: output("tlp_keep"),
         tlp_header: output("tlp_header"),

@@ -60,6 +60,7 @@ pub fn outputs(width: usize) -> Vec<Port> {
         port("segment_event_valid", 1),
         port("fpdu_event_valid", 1),
         port("free_pages", 10),
+        port("stored_frames", 5),
         when("tlp_valid", "tlp_last", 1),
         when("tlp_valid", "tlp_keep", inner / 32),
         when("tlp_valid", "tlp_header", 128),

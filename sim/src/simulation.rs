@@ -176,7 +176,8 @@ impl Simulation {
         }
     }
 
-    fn is_idle(&self) -> bool {
+    /// Has the core shown no sign of life for a long time?
+    pub fn is_idle(&self) -> bool {
         let at_rest = self.free_pages() == self.free_pages_at_rest;
         let enough = match at_rest {
             true => IDLE_CYCLES_AT_REST,
@@ -208,6 +209,11 @@ impl Simulation {
     /// Free pages of packet memory in the last cycle.
     pub fn free_pages(&self) -> u32 {
         self.core.free_pages()
+    }
+
+    /// Stored frames that waited for TCP in the last cycle; at 16 the next one is dropped.
+    pub fn stored_frames(&self) -> u32 {
+        self.core.stored_frames()
     }
 
     /// Cycles since the start, reset included.

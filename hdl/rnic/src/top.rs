@@ -105,6 +105,8 @@ macro_rules! core {
             pub request_ready: Signal<Out, Bit>,
             /// Free pages of packet memory.
             pub free_pages: Signal<Out, Bits<10>>,
+            /// Stored frames that wait for TCP; at 16 the next one is dropped.
+            pub stored_frames: Signal<Out, Bits<5>>,
             /// Trace: a segment with payload was judged.
             pub segment_event_valid: Signal<Out, Bit>,
             /// Its connection.
@@ -177,6 +179,7 @@ macro_rules! core {
                     request_valid: Default::default(),
                     request_ready: Default::default(),
                     free_pages: Default::default(),
+                    stored_frames: Default::default(),
                     segment_event_valid: Default::default(),
                     segment_event_connection: Default::default(),
                     segment_event_verdict: Default::default(),
@@ -399,6 +402,7 @@ macro_rules! core {
                 self.csr.fence_done.next = self.placement.fence_done.val();
                 self.csr.free_pages.next = self.packet.free_pages.val();
                 self.free_pages.next = self.packet.free_pages.val();
+                self.stored_frames.next = self.packet.stored_frames.val();
                 // Tables.
                 self.tcp_relay.request.next = self.csr.table_request.val();
                 self.tcp_relay.valid.next = self.csr.table_valid.val();

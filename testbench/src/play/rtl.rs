@@ -23,8 +23,11 @@ const fn frame_cycles_min(width: usize) -> u64 {
     }
 }
 
+/// Stored frames above which the wire pauses: the queue holds 16, and those that end while one is
+/// seen must find room.
+const PAUSE_STORED_FRAMES: u32 = 8;
 /// Cycles after which a pause ends in any case: the core then has to drop. Pages that wait for
-/// octets to come are not freed by waiting.
+/// octets to come are not freed by waiting, so that an idle core ends it too.
 const PAUSE_CYCLES_MAX: usize = 200_000;
 
 /// The hardware under test.
@@ -160,7 +163,8 @@ impl Dut for Rtl {
         // A capture does not tell when its sender would have been slowed down; the wire pauses, so
         // that what is played does not depend on how fast the host side is.
         for _ in 0..PAUSE_CYCLES_MAX {
-            if simulation.free_pages() >= PAUSE_FREE_PAGES {
+            let has_pages = simulation.free_pages() >= PAUSE_FREE_PAGES || simulation.is_idle();
+            if has_pages && simulation.stored_frames() <= PAUSE_STORED_FRAMES {
                 break;
             }
             simulation.step();

@@ -55,6 +55,8 @@ pub struct Packet<
     pub stored_ready: Signal<In, Bit>,
     /// A frame was dropped for lack of room; one cycle.
     pub count_no_page: Signal<Out, Bit>,
+    /// Stored frames that wait for TCP, of 16.
+    pub stored_frames: Signal<Out, Bits<5>>,
     /// Pages that nobody owns.
     pub free_pages: Signal<Out, Bits<10>>,
     /// Chain given back by TCP.
@@ -205,6 +207,7 @@ impl<
         self.pool.release3_valid.next = self.release3_valid.val();
         self.release3_ready.next = self.pool.release3_ready.val();
         self.free_pages.next = self.pool.free_pages.val();
+        self.stored_frames.next = self.store.waiting.val();
 
         // Memory.
         self.memory.write_enable.next = self.store.memory_write.val();

@@ -77,6 +77,8 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     pub stored_ready: Signal<In, Bit>,
     /// A frame that was not `VERDICT_DROP` failed; one cycle.
     pub count_no_page: Signal<Out, Bit>,
+    /// Stored frames that wait, of 16.
+    pub waiting: Signal<Out, Bits<5>>,
     queue: Fifo<StoredFrame, 4, 5>,
     // The next beat is not a frame's first.
     in_frame: DFF<Bit>,
@@ -166,6 +168,7 @@ impl<const W: usize, const D: usize, const B: usize> Default for PacketStore<W, 
             stored_valid: Default::default(),
             stored_ready: Default::default(),
             count_no_page: Default::default(),
+            waiting: Default::default(),
             queue: Default::default(),
             in_frame: Default::default(),
             page_open: Default::default(),
@@ -347,6 +350,7 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         self.refused.next = self.released.q.val();
         self.refused_valid.next = self.released_valid.q.val();
         self.count_no_page.next = self.counted.q.val();
+        self.waiting.next = self.queue.fill.val();
 
         if self.reset.val() {
             self.in_frame.d.next = false;
