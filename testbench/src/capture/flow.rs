@@ -35,7 +35,7 @@ pub struct Flow {
     pub regions: Vec<RegionUse>,
     /// Untagged messages, in order of their last segment.
     pub messages: Vec<Message>,
-    /// Octets on the wire of its longest FPDU.
+    /// Octets on the wire of its longest FPDU, whole or not.
     pub longest_fpdu: u32,
 }
 

@@ -51,11 +51,11 @@ pub fn flow(direction: &Direction) -> Flow {
     let mut learned = Learned::default();
     let mut longest_fpdu = 0;
     for fpdu in receiver.push(&direction.stream.octets()[direction.start..]) {
+        longest_fpdu = longest_fpdu.max(fpdu.sequence_end.wrapping_sub(fpdu.sequence));
         // Behind a bad FPDU nothing can be trusted; the device will stop there too.
         if !fpdu.crc_good || !fpdu.marker_good {
             break;
         }
-        longest_fpdu = longest_fpdu.max(fpdu.sequence_end.wrapping_sub(fpdu.sequence));
         let offset =
             |sequence: u32| direction.start + sequence.wrapping_sub(sequence_start) as usize;
         let first_frame = direction.stream.arrival(offset(fpdu.sequence) + 1);
@@ -72,7 +72,7 @@ pub fn flow(direction: &Direction) -> Flow {
         last_frame: direction.last_frame,
         regions: learned.regions.into_values().collect(),
         messages: learned.messages,
-        longest_fpdu,
+        longest_fpdu: longest_fpdu.max(receiver.held_octets() as u32),
     }
 }
 

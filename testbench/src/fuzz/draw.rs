@@ -30,8 +30,9 @@ const MESSAGES_MAX: f64 = 3_000.0;
 /// whose messages may be delivered between them: 256, and those that a gap has held back.
 const COMPLETIONS_MAX: f64 = 1_000.0;
 const COMPLETION_FRAMES: f64 = 400.0;
-/// Pages of packet memory that incomplete FPDUs may take; below 80 free ones playback waits.
-const PAGES_MAX: f64 = 340.0;
+/// Pages of packet memory that incomplete FPDUs may take: playback leaves 400 to what is in order,
+/// whole frames among them.
+const PAGES_MAX: f64 = 300.0;
 /// DDP header of a long kind, ULPDU_Length, pad and CRC.
 const FPDU_OVERHEAD_OCTETS: f64 = 26.0;
 

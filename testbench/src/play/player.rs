@@ -9,7 +9,7 @@ use crate::play::rtl::{BringUpError, Rtl, RtlOptions};
 use crate::play::software::Software;
 use crate::play::tally::{Place, Tally};
 use indicatif::ProgressBar;
-use rnic_abi::limits::{MAX_RECEIVE_WINDOW, RECEIVE_POOL};
+use rnic_abi::limits::{MAX_RECEIVE_WINDOW, PAGE_OCTETS, RECEIVE_POOL};
 use rnic_abi::registers::EARLY_PAGES_MAX;
 use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, DriverError, Posted, RegionConfig};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ const POOL_FOR_SENDS: usize = RECEIVE_POOL / 2;
 /// Octets of a stream that a page holds at least, in full frames of 1518 octets.
 const PAGE_PAYLOAD_OCTETS: u32 = 240;
 /// Pages kept for FPDUs in order, however many flows there are.
-const IN_ORDER_PAGES_WANTED: u32 = 360;
+const IN_ORDER_PAGES_WANTED: u32 = 400;
 /// Frames between two comparisons of the receivers.
 const BATCH_FRAMES: usize = 256;
 
@@ -135,11 +135,14 @@ pub fn play(
 }
 
 /// Pages for segments beyond a gap: a capture does not answer, so what is in order must never find
-/// packet memory full of them. Each flow may have its longest FPDU unfinished, and the frame after it.
-fn early_pages(flows: &[Flow]) -> u32 {
+/// packet memory full of them. Each flow may wait for the rest of its longest FPDU, and may keep
+/// another frame whole of which it needs a part.
+fn early_pages(capture: &Capture, flows: &[Flow]) -> u32 {
+    let longest_frame = capture.frames.iter().map(Vec::len).max().unwrap_or(0);
+    let frame_pages = (longest_frame as u32 + 2).div_ceil(PAGE_OCTETS as u32);
     let unfinished = flows.iter().map(|flow| match flow.longest_fpdu {
         0 => 0,
-        octets => octets.div_ceil(PAGE_PAYLOAD_OCTETS) + 1,
+        octets => octets.div_ceil(PAGE_PAYLOAD_OCTETS) + frame_pages,
     });
     let in_order = unfinished.sum::<u32>().min(IN_ORDER_PAGES_WANTED);
     EARLY_PAGES_MAX - in_order
@@ -152,7 +155,7 @@ impl<'a> Player<'a> {
         options: &'a Options,
     ) -> Result<Self, PlayError> {
         let mut duts: Vec<Box<dyn Dut>> = Vec::new();
-        let early_pages = early_pages(flows);
+        let early_pages = early_pages(capture, flows);
         if options.dut != DutKind::Model {
             let rtl = Rtl::new(&RtlOptions {
                 width: options.width,
