@@ -248,30 +248,6 @@ fn frames_dropped_for_want_of_room_are_told() {
     assert!(told.join("\n").contains("dropped 3 frames"), "{told:?}");
 }
 
-/// Behind a slow host the hardware may drop: then the run counts as it is without back-pressure.
-#[test]
-fn a_run_that_drops_behind_a_slow_host_is_played_without_back_pressure() {
-    let slow = (0..).find(|&run| Case::draw(1, run).stall > 0.0);
-    let slow = slow.expect("half of all runs have back-pressure");
-    for (stall_max, differs) in [(0.0, false), (-1.0, true)] {
-        let player = move |capture: &Capture, options: &Options| {
-            let report = without_room(capture, options)?;
-            Ok(match options.stall > stall_max {
-                true => report,
-                false => Report {
-                    mismatches: 0,
-                    ..report
-                },
-            })
-        };
-        let mut campaign = Campaign::with_player(settings("slow", 1, 64), player);
-        let failure = campaign.run(slow).expect("no core is needed");
-        assert_eq!(failure.is_some(), differs);
-        assert_eq!(campaign.totals.calmed_runs, 1);
-        assert!(failure.is_none_or(|failure| failure.replay.ends_with("--stall 0")));
-    }
-}
-
 /// The command does the runs it is asked for, alone or among others the same, and tells them as
 /// JSON.
 #[test]

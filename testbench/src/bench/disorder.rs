@@ -16,7 +16,7 @@ use serde::Serialize;
 /// Octets of a frame, FCS counted.
 const FRAME_OCTETS: usize = 1518;
 /// Frames of a run.
-const FRAMES: usize = 1200;
+const FRAMES: usize = 4000;
 /// Frames after its place that a lost frame comes again.
 const RESEND_FRAMES: usize = 30;
 /// Loss rates, in thousandths.

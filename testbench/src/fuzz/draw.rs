@@ -26,10 +26,6 @@ pub const SEGMENTS: RangeInclusive<usize> = 500..=1500;
 const OCTETS_MAX: f64 = 600_000.0;
 /// Messages of a run.
 const MESSAGES_MAX: f64 = 3_000.0;
-/// Completions that fit the completion queue between two looks of playback at it, and the frames
-/// whose messages may be delivered between them: 256, and those that a gap has held back.
-const COMPLETIONS_MAX: f64 = 1_000.0;
-const COMPLETION_FRAMES: f64 = 400.0;
 /// Pages of packet memory that incomplete FPDUs may take: playback leaves 400 to what is in order,
 /// whole frames among them.
 const PAGES_MAX: f64 = 300.0;
@@ -372,12 +368,7 @@ fn directions(workload: &Workload) -> f64 {
 /// Messages of a direction for about `segments` segments in all.
 fn messages(workload: &Workload, segments: usize) -> usize {
     let a_message = segments_a_message(workload);
-    let crowded = COMPLETION_FRAMES / a_message > COMPLETIONS_MAX;
-    let most = match crowded {
-        true => COMPLETIONS_MAX,
-        false => MESSAGES_MAX,
-    };
-    let most = most.min(OCTETS_MAX / octets_a_message(workload));
+    let most = MESSAGES_MAX.min(OCTETS_MAX / octets_a_message(workload));
     let wanted = (segments as f64 / a_message).min(most);
     (wanted / directions(workload)).max(1.0) as usize
 }

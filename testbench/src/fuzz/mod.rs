@@ -12,8 +12,7 @@
 //! each run that failed. A run depends on the seed and its own number alone: any of them is played
 //! again alone and gives the same. A run fails if hardware and model differ in anything that
 //! playback compares, if the driver refuses, or if anything panics, as the simulation does when the
-//! core never comes to rest. A run in which the hardware drops frames for want of room behind a
-//! slow host, as it may, is played again without back-pressure.
+//! core never comes to rest.
 //!
 //! - [`draw`]: what a run plays.
 //! - [`campaign`]: runs one after another, and what is done with one that fails.

@@ -10,8 +10,6 @@ use std::fmt::Write;
 pub struct Totals {
     /// Runs played.
     pub runs: u64,
-    /// Of these, played again without back-pressure, because the hardware had no room behind it.
-    pub calmed_runs: u64,
     /// TCP connections.
     pub connections: u64,
     /// Messages sent.
@@ -72,7 +70,6 @@ impl Totals {
     pub fn text(&self) -> String {
         let mut rows = vec![
             ("runs".to_owned(), self.runs),
-            ("runs calmed".to_owned(), self.calmed_runs),
             ("connections".to_owned(), self.connections),
             ("messages".to_owned(), self.messages),
             ("FPDUs sent".to_owned(), self.fpdus),

@@ -101,7 +101,7 @@ mod tests {
         let (mut out, mut reused, mut cycle) = (Vec::new(), 0, 0);
         // A slot that was freed is offered again from the next cycle on.
         let mut resting = [0u8; 2];
-        let mut seen = vec![false; SHARED_RUNS];
+        let mut seen = [false; SHARED_RUNS];
         lockstep(
             "free_slots",
             FreeSlots::default(),
