@@ -350,7 +350,7 @@ mod tests {
     ];
 
     /// Every event is taken once, unless it is a release that finds a job out; every event but a
-    /// refusal, a host frame and unwanted octets writes the context once.
+    /// refusal, a host frame, early runs and unwanted octets writes the context once.
     #[test]
     fn lockstep_with_verilog_and_each_event_is_done_once() {
         let (mut at, mut taken, mut written, mut events, mut purges) = (None, 0, 0, [0; 7], 0);
@@ -366,6 +366,10 @@ mod tests {
                     uut.current.next.stopped = random.chance(1, 4);
                     uut.current.next.busy = random.chance(1, 2);
                     uut.current.next.avail = random.below(2).into();
+                    uut.next_accepted.next.early = random.chance(1, 3);
+                    uut.next_accepted.next.has_left = random.chance(1, 2);
+                    uut.next_accepted.next.has_right = random.chance(1, 2);
+                    uut.next_accepted.next.purges = random.chance(1, 6);
                     uut.complete.next = random.chance(1, 2);
                     uut.enough.next = random.chance(1, 2);
                     (taken, written) = (0, 0);
@@ -396,10 +400,12 @@ mod tests {
                 let waits = EVENTS[kind] == StreamEvent::Release && current.busy;
                 assert_eq!(taken, usize::from(!waits), "{:?}, {random}", EVENTS[kind]);
                 assert_eq!(takes[place], !waits, "{:?}, {random}", EVENTS[kind]);
+                let arrived = uut.next_accepted.next;
+                let of_the_stream = !arrived.early && !arrived.purges;
                 let wanted = current.active && !current.stopped;
                 let writes = match EVENTS[kind] {
                     StreamEvent::Host | StreamEvent::Refuse => false,
-                    StreamEvent::Accept => wanted,
+                    StreamEvent::Accept => wanted && of_the_stream,
                     _ => true,
                 };
                 assert_eq!(written, usize::from(writes), "{:?}, {random}", EVENTS[kind]);

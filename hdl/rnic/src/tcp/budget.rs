@@ -103,7 +103,7 @@ impl Logic for EarlyBudget {
         } else if self.refund.val() {
             self.device.d.next = self.device.q.val() - self.refund_pages.val();
         }
-        // No sum exceeds 10 bits: an account ends 64 pages below 512, a frame has at most 64.
+        // No sum exceeds 10 bits: an account ends 40 pages below 512, a frame has at most 64.
         self.connection_sum.d.next = self.connection_pages.val() + self.pages.q.val();
         self.device_sum.d.next = self.device.q.val() + self.pages.q.val();
         self.found.d.next = (self.connection_sum.q.val() <= self.early_share.val())

@@ -38,7 +38,7 @@
 //! that all connections share, at most 16 a connection, in sequence order; no two of a connection
 //! overlap or touch. `accepted` names them by number. A frame in early ranges is charged to its
 //! connection (`EARLY_SHARE`) and to the device (`EARLY_PAGES`) with all its pages until the range
-//! it became part of is in order or purged; 64 pages stay for segments in order. A segment that
+//! it became part of is in order or purged; 40 pages stay for segments in order. A segment that
 //! goes over ranges is told in several runs; each but the last takes one of 64 keys until MPA is
 //! done with it (`key_free`). Without a key the run is the last one taken of its segment; the peer
 //! sends the rest again.
