@@ -1,4 +1,4 @@
-//! TCP: octets received beyond a gap (RFC 9293 section 3.10.7.4, RFC 2018 for what is told of them).
+//! TCP: octets received beyond a gap (RFC 9293 section 3.10.7.4).
 //!
 //! Positions count octets from RCV.NXT. What was accepted stays as it is: a later copy of the same
 //! octets, whatever it holds, only brings those that are new.
