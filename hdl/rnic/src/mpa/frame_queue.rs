@@ -19,9 +19,9 @@
 //! | units      | octets; page numbers                                                        |
 //!
 //! The stream manager keeps of each queue its first frame and the slot of its last frame. A
-//! follower is kept under the slot of the frame before it. A frame that is consumed wholly goes back in one
-//! chain. Of the first frame left the pages before its first octet not consumed go back; it is then
-//! known by the page that holds this octet, and its offset counts from there.
+//! follower is kept under the slot of the frame before it. A frame that is consumed wholly goes
+//! back in one chain. Of the first frame left the pages before its first octet not consumed go
+//! back; it is then known by the page that holds this octet, and its offset counts from there.
 //!
 //! A frame that holds several runs of accepted octets is queued once for each, in one queue or in
 //! several. Its pages are counted under its last page: one for each run queued, and one until its
