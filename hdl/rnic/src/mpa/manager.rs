@@ -142,12 +142,19 @@ pub struct StreamManager {
     own_slot: Signal<Local, Bit>,
     kind: Signal<Local, EventKind>,
     returned: DFF<Bit>,
+    // The context that is written, from registers. An event of the same connection that is taken in
+    // that cycle gets it from here.
+    writing: DFF<Bit>,
+    written_connection: DFF<Bits<10>>,
+    written: DFF<StreamContext>,
+    forwards: DFF<Bit>,
 }
 
 impl Logic for StreamManager {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, returned);
+        dff_setup!(self, clock, writing, written_connection, written, forwards);
         // What is at hand.
         self.kind.next = self.control.at_hand.val();
         self.right_run.next = self.runs.right_run.val();
@@ -211,12 +218,25 @@ impl Logic for StreamManager {
         if self.control.idle.val() {
             self.contexts.read_address.next = self.inbox.connection.val();
         }
-        self.contexts.write_enable.next = self.control.write_context.val();
-        self.contexts.write_address.next = self.control.connection.val();
-        self.contexts.write_data.next = self.stream.updated.val();
+        self.writing.d.next = self.control.write_context.val() & !self.reset.val();
+        self.written_connection.d.next = self.control.connection.val();
+        if self.control.write_context.val() {
+            self.written.d.next = self.stream.updated.val();
+        }
+        self.contexts.write_enable.next = self.writing.q.val();
+        self.contexts.write_address.next = self.written_connection.q.val();
+        self.contexts.write_data.next = self.written.q.val();
+        if self.control.idle.val() {
+            self.forwards.d.next = self.writing.q.val()
+                & (self.written_connection.q.val() == self.inbox.connection.val());
+        }
+        self.kept.next = self.contexts.read_data.val();
+        if self.forwards.q.val() {
+            self.kept.next = self.written.q.val();
+        }
         self.stream.clock.next = self.clock.val();
         self.stream.load.next = self.control.load.val();
-        self.stream.loaded.next = self.contexts.read_data.val();
+        self.stream.loaded.next = self.kept.val();
         self.stream.at_hand.next = self.control.at_hand.val();
         self.stream.arrived.next = self.frame.val();
         self.stream.arrived_octets.next = bit_cast::<18, 14>(self.arrived.val().octets);
@@ -233,7 +253,6 @@ impl Logic for StreamManager {
         self.stream.purge.next = self.control.purge.val();
 
         // Frames and their pages.
-        self.kept.next = self.contexts.read_data.val();
         self.first.next = self.queue.front.val();
         self.queue.amount.next = self.stream.current.val().avail;
         if self.control.load.val() {

@@ -126,6 +126,14 @@ pub struct SegmentAcceptance {
     /// What was read, with `table_done`; zero otherwise.
     pub table_data: Signal<Out, Bits<128>>,
     contexts: SdpRam<TcpContext, 10>,
+    // The context that is written, from registers. A frame of the same connection that is taken in
+    // that cycle gets it from here.
+    writing: DFF<Bit>,
+    written_connection: DFF<Bits<10>>,
+    written: DFF<TcpContext>,
+    forwards: DFF<Bit>,
+    loaded: Signal<Local, TcpContext>,
+    writes: Signal<Local, Bit>,
     classifier: FrameClassifier,
     judge: SegmentJudge,
     outcome: SegmentOutcome,
@@ -191,6 +199,12 @@ impl Default for SegmentAcceptance {
             table_done: Default::default(),
             table_data: Default::default(),
             contexts: Default::default(),
+            writing: Default::default(),
+            written_connection: Default::default(),
+            written: Default::default(),
+            forwards: Default::default(),
+            loaded: Default::default(),
+            writes: Default::default(),
             classifier: Default::default(),
             judge: Default::default(),
             outcome: Default::default(),
@@ -231,6 +245,7 @@ impl Logic for SegmentAcceptance {
     fn update(&mut self) {
         dff_setup!(self, clock, state, connection, connected, current);
         dff_setup!(self, clock, has_ranges, trace, trace_valid, pulses);
+        dff_setup!(self, clock, writing, written_connection, written, forwards);
         self.contexts.clock.next = self.clock.val();
         self.classifier.clock.next = self.clock.val();
         self.judge.clock.next = self.clock.val();
@@ -261,8 +276,12 @@ impl Logic for SegmentAcceptance {
         self.judge.seg_seq.next = self.frame.val().seg_seq;
         self.judge.seg_len.next = self.frame.val().payload_octets;
         self.judge.payload_offset.next = self.frame.val().payload_offset;
-        self.judge.rcv_nxt.next = self.contexts.read_data.val().rcv_nxt;
-        self.judge.window.next = self.contexts.read_data.val().window;
+        self.loaded.next = self.contexts.read_data.val();
+        if self.forwards.q.val() {
+            self.loaded.next = self.written.q.val();
+        }
+        self.judge.rcv_nxt.next = self.loaded.val().rcv_nxt;
+        self.judge.window.next = self.loaded.val().window;
         self.flags.next = self.frame.val().flags;
         self.classifier.frame.next = self.frame.val();
         self.classifier.connected.next = self.connected.q.val();
@@ -366,13 +385,18 @@ impl Logic for SegmentAcceptance {
         self.outcome.trimmed.next = self.walk.trimmed.val();
         self.outcome.complete.next = self.walk.complete.val();
         self.outcome.result.next = self.walk.result.val();
-        self.contexts.write_data.next = self.outcome.updated.val();
-        self.contexts.write_enable.next = false;
-        if self.state.q.val() == AcceptState::Table {
-            self.contexts.write_data.next = self.tables.written.val();
-            self.contexts.write_enable.next = self.tables.write.val();
+        self.writes.next = false;
+        if self.settle.val() | self.decide.val() {
+            self.written.d.next = self.outcome.updated.val();
         }
-        self.contexts.write_address.next = self.connection.q.val();
+        if self.state.q.val() == AcceptState::Table {
+            self.written.d.next = self.tables.written.val();
+            self.writes.next = self.tables.write.val();
+        }
+        self.written_connection.d.next = self.connection.q.val();
+        self.contexts.write_enable.next = self.writing.q.val();
+        self.contexts.write_address.next = self.written_connection.q.val();
+        self.contexts.write_data.next = self.written.q.val();
         self.contexts.read_address.next = self.connection.q.val();
         self.counted.next = 0.into();
         self.range_count.next = self.current.q.val().ranges;
@@ -386,12 +410,14 @@ impl Logic for SegmentAcceptance {
                 } else if self.frame_valid.val() {
                     self.connection.d.next = self.found.val().connection;
                     self.connected.d.next = self.found.val().hit;
+                    self.forwards.d.next = self.writing.q.val()
+                        & (self.written_connection.q.val() == self.found.val().connection);
                     self.state.d.next = AcceptState::Fetch;
                 }
             }
             AcceptState::Fetch => self.state.d.next = AcceptState::Load,
             AcceptState::Load => {
-                self.current.d.next = self.contexts.read_data.val();
+                self.current.d.next = self.loaded.val();
                 self.state.d.next = AcceptState::Judge;
             }
             // Waits for room for every message; none but this frame takes it away.
@@ -411,12 +437,12 @@ impl Logic for SegmentAcceptance {
                     FrameClass::Control => self.counted.next = self.count_control.val(),
                     FrameClass::PureAck => {
                         self.counted.next = self.count_pure_ack.val();
-                        self.contexts.write_enable.next = true;
+                        self.writes.next = true;
                     }
                     FrameClass::Data => {
                         if !self.walks.val() {
                             self.counted.next = self.outcome.counts.val();
-                            self.contexts.write_enable.next = true;
+                            self.writes.next = true;
                         }
                     }
                     _ => {}
@@ -429,7 +455,7 @@ impl Logic for SegmentAcceptance {
             AcceptState::Walk => {
                 if self.walk.done.val() {
                     self.counted.next = self.outcome.counts.val();
-                    self.contexts.write_enable.next = true;
+                    self.writes.next = true;
                     self.state.d.next = AcceptState::Idle;
                 }
             }
@@ -441,10 +467,12 @@ impl Logic for SegmentAcceptance {
             }
             _ => {}
         }
+        self.writing.d.next = self.writes.val();
         self.pulses.d.next = self.counted.val();
         if self.reset.val() {
             self.state.d.next = AcceptState::Idle;
             self.trace_valid.d.next = false;
+            self.writing.d.next = false;
             self.pulses.d.next = 0.into();
         }
     }
