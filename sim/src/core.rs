@@ -3,7 +3,13 @@
 use crate::error::SimError;
 use crate::ports::{self, Port};
 use crate::verilator::{build, Model, Options};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Libraries that this process has built or found, by width and waveform support: emitting a core
+/// takes longer than a short run, and a process may load the same one often.
+static LIBRARIES: Mutex<BTreeMap<(usize, bool), PathBuf>> = Mutex::new(BTreeMap::new());
 
 /// Word offsets of the ports that are touched every cycle.
 #[derive(Clone, Copy, Debug)]
@@ -74,18 +80,8 @@ impl Core {
         if ![64, 128, 512].contains(&width) {
             return Err(SimError::Width(width));
         }
-        let verilog = rnic_hdl::top::verilog(width).map_err(|error| SimError::Emission {
-            width,
-            reason: error.to_string(),
-        })?;
         let (inputs, outputs) = (ports::inputs(width), ports::outputs(width));
-        let options = Options {
-            verilog: &verilog,
-            inputs: &inputs,
-            outputs: &outputs,
-            trace: trace.is_some(),
-        };
-        let library = build(&options)?;
+        let library = library(width, &inputs, &outputs, trace.is_some())?;
         let (input_words, output_words) = (ports::words(&inputs), ports::words(&outputs));
         Ok(Self {
             model: Model::load(&library, input_words, output_words, trace)?,
@@ -213,6 +209,31 @@ impl Core {
         (self.outputs[self.at.fpdu_event_valid] != 0)
             .then(|| self.outputs[at..at + 7].try_into().expect("seven words"))
     }
+}
+
+/// The library of the core of `width`: of this process, found, or emitted and built.
+fn library(
+    width: usize,
+    inputs: &[Port],
+    outputs: &[Port],
+    trace: bool,
+) -> Result<PathBuf, SimError> {
+    let mut libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = libraries.get(&(width, trace)).filter(|path| path.exists()) {
+        return Ok(known.clone());
+    }
+    let verilog = rnic_hdl::top::verilog(width).map_err(|error| SimError::Emission {
+        width,
+        reason: error.to_string(),
+    })?;
+    let built = build(&Options {
+        verilog: &verilog,
+        inputs,
+        outputs,
+        trace,
+    })?;
+    libraries.insert((width, trace), built.clone());
+    Ok(built)
 }
 
 fn offsets(inputs: &[Port], outputs: &[Port]) -> Offsets {

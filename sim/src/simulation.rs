@@ -20,6 +20,11 @@ const SETTLE_CYCLES: usize = 1024;
 /// Cycles without any sign of life after which the core counts as idle: longer than the two reads
 /// of the longest FPDU.
 const IDLE_CYCLES: u64 = 10_000;
+/// The same while no frame is in packet memory: what is left is on its way out, and shows itself.
+const IDLE_CYCLES_AT_REST: u64 = 1_000;
+/// Cycles after the last frame in which the core must come to rest: it holds 128 KiB at most, and
+/// the slowest host takes a beat in 20 cycles.
+const REST_CYCLES_MAX: u64 = 5_000_000;
 
 /// How a simulation runs.
 #[derive(Clone, Debug)]
@@ -66,6 +71,8 @@ pub struct Simulation {
     stall: f64,
     traced: bool,
     now: u64,
+    /// Free pages when nothing is in packet memory.
+    free_pages_at_rest: u32,
     last_activity: u64,
     last_write: u64,
     last_frame_end: u64,
@@ -97,6 +104,7 @@ impl Simulation {
             stall: config.stall,
             traced: config.trace.is_some(),
             now: 0,
+            free_pages_at_rest: 0,
             last_activity: 0,
             last_write: 0,
             last_frame_end: 0,
@@ -111,6 +119,7 @@ impl Simulation {
         simulation.run(RESET_CYCLES);
         simulation.core.set_reset(false);
         simulation.run(SETTLE_CYCLES);
+        simulation.free_pages_at_rest = simulation.free_pages();
         Ok(simulation)
     }
 
@@ -148,11 +157,32 @@ impl Simulation {
     }
 
     /// Step until every frame is in and the core has shown no sign of life for a long time.
+    ///
+    /// # Panics
+    /// If it goes on showing signs of life without end.
     pub fn run_until_idle(&mut self) {
         self.last_activity = self.now;
-        while self.frames.waiting() > 0 || self.now - self.last_activity < IDLE_CYCLES {
+        while self.frames.waiting() > 0 {
             self.step();
         }
+        let start = self.now;
+        while !self.is_idle() {
+            assert!(
+                self.now - start < REST_CYCLES_MAX,
+                "the core does not come to rest: {REST_CYCLES_MAX} cycles after the last frame it \
+                 still shows activity"
+            );
+            self.step();
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        let at_rest = self.free_pages() == self.free_pages_at_rest;
+        let enough = match at_rest {
+            true => IDLE_CYCLES_AT_REST,
+            false => IDLE_CYCLES,
+        };
+        self.now - self.last_activity >= enough
     }
 
     /// Append a frame to the wire.

@@ -6,5 +6,6 @@ pub mod capture;
 pub mod play;
 pub mod traffic;
 pub mod workload;
+pub mod fuzz;
 pub mod bench;
 pub mod docs;

@@ -123,6 +123,13 @@ fn options_that_cannot_be_used_are_named_with_what_to_use() {
     );
     refuses(&["emit"], &["--out"]);
     refuses(&["bench", "--width", "65"], &["--width", "65"]);
+    refuses(&["fuzz", "--width", "65"], &["--width", "65"]);
+    refuses(&["fuzz", "--runs", "many"], &["--runs", "many"]);
+    refuses(&["fuzz", "--only", "3"], &["--seed"]);
+    refuses(
+        &["fuzz", "--seed", "1", "--only", "3", "--runs", "2"],
+        &["--runs"],
+    );
 }
 
 #[test]
@@ -214,6 +221,9 @@ fn files_beside_the_capture_are_named_when_they_cannot_be_used() {
     play("--regions", "no-such.toml", &["no-such.toml"]);
     let below_a_file = format!("{capture}/report.json");
     play("--json", &below_a_file, &[&below_a_file]);
+    // Before a run, not when there is something to write.
+    refuses_in_one_line(&["fuzz", "--json", &below_a_file], &[&below_a_file]);
+    refuses_in_one_line(&["fuzz", "--out", &below_a_file], &[&below_a_file]);
     let path = file("broken.toml", b"[[region]\n");
     refuses(
         &["play", "--dut", "model", "--regions", &path, &capture],
@@ -227,6 +237,7 @@ fn help_shows_an_example_for_every_command() {
         &["--help"][..],
         &["play", "--help"],
         &["gen", "--help"],
+        &["fuzz", "--help"],
         &["emit", "--help"],
         &["bench", "--help"],
     ] {

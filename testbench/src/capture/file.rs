@@ -83,11 +83,18 @@ pub fn read(path: &Path) -> Result<Capture, CaptureError> {
     let mut file = BufReader::new(File::open(path).map_err(io)?);
     let mut octets = Vec::new();
     file.read_to_end(&mut octets).map_err(io)?;
+    parse(path, octets)
+}
+
+/// As [`read`], of a file that holds `octets`.
+pub fn parse(path: &Path, mut octets: Vec<u8>) -> Result<Capture, CaptureError> {
     if octets.starts_with(&GZIP_MAGIC) {
         let mut plain = Vec::new();
-        flate2::read::MultiGzDecoder::new(octets.as_slice())
-            .read_to_end(&mut plain)
-            .map_err(io)?;
+        let unpacked = flate2::read::MultiGzDecoder::new(octets.as_slice()).read_to_end(&mut plain);
+        unpacked.map_err(|source| CaptureError::Io {
+            path: path.to_path_buf(),
+            source,
+        })?;
         octets = plain;
     }
     Ok(Capture {

@@ -11,5 +11,5 @@ pub mod startup;
 pub mod flow;
 mod learn;
 
-pub use file::{read, Capture, CaptureError};
+pub use file::{parse, read, Capture, CaptureError};
 pub use flow::{flows, Flow, Message, RegionUse, StartupOverride};

@@ -5,6 +5,7 @@
 
 mod play;
 mod generate;
+mod fuzz;
 mod bench;
 mod emit;
 
@@ -16,6 +17,7 @@ Examples:
   rnic play testbench/captures/rping-v4-crc.pcap
   rnic play --width 128 --json report.json capture.pcap
   rnic gen --out lossy.pcap --connections 4 --loss 0.02 --seed 7
+  rnic fuzz --runs 200 --seed 1
   rnic bench --width 64
   rnic emit --width 64 --out build/verilog";
 
@@ -34,6 +36,8 @@ enum Command {
     Play(play::Arguments),
     /// Write a capture from a described workload, with faults.
     Gen(Box<generate::Arguments>),
+    /// Play random workloads and faults, hardware against model.
+    Fuzz(fuzz::Arguments),
     /// Measure the core in cycles.
     Bench(bench::Arguments),
     /// Write the Verilog of the core.
@@ -54,6 +58,7 @@ pub(crate) fn run() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Play(arguments) => play::run(&arguments),
         Command::Gen(arguments) => generate::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Emit(arguments) => emit::run(&arguments),
     };

@@ -4,7 +4,8 @@ use crate::play::dut::{Buffer, Dut, Observation};
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::PAGES;
 use rnic_driver::{
-    Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, Posted, RegionConfig,
+    Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, Posted,
+    RegionConfig,
 };
 use rnic_sim::{attach, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
@@ -13,9 +14,10 @@ use std::rc::Rc;
 
 /// Free pages below which the wire pauses: room for two of the longest frames.
 const PAUSE_FREE_PAGES: u32 = 80;
-/// Cycles from one frame's start to the next, at least: the core's own rate, which at W=512 is
-/// below what 64 octets a cycle would bring.
+/// Cycles from one frame's start to the next, at least: the core's own rate for small frames.
 const FRAME_CYCLES_MIN: u64 = 8;
+/// The same at W=512, where the wire could bring them faster than the core takes them.
+const FRAME_CYCLES_MIN_512: u64 = 16;
 /// Cycles after which a pause ends in any case: the core then has to drop.
 const PAUSE_CYCLES_MAX: usize = 200_000;
 
@@ -24,6 +26,10 @@ const PAUSE_CYCLES_MAX: usize = 200_000;
 pub struct Rtl {
     simulation: Rc<RefCell<Simulation>>,
     device: Device<SimBar, SimDma>,
+    /// Cycles from one frame's start to the next, at least.
+    frame_cycles: u64,
+    /// Completions taken from the queue and not yet observed.
+    completions: Vec<Completion>,
 }
 
 /// How to run it.
@@ -63,7 +69,15 @@ impl Rtl {
         let simulation = Rc::new(RefCell::new(simulation));
         let (bar, dma) = attach(&simulation);
         let device = Device::open(bar, dma, Config::default())?;
-        Ok(Self { simulation, device })
+        Ok(Self {
+            simulation,
+            device,
+            frame_cycles: match options.width {
+                512 => FRAME_CYCLES_MIN_512,
+                _ => FRAME_CYCLES_MIN,
+            },
+            completions: Vec::new(),
+        })
     }
 }
 
@@ -123,7 +137,7 @@ impl Dut for Rtl {
         let mut simulation = self.simulation.borrow_mut();
         simulation.push_frame(frame.to_vec(), false);
         let start = simulation.now();
-        while simulation.frames_waiting() > 0 || simulation.now() - start < FRAME_CYCLES_MIN {
+        while simulation.frames_waiting() > 0 || simulation.now() - start < self.frame_cycles {
             simulation.step();
         }
         // A capture does not tell when its sender would have been slowed down; the wire pauses, so
@@ -137,14 +151,24 @@ impl Dut for Rtl {
     }
 
     fn settle(&mut self) {
-        self.simulation.borrow_mut().run_until_idle();
+        // A full completion queue holds the core up: it goes on when there is room.
+        let full = 1 << Config::default().completion_entries_log2;
+        loop {
+            self.simulation.borrow_mut().run_until_idle();
+            let before = self.completions.len();
+            let polled = std::iter::from_fn(|| self.device.poll_completion());
+            self.completions.extend(polled);
+            if self.completions.len() - before < full / 2 {
+                return;
+            }
+        }
     }
 
     fn observe(&mut self) -> Observation {
-        let mut seen = Observation::default();
-        while let Some(completion) = self.device.poll_completion() {
-            seen.completions.push(completion);
-        }
+        let mut seen = Observation {
+            completions: std::mem::take(&mut self.completions),
+            ..Observation::default()
+        };
         while let Some(frame) = self.device.poll_host_frame() {
             seen.host_frames.push(frame);
         }

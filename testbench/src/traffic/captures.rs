@@ -3,15 +3,14 @@
 //! `cargo run -p rnic-testbench --example make_captures` writes them into `testbench/captures`; a
 //! test holds the committed files against what this module gives.
 
-use crate::traffic::conversation::{Conversation, Side};
+use crate::traffic::conversation::{startup_frame, Conversation, Side};
 use crate::traffic::cutter::Cutter;
 use crate::traffic::frame::{Endpoint, FrameBuilder, TcpOptions};
-use crate::traffic::pcap::PcapWriter;
+use crate::traffic::pcap::capture_file;
 use crate::traffic::sender::{Sender, SentFpdu, StreamConfig};
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_wire::mpa::fpdu::ULPDU_OCTETS_MAX;
-use rnic_wire::mpa::startup::{EnhancedData, Role, StartupRepr, DEPTH_UNSPECIFIED};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
@@ -31,9 +30,6 @@ pub const GENERATED: &[Generated] = &[Generated {
 }];
 
 const SEED: u64 = 0x0064_768f_9d00;
-/// Time of the first frame, in microseconds since 1970, and of each frame after the one before.
-const START_MICROSECONDS: u64 = 1_700_000_000_000_000;
-const FRAME_MICROSECONDS: u64 = 13;
 /// Segments of one side after which the other acknowledges.
 const SEGMENTS_TO_ACKNOWLEDGE: usize = 8;
 const SIDES: [Side; 2] = [Side::Initiator, Side::Responder];
@@ -97,7 +93,7 @@ fn large_fpdus() -> Vec<u8> {
         run.conversation.close();
         frames.append(&mut run.conversation.take_frames());
     }
-    file(&frames)
+    capture_file(&frames)
 }
 
 fn plans() -> Vec<Plan> {
@@ -172,7 +168,9 @@ fn open(number: usize, plan: &Plan, generator: &mut ChaCha8Rng) -> Run {
     for side in SIDES {
         let mut private_data = vec![0; generator.random_range(0..64)];
         generator.fill_bytes(&mut private_data);
-        conversation.startup(side, &startup(plan, side, &private_data));
+        let markers = plan.markers && side == Side::Responder;
+        let frame = startup_frame(side, markers, true, plan.revision, &private_data);
+        conversation.startup(side, &frame);
     }
     let waiting = SIDES.map(|side| {
         let mut sender = Sender::new(StreamConfig {
@@ -206,31 +204,6 @@ fn open(number: usize, plan: &Plan, generator: &mut ChaCha8Rng) -> Run {
         waiting,
         unacknowledged: [0; 2],
         small: plan.small,
-    }
-}
-
-fn startup<'a>(plan: &Plan, side: Side, private_data: &'a [u8]) -> StartupRepr<'a> {
-    let enhanced = EnhancedData {
-        peer_to_peer: true,
-        rtr_fpdu: true,
-        rtr_write: false,
-        rtr_read: false,
-        ird: DEPTH_UNSPECIFIED,
-        ord: DEPTH_UNSPECIFIED,
-    };
-    StartupRepr {
-        role: if side == Side::Initiator {
-            Role::Request
-        } else {
-            Role::Reply
-        },
-        // M is about what the frame's own sender receives.
-        markers: plan.markers && side == Side::Responder,
-        crc: true,
-        rejected: false,
-        revision: plan.revision,
-        enhanced: (plan.revision == 2).then_some(enhanced),
-        private_data,
     }
 }
 
@@ -288,13 +261,4 @@ fn send(run: &mut Run, side: Side, frames: &mut Vec<Vec<u8>>) -> bool {
     }
     frames.append(&mut run.conversation.take_frames());
     ended
-}
-
-fn file(frames: &[Vec<u8>]) -> Vec<u8> {
-    let mut writer = PcapWriter::new(Vec::new()).expect("memory takes all");
-    for (number, frame) in frames.iter().enumerate() {
-        let time = START_MICROSECONDS + FRAME_MICROSECONDS * number as u64;
-        writer.frame(time, frame).expect("memory takes all");
-    }
-    writer.finish().expect("memory takes all")
 }

@@ -4,7 +4,7 @@
 //! has sent so far; loss, reordering and repetition are for the caller to do to the frames.
 
 use crate::traffic::frame::{FrameBuilder, FLAG_ACK, FLAG_FIN, FLAG_PSH, FLAG_SYN};
-use rnic_wire::mpa::startup::{StartupFrame, StartupRepr};
+use rnic_wire::mpa::startup::{EnhancedData, Role, StartupFrame, StartupRepr, DEPTH_UNSPECIFIED};
 
 /// Who sends.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,37 @@ impl Side {
             Self::Initiator => Self::Responder,
             Self::Responder => Self::Initiator,
         }
+    }
+}
+
+/// The start-up frame of `side`, which asks for markers in what it receives (START-027) and for
+/// CRCs as told; in revision 2 with a peer-to-peer start by an empty FPDU, depths unspecified.
+pub fn startup_frame(
+    side: Side,
+    markers: bool,
+    crc: bool,
+    revision: u8,
+    private_data: &[u8],
+) -> StartupRepr<'_> {
+    let enhanced = EnhancedData {
+        peer_to_peer: true,
+        rtr_fpdu: true,
+        rtr_write: false,
+        rtr_read: false,
+        ird: DEPTH_UNSPECIFIED,
+        ord: DEPTH_UNSPECIFIED,
+    };
+    StartupRepr {
+        role: match side {
+            Side::Initiator => Role::Request,
+            Side::Responder => Role::Reply,
+        },
+        markers,
+        crc,
+        rejected: false,
+        revision,
+        enhanced: (revision == 2).then_some(enhanced),
+        private_data,
     }
 }
 
@@ -148,6 +179,7 @@ mod tests {
         assert_eq!(conversation.take_frames().len(), 7);
         assert!(conversation.take_frames().is_empty());
     }
+
     /// Octets out of turn and again: the stream's end is behind the highest one.
     #[test]
     fn octets_sent_again_count_once() {

@@ -22,7 +22,7 @@ pub mod conversation;
 pub mod pcap;
 pub mod captures;
 
-pub use conversation::{Conversation, Side};
+pub use conversation::{startup_frame, Conversation, Side};
 pub use cutter::Cutter;
 pub use frame::{Endpoint, FrameBuilder};
 pub use sender::{Sender, SentFpdu, StreamConfig};

@@ -2,14 +2,13 @@
 
 use crate::traffic::frame::{Endpoint, FrameBuilder, TcpOptions};
 use crate::traffic::sender::{Sender, StreamConfig};
-use crate::traffic::{Conversation, Side};
+use crate::traffic::{startup_frame, Conversation, Side};
 use crate::workload::describe::{Field, IpFamily, Markers, Workload};
 use crate::workload::faults::{Injected, Injector, Segment};
 use crate::workload::messages::{speak, SentMessage};
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_wire::mpa::fpdu::mulpdu;
-use rnic_wire::mpa::startup::{EnhancedData, Role, StartupRepr, DEPTH_UNSPECIFIED};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
@@ -107,7 +106,11 @@ impl Connection {
             content.fill_bytes(&mut octets);
             octets
         });
-        let startups = SIDES.map(|side| startup(workload, side, &private_data[side as usize]));
+        let startups = SIDES.map(|side| {
+            let markers = markers(workload, side.peer());
+            let (crc, revision) = (workload.crc, workload.revision);
+            startup_frame(side, markers, crc, revision, &private_data[side as usize])
+        });
         let starts = SIDES.map(|_| {
             let random = content.random();
             workload.sequence_start.unwrap_or(random)
@@ -281,30 +284,6 @@ fn markers(workload: &Workload, side: Side) -> bool {
         Markers::Initiator => side == Side::Responder,
         Markers::Responder => side == Side::Initiator,
         Markers::Both => true,
-    }
-}
-
-fn startup<'a>(workload: &Workload, side: Side, private_data: &'a [u8]) -> StartupRepr<'a> {
-    let enhanced = EnhancedData {
-        peer_to_peer: true,
-        rtr_fpdu: true,
-        rtr_write: false,
-        rtr_read: false,
-        ird: DEPTH_UNSPECIFIED,
-        ord: DEPTH_UNSPECIFIED,
-    };
-    StartupRepr {
-        role: match side {
-            Side::Initiator => Role::Request,
-            Side::Responder => Role::Reply,
-        },
-        // M is about what the frame's own sender receives.
-        markers: markers(workload, side.peer()),
-        crc: workload.crc,
-        rejected: false,
-        revision: workload.revision,
-        enhanced: (workload.revision == 2).then_some(enhanced),
-        private_data,
     }
 }
 

@@ -232,6 +232,18 @@ pub enum Field {
 }
 
 impl Field {
+    /// Every field.
+    pub const ALL: [Self; 8] = [
+        Self::Ip,
+        Self::Tcp,
+        Self::Payload,
+        Self::Length,
+        Self::Header,
+        Self::Data,
+        Self::Crc,
+        Self::Marker,
+    ];
+
     /// The name in options and reports.
     pub const fn name(self) -> &'static str {
         match self {

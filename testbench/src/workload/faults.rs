@@ -46,7 +46,7 @@ pub struct Injected {
 }
 
 impl Injected {
-    /// Every kind with its name and count.
+    /// Every kind with its name and count, those that did not happen included.
     pub fn by_kind(&self) -> Vec<(String, u64)> {
         let kinds = [
             ("resegment", self.resegment),
@@ -56,10 +56,25 @@ impl Injected {
             ("reorder", self.reorder),
             ("resent", self.resent),
         ];
-        let errors = self.errors.iter();
-        let errors = errors.map(|(field, &count)| (format!("error in {}", field.name()), count));
+        let errors = Field::ALL.map(|field| {
+            let count = self.errors.get(&field).copied().unwrap_or(0);
+            (format!("error in {}", field.name()), count)
+        });
         let kinds = kinds.map(|(name, count)| (name.to_owned(), count));
         kinds.into_iter().chain(errors).collect()
+    }
+
+    /// Add the faults of another capture.
+    pub fn add(&mut self, other: &Self) {
+        self.resegment += other.resegment;
+        self.overlap += other.overlap;
+        self.loss += other.loss;
+        self.duplicate += other.duplicate;
+        self.reorder += other.reorder;
+        self.resent += other.resent;
+        for (&field, &count) in &other.errors {
+            *self.errors.entry(field).or_default() += count;
+        }
     }
 }
 

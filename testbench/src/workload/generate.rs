@@ -1,6 +1,6 @@
 //! Connections in turns, the capture file, and what is in it.
 
-use crate::traffic::pcap::PcapWriter;
+use crate::traffic::pcap::capture_file;
 use crate::traffic::Side;
 use crate::workload::connection::{generator, Connection, Direction, Purpose, SIDES};
 use crate::workload::describe::{Interleave, Workload, WorkloadError};
@@ -9,10 +9,6 @@ use rand::Rng;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// Time of the first frame, in microseconds since 1970, and of each frame after the one before.
-const START_MICROSECONDS: u64 = 1_700_000_000_000_000;
-const FRAME_MICROSECONDS: u64 = 13;
 
 /// A generated capture.
 #[derive(Clone, Debug)]
@@ -97,7 +93,7 @@ pub fn generate(workload: &Workload) -> Result<Generation, WorkloadError> {
         faults,
     };
     Ok(Generation {
-        file: file(&frames),
+        file: capture_file(&frames),
         summary,
         directions,
     })
@@ -132,15 +128,6 @@ fn take_turns(
         }
     }
     segments
-}
-
-fn file(frames: &[Vec<u8>]) -> Vec<u8> {
-    let mut writer = PcapWriter::new(Vec::new()).expect("memory takes all");
-    for (number, frame) in frames.iter().enumerate() {
-        let time = START_MICROSECONDS + FRAME_MICROSECONDS * number as u64;
-        writer.frame(time, frame).expect("memory takes all");
-    }
-    writer.finish().expect("memory takes all")
 }
 
 impl Summary {

@@ -1,0 +1,144 @@
+//! `rnic fuzz`: random workloads and faults, hardware against model.
+
+use crate::cli::{Failure, Outcome};
+use indicatif::{ProgressBar, ProgressStyle};
+use rnic_testbench::fuzz::{self, Campaign, Settings, Totals};
+use rnic_testbench::play::PlayError;
+use serde::Serialize;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+const EXAMPLE: &str = "\
+Example:
+  rnic fuzz --runs 200 --seed 1
+  rnic fuzz --seed 1 --only 17 --width 128";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Arguments {
+    /// Runs, numbered from 0; each depends on the seed and its number alone.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    runs: u64,
+    /// Seed of every random choice. [default: a fresh one, which is printed]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Only this run of the seed.
+    #[arg(long, value_name = "RUN", requires = "seed", conflicts_with = "runs")]
+    only: Option<u64>,
+    /// Frame path of the RTL in bits: 64, 128 or 512.
+    #[arg(long, default_value_t = 64, value_parser = super::play::width)]
+    width: usize,
+    /// Go on behind a run that fails; otherwise it is the last one.
+    #[arg(long)]
+    keep_going: bool,
+    /// Folder for the captures of runs that fail.
+    #[arg(long, value_name = "DIR", default_value = "build/fuzz")]
+    out: PathBuf,
+    /// Write what was played and what failed as JSON; `-` for stdout.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// All that is told, as JSON.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    tool: &'static str,
+    version: &'static str,
+    seed: u64,
+    width: usize,
+    #[serde(flatten)]
+    totals: &'a Totals,
+    failures: &'a [fuzz::Failure],
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let seed = arguments.seed.unwrap_or_else(fresh_seed);
+    let width = arguments.width;
+    // What cannot be written is told now, not when there is something to write.
+    let json = Json::open(arguments.json.as_deref())?;
+    fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
+    let to_stdout = matches!(json, Json::Stdout);
+    if !to_stdout {
+        println!("seed {seed}, width {width}");
+    }
+    let mut campaign = Campaign::new(Settings {
+        seed,
+        width,
+        folder: arguments.out.clone(),
+    });
+    let runs = match arguments.only {
+        Some(run) => run..run.saturating_add(1),
+        None => 0..arguments.runs,
+    };
+    let progress = ProgressBar::new(runs.end - runs.start);
+    let template = "{bar:40} {pos}/{len} runs, {msg} segments, {eta} left";
+    progress.set_style(ProgressStyle::with_template(template)?);
+    let mut failures = Vec::new();
+    for run in runs {
+        let failure = campaign.run(run)?;
+        progress.inc(1);
+        progress.set_message(campaign.totals.segments.to_string());
+        let Some(failure) = failure else { continue };
+        progress.suspend(|| match to_stdout {
+            true => eprint!("{}", failure.text()),
+            false => print!("{}", failure.text()),
+        });
+        failures.push(failure);
+        if !arguments.keep_going {
+            break;
+        }
+    }
+    progress.finish_and_clear();
+    let told = Told {
+        tool: "rnic",
+        version: env!("CARGO_PKG_VERSION"),
+        seed,
+        width,
+        totals: &campaign.totals,
+        failures: &failures,
+    };
+    if !to_stdout {
+        print!("{}", told.totals.text());
+    }
+    json.write(&serde_json::to_string(&told)?)?;
+    Ok(match failures.is_empty() {
+        true => Outcome::Good,
+        false => Outcome::Bad,
+    })
+}
+
+/// Where JSON goes.
+enum Json {
+    Nowhere,
+    Stdout,
+    File(File),
+}
+
+impl Json {
+    fn open(path: Option<&Path>) -> Result<Self, PlayError> {
+        Ok(match path {
+            None => Self::Nowhere,
+            Some(path) if path == Path::new("-") => Self::Stdout,
+            Some(path) => Self::File(File::create(path).map_err(|error| unusable(path, &error))?),
+        })
+    }
+
+    fn write(self, text: &str) -> io::Result<()> {
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::Stdout => writeln!(io::stdout(), "{text}"),
+            Self::File(mut file) => writeln!(file, "{text}"),
+        }
+    }
+}
+
+fn unusable(path: &Path, error: &io::Error) -> PlayError {
+    PlayError::Option(format!("{}: {error}", path.display()))
+}
+
+/// A seed of nine digits at most that the operating system has drawn.
+fn fresh_seed() -> u64 {
+    RandomState::new().build_hasher().finish() % 1_000_000_000
+}

@@ -1,0 +1,336 @@
+//! Runs one after another; one that fails is cut down to its smallest failing prefix.
+
+use crate::capture::{self, Capture};
+use crate::fuzz::draw::Case;
+use crate::fuzz::totals::Totals;
+use crate::play::{play, DutKind, Options, PlayError, Report};
+use crate::traffic::pcap::capture_file;
+use crate::workload::{generate, WorkloadError};
+use indicatif::ProgressBar;
+use rnic_abi::counters::Counter;
+use serde::Serialize;
+use std::any::Any;
+use std::fs;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use thiserror::Error;
+
+/// What all runs have in common.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Frame path of the RTL in bits.
+    pub width: usize,
+    /// Folder for the captures of runs that fail; made when there is one.
+    pub folder: PathBuf,
+}
+
+/// A run that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// Seed.
+    pub seed: u64,
+    /// Number of the run.
+    pub run: u64,
+    /// Frames of the run.
+    pub frames: usize,
+    /// Frames of its smallest failing prefix: one frame less, and nothing differs.
+    pub failing_frames: usize,
+    /// The file with these frames.
+    pub capture: PathBuf,
+    /// The command that plays them again.
+    pub replay: String,
+    /// The command that does the whole run again.
+    pub again: String,
+    /// Differences of the whole run.
+    pub mismatches: u64,
+    /// The first differences of the file, in words.
+    pub told: Vec<String>,
+}
+
+/// Why a run could not be done; nothing is said about hardware or model.
+#[derive(Debug, Error)]
+pub enum FuzzError {
+    /// What was drawn cannot be generated.
+    #[error("run {run} draws what cannot be generated: {source}")]
+    Workload {
+        /// Which run.
+        run: u64,
+        /// Why.
+        source: WorkloadError,
+    },
+    /// The core cannot be simulated, or a file cannot be read.
+    #[error(transparent)]
+    Play(#[from] PlayError),
+    /// A file cannot be written.
+    #[error("{path}: {source}")]
+    Write {
+        /// Which file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// Plays a capture and says what differs.
+pub type Player = dyn Fn(&Capture, &Options) -> Result<Report, PlayError>;
+
+/// Runs, and what they have shown so far.
+pub struct Campaign {
+    settings: Settings,
+    player: Box<Player>,
+    /// Sums over the runs done.
+    pub totals: Totals,
+}
+
+/// What a playback came to.
+struct Played {
+    /// Nothing, if it did not come to its end.
+    report: Option<Report>,
+    mismatches: u64,
+    told: Vec<String>,
+}
+
+impl Campaign {
+    /// Hardware against model, as `rnic play` compares them.
+    pub fn new(settings: Settings) -> Self {
+        Self::with_player(settings, |capture: &Capture, options: &Options| {
+            let flows = capture::flows(capture, None);
+            play(capture, &flows, options, &ProgressBar::hidden())
+        })
+    }
+
+    /// As [`Campaign::new`] with another comparison: a test puts in one that must find something.
+    pub fn with_player(
+        settings: Settings,
+        player: impl Fn(&Capture, &Options) -> Result<Report, PlayError> + 'static,
+    ) -> Self {
+        Self {
+            settings,
+            player: Box::new(player),
+            totals: Totals::default(),
+        }
+    }
+
+    /// Do run number `run`; what failed, if it failed.
+    pub fn run(&mut self, run: u64) -> Result<Option<Failure>, FuzzError> {
+        let started = Instant::now();
+        let case = Case::draw(self.settings.seed, run);
+        let generation = generate(&case.workload);
+        let generation = generation.map_err(|source| FuzzError::Workload { run, source })?;
+        let path = self.path(run);
+        let parsed = capture::parse(&path, generation.file);
+        let capture = parsed.map_err(PlayError::from)?;
+        let octets = capture.frames.iter().map(|frame| frame.len() as u64);
+        self.totals.add_sent(&generation.summary, octets.sum());
+        let mut options = self.options(&case);
+        let mut played = self.play(&capture, &options)?;
+        if options.stall > 0.0 && played.report.as_ref().is_some_and(|r| dropped(r) > 0) {
+            // The wire waits for no host: behind one that is slow the hardware may drop what it
+            // has no room for. It must not behind one that takes everything at once.
+            options.stall = 0.0;
+            self.totals.calmed_runs += 1;
+            played = self.play(&capture, &options)?;
+        }
+        if let Some(report) = &played.report {
+            self.totals.add_received(report);
+        }
+        self.totals.mismatches += played.mismatches;
+        self.totals.wall_s += started.elapsed().as_secs_f64();
+        if played.mismatches == 0 {
+            return Ok(None);
+        }
+        self.cut_down(&capture, &options, run, &played).map(Some)
+    }
+
+    fn options(&self, case: &Case) -> Options {
+        Options {
+            dut: DutKind::Both,
+            width: self.settings.width,
+            seed: case.workload.seed,
+            stall: case.stall,
+            ..Options::default()
+        }
+    }
+
+    fn path(&self, run: u64) -> PathBuf {
+        let name = format!("fuzz-{}-{run}.pcap", self.settings.seed);
+        self.settings.folder.join(name)
+    }
+
+    /// Play; a refusal of the driver and a panic are differences too.
+    fn play(&self, capture: &Capture, options: &Options) -> Result<Played, PlayError> {
+        let failed = |what: String| Played {
+            report: None,
+            mismatches: 1,
+            told: vec![what],
+        };
+        // Receivers are made for each playback: what a panic leaves behind is not looked at again.
+        let played = catch_unwind(AssertUnwindSafe(|| (self.player)(capture, options)));
+        match played {
+            Ok(Ok(report)) => Ok(Played {
+                mismatches: report.mismatches,
+                told: told(&report),
+                report: Some(report),
+            }),
+            Ok(Err(error @ PlayError::Driver { .. })) => Ok(failed(error.to_string())),
+            Ok(Err(error)) => Err(error),
+            Err(panic) => Ok(failed(format!("panic: {}", words(panic.as_ref())))),
+        }
+    }
+
+    /// Write the smallest failing prefix, and play the file as its reader will.
+    fn cut_down(
+        &self,
+        capture: &Capture,
+        options: &Options,
+        run: u64,
+        played: &Played,
+    ) -> Result<Failure, FuzzError> {
+        let (seed, path) = (self.settings.seed, &capture.path);
+        let prefix = |frames: usize| Capture {
+            path: path.clone(),
+            frames: capture.frames[..frames].to_vec(),
+        };
+        let whole = capture.frames.len();
+        let failing_frames = smallest_failing(whole, |frames| {
+            Ok::<_, PlayError>(self.play(&prefix(frames), options)?.mismatches > 0)
+        })?;
+        write(path, &capture_file(&capture.frames[..failing_frames]))?;
+        let written = capture::read(path).map_err(PlayError::from)?;
+        let mut told = self.play(&written, options)?.told;
+        if told.is_empty() {
+            // Not seen so far, and it would say that runs are not what they are meant to be.
+            told.push("the file does not fail when it is played again".into());
+            told.extend_from_slice(&played.told);
+        }
+        let file = quoted(path);
+        let Options { width, stall, .. } = *options;
+        Ok(Failure {
+            seed,
+            run,
+            frames: whole,
+            failing_frames,
+            capture: path.clone(),
+            replay: format!(
+                "rnic play {file} --width {width} --seed {} --stall {stall}",
+                options.seed
+            ),
+            again: format!("rnic fuzz --width {width} --seed {seed} --only {run}"),
+            mismatches: played.mismatches,
+            told,
+        })
+    }
+}
+
+/// The number of frames of a prefix that fails, while the one with a frame less does not; `whole`
+/// frames fail, and none do not.
+fn smallest_failing<E>(
+    whole: usize,
+    mut fails: impl FnMut(usize) -> Result<bool, E>,
+) -> Result<usize, E> {
+    let (mut good, mut failing) = (0, whole);
+    while failing - good > 1 {
+        let middle = good + (failing - good) / 2;
+        match fails(middle)? {
+            true => failing = middle,
+            false => good = middle,
+        }
+    }
+    Ok(failing)
+}
+
+/// Frames that the hardware had no room for.
+fn dropped(report: &Report) -> u32 {
+    let name = Counter::DropNoPage.name();
+    report.counters.get(name).copied().unwrap_or(0)
+}
+
+/// The differences in words, with a reason for them that has nothing to do with any rule.
+fn told(report: &Report) -> Vec<String> {
+    let (name, dropped) = (Counter::DropNoPage.name(), dropped(report));
+    let mut told = report.told.clone();
+    if report.mismatches > 0 && dropped > 0 {
+        told.push(format!(
+            "the hardware dropped {dropped} frames because it had no room ({name}); the model \
+             always has"
+        ));
+    }
+    told
+}
+
+/// A path as a word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
+    match text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without words")
+}
+
+fn write(path: &Path, octets: &[u8]) -> Result<(), FuzzError> {
+    let failed = |path: &Path, source| FuzzError::Write {
+        path: path.to_path_buf(),
+        source,
+    };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|source| failed(folder, source))?;
+    fs::write(path, octets).map_err(|source| failed(path, source))
+}
+
+impl Failure {
+    /// For a terminal.
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "run {} of seed {} fails, with {} differences in {} frames\n",
+            self.run, self.seed, self.mismatches, self.frames
+        );
+        for difference in &self.told {
+            text += &format!("  difference: {difference}\n");
+        }
+        text += &format!(
+            "the first {} frames fail and are in {}; to play them, or the whole run:\n  {}\n  {}\n",
+            self.failing_frames,
+            self.capture.display(),
+            self.replay,
+            self.again
+        );
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bisection_finds_the_frame_that_makes_the_difference() {
+        for whole in 1..50 {
+            for guilty in 1..=whole {
+                let found = smallest_failing(whole, |frames| Ok::<_, ()>(frames >= guilty));
+                assert_eq!(found, Ok(guilty));
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_is_one_word_of_a_shell() {
+        let known = [
+            ("build/fuzz-1-2.pcap", "build/fuzz-1-2.pcap"),
+            ("my runs/a.pcap", "'my runs/a.pcap'"),
+            ("it's", r"'it'\''s'"),
+        ];
+        for (path, word) in known {
+            assert_eq!(quoted(Path::new(path)), word);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Fuzzing: random workloads and faults through hardware and model; what `rnic fuzz` does.
+//!
+//! ```text
+//!  (seed, run) -> Case -> workload::generate -> capture -> play: RTL and model -> Totals
+//!              draw                                          |
+//!                                                 they differ | smallest failing prefix
+//!                                                             v
+//!                                     fuzz-SEED-RUN.pcap, and the command that replays it
+//! ```
+//!
+//! What enters are a seed and the numbers of runs; what leaves are [`Totals`] and a [`Failure`] for
+//! each run that failed. A run depends on the seed and its own number alone: any of them is played
+//! again alone and gives the same. A run fails if hardware and model differ in anything that
+//! playback compares, if the driver refuses, or if anything panics, as the simulation does when the
+//! core never comes to rest. A run in which the hardware drops frames for want of room behind a
+//! slow host, as it may, is played again without back-pressure.
+//!
+//! - [`draw`]: what a run plays.
+//! - [`campaign`]: runs one after another, and what is done with one that fails.
+//! - [`totals`]: what was played, as a table and as JSON.
+
+pub mod draw;
+pub mod campaign;
+pub mod totals;
+
+pub use campaign::{Campaign, Failure, Settings};
+pub use draw::Case;
+pub use totals::Totals;

@@ -1,0 +1,144 @@
+//! What was played, as a table for a terminal and as JSON.
+
+use crate::play::Report;
+use crate::workload::{Injected, Summary};
+use serde::{Serialize, Serializer};
+use std::fmt::Write;
+
+/// Sums over all runs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Totals {
+    /// Runs played.
+    pub runs: u64,
+    /// Of these, played again without back-pressure, because the hardware had no room behind it.
+    pub calmed_runs: u64,
+    /// TCP connections.
+    pub connections: u64,
+    /// Messages sent.
+    pub messages: u64,
+    /// FPDUs sent.
+    pub fpdus: u64,
+    /// FPDUs that arrived whole, with right CRC and markers, before anything ended their stream.
+    pub fpdus_received: u64,
+    /// Frames.
+    pub frames: u64,
+    /// Octets of frames.
+    pub frame_octets: u64,
+    /// Segments with FPDU octets, each as often as it was sent.
+    pub segments: u64,
+    /// Octets written to application memory.
+    pub placed_octets: u64,
+    /// Streams that an error ended.
+    pub stopped_streams: u64,
+    /// Faults by kind.
+    #[serde(serialize_with = "by_kind")]
+    pub faults: Injected,
+    /// Differences between hardware and model, and all else that makes a run fail.
+    pub mismatches: u64,
+    /// Cycles of the hardware.
+    pub cycles: u64,
+    /// Seconds that generation and playback took.
+    pub wall_s: f64,
+}
+
+fn by_kind<S: Serializer>(faults: &Injected, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(faults.by_kind())
+}
+
+impl Totals {
+    /// Add what a run sent.
+    pub fn add_sent(&mut self, summary: &Summary, frame_octets: u64) {
+        self.runs += 1;
+        self.connections += summary.connections as u64;
+        self.messages += summary.messages as u64;
+        self.fpdus += summary.fpdus as u64;
+        self.frames += summary.frames as u64;
+        self.frame_octets += frame_octets;
+        self.segments += summary.segments as u64;
+        self.faults.add(&summary.faults);
+    }
+
+    /// Add what was made of it.
+    pub fn add_received(&mut self, report: &Report) {
+        for flow in &report.flows {
+            self.fpdus_received += flow.fpdus;
+            self.placed_octets += flow.placed_octets;
+            self.stopped_streams += u64::from(flow.error.is_some());
+        }
+        self.cycles += report.cycles;
+    }
+
+    /// For a terminal.
+    pub fn text(&self) -> String {
+        let mut rows = vec![
+            ("runs".to_owned(), self.runs),
+            ("runs calmed".to_owned(), self.calmed_runs),
+            ("connections".to_owned(), self.connections),
+            ("messages".to_owned(), self.messages),
+            ("FPDUs sent".to_owned(), self.fpdus),
+            ("FPDUs received whole".to_owned(), self.fpdus_received),
+            ("streams ended by an error".to_owned(), self.stopped_streams),
+            ("frames".to_owned(), self.frames),
+            ("octets of frames".to_owned(), self.frame_octets),
+            ("segments".to_owned(), self.segments),
+            ("octets placed".to_owned(), self.placed_octets),
+        ];
+        let faults = self.faults.by_kind();
+        rows.extend(faults.into_iter().map(|(k, n)| (format!("fault: {k}"), n)));
+        rows.push(("mismatches".to_owned(), self.mismatches));
+        let mut text = String::new();
+        for (name, count) in rows {
+            writeln!(text, "{name:<26} {:>15}", grouped(count)).expect("a string takes all");
+        }
+        let rate = self.cycles as f64 / self.wall_s.max(1e-9);
+        let cycles = grouped(self.cycles);
+        writeln!(
+            text,
+            "{:.1} seconds, {cycles} cycles, {rate:.0} cycles/s",
+            self.wall_s
+        )
+        .expect("a string takes all");
+        text
+    }
+}
+
+/// A number with its digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_in_groups_of_three() {
+        let known = [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ];
+        for (number, text) in known {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    /// Every kind of fault has a row, also one that never happened.
+    #[test]
+    fn a_kind_that_did_not_happen_is_shown_with_zero() {
+        let text = Totals::default().text();
+        let faults = text.lines().filter(|line| line.starts_with("fault: "));
+        let rows: Vec<&str> = faults.collect();
+        assert_eq!(rows.len(), 14, "{text}");
+        assert!(rows.iter().all(|row| row.ends_with(" 0")), "{text}");
+    }
+}

@@ -1,0 +1,311 @@
+//! `rnic fuzz`: random workloads through hardware and model agree, what is drawn covers what there
+//! is, and a difference is found, cut down and can be played again.
+//!
+//! The canaries put in a comparison that must find something: a fuzzer that is blind fails here.
+
+use indicatif::ProgressBar;
+use rnic_abi::counters::Counter;
+use rnic_testbench::capture::{self, Capture, Flow};
+use rnic_testbench::fuzz::{Campaign, Case, Failure, Settings, Totals};
+use rnic_testbench::play::{play, DutKind, Options, PlayError, Report};
+use rnic_testbench::traffic::Cutter;
+use rnic_testbench::workload::{generate, Injected, IpFamily, Markers, Resend, Workload};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs of a test at W = 64, and at W = 128.
+const RUNS: u64 = 20;
+const RUNS_128: u64 = 5;
+/// Workloads over which every kind of fault and every choice must have been drawn.
+const DRAWS: u64 = 100;
+
+fn settings(name: &str, seed: u64, width: usize) -> Settings {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // What an earlier test run has left there says nothing about this one.
+    let _ = std::fs::remove_dir_all(&folder);
+    Settings {
+        seed,
+        width,
+        folder,
+    }
+}
+
+fn agrees(name: &str, seed: u64, width: usize, runs: u64) -> Totals {
+    let mut campaign = Campaign::new(settings(name, seed, width));
+    for run in 0..runs {
+        let failure = campaign.run(run).expect("the core is there");
+        let text = failure.as_ref().map(Failure::text);
+        assert_eq!(failure, None, "{}", text.unwrap_or_default());
+    }
+    let totals = campaign.totals;
+    println!("seed {seed}, width {width}\n{}", totals.text());
+    assert_eq!((totals.runs, totals.mismatches), (runs, 0));
+    // Much is sent, and most of it arrives: a run in which nothing is placed shows nothing.
+    assert!(totals.segments > 100 * runs, "{}", totals.text());
+    assert!(
+        totals.fpdus_received > totals.fpdus / 4,
+        "{}",
+        totals.text()
+    );
+    totals
+}
+
+/// MPA-043, MPA-046, DDP-020 under faults of every kind, in every run of this seed.
+#[test]
+fn rtl_and_model_agree_on_random_traffic_of_a_fixed_seed() {
+    agrees("fixed", 1, 64, RUNS);
+}
+
+/// The same of a seed that nobody has seen; it is printed with a failure.
+#[test]
+fn rtl_and_model_agree_on_random_traffic_of_a_fresh_seed() {
+    let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
+    println!("fresh seed {seed}: rnic fuzz --seed {seed} --runs {RUNS}");
+    agrees("fresh", seed, 64, RUNS);
+}
+
+#[test]
+fn rtl_and_model_agree_on_random_traffic_at_128() {
+    agrees("wide", 1, 128, RUNS_128);
+}
+
+/// Does some drawn workload have it?
+fn drawn(workloads: &[Workload], what: &str, has: impl Fn(&Workload) -> bool) {
+    assert!(workloads.iter().any(has), "{what} is never drawn");
+}
+
+#[test]
+fn every_fault_and_every_choice_is_drawn() {
+    let cases = (0..DRAWS).map(|run| Case::draw(1, run));
+    let workloads: Vec<Workload> = cases.map(|case| case.workload).collect();
+    let mut injected = Injected::default();
+    for workload in &workloads {
+        let generation = generate(workload).expect("what is drawn can be made");
+        injected.add(&generation.summary.faults);
+    }
+    for (kind, count) in injected.by_kind() {
+        assert!(count >= DRAWS / 2, "{kind}: {count} in {DRAWS} runs");
+    }
+    for cutter in Cutter::ALL {
+        drawn(&workloads, "a cutter", |w| w.cutter == cutter);
+    }
+    for markers in [
+        Markers::Off,
+        Markers::Initiator,
+        Markers::Responder,
+        Markers::Both,
+    ] {
+        drawn(&workloads, "a use of markers", |w| w.markers == markers);
+    }
+    for ip in [IpFamily::V4, IpFamily::V6, IpFamily::Both] {
+        drawn(&workloads, "an IP version", |w| w.ip == ip);
+    }
+    for resend in [Resend::All, Resend::Lost, Resend::Never] {
+        drawn(&workloads, "a way to send again", |w| {
+            w.faults.resend == resend
+        });
+    }
+    for either in [false, true] {
+        drawn(&workloads, "CRC or none", |w| w.crc == either);
+        drawn(&workloads, "timestamps or none", |w| w.timestamps == either);
+    }
+    for count in 0..=2 {
+        drawn(&workloads, "a revision", |w| {
+            usize::from(w.revision) == count
+        });
+        drawn(&workloads, "a number of tags", |w| w.vlan.len() == count);
+    }
+    drawn(&workloads, "one connection", |w| w.connections == 1);
+    drawn(&workloads, "many connections", |w| w.connections > 24);
+    drawn(&workloads, "a message of 64 KiB", |w| {
+        *w.sizes.end() > 60_000
+    });
+    drawn(&workloads, "a stream past 2^32", |w| {
+        w.sequence_start.is_some_and(|start| start > 0xffff_0000)
+    });
+}
+
+/// Hardware against a model that does not check CRCs: the flows it is told of have none.
+fn against_a_model_without_crc(capture: &Capture, options: &Options) -> Result<Report, PlayError> {
+    let with = |dut: DutKind, flows: &[Flow]| {
+        let options = Options {
+            dut,
+            ..options.clone()
+        };
+        play(capture, flows, &options, &ProgressBar::hidden())
+    };
+    let flows = capture::flows(capture, None);
+    let blind = flows
+        .iter()
+        .cloned()
+        .map(|flow| Flow { crc: false, ..flow });
+    let mut rtl = with(DutKind::Rtl, &flows)?;
+    let model = with(DutKind::Model, &blind.collect::<Vec<Flow>>())?;
+    for (name, count) in &rtl.counters {
+        let other = model.counters[name];
+        if *count != other {
+            rtl.mismatches += 1;
+            rtl.told
+                .push(format!("counter {name}: RTL {count}, model {other}"));
+        }
+    }
+    Ok(rtl)
+}
+
+/// FPDUs with wrong CRC among the first `frames` frames, as the true model counts them.
+fn crc_errors(capture: &Capture, frames: usize) -> u64 {
+    let prefix = Capture {
+        path: capture.path.clone(),
+        frames: capture.frames[..frames].to_vec(),
+    };
+    let flows = capture::flows(&prefix, None);
+    let options = Options {
+        dut: DutKind::Model,
+        ..Options::default()
+    };
+    let report = play(&prefix, &flows, &options, &ProgressBar::hidden());
+    let report = report.expect("the model plays everything");
+    report.flows.iter().map(|flow| flow.crc_errors).sum()
+}
+
+/// The canary: a model that takes a wrong CRC is found, by a capture that ends with the frame that
+/// brings the first one, and that fails again when it is read from its file.
+#[test]
+fn a_model_that_takes_a_wrong_crc_is_found_and_the_capture_is_cut_behind_the_first() {
+    let settings = settings("canary", 1, 64);
+    let mut campaign = Campaign::with_player(settings, against_a_model_without_crc);
+    let mut runs = 0..RUNS;
+    let failure = runs.find_map(|run| campaign.run(run).expect("the core is there"));
+    let failure = failure.expect("some run has an FPDU with a wrong CRC");
+    println!("{}", failure.text());
+    let capture = capture::read(&failure.capture).expect("a sound capture");
+    let frames = capture.frames.len();
+    assert_eq!(frames, failure.failing_frames);
+    assert!(frames < failure.frames);
+    assert_eq!(crc_errors(&capture, frames), 1);
+    assert_eq!(crc_errors(&capture, frames - 1), 0);
+    let told = failure.told.join("\n");
+    assert!(told.contains("mpa_crc"), "{told}");
+    // The command that is printed plays the file; without the canary nothing differs.
+    let folder = Path::new(env!("CARGO_BIN_EXE_rnic")).parent();
+    let folder = folder.expect("a program lies in a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-c", &failure.replay])
+        .env("PATH", format!("{}:{path}", folder.display()))
+        .output()
+        .expect("there is a shell");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains(&format!("{frames} frames")), "{said}");
+}
+
+/// A panic of a receiver is a failure like any other, and is cut down too.
+#[test]
+fn a_panic_is_a_failure_with_its_words() {
+    const GUILTY: usize = 37;
+    let mut campaign = Campaign::with_player(settings("panic", 1, 64), |capture, options| {
+        assert!(
+            capture.frames.len() < GUILTY,
+            "frame {GUILTY} is one too many"
+        );
+        let options = Options {
+            dut: DutKind::Model,
+            ..options.clone()
+        };
+        let flows = capture::flows(capture, None);
+        play(capture, &flows, &options, &ProgressBar::hidden())
+    });
+    let failure = campaign.run(0).expect("no core is needed");
+    let failure = failure.expect("it must panic");
+    assert_eq!(failure.failing_frames, GUILTY);
+    let capture = capture::read(&failure.capture).expect("a sound capture");
+    assert_eq!(capture.frames.len(), GUILTY);
+    assert_eq!(failure.told, ["panic: frame 37 is one too many"]);
+    assert_eq!((campaign.totals.runs, campaign.totals.mismatches), (1, 1));
+}
+
+/// The model's report, as if the hardware had no room for three frames and so differed.
+fn without_room(capture: &Capture, options: &Options) -> Result<Report, PlayError> {
+    let options = Options {
+        dut: DutKind::Model,
+        ..options.clone()
+    };
+    let flows = capture::flows(capture, None);
+    let mut report = play(capture, &flows, &options, &ProgressBar::hidden())?;
+    report.mismatches = 1;
+    report.counters.insert(Counter::DropNoPage.name(), 3);
+    Ok(report)
+}
+
+/// The model has no memory that could be full, so a drop for want of room is told as well.
+#[test]
+fn frames_dropped_for_want_of_room_are_told() {
+    let mut campaign = Campaign::with_player(settings("room", 1, 64), without_room);
+    let failure = campaign.run(0).expect("no core is needed");
+    let told = failure.expect("it says that something differs").told;
+    assert!(told.join("\n").contains("dropped 3 frames"), "{told:?}");
+}
+
+/// Behind a slow host the hardware may drop: then the run counts as it is without back-pressure.
+#[test]
+fn a_run_that_drops_behind_a_slow_host_is_played_without_back_pressure() {
+    let slow = (0..).find(|&run| Case::draw(1, run).stall > 0.0);
+    let slow = slow.expect("half of all runs have back-pressure");
+    for (stall_max, differs) in [(0.0, false), (-1.0, true)] {
+        let player = move |capture: &Capture, options: &Options| {
+            let report = without_room(capture, options)?;
+            Ok(match options.stall > stall_max {
+                true => report,
+                false => Report {
+                    mismatches: 0,
+                    ..report
+                },
+            })
+        };
+        let mut campaign = Campaign::with_player(settings("slow", 1, 64), player);
+        let failure = campaign.run(slow).expect("no core is needed");
+        assert_eq!(failure.is_some(), differs);
+        assert_eq!(campaign.totals.calmed_runs, 1);
+        assert!(failure.is_none_or(|failure| failure.replay.ends_with("--stall 0")));
+    }
+}
+
+/// The command does the runs it is asked for, alone or among others the same, and tells them as
+/// JSON.
+#[test]
+fn the_command_tells_what_was_played() {
+    let fuzz = |options: &[&str]| -> serde_json::Value {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rnic"));
+        command
+            .args(["fuzz", "--seed", "5", "--json", "-"])
+            .args(options);
+        let output = command.output().expect("cargo has built it");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{options:?}: {said}");
+        serde_json::from_slice(&output.stdout).expect("JSON alone")
+    };
+    let sums = [
+        "frames",
+        "segments",
+        "fpdus",
+        "fpdus_received",
+        "placed_octets",
+        "cycles",
+    ];
+    let both = fuzz(&["--runs", "2"]);
+    let alone = [fuzz(&["--only", "0"]), fuzz(&["--only", "1"])];
+    assert_eq!((&both["tool"], &both["seed"]), (&"rnic".into(), &5.into()));
+    assert_eq!((&both["runs"], &both["mismatches"]), (&2.into(), &0.into()));
+    assert_eq!(both["failures"], serde_json::json!([]));
+    assert_eq!(
+        both["faults"].as_object().map(serde_json::Map::len),
+        Some(14)
+    );
+    for name in sums {
+        let sum: u64 = alone.iter().filter_map(|told| told[name].as_u64()).sum();
+        assert!(sum > 0, "{name}");
+        assert_eq!(both[name], sum, "{name}");
+    }
+}
