@@ -151,7 +151,8 @@ impl Dut for Rtl {
     }
 
     fn settle(&mut self) {
-        // A full completion queue holds the core up: it goes on when there is room.
+        // A full completion queue holds the core up, and it goes on when there is room. If less
+        // than half of the queue was there to take, the core did not wait for it.
         let full = 1 << Config::default().completion_entries_log2;
         loop {
             self.simulation.borrow_mut().run_until_idle();
