@@ -113,6 +113,8 @@ pub struct PageChain {
 pub struct Accepted {
     /// Connection.
     pub connection: Bits<10>,
+    /// Sequence number of the first octet.
+    pub sequence: Bits<32>,
     /// First page of the frame that holds them.
     pub head_page: Bits<9>,
     /// Last page of that frame.
@@ -188,9 +190,17 @@ pub struct ReadJob {
     pub slot: Bits<10>,
     /// Last page of the first frame; the host path gives the pages up to it back when it is done.
     pub tail_page: Bits<9>,
+    /// The octets lie beyond a gap: their FPDUs are placed, not delivered (`JOB_STREAM`).
+    pub early: Bit,
+    /// With `early`: the span that they are of.
+    pub span: Bits<9>,
+    /// With `early`: an FPDU is known to begin at the first octet. If not, the first FPDU counts only
+    /// if a marker in it says so.
+    pub proven: Bit,
 }
 
-/// FPDU splitter to the stream manager: a stream job has ended.
+/// FPDU splitter to the stream manager: a stream job has ended. On the way every FPDU of an early
+/// job is judged; or, not from the splitter, the records of a span have been replayed.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct JobDone {
     /// Connection.
@@ -202,6 +212,19 @@ pub struct JobDone {
     /// The FPDU after the consumed octets was too long for one pass and has been checked: the next
     /// job is `JOB_PLACE`.
     pub place_next: Bit,
+    /// The job was an early one.
+    pub early: Bit,
+    /// With `early` or `replayed`: its span.
+    pub span: Bits<9>,
+    /// With `early`: FPDUs handed on.
+    pub fpdus: Bits<16>,
+    /// With `early`: not every one of them was placed, or the next one cannot be; those from the first
+    /// of them on are not consumed and wait until they are in order.
+    pub refused: Bit,
+    /// No job has ended: the records of `span` have gone to DDP, or were forgotten (`forgotten`).
+    pub replayed: Bit,
+    /// See above.
+    pub forgotten: Bit,
 }
 
 /// `FpduInfo::kind`: check, and keep for placement.
@@ -212,14 +235,25 @@ pub const FPDU_CHECK: u64 = 1;
 pub const FPDU_PLACE: u64 = 2;
 /// `FpduInfo::kind`: not an FPDU but a whole frame for the host.
 pub const FPDU_HOST: u64 = 3;
+/// `FpduInfo::kind`: an FPDU beyond a gap. Its payload is placed if nothing is wrong with it; nothing
+/// else comes of it before its record is replayed.
+pub const FPDU_EARLY: u64 = 4;
+/// `FpduRecord::kind`: the record of an `FPDU_EARLY` that was placed, replayed in order. No octets.
+pub const FPDU_DELIVER: u64 = 5;
+/// `FpduRecord::kind`: FPDU starts by length and by marker disagree (MPA error 3). No octets.
+pub const FPDU_FAULT: u64 = 6;
 
 /// Splitter to marker removal and CRC: what is known of an FPDU when its first beat passes.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FpduInfo {
-    /// `FPDU_NORMAL`, `FPDU_CHECK`, `FPDU_PLACE` or `FPDU_HOST`.
-    pub kind: Bits<2>,
+    /// `FPDU_NORMAL`, `FPDU_CHECK`, `FPDU_PLACE`, `FPDU_HOST` or `FPDU_EARLY`.
+    pub kind: Bits<3>,
     /// Connection.
     pub connection: Bits<10>,
+    /// `FPDU_EARLY`: the span that it is of.
+    pub span: Bits<9>,
+    /// `FPDU_EARLY`: only a marker in it can show that an FPDU begins here.
+    pub unproven: Bit,
     /// Sequence number of the FPDU's first octet, a leading marker included.
     pub sequence: Bits<32>,
     /// ULPDU_Length in octets.
@@ -244,10 +278,14 @@ pub struct FpduInfo {
 /// The port has no `ready`: DDP has `record_room` high while it can take two records more.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FpduRecord {
-    /// As in [`FpduInfo`].
-    pub kind: Bits<2>,
+    /// As in [`FpduInfo`], or `FPDU_DELIVER` or `FPDU_FAULT`.
+    pub kind: Bits<3>,
     /// Connection.
     pub connection: Bits<10>,
+    /// As in [`FpduInfo`].
+    pub span: Bits<9>,
+    /// As in [`FpduInfo`].
+    pub unproven: Bit,
     /// Sequence number of the FPDU's first octet.
     pub sequence: Bits<32>,
     /// Sequence number after its last octet.
@@ -257,7 +295,8 @@ pub struct FpduRecord {
     /// The first five words without markers: ULPDU_Length and DDP header; octet string, octet 0 in
     /// bits 7:0. What lies beyond the ULPDU is undefined.
     pub header: Bits<160>,
-    /// Beats that this FPDU occupies in the placement buffer.
+    /// Beats that this FPDU occupies in the placement buffer; 0 for `FPDU_CHECK`, `FPDU_DELIVER` and
+    /// `FPDU_FAULT`.
     pub beats: Bits<13>,
     /// `FPDU_HOST`: first page of the frame.
     pub head_page: Bits<9>,
@@ -265,8 +304,8 @@ pub struct FpduRecord {
     pub tail_page: Bits<9>,
 }
 
-/// MPA to DDP: an `FPDU_NORMAL` or `FPDU_CHECK` has passed. One for each such record, in the order
-/// of the records and after its record; none for `FPDU_PLACE` and `FPDU_HOST`.
+/// MPA to DDP: an `FPDU_NORMAL`, `FPDU_CHECK` or `FPDU_EARLY` has passed. One for each such record, in
+/// the order of the records and after its record; none for the other kinds.
 ///
 /// The port has no `ready`: DDP holds as many verdicts as records.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -275,6 +314,51 @@ pub struct FpduVerdict {
     pub crc_good: Bit,
     /// Every marker agrees with the FPDU's start.
     pub marker_good: Bit,
+    /// There is a marker in the FPDU.
+    pub marker_seen: Bit,
+}
+
+/// DDP to MPA: an `FPDU_EARLY` has been judged; one cycle, in the order of the records.
+///
+/// The port has no `ready`: MPA adds them up as they come.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct EarlyResult {
+    /// Its payload is on its way to memory and its record is kept. If not, nothing came of it.
+    pub good: Bit,
+    /// Sequence number after its last octet.
+    pub sequence_end: Bits<32>,
+}
+
+/// `Replay::kind`: the span is in order: its records go through the checks, as `FPDU_DELIVER`.
+pub const REPLAY_DELIVER: u64 = 0;
+/// `Replay::kind`: nobody waits for the span any more: its records are forgotten.
+pub const REPLAY_FORGET: u64 = 1;
+/// `Replay::kind`: no records: FPDU starts disagree, an `FPDU_FAULT` goes through the checks.
+pub const REPLAY_FAULT: u64 = 2;
+
+/// MPA to DDP: what becomes of the records that DDP keeps of a span's placed FPDUs.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Replay {
+    /// `REPLAY_DELIVER`, `REPLAY_FORGET` or `REPLAY_FAULT`.
+    pub kind: Bits<2>,
+    /// Connection.
+    pub connection: Bits<10>,
+    /// Span; not of `REPLAY_FAULT`.
+    pub span: Bits<9>,
+    /// `REPLAY_FAULT`: sequence number of the FPDU that reaches over the start of another one.
+    pub sequence: Bits<32>,
+}
+
+/// DDP to MPA: a `REPLAY_DELIVER` or `REPLAY_FORGET` is done: no record of the span is kept, and what
+/// was to be delivered stands in the queue of records before all that comes from now on.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Replayed {
+    /// `REPLAY_DELIVER` or `REPLAY_FORGET`.
+    pub kind: Bits<2>,
+    /// Connection.
+    pub connection: Bits<10>,
+    /// Span.
+    pub span: Bits<9>,
 }
 
 /// DDP to placement: take the next FPDU out of the placement buffer, and what to do with it.

@@ -90,8 +90,8 @@ pub struct Checks {
     held_address: DFF<Bits<64>>,
     header_octets: Signal<Local, Bits<160>>,
     writes: Signal<Local, TableWrites>,
-    fpdu_check: Constant<Bits<2>>,
-    fpdu_host: Constant<Bits<2>>,
+    fpdu_check: Constant<Bits<3>>,
+    fpdu_host: Constant<Bits<3>>,
 }
 
 impl Default for Checks {

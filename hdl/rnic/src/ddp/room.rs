@@ -89,8 +89,8 @@ pub struct DdpRoom {
     arrival: Signal<Local, Arrival>,
     head: Signal<Local, FpduRecord>,
     told: Signal<Local, FpduEvent>,
-    fpdu_normal: Constant<Bits<2>>,
-    fpdu_check: Constant<Bits<2>>,
+    fpdu_normal: Constant<Bits<3>>,
+    fpdu_check: Constant<Bits<3>>,
 }
 
 impl Default for DdpRoom {

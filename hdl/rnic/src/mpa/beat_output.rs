@@ -68,10 +68,10 @@ pub struct BeatOutput<const D: usize, const LG: usize> {
     beyond: Signal<Local, Bits<D>>,
     ones: Constant<Bits<D>>,
     no_lanes: Constant<Bits<LG>>,
-    fpdu_normal: Constant<Bits<2>>,
-    fpdu_check: Constant<Bits<2>>,
-    fpdu_place: Constant<Bits<2>>,
-    fpdu_host: Constant<Bits<2>>,
+    fpdu_normal: Constant<Bits<3>>,
+    fpdu_check: Constant<Bits<3>>,
+    fpdu_place: Constant<Bits<3>>,
+    fpdu_host: Constant<Bits<3>>,
 }
 
 impl<const D: usize, const LG: usize> Default for BeatOutput<D, LG> {

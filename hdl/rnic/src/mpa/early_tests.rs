@@ -148,6 +148,7 @@ impl Bench {
                 first: at == 0,
                 last: at == count - 1,
                 purges: false,
+                ..Accepted::default()
             };
             let end = right_run.map_or(to, |at| stream.runs[at].right);
             match (early, left_run, right_run) {
@@ -282,7 +283,7 @@ impl Bench {
             connection: stream.number.into(),
             consumed: consumed.into(),
             need: need.into(),
-            place_next: false,
+            ..JobDone::default()
         };
         self.done = Some((index, done));
     }

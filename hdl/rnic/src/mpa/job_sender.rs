@@ -217,6 +217,7 @@ mod tests {
                     crc: stream.crc,
                     slot: stream.head_slot,
                     tail_page: stream.head_tail,
+                    ..ReadJob::default()
                 };
                 if uut.send.next {
                     sent.push_back(stream_job);

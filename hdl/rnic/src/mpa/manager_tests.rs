@@ -314,6 +314,7 @@ impl Model {
             consumed: consumed.into(),
             need: need.into(),
             place_next,
+            ..JobDone::default()
         }
     }
 
@@ -685,7 +686,7 @@ fn a_segment_with_one_fpdu_costs_at_most_eleven_cycles() {
                 connection: job.connection,
                 consumed: job.octets,
                 need: 4u64.into(),
-                place_next: false,
+                ..JobDone::default()
             });
         }
         released += u64::from(uut.page_release_valid.val());
@@ -754,7 +755,7 @@ fn a_frame_gives_back_its_pages_as_its_octets_are_consumed() {
                 connection: 0u64.into(),
                 consumed: (cursor - position).into(),
                 need: 1u64.into(),
-                place_next: false,
+                ..JobDone::default()
             };
             uut.job_done_valid.next = true;
             tick(&mut uut, clock);

@@ -60,9 +60,9 @@ pub struct RecordMaker<const LG: usize> {
     length: Signal<Local, Bits<16>>,
     round: Signal<Local, Bits<20>>,
     rounded: Signal<Local, Bits<20>>,
-    host: Constant<Bits<2>>,
-    normal: Constant<Bits<2>>,
-    check: Constant<Bits<2>>,
+    host: Constant<Bits<3>>,
+    normal: Constant<Bits<3>>,
+    check: Constant<Bits<3>>,
     host_round: Constant<Bits<20>>,
     fpdu_round: Constant<Bits<20>>,
 }

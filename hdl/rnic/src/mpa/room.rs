@@ -102,7 +102,7 @@ pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usi
     buffer: BlockFifo<Bits<D>, A, F>,
     taken: Signal<Local, Bit>,
     info: Signal<Local, FpduInfo>,
-    check: Constant<Bits<2>>,
+    check: Constant<Bits<3>>,
 }
 
 impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize> Default

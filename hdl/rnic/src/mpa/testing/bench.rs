@@ -92,6 +92,7 @@ fn message(job: &Job) -> ReadJob {
         crc: job.crc,
         slot: Default::default(),
         tail_page: job.tail_page.into(),
+        ..ReadJob::default()
     }
 }
 
@@ -321,6 +322,7 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
         let unjudged = FpduVerdict {
             crc_good: true,
             marker_good: true,
+            marker_seen: false,
         };
         for record in &self.records {
             let verdict = match is_judged(record) {

@@ -32,6 +32,7 @@ pub fn message(record: &Record) -> FpduRecord {
         beats: record.beats.into(),
         head_page: record.head_page.into(),
         tail_page: record.tail_page.into(),
+        ..FpduRecord::default()
     }
 }
 
@@ -42,6 +43,7 @@ pub fn verdict(record: &Record) -> Option<FpduVerdict> {
         .then_some(FpduVerdict {
             crc_good: record.crc_good,
             marker_good: record.marker_good,
+            marker_seen: false,
         })
 }
 
