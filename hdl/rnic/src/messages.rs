@@ -199,8 +199,8 @@ pub struct ReadJob {
     pub proven: Bit,
 }
 
-/// FPDU splitter to the stream manager: a stream job has ended. On the way every FPDU of an early
-/// job is judged; or, not from the splitter, the records of a span have been replayed.
+/// FPDU splitter to the stream manager: a stream job has ended. That of an early job waits on the
+/// way until each of its FPDUs is judged. A replay ends in the same way, with nothing consumed.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct JobDone {
     /// Connection.
@@ -214,17 +214,15 @@ pub struct JobDone {
     pub place_next: Bit,
     /// The job was an early one.
     pub early: Bit,
-    /// With `early` or `replayed`: its span.
+    /// With `early`: its span.
     pub span: Bits<9>,
     /// With `early`: FPDUs handed on.
     pub fpdus: Bits<16>,
-    /// With `early`: not every one of them was placed, or the next one cannot be; those from the first
+    /// With `early`: sequence number after them.
+    pub sequence_end: Bits<32>,
+    /// With `early`: not every one of them was placed, or the next one cannot be. Those from the first
     /// of them on are not consumed and wait until they are in order.
     pub refused: Bit,
-    /// No job has ended: the records of `span` have gone to DDP, or were forgotten (`forgotten`).
-    pub replayed: Bit,
-    /// See above.
-    pub forgotten: Bit,
 }
 
 /// `FpduInfo::kind`: check, and keep for placement.
@@ -349,15 +347,15 @@ pub struct Replay {
     pub sequence: Bits<32>,
 }
 
-/// DDP to MPA: a `REPLAY_DELIVER` or `REPLAY_FORGET` is done: no record of the span is kept, and what
-/// was to be delivered stands in the queue of records before all that comes from now on.
+/// DDP to MPA: a replay is done: no record of the span is kept, and what was to go through the checks
+/// stands in the queue of records before all that comes from now on.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Replayed {
-    /// `REPLAY_DELIVER` or `REPLAY_FORGET`.
+    /// As in [`Replay`].
     pub kind: Bits<2>,
-    /// Connection.
+    /// As in [`Replay`].
     pub connection: Bits<10>,
-    /// Span.
+    /// As in [`Replay`].
     pub span: Bits<9>,
 }
 

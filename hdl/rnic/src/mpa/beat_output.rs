@@ -4,7 +4,7 @@
 //! | throughput | one beat per cycle                                                          |
 //! | units      | a beat is D bits, 2^LG words of 4 octets; `wire_octets` in octets           |
 use super::job_queue::StartedJob;
-use crate::messages::{FpduInfo, FPDU_CHECK, FPDU_HOST, FPDU_NORMAL, FPDU_PLACE};
+use crate::messages::{FpduInfo, FPDU_CHECK, FPDU_EARLY, FPDU_HOST, FPDU_NORMAL, FPDU_PLACE};
 use rust_hdl::prelude::*;
 
 /// Output register for beats of `D = 32 * 2^LG` bits.
@@ -34,6 +34,8 @@ pub struct BeatOutput<const D: usize, const LG: usize> {
     pub place: Signal<In, Bit>,
     /// The FPDU is to be checked only.
     pub check: Signal<In, Bit>,
+    /// No FPDU of the job was handed on yet.
+    pub first: Signal<In, Bit>,
     /// ULPDU_Length, or the octets of a host frame.
     pub ulpdu_length: Signal<In, Bits<16>>,
     /// Sequence number of the FPDU.
@@ -72,6 +74,7 @@ pub struct BeatOutput<const D: usize, const LG: usize> {
     fpdu_check: Constant<Bits<3>>,
     fpdu_place: Constant<Bits<3>>,
     fpdu_host: Constant<Bits<3>>,
+    fpdu_early: Constant<Bits<3>>,
 }
 
 impl<const D: usize, const LG: usize> Default for BeatOutput<D, LG> {
@@ -93,6 +96,7 @@ impl<const D: usize, const LG: usize> Default for BeatOutput<D, LG> {
             host: Default::default(),
             place: Default::default(),
             check: Default::default(),
+            first: Default::default(),
             ulpdu_length: Default::default(),
             fpdu_sequence: Default::default(),
             phase: Default::default(),
@@ -121,6 +125,7 @@ impl<const D: usize, const LG: usize> Default for BeatOutput<D, LG> {
             fpdu_check: Constant::new(FPDU_CHECK.into()),
             fpdu_place: Constant::new(FPDU_PLACE.into()),
             fpdu_host: Constant::new(FPDU_HOST.into()),
+            fpdu_early: Constant::new(FPDU_EARLY.into()),
         }
     }
 }
@@ -132,6 +137,8 @@ impl<const D: usize, const LG: usize> Logic for BeatOutput<D, LG> {
         self.wire_octets.next = bit_cast::<18, 15>(self.words.val()) << 2;
         self.info.next.kind = self.fpdu_normal.val();
         self.info.next.connection = self.job.val().connection;
+        self.info.next.span = self.job.val().span;
+        self.info.next.unproven = !self.job.val().proven & self.first.val();
         self.info.next.sequence = self.fpdu_sequence.val();
         self.info.next.ulpdu_length = self.ulpdu_length.val();
         self.info.next.wire_octets = self.wire_octets.val();
@@ -147,6 +154,8 @@ impl<const D: usize, const LG: usize> Logic for BeatOutput<D, LG> {
             self.info.next.kind = self.fpdu_place.val();
         } else if self.check.val() {
             self.info.next.kind = self.fpdu_check.val();
+        } else if self.job.val().early {
+            self.info.next.kind = self.fpdu_early.val();
         }
 
         self.is_free.next = !self.out_valid.q.val() | self.fpdu_ready.val();

@@ -3,7 +3,12 @@
 #![allow(missing_docs)]
 use rust_hdl::prelude::*;
 
-/// A connection's stream: where its next FPDU begins, and the frames that hold its octets.
+/// A connection's stream, or a *span* of what lies beyond a gap: where its next FPDU begins, and the
+/// frames that hold its octets.
+///
+/// A span is octets without a gap: first FPDUs that were placed, and so are gone, then octets that
+/// are queued. Only the queued ones of the last span grow. Spans that follow one another are
+/// chained; so are those that follow the stream, until it has come to their first octet.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct StreamContext {
     /// Sequence number of the next FPDU's first octet.
@@ -41,6 +46,16 @@ pub struct StreamContext {
     pub head_shared: Bit,
     /// Slot of the last queued frame.
     pub last_slot: Bits<10>,
+    /// A span follows the octets queued.
+    pub has_next: Bit,
+    /// Its number.
+    pub next_span: Bits<9>,
+    /// Of a stream with `has_next`: the last span of the chain.
+    pub last_span: Bits<9>,
+    /// Of a span: FPDUs in front of the octets queued are placed, so that one begins at `sequence`.
+    pub placed: Bit,
+    /// Of a span: nothing more of it is placed before it is in order.
+    pub refused: Bit,
 }
 
 /// A queued frame, or what is left of one. All but the first of a queue are kept under the slot of
@@ -65,15 +80,13 @@ pub struct QueuedFrame {
     pub shared: Bit,
 }
 
-/// An early run: octets of a connection received beyond a gap, and the frames that hold them.
+/// An early run, a received range of TCP: a chain of spans.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct EarlyRun {
-    /// Its first frame.
-    pub head: QueuedFrame,
-    /// Slot of its last frame.
-    pub last_slot: Bits<10>,
-    /// Octets.
-    pub octets: Bits<18>,
+    /// Its first span.
+    pub first: Bits<9>,
+    /// Its last span.
+    pub last: Bits<9>,
 }
 
 /// The event that the stream manager handles, decoded.
@@ -97,8 +110,18 @@ pub struct EventKind {
     pub purging: Bit,
     /// Accepted octets that lie beyond a gap.
     pub early: Bit,
-    /// The octets accepted close a gap: an early run follows them.
+    /// They open a span.
+    pub opening: Bit,
+    /// A run of spans follows the octets accepted.
     pub joining: Bit,
     /// An early run that nobody waits for goes.
     pub dropping_run: Bit,
+    /// The context at hand is a span's.
+    pub of_span: Bit,
+    /// The stream has come to its first span, and takes it over.
+    pub advancing: Bit,
+    /// The stream has not come to its first span's FPDUs but into one of them.
+    pub faulting: Bit,
+    /// The stream's chain has got another last span.
+    pub relinking: Bit,
 }

@@ -16,6 +16,8 @@
 //! waits for `stopped` to be taken. `job_done` first: it frees pages, and there are never more of
 //! them under way than its queue holds. The table bus comes before it all, but only once every
 //! message is handled that stood in the queue `accepted` when the request came.
+//!
+//! Spans that nobody waits for go one by one. What may make others go waits for the last of them.
 use crate::common::fifo::Fifo;
 use crate::messages::{Accepted, HostFrame, JobDone, TableRequest};
 use rnic_abi::tables;
@@ -88,6 +90,8 @@ pub struct ManagerInbox {
     pub job_credit: Signal<In, Bit>,
     /// A release waits for its connection's job.
     pub release_waits: Signal<In, Bit>,
+    /// Spans have still to go.
+    pub drop_pending: Signal<In, Bit>,
     /// What to do next.
     pub next_event: Signal<Out, StreamEvent>,
     /// For which connection; undefined for `Nothing` and `Host`.
@@ -118,6 +122,8 @@ pub struct ManagerInbox {
     answer: DFF<Bit>,
     // The request may be chosen.
     is_due: DFF<Bit>,
+    may_drop: Signal<Local, Bit>,
+    oldest: Signal<Local, Accepted>,
     request_here: Signal<Local, Bit>,
     request_next: Signal<Local, Bit>,
     request_index: Signal<Local, Bits<16>>,
@@ -150,6 +156,7 @@ impl Default for ManagerInbox {
             job_room: Default::default(),
             job_credit: Default::default(),
             release_waits: Default::default(),
+            drop_pending: Default::default(),
             next_event: Default::default(),
             connection: Default::default(),
             next_accepted: Default::default(),
@@ -168,6 +175,8 @@ impl Default for ManagerInbox {
             ahead: Default::default(),
             answer: Default::default(),
             is_due: Default::default(),
+            may_drop: Default::default(),
+            oldest: Default::default(),
             request_here: Default::default(),
             request_next: Default::default(),
             request_index: Default::default(),
@@ -224,7 +233,8 @@ impl Logic for ManagerInbox {
             & !self.ahead.q.val().any()
             & !self.release_waits.val()
             & !self.take_request.val();
-        self.request_next.next = self.is_due.q.val() & !self.release_waits.val();
+        self.request_next.next =
+            self.is_due.q.val() & !self.release_waits.val() & !self.drop_pending.val();
         if self.request_here.val() & !self.seen.q.val() {
             self.seen.d.next = true;
             self.ahead.d.next = self.accepted_queue.fill.val();
@@ -242,6 +252,9 @@ impl Logic for ManagerInbox {
 
         // The choice.
         self.request_index.next = self.table_request.val().index;
+        self.oldest.next = self.accepted_queue.data_out.val();
+        self.may_drop.next =
+            self.oldest.val().purges | (self.oldest.val().has_right & !self.oldest.val().early);
         self.next_event.next = StreamEvent::Nothing;
         self.connection.next = self.accepted_queue.data_out.val().connection;
         if self.request_next.val() {
@@ -259,7 +272,11 @@ impl Logic for ManagerInbox {
         } else if !self.stopped_queue.empty.val() {
             self.connection.next = self.stopped_queue.data_out.val();
             self.next_event.next = StreamEvent::Stop;
-        } else if !self.accepted_queue.empty.val() & self.job_room.val() & self.job_credit.val() {
+        } else if !self.accepted_queue.empty.val()
+            & self.job_room.val()
+            & self.job_credit.val()
+            & (!self.may_drop.val() | !self.drop_pending.val())
+        {
             self.next_event.next = StreamEvent::Accept;
         } else if !self.host_queue.empty.val() & self.job_room.val() {
             self.next_event.next = StreamEvent::Host;

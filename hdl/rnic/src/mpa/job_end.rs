@@ -30,6 +30,14 @@ pub struct JobEnd {
     pub words: Signal<In, Bits<15>>,
     /// It was checked and is to be placed next.
     pub place_next: Signal<In, Bit>,
+    /// It cannot be placed before it is in order.
+    pub unfit: Signal<In, Bit>,
+    /// A job begins.
+    pub begins: Signal<In, Bit>,
+    /// An FPDU of it is handed on.
+    pub advance: Signal<In, Bit>,
+    /// Sequence number after the FPDUs handed on.
+    pub sequence_end: Signal<In, Bits<32>>,
     /// Octets of the job may still be on their way.
     pub unread: Signal<In, Bit>,
     /// The report.
@@ -46,12 +54,14 @@ pub struct JobEnd {
     done_valid: DFF<Bit>,
     killing: DFF<Bit>,
     killed_tag: DFF<Bits<3>>,
+    fpdus: DFF<Bits<16>>,
     report: Signal<Local, JobDone>,
     free: Signal<Local, Bit>,
     wire_octets: Signal<Local, Bits<18>>,
     consumed_octets: Signal<Local, Bits<18>>,
     head_octets: Constant<Bits<18>>,
     marked_head_octets: Constant<Bits<18>>,
+    one: Constant<Bits<16>>,
 }
 
 impl Default for JobEnd {
@@ -67,6 +77,10 @@ impl Default for JobEnd {
             need_words: Default::default(),
             words: Default::default(),
             place_next: Default::default(),
+            unfit: Default::default(),
+            begins: Default::default(),
+            advance: Default::default(),
+            sequence_end: Default::default(),
             unread: Default::default(),
             job_done: Default::default(),
             job_done_valid: Default::default(),
@@ -77,12 +91,14 @@ impl Default for JobEnd {
             done_valid: Default::default(),
             killing: Default::default(),
             killed_tag: Default::default(),
+            fpdus: Default::default(),
             report: Default::default(),
             free: Default::default(),
             wire_octets: Default::default(),
             consumed_octets: Default::default(),
             head_octets: Constant::new(4u64.into()),
             marked_head_octets: Constant::new(8u64.into()),
+            one: Constant::new(1u64.into()),
         }
     }
 }
@@ -90,13 +106,23 @@ impl Default for JobEnd {
 impl Logic for JobEnd {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, done, done_valid, killing, killed_tag);
+        dff_setup!(self, clock, done, done_valid, killing, killed_tag, fpdus);
+        if self.begins.val() {
+            self.fpdus.d.next = 0.into();
+        } else if self.advance.val() {
+            self.fpdus.d.next = self.fpdus.q.val() + self.one.val();
+        }
         self.wire_octets.next = bit_cast::<18, 15>(self.words.val()) << 2;
         self.consumed_octets.next = bit_cast::<18, 16>(self.consumed.val()) << 2;
         self.report.next.connection = self.job.val().connection;
         self.report.next.consumed = self.consumed_octets.val();
         self.report.next.need = self.head_octets.val();
         self.report.next.place_next = self.place_next.val();
+        self.report.next.early = self.job.val().early;
+        self.report.next.span = self.job.val().span;
+        self.report.next.fpdus = self.fpdus.q.val();
+        self.report.next.sequence_end = self.sequence_end.val();
+        self.report.next.refused = self.unfit.val();
         if self.need_words.val() {
             self.report.next.need = self.wire_octets.val();
         } else if self.lead.val() {

@@ -29,6 +29,12 @@ pub struct StartedJob {
     pub head_page: Bits<9>,
     /// As in `ReadJob`.
     pub tail_page: Bits<9>,
+    /// As in `ReadJob`; false for host frames.
+    pub early: Bit,
+    /// As in `ReadJob`.
+    pub span: Bits<9>,
+    /// As in `ReadJob`.
+    pub proven: Bit,
     /// The reader's number.
     pub tag: Bits<3>,
 }
@@ -98,10 +104,14 @@ impl Logic for JobQueue {
         self.entry.next.crc = self.started.val().crc;
         self.entry.next.head_page = self.started.val().head_page;
         self.entry.next.tail_page = self.started.val().tail_page;
+        self.entry.next.early = self.started.val().early;
+        self.entry.next.span = self.started.val().span;
+        self.entry.next.proven = self.started.val().proven;
         self.entry.next.tag = self.started_tag.val();
         if self.started.val().kind == self.kind_host.val() {
             self.entry.next.markers = false;
             self.entry.next.crc = false;
+            self.entry.next.early = false;
         }
         self.jobs.write.next = self.started_valid.val();
         self.jobs.data_in.next = self.entry.val();

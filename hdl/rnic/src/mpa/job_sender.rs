@@ -12,8 +12,8 @@
 //! | throughput | a job per cycle                                                             |
 //! | units      | octets                                                                      |
 //!
-//! A job is sent only while `room`; one for a stream only while `credit`, or in the cycle in which
-//! another one has ended.
+//! A job is sent only while `room`; one for a stream, and a replay, only while `credit`, or in the
+//! cycle in which another one has ended.
 use super::context::StreamContext;
 use super::inbox::JOBS_OUT_MAX;
 use crate::common::skid::Skid;
@@ -34,6 +34,12 @@ pub struct JobSender {
     pub connection: Signal<In, Bits<10>>,
     /// Where the octets lie, and how they are to be read.
     pub stream: Signal<In, StreamContext>,
+    /// `stream` is that of a span beyond a gap.
+    pub early: Signal<In, Bit>,
+    /// Its number.
+    pub span: Signal<In, Bits<9>>,
+    /// A replay is sent, which ends as a stream job does.
+    pub replays: Signal<In, Bit>,
     /// A stream job has ended.
     pub ended: Signal<In, Bit>,
     /// `host_frame` and not `stream` makes the job.
@@ -57,6 +63,7 @@ pub struct JobSender {
     job_credit: DFF<Bit>,
     jobs_next: Signal<Local, Bits<6>>,
     next_job: Signal<Local, ReadJob>,
+    leaves: Signal<Local, Bit>,
     kind_stream: Constant<Bits<2>>,
     kind_place: Constant<Bits<2>>,
     kind_host: Constant<Bits<2>>,
@@ -73,6 +80,9 @@ impl Default for JobSender {
             send: Default::default(),
             connection: Default::default(),
             stream: Default::default(),
+            early: Default::default(),
+            span: Default::default(),
+            replays: Default::default(),
             ended: Default::default(),
             hosting: Default::default(),
             send_host: Default::default(),
@@ -87,6 +97,7 @@ impl Default for JobSender {
             job_credit: Default::default(),
             jobs_next: Default::default(),
             next_job: Default::default(),
+            leaves: Default::default(),
             kind_stream: Constant::new(JOB_STREAM.into()),
             kind_place: Constant::new(JOB_PLACE.into()),
             kind_host: Constant::new(JOB_HOST.into()),
@@ -124,6 +135,9 @@ impl Logic for JobSender {
         self.next_job.next.phase = self.stream.val().phase;
         self.next_job.next.markers = self.stream.val().markers;
         self.next_job.next.crc = self.stream.val().crc;
+        self.next_job.next.early = self.early.val();
+        self.next_job.next.span = self.span.val();
+        self.next_job.next.proven = self.stream.val().placed;
         if self.hosting.val() {
             self.next_job.next.kind = self.kind_host.val();
             self.next_job.next.head_page = self.host_frame.val().head_page;
@@ -136,10 +150,11 @@ impl Logic for JobSender {
         self.job_out.s_valid.next = self.send.val() | self.send_host.val();
 
         // Stream jobs out; one that ends makes room for the next in the same cycle.
+        self.leaves.next = self.send.val() | self.replays.val();
         self.jobs_next.next = self.jobs_out.q.val();
-        if self.send.val() & !self.ended.val() {
+        if self.leaves.val() & !self.ended.val() {
             self.jobs_next.next = self.jobs_out.q.val() + self.one_job.val();
-        } else if !self.send.val() & self.ended.val() {
+        } else if !self.leaves.val() & self.ended.val() {
             self.jobs_next.next = self.jobs_out.q.val() - self.one_job.val();
         }
         self.jobs_out.d.next = self.jobs_next.val();
@@ -186,8 +201,12 @@ mod tests {
                 uut.ended.next = out > 0 && random.chance(1, 4);
                 uut.hosting.next = random.chance(1, 4);
                 uut.send_host.next = uut.hosting.next && room;
-                let may_send = room && !uut.hosting.next && (credit || uut.ended.next);
-                uut.send.next = may_send && random.chance(3, 4);
+                let may_leave = !uut.hosting.next && (credit || uut.ended.next);
+                uut.send.next = room && may_leave && random.chance(3, 4);
+                uut.replays.next = may_leave && !uut.send.next && random.chance(1, 8);
+                uut.early.next = random.chance(1, 2);
+                uut.span.next = random.wide();
+                uut.stream.next.placed = random.chance(1, 2);
                 uut.connection.next = random.wide();
                 uut.stream.next.place_next = random.chance(1, 2);
                 uut.stream.next.avail = random.wide();
@@ -217,7 +236,9 @@ mod tests {
                     crc: stream.crc,
                     slot: stream.head_slot,
                     tail_page: stream.head_tail,
-                    ..ReadJob::default()
+                    early: uut.early.next,
+                    span: uut.span.next,
+                    proven: stream.placed,
                 };
                 if uut.send.next {
                     sent.push_back(stream_job);
@@ -234,7 +255,8 @@ mod tests {
                         ..stream_job
                     });
                 }
-                out = out + usize::from(uut.send.next) - usize::from(uut.ended.next);
+                out += usize::from(uut.send.next) + usize::from(uut.replays.next);
+                out -= usize::from(uut.ended.next);
                 most = most.max(out);
             },
         );

@@ -10,11 +10,17 @@
 //! link_*, jump_* --> [ frame queue ] ------------+--> page_release     (pages to the pool)
 //!                          | [ free slots ]      +--> frame_table_*, frame_link_*
 //!                          +--> slot_free                              (credit to tcp)
+//! span_back -------> [ free spans ] ------------> span_free            (credit to tcp)
+//!                                                 order                (records of spans, to ddp)
 //! ```
 //!
 //! Enters: [`Accepted`] octets and [`HostFrame`]s, each frame once. Leaves: [`ReadJob`]s, and each
 //! page of a stream frame once, in [`PageChain`]s to release. Pages of a host frame are given back
 //! by placement.
+//!
+//! What lies beyond a gap is kept in spans (see [`StreamContext`]). A span's job is sent, read and
+//! consumed as a stream's is, but its FPDUs are placed only, and DDP keeps their records; an order
+//! says when they are to be delivered, or forgotten.
 //!
 //! | latency    | 5 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
 //! | throughput | an accepted message per 4 cycles, a `job_done` per 5 and 2 more for each    |
@@ -36,7 +42,7 @@
 //!
 //! No logic here: the steps of an event are in [`super::manager_control`], what it makes of the
 //! context in [`super::stream_update`], frames and pages in [`super::frame_queue`].
-use super::context::{EarlyRun, EventKind, QueuedFrame, StreamContext};
+use super::context::{EventKind, QueuedFrame, StreamContext};
 use super::early_runs::EarlyRuns;
 use super::frame_queue::FrameQueue;
 use super::inbox::ManagerInbox;
@@ -44,13 +50,15 @@ use super::job_sender::JobSender;
 use super::manager_control::ManagerControl;
 use super::slots::FreeSlots;
 use super::stream_update::StreamUpdate;
+use crate::common::numbers::FreeNumbers;
 use crate::common::ram::SdpRam;
-use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
+use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, Replay, TableRequest};
+use crate::messages::{REPLAY_DELIVER, REPLAY_FAULT, REPLAY_FORGET};
 use crate::packet::types::FrameEntry;
 use rust_hdl::prelude::*;
 
 /// Queues, jobs and releases of all connections.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct StreamManager {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -124,6 +132,20 @@ pub struct StreamManager {
     pub table_data: Signal<Out, Bits<128>>,
     /// A slot of a frame that holds several runs is free again; one cycle.
     pub slot_free: Signal<Out, Bit>,
+    /// What becomes of the records that DDP keeps of a span.
+    pub order: Signal<Out, Replay>,
+    /// `order` is new, one cycle.
+    pub order_valid: Signal<Out, Bit>,
+    /// A span can be forgotten.
+    pub forget_room: Signal<In, Bit>,
+    /// DDP keeps no records of this span any more.
+    pub span_back: Signal<In, Bits<9>>,
+    /// `span_back` is offered.
+    pub span_back_valid: Signal<In, Bit>,
+    /// It is taken.
+    pub span_back_ready: Signal<Out, Bit>,
+    /// A span is free again; one cycle.
+    pub span_free: Signal<Out, Bit>,
     inbox: ManagerInbox,
     contexts: SdpRam<StreamContext, 10>,
     control: ManagerControl,
@@ -131,13 +153,26 @@ pub struct StreamManager {
     queue: FrameQueue,
     runs: EarlyRuns,
     slots: FreeSlots,
+    // Contexts of the spans, and those not in use.
+    spans: SdpRam<StreamContext, 9>,
+    free_spans: FreeNumbers<9, 10>,
     jobs: JobSender,
     arrived: Signal<Local, Accepted>,
     kept: Signal<Local, StreamContext>,
+    loading: Signal<Local, StreamContext>,
+    popped: Signal<Local, StreamContext>,
     frame: Signal<Local, QueuedFrame>,
+    popped_frame: Signal<Local, QueuedFrame>,
     first: Signal<Local, QueuedFrame>,
-    right_run: Signal<Local, EarlyRun>,
-    left_run: Signal<Local, EarlyRun>,
+    done: Signal<Local, JobDone>,
+    ordered: DFF<Replay>,
+    orders: DFF<Bit>,
+    span_returned: DFF<Bit>,
+    writing_span: DFF<Bit>,
+    written_span: DFF<Bits<9>>,
+    deliver: Constant<Bits<2>>,
+    forget: Constant<Bits<2>>,
+    fault: Constant<Bits<2>>,
     // The arrived frame takes a slot of its own.
     own_slot: Signal<Local, Bit>,
     kind: Signal<Local, EventKind>,
@@ -150,15 +185,98 @@ pub struct StreamManager {
     forwards: DFF<Bit>,
 }
 
+impl Default for StreamManager {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            accepted: Default::default(),
+            accepted_valid: Default::default(),
+            accepted_ready: Default::default(),
+            host_frame: Default::default(),
+            host_frame_valid: Default::default(),
+            host_frame_ready: Default::default(),
+            job_done: Default::default(),
+            job_done_valid: Default::default(),
+            job_done_ready: Default::default(),
+            stopped: Default::default(),
+            stopped_valid: Default::default(),
+            stopped_ready: Default::default(),
+            job: Default::default(),
+            job_valid: Default::default(),
+            job_ready: Default::default(),
+            page_release: Default::default(),
+            page_release_valid: Default::default(),
+            page_release_ready: Default::default(),
+            frame_table_write: Default::default(),
+            frame_table_index: Default::default(),
+            frame_table_data: Default::default(),
+            frame_link_write: Default::default(),
+            frame_link_index: Default::default(),
+            frame_link_next: Default::default(),
+            link_write: Default::default(),
+            link_page: Default::default(),
+            link_next: Default::default(),
+            jump_write: Default::default(),
+            jump_page: Default::default(),
+            table_request: Default::default(),
+            table_valid: Default::default(),
+            table_done: Default::default(),
+            table_data: Default::default(),
+            slot_free: Default::default(),
+            order: Default::default(),
+            order_valid: Default::default(),
+            forget_room: Default::default(),
+            span_back: Default::default(),
+            span_back_valid: Default::default(),
+            span_back_ready: Default::default(),
+            span_free: Default::default(),
+            inbox: Default::default(),
+            contexts: Default::default(),
+            control: Default::default(),
+            stream: Default::default(),
+            queue: Default::default(),
+            runs: Default::default(),
+            slots: Default::default(),
+            spans: Default::default(),
+            free_spans: Default::default(),
+            jobs: Default::default(),
+            arrived: Default::default(),
+            kept: Default::default(),
+            loading: Default::default(),
+            popped: Default::default(),
+            frame: Default::default(),
+            popped_frame: Default::default(),
+            first: Default::default(),
+            done: Default::default(),
+            ordered: Default::default(),
+            orders: Default::default(),
+            span_returned: Default::default(),
+            writing_span: Default::default(),
+            written_span: Default::default(),
+            deliver: Constant::new(REPLAY_DELIVER.into()),
+            forget: Constant::new(REPLAY_FORGET.into()),
+            fault: Constant::new(REPLAY_FAULT.into()),
+            own_slot: Default::default(),
+            kind: Default::default(),
+            returned: Default::default(),
+            writing: Default::default(),
+            written_connection: Default::default(),
+            written: Default::default(),
+            forwards: Default::default(),
+        }
+    }
+}
+
 impl Logic for StreamManager {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, returned);
+        dff_setup!(self, clock, returned, ordered, orders, span_returned);
         dff_setup!(self, clock, writing, written_connection, written, forwards);
+        dff_setup!(self, clock, writing_span, written_span);
         // What is at hand.
         self.kind.next = self.control.at_hand.val();
-        self.right_run.next = self.runs.right_run.val();
-        self.left_run.next = self.runs.left_run.val();
+        self.done.next = self.inbox.next_done.val();
         self.arrived.next = self.inbox.next_accepted.val();
         self.frame.next.head_page = self.arrived.val().head_page;
         self.frame.next.tail_page = self.arrived.val().tail_page;
@@ -170,6 +288,13 @@ impl Logic for StreamManager {
         if self.own_slot.val() {
             self.frame.next.slot = self.slots.slot.val();
         }
+        self.popped.next = self.stream.popped.val();
+        self.popped_frame.next.head_page = self.popped.val().head_page;
+        self.popped_frame.next.tail_page = self.popped.val().head_tail;
+        self.popped_frame.next.offset = self.popped.val().head_offset;
+        self.popped_frame.next.octets = self.popped.val().head_octets;
+        self.popped_frame.next.slot = self.popped.val().head_slot;
+        self.popped_frame.next.shared = self.popped.val().head_shared;
 
         // Messages in.
         self.inbox.clock.next = self.clock.val();
@@ -193,6 +318,7 @@ impl Logic for StreamManager {
         self.inbox.job_room.next = self.jobs.room.val();
         self.inbox.job_credit.next = self.jobs.credit.val();
         self.inbox.release_waits.next = self.control.release_waits.val();
+        self.inbox.drop_pending.next = self.control.drop_pending.val();
         self.inbox.take_accepted.next = self.control.take_accepted.val();
         self.inbox.take_host.next = self.control.take_host.val();
         self.inbox.take_done.next = self.control.take_done.val();
@@ -205,11 +331,18 @@ impl Logic for StreamManager {
         self.control.next_event.next = self.inbox.next_event.val();
         self.control.next_connection.next = self.inbox.connection.val();
         self.control.next_accepted.next = self.inbox.next_accepted.val();
+        self.control.next_done.next = self.inbox.next_done.val();
         self.control.current.next = self.stream.current.val();
+        self.control.popped.next = self.stream.popped.val();
+        self.control.right_run.next = self.runs.right_run.val();
+        self.control.left_run.next = self.runs.left_run.val();
+        self.control.new_span.next = self.free_spans.number.val();
+        self.control.was_empty.next = self.stream.was_empty.val();
         self.control.complete.next = self.stream.complete.val();
         self.control.enough.next = self.stream.enough.val();
         self.control.consumed.next = self.queue.done.val();
         self.control.drop_ready.next = self.queue.drop_ready.val();
+        self.control.forget_room.next = self.forget_room.val();
 
         // The context: read, changed, written.
         self.contexts.clock.next = self.clock.val();
@@ -220,33 +353,50 @@ impl Logic for StreamManager {
         }
         self.writing.d.next = self.control.write_context.val() & !self.reset.val();
         self.written_connection.d.next = self.control.connection.val();
-        if self.control.write_context.val() {
+        if self.control.write_context.val() | self.control.write_span.val() {
             self.written.d.next = self.stream.updated.val();
         }
         self.contexts.write_enable.next = self.writing.q.val();
         self.contexts.write_address.next = self.written_connection.q.val();
         self.contexts.write_data.next = self.written.q.val();
+        // Only the first load of an event can come before what was written; by the next one the RAM
+        // has it.
         if self.control.idle.val() {
             self.forwards.d.next = self.writing.q.val()
                 & (self.written_connection.q.val() == self.inbox.connection.val());
+        } else if self.control.load.val() {
+            self.forwards.d.next = false;
         }
         self.kept.next = self.contexts.read_data.val();
         if self.forwards.q.val() {
             self.kept.next = self.written.q.val();
         }
+        self.spans.clock.next = self.clock.val();
+        self.spans.read_address.next = self.control.span.val();
+        if self.control.idle.val() {
+            self.spans.read_address.next = self.done.val().span;
+        }
+        self.writing_span.d.next = self.control.write_span.val() & !self.reset.val();
+        self.written_span.d.next = self.control.span.val();
+        self.spans.write_enable.next = self.writing_span.q.val();
+        self.spans.write_address.next = self.written_span.q.val();
+        self.spans.write_data.next = self.written.q.val();
         self.stream.clock.next = self.clock.val();
         self.stream.load.next = self.control.load.val();
+        self.stream.keep_popped.next = self.control.keep_popped.val();
         self.stream.loaded.next = self.kept.val();
+        self.stream.span_loaded.next = self.spans.read_data.val();
         self.stream.at_hand.next = self.control.at_hand.val();
         self.stream.arrived.next = self.frame.val();
         self.stream.arrived_octets.next = bit_cast::<18, 14>(self.arrived.val().octets);
+        self.stream.arrived_sequence.next = self.arrived.val().sequence;
         self.stream.arrived_last.next = self.frame.val().slot;
-        if self.kind.val().joining {
-            self.stream.arrived_last.next = self.right_run.val().last_slot;
+        if self.kind.val().advancing {
+            self.stream.arrived.next = self.popped_frame.val();
+            self.stream.arrived_octets.next = self.popped.val().avail;
+            self.stream.arrived_last.next = self.popped.val().last_slot;
         }
-        if self.control.gathered.val() {
-            self.stream.arrived_octets.next = self.runs.joined_octets.val();
-        }
+        self.stream.right_run.next = self.runs.right_run.val();
         self.stream.job_done.next = self.inbox.next_done.val();
         self.stream.request_data.next = self.table_request.val().data;
         self.stream.front.next = self.queue.front.val();
@@ -255,18 +405,15 @@ impl Logic for StreamManager {
         // Frames and their pages.
         self.first.next = self.queue.front.val();
         self.queue.amount.next = self.stream.current.val().avail;
+        self.loading.next = self.stream.incoming.val();
         if self.control.load.val() {
-            self.first.next.head_page = self.kept.val().head_page;
-            self.first.next.tail_page = self.kept.val().head_tail;
-            self.first.next.offset = self.kept.val().head_offset;
-            self.first.next.octets = self.kept.val().head_octets;
-            self.first.next.slot = self.kept.val().head_slot;
-            self.first.next.shared = self.kept.val().head_shared;
+            self.first.next.head_page = self.loading.val().head_page;
+            self.first.next.tail_page = self.loading.val().head_tail;
+            self.first.next.offset = self.loading.val().head_offset;
+            self.first.next.octets = self.loading.val().head_octets;
+            self.first.next.slot = self.loading.val().head_slot;
+            self.first.next.shared = self.loading.val().head_shared;
             self.queue.amount.next = self.inbox.next_done.val().consumed;
-        }
-        if self.control.purge_run.val() {
-            self.first.next = self.right_run.val().head;
-            self.queue.amount.next = self.right_run.val().octets;
         }
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
@@ -276,24 +423,18 @@ impl Logic for StreamManager {
         self.queue.jump_write.next = self.jump_write.val();
         self.queue.jump_page.next = self.jump_page.val();
         self.queue.frame.next = self.frame.val();
-        self.queue.append.next = self.control.append.val() | self.control.append_run.val();
-        self.queue.links_only.next = self.control.append_run.val();
+        self.queue.append.next = self.control.append.val()
+            | (self.control.append_span.val() & self.popped.val().avail.any());
+        self.queue.links_only.next = self.control.append_span.val();
         self.queue.opens.next = self.arrived.val().first;
         self.queue.closes.next = self.arrived.val().last;
         self.queue.follows.next = !self.stream.was_empty.val();
         self.queue.behind.next = self.stream.current.val().last_slot;
-        if self.kind.val().early {
-            self.queue.follows.next = self.arrived.val().has_left;
-            self.queue.behind.next = self.left_run.val().last_slot;
-        }
-        if self.control.append_run.val() {
-            self.queue.frame.next = self.right_run.val().head;
-            self.queue.follows.next = true;
-            self.queue.behind.next = self.frame.val().slot;
+        if self.control.append_span.val() {
+            self.queue.frame.next = self.popped_frame.val();
         }
         self.queue.drop.next = self.control.drop_frame.val();
-        self.queue.begins.next =
-            self.control.load.val() | self.control.purge.val() | self.control.purge_run.val();
+        self.queue.begins.next = self.control.load.val() | self.control.purge.val();
         self.queue.first.next = self.first.val();
         self.queue.go.next = self.control.consume.val();
         self.queue.some_left.next = self.stream.some_left.val() & !self.kind.val().accepting;
@@ -307,22 +448,51 @@ impl Logic for StreamManager {
         self.frame_link_index.next = self.queue.frame_link_index.val();
         self.frame_link_next.next = self.queue.frame_link_next.val();
 
-        // Early runs, and slots of frames that hold several runs.
+        // Early runs, their spans, and slots of frames that hold several runs.
         self.runs.clock.next = self.clock.val();
         self.runs.arrived.next = self.inbox.next_accepted.val();
-        self.runs.frame.next = self.frame.val();
+        self.runs.span.next = self.control.span.val();
         self.runs.fetch.next = self.control.idle.val();
         self.runs.load_right.next = self.control.load_right.val();
         self.runs.load_left.next = self.control.load_left.val();
         self.runs.write.next = self.control.write_run.val();
         self.slots.clock.next = self.clock.val();
         self.slots.reset.next = self.reset.val();
-        self.slots.take.next = self.own_slot.val() & self.control.frame_kept.val();
+        self.slots.take.next = self.own_slot.val() & self.control.append.val();
         self.slots.free.next = self.queue.slot_free.val();
         self.slots.free_valid.next = self.queue.slot_free_valid.val();
         self.returned.d.next = self.queue.slot_free_valid.val()
             | (self.own_slot.val() & self.control.drop_frame.val() & self.queue.drop_ready.val());
         self.slot_free.next = self.returned.q.val();
+        self.free_spans.clock.next = self.clock.val();
+        self.free_spans.reset.next = self.reset.val();
+        self.free_spans.take.next = self.control.take_span.val();
+        self.free_spans.given.next = self.span_back.val();
+        if self.control.free_span.val() {
+            self.free_spans.given.next = self.control.span.val();
+        }
+        self.span_back_ready.next = !self.control.free_span.val();
+        self.free_spans.give.next = self.control.free_span.val() | self.span_back_valid.val();
+        self.span_returned.d.next = self.control.free_span.val() | self.span_back_valid.val();
+        self.span_free.next = self.span_returned.q.val();
+
+        // Records of spans.
+        self.ordered.d.next.connection = self.control.connection.val();
+        self.ordered.d.next.span = self.control.span.val();
+        self.ordered.d.next.sequence = self.stream.current.val().sequence;
+        self.ordered.d.next.kind = self.deliver.val();
+        if self.control.forget.val() {
+            self.ordered.d.next.kind = self.forget.val();
+        } else if self.control.fault.val() {
+            self.ordered.d.next.kind = self.fault.val();
+        }
+        self.orders.d.next =
+            self.control.deliver.val() | self.control.forget.val() | self.control.fault.val();
+        self.order.next = self.ordered.q.val();
+        self.order_valid.next = self.orders.q.val();
+        if self.reset.val() {
+            self.orders.d.next = false;
+        }
 
         // Jobs out.
         self.jobs.clock.next = self.clock.val();
@@ -330,6 +500,9 @@ impl Logic for StreamManager {
         self.jobs.send.next = self.control.send.val();
         self.jobs.connection.next = self.control.connection.val();
         self.jobs.stream.next = self.stream.updated.val();
+        self.jobs.early.next = self.kind.val().of_span;
+        self.jobs.span.next = self.control.span.val();
+        self.jobs.replays.next = self.control.deliver.val() | self.control.fault.val();
         self.jobs.ended.next = self.control.take_done.val();
         self.jobs.hosting.next = self.control.at_hand.val().hosting;
         self.jobs.send_host.next = self.control.send_host.val();

@@ -2,34 +2,48 @@
 //!
 //! ```text
 //! Idle -+-> Host, Start or Refuse --------------------------------> Idle
-//!       +-> Fetch --> Load -+-> Accept ---------------------------> Idle
-//!                           +-> Gather -> Sum -> Accept -> Join --> Idle   (a gap closes)
-//!                           +-> LeftLoad -> EarlyAppend ( -> EarlyJoin ) -> EarlyWrite -> Idle
-//!                           +-> RunPurge -> RunConsume -----------> Idle   (nobody waits for it)
-//!                           +-> Consume ------------> Finish -----> Idle
-//!                           |    ^  | of a stopped      ^
-//!                           |    |  v connection        |
-//!                           |   Purge                   |
-//!                           |    ^ octets queued        | none, or a job is out
-//!                           +-> Settle -----------------+
+//!       +-> Fetch --> Load -+-> Accept ---------------------------> Idle or (A)
+//!       |                   |     \-> (S): spans follow the stream already
+//!       |                   +-> LeftLoad -> Aim ---> (S)            octets beyond a gap
+//!       |                   +-> Consume ------------> Finish -----> Idle or (A)
+//!       |                   |    ^  | of a stopped      ^
+//!       |                   |    |  v connection        |
+//!       |                   |   Purge                   |
+//!       |                   |    ^ octets queued        | none, or a job is out
+//!       |                   +-> Settle -----------------+
+//!       |                   +-> DropSet ------------------------> Idle   nobody waits for a run
+//!       +-> (D) if a span has to go
+//!
+//! (S) a span gets octets:  [ SpanFetch -> SpanRead ] -> SpanLoad -> Accept -> RunWrite -> Idle
+//!                          of the stream's chain, with more behind: -> ChainLoad -> ChainWrite -> Idle
+//! (A) a stream goes on:    AdvanceWait, Fetch, Read, Load -> AdvanceTest -> PopFetch, Read, Load -> PopTest
+//!                             ^                                              Idle <- Fault <-/     |
+//!                             +---------- another span follows ------- PopJoin <- PopSum <---------+
+//! (D) a span goes:         DropFetch, Read, Load -> DropTest [ -> DropPurge -> DropConsume ] -> DropFree -> Idle
 //! ```
 //!
 //! | enters     | the next event, and what the blocks beside find out about it                |
 //! | leaves     | the event, decoded, and what each of its steps does                         |
-//! | latency    | `next_event` to its `take_*`: accepted octets 3 cycles, 6 where they close  |
-//! |            | a gap, 6 or 7 where they lie beyond one; a `job_done` 3 and                 |
-//! |            | what the frame queue takes, a host frame or a start 1, a stop or release 4, |
-//! |            | and 1 and the frame queue's where octets are queued                         |
+//! | latency    | `next_event` to its `take_*`: accepted octets 3 cycles, 7 to 9 where they   |
+//! |            | lie beyond a gap; a `job_done` 3 and what the frame queue takes, a host     |
+//! |            | frame or a start 1, a stop or release 4, and 1 and the frame queue's where  |
+//! |            | octets are queued. After that (A) 6 cycles to no span, 11 for each span;    |
+//! |            | (D) 5 for each span and the frame queue's                                   |
 //! | throughput | one event at a time: a context is written back before the next one is read  |
 //!
-//! Octets beyond a gap are kept whatever the stream's state is: they are none of its queue. A run
-//! that joins a stream nobody reads any more is released as the frame before it is.
+//! Octets beyond a gap are kept whatever the stream's state is: they are none of its queue. When a
+//! gap closes, the run behind it becomes a chain of spans that follows the stream. The stream takes
+//! them over one by one, each when all octets before it are consumed and no job of it is out: what
+//! was placed of it is delivered, what is queued of it becomes the stream's queue. A span that has
+//! placed nothing is taken over with octets before it left, as an FPDU may reach into it; one that
+//! has placed an FPDU is not, as an FPDU that reaches into another one is an error (MPA-055).
 //!
 //! A release that finds a job out is not taken: it marks the connection stopped, and comes again
-//! after the connection's `job_done`.
-use super::context::{EventKind, StreamContext};
+//! after a `job_done`. So does a span that is to go. A stopped stream keeps the spans that follow it
+//! until it is released.
+use super::context::{EarlyRun, EventKind, StreamContext};
 use super::inbox::StreamEvent;
-use crate::messages::Accepted;
+use crate::messages::{Accepted, JobDone};
 use rust_hdl::prelude::*;
 
 /// What the machine does.
@@ -41,26 +55,24 @@ pub enum ManagerState {
     Fetch,
     /// The context is there: sums and differences.
     Load,
-    /// The octets of the early run that follows are added.
-    Gather,
-    /// The sums are taken anew.
-    Sum,
     /// Accepted octets join the queue, or are released.
     Accept,
-    /// The early run that follows them joins the queue.
-    Join,
     /// The early run that the octets follow is there.
     LeftLoad,
-    /// Octets beyond a gap join an early run, or open one.
-    EarlyAppend,
-    /// The early run that follows them joins it.
-    EarlyJoin,
+    /// Which span gets the octets?
+    Aim,
+    /// A span's context: its address goes to the RAM.
+    SpanFetch,
+    /// The RAM reads.
+    SpanRead,
+    /// The context is there, or a new one: sums.
+    SpanLoad,
     /// The early run is written.
-    EarlyWrite,
-    /// All octets of an early run are to be consumed.
-    RunPurge,
-    /// The frame queue gives them back.
-    RunConsume,
+    RunWrite,
+    /// The stream's context is there again.
+    ChainLoad,
+    /// It is written with another last span.
+    ChainWrite,
     /// A stop or a release looks at what the connection holds.
     Settle,
     /// All that the connection holds is to be consumed.
@@ -69,6 +81,46 @@ pub enum ManagerState {
     Consume,
     /// The context is written, the next job sent.
     Finish,
+    /// The stream's context is being written, ...
+    AdvanceWait,
+    /// ... and read ...
+    AdvanceFetch,
+    /// ... again.
+    AdvanceRead,
+    /// The stream's context is there again.
+    AdvanceLoad,
+    /// Has the stream come to a span?
+    AdvanceTest,
+    /// The span's context: its address goes to the RAM.
+    PopFetch,
+    /// The RAM reads.
+    PopRead,
+    /// The span's context is there.
+    PopLoad,
+    /// Can the stream take it over?
+    PopTest,
+    /// Sums of the two.
+    PopSum,
+    /// The stream takes it over.
+    PopJoin,
+    /// FPDU starts disagree.
+    Fault,
+    /// A run goes, span by span.
+    DropSet,
+    /// The span's context: its address goes to the RAM.
+    DropFetch,
+    /// The RAM reads.
+    DropRead,
+    /// The context is there.
+    DropLoad,
+    /// Is a job of the span out?
+    DropTest,
+    /// All octets of the span are to be consumed.
+    DropPurge,
+    /// The frame queue gives them back.
+    DropConsume,
+    /// The span's number is free, or its records go first.
+    DropFree,
     /// A host frame becomes a job.
     Host,
     /// An empty stream is started.
@@ -90,8 +142,20 @@ pub struct ManagerControl {
     pub next_connection: Signal<In, Bits<10>>,
     /// Accepted octets, if that is the next event.
     pub next_accepted: Signal<In, Accepted>,
+    /// The ended job, if that is the next event.
+    pub next_done: Signal<In, JobDone>,
     /// The context as it was kept; counts from the cycle after `load` on.
     pub current: Signal<In, StreamContext>,
+    /// The span that the stream has come to; counts from the cycle after `keep_popped` on.
+    pub popped: Signal<In, StreamContext>,
+    /// The run that follows the octets, or goes.
+    pub right_run: Signal<In, EarlyRun>,
+    /// The run that the octets follow.
+    pub left_run: Signal<In, EarlyRun>,
+    /// A free span.
+    pub new_span: Signal<In, Bits<9>>,
+    /// Nothing is queued.
+    pub was_empty: Signal<In, Bit>,
     /// Accepted octets make a job worth while.
     pub complete: Signal<In, Bit>,
     /// What a job left makes another one worth while.
@@ -100,44 +164,58 @@ pub struct ManagerControl {
     pub consumed: Signal<In, Bit>,
     /// A frame that is not wanted can be released.
     pub drop_ready: Signal<In, Bit>,
+    /// A span's records can be forgotten.
+    pub forget_room: Signal<In, Bit>,
     /// The event at hand.
     pub at_hand: Signal<Out, EventKind>,
     /// Its connection.
     pub connection: Signal<Out, Bits<10>>,
-    /// The context is at the RAM's output.
+    /// The span at hand.
+    pub span: Signal<Out, Bits<9>>,
+    /// A context is at its RAM's output.
     pub load: Signal<Out, Bit>,
+    /// The span that the stream has come to is.
+    pub keep_popped: Signal<Out, Bit>,
     /// All octets queued are to be consumed.
     pub purge: Signal<Out, Bit>,
     /// Octets are being consumed.
     pub consume: Signal<Out, Bit>,
     /// The accepted frame joins a queue.
     pub append: Signal<Out, Bit>,
-    /// The head of the early run that follows it joins that queue.
-    pub append_run: Signal<Out, Bit>,
+    /// The frames of the span that is taken over join the stream's queue.
+    pub append_span: Signal<Out, Bit>,
     /// No event is at hand: the next one's context is to be read, and its early runs.
     pub idle: Signal<Out, Bit>,
     /// The first of them is there.
     pub load_right: Signal<Out, Bit>,
-    /// The octets of the first are added to those accepted: `load` comes a second time.
-    pub gathered: Signal<Out, Bit>,
     /// The other one is there.
     pub load_left: Signal<Out, Bit>,
-    /// The accepted frame was queued: the slot that it took is gone.
-    pub frame_kept: Signal<Out, Bit>,
     /// An early run is written.
     pub write_run: Signal<Out, Bit>,
-    /// All octets of the early run that was read are to be consumed.
-    pub purge_run: Signal<Out, Bit>,
     /// The accepted frame is released.
     pub drop_frame: Signal<Out, Bit>,
-    /// The context is written.
+    /// The stream's context is written.
     pub write_context: Signal<Out, Bit>,
+    /// The span's context is written.
+    pub write_span: Signal<Out, Bit>,
+    /// `new_span` is taken.
+    pub take_span: Signal<Out, Bit>,
+    /// The span's number is free.
+    pub free_span: Signal<Out, Bit>,
+    /// ... when its records are forgotten.
+    pub forget: Signal<Out, Bit>,
+    /// The span's records are delivered, and then its number is free.
+    pub deliver: Signal<Out, Bit>,
+    /// The stream is in error.
+    pub fault: Signal<Out, Bit>,
     /// A stream job is sent.
     pub send: Signal<Out, Bit>,
     /// A job for a host frame is sent.
     pub send_host: Signal<Out, Bit>,
     /// A release waits for its connection's job.
     pub release_waits: Signal<Out, Bit>,
+    /// Spans have still to go.
+    pub drop_pending: Signal<Out, Bit>,
     /// The accepted octets are done with.
     pub take_accepted: Signal<Out, Bit>,
     /// The host frame is done with.
@@ -151,9 +229,15 @@ pub struct ManagerControl {
     state: DFF<ManagerState>,
     kind: DFF<EventKind>,
     kind_connection: DFF<Bits<10>>,
+    span_at: DFF<Bits<9>>,
     // Tried again after the connection's `job_done`.
     waits: DFF<Bit>,
+    // Spans that have to go: there is one, the first, and it has a job out.
+    dropping: DFF<Bit>,
+    dropped: DFF<Bits<9>>,
+    drop_waits: DFF<Bit>,
     wanted: Signal<Local, Bit>,
+    follows_spans: Signal<Local, Bit>,
     arrives: Signal<Local, Bit>,
     frame_done: Signal<Local, Bit>,
 }
@@ -161,34 +245,51 @@ pub struct ManagerControl {
 impl Logic for ManagerControl {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, kind, kind_connection, waits);
+        dff_setup!(self, clock, state, kind, kind_connection, span_at, waits);
+        dff_setup!(self, clock, dropping, dropped, drop_waits);
         self.at_hand.next = self.kind.q.val();
         self.connection.next = self.kind_connection.q.val();
+        self.span.next = self.span_at.q.val();
         self.release_waits.next = self.waits.q.val();
+        self.drop_pending.next = self.dropping.q.val();
         // Accepted octets of this connection are queued.
         self.wanted.next = self.current.val().active & !self.current.val().stopped;
+        // ... and those before them are a span's already.
+        self.follows_spans.next =
+            !self.kind.q.val().of_span & self.current.val().has_next & self.wanted.val();
 
-        self.load.next =
-            (self.state.q.val() == ManagerState::Load) | (self.state.q.val() == ManagerState::Sum);
-        self.gathered.next = self.state.q.val() == ManagerState::Sum;
-        self.purge.next = self.state.q.val() == ManagerState::Purge;
+        self.load.next = (self.state.q.val() == ManagerState::Load)
+            | (self.state.q.val() == ManagerState::SpanLoad)
+            | (self.state.q.val() == ManagerState::ChainLoad)
+            | (self.state.q.val() == ManagerState::AdvanceLoad)
+            | (self.state.q.val() == ManagerState::PopSum)
+            | (self.state.q.val() == ManagerState::DropLoad);
+        self.keep_popped.next = self.state.q.val() == ManagerState::PopLoad;
+        self.purge.next = (self.state.q.val() == ManagerState::Purge)
+            | (self.state.q.val() == ManagerState::DropPurge);
         self.send_host.next = self.state.q.val() == ManagerState::Host;
-        self.consume.next = false;
-        self.append.next = false;
-        self.drop_frame.next = false;
-        self.append_run.next = false;
         self.idle.next = self.state.q.val() == ManagerState::Idle;
         self.load_right.next = self.state.q.val() == ManagerState::Load;
         self.load_left.next = self.state.q.val() == ManagerState::LeftLoad;
-        self.write_run.next = self.state.q.val() == ManagerState::EarlyWrite;
-        self.purge_run.next = self.state.q.val() == ManagerState::RunPurge;
-        self.write_context.next = false;
-        self.send.next = false;
         self.arrives.next = self.next_event.val() == StreamEvent::Accept;
+        self.consume.next = false;
+        self.append.next = false;
+        self.append_span.next = false;
+        self.drop_frame.next = false;
+        self.write_run.next = false;
+        self.write_context.next = false;
+        self.write_span.next = false;
+        self.take_span.next = false;
+        self.free_span.next = false;
+        self.forget.next = false;
+        self.deliver.next = false;
+        self.fault.next = false;
+        self.send.next = false;
         self.frame_done.next = false;
         match self.state.q.val() {
             ManagerState::Idle => {
                 self.kind_connection.d.next = self.next_connection.val();
+                self.span_at.d.next = self.next_done.val().span;
                 self.kind.d.next.accepting = self.arrives.val();
                 self.kind.d.next.early = self.next_accepted.val().early;
                 self.kind.d.next.joining = self.next_accepted.val().has_right;
@@ -198,14 +299,31 @@ impl Logic for ManagerControl {
                 self.kind.d.next.hosting = self.next_event.val() == StreamEvent::Host;
                 self.kind.d.next.stopping = self.next_event.val() == StreamEvent::Stop;
                 self.kind.d.next.releasing = self.next_event.val() == StreamEvent::Release;
+                self.kind.d.next.of_span =
+                    (self.next_event.val() == StreamEvent::JobDone) & self.next_done.val().early;
+                self.kind.d.next.opening = false;
                 self.kind.d.next.clearing = false;
                 self.kind.d.next.purging = false;
+                self.kind.d.next.advancing = false;
+                self.kind.d.next.faulting = false;
+                self.kind.d.next.relinking = false;
                 match self.next_event.val() {
                     StreamEvent::Nothing => {}
                     StreamEvent::Host => self.state.d.next = ManagerState::Host,
                     StreamEvent::Start => self.state.d.next = ManagerState::Start,
                     StreamEvent::Refuse => self.state.d.next = ManagerState::Refuse,
                     _ => self.state.d.next = ManagerState::Fetch,
+                }
+                if self.dropping.q.val() & !self.drop_waits.q.val() & self.forget_room.val() {
+                    self.kind.d.next.accepting = false;
+                    self.kind.d.next.finishing = false;
+                    self.kind.d.next.starting = false;
+                    self.kind.d.next.hosting = false;
+                    self.kind.d.next.stopping = false;
+                    self.kind.d.next.releasing = false;
+                    self.kind.d.next.of_span = true;
+                    self.span_at.d.next = self.dropped.q.val();
+                    self.state.d.next = ManagerState::DropFetch;
                 }
             }
             ManagerState::Fetch => self.state.d.next = ManagerState::Load,
@@ -217,67 +335,79 @@ impl Logic for ManagerControl {
                 if self.kind.q.val().accepting {
                     self.state.d.next = ManagerState::Accept;
                     if self.kind.q.val().dropping_run {
-                        self.state.d.next = ManagerState::RunPurge;
+                        self.state.d.next = ManagerState::DropSet;
                     } else if self.kind.q.val().early {
                         self.state.d.next = ManagerState::LeftLoad;
-                    } else if self.kind.q.val().joining {
-                        self.state.d.next = ManagerState::Gather;
                     }
                 }
             }
-            ManagerState::Gather => self.state.d.next = ManagerState::Sum,
-            ManagerState::Sum => self.state.d.next = ManagerState::Accept,
+            ManagerState::LeftLoad => self.state.d.next = ManagerState::Aim,
+            ManagerState::Aim => {
+                self.kind.d.next.of_span = true;
+                if self.next_accepted.val().has_left {
+                    self.span_at.d.next = self.left_run.val().last;
+                    self.state.d.next = ManagerState::SpanFetch;
+                } else {
+                    self.kind.d.next.opening = true;
+                    self.span_at.d.next = self.new_span.val();
+                    self.state.d.next = ManagerState::SpanLoad;
+                }
+            }
+            ManagerState::SpanFetch => self.state.d.next = ManagerState::SpanRead,
+            ManagerState::SpanRead => self.state.d.next = ManagerState::SpanLoad,
+            ManagerState::SpanLoad => self.state.d.next = ManagerState::Accept,
             ManagerState::Accept => {
-                self.append.next = self.wanted.val();
-                self.drop_frame.next = !self.wanted.val();
-                self.write_context.next = self.wanted.val() & !self.kind.q.val().joining;
-                self.send.next =
-                    self.wanted.val() & self.complete.val() & !self.kind.q.val().joining;
-                if self.wanted.val() | self.drop_ready.val() {
+                if self.kind.q.val().of_span {
+                    self.append.next = true;
+                    self.write_span.next = true;
+                    self.send.next = self.complete.val();
+                    self.take_span.next = self.kind.q.val().opening;
+                    self.state.d.next = ManagerState::RunWrite;
+                } else if self.follows_spans.val() {
+                    self.kind.d.next.of_span = true;
+                    self.span_at.d.next = self.current.val().last_span;
+                    self.state.d.next = ManagerState::SpanFetch;
+                } else if self.wanted.val() {
+                    self.append.next = true;
+                    self.write_context.next = true;
+                    self.send.next = self.complete.val();
+                    self.frame_done.next = true;
                     self.state.d.next = ManagerState::Idle;
-                    self.frame_done.next = !self.kind.q.val().joining;
-                    if self.kind.q.val().joining & self.wanted.val() {
-                        self.state.d.next = ManagerState::Join;
-                    } else if self.kind.q.val().joining {
-                        self.state.d.next = ManagerState::RunPurge;
+                    if self.kind.q.val().joining & !self.complete.val() & !self.current.val().busy {
+                        self.kind.d.next.accepting = false;
+                        self.state.d.next = ManagerState::AdvanceWait;
+                    }
+                } else {
+                    self.drop_frame.next = true;
+                    self.frame_done.next = self.drop_ready.val();
+                    if self.drop_ready.val() {
+                        self.state.d.next = ManagerState::Idle;
+                        if self.kind.q.val().joining {
+                            self.state.d.next = ManagerState::DropSet;
+                        }
                     }
                 }
             }
-            ManagerState::Join => {
-                self.append_run.next = true;
+            ManagerState::RunWrite => {
+                self.write_run.next = self.kind.q.val().early;
+                self.frame_done.next = true;
+                self.state.d.next = ManagerState::Idle;
+                if !self.kind.q.val().early & self.kind.q.val().joining {
+                    self.kind.d.next.accepting = false;
+                    self.kind.d.next.of_span = false;
+                    self.kind.d.next.relinking = true;
+                    self.state.d.next = ManagerState::ChainLoad;
+                }
+            }
+            ManagerState::ChainLoad => self.state.d.next = ManagerState::ChainWrite,
+            ManagerState::ChainWrite => {
                 self.write_context.next = true;
-                self.send.next = self.complete.val();
-                self.frame_done.next = true;
                 self.state.d.next = ManagerState::Idle;
-            }
-            ManagerState::LeftLoad => self.state.d.next = ManagerState::EarlyAppend,
-            ManagerState::EarlyAppend => {
-                self.append.next = true;
-                self.state.d.next = ManagerState::EarlyWrite;
-                if self.kind.q.val().joining {
-                    self.state.d.next = ManagerState::EarlyJoin;
-                }
-            }
-            ManagerState::EarlyJoin => {
-                self.append_run.next = true;
-                self.state.d.next = ManagerState::EarlyWrite;
-            }
-            ManagerState::EarlyWrite => {
-                self.frame_done.next = true;
-                self.state.d.next = ManagerState::Idle;
-            }
-            ManagerState::RunPurge => self.state.d.next = ManagerState::RunConsume,
-            ManagerState::RunConsume => {
-                self.consume.next = true;
-                self.frame_done.next = self.consumed.val();
-                if self.consumed.val() {
-                    self.state.d.next = ManagerState::Idle;
-                }
             }
             ManagerState::Settle => {
                 self.kind.d.next.clearing = self.kind.q.val().releasing & !self.current.val().busy;
                 self.state.d.next = ManagerState::Finish;
-                if !self.current.val().busy & self.current.val().avail.any() {
+                if !self.current.val().busy & !self.was_empty.val() {
                     self.state.d.next = ManagerState::Purge;
                 }
             }
@@ -286,7 +416,9 @@ impl Logic for ManagerControl {
                 self.state.d.next = ManagerState::Consume;
             }
             ManagerState::Consume => {
-                if self.current.val().stopped & !self.kind.q.val().purging {
+                if self.was_empty.val() {
+                    self.state.d.next = ManagerState::Finish;
+                } else if self.current.val().stopped & !self.kind.q.val().purging {
                     self.state.d.next = ManagerState::Purge;
                 } else {
                     self.consume.next = true;
@@ -296,15 +428,103 @@ impl Logic for ManagerControl {
                 }
             }
             ManagerState::Finish => {
-                self.write_context.next = true;
+                self.write_context.next = !self.kind.q.val().of_span;
+                self.write_span.next = self.kind.q.val().of_span;
                 self.state.d.next = ManagerState::Idle;
                 if self.kind.q.val().finishing {
                     self.send.next = self.enough.val();
                     self.waits.d.next = false;
+                    self.drop_waits.d.next = false;
+                    if !self.enough.val()
+                        & (self.kind.q.val().of_span | self.current.val().has_next)
+                    {
+                        self.state.d.next = ManagerState::AdvanceWait;
+                    }
                 }
                 if self.kind.q.val().releasing {
+                    self.dropping.d.next = self.current.val().has_next;
+                    self.dropped.d.next = self.current.val().next_span;
                     self.waits.d.next = self.current.val().busy;
                 }
+            }
+            ManagerState::AdvanceWait => {
+                self.kind.d.next.finishing = false;
+                self.kind.d.next.advancing = false;
+                self.kind.d.next.of_span = false;
+                self.state.d.next = ManagerState::AdvanceFetch;
+            }
+            ManagerState::AdvanceFetch => self.state.d.next = ManagerState::AdvanceRead,
+            ManagerState::AdvanceRead => self.state.d.next = ManagerState::AdvanceLoad,
+            ManagerState::AdvanceLoad => self.state.d.next = ManagerState::AdvanceTest,
+            ManagerState::AdvanceTest => {
+                self.span_at.d.next = self.current.val().next_span;
+                self.state.d.next = ManagerState::Idle;
+                if self.wanted.val() & !self.current.val().busy & self.current.val().has_next {
+                    self.state.d.next = ManagerState::PopFetch;
+                }
+            }
+            ManagerState::PopFetch => self.state.d.next = ManagerState::PopRead,
+            ManagerState::PopRead => self.state.d.next = ManagerState::PopLoad,
+            ManagerState::PopLoad => self.state.d.next = ManagerState::PopTest,
+            ManagerState::PopTest => {
+                self.state.d.next = ManagerState::PopSum;
+                if self.popped.val().busy {
+                    self.state.d.next = ManagerState::Idle;
+                } else if self.popped.val().placed & !self.was_empty.val() {
+                    self.kind.d.next.faulting = true;
+                    self.state.d.next = ManagerState::Fault;
+                } else {
+                    self.kind.d.next.advancing = true;
+                }
+            }
+            ManagerState::PopSum => self.state.d.next = ManagerState::PopJoin,
+            ManagerState::PopJoin => {
+                self.append_span.next = true;
+                self.write_context.next = true;
+                self.deliver.next = self.popped.val().placed;
+                self.free_span.next = !self.popped.val().placed;
+                self.send.next = self.complete.val() & !self.popped.val().placed;
+                self.state.d.next = ManagerState::Idle;
+                if self.popped.val().has_next & !self.popped.val().placed & !self.complete.val() {
+                    self.state.d.next = ManagerState::AdvanceWait;
+                }
+            }
+            ManagerState::Fault => {
+                self.write_context.next = true;
+                self.fault.next = true;
+                self.state.d.next = ManagerState::Idle;
+            }
+            ManagerState::DropSet => {
+                self.frame_done.next = self.kind.q.val().dropping_run;
+                self.dropping.d.next = true;
+                self.dropped.d.next = self.right_run.val().first;
+                self.state.d.next = ManagerState::Idle;
+            }
+            ManagerState::DropFetch => self.state.d.next = ManagerState::DropRead,
+            ManagerState::DropRead => self.state.d.next = ManagerState::DropLoad,
+            ManagerState::DropLoad => self.state.d.next = ManagerState::DropTest,
+            ManagerState::DropTest => {
+                self.state.d.next = ManagerState::DropPurge;
+                if self.current.val().busy {
+                    self.drop_waits.d.next = true;
+                    self.state.d.next = ManagerState::Idle;
+                } else if self.was_empty.val() {
+                    self.state.d.next = ManagerState::DropFree;
+                }
+            }
+            ManagerState::DropPurge => self.state.d.next = ManagerState::DropConsume,
+            ManagerState::DropConsume => {
+                self.consume.next = true;
+                if self.consumed.val() {
+                    self.state.d.next = ManagerState::DropFree;
+                }
+            }
+            ManagerState::DropFree => {
+                self.forget.next = self.current.val().placed;
+                self.free_span.next = !self.current.val().placed;
+                self.dropping.d.next = self.current.val().has_next;
+                self.dropped.d.next = self.current.val().next_span;
+                self.state.d.next = ManagerState::Idle;
             }
             ManagerState::Start => {
                 self.write_context.next = true;
@@ -312,10 +532,6 @@ impl Logic for ManagerControl {
             }
             _ => self.state.d.next = ManagerState::Idle,
         }
-        self.frame_kept.next = self.frame_done.val()
-            & ((self.state.q.val() == ManagerState::EarlyWrite)
-                | (self.state.q.val() == ManagerState::Join)
-                | ((self.state.q.val() == ManagerState::Accept) & self.wanted.val()));
         // What is done with leaves its queue.
         self.take_host.next = self.state.q.val() == ManagerState::Host;
         self.take_done.next =
@@ -330,90 +546,12 @@ impl Logic for ManagerControl {
         if self.reset.val() {
             self.state.d.next = ManagerState::Idle;
             self.waits.d.next = false;
+            self.dropping.d.next = false;
+            self.drop_waits.d.next = false;
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testkit::{lockstep, settle};
-
-    const EVENTS: [StreamEvent; 7] = [
-        StreamEvent::JobDone,
-        StreamEvent::Stop,
-        StreamEvent::Accept,
-        StreamEvent::Host,
-        StreamEvent::Start,
-        StreamEvent::Release,
-        StreamEvent::Refuse,
-    ];
-
-    /// Every event is taken once, unless it is a release that finds a job out; every event but a
-    /// refusal, a host frame, early runs and unwanted octets writes the context once.
-    #[test]
-    fn lockstep_with_verilog_and_each_event_is_done_once() {
-        let (mut at, mut taken, mut written, mut events, mut purges) = (None, 0, 0, [0; 7], 0);
-        lockstep(
-            "manager_control",
-            ManagerControl::default(),
-            12_000,
-            |uut| &mut uut.clock,
-            |uut, random| {
-                if at.is_none() {
-                    at = random.chance(3, 4).then(|| random.below(7) as usize);
-                    uut.current.next.active = random.chance(7, 8);
-                    uut.current.next.stopped = random.chance(1, 4);
-                    uut.current.next.busy = random.chance(1, 2);
-                    uut.current.next.avail = random.below(2).into();
-                    uut.next_accepted.next.early = random.chance(1, 3);
-                    uut.next_accepted.next.has_left = random.chance(1, 2);
-                    uut.next_accepted.next.has_right = random.chance(1, 2);
-                    uut.next_accepted.next.purges = random.chance(1, 6);
-                    uut.complete.next = random.chance(1, 2);
-                    uut.enough.next = random.chance(1, 2);
-                    (taken, written) = (0, 0);
-                }
-                uut.next_event.next = at.map_or(StreamEvent::Nothing, |at: usize| EVENTS[at]);
-                uut.next_connection.next = random.wide();
-                uut.consumed.next = random.chance(1, 2);
-                uut.drop_ready.next = random.chance(1, 2);
-                settle(uut);
-                assert!(!(uut.append.val() && uut.drop_frame.val()), "{random}");
-                let takes = [
-                    uut.take_done.val(),
-                    uut.take_stopped.val(),
-                    uut.take_accepted.val(),
-                    uut.take_host.val(),
-                    uut.take_request.val(),
-                ];
-                taken += takes.iter().filter(|take| **take).count();
-                written += usize::from(uut.write_context.val());
-                purges += usize::from(uut.purge.val());
-                // The last step of an event: it leaves its queue, or its context is written.
-                let last = takes.contains(&true) || uut.write_context.val();
-                let Some(kind) = at.filter(|_| last) else {
-                    return;
-                };
-                let place = [0, 1, 2, 3, 4, 4, 4][kind];
-                let current = uut.current.next;
-                let waits = EVENTS[kind] == StreamEvent::Release && current.busy;
-                assert_eq!(taken, usize::from(!waits), "{:?}, {random}", EVENTS[kind]);
-                assert_eq!(takes[place], !waits, "{:?}, {random}", EVENTS[kind]);
-                let arrived = uut.next_accepted.next;
-                let of_the_stream = !arrived.early && !arrived.purges;
-                let wanted = current.active && !current.stopped;
-                let writes = match EVENTS[kind] {
-                    StreamEvent::Host | StreamEvent::Refuse => false,
-                    StreamEvent::Accept => wanted && of_the_stream,
-                    _ => true,
-                };
-                assert_eq!(written, usize::from(writes), "{:?}, {random}", EVENTS[kind]);
-                events[kind] += 1;
-                at = None;
-            },
-        );
-        assert!(events.iter().all(|count| *count > 50), "{events:?}");
-        assert!(purges > 50, "{purges} purges");
-    }
-}
+#[path = "manager_control_tests.rs"]
+mod tests;

@@ -9,7 +9,7 @@
 //! marker i words after ULPDU_Length must be 4 i modulo 2^16; in an FPDU that opens with a marker
 //! the distance from that marker is accepted too (MPA-011).
 //!
-//! | latency    | 2 cycles, `marker_valid` to `bad`                                            |
+//! | latency    | 2 cycles, `marker_valid` to `bad` and `found`                                |
 //! | throughput | one marker per cycle                                                         |
 //! | units      | distances in words of 4 octets                                               |
 use rust_hdl::prelude::*;
@@ -29,6 +29,8 @@ pub struct MarkerCheck {
     pub marker: Signal<In, Bits<32>>,
     /// A marker of the FPDU is wrong.
     pub bad: Signal<Out, Bit>,
+    /// The FPDU has a marker.
+    pub found: Signal<Out, Bit>,
     // Groups of 128 words between the first marker and the next one, and one group less.
     groups: DFF<Bits<7>>,
     groups_before: DFF<Bits<7>>,
@@ -51,6 +53,7 @@ pub struct MarkerCheck {
     lead_words_agree: DFF<Bit>,
     is_behind_lead: DFF<Bit>,
     wrong: DFF<Bit>,
+    any: DFF<Bit>,
     one: Constant<Bits<7>>,
     last_word: Constant<Bits<7>>,
 }
@@ -64,6 +67,7 @@ impl Default for MarkerCheck {
             marker_valid: Default::default(),
             marker: Default::default(),
             bad: Default::default(),
+            found: Default::default(),
             groups: Default::default(),
             groups_before: Default::default(),
             distance_kept: Default::default(),
@@ -84,6 +88,7 @@ impl Default for MarkerCheck {
             lead_words_agree: Default::default(),
             is_behind_lead: Default::default(),
             wrong: Default::default(),
+            any: Default::default(),
             one: Constant::new(1u64.into()),
             last_word: Constant::new(127u64.into()),
         }
@@ -111,7 +116,7 @@ impl Logic for MarkerCheck {
             lead_groups_agree,
             lead_words_agree
         );
-        dff_setup!(self, clock, is_behind_lead, wrong);
+        dff_setup!(self, clock, is_behind_lead, wrong, any);
         self.distance_now.next = self.distance_kept.q.val();
         self.groups_now.next = self.groups.q.val();
         self.groups_before_now.next = self.groups_before.q.val();
@@ -150,6 +155,10 @@ impl Logic for MarkerCheck {
         // Step 2: one wrong marker makes the FPDU bad.
         if self.opened.q.val() {
             self.wrong.d.next = false;
+            self.any.d.next = false;
+        }
+        if self.seen.q.val() {
+            self.any.d.next = true;
         }
         if self.seen.q.val()
             & !(self.groups_agree.q.val() & self.words_agree.q.val())
@@ -160,6 +169,7 @@ impl Logic for MarkerCheck {
             self.wrong.d.next = true;
         }
         self.bad.next = self.wrong.q.val();
+        self.found.next = self.any.q.val();
     }
 }
 
@@ -196,6 +206,7 @@ mod tests {
         uut.opens.next = false;
         uut.marker_valid.next = false;
         tick(uut, |uut| &mut uut.clock);
+        assert_eq!(uut.found.val(), !pointers.is_empty());
         uut.bad.val()
     }
 

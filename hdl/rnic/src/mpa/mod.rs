@@ -41,6 +41,8 @@ pub mod context;
 pub mod page_walk;
 pub mod frame_queue;
 pub mod slots;
+pub mod settle;
+pub mod replays;
 pub mod early_runs;
 pub mod stream_update;
 pub mod job_sender;

@@ -13,8 +13,9 @@
 //! A record does not wait for its FPDU's end: DDP looks its tables up while the FPDU passes, and
 //! the placement buffer, which holds less than a long FPDU, can be emptied meanwhile.
 //! `FPDU_PLACE` was judged in its first pass, and a host frame is not judged at all: only the other
-//! two kinds get a verdict.
-use crate::messages::{FpduInfo, FpduRecord, FpduVerdict, FPDU_CHECK, FPDU_HOST, FPDU_NORMAL};
+//! three kinds get a verdict.
+use crate::messages::{FpduInfo, FpduRecord, FpduVerdict};
+use crate::messages::{FPDU_CHECK, FPDU_EARLY, FPDU_HOST, FPDU_NORMAL};
 use rust_hdl::prelude::*;
 
 /// Makes FPDU records and verdicts; `2^LG` words a beat.
@@ -39,6 +40,8 @@ pub struct RecordMaker<const LG: usize> {
     pub crc_good: Signal<In, Bit>,
     /// With `crc_valid`: a marker is wrong.
     pub marker_bad: Signal<In, Bit>,
+    /// With `crc_valid`: there is a marker.
+    pub marker_found: Signal<In, Bit>,
     /// The record.
     pub record: Signal<Out, FpduRecord>,
     /// `record` is new, one cycle.
@@ -63,6 +66,7 @@ pub struct RecordMaker<const LG: usize> {
     host: Constant<Bits<3>>,
     normal: Constant<Bits<3>>,
     check: Constant<Bits<3>>,
+    early: Constant<Bits<3>>,
     host_round: Constant<Bits<20>>,
     fpdu_round: Constant<Bits<20>>,
 }
@@ -84,6 +88,7 @@ impl<const LG: usize> Default for RecordMaker<LG> {
             crc_valid: Default::default(),
             crc_good: Default::default(),
             marker_bad: Default::default(),
+            marker_found: Default::default(),
             record: Default::default(),
             record_valid: Default::default(),
             verdict: Default::default(),
@@ -103,6 +108,7 @@ impl<const LG: usize> Default for RecordMaker<LG> {
             host: Constant::new(FPDU_HOST.into()),
             normal: Constant::new(FPDU_NORMAL.into()),
             check: Constant::new(FPDU_CHECK.into()),
+            early: Constant::new(FPDU_EARLY.into()),
             // ceil(octets / beat), and the same of the FPDU's floor((octets + 9) / 4) words.
             host_round: Constant::new((4 * lanes - 1).into()),
             fpdu_round: Constant::new((4 * lanes + 5).into()),
@@ -128,6 +134,8 @@ impl<const LG: usize> Logic for RecordMaker<LG> {
         self.rounded.next = bit_cast::<20, 16>(self.length.val()) + self.round.val();
         self.half.d.next.kind = self.kept.q.val().kind;
         self.half.d.next.connection = self.kept.q.val().connection;
+        self.half.d.next.span = self.kept.q.val().span;
+        self.half.d.next.unproven = self.kept.q.val().unproven;
         self.half.d.next.sequence = self.kept.q.val().sequence;
         self.half.d.next.sequence_end =
             self.kept.q.val().sequence + bit_cast::<32, 18>(self.wire_octets.val());
@@ -147,12 +155,15 @@ impl<const LG: usize> Logic for RecordMaker<LG> {
 
         // The verdict.
         self.judged.d.next = (self.kept.q.val().kind == self.normal.val())
-            | (self.kept.q.val().kind == self.check.val());
+            | (self.kept.q.val().kind == self.check.val())
+            | (self.kept.q.val().kind == self.early.val());
         self.judged_crc.d.next = self.kept.q.val().crc;
         self.judged_markers.d.next = self.kept.q.val().markers;
         self.held_verdict.d.next.crc_good = self.crc_good.val() | !self.judged_crc.q.val();
         self.held_verdict.d.next.marker_good =
             !self.marker_bad.val() | !self.judged_markers.q.val();
+        self.held_verdict.d.next.marker_seen =
+            self.marker_found.val() & self.judged_markers.q.val();
         self.has_verdict.d.next = self.crc_valid.val() & self.judged.q.val();
         self.verdict.next = self.held_verdict.q.val();
         self.verdict_valid.next = self.has_verdict.q.val();
@@ -226,7 +237,7 @@ mod tests {
     fn a_verdict_comes_five_cycles_after_the_last_beat_of_what_is_judged() {
         for beats in [1, 2, 3, 30] {
             for good in [[false, false], [false, true], [true, false], [true, true]] {
-                for kind in [FPDU_NORMAL, FPDU_CHECK] {
+                for kind in [FPDU_NORMAL, FPDU_CHECK, FPDU_EARLY] {
                     let (cycle, verdict) = pass(info(kind), beats, good).1.expect("a verdict");
                     assert_eq!(cycle, 5, "kind {kind}, {beats} beats");
                     assert_eq!([verdict.crc_good, verdict.marker_good], good);
@@ -255,6 +266,7 @@ mod tests {
     fn a_record_says_its_beats_and_where_it_ends() {
         for (kind, words) in [
             (FPDU_NORMAL, (9300 + 9) / 4),
+            (FPDU_EARLY, (9300 + 9) / 4),
             (FPDU_CHECK, 0),
             (FPDU_PLACE, (9300 + 9) / 4),
             (FPDU_HOST, 9300usize.div_ceil(4)),

@@ -92,6 +92,8 @@ pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usi
     pub verdict: Signal<Out, FpduVerdict>,
     /// `verdict` is new, one cycle.
     pub verdict_valid: Signal<Out, Bit>,
+    /// For one cycle: a record more is on its way.
+    pub begun: Signal<Out, Bit>,
     splitter: Splitter<D, P, LG>,
     admission: Admission,
     strip: MarkerStrip<D, LG>,
@@ -141,6 +143,7 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
             record_room: Default::default(),
             verdict: Default::default(),
             verdict_valid: Default::default(),
+            begun: Default::default(),
             splitter: Default::default(),
             admission: Default::default(),
             strip: Default::default(),
@@ -185,6 +188,7 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
         self.splitter.started_tag.next = self.started_tag.val();
         self.splitter.started_valid.next = self.started_valid.val();
         self.started_ready.next = self.splitter.started_ready.val();
+        self.begun.next = self.splitter.begun.val();
         self.kill.next = self.splitter.kill.val();
         self.kill_tag.next = self.splitter.kill_tag.val();
         self.job_done.next = self.splitter.job_done.val();
@@ -238,6 +242,7 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
         self.maker.crc_valid.next = self.crc32c.verdict_valid.val();
         self.maker.crc_good.next = self.crc32c.verdict_good.val();
         self.maker.marker_bad.next = self.markers.bad.val();
+        self.maker.marker_found.next = self.markers.found.val();
         self.record.next = self.maker.record.val();
         self.record_valid.next = self.maker.record_valid.val();
         self.verdict.next = self.maker.verdict.val();

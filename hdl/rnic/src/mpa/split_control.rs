@@ -11,7 +11,7 @@
 //!
 //! An FPDU that is not whole in the job ends it, and so does one over `SINGLE_PASS_ULPDU_OCTETS`:
 //! unless it is the first of the job, it is left for the next job; if it is, it is handed on once
-//! to be checked, and again in a `JOB_PLACE`.
+//! to be checked, and again in a `JOB_PLACE`. Beyond a gap it is left until it is in order.
 use crate::messages::{JOB_HOST, JOB_PLACE};
 use rust_hdl::prelude::*;
 
@@ -51,6 +51,8 @@ pub struct SplitControl {
     pub job_kind: Signal<In, Bits<2>>,
     /// Its octets.
     pub job_octets: Signal<In, Bits<18>>,
+    /// The job in work is an early one.
+    pub early: Signal<In, Bit>,
     /// The job is taken.
     pub job_take: Signal<Out, Bit>,
     /// The window has a low beat.
@@ -115,6 +117,8 @@ pub struct SplitControl {
     pub need_words: Signal<Out, Bit>,
     /// That FPDU has just been checked.
     pub place_next: Signal<Out, Bit>,
+    /// That FPDU cannot be placed before it is in order.
+    pub unfit: Signal<Out, Bit>,
     /// Octets of the job may still be on their way.
     pub unread: Signal<Out, Bit>,
 
@@ -149,6 +153,7 @@ impl Default for SplitControl {
             job_waiting: Default::default(),
             job_kind: Default::default(),
             job_octets: Default::default(),
+            early: Default::default(),
             job_take: Default::default(),
             low_valid: Default::default(),
             low_last: Default::default(),
@@ -181,6 +186,7 @@ impl Default for SplitControl {
             finished: Default::default(),
             need_words: Default::default(),
             place_next: Default::default(),
+            unfit: Default::default(),
             unread: Default::default(),
             state: Default::default(),
             kind: Default::default(),
@@ -213,9 +219,10 @@ impl Logic for SplitControl {
         // A too long FPDU gets past `refuse` only as the first one of its job.
         self.is_check.next = self.too_long.val()
             & !self.is_host.val()
+            & !self.early.val()
             & (self.kind.q.val() != self.kind_place.val());
-        self.refuse.next =
-            !self.is_host.val() & (!self.whole.val() | (self.too_long.val() & !self.first.val()));
+        self.refuse.next = !self.is_host.val()
+            & (!self.whole.val() | (self.too_long.val() & (!self.first.val() | self.early.val())));
         // The low beat is the job's last one.
         self.ends_here.next = self.low_valid.val() & self.low_last.val() & !self.over.q.val();
         self.lead_late.d.next = self.lead.val();
@@ -340,6 +347,8 @@ impl Logic for SplitControl {
         self.place.next = (self.kind.q.val() == self.kind_place.val()) & self.first.val();
         self.need_words.next = self.known.q.val();
         self.place_next.next = self.known.q.val() & self.is_check.val() & !self.refuse.val();
+        self.unfit.next =
+            self.known.q.val() & self.early.val() & self.whole.val() & self.too_long.val();
         self.unread.next = !self.over.q.val() & !self.ends_here.val();
     }
 }

@@ -78,6 +78,8 @@ pub struct Splitter<const D: usize, const P: usize, const LG: usize> {
     pub fpdu_ready: Signal<In, Bit>,
     /// The FPDU, valid with its first beat and until the next first one.
     pub fpdu_info: Signal<Out, FpduInfo>,
+    /// For one cycle: the first beat of an FPDU or host frame has entered the output register.
+    pub begun: Signal<Out, Bit>,
 
     queue: JobQueue,
     window: BeatWindow<D, P, LG>,
@@ -121,6 +123,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, L
         self.control.job_waiting.next = self.queue.waiting.val();
         self.control.job_kind.next = self.next_job.val().kind;
         self.control.job_octets.next = self.next_job.val().octets;
+        self.control.early.next = self.job.val().early;
 
         // Window, and the head of the next FPDU in it.
         self.window.joined_data.next = self.joined_data.val();
@@ -192,6 +195,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, L
         self.out.host.next = self.control.host.val();
         self.out.place.next = self.control.place.val();
         self.out.check.next = self.control.check.val();
+        self.out.first.next = self.cursor.first.val();
         self.out.ulpdu_length.next = self.control.ulpdu_length.val();
         self.out.fpdu_sequence.next = self.cursor.next_sequence.val();
         self.out.phase.next = self.cursor.phase.val();
@@ -202,6 +206,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, L
         self.fpdu_valid.next = self.out.fpdu_valid.val();
         self.out.fpdu_ready.next = self.fpdu_ready.val();
         self.fpdu_info.next = self.out.fpdu_info.val();
+        self.begun.next = self.control.send.val() & self.control.opens.val();
 
         // End of a job.
         self.job_end.job.next = self.job.val();
@@ -212,6 +217,10 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, L
         self.job_end.need_words.next = self.control.need_words.val();
         self.job_end.words.next = self.length.words.val();
         self.job_end.place_next.next = self.control.place_next.val();
+        self.job_end.unfit.next = self.control.unfit.val();
+        self.job_end.begins.next = self.control.job_take.val();
+        self.job_end.advance.next = self.control.advance.val();
+        self.job_end.sequence_end.next = self.cursor.next_sequence.val();
         self.job_end.unread.next = self.control.unread.val();
         self.job_done.next = self.job_end.job_done.val();
         self.job_done_valid.next = self.job_end.job_done_valid.val();

@@ -1,10 +1,11 @@
-//! Stream update: what an event makes of a connection's context.
+//! Stream update: what an event makes of a stream's context, or of a span's.
 //!
 //! ```text
-//! loaded, arrived, done --> [ sums ] --> was_empty, complete, enough, some_left
-//!    |                         |
-//!    +--> [ current ] ---------+--> updated
-//! front, request_data -------------^
+//! loaded, span_loaded -> [ incoming ] --> [ sums ] --> was_empty, complete, enough, some_left
+//! arrived, done ------------------|----------^ |
+//!                                 +--> [ current ] --+--> updated
+//! front, request_data, right_run ------------------- ^ ^
+//! span_loaded --> [ popped ] --------------------------+
 //! ```
 //!
 //! | enters     | the context as it is kept, and the message that changes it                  |
@@ -13,7 +14,11 @@
 //! |            | `enough`: 2; `updated` follows its inputs in the same cycle                 |
 //! | throughput | one event at a time                                                         |
 //! | units      | octets; `phase` in words                                                    |
-use super::context::{EventKind, QueuedFrame, StreamContext};
+//!
+//! A span begins where its first octet lies in the stream: the distance from the stream's next FPDU
+//! gives its phase. Where markers are, FPDUs begin at whole words from there on (MPA-006); a span that
+//! does not begin at one, or whose stream has no markers, is refused at once: it waits.
+use super::context::{EarlyRun, EventKind, QueuedFrame, StreamContext};
 use crate::messages::JobDone;
 use rust_hdl::prelude::*;
 
@@ -29,14 +34,22 @@ pub struct StreamUpdate {
     pub clock: Signal<In, Clock>,
     /// `loaded` is the context of the event's connection.
     pub load: Signal<In, Bit>,
-    /// A context as it was kept.
+    /// A stream's context as it was kept.
     pub loaded: Signal<In, StreamContext>,
+    /// A span's.
+    pub span_loaded: Signal<In, StreamContext>,
+    /// `span_loaded` is the span that the stream has come to.
+    pub keep_popped: Signal<In, Bit>,
     /// The event at hand.
     pub at_hand: Signal<In, EventKind>,
     /// The frame of accepted octets.
     pub arrived: Signal<In, QueuedFrame>,
-    /// Octets accepted, and those of the early run that follows them.
+    /// Octets accepted, or those of `popped`.
     pub arrived_octets: Signal<In, Bits<18>>,
+    /// Sequence number of the first of them.
+    pub arrived_sequence: Signal<In, Bits<32>>,
+    /// The run of spans that follows them.
+    pub right_run: Signal<In, EarlyRun>,
     /// Slot of the last frame that holds them.
     pub arrived_last: Signal<In, Bits<10>>,
     /// A stream job has ended.
@@ -47,8 +60,12 @@ pub struct StreamUpdate {
     pub front: Signal<In, QueuedFrame>,
     /// All that is queued goes, whatever it is.
     pub purge: Signal<In, Bit>,
+    /// With `load`: the context that is loaded.
+    pub incoming: Signal<Out, StreamContext>,
     /// The context as it was kept.
     pub current: Signal<Out, StreamContext>,
+    /// The span that the stream has come to.
+    pub popped: Signal<Out, StreamContext>,
     /// Nothing was queued.
     pub was_empty: Signal<Out, Bit>,
     /// Accepted octets make a job worth while.
@@ -60,6 +77,9 @@ pub struct StreamUpdate {
     /// The context as it will be kept.
     pub updated: Signal<Out, StreamContext>,
     held: DFF<StreamContext>,
+    held_popped: DFF<StreamContext>,
+    // From the stream's next FPDU to the octets accepted.
+    distance: DFF<Bits<32>>,
     empty: DFF<Bit>,
     completes: DFF<Bit>,
     more: DFF<Bits<18>>,
@@ -71,6 +91,11 @@ pub struct StreamUpdate {
     another: DFF<Bit>,
     missing: DFF<Bits<18>>,
     consumed: Signal<Local, Bits<18>>,
+    from: Signal<Local, StreamContext>,
+    opened: Signal<Local, StreamContext>,
+    apart: Signal<Local, Bits<32>>,
+    apart_words: Signal<Local, Bits<7>>,
+    apart_octets: Signal<Local, Bits<2>>,
     fresh: Signal<Local, StreamContext>,
     need_length: Constant<Bits<18>>,
     need_marker_and_length: Constant<Bits<18>>,
@@ -83,21 +108,29 @@ impl Default for StreamUpdate {
             clock: Default::default(),
             load: Default::default(),
             loaded: Default::default(),
+            span_loaded: Default::default(),
+            keep_popped: Default::default(),
             at_hand: Default::default(),
             arrived: Default::default(),
             arrived_octets: Default::default(),
+            arrived_sequence: Default::default(),
+            right_run: Default::default(),
             arrived_last: Default::default(),
             job_done: Default::default(),
             request_data: Default::default(),
             front: Default::default(),
             purge: Default::default(),
+            incoming: Default::default(),
             current: Default::default(),
+            popped: Default::default(),
             was_empty: Default::default(),
             complete: Default::default(),
             some_left: Default::default(),
             enough: Default::default(),
             updated: Default::default(),
             held: Default::default(),
+            held_popped: Default::default(),
+            distance: Default::default(),
             empty: Default::default(),
             completes: Default::default(),
             more: Default::default(),
@@ -108,6 +141,11 @@ impl Default for StreamUpdate {
             another: Default::default(),
             missing: Default::default(),
             consumed: Default::default(),
+            from: Default::default(),
+            opened: Default::default(),
+            apart: Default::default(),
+            apart_words: Default::default(),
+            apart_octets: Default::default(),
             fresh: Default::default(),
             need_length: Constant::new(NEED_LENGTH.into()),
             need_marker_and_length: Constant::new(NEED_MARKER_AND_LENGTH.into()),
@@ -119,10 +157,20 @@ impl Default for StreamUpdate {
 impl Logic for StreamUpdate {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, empty, completes, more, less_missing);
         dff_setup!(
             self,
             clock,
+            held,
+            held_popped,
+            distance,
+            empty,
+            completes,
+            more
+        );
+        dff_setup!(
+            self,
+            clock,
+            less_missing,
             fewer,
             sequence_after,
             phase_after,
@@ -130,32 +178,63 @@ impl Logic for StreamUpdate {
             missing
         );
         self.current.next = self.held.q.val();
+        self.popped.next = self.held_popped.q.val();
         self.was_empty.next = self.empty.q.val();
         self.complete.next = self.completes.q.val();
         self.some_left.next = self.fewer.q.val().any();
         self.enough.next = self.another.q.val();
 
+        // A span that is opened, while its stream is the current one.
+        self.distance.d.next = self.arrived_sequence.val() - self.held.q.val().sequence;
+        self.apart.next = self.distance.q.val();
+        self.apart_words.next = self.apart.val().get_bits::<7>(2);
+        self.apart_octets.next = self.apart.val().get_bits::<2>(0);
+        self.opened.next = self.nothing.val();
+        self.opened.next.sequence = self.arrived_sequence.val();
+        self.opened.next.phase = self.held.q.val().phase + self.apart_words.val();
+        self.opened.next.markers = self.held.q.val().markers;
+        self.opened.next.crc = self.held.q.val().crc;
+        self.opened.next.active = true;
+        self.opened.next.missing = self.need_marker_and_length.val();
+        self.opened.next.refused = !self.held.q.val().markers
+            | !self.held.q.val().active
+            | self.held.q.val().stopped
+            | self.apart_octets.val().any();
+        self.from.next = self.loaded.val();
+        if self.at_hand.val().of_span {
+            self.from.next = self.span_loaded.val();
+            if self.at_hand.val().opening {
+                self.from.next = self.opened.val();
+            }
+        }
+        self.incoming.next = self.from.val();
+        if self.keep_popped.val() {
+            self.held_popped.d.next = self.span_loaded.val();
+        }
+
         // Sums.
         self.consumed.next = self.job_done.val().consumed;
         if self.load.val() {
-            self.held.d.next = self.loaded.val();
-            self.empty.d.next = !self.loaded.val().avail.any();
-            self.completes.d.next =
-                !self.loaded.val().busy & (self.arrived_octets.val() >= self.loaded.val().missing);
-            self.more.d.next = self.loaded.val().avail + self.arrived_octets.val();
-            self.less_missing.d.next = self.loaded.val().missing - self.arrived_octets.val();
-            self.fewer.d.next = self.loaded.val().avail - self.consumed.val();
+            self.held.d.next = self.from.val();
+            self.empty.d.next = !self.from.val().avail.any();
+            self.completes.d.next = !self.from.val().busy
+                & !self.from.val().refused
+                & (self.arrived_octets.val() >= self.from.val().missing);
+            self.more.d.next = self.from.val().avail + self.arrived_octets.val();
+            self.less_missing.d.next = self.from.val().missing - self.arrived_octets.val();
+            self.fewer.d.next = self.from.val().avail - self.consumed.val();
             self.sequence_after.d.next =
-                self.loaded.val().sequence + bit_cast::<32, 18>(self.consumed.val());
-            self.phase_after.d.next =
-                self.loaded.val().phase + self.consumed.val().get_bits::<7>(2);
+                self.from.val().sequence + bit_cast::<32, 18>(self.consumed.val());
+            self.phase_after.d.next = self.from.val().phase + self.consumed.val().get_bits::<7>(2);
         }
         if self.purge.val() {
             self.fewer.d.next = 0.into();
         }
         // Nothing is left of a stopped connection's queue, so no job follows.
-        self.another.d.next =
-            (self.fewer.q.val() >= self.job_done.val().need) & !self.held.q.val().stopped;
+        self.another.d.next = (self.fewer.q.val() >= self.job_done.val().need)
+            & !self.held.q.val().stopped
+            & !self.held.q.val().refused
+            & !self.job_done.val().refused;
         self.missing.d.next = self.job_done.val().need - self.fewer.q.val();
 
         // An empty stream.
@@ -177,7 +256,7 @@ impl Logic for StreamUpdate {
         self.updated.next.head_octets = self.front.val().octets;
         self.updated.next.head_slot = self.front.val().slot;
         self.updated.next.head_shared = self.front.val().shared;
-        if self.at_hand.val().accepting {
+        if self.at_hand.val().accepting | self.at_hand.val().advancing {
             self.updated.next.avail = self.more.q.val();
             self.updated.next.missing = self.less_missing.q.val();
             self.updated.next.last_slot = self.arrived_last.val();
@@ -190,6 +269,20 @@ impl Logic for StreamUpdate {
                 self.updated.next.head_slot = self.arrived.val().slot;
                 self.updated.next.head_shared = self.arrived.val().shared;
             }
+            if self.at_hand.val().advancing {
+                self.updated.next.has_next = self.held_popped.q.val().has_next;
+                self.updated.next.next_span = self.held_popped.q.val().next_span;
+                if self.held_popped.q.val().placed {
+                    // Its records are replayed first.
+                    self.updated.next.sequence = self.held_popped.q.val().sequence;
+                    self.updated.next.phase = self.held_popped.q.val().phase;
+                    self.updated.next.busy = true;
+                }
+            } else if self.at_hand.val().joining {
+                self.updated.next.has_next = true;
+                self.updated.next.next_span = self.right_run.val().first;
+                self.updated.next.last_span = self.right_run.val().last;
+            }
         } else if self.at_hand.val().finishing {
             self.updated.next.avail = self.fewer.q.val();
             self.updated.next.missing = self.missing.q.val();
@@ -197,13 +290,25 @@ impl Logic for StreamUpdate {
             self.updated.next.phase = self.phase_after.q.val();
             self.updated.next.place_next = self.job_done.val().place_next;
             self.updated.next.busy = self.another.q.val();
+            self.updated.next.placed =
+                self.held.q.val().placed | (self.job_done.val().early & self.consumed.val().any());
+            self.updated.next.refused = self.held.q.val().refused | self.job_done.val().refused;
         } else if self.at_hand.val().starting {
             self.updated.next = self.fresh.val();
         } else if self.at_hand.val().clearing {
             self.updated.next = self.nothing.val();
+        } else if self.at_hand.val().relinking {
+            self.updated.next.last_span = self.right_run.val().last;
         } else {
-            // Stop, or a release that must wait for the job that is out.
+            // Stop, a fault, or a release that must wait for the job that is out; the spans behind
+            // the stream do not wait for it.
             self.updated.next.stopped = true;
+            if self.at_hand.val().faulting {
+                self.updated.next.busy = true;
+            }
+            if self.at_hand.val().releasing {
+                self.updated.next.has_next = false;
+            }
             if self.at_hand.val().purging {
                 self.updated.next.avail = 0.into();
             }
@@ -212,164 +317,5 @@ impl Logic for StreamUpdate {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testkit::{lockstep, Random};
-
-    fn random_context(random: &mut Random) -> StreamContext {
-        StreamContext {
-            sequence: random.wide(),
-            phase: random.wide(),
-            markers: random.chance(1, 2),
-            crc: random.chance(1, 2),
-            active: random.chance(1, 2),
-            stopped: random.chance(1, 4),
-            busy: random.chance(1, 2),
-            place_next: random.chance(1, 2),
-            avail: random.below(1 << 17).into(),
-            missing: random.below(1 << 10).into(),
-            head_page: random.wide(),
-            head_tail: random.wide(),
-            head_offset: random.wide(),
-            head_octets: random.wide(),
-            head_slot: random.wide(),
-            head_shared: random.chance(1, 2),
-            last_slot: random.wide(),
-        }
-    }
-
-    fn random_frame(random: &mut Random) -> QueuedFrame {
-        QueuedFrame {
-            head_page: random.wide(),
-            tail_page: random.wide(),
-            offset: random.wide(),
-            octets: random.wide(),
-            slot: random.wide(),
-            shared: random.chance(1, 2),
-        }
-    }
-
-    /// The context with these octets as its first frame.
-    fn headed(stream: StreamContext, front: QueuedFrame) -> StreamContext {
-        StreamContext {
-            head_page: front.head_page,
-            head_tail: front.tail_page,
-            head_offset: front.offset,
-            head_octets: front.octets,
-            head_slot: front.slot,
-            head_shared: front.shared,
-            ..stream
-        }
-    }
-
-    fn after_accepted(uut: &StreamUpdate) -> StreamContext {
-        let (before, front, arrived) = (uut.loaded.next, uut.front.next, uut.arrived.next);
-        let (avail, octets) = (before.avail.to_u64(), uut.arrived_octets.next.to_u64());
-        let missing = before.missing.to_u64();
-        let left = missing.wrapping_sub(octets) & 0x3_ffff;
-        StreamContext {
-            avail: (avail + octets).into(),
-            missing: left.into(),
-            busy: before.busy || octets >= missing,
-            last_slot: uut.arrived_last.next,
-            ..headed(before, if avail == 0 { arrived } else { front })
-        }
-    }
-
-    fn after_done(before: StreamContext, front: QueuedFrame, done: JobDone) -> StreamContext {
-        let (consumed, need) = (done.consumed.to_u64(), done.need.to_u64());
-        let left = before.avail.to_u64() - consumed;
-        let missing = need.wrapping_sub(left) & 0x3_ffff;
-        StreamContext {
-            avail: left.into(),
-            missing: missing.into(),
-            sequence: ((before.sequence.to_u64() + consumed) & 0xffff_ffff).into(),
-            phase: ((before.phase.to_u64() + consumed / 4) & 0x7f).into(),
-            place_next: done.place_next,
-            busy: left >= need && !before.stopped,
-            ..headed(before, front)
-        }
-    }
-
-    fn fresh(data: Bits<320>) -> StreamContext {
-        StreamContext {
-            sequence: data.get_bits::<32>(0),
-            markers: data.get_bit(32),
-            crc: data.get_bit(33),
-            active: true,
-            missing: [4u64, 8][usize::from(data.get_bit(32))].into(),
-            ..Default::default()
-        }
-    }
-
-    fn drive_inputs(uut: &mut StreamUpdate, random: &mut Random) {
-        let kept = random_context(random);
-        uut.loaded.next = kept;
-        uut.loaded.next.avail = [0u64.into(), kept.avail][random.below(2) as usize];
-        uut.arrived_octets.next = (1 + random.below(1 << 11)).into();
-        uut.arrived_last.next = random.wide();
-        uut.arrived.next = random_frame(random);
-        uut.job_done.next.consumed = random.below(uut.loaded.next.avail.to_u64() + 1).into();
-        uut.job_done.next.need = (1 + random.below(1 << 17)).into();
-        uut.job_done.next.place_next = random.chance(1, 2);
-        uut.request_data.next = random.wide();
-        uut.front.next = random_frame(random);
-        uut.at_hand.next = EventKind::default();
-        match random.below(6) {
-            0 => uut.at_hand.next.accepting = true,
-            1 => uut.at_hand.next.finishing = true,
-            2 => uut.at_hand.next.starting = true,
-            3 => uut.at_hand.next.clearing = true,
-            4 => uut.at_hand.next.purging = true,
-            _ => {}
-        }
-    }
-
-    fn expected(uut: &StreamUpdate) -> StreamContext {
-        let (before, front) = (uut.loaded.next, uut.front.next);
-        let kind = uut.at_hand.next;
-        if kind.accepting {
-            return after_accepted(uut);
-        } else if kind.finishing {
-            return after_done(before, front, uut.job_done.next);
-        } else if kind.starting {
-            return fresh(uut.request_data.next);
-        } else if kind.clearing {
-            return StreamContext::default();
-        }
-        let mut stopped = headed(before, front);
-        stopped.stopped = true;
-        if kind.purging {
-            stopped.avail = 0u64.into();
-        }
-        stopped
-    }
-
-    /// An event takes four cycles here: load, sums, comparison, result.
-    #[test]
-    fn lockstep_with_verilog_and_with_plain_integers() {
-        let mut cycle = 0;
-        lockstep(
-            "stream_update",
-            StreamUpdate::default(),
-            8000,
-            |uut| &mut uut.clock,
-            |uut, random| {
-                uut.load.next = cycle % 4 == 0;
-                if uut.load.next {
-                    drive_inputs(uut, random);
-                }
-                let before = uut.loaded.next;
-                if cycle % 4 == 2 {
-                    assert_eq!(uut.current.val(), before, "{random}");
-                    assert_eq!(uut.was_empty.val(), !before.avail.any(), "{random}");
-                    let left = before.avail.to_u64() - uut.job_done.next.consumed.to_u64();
-                    assert_eq!(uut.some_left.val(), left > 0, "{random}");
-                } else if cycle % 4 == 3 {
-                    assert_eq!(uut.updated.val(), expected(uut), "{random}");
-                }
-                cycle += 1;
-            },
-        );
-    }
-}
+#[path = "stream_update_tests.rs"]
+mod tests;

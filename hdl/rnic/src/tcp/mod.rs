@@ -59,7 +59,6 @@ pub mod class;
 pub mod judge;
 pub mod head;
 pub mod checksum;
-pub mod numbers;
 pub mod budget;
 pub mod credits;
 pub mod piece;

@@ -27,9 +27,9 @@
 use super::budget::EarlyBudget;
 use super::credits::KeyCredits;
 use super::list::RangeList;
-use super::numbers::RangeNumbers;
 use super::piece::PieceMeasure;
 use super::records::{EarlyRange, TcpContext, WaitingFrame, WalkSegment};
+use crate::common::numbers::FreeNumbers;
 use crate::messages::Accepted;
 use rnic_abi::events::SegmentVerdict;
 use rust_hdl::prelude::*;
@@ -112,7 +112,7 @@ pub struct RangeWalk {
     pub result: Signal<Out, TcpContext>,
     list: RangeList,
     piece: PieceMeasure,
-    numbers: RangeNumbers,
+    numbers: FreeNumbers<8, 9>,
     budget: EarlyBudget,
     credits: KeyCredits,
     state: DFF<WalkState>,

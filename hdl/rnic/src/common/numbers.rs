@@ -1,28 +1,22 @@
-//! Numbers for received ranges: which of the 256 places of the shared pool are free.
+//! Numbers of things in a shared pool: which of the 2^A are free.
 //!
 //! ```text
 //! never used: 0, 1, 2, ... --+--> number, available --> (take)
-//! given --> [ FIFO, 256 ] ---+
+//! given --> [ FIFO, 2^A ] ---+
 //! ```
 //!
 //! | latency    | 5 cycles, `give` to `available`; 1 cycle, `take` to the next number         |
 //! | throughput | one taken and one given back per cycle                                      |
-//! | units      | numbers of ranges, `rnic_abi::limits::RANGES` of them                       |
+//! | units      | numbers, 0 to 2^A - 1                                                       |
 //!
 //! Numbers never used come first, then those given back, the one first that has been free longest.
 //! After a reset, and it needs one, all are free.
-use crate::common::block_fifo::BlockFifo;
-use rnic_abi::limits::{RANGES, RANGES_LOG2};
+use super::block_fifo::BlockFifo;
 use rust_hdl::prelude::*;
 
-const _: () = assert!(
-    RANGES_LOG2 == 8 && RANGES == 256,
-    "numbers of ranges are 8 bits"
-);
-
-/// Gives out numbers, each once until it comes back.
+/// Gives out numbers of `A` bits, each once until it comes back; `F = A + 1`.
 #[derive(LogicBlock)]
-pub struct RangeNumbers {
+pub struct FreeNumbers<const A: usize, const F: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; all numbers are free.
@@ -30,22 +24,27 @@ pub struct RangeNumbers {
     /// `number` is free.
     pub available: Signal<Out, Bit>,
     /// The number to be taken next; from registers.
-    pub number: Signal<Out, Bits<8>>,
+    pub number: Signal<Out, Bits<A>>,
     /// Takes `number`; only while `available`.
     pub take: Signal<In, Bit>,
     /// Gives `given` back.
     pub give: Signal<In, Bit>,
     /// A number that was taken.
-    pub given: Signal<In, Bits<8>>,
-    used_before: BlockFifo<Bits<8>, 8, 9>,
-    // The next number never used; 256: there is none.
-    fresh: DFF<Bits<9>>,
-    fresh_now: Signal<Local, Bits<9>>,
-    one: Constant<Bits<9>>,
+    pub given: Signal<In, Bits<A>>,
+    used_before: BlockFifo<Bits<A>, A, F>,
+    // The next number never used; 2^A: there is none.
+    fresh: DFF<Bits<F>>,
+    fresh_now: Signal<Local, Bits<F>>,
+    exhausted: Signal<Local, Bit>,
+    one: Constant<Bits<F>>,
 }
 
-impl Default for RangeNumbers {
+impl<const A: usize, const F: usize> Default for FreeNumbers<A, F> {
     fn default() -> Self {
+        assert!(
+            F == A + 1,
+            "FreeNumbers: F = {F} must be A + 1 with A = {A}"
+        );
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -57,12 +56,13 @@ impl Default for RangeNumbers {
             used_before: BlockFifo::new(1),
             fresh: Default::default(),
             fresh_now: Default::default(),
+            exhausted: Default::default(),
             one: Constant::new(1u64.into()),
         }
     }
 }
 
-impl Logic for RangeNumbers {
+impl<const A: usize, const F: usize> Logic for FreeNumbers<A, F> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, fresh);
@@ -73,8 +73,11 @@ impl Logic for RangeNumbers {
         self.used_before.read.next = false;
         self.fresh_now.next = self.fresh.q.val();
         self.available.next = true;
-        self.number.next = self.fresh_now.val().get_bits::<8>(0);
-        if self.fresh_now.val().get_bit(8) {
+        self.number.next = self.fresh_now.val().get_bits::<A>(0);
+        for top in A..(A + 1) {
+            self.exhausted.next = self.fresh_now.val().get_bit(top);
+        }
+        if self.exhausted.val() {
             self.available.next = !self.used_before.empty.val();
             self.number.next = self.used_before.data_out.val();
             self.used_before.read.next = self.take.val();
@@ -93,14 +96,16 @@ mod tests {
     use crate::testkit::lockstep;
     use std::collections::VecDeque;
 
+    const NUMBERS: u64 = 256;
+
     /// Takes and gives at random, with stretches that empty the pool and stretches that fill it.
     #[test]
     fn every_number_is_out_once_and_all_can_be_out() {
-        let mut free: VecDeque<u64> = (0..RANGES as u64).collect();
+        let mut free: VecDeque<u64> = (0..NUMBERS).collect();
         let (mut taken, mut most, mut cycle, mut since_give) = (Vec::new(), 0, 0usize, 0);
         lockstep(
-            "range_numbers",
-            RangeNumbers::default(),
+            "free_numbers",
+            FreeNumbers::<8, 9>::default(),
             12_000,
             |uut| &mut uut.clock,
             |uut, random| {
@@ -129,13 +134,13 @@ mod tests {
                     since_give = 0;
                 }
                 if reset {
-                    free = (0..RANGES as u64).collect();
+                    free = (0..NUMBERS).collect();
                     taken.clear();
                 }
                 most = most.max(taken.len());
                 cycle += 1;
             },
         );
-        assert_eq!(most, RANGES, "the pool was never empty");
+        assert_eq!(most as u64, NUMBERS, "the pool was never empty");
     }
 }

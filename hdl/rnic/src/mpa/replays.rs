@@ -1,0 +1,215 @@
+//! Replays on their way to DDP: none before the records of the FPDUs handed on earlier.
+//!
+//! ```text
+//! order, order_valid --> [ deliver, fault (32) ] --> [ target ] --> replay
+//!                   \--> [ forget (16)         ] ----------------->
+//! begun, passed -------> [ counts ] ------------------^
+//! ```
+//!
+//! | enters     | what becomes of a span's records; an FPDU begun, a record passed on         |
+//! | leaves     | the same, to DDP                                                            |
+//! | latency    | 3 cycles, `order_valid` to `replay_valid`, if no record is on its way       |
+//! | throughput | one order per cycle in, one in 3 cycles out                                 |
+//!
+//! When the stream manager has heard of a job's end, records of its FPDUs may still be behind the
+//! gate of [`super::admission`]. What is delivered, or is an error, must not pass them: it waits
+//! until as many records have passed as were begun when it came to the front. What is forgotten
+//! waits for nothing.
+//!
+//! There is no `ready` inwards: deliveries and faults are as few as jobs may be out; spans are
+//! forgotten only while `forget_room`.
+use super::inbox::JOBS_OUT_MAX;
+use crate::common::fifo::Fifo;
+use crate::messages::{Replay, REPLAY_FORGET};
+use rust_hdl::prelude::*;
+
+/// Orders that wait for records, and for DDP.
+#[derive(LogicBlock)]
+pub struct ReplayQueue {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets every order.
+    pub reset: Signal<In, Bit>,
+    /// What becomes of a span's records.
+    pub order: Signal<In, Replay>,
+    /// `order` is new, one cycle.
+    pub order_valid: Signal<In, Bit>,
+    /// A record is on its way, one cycle.
+    pub begun: Signal<In, Bit>,
+    /// A record went to DDP, one cycle.
+    pub passed: Signal<In, Bit>,
+    /// Two spans can be forgotten.
+    pub forget_room: Signal<Out, Bit>,
+    /// What DDP is to do.
+    pub replay: Signal<Out, Replay>,
+    /// `replay` holds a message.
+    pub replay_valid: Signal<Out, Bit>,
+    /// It is taken.
+    pub replay_ready: Signal<In, Bit>,
+    orders: Fifo<Replay, 5, 6>,
+    forgets: Fifo<Bits<9>, 4, 5>,
+    begun_count: DFF<Bits<6>>,
+    passed_count: DFF<Bits<6>>,
+    // Records begun when the first order came to the front.
+    target: DFF<Bits<6>>,
+    aimed: DFF<Bit>,
+    due: DFF<Bit>,
+    out: DFF<Replay>,
+    out_valid: DFF<Bit>,
+    is_forget: Signal<Local, Bit>,
+    takes: Signal<Local, Bit>,
+    kind_forget: Constant<Bits<2>>,
+    one: Constant<Bits<6>>,
+}
+
+impl Default for ReplayQueue {
+    fn default() -> Self {
+        const { assert!(JOBS_OUT_MAX == 32, "the queue of orders has 32 places") }
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            order: Default::default(),
+            order_valid: Default::default(),
+            begun: Default::default(),
+            passed: Default::default(),
+            forget_room: Default::default(),
+            replay: Default::default(),
+            replay_valid: Default::default(),
+            replay_ready: Default::default(),
+            orders: Default::default(),
+            forgets: Fifo::new(2),
+            begun_count: Default::default(),
+            passed_count: Default::default(),
+            target: Default::default(),
+            aimed: Default::default(),
+            due: Default::default(),
+            out: Default::default(),
+            out_valid: Default::default(),
+            is_forget: Default::default(),
+            takes: Default::default(),
+            kind_forget: Constant::new(REPLAY_FORGET.into()),
+            one: Constant::new(1u64.into()),
+        }
+    }
+}
+
+impl Logic for ReplayQueue {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, begun_count, passed_count, target, aimed, due);
+        dff_setup!(self, clock, out, out_valid);
+        self.orders.clock.next = self.clock.val();
+        self.orders.reset.next = self.reset.val();
+        self.forgets.clock.next = self.clock.val();
+        self.forgets.reset.next = self.reset.val();
+        self.is_forget.next = self.order.val().kind == self.kind_forget.val();
+        self.orders.data_in.next = self.order.val();
+        self.orders.write.next = self.order_valid.val() & !self.is_forget.val();
+        self.forgets.data_in.next = self.order.val().span;
+        self.forgets.write.next = self.order_valid.val() & self.is_forget.val();
+
+        self.forget_room.next = !self.forgets.almost_full.val();
+
+        // Records on their way are far fewer than 64.
+        if self.begun.val() {
+            self.begun_count.d.next = self.begun_count.q.val() + self.one.val();
+        }
+        if self.passed.val() {
+            self.passed_count.d.next = self.passed_count.q.val() + self.one.val();
+        }
+        if !self.aimed.q.val() {
+            self.target.d.next = self.begun_count.q.val();
+            self.aimed.d.next = !self.orders.empty.val();
+        } else if self.passed_count.q.val() == self.target.q.val() {
+            self.due.d.next = true;
+        }
+
+        self.takes.next = !self.out_valid.q.val() | self.replay_ready.val();
+        self.orders.read.next = false;
+        self.forgets.read.next = false;
+        if self.takes.val() {
+            self.out_valid.d.next = false;
+            if self.due.q.val() {
+                self.out.d.next = self.orders.data_out.val();
+                self.out_valid.d.next = true;
+                self.orders.read.next = true;
+                self.aimed.d.next = false;
+                self.due.d.next = false;
+            } else if !self.forgets.empty.val() {
+                self.out.d.next.kind = self.kind_forget.val();
+                self.out.d.next.span = self.forgets.data_out.val();
+                self.out_valid.d.next = true;
+                self.forgets.read.next = true;
+            }
+        }
+        self.replay.next = self.out.q.val();
+        self.replay_valid.next = self.out_valid.q.val();
+        if self.reset.val() {
+            self.aimed.d.next = false;
+            self.due.d.next = false;
+            self.out_valid.d.next = false;
+            self.begun_count.d.next = 0.into();
+            self.passed_count.d.next = 0.into();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{REPLAY_DELIVER, REPLAY_FAULT};
+    use crate::testkit::lockstep;
+    use std::collections::VecDeque;
+
+    /// No delivery passes a record begun before it; no order is lost, and each kind keeps its order.
+    #[test]
+    fn lockstep_with_verilog_and_no_delivery_passes_a_record() {
+        let (mut begun, mut passed, mut cycle) = (0u64, 0u64, 0);
+        let mut orders: VecDeque<(Replay, u64)> = VecDeque::new();
+        let mut forgets: VecDeque<Bits<9>> = VecDeque::new();
+        let mut done = [0; 3];
+        lockstep(
+            "replay_queue",
+            ReplayQueue::default(),
+            8000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                uut.reset.next = cycle == 0;
+                cycle += 1;
+                uut.replay_ready.next = cycle > 2 && random.chance(1, 2);
+                if uut.replay_valid.val() && uut.replay_ready.next {
+                    let replay = uut.replay.val();
+                    done[replay.kind.index()] += 1;
+                    if replay.kind == REPLAY_FORGET {
+                        assert_eq!(Some(replay.span), forgets.pop_front(), "{random}");
+                    } else {
+                        let (order, target) = orders.pop_front().expect("an order");
+                        assert_eq!(replay, order, "{random}");
+                        assert!(passed >= target, "{passed} of {target}, {random}");
+                    }
+                }
+                uut.passed.next = begun > passed && random.chance(1, 3);
+                passed += u64::from(uut.passed.next);
+                uut.begun.next = cycle > 2 && begun < passed + 20 && random.chance(1, 3);
+                uut.order_valid.next =
+                    cycle > 2 && orders.len() < JOBS_OUT_MAX && random.chance(1, 6);
+                let kinds = [REPLAY_DELIVER, REPLAY_FAULT, REPLAY_FORGET];
+                let choice = random.below(if uut.forget_room.val() { 3 } else { 2 });
+                uut.order.next = Replay {
+                    kind: kinds[choice as usize].into(),
+                    connection: random.wide(),
+                    span: random.wide(),
+                    sequence: random.wide(),
+                };
+                if uut.order_valid.next {
+                    match uut.order.next.kind.to_u64() {
+                        REPLAY_FORGET => forgets.push_back(uut.order.next.span),
+                        _ => orders.push_back((uut.order.next, begun)),
+                    }
+                }
+                begun += u64::from(uut.begun.next);
+            },
+        );
+        assert!(done.iter().all(|count| *count > 100), "{done:?}");
+    }
+}
