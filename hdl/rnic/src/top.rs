@@ -22,7 +22,7 @@ use crate::csr::room::Csr;
 use crate::ddp::room::DdpRoom;
 use crate::emit::{verilog_named, EmitError};
 use crate::front_end::{FrontEnd128, FrontEnd512, FrontEnd64};
-use crate::messages::{FpduEvent, SegmentEvent};
+use crate::messages::{FpduEvent, Replay, SegmentEvent};
 use crate::mpa::manager::StreamManager;
 use crate::mpa::room::{MpaRoom128, MpaRoom512};
 use crate::packet::room::{Packet128, Packet512, Packet64};
@@ -155,6 +155,7 @@ macro_rules! core {
             /// Every message crosses between rooms; events and counts wait here for one cycle, so
             /// that no room's path ends in another.
             counts_held: DFF<Bits<COUNTERS>>,
+            no_replay: Constant<Replay>,
         }
 
         impl Default for $name {
@@ -213,6 +214,7 @@ macro_rules! core {
                     refusals: Default::default(),
                     counts: Default::default(),
                     counts_held: Default::default(),
+                    no_replay: Constant::new(Replay::default()),
                 }
             }
         }
@@ -344,6 +346,10 @@ macro_rules! core {
                 self.mpa.record_room.next = self.ddp.record_room.val();
                 self.ddp.fpdu_verdict.next = self.mpa.verdict.val();
                 self.ddp.fpdu_verdict_valid.next = self.mpa.verdict_valid.val();
+                // Nothing is placed early yet.
+                self.ddp.replay.next = self.no_replay.val();
+                self.ddp.replay_valid.next = false;
+                self.ddp.replayed_ready.next = true;
                 self.manager.stopped.next = self.ddp.stopped.val();
                 self.manager.stopped_valid.next = self.ddp.stopped_valid.val();
                 self.ddp.stopped_ready.next = self.manager.stopped_ready.val();

@@ -15,16 +15,19 @@
 //!
 //! What stands in front of `take` only table operations change; what stands behind it records
 //! change too: `commit` writes it before the next `take`. A record that waits in cycle 4 for its
-//! verdict is still the head of the FIFO, and everything holds still.
+//! verdict is still the head of the FIFO, and everything holds still. Of an early FPDU `commit`
+//! writes nothing but its record, which is kept elsewhere (`keep`), and whether it was bad.
 use super::context::StreamContext;
+use super::early::EarlyChain;
 use super::envelope::EnvelopeCheck;
 use super::header::HeaderDecode;
 use super::octet_order::OctetOrder;
-use super::segment::{Segment, Verdict};
+use super::segment::{Role, Segment, Verdict};
 use super::tables::{TablePort, TableWrites};
 use super::untagged::UntaggedQueues;
 use super::verdict::VerdictEncode;
-use crate::messages::{FpduRecord, FpduVerdict, TableRequest, FPDU_CHECK, FPDU_HOST};
+use crate::messages::{FpduRecord, FpduVerdict, TableRequest, FPDU_CHECK, FPDU_DELIVER};
+use crate::messages::{FPDU_EARLY, FPDU_FAULT, FPDU_HOST};
 use crate::stag::room::StagRoom;
 use rust_hdl::prelude::*;
 
@@ -51,6 +54,10 @@ pub struct Checks {
     pub is_judged: Signal<In, Bit>,
     /// See [`super::sequencer::Sequencer`].
     pub commit: Signal<In, Bit>,
+    /// The record of an early FPDU can be kept.
+    pub has_room: Signal<In, Bit>,
+    /// With `commit`: it is to be kept.
+    pub keep: Signal<Out, Bit>,
     /// See [`TablePort`].
     pub may_start: Signal<In, Bit>,
     /// See [`TablePort`].
@@ -84,14 +91,20 @@ pub struct Checks {
     contexts: StreamContext,
     envelope: EnvelopeCheck,
     judge: VerdictEncode,
+    chain: EarlyChain,
     port: TablePort,
     held: DFF<FpduRecord>,
     held_segment: DFF<Segment>,
     held_address: DFF<Bits<64>>,
     header_octets: Signal<Local, Bits<160>>,
     writes: Signal<Local, TableWrites>,
+    role: Signal<Local, Role>,
+    is_fault: Signal<Local, Bit>,
     fpdu_check: Constant<Bits<3>>,
     fpdu_host: Constant<Bits<3>>,
+    fpdu_early: Constant<Bits<3>>,
+    fpdu_deliver: Constant<Bits<3>>,
+    fpdu_fault: Constant<Bits<3>>,
 }
 
 impl Default for Checks {
@@ -107,6 +120,8 @@ impl Default for Checks {
             fpdu_verdict: Default::default(),
             is_judged: Default::default(),
             commit: Default::default(),
+            has_room: Default::default(),
+            keep: Default::default(),
             may_start: Default::default(),
             may_run: Default::default(),
             hold: Default::default(),
@@ -127,14 +142,20 @@ impl Default for Checks {
             contexts: Default::default(),
             envelope: Default::default(),
             judge: Default::default(),
+            chain: Default::default(),
             port: Default::default(),
             held: Default::default(),
             held_segment: Default::default(),
             held_address: Default::default(),
             header_octets: Default::default(),
             writes: Default::default(),
+            role: Default::default(),
+            is_fault: Default::default(),
             fpdu_check: Constant::new(FPDU_CHECK.into()),
             fpdu_host: Constant::new(FPDU_HOST.into()),
+            fpdu_early: Constant::new(FPDU_EARLY.into()),
+            fpdu_deliver: Constant::new(FPDU_DELIVER.into()),
+            fpdu_fault: Constant::new(FPDU_FAULT.into()),
         }
     }
 }
@@ -143,7 +164,7 @@ impl Logic for Checks {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, held, held_segment, held_address);
-        clock!(self, clock, header, stag, untagged, contexts, envelope, judge, port);
+        clock!(self, clock, header, stag, untagged, contexts, envelope, judge, chain, port);
 
         // In front; at `take` the record moves into the checks.
         self.header.header.next = self.head.val().header;
@@ -177,8 +198,14 @@ impl Logic for Checks {
 
         // Cycles 2 to 4: the verdict.
         self.judge.segment.next = self.held_segment.q.val();
-        self.judge.is_host.next = self.held.q.val().kind == self.fpdu_host.val();
-        self.judge.is_check.next = self.held.q.val().kind == self.fpdu_check.val();
+        self.is_fault.next = self.held.q.val().kind == self.fpdu_fault.val();
+        self.role.next.host = self.held.q.val().kind == self.fpdu_host.val();
+        self.role.next.check = self.held.q.val().kind == self.fpdu_check.val();
+        self.role.next.early = self.held.q.val().kind == self.fpdu_early.val();
+        self.role.next.unproven = self.held.q.val().unproven;
+        self.role.next.replayed =
+            (self.held.q.val().kind == self.fpdu_deliver.val()) | self.is_fault.val();
+        self.judge.role.next = self.role.val();
         self.judge.in_error.next = self.contexts.state.val().in_error;
         self.judge.envelope_error.next = self.envelope.error.val();
         self.judge.envelope_refused.next = self.envelope.refused.val();
@@ -191,8 +218,14 @@ impl Logic for Checks {
         self.judge.behind.next = self.untagged.behind.val();
         self.judge.not_posted.next = self.untagged.not_posted.val();
         self.judge.gap.next = self.untagged.gap.val();
+        self.chain.reset.next = self.reset.val();
+        self.chain.record.next = self.held.q.val();
+        self.judge.has_room.next = self.has_room.val();
+        self.judge.follows_bad.next = self.chain.follows_bad.val();
         self.judge.crc_good.next = self.fpdu_verdict.val().crc_good | !self.is_judged.val();
-        self.judge.marker_good.next = self.fpdu_verdict.val().marker_good | !self.is_judged.val();
+        self.judge.marker_good.next =
+            (self.fpdu_verdict.val().marker_good | !self.is_judged.val()) & !self.is_fault.val();
+        self.judge.marker_seen.next = self.fpdu_verdict.val().marker_seen;
         self.judge.decide.next = self.decide.val();
         if self.address_there.val() {
             self.held_address.d.next = self.untagged.address.val();
@@ -206,6 +239,9 @@ impl Logic for Checks {
         self.contexts.mark_connection.next = self.held.q.val().connection;
         self.contexts.mark_error.next = self.judge.verdict.val().refused;
         self.untagged.advance.next = self.commit.val() & self.judge.verdict.val().receive;
+        self.chain.judged.next = self.commit.val() & self.judge.verdict.val().early;
+        self.chain.good.next = self.judge.verdict.val().keep;
+        self.keep.next = self.commit.val() & self.judge.verdict.val().keep;
         self.stag.invalidate.next = self.commit.val() & self.judge.verdict.val().invalidate;
 
         // Table operations.

@@ -16,9 +16,13 @@
 //! | accepted without payload | PLACE_DISCARD | record's | 0               | if a message ends |
 //! | refused                  | PLACE_DISCARD | record's | 0               | Error             |
 //! | in error before          | PLACE_DISCARD | record's | 0               | none              |
+//! | early, kept, payload     | PLACE_WRITE   | record's | of the payload  | none              |
+//! | early otherwise          | PLACE_DISCARD | record's | 0               | none              |
+//! | replayed, accepted       | PLACE_DISCARD | 0        | 0               | a message ends    |
 //! | frame for the host       | PLACE_HOST    | record's | 0, the frame's  | none              |
 //!
-//! The beats of an `FPDU_CHECK` record are 0. `cqe` is zero without an entry, but for `PLACE_HOST`:
+//! The beats of an `FPDU_CHECK` record are 0, and those of a replayed one; where no entry is due
+//! either, there is no command. `cqe` is zero without an entry, but for `PLACE_HOST`:
 //! there the frame's first page is in bits 8:0 and its last page in bits 24:16.
 // LogicStruct derives accessors without documentation.
 #![allow(missing_docs)]
@@ -66,9 +70,12 @@ pub struct CommandCompose {
     pub command: Signal<Out, PlaceCommand>,
     /// Trace event.
     pub fpdu_event: Signal<Out, FpduEvent>,
+    /// Sequence number after the FPDU's last octet.
+    pub sequence_end: Signal<Out, Bits<32>>,
     terminate: TerminateCode,
     held_command: DFF<PlaceCommand>,
     held_event: DFF<FpduEvent>,
+    held_end: DFF<Bits<32>>,
     now: Signal<Local, PlaceCommand>,
     event_now: Signal<Local, FpduEvent>,
     words: Signal<Local, EntryWords>,
@@ -100,9 +107,11 @@ impl Default for CommandCompose {
             load: Default::default(),
             command: Default::default(),
             fpdu_event: Default::default(),
+            sequence_end: Default::default(),
             terminate: Default::default(),
             held_command: Default::default(),
             held_event: Default::default(),
+            held_end: Default::default(),
             now: Default::default(),
             event_now: Default::default(),
             words: Default::default(),
@@ -127,7 +136,7 @@ impl Default for CommandCompose {
 impl Logic for CommandCompose {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held_command, held_event);
+        dff_setup!(self, clock, held_command, held_event, held_end);
         self.terminate.error.next = self.verdict.val().error;
         // Opcode and QN are known only where there is a DDP header that the CRC vouches for.
         self.opcode.next = 0.into();
@@ -137,7 +146,7 @@ impl Logic for CommandCompose {
             self.qn.next = self.segment.val().qn;
         }
         self.placed.next = 0.into();
-        if self.verdict.val().place {
+        if self.verdict.val().placed {
             self.placed.next = self.segment.val().payload;
         }
         self.common.next = (bit_cast::<32, 4>(self.opcode.val()) << 4)
@@ -186,13 +195,14 @@ impl Logic for CommandCompose {
         self.now.next.beats = self.record.val().beats;
         self.now.next.skip_words = 0.into();
         self.now.next.address = 0.into();
-        self.now.next.octets = self.placed.val();
+        self.now.next.octets = 0.into();
         self.now.next.complete =
             self.verdict.val().refused | self.verdict.val().receive | self.verdict.val().response;
         self.now.next.cqe = self.words.val().into();
         if self.verdict.val().place {
             self.now.next.kind = self.place_write.val();
             self.now.next.address = self.address.val();
+            self.now.next.octets = self.segment.val().payload;
             // ULPDU_Length and header: 2 + 14 octets tagged, 2 + 18 untagged.
             self.now.next.skip_words = 5.into();
             if self.segment.val().tagged {
@@ -217,8 +227,10 @@ impl Logic for CommandCompose {
         if self.load.val() {
             self.held_command.d.next = self.now.val();
             self.held_event.d.next = self.event_now.val();
+            self.held_end.d.next = self.record.val().sequence_end;
         }
         self.command.next = self.held_command.q.val();
         self.fpdu_event.next = self.held_event.q.val();
+        self.sequence_end.next = self.held_end.q.val();
     }
 }

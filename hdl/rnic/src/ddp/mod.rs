@@ -3,20 +3,26 @@
 //! ```text
 //!             +--------------------------------------------------------------+
 //!  record --->| FIFO 16 --> lookups --> checks --> verdict --> compose       |---> command
-//!  verdict -->| FIFO 32 ---------------------------^                         |
-//!             |               ^           ^           |                      |---> stopped
-//!             |      table port --> stag, region, queue, pool, context RAMs  |---> fpdu_event,
-//!  table  <-->|                                                              |     counts
+//!  verdict -->| FIFO 32 ---------------------------^  |                      |---> stopped
+//!             |    ^                                  v                      |---> fpdu_event,
+//!             |    +--- records of early FPDUs, by span -------------------- |     counts
+//!  replay --->|               ^           ^                                  |---> early_result
+//!  table  <-->|      table port --> stag, region, queue, pool, context RAMs  |---> replayed
 //!             +--------------------------------------------------------------+
 //! ```
 //!
 //! | message                 | unit and meaning                                               |
 //! |-------------------------|----------------------------------------------------------------|
-//! | `record: FpduRecord` in | one FPDU, or one frame for the host, in stream order; no ready |
+//! | `record: FpduRecord` in | one FPDU, or one frame for the host; of a connection in stream |
+//! |                         | order but for the early ones; no ready                         |
 //! | `record_room`           | two records more can be taken                                  |
 //! | `fpdu_verdict` in       | CRC and markers of one FPDU, in the order of the records that  |
 //! |                         | have one, and after its record; no ready                       |
-//! | `command: PlaceCommand` | one for each record that occupies beats or owes an Error entry |
+//! | `early_result`          | one cycle, for each `FPDU_EARLY`, with its command; no ready   |
+//! | `early_octets`          | one cycle, payload octets of a good one (0 if it has none)     |
+//! | `replay: Replay` in     | what becomes of the records of a span                          |
+//! | `replayed: Replayed`    | the records are in the FIFO, or forgotten                      |
+//! | `command: PlaceCommand` | one for each record that occupies beats or owes an entry       |
 //! | `stopped: Bits<10>`     | the connection that the FPDU of the last command put in error  |
 //! | `fpdu_event: FpduEvent` | one cycle, for each FPDU of a connection not in error          |
 //! | `count_fpdu`            | one cycle, counter `fpdus`                                     |
@@ -25,7 +31,9 @@
 //!
 //! | latency    | 11 cycles, `record_valid` to `command_valid`, in an empty room, or 3 from  |
 //! |            | `fpdu_verdict_valid`, if that is later;                                    |
-//! |            | no FPDU takes longer (an STag to invalidate is looked up like any other)   |
+//! |            | no FPDU takes longer (an STag to invalidate is looked up like any other);  |
+//! |            | 8 cycles, `replay_valid` to its first record in the FIFO, then 4 from one  |
+//! |            | to the next, and 2 from the last one to `replayed_valid`                   |
 //! | throughput | one record per 6 cycles, whatever its verdict                              |
 //! | units      | octets, beats of the placement buffer, words of 32 bits                    |
 //! | size       | before the verdict had a FIFO of its own, not measured again since:        |
@@ -38,13 +46,30 @@
 //! not one octet; its connection is in error until the driver writes its DDP context, and what
 //! follows on it is thrown away in silence (RFC 5041 section 7.1).
 //!
+//! **Early FPDUs** lie beyond a gap. `FPDU_EARLY` meets the same tests, but that its MSN may be
+//! any posted one. If it passes, and begins with an FPDU for sure, and does not follow one of its
+//! job that failed, and there is a place for its record, then its payload goes to memory at once:
+//! RFC 5041 section 5.3 allows placement in any order. Nothing else comes of it: no completion
+//! entry, no MSN, no invalidation, no event. If it fails, nothing at all comes of it. When the gap
+//! has closed, its record is replayed in its place in the stream, as `FPDU_DELIVER`, through all
+//! tests once more, and gives what it would have given in order; only its octets are not moved
+//! again. A connection in error discards it in silence like all else. `FPDU_FAULT` has no octets
+//! and no header: it is refused as a marker error at `sequence`, with ULPDU_Length 0 and the same
+//! sequence number after it.
+//!
+//! 511 records are kept at most. In the first 512 cycles after a reset there is room for none.
+//!
 //! `FPDU_HOST` records pass without a test: `PLACE_HOST`, `octets` = `ulpdu_length`, the frame's
 //! first page in bits 8:0 and last page in bits 24:16 of `cqe`. In an Error entry QN is the low two
 //! bits of what was received. `cqe` is zero where no entry is due.
 //!
 //! | block         | does                                                                      |
 //! |---------------|---------------------------------------------------------------------------|
-//! | [`room`]      | FIFOs, outputs, joins the others                                          |
+//! | [`room`]      | outputs, FIFO of verdicts, joins the others                               |
+//! | [`entrance`]  | FIFO of records, those of MPA and the replayed ones                       |
+//! | [`deferred`]  | records of early FPDUs and their replay; joins [`kept`], which holds them |
+//! |               | in block RAM, and [`spans`]: which place is whose                         |
+//! | [`early`]     | does an early FPDU follow a bad one?                                      |
 //! | [`sequencer`] | when a record enters the checks and leaves them                           |
 //! | [`checks`]    | all memories and tests                                                    |
 //! | [`header`]    | octets to fields, payload, ends; [`octet_order`] turns the octets round   |
@@ -75,6 +100,11 @@ pub mod envelope;
 pub mod verdict;
 pub mod terminate;
 pub mod command;
+pub mod early;
+pub mod entrance;
+pub mod kept;
+pub mod spans;
+pub mod deferred;
 pub mod tables;
 pub mod sequencer;
 pub mod checks;

@@ -1,10 +1,13 @@
 //! The room as one block: FIFO of records in, place commands, stop messages and trace out.
 //!
 //! ```text
-//! record --> [ FIFO, 16 ] ---> [ checks ] --> [ compose ] --> command
-//!     \--> hash --^              ^   ^  ^           |-------> stopped
-//! verdict --> [ FIFO, 32 ] ------+   |  |           \-------> event, counts
-//!                     [ sequencer ]--+  table bus
+//! record --> [ entrance ] ---> [ checks ] --> [ compose ] --> command
+//!                  ^             ^   ^  ^ |         |-------> stopped
+//! verdict --> [ FIFO, 32 ] ------+   |  | |         |-------> event, counts
+//!                  |  [ sequencer ]--+  | |         \-------> early_result, early_octets
+//!                  |            table bus |
+//! replay --> [ deferred ] <---------------+ records of early FPDUs
+//!                  \----------------------------------------> replayed
 //! ```
 //!
 //! | latency    | 11 cycles, `record_valid` to `command_valid`, in an empty room; |
@@ -13,16 +16,18 @@
 //! | units      | see [`crate::messages`]                                         |
 //!
 //! No verdict is lost: each comes after its record, and there are 17 records at most that have not
-//! used theirs, one in the checks and 16 in the FIFO.
+//! used theirs, one in the checks and 16 in the FIFO. Replayed records have none.
+//!
+//! The answer to an early FPDU leaves with its command: whatever a later record gives comes behind
+//! its payload.
 use super::checks::Checks;
 use super::command::CommandCompose;
-use super::octet_order::OctetOrder;
-use super::segment::Arrival;
+use super::deferred::DeferredRecords;
+use super::entrance::Entrance;
 use super::sequencer::Sequencer;
 use crate::common::fifo::Fifo;
-use crate::messages::{FpduEvent, FpduRecord, FpduVerdict, PlaceCommand, TableRequest};
-use crate::messages::{FPDU_CHECK, FPDU_NORMAL};
-use crate::stag::hash::StagHash;
+use crate::messages::{EarlyResult, FpduEvent, FpduRecord, FpduVerdict, PlaceCommand};
+use crate::messages::{Replay, Replayed, TableRequest};
 use rust_hdl::prelude::*;
 
 /// DDP and RDMAP checks of received FPDUs.
@@ -42,6 +47,26 @@ pub struct DdpRoom {
     pub fpdu_verdict: Signal<In, FpduVerdict>,
     /// `fpdu_verdict` is new, and taken.
     pub fpdu_verdict_valid: Signal<In, Bit>,
+    /// What became of an early FPDU.
+    pub early_result: Signal<Out, EarlyResult>,
+    /// `early_result` is new, one cycle.
+    pub early_result_valid: Signal<Out, Bit>,
+    /// Payload octets of a good early FPDU.
+    pub early_octets: Signal<Out, Bits<16>>,
+    /// `early_octets` is new, one cycle.
+    pub early_octets_valid: Signal<Out, Bit>,
+    /// What becomes of the records of a span.
+    pub replay: Signal<In, Replay>,
+    /// `replay` is offered.
+    pub replay_valid: Signal<In, Bit>,
+    /// `replay` is taken.
+    pub replay_ready: Signal<Out, Bit>,
+    /// A replay is done.
+    pub replayed: Signal<Out, Replayed>,
+    /// `replayed` is offered.
+    pub replayed_valid: Signal<Out, Bit>,
+    /// `replayed` is taken.
+    pub replayed_ready: Signal<In, Bit>,
     /// What to do with the FPDU's beats.
     pub command: Signal<Out, PlaceCommand>,
     /// `command` is offered.
@@ -72,25 +97,20 @@ pub struct DdpRoom {
     pub table_done: Signal<Out, Bit>,
     /// Table bus.
     pub table_data: Signal<Out, Bits<128>>,
-    order: OctetOrder<32>,
-    hash: StagHash,
-    queue: Fifo<Arrival, 4, 5>,
+    entrance: Entrance,
     verdicts: Fifo<FpduVerdict, 5, 6>,
     sequencer: Sequencer,
     checks: Checks,
     compose: CommandCompose,
+    deferred: DeferredRecords,
     has_command: DFF<Bit>,
     has_stopped: DFF<Bit>,
     has_event: DFF<Bit>,
     counts: DFF<Bit>,
     has_error: DFF<Bit>,
-    header: Signal<Local, Bits<160>>,
-    stag: Signal<Local, Bits<32>>,
-    arrival: Signal<Local, Arrival>,
-    head: Signal<Local, FpduRecord>,
+    has_early: DFF<Bit>,
+    has_kept: DFF<Bit>,
     told: Signal<Local, FpduEvent>,
-    fpdu_normal: Constant<Bits<3>>,
-    fpdu_check: Constant<Bits<3>>,
 }
 
 impl Default for DdpRoom {
@@ -103,6 +123,16 @@ impl Default for DdpRoom {
             record_room: Default::default(),
             fpdu_verdict: Default::default(),
             fpdu_verdict_valid: Default::default(),
+            early_result: Default::default(),
+            early_result_valid: Default::default(),
+            early_octets: Default::default(),
+            early_octets_valid: Default::default(),
+            replay: Default::default(),
+            replay_valid: Default::default(),
+            replay_ready: Default::default(),
+            replayed: Default::default(),
+            replayed_valid: Default::default(),
+            replayed_ready: Default::default(),
             command: Default::default(),
             command_valid: Default::default(),
             command_ready: Default::default(),
@@ -118,26 +148,20 @@ impl Default for DdpRoom {
             table_valid: Default::default(),
             table_done: Default::default(),
             table_data: Default::default(),
-            order: Default::default(),
-            hash: Default::default(),
-            // Not almost full: two places are free.
-            queue: Fifo::new(1),
+            entrance: Default::default(),
             verdicts: Default::default(),
             sequencer: Default::default(),
             checks: Default::default(),
             compose: Default::default(),
+            deferred: Default::default(),
             has_command: Default::default(),
             has_stopped: Default::default(),
             has_event: Default::default(),
             counts: Default::default(),
             has_error: Default::default(),
-            header: Default::default(),
-            stag: Default::default(),
-            arrival: Default::default(),
-            head: Default::default(),
+            has_early: Default::default(),
+            has_kept: Default::default(),
             told: Default::default(),
-            fpdu_normal: Constant::new(FPDU_NORMAL.into()),
-            fpdu_check: Constant::new(FPDU_CHECK.into()),
         }
     }
 }
@@ -154,44 +178,39 @@ impl Logic for DdpRoom {
             counts,
             has_error
         );
-        clock!(self, clock, queue, verdicts, sequencer, checks, compose);
+        dff_setup!(self, clock, has_early, has_kept);
+        clock!(self, clock, entrance, verdicts, sequencer, checks, compose, deferred);
 
-        // The STag is hashed on its way into the FIFO.
-        self.header.next = self.record.val().header;
-        self.order.octets.next = self.header.val().get_bits::<32>(32);
-        self.stag.next = self.order.number.val();
-        self.hash.stag_index.next = self.stag.val().get_bits::<24>(8);
-        self.arrival.next.record = self.record.val();
-        self.arrival.next.hash = self.hash.hash.val();
-        self.queue.reset.next = self.reset.val();
-        self.queue.data_in.next = self.arrival.val();
-        self.queue.write.next = self.record_valid.val();
-        self.record_room.next = !self.queue.almost_full.val();
+        self.entrance.reset.next = self.reset.val();
+        self.entrance.record.next = self.record.val();
+        self.entrance.record_valid.next = self.record_valid.val();
+        self.record_room.next = self.entrance.record_room.val();
+        self.entrance.offered.next = self.deferred.offered.val();
+        self.entrance.offered_valid.next = self.deferred.offered_valid.val();
+        self.entrance.leave.next = self.sequencer.leave.val();
         self.verdicts.reset.next = self.reset.val();
         self.verdicts.data_in.next = self.fpdu_verdict.val();
         self.verdicts.write.next = self.fpdu_verdict_valid.val();
 
         self.sequencer.reset.next = self.reset.val();
-        self.sequencer.head_valid.next = !self.queue.empty.val();
-        self.head.next = self.queue.data_out.val().record;
-        self.sequencer.head_judged.next = (self.head.val().kind == self.fpdu_normal.val())
-            | (self.head.val().kind == self.fpdu_check.val());
+        self.sequencer.head_valid.next = self.entrance.head_valid.val();
+        self.sequencer.head_judged.next = self.entrance.head_judged.val();
         self.sequencer.verdict_valid.next = !self.verdicts.empty.val();
         self.verdicts.read.next = self.sequencer.take_verdict.val();
         self.sequencer.outputs_free.next = !self.has_command.q.val() & !self.has_stopped.q.val();
         self.sequencer.hold.next = self.checks.hold.val();
         self.sequencer.restart.next = self.checks.restart.val();
-        self.queue.read.next = self.sequencer.leave.val();
 
         self.checks.reset.next = self.reset.val();
-        self.checks.head.next = self.head.val();
-        self.checks.head_hash.next = self.queue.data_out.val().hash;
+        self.checks.head.next = self.entrance.head.val();
+        self.checks.head_hash.next = self.entrance.head_hash.val();
         self.checks.take.next = self.sequencer.take.val();
         self.checks.address_there.next = self.sequencer.address.val();
         self.checks.decide.next = self.sequencer.decide.val();
         self.checks.fpdu_verdict.next = self.verdicts.data_out.val();
         self.checks.is_judged.next = self.sequencer.is_judged.val();
         self.checks.commit.next = self.sequencer.commit.val();
+        self.checks.has_room.next = self.deferred.has_room.val();
         self.checks.may_start.next = self.sequencer.may_start.val();
         self.checks.may_run.next = self.sequencer.may_run.val();
         self.checks.table_request.next = self.table_request.val();
@@ -206,6 +225,17 @@ impl Logic for DdpRoom {
         self.compose.entry.next = self.checks.entry.val();
         self.compose.load.next = self.sequencer.load.val();
 
+        self.deferred.reset.next = self.reset.val();
+        self.deferred.push.next = self.checks.keep.val();
+        self.deferred.record.next = self.checks.record.val();
+        self.deferred.offered_taken.next = self.entrance.offered_taken.val();
+        self.deferred.replay.next = self.replay.val();
+        self.deferred.replay_valid.next = self.replay_valid.val();
+        self.replay_ready.next = self.deferred.replay_ready.val();
+        self.replayed.next = self.deferred.replayed.val();
+        self.replayed_valid.next = self.deferred.replayed_valid.val();
+        self.deferred.replayed_ready.next = self.replayed_ready.val();
+
         // A message holds until taken; the next record's is not loaded before.
         if self.command_ready.val() {
             self.has_command.d.next = false;
@@ -216,7 +246,11 @@ impl Logic for DdpRoom {
         self.has_event.d.next = false;
         self.counts.d.next = false;
         self.has_error.d.next = false;
+        self.has_early.d.next = false;
+        self.has_kept.d.next = false;
         if self.sequencer.load.val() {
+            self.has_early.d.next = self.checks.verdict.val().early;
+            self.has_kept.d.next = self.checks.verdict.val().keep;
             self.has_command.d.next = self.checks.verdict.val().command;
             self.has_stopped.d.next = self.checks.verdict.val().refused;
             self.has_event.d.next = self.checks.verdict.val().event;
@@ -230,6 +264,11 @@ impl Logic for DdpRoom {
         self.stopped_valid.next = self.has_stopped.q.val();
         self.fpdu_event.next = self.told.val();
         self.fpdu_event_valid.next = self.has_event.q.val();
+        self.early_result.next.good = self.has_kept.q.val();
+        self.early_result.next.sequence_end = self.compose.sequence_end.val();
+        self.early_result_valid.next = self.has_early.q.val();
+        self.early_octets.next = self.told.val().placed_octets;
+        self.early_octets_valid.next = self.has_kept.q.val();
         self.count_fpdu.next = self.counts.q.val();
         self.error_number.next = self.told.val().error;
         self.error_valid.next = self.has_error.q.val();
@@ -239,6 +278,8 @@ impl Logic for DdpRoom {
             self.has_event.d.next = false;
             self.counts.d.next = false;
             self.has_error.d.next = false;
+            self.has_early.d.next = false;
+            self.has_kept.d.next = false;
         }
     }
 }

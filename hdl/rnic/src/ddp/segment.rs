@@ -60,6 +60,22 @@ pub struct Segment {
     pub has_payload: Bit,
 }
 
+/// What kind of record is judged.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Role {
+    /// A frame for the host.
+    pub host: Bit,
+    /// `FPDU_CHECK`: nothing is due but an error.
+    pub check: Bit,
+    /// `FPDU_EARLY`: nothing is due but its payload.
+    pub early: Bit,
+    /// An early one, and begins with an FPDU only if there is a marker in it.
+    pub unproven: Bit,
+    /// It has no octets any more: its payload is where it belongs, and a command is due only with
+    /// an entry.
+    pub replayed: Bit,
+}
+
 /// What the checks found, each in the cycle named at the port of its block.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Verdict {
@@ -67,10 +83,17 @@ pub struct Verdict {
     pub error: Bits<5>,
     /// The FPDU is refused, and its connection is put in error by it.
     pub refused: Bit,
-    /// Nothing is to be told or done of this FPDU: its connection was in error before.
+    /// Nothing is to be told or done of this FPDU: its connection was in error before, or the time
+    /// for it has not come.
     pub silent: Bit,
     /// The payload goes to memory.
     pub place: Bit,
+    /// The payload counts as placed: it goes to memory, or went there early.
+    pub placed: Bit,
+    /// The FPDU is an early one, and an answer to MPA is due.
+    pub early: Bit,
+    /// It is good: its record is kept.
+    pub keep: Bit,
     /// An untagged message is whole: Receive entry, next MSN.
     pub receive: Bit,
     /// An RDMA Read Response is whole: ReadResponse entry.

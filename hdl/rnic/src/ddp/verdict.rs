@@ -11,12 +11,16 @@
 //! | units      | errors are numbers of `rnic_abi::errors::StreamError`                      |
 //! | source     | ARCHITECTURE.md, "ddp, stag": the order of tests is the order of its table |
 //!
-//! `segment`, `is_host` and `is_check` hold still from cycle 1 to cycle 4; each other input enters
+//! An early FPDU meets the same tests, but nothing is told of one that fails: it is not placed. A
+//! gap in the order of MSNs is no failure of it; what it may lack beside is room for its record, a
+//! marker that vouches for its start, a good FPDU before it, and a ULPDU.
+//!
+//! `segment` and `role` hold still from cycle 1 to cycle 4; each other input enters
 //! in the cycle that its port names. Cycle 4 lasts until `decide`; while it does, the inputs of all
 //! cycles hold still. A later group of tests counts only if every earlier group passed, so the
 //! first failing test wins. CRC and markers, first in order, are known last.
 use super::envelope::number;
-use super::segment::{Segment, Verdict};
+use super::segment::{Role, Segment, Verdict};
 use rnic_abi::errors::StreamError;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
 use rust_hdl::prelude::*;
@@ -28,10 +32,8 @@ pub struct VerdictEncode {
     pub clock: Signal<In, Clock>,
     /// The decoded segment.
     pub segment: Signal<In, Segment>,
-    /// The record is a frame for the host.
-    pub is_host: Signal<In, Bit>,
-    /// The record is `FPDU_CHECK`: nothing is due but an error.
-    pub is_check: Signal<In, Bit>,
+    /// What the record is.
+    pub role: Signal<In, Role>,
     /// Cycle 2: the connection is in error.
     pub in_error: Signal<In, Bit>,
     /// Cycle 3: error that the envelope check found, 0 for none.
@@ -48,10 +50,16 @@ pub struct VerdictEncode {
     pub mo_bad: Signal<In, Bit>,
     /// Cycle 3: the payload ends beyond the buffer.
     pub too_long: Signal<In, Bit>,
+    /// Cycle 3: the record of an early FPDU can be kept.
+    pub has_room: Signal<In, Bit>,
+    /// Cycle 3: the record before it in its early job was not placed.
+    pub follows_bad: Signal<In, Bit>,
     /// Cycle 4, with `decide`: CRC32C is right.
     pub crc_good: Signal<In, Bit>,
     /// Cycle 4, with `decide`: every marker is right.
     pub marker_good: Signal<In, Bit>,
+    /// Cycle 4, with `decide`: there is a marker.
+    pub marker_seen: Signal<In, Bit>,
     /// Cycle 4: the octets are not inside the region.
     pub outside: Signal<In, Bit>,
     /// Cycle 4: the MSN is before the expected one.
@@ -70,6 +78,7 @@ pub struct VerdictEncode {
     early_refused: DFF<Bit>,
     late_error: DFF<Bits<5>>,
     late_refused: DFF<Bit>,
+    may_keep: DFF<Bit>,
     found: DFF<Verdict>,
     early_now: Signal<Local, Bits<5>>,
     late_now: Signal<Local, Bits<5>>,
@@ -81,6 +90,9 @@ pub struct VerdictEncode {
     is_refused: Signal<Local, Bit>,
     is_live: Signal<Local, Bit>,
     is_accepted: Signal<Local, Bit>,
+    is_kept: Signal<Local, Bit>,
+    completes: Signal<Local, Bit>,
+    is_placed: Signal<Local, Bit>,
     error_now: Signal<Local, Bits<5>>,
     now: Signal<Local, Verdict>,
     mpa_crc: Constant<Bits<5>>,
@@ -105,8 +117,7 @@ impl Default for VerdictEncode {
         Self {
             clock: Default::default(),
             segment: Default::default(),
-            is_host: Default::default(),
-            is_check: Default::default(),
+            role: Default::default(),
             in_error: Default::default(),
             envelope_error: Default::default(),
             envelope_refused: Default::default(),
@@ -115,8 +126,11 @@ impl Default for VerdictEncode {
             rights: Default::default(),
             mo_bad: Default::default(),
             too_long: Default::default(),
+            has_room: Default::default(),
+            follows_bad: Default::default(),
             crc_good: Default::default(),
             marker_good: Default::default(),
+            marker_seen: Default::default(),
             outside: Default::default(),
             behind: Default::default(),
             not_posted: Default::default(),
@@ -129,6 +143,7 @@ impl Default for VerdictEncode {
             early_refused: Default::default(),
             late_error: Default::default(),
             late_refused: Default::default(),
+            may_keep: Default::default(),
             found: Default::default(),
             early_now: Default::default(),
             late_now: Default::default(),
@@ -140,6 +155,9 @@ impl Default for VerdictEncode {
             is_refused: Default::default(),
             is_live: Default::default(),
             is_accepted: Default::default(),
+            is_kept: Default::default(),
+            completes: Default::default(),
+            is_placed: Default::default(),
             error_now: Default::default(),
             now: Default::default(),
             mpa_crc: number(StreamError::MpaCrc),
@@ -172,6 +190,7 @@ impl Logic for VerdictEncode {
             early_refused,
             late_error,
             late_refused,
+            may_keep,
             found
         );
 
@@ -217,6 +236,12 @@ impl Logic for VerdictEncode {
         self.late_error.d.next = self.late_now.val();
         self.late_refused.d.next = self.late_now.val().any();
         self.stopped_q2.d.next = self.stopped.q.val();
+        // ... and of an early one what hangs on no table.
+        self.may_keep.d.next = self.role.val().early
+            & !self.stopped.q.val()
+            & self.segment.val().known
+            & self.has_room.val()
+            & !self.follows_bad.val();
 
         // Cycle 4: bounds or MSN, then what comes before all else, and the sum of it all.
         self.error_now.next = self.early_error.q.val();
@@ -230,7 +255,7 @@ impl Logic for VerdictEncode {
             } else {
                 self.is_refused.next = self.behind.val()
                     | self.not_posted.val()
-                    | self.gap.val()
+                    | (self.gap.val() & !self.role.val().early)
                     | self.late_refused.q.val();
                 self.error_now.next = self.late_error.q.val();
                 if self.behind.val() {
@@ -250,8 +275,16 @@ impl Logic for VerdictEncode {
                 self.error_now.next = self.mpa_marker.val();
             }
         }
-        self.is_live.next = !self.stopped_q2.q.val() & !self.is_host.val();
-        self.is_accepted.next = self.is_live.val() & !self.is_refused.val() & !self.is_check.val();
+        self.is_live.next =
+            !self.stopped_q2.q.val() & !self.role.val().host & !self.role.val().early;
+        self.is_accepted.next =
+            self.is_live.val() & !self.is_refused.val() & !self.role.val().check;
+        self.is_kept.next = self.may_keep.q.val()
+            & !self.is_refused.val()
+            & (self.marker_seen.val() | !self.role.val().unproven);
+        self.is_placed.next = (self.is_accepted.val() | self.is_kept.val())
+            & self.segment.val().known
+            & self.segment.val().has_payload;
         self.now.next = self.found.q.val();
         self.now.next.error = 0.into();
         if self.is_live.val() {
@@ -259,22 +292,25 @@ impl Logic for VerdictEncode {
         }
         self.now.next.refused = self.is_live.val() & self.is_refused.val();
         self.now.next.silent = !self.is_live.val();
-        self.now.next.place =
-            self.is_accepted.val() & self.segment.val().known & self.segment.val().has_payload;
-        self.now.next.receive = self.is_accepted.val()
-            & self.segment.val().known
+        self.now.next.place = self.is_placed.val() & !self.role.val().replayed;
+        self.now.next.placed = self.is_placed.val();
+        self.now.next.early = self.role.val().early;
+        self.now.next.keep = self.is_kept.val();
+        // An untagged message, or a tagged one of RDMA Read, is whole with this FPDU.
+        self.completes.next = self.segment.val().known
             & self.segment.val().last
-            & !self.segment.val().tagged;
-        self.now.next.response = self.is_accepted.val()
-            & self.segment.val().known
-            & self.segment.val().last
-            & self.segment.val().tagged
-            & (self.segment.val().opcode == 2);
+            & (!self.segment.val().tagged | (self.segment.val().opcode == 2));
+        self.now.next.receive =
+            self.is_accepted.val() & self.completes.val() & !self.segment.val().tagged;
+        self.now.next.response =
+            self.is_accepted.val() & self.completes.val() & self.segment.val().tagged;
         self.now.next.invalidate =
             self.is_accepted.val() & self.segment.val().known & self.segment.val().invalidates;
-        self.now.next.count = self.is_live.val() & !self.is_check.val() & !self.frame_bad.val();
-        self.now.next.event = self.is_live.val() & (self.is_refused.val() | !self.is_check.val());
-        self.now.next.command = !self.is_check.val() | (self.is_live.val() & self.is_refused.val());
+        self.now.next.count = self.is_live.val() & !self.role.val().check & !self.frame_bad.val();
+        self.now.next.event = self.is_live.val() & (self.is_refused.val() | !self.role.val().check);
+        self.now.next.command = (!self.role.val().check & !self.role.val().replayed)
+            | (self.is_live.val() & self.is_refused.val())
+            | (self.is_accepted.val() & self.completes.val());
         self.now.next.known = self.segment.val().known & !self.frame_bad.val();
         if self.decide.val() {
             self.found.d.next = self.now.val();

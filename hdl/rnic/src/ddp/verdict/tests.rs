@@ -10,12 +10,30 @@ struct Question {
     flags: [bool; 8],
     crc_good: bool,
     marker_good: bool,
-    is_host: bool,
-    is_check: bool,
+    marker_seen: bool,
+    has_room: bool,
+    follows_bad: bool,
+    role: Role,
     in_error: bool,
 }
 
+fn random_role(random: &mut Random) -> Role {
+    let mut role = Role {
+        unproven: random.chance(1, 2),
+        ..Role::default()
+    };
+    match random.below(10) {
+        0 => role.host = true,
+        1 | 2 => role.check = true,
+        3..=5 => role.early = true,
+        6 | 7 => role.replayed = true,
+        _ => {}
+    }
+    role
+}
+
 fn question(random: &mut Random) -> Question {
+    let role = random_role(random);
     let mut half = || random.chance(1, 2);
     let segment = Segment {
         known: true,
@@ -42,8 +60,10 @@ fn question(random: &mut Random) -> Question {
         flags: std::array::from_fn(|_| random.chance(1, 6)),
         crc_good: !random.chance(1, 10),
         marker_good: !random.chance(1, 10),
-        is_host: random.chance(1, 10),
-        is_check: random.chance(1, 6),
+        marker_seen: random.chance(1, 2),
+        has_room: random.chance(3, 4),
+        follows_bad: random.chance(1, 4),
+        role,
         in_error: random.chance(1, 6),
     }
 }
@@ -51,6 +71,7 @@ fn question(random: &mut Random) -> Question {
 /// The rows CRC and markers, and those from STag or MSN on; between them `envelope` was found.
 fn expected_error(question: &Question) -> u64 {
     let [unknown, foreign, outside, mo_bad, too_long, behind, not_posted, gap] = question.flags;
+    let gap = gap && !question.role.early;
     if !question.crc_good {
         return MpaCrc as u64;
     }
@@ -94,22 +115,35 @@ fn expected_error(question: &Question) -> u64 {
 }
 
 fn expected(question: &Question) -> Verdict {
-    let segment = &question.segment;
-    let silent = question.is_host || question.in_error;
-    let error = if silent { 0 } else { expected_error(question) };
+    let (segment, role) = (&question.segment, &question.role);
+    let silent = role.host || role.early || question.in_error;
+    let found = expected_error(question);
+    let error = if silent { 0 } else { found };
     let frame_bad = !question.crc_good || !question.marker_good;
-    let good = !silent && error == 0 && !question.is_check && segment.known;
+    let good = !silent && error == 0 && !role.check && segment.known;
+    let keep = role.early
+        && !question.in_error
+        && found == 0
+        && segment.known
+        && question.has_room
+        && !question.follows_bad
+        && (question.marker_seen || !role.unproven);
+    let receive = good && segment.last && !segment.tagged;
+    let response = good && segment.last && segment.tagged && segment.opcode == 2u64;
     Verdict {
         error: error.into(),
         refused: error != 0,
         silent,
-        place: good && segment.has_payload,
-        receive: good && segment.last && !segment.tagged,
-        response: good && segment.last && segment.tagged && segment.opcode == 2u64,
+        place: (good || keep) && segment.has_payload && !role.replayed,
+        placed: (good || keep) && segment.has_payload,
+        early: role.early,
+        keep,
+        receive,
+        response,
         invalidate: good && segment.invalidates,
-        count: !silent && !question.is_check && !frame_bad,
-        event: !silent && (error != 0 || !question.is_check),
-        command: !question.is_check || error != 0,
+        count: !silent && !role.check && !frame_bad,
+        event: !silent && (error != 0 || !role.check),
+        command: error != 0 || receive || response || !(role.check || role.replayed),
         known: segment.known && !frame_bad,
     }
 }
@@ -120,11 +154,12 @@ fn the_first_failing_test_wins_and_says_all_that_is_due() {
     let mut uut = VerdictEncode::default();
     uut.connect_all();
     settle(&mut uut);
-    for _ in 0..3000 {
+    for _ in 0..6000 {
         let question = question(&mut random);
         uut.segment.next = question.segment;
-        uut.is_host.next = question.is_host;
-        uut.is_check.next = question.is_check;
+        uut.role.next = question.role;
+        uut.has_room.next = question.has_room;
+        uut.follows_bad.next = question.follows_bad;
         uut.in_error.next = question.in_error;
         uut.envelope_error.next = question.envelope.into();
         uut.envelope_refused.next = question.envelope != 0;
@@ -145,6 +180,7 @@ fn the_first_failing_test_wins_and_says_all_that_is_due() {
             uut.decide.next = cycle == 2 + wait;
             uut.crc_good.next = uut.decide.next && question.crc_good;
             uut.marker_good.next = uut.decide.next && question.marker_good;
+            uut.marker_seen.next = uut.decide.next && question.marker_seen;
             tick(&mut uut, |uut| &mut uut.clock);
         }
         uut.decide.next = false;

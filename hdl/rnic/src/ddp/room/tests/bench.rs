@@ -1,7 +1,7 @@
 //! Drives a room and a model side by side.
 use super::super::DdpRoom;
-use super::model::{Command, Event, Model, Outcome, Record};
-use crate::messages::{FpduRecord, FpduVerdict, TableRequest, FPDU_CHECK, FPDU_NORMAL};
+use super::model::{Command, Early, Event, Model, Outcome, Record};
+use crate::messages::*;
 use crate::testkit::{settle, tick, Random};
 use rnic_abi::tables;
 use rust_hdl::prelude::*;
@@ -25,6 +25,8 @@ pub fn message(record: &Record) -> FpduRecord {
     FpduRecord {
         kind: record.kind.into(),
         connection: record.connection.into(),
+        span: record.span.into(),
+        unproven: record.unproven,
         sequence: u64::from(record.sequence).into(),
         sequence_end: u64::from(record.sequence_end).into(),
         ulpdu_length: record.ulpdu_length.into(),
@@ -32,18 +34,17 @@ pub fn message(record: &Record) -> FpduRecord {
         beats: record.beats.into(),
         head_page: record.head_page.into(),
         tail_page: record.tail_page.into(),
-        ..FpduRecord::default()
     }
 }
 
 /// The verdict on `record`, if it has one.
 pub fn verdict(record: &Record) -> Option<FpduVerdict> {
-    [FPDU_NORMAL, FPDU_CHECK]
+    [FPDU_NORMAL, FPDU_CHECK, FPDU_EARLY]
         .contains(&record.kind)
         .then_some(FpduVerdict {
             crc_good: record.crc_good,
             marker_good: record.marker_good,
-            marker_seen: false,
+            marker_seen: record.marker_seen,
         })
 }
 
@@ -59,6 +60,11 @@ pub fn request(operation: &Operation) -> TableRequest {
         index: operation.index.into(),
         data,
     }
+}
+
+/// `replay` is about the records of `span`.
+fn names(replay: &Replay, span: u64) -> bool {
+    replay.kind != REPLAY_FAULT && replay.span == span
 }
 
 /// A room, its model, and what is still to go in and to come out.
@@ -77,9 +83,19 @@ pub struct Bench {
     pub records: VecDeque<Record>,
     /// Table operations not yet done; the first one may be on the bus.
     pub operations: VecDeque<Operation>,
+    /// Replays not yet taken by the room; of a span only when its early records are judged.
+    pub replays: VecDeque<Replay>,
+    /// Replays that the room has answered.
+    pub answered: usize,
     /// What was said of each record, in order.
     pub outcomes: Vec<Outcome>,
     inside: VecDeque<Record>,
+    /// Records of the replays taken that have not entered.
+    delivered: VecDeque<Record>,
+    /// Replays taken and not done, with the number of their records that have not entered.
+    replaying: VecDeque<(Replay, usize)>,
+    results: VecDeque<Early>,
+    offers_replay: bool,
     verdicts: VecDeque<FpduVerdict>,
     commands: VecDeque<Command>,
     stops: VecDeque<u64>,
@@ -106,8 +122,14 @@ impl Bench {
             judge_of_8: 8,
             records: VecDeque::new(),
             operations: VecDeque::new(),
+            replays: VecDeque::new(),
+            answered: 0,
             outcomes: Vec::new(),
             inside: VecDeque::new(),
+            delivered: VecDeque::new(),
+            replaying: VecDeque::new(),
+            results: VecDeque::new(),
+            offers_replay: false,
             verdicts: VecDeque::new(),
             commands: VecDeque::new(),
             stops: VecDeque::new(),
@@ -144,6 +166,40 @@ impl Bench {
             .clone()
     }
 
+    /// Lets the sweep after power-up end: before that no record is kept.
+    pub fn sweep(&mut self) {
+        for _ in 0..512 {
+            self.step();
+        }
+    }
+
+    /// Asks for a replay of `span`.
+    pub fn request_replay(&mut self, kind: u64, connection: u64, span: u64) {
+        self.replays.push_back(Replay {
+            kind: kind.into(),
+            connection: connection.into(),
+            span: span.into(),
+            sequence: 0u64.into(),
+        });
+    }
+
+    /// Replays `span` and waits until nothing is left of it.
+    pub fn replay(&mut self, kind: u64, connection: u64, span: u64) {
+        self.request_replay(kind, connection, span);
+        self.drain();
+    }
+
+    /// FPDU starts of `connection` disagree at `sequence`.
+    pub fn fault(&mut self, connection: u64, sequence: u32) {
+        self.replays.push_back(Replay {
+            kind: REPLAY_FAULT.into(),
+            connection: connection.into(),
+            span: 0u64.into(),
+            sequence: u64::from(sequence).into(),
+        });
+        self.drain();
+    }
+
     /// Steps until nothing is left to go in or to come out.
     pub fn drain(&mut self) {
         let start = self.cycle;
@@ -167,6 +223,10 @@ impl Bench {
         !(self.records.is_empty()
             && self.operations.is_empty()
             && self.inside.is_empty()
+            && self.replays.is_empty()
+            && self.delivered.is_empty()
+            && self.replaying.is_empty()
+            && self.results.is_empty()
             && self.commands.is_empty()
             && self.stops.is_empty()
             && self.trace.is_empty())
@@ -182,7 +242,7 @@ impl Bench {
         if self.uut.record_room.val() {
             self.beyond_room = 0;
         }
-        let comes = self.offers && self.beyond_room < 2;
+        let comes = self.offers && self.beyond_room < 2 && !self.is_held_back();
         self.beyond_room += u64::from(comes);
         self.uut.record_valid.next = comes;
         if let (true, Some(record)) = (self.offers, self.records.front()) {
@@ -193,6 +253,7 @@ impl Bench {
         if judges {
             self.uut.fpdu_verdict.next = self.verdicts.pop_front().expect("a verdict");
         }
+        self.offer_replay();
         self.uut.table_valid.next = self.requests;
         if let (true, Some(operation)) = (self.requests, self.operations.front()) {
             self.uut.table_request.next = request(operation);
@@ -203,6 +264,7 @@ impl Bench {
         self.check_outputs();
         self.advance_model();
         self.check_table();
+        self.advance_replay();
         if comes {
             let record = self.records.pop_front().expect("offered");
             self.verdicts.extend(verdict(&record));
@@ -213,6 +275,70 @@ impl Bench {
         self.cycle += 1;
     }
 
+    /// MPA brings no early FPDU of a span while the span is replayed.
+    fn is_held_back(&self) -> bool {
+        let replaying = self.replaying.iter().map(|(replay, _)| replay);
+        let mut replays = self.replays.iter().take(1).chain(replaying);
+        let record = self.records.front();
+        record.is_some_and(|record| {
+            record.kind == FPDU_EARLY && replays.any(|replay| names(replay, record.span))
+        })
+    }
+
+    fn offer_replay(&mut self) {
+        let of_8 = self.offer_of_8;
+        self.offers_replay = self.replays.front().is_some_and(|replay| {
+            let mut inside = self.inside.iter();
+            let is_early = |record: &Record| record.kind == FPDU_EARLY;
+            let waits = inside.any(|record| is_early(record) && names(replay, record.span));
+            self.offers_replay || !waits && self.random.chance(of_8, 8)
+        });
+        self.uut.replay_valid.next = self.offers_replay;
+        if let Some(replay) = self.replays.front() {
+            self.uut.replay.next = *replay;
+        }
+        self.uut.replayed_ready.next = self.random.chance(self.take_of_8, 8);
+    }
+
+    /// The room says itself in which cycle a replayed record goes in between those of MPA.
+    fn advance_replay(&mut self) {
+        if self.uut.entrance.offered_taken.val() {
+            let record = self.delivered.pop_front().expect("a record to deliver");
+            self.inside.push_back(record);
+            let (replay, left) = self.replaying.front_mut().expect("a replay at hand");
+            *left -= 1;
+            if replay.kind == REPLAY_FAULT {
+                self.replaying.pop_front();
+            }
+        }
+        if !(self.uut.replay_valid.val() && self.uut.replay_ready.val()) {
+            return;
+        }
+        let replay = self.replays.pop_front().expect("offered");
+        self.offers_replay = false;
+        let mut records = self.released(&replay);
+        if replay.kind == REPLAY_FORGET {
+            records.clear();
+        }
+        self.replaying.push_back((replay, records.len()));
+        self.delivered.extend(records);
+    }
+
+    /// What the room keeps of the span of `replay` or, of a fault, the record that says so.
+    fn released(&mut self, replay: &Replay) -> Vec<Record> {
+        if replay.kind != REPLAY_FAULT {
+            return self.model.release(replay.span.to_u64());
+        }
+        vec![Record {
+            kind: FPDU_FAULT,
+            connection: replay.connection.to_u64(),
+            sequence: replay.sequence.to_u32(),
+            sequence_end: replay.sequence.to_u32(),
+            crc_good: true,
+            ..Record::default()
+        }]
+    }
+
     /// The room says itself in which cycle it commits a record and executes a table operation.
     fn advance_model(&mut self) {
         if self.uut.sequencer.commit.val() {
@@ -220,6 +346,7 @@ impl Bench {
             let outcome = self.model.judge(&record);
             self.commands.extend(outcome.command.clone());
             self.stops.extend(outcome.stopped);
+            self.results.extend(outcome.early);
             if outcome.event.is_some() || outcome.counted {
                 let event = outcome.event.clone();
                 self.trace
@@ -283,6 +410,7 @@ impl Bench {
                 self.stops.pop_front();
             }
         }
+        self.check_early();
         let event = self.uut.fpdu_event_valid.val();
         let (counted, refused) = (self.uut.count_fpdu.val(), self.uut.error_valid.val());
         if event || counted || refused {
@@ -303,6 +431,38 @@ impl Bench {
                     error,
                     "error, {context}"
                 );
+            }
+        }
+    }
+
+    fn check_early(&mut self) {
+        let context = format!("cycle {}, {}", self.cycle, self.random);
+        let octets = self.uut.early_octets_valid.val();
+        let octets = octets.then(|| self.uut.early_octets.val().to_u64());
+        if self.uut.early_result_valid.val() {
+            let result = self.uut.early_result.val();
+            let seen = Early {
+                good: result.good,
+                sequence_end: result.sequence_end.to_u32(),
+                octets,
+            };
+            assert_eq!(Some(seen), self.results.pop_front(), "{context}");
+        } else {
+            assert_eq!(octets, None, "octets of no FPDU, {context}");
+        }
+        if self.uut.replayed_valid.val() {
+            let seen = self.uut.replayed.val();
+            let (replay, left) = self.replaying.front().expect("a replay to answer");
+            let expected = Replayed {
+                kind: replay.kind,
+                connection: replay.connection,
+                span: replay.span,
+            };
+            assert_eq!(seen, expected, "replayed, {context}");
+            assert_eq!(*left, 0, "records are left, {context}");
+            if self.uut.replayed_ready.val() {
+                self.replaying.pop_front();
+                self.answered += 1;
             }
         }
     }

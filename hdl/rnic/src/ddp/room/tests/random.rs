@@ -81,7 +81,11 @@ fn random_record(random: &mut Random, regions: &[Region], msns: &[u32]) -> Recor
     record.marker_good = !random.chance(1, 40);
     match random.below(30) {
         0 => record.kind = FPDU_HOST,
-        1 => record.kind = FPDU_PLACE,
+        1 => {
+            // It has passed already, and well.
+            record.kind = FPDU_PLACE;
+            (record.crc_good, record.marker_good) = (true, true);
+        }
         2 => record.kind = FPDU_CHECK,
         3 => record.ulpdu_length = random.below(20),
         4 => record.header[2] ^= 1 << random.below(8),
@@ -90,6 +94,47 @@ fn random_record(random: &mut Random, regions: &[Region], msns: &[u32]) -> Recor
         _ => {}
     }
     record
+}
+
+/// Now and then makes an early FPDU of `record`, of one of eight spans, two of each connection.
+/// `ends` are the ends of the last ones of each span.
+fn perhaps_early(random: &mut Random, record: &mut Record, ends: &mut [u32; 8]) {
+    if record.kind != FPDU_NORMAL || random.chance(1, 2) {
+        return;
+    }
+    let span = record.connection + 4 * random.below(2);
+    record.kind = FPDU_EARLY;
+    record.span = span * 73;
+    record.unproven = random.chance(1, 8);
+    record.marker_seen = random.chance(1, 2);
+    if random.chance(3, 4) {
+        record.sequence = ends[span as usize];
+    }
+    record.sequence_end = record.sequence.wrapping_add(random.below(67_000) as u32);
+    ends[span as usize] = record.sequence_end;
+    if record.header[2] & 0x80 == 0 && random.chance(1, 5) {
+        record.header[15] = record.header[15].wrapping_add(random.below(3) as u8);
+    }
+    record.header[0..2].copy_from_slice(&(record.ulpdu_length as u16).to_be_bytes());
+}
+
+/// A replay of one of the spans, most often of one of `kept`, if there are any.
+fn random_replay(random: &mut Random, kept: &[u64]) -> Replay {
+    let mut span = random.below(8);
+    if !kept.is_empty() && random.chance(7, 8) {
+        span = kept[random.below(kept.len() as u64) as usize] / 73;
+    }
+    let kind = match random.below(16) {
+        0 => REPLAY_FAULT,
+        1 | 2 => REPLAY_FORGET,
+        _ => REPLAY_DELIVER,
+    };
+    Replay {
+        kind: kind.into(),
+        connection: (span % 4).into(),
+        span: (span * 73).into(),
+        sequence: random.wide(),
+    }
 }
 
 /// A random table operation of the driver; `regions` follows what it writes.
@@ -164,13 +209,21 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) {
     bench.take_of_8 = take_of_8;
     bench.offer_of_8 = offer_of_8;
     bench.judge_of_8 = judge_of_8;
+    bench.sweep();
     let mut told = 0;
+    let mut ends = [0; 8];
     for _ in 0..rounds {
         for _ in 0..bench.random.below(4) {
-            let record = random_record(&mut bench.random, &regions, &msns);
+            let mut record = random_record(&mut bench.random, &regions, &msns);
+            perhaps_early(&mut bench.random, &mut record, &mut ends);
             bench.records.push_back(record);
         }
-        if bench.random.chance(1, 2) {
+        if bench.random.chance(2, 3) && bench.replays.len() < 2 {
+            let kept = bench.model.kept_spans();
+            let replay = random_replay(&mut bench.random, &kept);
+            bench.replays.push_back(replay);
+        }
+        if bench.random.chance(3, 4) {
             random_operation(&mut bench, &mut regions, &mut msns);
         }
         for _ in 0..bench.random.below(24) {
@@ -202,6 +255,21 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) {
             .is_some_and(|command| command.kind == PLACE_WRITE)
     });
     assert!(placed.count() > rounds / 30, "{}", bench.random);
+    let early = bench.outcomes.iter().filter_map(|outcome| outcome.early);
+    let good = early.filter(|early| early.good).count();
+    assert!(good > rounds / 30, "{good} placed early, {}", bench.random);
+    // Of a replayed record there is a command only with an entry.
+    let delivered = bench.outcomes.iter().filter(|outcome| {
+        let command = outcome.command.as_ref();
+        outcome.error == 0 && command.is_some_and(|command| command.complete && command.beats == 0)
+    });
+    let completed = delivered.count();
+    assert!(
+        completed > rounds / 200 && bench.answered > rounds / 10,
+        "{completed} messages ended in {} replays, {}",
+        bench.answered,
+        bench.random
+    );
 }
 
 #[test]
@@ -292,8 +360,8 @@ fn a_full_fifo_of_records_has_its_verdicts_beside_it_and_none_is_lost() {
             2,
             "one command waits, one record behind it"
         );
-        assert_eq!(bench.uut.queue.fill.val(), 16u64, "every place is used");
-        assert_eq!(bench.records.len(), 30 - 2 - 16);
+        // Of 16 places two are for what a replay may bring.
+        assert_eq!(bench.records.len(), 30 - 2 - 14);
         bench.take_of_8 = 8;
         bench.drain();
         for (index, outcome) in bench.outcomes.iter().enumerate() {
@@ -416,14 +484,16 @@ fn room_agrees_with_its_verilog() {
     let mut record = Record::default();
     let (mut requests, mut cycle) = (false, 0);
     let mut verdicts = VecDeque::new();
+    let mut ends = [0; 8];
+    let mut replays = false;
     lockstep(
         "ddp_room",
         DdpRoom::default(),
-        4000,
+        6000,
         |uut| &mut uut.clock,
         |uut, random| {
             cycle += 1;
-            uut.reset.next = cycle == 1 || random.chance(1, 700);
+            uut.reset.next = cycle == 1 || random.chance(1, 2000);
             let comes = uut.record_room.val() && random.chance(1, 6);
             uut.fpdu_verdict_valid.next = !verdicts.is_empty() && random.chance(1, 5);
             if uut.fpdu_verdict_valid.next {
@@ -431,6 +501,7 @@ fn room_agrees_with_its_verilog() {
             }
             if comes {
                 record = random_record(random, &regions, &msns);
+                perhaps_early(random, &mut record, &mut ends);
                 verdicts.extend(verdict(&record));
             }
             if uut.reset.next {
@@ -440,6 +511,12 @@ fn room_agrees_with_its_verilog() {
                 requests = random.chance(1, 12) || cycle < 1000;
                 operation = operations.next().expect("an endless list");
             }
+            if !replays || uut.replay_ready.val() {
+                replays = random.chance(1, 60);
+                uut.replay.next = random_replay(random, &[]);
+            }
+            uut.replay_valid.next = replays;
+            uut.replayed_ready.next = random.chance(1, 2);
             uut.record_valid.next = comes;
             uut.record.next = message(&record);
             uut.table_valid.next = requests;

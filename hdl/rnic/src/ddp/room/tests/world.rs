@@ -123,6 +123,9 @@ pub fn record(control: [u8; 2], rest: &[u8], payload: u64) -> Record {
     Record {
         kind: FPDU_NORMAL,
         connection: STREAM,
+        span: 0,
+        unproven: false,
+        marker_seen: false,
         sequence: 0xffff_ff00,
         sequence_end: 0x0000_0123,
         ulpdu_length,

@@ -21,10 +21,15 @@ impl Model {
             outcome.command = Some(command);
             return outcome;
         }
+        if record.kind == FPDU_EARLY {
+            return self.judge_early(record, command);
+        }
         let is_check = record.kind == FPDU_CHECK;
+        // Nothing is left in the placement buffer: a command only brings an entry.
+        let is_replayed = [FPDU_DELIVER, FPDU_FAULT].contains(&record.kind);
         let context = self.context(record.connection);
         if context.in_error {
-            outcome.command = (!is_check).then_some(command);
+            outcome.command = (!is_check && !is_replayed).then_some(command);
             return outcome;
         }
         let header = self.header(record);
@@ -59,7 +64,14 @@ impl Model {
                 self.accept(record, header, &mut command);
             }
             event.placed_octets = command.octets;
-            outcome.command = Some(command);
+            if is_replayed {
+                command = Command {
+                    complete: command.complete,
+                    cqe: command.cqe,
+                    ..Command::default()
+                };
+            }
+            outcome.command = (command.complete || !is_replayed).then_some(command);
             outcome.event = Some(event);
         }
         outcome
@@ -88,20 +100,30 @@ impl Model {
         command.cqe[4] = record.sequence_end;
     }
 
+    /// Sends the payload, if there is any, where it belongs.
+    pub(super) fn place(&self, record: &Record, header: &Header, command: &mut Command) {
+        if header.payload == 0 {
+            return;
+        }
+        command.kind = PLACE_WRITE;
+        command.octets = header.payload;
+        command.skip_words = if header.tagged { 4 } else { 5 };
+        command.address = if header.tagged {
+            let region = self.region(header.stag).expect("checked").1;
+            header.to.wrapping_add(region.bus_offset)
+        } else {
+            let queue = self.queue(record.connection, header.qn);
+            let (address, _) = self.buffer(&queue, header.msn).1;
+            address.wrapping_add(header.mo)
+        };
+    }
+
     fn accept(&mut self, record: &Record, header: &Header, command: &mut Command) {
         let head = |kind: u32, qn: u64| {
             kind | (header.opcode << 4 | qn << 8 | record.connection << 16) as u32
         };
-        if header.payload > 0 {
-            command.kind = PLACE_WRITE;
-            command.octets = header.payload;
-            command.skip_words = if header.tagged { 4 } else { 5 };
-        }
+        self.place(record, header, command);
         if header.tagged {
-            if header.payload > 0 {
-                let region = self.region(header.stag).expect("checked").1;
-                command.address = header.to.wrapping_add(region.bus_offset);
-            }
             if header.last && header.opcode == 2 {
                 let end = header.to.wrapping_add(header.payload);
                 command.complete = true;
@@ -117,10 +139,7 @@ impl Model {
             return;
         }
         let queue = self.queue(record.connection, header.qn);
-        let (entry, (address, _)) = self.buffer(&queue, header.msn);
-        if header.payload > 0 {
-            command.address = address.wrapping_add(header.mo);
-        }
+        let entry = self.buffer(&queue, header.msn).0;
         if header.last {
             let invalidates = matches!(header.opcode, 4 | 6);
             command.complete = true;

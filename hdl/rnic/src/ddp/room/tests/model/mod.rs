@@ -1,9 +1,10 @@
 //! What the room must do, in plain integers, from the tables of ARCHITECTURE.md and `rnic_abi`.
-use crate::messages::{FPDU_CHECK, FPDU_HOST, PLACE_DISCARD, PLACE_HOST, PLACE_WRITE};
+use crate::messages::*;
 use rnic_abi::errors::StreamError::{self, *};
 use rnic_abi::{cqe, tables};
 use std::collections::HashMap;
 
+mod early;
 mod judge;
 mod rules;
 
@@ -12,11 +13,14 @@ mod rules;
 pub struct Record {
     pub kind: u64,
     pub connection: u64,
+    pub span: u64,
+    pub unproven: bool,
     pub sequence: u32,
     pub sequence_end: u32,
     pub ulpdu_length: u64,
     pub crc_good: bool,
     pub marker_good: bool,
+    pub marker_seen: bool,
     /// ULPDU_Length and up to 18 octets of ULPDU.
     pub header: [u8; 20],
     pub beats: u64,
@@ -56,6 +60,16 @@ pub struct Outcome {
     pub event: Option<Event>,
     pub counted: bool,
     pub error: u64,
+    /// The answer to an early FPDU.
+    pub early: Option<Early>,
+}
+
+/// An `EarlyResult` in plain integers, and the octets placed early, if it is good.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Early {
+    pub good: bool,
+    pub sequence_end: u32,
+    pub octets: Option<u64>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -95,6 +109,10 @@ pub struct Model {
     pool: HashMap<u64, (u64, u32)>,
     stags: HashMap<u64, (u32, u64)>,
     regions: HashMap<u64, Region>,
+    /// Records kept, by span.
+    spans: HashMap<u64, Vec<Record>>,
+    /// Span and end of the last early FPDU, if it was bad.
+    bad: Option<(u64, u32)>,
 }
 
 /// Numbers in network byte order.
