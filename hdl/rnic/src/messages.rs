@@ -113,7 +113,7 @@ pub struct PageChain {
 pub struct Accepted {
     /// Connection.
     pub connection: Bits<10>,
-    /// Sequence number of the first octet.
+    /// Sequence number of the first octet, with `early`.
     pub sequence: Bits<32>,
     /// First page of the frame that holds them.
     pub head_page: Bits<9>,

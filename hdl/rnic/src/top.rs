@@ -22,9 +22,11 @@ use crate::csr::room::Csr;
 use crate::ddp::room::DdpRoom;
 use crate::emit::{verilog_named, EmitError};
 use crate::front_end::{FrontEnd128, FrontEnd512, FrontEnd64};
-use crate::messages::{FpduEvent, Replay, SegmentEvent};
+use crate::messages::{FpduEvent, SegmentEvent};
 use crate::mpa::manager::StreamManager;
+use crate::mpa::replays::ReplayQueue;
 use crate::mpa::room::{MpaRoom128, MpaRoom512};
+use crate::mpa::settle::EarlySettle;
 use crate::packet::room::{Packet128, Packet512, Packet64};
 use crate::pcie::room::{PcieRoom128, PcieRoom512};
 use crate::placement::room::{PlacementRoom128, PlacementRoom512};
@@ -137,6 +139,8 @@ macro_rules! core {
             packet: $packet,
             tcp: TcpRoom,
             manager: StreamManager,
+            settle: EarlySettle,
+            replays: ReplayQueue,
             mpa: $mpa,
             ddp: DdpRoom,
             placement: $placement,
@@ -155,7 +159,6 @@ macro_rules! core {
             /// Every message crosses between rooms; events and counts wait here for one cycle, so
             /// that no room's path ends in another.
             counts_held: DFF<Bits<COUNTERS>>,
-            no_replay: Constant<Replay>,
         }
 
         impl Default for $name {
@@ -198,6 +201,8 @@ macro_rules! core {
                     packet: Default::default(),
                     tcp: Default::default(),
                     manager: Default::default(),
+                    settle: Default::default(),
+                    replays: Default::default(),
                     mpa: Default::default(),
                     ddp: Default::default(),
                     placement: Default::default(),
@@ -214,7 +219,6 @@ macro_rules! core {
                     refusals: Default::default(),
                     counts: Default::default(),
                     counts_held: Default::default(),
-                    no_replay: Constant::new(Replay::default()),
                 }
             }
         }
@@ -249,6 +253,8 @@ macro_rules! core {
                 self.packet.clock.next = self.clock.val();
                 self.tcp.clock.next = self.clock.val();
                 self.manager.clock.next = self.clock.val();
+                self.settle.clock.next = self.clock.val();
+                self.replays.clock.next = self.clock.val();
                 self.mpa.clock.next = self.clock.val();
                 self.ddp.clock.next = self.clock.val();
                 self.placement.clock.next = self.clock.val();
@@ -261,6 +267,8 @@ macro_rules! core {
                 self.packet.reset.next = self.reset.val();
                 self.tcp.reset.next = self.reset.val();
                 self.manager.reset.next = self.reset.val();
+                self.settle.reset.next = self.reset.val();
+                self.replays.reset.next = self.reset.val();
                 self.mpa.reset.next = self.reset.val();
                 self.ddp.reset.next = self.reset.val();
                 self.placement.reset.next = self.reset.val();
@@ -291,6 +299,7 @@ macro_rules! core {
                 self.manager.accepted_valid.next = self.tcp.accepted_valid.val();
                 self.tcp.accepted_ready.next = self.manager.accepted_ready.val();
                 self.tcp.key_free.next = self.manager.slot_free.val();
+                self.tcp.span_free.next = self.manager.span_free.val();
                 self.tcp.early_pages.next = self.csr.early_pages.val();
                 self.tcp.early_share.next = self.csr.early_share.val();
                 self.manager.host_frame.next = self.tcp.host_frame.val();
@@ -337,19 +346,35 @@ macro_rules! core {
                 self.packet.started_ready.next = self.mpa.started_ready.val();
                 self.packet.kill.next = self.mpa.kill.val();
                 self.packet.kill_tag.next = self.mpa.kill_tag.val();
-                self.manager.job_done.next = self.mpa.job_done.val();
-                self.manager.job_done_valid.next = self.mpa.job_done_valid.val();
-                self.mpa.job_done_ready.next = self.manager.job_done_ready.val();
+                self.settle.job_done.next = self.mpa.job_done.val();
+                self.settle.job_done_valid.next = self.mpa.job_done_valid.val();
+                self.mpa.job_done_ready.next = self.settle.job_done_ready.val();
+                self.manager.job_done.next = self.settle.done.val();
+                self.manager.job_done_valid.next = self.settle.done_valid.val();
+                self.settle.done_ready.next = self.manager.job_done_ready.val();
                 // MPA to DDP.
                 self.ddp.record.next = self.mpa.record.val();
                 self.ddp.record_valid.next = self.mpa.record_valid.val();
                 self.mpa.record_room.next = self.ddp.record_room.val();
                 self.ddp.fpdu_verdict.next = self.mpa.verdict.val();
                 self.ddp.fpdu_verdict_valid.next = self.mpa.verdict_valid.val();
-                // Nothing is placed early yet.
-                self.ddp.replay.next = self.no_replay.val();
-                self.ddp.replay_valid.next = false;
-                self.ddp.replayed_ready.next = true;
+                // What is placed beyond a gap: results, and replays in order.
+                self.settle.result.next = self.ddp.early_result.val();
+                self.settle.result_valid.next = self.ddp.early_result_valid.val();
+                self.settle.replayed.next = self.ddp.replayed.val();
+                self.settle.replayed_valid.next = self.ddp.replayed_valid.val();
+                self.ddp.replayed_ready.next = self.settle.replayed_ready.val();
+                self.replays.order.next = self.manager.order.val();
+                self.replays.order_valid.next = self.manager.order_valid.val();
+                self.replays.begun.next = self.mpa.begun.val();
+                self.replays.passed.next = self.mpa.record_valid.val();
+                self.manager.forget_room.next = self.replays.forget_room.val();
+                self.ddp.replay.next = self.replays.replay.val();
+                self.ddp.replay_valid.next = self.replays.replay_valid.val();
+                self.replays.replay_ready.next = self.ddp.replay_ready.val();
+                self.manager.span_back.next = self.settle.span_back.val();
+                self.manager.span_back_valid.next = self.settle.span_back_valid.val();
+                self.settle.span_back_ready.next = self.manager.span_back_ready.val();
                 self.manager.stopped.next = self.ddp.stopped.val();
                 self.manager.stopped_valid.next = self.ddp.stopped_valid.val();
                 self.ddp.stopped_ready.next = self.manager.stopped_ready.val();

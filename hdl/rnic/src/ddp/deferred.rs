@@ -222,7 +222,9 @@ impl Logic for DeferredRecords {
             }
             ReplayStep::Fault => {
                 self.offers.d.next = !self.offered_taken.val();
-                self.done.next = self.offered_taken.val();
+                if self.offered_taken.val() {
+                    self.step.d.next = ReplayStep::Done;
+                }
             }
             ReplayStep::Free => {
                 if self.lists.given.val() {

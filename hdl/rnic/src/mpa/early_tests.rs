@@ -4,11 +4,16 @@
 //! each stored octet, so that a job shows what it would read: it must be the positions that follow
 //! what was consumed, in order, each from the copy that was accepted. A page that goes back must
 //! hold no octet that is still to be read.
+//!
+//! Half of the streams have markers: what lies beyond a gap is read at once there, and the stub
+//! splitter places a part of it. That must not be read again; its records are delivered when the
+//! stream has come to it, or forgotten.
 use super::*;
 use crate::messages::JOB_STREAM;
-use crate::testkit::{lockstep, Random};
+use crate::testkit::{lockstep, settle, Random};
 use rnic_abi::limits::{PAGES, PAGE_OCTETS};
 use rnic_abi::tables;
+use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
 type Uut = StreamManager;
@@ -33,6 +38,22 @@ struct Stream {
     runs: Vec<Run>,
     job: Option<u64>,
     need: u64,
+    markers: bool,
+    /// Replays of it that have not ended.
+    replays: usize,
+    /// DDP was told that FPDU starts disagree.
+    faulty: bool,
+}
+
+/// A span: octets from `start` on; those before `placed` were placed.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    stream: usize,
+    start: u64,
+    placed: u64,
+    job: Option<u64>,
+    need: u64,
+    refused: bool,
 }
 
 /// A frame in packet memory: its pages, and what is accepted of it, by position.
@@ -55,18 +76,25 @@ struct Bench {
     new_links: VecDeque<(u64, u64, Option<u64>)>,
     messages: VecDeque<Accepted>,
     request: Option<(usize, TableRequest)>,
-    done: Option<(usize, JobDone)>,
+    /// Spans of which a job was seen, by number.
+    spans: BTreeMap<usize, Span>,
+    span_credits: i64,
+    /// What ended: jobs and replays, and numbers of spans whose records are gone.
+    done: Option<(Option<usize>, JobDone)>,
+    replayed: VecDeque<(usize, JobDone)>,
+    spans_back: VecDeque<u64>,
     stop: Option<usize>,
     table: Vec<FrameEntry>,
     links: Vec<usize>,
     credits: i64,
-    seen: [usize; 10],
+    seen: [usize; 15],
 }
 
 impl Bench {
     fn new() -> Self {
         let stream = |index: u64| Stream {
             number: index * 331 % 1024,
+            markers: index % 2 == 0,
             ..Stream::default()
         };
         Self {
@@ -78,6 +106,7 @@ impl Bench {
             table: vec![FrameEntry::default(); 1024],
             links: vec![0; 1024],
             credits: 64,
+            span_credits: 512,
             ..Self::default()
         }
     }
@@ -121,7 +150,7 @@ impl Bench {
         let (Some(&(first, _)), number) = (pieces.first(), stream.number) else {
             return;
         };
-        if self.credits < pieces.len() as i64 {
+        if self.credits < pieces.len() as i64 || self.span_credits < pieces.len() as i64 {
             return;
         }
         let early = first > stream.next;
@@ -135,6 +164,7 @@ impl Bench {
             let run_number = |at: Option<usize>| at.map_or(0, |at| stream.runs[at].number);
             let mut message = Accepted {
                 connection: number.into(),
+                sequence: (from & 0xffff_ffff).into(),
                 head_page: pages[0].into(),
                 tail_page: pages[pages.len() - 1].into(),
                 offset: (offset + from - left).into(),
@@ -178,6 +208,7 @@ impl Bench {
             if !early {
                 stream.next = end;
             }
+            self.span_credits -= i64::from(early && !message.has_left);
             let kind = 4 * usize::from(early) + 2 * usize::from(message.has_left);
             self.seen[kind + usize::from(message.has_right)] += 1;
             self.seen[2] += usize::from(count > 1 && at == 0);
@@ -201,14 +232,17 @@ impl Bench {
         if !stream.running || offered || stopping || self.free_pages.len() < 120 {
             return;
         }
-        let octets = match random.below(4) {
+        let mut octets = match random.below(4) {
             0 => 1 + random.below(40),
             1 => 1 + random.below(3000),
             _ => 1 + random.below(700),
         };
+        // Most FPDUs begin where a segment does, at a whole word.
+        let word = if random.chance(3, 4) { !3 } else { !0 };
+        octets = (octets & word).max(4);
         let room = stream.runs.len() < 16;
         let left = match random.below(4) {
-            0 | 1 if room => stream.next + 1 + random.below(2500),
+            0 | 1 if room => (stream.next + 4 + random.below(2500)) & word,
             2 => (stream.next + random.below(1500)).saturating_sub(700),
             _ => stream.next,
         };
@@ -219,28 +253,12 @@ impl Bench {
         self.arrive(index, left, left + octets, random);
     }
 
-    fn check_job(&mut self, job: &ReadJob, random: &Random) {
-        let number = job.connection.to_u64();
-        let found = self.streams.iter().position(|s| s.number == number);
-        let stream = &mut self.streams[found.expect("a stream of this test")];
-        assert_eq!(job.kind, JOB_STREAM, "{random}");
-        assert!(stream.job.is_none() && stream.running, "{random}");
-        assert_eq!(
-            job.sequence.to_u64(),
-            stream.consumed & 0xffff_ffff,
-            "{random}"
-        );
-        let octets = job.octets.to_u64();
-        assert!(
-            octets >= stream.need,
-            "{octets} of {}, {random}",
-            stream.need
-        );
+    /// The positions of a job, walked as the reader walks them; gives the one after the last.
+    fn walk_job(&self, job: &ReadJob, first: u64, random: &Random) -> u64 {
         let (mut page, mut slot) = (job.head_page.to_u64(), job.slot.index());
         let (mut offset, mut run) = (job.offset.to_u64(), job.run_octets.to_u64());
-        let mut position = stream.consumed;
-        let end = position + octets;
-        assert!(end <= stream.next, "octets not received, {random}");
+        let mut position = first;
+        let end = position + job.octets.to_u64();
         loop {
             for _ in 0..offset / PAGE_OCTETS as u64 {
                 page = self.page_links[page as usize];
@@ -263,29 +281,169 @@ impl Bench {
             run = self.table[slot].octets.to_u64();
         }
         assert_eq!(position, end, "a job ends where a run does, {random}");
-        stream.job = Some(octets);
+        end
+    }
+
+    fn check_job(&mut self, job: &ReadJob, random: &Random) {
+        let number = job.connection.to_u64();
+        let found = self.streams.iter().position(|s| s.number == number);
+        let index = found.expect("a stream of this test");
+        assert_eq!(job.kind, JOB_STREAM, "{random}");
+        assert!(self.streams[index].running, "{random}");
+        if job.early {
+            return self.check_early_job(index, job, random);
+        }
+        let stream = &self.streams[index];
+        let octets = job.octets.to_u64();
+        assert!(stream.job.is_none() && stream.replays == 0, "{random}");
+        assert_eq!(job.sequence, stream.consumed & 0xffff_ffff, "{random}");
+        assert!(
+            octets >= stream.need,
+            "{octets} of {}, {random}",
+            stream.need
+        );
+        let end = self.walk_job(job, stream.consumed, random);
+        assert!(end <= stream.next, "octets not received, {random}");
+        self.streams[index].job = Some(octets);
+    }
+
+    /// A job beyond a gap: of a new span it begins where the span does, at a whole word.
+    fn check_early_job(&mut self, index: usize, job: &ReadJob, random: &Random) {
+        let sequence = job.sequence.to_u64();
+        assert!(self.streams[index].markers, "{random}");
+        let new = Span {
+            stream: index,
+            start: sequence,
+            placed: sequence,
+            job: None,
+            need: 8,
+            refused: false,
+        };
+        let span = *self.spans.entry(job.span.index()).or_insert(new);
+        assert_eq!(span.stream, index, "{random}");
+        assert!(span.job.is_none() && !span.refused, "{span:?}, {random}");
+        assert_eq!(job.proven, span.placed > span.start, "{span:?}, {random}");
+        assert_eq!(sequence, span.placed, "{random}");
+        assert_eq!(job.phase, sequence / 4 % 128, "{random}");
+        assert_eq!(sequence % 4, 0, "{random}");
+        let octets = job.octets.to_u64();
+        assert!(octets >= span.need, "{octets} of {}, {random}", span.need);
+        self.walk_job(job, sequence, random);
+        self.spans.get_mut(&job.span.index()).expect("there").job = Some(octets);
+        self.seen[10] += 1;
     }
 
     /// The stub splitter ends a job: it takes a part of the octets, and asks for more.
     fn finish_job(&mut self, random: &mut Random) {
-        let open: Vec<usize> = (0..self.streams.len())
-            .filter(|&at| self.streams[at].job.is_some())
+        let streams = (0..self.streams.len()).filter(|&at| self.streams[at].job.is_some());
+        let spans = self.spans.iter().filter(|(_, span)| span.job.is_some());
+        let open: Vec<(Option<usize>, usize)> = streams
+            .map(|at| (Some(at), 0))
+            .chain(spans.map(|(number, _)| (None, *number)))
             .collect();
         if open.is_empty() || self.done.is_some() {
             return;
         }
-        let index = open[random.below(open.len() as u64) as usize];
+        let (of_stream, number) = open[random.below(open.len() as u64) as usize];
+        let index = of_stream.unwrap_or_else(|| self.spans[&number].stream);
+        let octets = match of_stream {
+            Some(index) => self.streams[index].job.expect("filtered"),
+            None => self.spans[&number].job.expect("filtered"),
+        };
+        let mut consumed = [octets, random.below(octets + 1)][random.below(2) as usize] & !3;
+        // FPDUs end where those placed begin; now and then they do not.
         let stream = &self.streams[index];
-        let octets = stream.job.expect("filtered");
-        let consumed = [octets, random.below(octets + 1)][random.below(2) as usize] & !3;
+        let next_placed = self.spans.values().any(|span| {
+            let follows = span.stream == index && span.placed > span.start;
+            follows && of_stream.is_some() && span.start == stream.consumed + octets
+        });
+        if next_placed && random.chance(15, 16) {
+            consumed = octets;
+        }
         let need = 1 + octets - consumed + random.below(900);
         let done = JobDone {
             connection: stream.number.into(),
             consumed: consumed.into(),
             need: need.into(),
+            early: of_stream.is_none(),
+            span: (number as u64).into(),
+            refused: of_stream.is_none() && random.chance(1, 8),
             ..JobDone::default()
         };
-        self.done = Some((index, done));
+        self.done = Some((of_stream, done));
+    }
+
+    /// A job, or a replay, has ended: the manager has been told.
+    fn job_is_done(&mut self, of_stream: Option<usize>, done: &JobDone) {
+        let consumed = done.consumed.to_u64();
+        if done.early {
+            let span = self.spans.get_mut(&done.span.index()).expect("a span");
+            span.job = None;
+            span.placed += consumed;
+            span.need = done.need.to_u64();
+            span.refused |= done.refused;
+            self.seen[11] += usize::from(consumed > 0);
+            return;
+        }
+        let stream = &mut self.streams[of_stream.expect("of a stream")];
+        stream.job = None;
+        stream.consumed += consumed;
+        stream.need = done.need.to_u64();
+    }
+
+    /// The manager says what becomes of a span's records.
+    fn take_order(&mut self, order: &Replay, random: &Random) {
+        let number = order.span.index();
+        let connection = order.connection.to_u64();
+        let index = self
+            .streams
+            .iter()
+            .position(|stream| stream.number == connection)
+            .expect("a stream of this test");
+        let kind = order.kind.to_u64();
+        self.seen[12 + kind as usize] += 1;
+        if kind == REPLAY_FORGET {
+            let span = self.spans.remove(&number).expect("a span");
+            assert!(
+                span.job.is_none() && span.placed > span.start,
+                "{span:?}, {random}"
+            );
+            return self.spans_back.push_back(number as u64);
+        }
+        let stream = &mut self.streams[index];
+        assert!(
+            stream.running && !stream.faulty && stream.job.is_none(),
+            "{random}"
+        );
+        stream.replays += 1;
+        if kind == REPLAY_DELIVER {
+            let span = self.spans.remove(&number).expect("a span");
+            assert!(
+                span.job.is_none() && span.placed > span.start,
+                "{span:?}, {random}"
+            );
+            assert_eq!(span.start, stream.consumed, "delivered in order, {random}");
+            stream.consumed = span.placed;
+            self.spans_back.push_back(number as u64);
+        } else {
+            assert_eq!(order.sequence, stream.consumed & 0xffff_ffff, "{random}");
+            stream.faulty = true;
+        }
+        let done = JobDone {
+            connection: connection.into(),
+            need: 8u64.into(),
+            ..JobDone::default()
+        };
+        self.replayed.push_back((index, done));
+    }
+
+    /// A span that has placed nothing is taken over without a word.
+    fn forget_unplaced(&mut self) {
+        let streams = &self.streams;
+        self.spans.retain(|_, span| {
+            let stream = &streams[span.stream];
+            span.placed > span.start || span.job.is_some() || span.start > stream.consumed
+        });
     }
 
     fn check_release(&mut self, chain: &PageChain, random: &Random) {
@@ -307,7 +465,15 @@ impl Bench {
                     .iter()
                     .any(|(from, to)| (from..to).contains(&position))
             };
-            let waits = |position: &&u64| is_kept(position) && **position >= stream.consumed;
+            let spans = &self.spans;
+            let is_placed = |position: u64| {
+                spans.values().any(|span| {
+                    span.stream == frame.stream && (span.start..span.placed).contains(&position)
+                })
+            };
+            let waits = |position: &&u64| {
+                is_kept(position) && **position >= stream.consumed && !is_placed(**position)
+            };
             let live = stream.running && !stream.stopped;
             assert!(
                 !live || held.iter().find(waits).is_none(),
@@ -355,7 +521,7 @@ impl Bench {
             operation: u64::from(operation).into(),
             table: u64::from(tables::MPA).into(),
             index: stream.number.into(),
-            data: Bits::default(),
+            data: Bits::default().replace_bit(32, stream.markers),
         };
         self.request = Some((index, request));
     }
@@ -364,11 +530,17 @@ impl Bench {
         let (index, request) = self.request.take().expect("done without a request");
         let stream = &mut self.streams[index];
         if request.operation == u64::from(tables::RELEASE) {
-            assert!(stream.job.is_none(), "released while a job is out");
+            let quiet = stream.job.is_none() && stream.replays == 0;
+            assert!(quiet, "released while a job is out");
+            let left = self.spans.values().filter(|span| span.stream == index);
+            let placed = left.filter(|span| span.placed > span.start || span.job.is_some());
+            assert_eq!(placed.count(), 0, "released with spans");
+            self.spans.retain(|_, span| span.stream != index);
             stream.running = false;
         } else {
             (stream.running, stream.stopped) = (true, false);
-            (stream.next, stream.consumed, stream.need) = (0, 0, 4);
+            (stream.next, stream.consumed, stream.faulty) = (0, 0, false);
+            stream.need = if stream.markers { 8 } else { 4 };
         }
     }
 }
@@ -382,6 +554,11 @@ fn drive(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random) {
         bench.links[uut.frame_link_index.val().index()] = uut.frame_link_next.val().index();
     }
     bench.credits += i64::from(uut.slot_free.val());
+    bench.span_credits += i64::from(uut.span_free.val());
+    if uut.order_valid.val() {
+        bench.take_order(&uut.order.val(), random);
+    }
+    uut.forget_room.next = random.chance(7, 8);
     uut.job_ready.next = random.chance(7, 8);
     uut.page_release_ready.next = random.chance(7, 8);
     if uut.page_release_valid.val() && uut.page_release_ready.next {
@@ -416,17 +593,34 @@ fn drive(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random) {
     if random.chance(1, 8) {
         bench.finish_job(random);
     }
+    if bench.done.is_none() && random.chance(1, 8) {
+        let ended = bench.replayed.pop_front();
+        bench.done = ended.map(|(index, done)| (Some(index), done));
+        if let Some((Some(index), _)) = bench.done {
+            bench.streams[index].replays -= 1;
+            if bench.streams[index].faulty && bench.stop.is_none() {
+                bench.streams[index].stopped = true;
+                bench.stop = Some(index);
+            }
+        }
+    }
     uut.job_done_valid.next = bench.done.is_some();
-    if let Some((index, message)) = bench.done {
+    if let Some((of_stream, message)) = bench.done {
         uut.job_done.next = message;
         if uut.job_done_ready.val() {
-            let stream = &mut bench.streams[index];
-            stream.job = None;
-            stream.consumed += message.consumed.to_u64();
-            stream.need = message.need.to_u64();
+            bench.job_is_done(of_stream, &message);
             bench.done = None;
         }
     }
+    uut.span_back_valid.next = !bench.spans_back.is_empty() && random.chance(1, 4);
+    if let Some(span) = bench.spans_back.front().copied() {
+        uut.span_back.next = span.into();
+        settle(uut);
+        if uut.span_back_valid.next && uut.span_back_ready.val() {
+            bench.spans_back.pop_front();
+        }
+    }
+    bench.forget_unplaced();
     if traffic && bench.stop.is_none() && bench.request.is_none() && random.chance(1, 400) {
         let index = random.below(bench.streams.len() as u64) as usize;
         let stream = &mut bench.streams[index];
@@ -477,6 +671,15 @@ fn octets_in_any_order_are_read_in_order_and_their_pages_go_back_once() {
         let waits = frame.kept.iter().any(|(_, to)| *to > stream.consumed);
         assert!(stream.running && waits, "kept for nothing: {frame:?}");
     }
+    let opened = bench
+        .streams
+        .iter()
+        .map(|stream| 2 * stream.runs.len() + 40);
+    let spans_out = 512 - bench.span_credits;
+    assert!(
+        spans_out <= opened.sum::<usize>() as i64,
+        "{spans_out} spans are out"
+    );
     let runs_left = bench.frames.iter().map(|frame| frame.kept.len() - 1);
     let keys_out = 64 - bench.credits;
     assert!(

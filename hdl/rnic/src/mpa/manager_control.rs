@@ -39,8 +39,9 @@
 //! has placed an FPDU is not, as an FPDU that reaches into another one is an error (MPA-055).
 //!
 //! A release that finds a job out is not taken: it marks the connection stopped, and comes again
-//! after a `job_done`. So does a span that is to go. A stopped stream keeps the spans that follow it
-//! until it is released.
+//! after a `job_done`; one that finds spans behind the stream comes again when they are gone. A span
+//! that is to go waits for its job likewise. A stopped stream keeps the spans that follow it until
+//! it is released.
 use super::context::{EarlyRun, EventKind, StreamContext};
 use super::inbox::StreamEvent;
 use crate::messages::{Accepted, JobDone};
@@ -405,7 +406,9 @@ impl Logic for ManagerControl {
                 self.state.d.next = ManagerState::Idle;
             }
             ManagerState::Settle => {
-                self.kind.d.next.clearing = self.kind.q.val().releasing & !self.current.val().busy;
+                self.kind.d.next.clearing = self.kind.q.val().releasing
+                    & !self.current.val().busy
+                    & !self.current.val().has_next;
                 self.state.d.next = ManagerState::Finish;
                 if !self.current.val().busy & !self.was_empty.val() {
                     self.state.d.next = ManagerState::Purge;

@@ -22,7 +22,7 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
     lockstep(
         "manager_control",
         ManagerControl::default(),
-        12_000,
+        24_000,
         |uut| &mut uut.clock,
         |uut, random| {
             settle(uut);
@@ -53,6 +53,7 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
             uut.popped.next.busy = random.chance(1, 4);
             uut.consumed.next = random.chance(1, 2);
             uut.drop_ready.next = random.chance(1, 2);
+            uut.forget_room.next = random.chance(1, 2);
             settle(uut);
             assert!(!(uut.append.val() && uut.drop_frame.val()), "{random}");
             let leaves = [
@@ -84,7 +85,7 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
             };
             let place = [0, 1, 2, 3, 4, 4, 4][kind];
             let current = uut.current.next;
-            let waits = EVENTS[kind] == StreamEvent::Release && current.busy;
+            let waits = EVENTS[kind] == StreamEvent::Release && (current.busy || current.has_next);
             assert_eq!(taken, usize::from(!waits), "{:?}, {random}", EVENTS[kind]);
             assert_eq!(takes[place], !waits, "{:?}, {random}", EVENTS[kind]);
             let arrived = uut.next_accepted.next;
@@ -101,5 +102,5 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
     );
     assert!(events.iter().all(|count| *count > 50), "{events:?}");
     assert!(purges > 50, "{purges} purges");
-    assert!(ways.iter().all(|count| *count > 20), "{ways:?}");
+    assert!(ways.iter().all(|count| *count > 10), "{ways:?}");
 }

@@ -123,7 +123,7 @@ fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
                 connection: random.wide(),
                 span: random.wide(),
             };
-            // Results are apart by six cycles, and none comes before the end of the job before.
+            // Results are apart by six cycles, and as far from the end of the job before.
             bench.since_result += 1;
             uut.result_valid.next = false;
             let own = bench.offered.as_ref().map_or(0, |job| job.results.len());
@@ -146,6 +146,7 @@ fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
             if uut.job_done_valid.next && uut.job_done_ready.val() {
                 let job = bench.offered.take().expect("offered");
                 if job.end.early {
+                    bench.since_result = 0;
                     bench.waiting.push_back(job.expected);
                 }
             }

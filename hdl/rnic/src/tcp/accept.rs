@@ -117,6 +117,8 @@ pub struct SegmentAcceptance {
     pub early_share: Signal<In, Bits<10>>,
     /// MPA is done with a run that was not the last one of its frame, for one cycle.
     pub key_free: Signal<In, Bit>,
+    /// MPA is done with a span.
+    pub span_free: Signal<In, Bit>,
     /// Table bus; the tables `TCP`, `EARLY` and `RANGE` are answered here.
     pub table_request: Signal<In, TableRequest>,
     /// The request stands.
@@ -194,6 +196,7 @@ impl Default for SegmentAcceptance {
             early_pages: Default::default(),
             early_share: Default::default(),
             key_free: Default::default(),
+            span_free: Default::default(),
             table_request: Default::default(),
             table_valid: Default::default(),
             table_done: Default::default(),
@@ -312,6 +315,7 @@ impl Logic for SegmentAcceptance {
         self.walk.early_pages.next = self.early_pages.val();
         self.walk.early_share.next = self.early_share.val();
         self.walk.key_free.next = self.key_free.val();
+        self.walk.span_free.next = self.span_free.val();
         self.walk.message_ready.next = self.accepted_out.s_ready.val();
         self.walk.peek.next = self.tables.peek.val();
         self.walk.peek_number.next = self.tables.peek_number.val();
@@ -331,6 +335,7 @@ impl Logic for SegmentAcceptance {
         self.message.next.tail_page = self.frame.val().tail_page;
         self.message.next.offset = self.judge.offset.val();
         self.message.next.octets = self.judge.octets.val();
+        self.message.next.sequence = 0.into();
         self.message.next.early = false;
         self.message.next.has_left = false;
         self.message.next.left = 0.into();

@@ -1,23 +1,17 @@
-//! Key credits: how many runs of new octets may still be sent of which another of the same frame
-//! follows.
+//! Credits: how many things may still be taken that MPA gives out, and gets back.
 //!
 //! | latency    | 1 cycle, `take` and `give` to `available`, a register                       |
 //! | throughput | one taken and one given back per cycle                                      |
-//! | units      | credits, `rnic_abi::limits::SHARED_RUNS` of them                            |
+//! | units      | credits, 2^A of them                                                        |
 //!
-//! MPA keeps a key for each such run until it is done with it; the credit makes sure that it has
-//! one. A credit given back that was never taken is ignored.
-use rnic_abi::limits::SHARED_RUNS;
+//! MPA keeps a key for each run of new octets of which another of the same frame follows, until it
+//! is done with it, and a span for each that lies beyond a gap and follows no other. The credit
+//! makes sure that it has one. A credit given back that was never taken is ignored.
 use rust_hdl::prelude::*;
 
-const _: () = assert!(
-    SHARED_RUNS == 64,
-    "bit 6 of the count says that all are taken"
-);
-
-/// Counts the credits that are out.
+/// Counts the credits that are out; `F = A + 1`.
 #[derive(LogicBlock)]
-pub struct KeyCredits {
+pub struct Credits<const A: usize, const F: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; no credit is out.
@@ -28,13 +22,14 @@ pub struct KeyCredits {
     pub take: Signal<In, Bit>,
     /// Gives one back.
     pub give: Signal<In, Bit>,
-    out: DFF<Bits<7>>,
-    out_now: Signal<Local, Bits<7>>,
-    one: Constant<Bits<7>>,
+    out: DFF<Bits<F>>,
+    out_now: Signal<Local, Bits<F>>,
+    one: Constant<Bits<F>>,
 }
 
-impl Default for KeyCredits {
+impl<const A: usize, const F: usize> Default for Credits<A, F> {
     fn default() -> Self {
+        assert!(F == A + 1, "Credits: F = {F} must be A + 1 with A = {A}");
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -48,12 +43,14 @@ impl Default for KeyCredits {
     }
 }
 
-impl Logic for KeyCredits {
+impl<const A: usize, const F: usize> Logic for Credits<A, F> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, out);
         self.out_now.next = self.out.q.val();
-        self.available.next = !self.out_now.val().get_bit(6);
+        for top in A..(A + 1) {
+            self.available.next = !self.out_now.val().get_bit(top);
+        }
         if self.take.val() {
             if !self.give.val() {
                 self.out.d.next = self.out.q.val() + self.one.val();
@@ -72,17 +69,19 @@ mod tests {
     use super::*;
     use crate::testkit::lockstep;
 
+    const CREDITS: usize = 64;
+
     #[test]
     fn a_credit_is_available_until_sixty_four_are_out() {
         let (mut cycle, mut out, mut all_out) = (0, 0, 0);
         lockstep(
-            "key_credits",
-            KeyCredits::default(),
+            "credits",
+            Credits::<6, 7>::default(),
             4_000,
             |uut| &mut uut.clock,
             |uut, random| {
-                assert_eq!(uut.available.val(), out < SHARED_RUNS, "{random}");
-                all_out += usize::from(out == SHARED_RUNS);
+                assert_eq!(uut.available.val(), out < CREDITS, "{random}");
+                all_out += usize::from(out == CREDITS);
                 let taking = (cycle / 200) % 2 == 0;
                 uut.reset.next = cycle == 2_111;
                 uut.take.next = uut.available.val() && random.chance(if taking { 7 } else { 2 }, 8);

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! | latency    | 2 cycles, range to flags (`measure` in the first); 1 cycle, `cursor` to     |
-//! |            | flags, `tail_octets` and `offset`                                           |
+//! |            | flags, `tail_octets`, `offset` and `sequence`                               |
 //! | throughput | one range per cycle                                                         |
 //! | units      | octets; sequence numbers modulo 2^32; all else are distances from rcv_nxt   |
 //!
@@ -53,6 +53,8 @@ pub struct PieceMeasure {
     pub tail_octets: Signal<Out, Bits<14>>,
     /// Place of cursor in the stored frame.
     pub offset: Signal<Out, Bits<14>>,
+    /// Sequence number of cursor.
+    pub sequence: Signal<Out, Bits<32>>,
     range_left: DFF<Bits<32>>,
     range_right: DFF<Bits<32>>,
     is_behind: DFF<Bit>,
@@ -63,6 +65,7 @@ pub struct PieceMeasure {
     piece_octets: DFF<Bits<14>>,
     rest_octets: DFF<Bits<14>>,
     place: DFF<Bits<14>>,
+    number: DFF<Bits<32>>,
     left_now: Signal<Local, Bits<32>>,
     right_now: Signal<Local, Bits<32>>,
     left_low: Signal<Local, Bits<14>>,
@@ -83,7 +86,15 @@ impl Logic for PieceMeasure {
             has_gap,
             is_inside
         );
-        dff_setup!(self, clock, has_overlap, piece_octets, rest_octets, place);
+        dff_setup!(
+            self,
+            clock,
+            has_overlap,
+            piece_octets,
+            rest_octets,
+            place,
+            number
+        );
         if self.measure.val() {
             self.range_left.d.next = self.range.val().left - self.rcv_nxt.val();
             self.range_right.d.next = self.range.val().right - self.rcv_nxt.val();
@@ -102,6 +113,8 @@ impl Logic for PieceMeasure {
         self.piece_octets.d.next = self.left_low.val() - self.cursor_low.val();
         self.rest_octets.d.next = self.edge_low.val() - self.cursor_low.val();
         self.place.d.next = self.origin.val() + self.cursor_low.val();
+        self.number.d.next = self.rcv_nxt.val() + self.cursor.val();
+        self.sequence.next = self.number.q.val();
         self.behind.next = self.is_behind.q.val();
         self.beyond.next = self.is_beyond.q.val();
         self.gap.next = self.has_gap.q.val();
@@ -178,6 +191,9 @@ mod tests {
                     assert_eq!(uut.octets.val(), low(left - cursor), "{context}");
                     assert_eq!(uut.tail_octets.val(), low(edge - cursor), "{context}");
                     assert_eq!(uut.offset.val(), low(origin + cursor), "{context}");
+                    let [.., rcv_nxt, _] = values;
+                    let sequence = (rcv_nxt + cursor) as u32;
+                    assert_eq!(uut.sequence.val(), u64::from(sequence), "{context}");
                 }
                 cycle += 1;
             },

@@ -65,6 +65,8 @@ pub struct TcpRoom {
     pub early_share: Signal<In, Bits<10>>,
     /// MPA is done with a run that was not the last one of its frame, for one cycle.
     pub key_free: Signal<In, Bit>,
+    /// MPA is done with a span.
+    pub span_free: Signal<In, Bit>,
     /// Table bus; tables `LOOKUP`, `TCP`, `EARLY` and `RANGE` are answered here.
     pub table_request: Signal<In, TableRequest>,
     /// The request stands.
@@ -119,6 +121,7 @@ impl Default for TcpRoom {
             early_pages: Default::default(),
             early_share: Default::default(),
             key_free: Default::default(),
+            span_free: Default::default(),
             table_request: Default::default(),
             table_valid: Default::default(),
             table_done: Default::default(),
@@ -213,6 +216,7 @@ impl Logic for TcpRoom {
         self.acceptance.early_pages.next = self.early_pages.val();
         self.acceptance.early_share.next = self.early_share.val();
         self.acceptance.key_free.next = self.key_free.val();
+        self.acceptance.span_free.next = self.span_free.val();
 
         // Table bus. LOOKUP: store, then wait for the frames that were here before.
         self.acceptance.table_request.next = self.table_request.val();

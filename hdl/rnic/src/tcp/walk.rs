@@ -25,7 +25,7 @@
 //!
 //! With `purge` each range of the connection is told and forgotten.
 use super::budget::EarlyBudget;
-use super::credits::KeyCredits;
+use super::credits::Credits;
 use super::list::RangeList;
 use super::piece::PieceMeasure;
 use super::records::{EarlyRange, TcpContext, WaitingFrame, WalkSegment};
@@ -86,6 +86,8 @@ pub struct RangeWalk {
     pub early_share: Signal<In, Bits<10>>,
     /// MPA is done with a run that was not the last one of its frame.
     pub key_free: Signal<In, Bit>,
+    /// MPA is done with a span.
+    pub span_free: Signal<In, Bit>,
     /// Table bus: read range `peek_number`; while no segment is here.
     pub peek: Signal<In, Bit>,
     /// See `peek`.
@@ -114,7 +116,8 @@ pub struct RangeWalk {
     piece: PieceMeasure,
     numbers: FreeNumbers<8, 9>,
     budget: EarlyBudget,
-    credits: KeyCredits,
+    credits: Credits<6, 7>,
+    span_credits: Credits<9, 10>,
     state: DFF<WalkState>,
     purging: DFF<Bit>,
     cursor: DFF<Bits<32>>,
@@ -136,6 +139,9 @@ pub struct RangeWalk {
     opens: Signal<Local, Bit>,
     tail: Signal<Local, Bit>,
     no_number: Signal<Local, Bit>,
+    // New octets before the first range touched begin a span of MPA's, and there is none.
+    leads: Signal<Local, Bit>,
+    no_span: Signal<Local, Bit>,
     forgets: Signal<Local, Bit>,
     count_now: Signal<Local, Bits<5>>,
     told: Signal<Local, Accepted>,
@@ -162,6 +168,7 @@ impl Default for RangeWalk {
             early_pages: Default::default(),
             early_share: Default::default(),
             key_free: Default::default(),
+            span_free: Default::default(),
             peek: Default::default(),
             peek_number: Default::default(),
             range: Default::default(),
@@ -179,6 +186,7 @@ impl Default for RangeWalk {
             numbers: Default::default(),
             budget: Default::default(),
             credits: Default::default(),
+            span_credits: Default::default(),
             state: Default::default(),
             purging: Default::default(),
             cursor: Default::default(),
@@ -197,6 +205,8 @@ impl Default for RangeWalk {
             opens: Default::default(),
             tail: Default::default(),
             no_number: Default::default(),
+            leads: Default::default(),
+            no_span: Default::default(),
             forgets: Default::default(),
             count_now: Default::default(),
             told: Default::default(),
@@ -243,14 +253,21 @@ impl Logic for RangeWalk {
         self.budget.early_pages.next = self.early_pages.val();
         self.budget.early_share.next = self.early_share.val();
         self.credits.give.next = self.key_free.val();
+        self.span_credits.clock.next = self.clock.val();
+        self.span_credits.reset.next = self.reset.val();
+        self.span_credits.give.next = self.span_free.val();
 
         // What the held range means, while it is decided on.
         self.deciding.next = (self.state.q.val() == WalkState::Decide) & !self.purging.q.val();
         self.touches.next =
             self.deciding.val() & !self.piece.behind.val() & !self.piece.beyond.val();
-        self.refuses.next = self.segment.val().early
+        self.leads.next =
+            self.segment.val().early & !self.list.touched.val() & self.piece.gap.val();
+        self.no_span.next = self.leads.val() & !self.span_credits.available.val();
+        self.refuses.next = (self.segment.val().early
             & !self.list.touched.val()
-            & (!self.budget.fits.val() | (!self.piece.gap.val() & !self.piece.ends_inside.val()));
+            & (!self.budget.fits.val() | (!self.piece.gap.val() & !self.piece.ends_inside.val())))
+            | self.no_span.val();
         self.merges.next = self.touches.val() & !self.refuses.val();
         self.goes_on.next = self.piece.ends_inside.val() & self.credits.available.val();
         self.ends_here.next =
@@ -258,7 +275,9 @@ impl Logic for RangeWalk {
         self.credits.take.next = self.merges.val() & self.piece.gap.val() & self.goes_on.val();
         // What lies behind all ranges, while it is sent.
         self.count_now.next = self.current.val().ranges;
-        self.no_number.next = self.count_now.val().get_bit(4) | !self.numbers.available.val();
+        self.no_number.next = self.count_now.val().get_bit(4)
+            | !self.numbers.available.val()
+            | !self.span_credits.available.val();
         self.opens.next = (self.state.q.val() == WalkState::Tail)
             & self.segment.val().early
             & !self.list.touched.val()
@@ -277,6 +296,7 @@ impl Logic for RangeWalk {
         self.list.store.next = self.state.q.val() == WalkState::Store;
         self.list.link.next = self.state.q.val() == WalkState::Link;
         self.numbers.take.next = self.opens.val();
+        self.span_credits.take.next = self.opens.val() | (self.merges.val() & self.leads.val());
         // A range is no more: in order, part of another one, or purged.
         self.forgets.next = (self.state.q.val() == WalkState::Decide) & self.purging.q.val();
         self.numbers.give.next = self.forgets.val()
@@ -290,6 +310,7 @@ impl Logic for RangeWalk {
 
         // The message: octets before the held range, behind all ranges, or a range that goes.
         self.told.next.connection = self.connection.val();
+        self.told.next.sequence = self.piece.sequence.val();
         self.told.next.head_page = self.frame.val().head_page;
         self.told.next.tail_page = self.frame.val().tail_page;
         self.told.next.offset = self.piece.offset.val();
@@ -364,6 +385,9 @@ impl Logic for RangeWalk {
                 } else if self.touches.val() & self.refuses.val() {
                     self.denied.d.next = true;
                     self.found.d.next = self.verdict_no_room.val();
+                    if self.no_span.val() & self.budget.fits.val() {
+                        self.found.d.next = self.verdict_no_range.val();
+                    }
                     if !self.piece.gap.val() & !self.piece.ends_inside.val() {
                         self.found.d.next = self.verdict_duplicate.val();
                     }

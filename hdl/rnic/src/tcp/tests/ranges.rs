@@ -179,6 +179,8 @@ impl Bench {
     /// One thing at a time: keys given back, then operations, then a frame.
     fn drive(&mut self, uut: &mut SegmentAcceptance, quiet: bool, random: &mut Random) {
         uut.key_free.next = false;
+        // Spans come back at once; a credit that was not taken is ignored.
+        uut.span_free.next = true;
         let leaves = uut.frame_ready.val();
         if self.frame.is_none() && self.request.is_none() {
             uut.early_pages.next = self.model.early_pages.into();
