@@ -22,7 +22,7 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
     lockstep(
         "manager_control",
         ManagerControl::default(),
-        24_000,
+        60_000,
         |uut| &mut uut.clock,
         |uut, random| {
             settle(uut);

@@ -79,6 +79,8 @@ pub struct EarlySettle {
     ended_owes_done: DFF<Bit>,
     ended_owes_span: DFF<Bit>,
     head: Signal<Local, JobDone>,
+    fpdus: Signal<Local, Bits<16>>,
+    has_fpdus: Signal<Local, Bit>,
     all_judged: Signal<Local, Bit>,
     beyond_octets: Signal<Local, Bits<32>>,
     is_fault: Signal<Local, Bit>,
@@ -124,6 +126,8 @@ impl Default for EarlySettle {
             ended_owes_done: Default::default(),
             ended_owes_span: Default::default(),
             head: Default::default(),
+            fpdus: Default::default(),
+            has_fpdus: Default::default(),
             all_judged: Default::default(),
             beyond_octets: Default::default(),
             is_fault: Default::default(),
@@ -166,13 +170,16 @@ impl Logic for EarlySettle {
                 self.failed.d.next = true;
             }
         }
-        self.all_judged.next =
-            !self.waiting.empty.val() & (self.judged.q.val() == self.head.val().fpdus);
+        // A job without FPDUs has no part in the sums, which may be those of a later one already.
+        self.fpdus.next = self.head.val().fpdus;
+        self.has_fpdus.next = self.fpdus.val().any();
+        self.all_judged.next = !self.waiting.empty.val()
+            & (!self.has_fpdus.val() | (self.judged.q.val() == self.fpdus.val()));
         self.complete.d.next = self.all_judged.val() & !self.complete.q.val();
         self.beyond.d.next = self.head.val().sequence_end - self.good_end.q.val();
         self.beyond_octets.next = self.beyond.q.val();
         self.waiting.read.next = self.complete.q.val();
-        if self.complete.q.val() {
+        if self.complete.q.val() & self.has_fpdus.val() {
             self.judged.d.next = 0.into();
             self.any_good.d.next = false;
             self.failed.d.next = false;
@@ -180,7 +187,7 @@ impl Logic for EarlySettle {
 
         // ... and what comes of them.
         self.sum.next = self.head.val();
-        if self.failed.q.val() {
+        if self.failed.q.val() & self.has_fpdus.val() {
             self.sum.next.refused = true;
             self.sum.next.consumed =
                 self.head.val().consumed - self.beyond_octets.val().get_bits::<18>(0);

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! | latency    | 2 cycles, range to flags (`measure` in the first); 1 cycle, `cursor` to     |
-//! |            | flags, `tail_octets`, `offset` and `sequence`                               |
+//! |            | flags, `tail_octets`, `offset`, `cursor_number`                               |
 //! | throughput | one range per cycle                                                         |
 //! | units      | octets; sequence numbers modulo 2^32; all else are distances from rcv_nxt   |
 //!
@@ -54,7 +54,7 @@ pub struct PieceMeasure {
     /// Place of cursor in the stored frame.
     pub offset: Signal<Out, Bits<14>>,
     /// Sequence number of cursor.
-    pub sequence: Signal<Out, Bits<32>>,
+    pub cursor_number: Signal<Out, Bits<32>>,
     range_left: DFF<Bits<32>>,
     range_right: DFF<Bits<32>>,
     is_behind: DFF<Bit>,
@@ -114,7 +114,7 @@ impl Logic for PieceMeasure {
         self.rest_octets.d.next = self.edge_low.val() - self.cursor_low.val();
         self.place.d.next = self.origin.val() + self.cursor_low.val();
         self.number.d.next = self.rcv_nxt.val() + self.cursor.val();
-        self.sequence.next = self.number.q.val();
+        self.cursor_number.next = self.number.q.val();
         self.behind.next = self.is_behind.q.val();
         self.beyond.next = self.is_beyond.q.val();
         self.gap.next = self.has_gap.q.val();
@@ -193,7 +193,7 @@ mod tests {
                     assert_eq!(uut.offset.val(), low(origin + cursor), "{context}");
                     let [.., rcv_nxt, _] = values;
                     let sequence = (rcv_nxt + cursor) as u32;
-                    assert_eq!(uut.sequence.val(), u64::from(sequence), "{context}");
+                    assert_eq!(uut.cursor_number.val(), u64::from(sequence), "{context}");
                 }
                 cycle += 1;
             },

@@ -310,7 +310,7 @@ impl Logic for RangeWalk {
 
         // The message: octets before the held range, behind all ranges, or a range that goes.
         self.told.next.connection = self.connection.val();
-        self.told.next.sequence = self.piece.sequence.val();
+        self.told.next.sequence = self.piece.cursor_number.val();
         self.told.next.head_page = self.frame.val().head_page;
         self.told.next.tail_page = self.frame.val().tail_page;
         self.told.next.offset = self.piece.offset.val();
