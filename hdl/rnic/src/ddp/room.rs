@@ -31,7 +31,7 @@ use crate::messages::{Replay, Replayed, TableRequest};
 use rust_hdl::prelude::*;
 
 /// DDP and RDMAP checks of received FPDUs.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct DdpRoom {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -111,59 +111,6 @@ pub struct DdpRoom {
     has_early: DFF<Bit>,
     has_kept: DFF<Bit>,
     told: Signal<Local, FpduEvent>,
-}
-
-impl Default for DdpRoom {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            record: Default::default(),
-            record_valid: Default::default(),
-            record_room: Default::default(),
-            fpdu_verdict: Default::default(),
-            fpdu_verdict_valid: Default::default(),
-            early_result: Default::default(),
-            early_result_valid: Default::default(),
-            early_octets: Default::default(),
-            early_octets_valid: Default::default(),
-            replay: Default::default(),
-            replay_valid: Default::default(),
-            replay_ready: Default::default(),
-            replayed: Default::default(),
-            replayed_valid: Default::default(),
-            replayed_ready: Default::default(),
-            command: Default::default(),
-            command_valid: Default::default(),
-            command_ready: Default::default(),
-            stopped: Default::default(),
-            stopped_valid: Default::default(),
-            stopped_ready: Default::default(),
-            fpdu_event: Default::default(),
-            fpdu_event_valid: Default::default(),
-            count_fpdu: Default::default(),
-            error_number: Default::default(),
-            error_valid: Default::default(),
-            table_request: Default::default(),
-            table_valid: Default::default(),
-            table_done: Default::default(),
-            table_data: Default::default(),
-            entrance: Default::default(),
-            verdicts: Default::default(),
-            sequencer: Default::default(),
-            checks: Default::default(),
-            compose: Default::default(),
-            deferred: Default::default(),
-            has_command: Default::default(),
-            has_stopped: Default::default(),
-            has_event: Default::default(),
-            counts: Default::default(),
-            has_error: Default::default(),
-            has_early: Default::default(),
-            has_kept: Default::default(),
-            told: Default::default(),
-        }
-    }
 }
 
 impl Logic for DdpRoom {

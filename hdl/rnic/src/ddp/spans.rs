@@ -108,6 +108,8 @@ pub struct SpanLists {
     read: Signal<Local, SpanList>,
     written: Signal<Local, SpanList>,
     gives: Signal<Local, Bit>,
+    // Places free but for the push of this cycle.
+    more: Signal<Local, Bits<10>>,
     one: Constant<Bits<9>>,
     one_record: Constant<Bits<10>>,
     last_place: Constant<Bits<9>>,
@@ -146,6 +148,7 @@ impl Default for SpanLists {
             read: Default::default(),
             written: Default::default(),
             gives: Default::default(),
+            more: Default::default(),
             one: Constant::new(1u64.into()),
             one_record: Constant::new(1u64.into()),
             last_place: Constant::new(PLACES.into()),
@@ -176,6 +179,7 @@ impl Logic for SpanLists {
             self.written.next.head = self.first.q.val();
         }
 
+        self.more.next = self.free.q.val();
         self.opened.next = false;
         self.followed.next = false;
         self.gives.next = false;
@@ -194,7 +198,7 @@ impl Logic for SpanLists {
                 self.first.d.next = 0.into();
                 self.last.d.next = self.last_place.val();
                 if self.sweep.q.val().all() {
-                    self.free.d.next = self.all_places.val();
+                    self.more.next = self.all_places.val();
                     self.work.d.next = ListWork::Rest;
                 }
             }
@@ -207,13 +211,13 @@ impl Logic for SpanLists {
                 } else if self.follow.val() {
                     self.links.read_address.next = self.follow_place.val();
                     self.work.d.next = ListWork::FetchNext;
-                } else if self.give.val() & !self.push.val() {
+                } else if self.give.val() {
                     self.gives.next = true;
                     self.links.write_enable.next = true;
                     self.links.write_address.next = self.last.q.val();
                     self.links.write_data.next = self.give_list.val().head;
                     self.last.d.next = self.give_list.val().tail;
-                    self.free.d.next = self.free.q.val() + self.give_list.val().records;
+                    self.more.next = self.free.q.val() + self.give_list.val().records;
                 }
             }
             ListWork::FetchPush => self.work.d.next = ListWork::Push,
@@ -245,10 +249,11 @@ impl Logic for SpanLists {
         self.spans.write_data.next = self.written.val();
 
         // A push counts at once, so that room is never promised twice.
+        self.free.d.next = self.more.val();
         if self.push.val() {
             self.has_push.d.next = true;
             self.held_span.d.next = self.push_span.val();
-            self.free.d.next = self.free.q.val() - self.one_record.val();
+            self.free.d.next = self.more.val() - self.one_record.val();
         }
         self.place.next = self.first.q.val();
         self.has_room.next = self.free.q.val().any();
