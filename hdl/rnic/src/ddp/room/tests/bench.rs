@@ -305,11 +305,8 @@ impl Bench {
         if self.uut.entrance.offered_taken.val() {
             let record = self.delivered.pop_front().expect("a record to deliver");
             self.inside.push_back(record);
-            let (replay, left) = self.replaying.front_mut().expect("a replay at hand");
+            let (_, left) = self.replaying.front_mut().expect("a replay at hand");
             *left -= 1;
-            if replay.kind == REPLAY_FAULT {
-                self.replaying.pop_front();
-            }
         }
         if !(self.uut.replay_valid.val() && self.uut.replay_ready.val()) {
             return;
