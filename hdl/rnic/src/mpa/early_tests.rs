@@ -651,7 +651,7 @@ fn drive(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random) {
 /// arrival, a stream is read in order, each octet from the copy that was accepted.
 #[test]
 fn octets_in_any_order_are_read_in_order_and_their_pages_go_back_once() {
-    const CYCLES: usize = 40_000;
+    const CYCLES: usize = 80_000;
     let mut bench = Bench::new();
     let mut cycle = 0;
     lockstep(
