@@ -474,7 +474,8 @@ impl Bench {
             let waits = |position: &&u64| {
                 is_kept(position) && **position >= stream.consumed && !is_placed(**position)
             };
-            let live = stream.running && !stream.stopped;
+            // A fault stops the stream at once; that DDP does so too is told later.
+            let live = stream.running && !stream.stopped && !stream.faulty;
             assert!(
                 !live || held.iter().find(waits).is_none(),
                 "page {page} goes with octets to come, {random}"
@@ -593,12 +594,12 @@ fn drive(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random) {
     if random.chance(1, 8) {
         bench.finish_job(random);
     }
-    if bench.done.is_none() && random.chance(1, 8) {
+    if bench.done.is_none() && bench.stop.is_none() && random.chance(1, 8) {
         let ended = bench.replayed.pop_front();
         bench.done = ended.map(|(index, done)| (Some(index), done));
         if let Some((Some(index), _)) = bench.done {
             bench.streams[index].replays -= 1;
-            if bench.streams[index].faulty && bench.stop.is_none() {
+            if bench.streams[index].faulty {
                 bench.streams[index].stopped = true;
                 bench.stop = Some(index);
             }
