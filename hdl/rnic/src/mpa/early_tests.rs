@@ -76,6 +76,8 @@ struct Bench {
     new_links: VecDeque<(u64, u64, Option<u64>)>,
     messages: VecDeque<Accepted>,
     request: Option<(usize, TableRequest)>,
+    /// The request stands on the bus.
+    requested: bool,
     /// Spans of which a job was seen, by number.
     spans: BTreeMap<usize, Span>,
     span_credits: i64,
@@ -498,9 +500,11 @@ impl Bench {
         let index = random.below(self.streams.len() as u64) as usize;
         let has_frames = self.frames.iter().any(|frame| frame.stream == index);
         let stream = &mut self.streams[index];
+        // A stream that was stopped shows little more.
+        let turns = if stream.stopped { 6 } else { 60 };
         let operation = match stream.running {
             false if !has_frames => tables::WRITE,
-            true if random.chance(1, 60) && self.stop != Some(index) => {
+            true if random.chance(1, turns) && self.stop != Some(index) => {
                 for run in stream.runs.drain(..) {
                     self.seen[8] += 1;
                     self.free_runs.push(run.number);
@@ -529,6 +533,7 @@ impl Bench {
 
     fn table_is_done(&mut self) {
         let (index, request) = self.request.take().expect("done without a request");
+        self.requested = false;
         let stream = &mut self.streams[index];
         if request.operation == u64::from(tables::RELEASE) {
             let quiet = stream.job.is_none() && stream.replays == 0;
@@ -642,7 +647,10 @@ fn drive(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random) {
     if traffic && clear && random.chance(1, 8) {
         bench.next_request(random);
     }
-    uut.table_valid.next = bench.request.is_some() && bench.messages.is_empty();
+    // What stands before the request must be in the queue when it comes, and then it holds.
+    let sent = bench.messages.is_empty() && !uut.accepted_valid.next;
+    bench.requested |= bench.request.is_some() && sent;
+    uut.table_valid.next = bench.requested;
     if let Some((_, request)) = &bench.request {
         uut.table_request.next = *request;
     }
