@@ -10,9 +10,11 @@ use rnic_testbench::fuzz::{Campaign, Case, Failure, Settings, Totals};
 use rnic_testbench::play::{play, DutKind, Options, PlayError, Report};
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{generate, Injected, IpFamily, Markers, Resend, Workload};
+use std::cell::RefCell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 
 /// Runs of a test at W = 64, and at W = 128.
 const RUNS: u64 = 20;
@@ -217,8 +219,17 @@ fn a_panic_is_a_failure_with_its_words() {
         let flows = capture::flows(capture, None);
         play(capture, &flows, &options, &ProgressBar::hidden())
     });
+    let heard = Rc::new(RefCell::new(Vec::new()));
+    let ears = Rc::clone(&heard);
+    campaign.listen(move |run, told| ears.borrow_mut().push((run, told.to_vec())));
     let failure = campaign.run(0).expect("no core is needed");
     let failure = failure.expect("it must panic");
+    let words = "panic: frame 37 is one too many".to_owned();
+    assert_eq!(
+        *heard.borrow(),
+        [(0, vec![words])],
+        "told before it is cut down"
+    );
     assert_eq!(failure.failing_frames, GUILTY);
     let capture = capture::read(&failure.capture).expect("a sound capture");
     assert_eq!(capture.frames.len(), GUILTY);

@@ -75,6 +75,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let progress = ProgressBar::new(runs.end - runs.start);
     let template = "{bar:40} {pos}/{len} runs, {msg} segments, {eta} left";
     progress.set_style(ProgressStyle::with_template(template)?);
+    let bar = progress.clone();
+    campaign.listen(move |run, told| {
+        let first = told.first().map_or("", String::as_str);
+        bar.suspend(|| eprintln!("run {run} of seed {seed} fails and is cut down: {first}"));
+    });
     let mut failures = Vec::new();
     for run in runs {
         let failure = campaign.run(run)?;

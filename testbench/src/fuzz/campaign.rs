@@ -74,6 +74,10 @@ pub enum FuzzError {
     },
 }
 
+/// Hears of a run that fails, and the first differences, before it is cut down: that takes as long
+/// as ten runs.
+pub type Listener = dyn Fn(u64, &[String]);
+
 /// Plays a capture and says what differs.
 pub type Player = dyn Fn(&Capture, &Options) -> Result<Report, PlayError>;
 
@@ -81,6 +85,7 @@ pub type Player = dyn Fn(&Capture, &Options) -> Result<Report, PlayError>;
 pub struct Campaign {
     settings: Settings,
     player: Box<Player>,
+    listener: Box<Listener>,
     /// Sums over the runs done.
     pub totals: Totals,
 }
@@ -110,8 +115,14 @@ impl Campaign {
         Self {
             settings,
             player: Box::new(player),
+            listener: Box::new(|_, _| {}),
             totals: Totals::default(),
         }
+    }
+
+    /// Tell `listener` of runs that fail.
+    pub fn listen(&mut self, listener: impl Fn(u64, &[String]) + 'static) {
+        self.listener = Box::new(listener);
     }
 
     /// Do run number `run`; what failed, if it failed.
@@ -135,6 +146,7 @@ impl Campaign {
         if played.mismatches == 0 {
             return Ok(None);
         }
+        (self.listener)(run, &played.told);
         self.cut_down(&capture, &options, run, &played).map(Some)
     }
 

@@ -28,7 +28,10 @@ const fn frame_cycles_min(width: usize) -> u64 {
 const PAUSE_STORED_FRAMES: u32 = 8;
 /// Cycles after which a pause ends in any case: the core then has to drop. Pages that wait for
 /// octets to come are not freed by waiting, so that an idle core ends it too.
-const PAUSE_CYCLES_MAX: usize = 200_000;
+const PAUSE_CYCLES_MAX: u64 = 200_000;
+/// Such pauses in a playback. In one of them the slowest host takes more than packet memory holds,
+/// so that a core that goes on needing them does not go on itself.
+const LONG_PAUSES_MAX: u32 = 8;
 
 /// The hardware under test.
 #[derive(Debug)]
@@ -36,8 +39,31 @@ pub struct Rtl {
     simulation: Rc<RefCell<Simulation>>,
     device: Device<SimBar, SimDma>,
     frame_cycles_min: u64,
+    pauses: Pauses,
     /// Taken from the completion queue, and not yet observed.
     completions: Vec<Completion>,
+}
+
+/// Pauses of the wire: a core that stalls must end a playback, not make it endless.
+#[derive(Debug, Default)]
+struct Pauses {
+    long: u32,
+}
+
+impl Pauses {
+    /// A pause of so many cycles has ended.
+    ///
+    /// # Panics
+    /// If too many have come to their limit.
+    fn ended(&mut self, cycles: u64, now: u64) {
+        self.long += u32::from(cycles >= PAUSE_CYCLES_MAX);
+        assert!(
+            self.long <= LONG_PAUSES_MAX,
+            "the core stalls: by cycle {now} the wire has paused {} times for {PAUSE_CYCLES_MAX} \
+             cycles, and packet memory has not made room",
+            self.long
+        );
+    }
 }
 
 /// How to run it.
@@ -88,6 +114,7 @@ impl Rtl {
             simulation,
             device,
             frame_cycles_min: frame_cycles_min(options.width),
+            pauses: Pauses::default(),
             completions: Vec::new(),
         })
     }
@@ -162,14 +189,17 @@ impl Dut for Rtl {
         }
         // A capture does not tell when its sender would have been slowed down; the wire pauses, so
         // that what is played does not depend on how fast the host side is.
-        for _ in 0..PAUSE_CYCLES_MAX {
+        let start = simulation.now();
+        while simulation.now() - start < PAUSE_CYCLES_MAX {
             let has_pages = simulation.free_pages() >= PAUSE_FREE_PAGES || simulation.is_idle();
             if has_pages && simulation.stored_frames() <= PAUSE_STORED_FRAMES {
                 break;
             }
             simulation.step();
         }
+        let now = simulation.now();
         drop(simulation);
+        self.pauses.ended(now - start, now);
         self.take_completions();
     }
 
@@ -228,5 +258,30 @@ impl Dut for Rtl {
 
     fn set_traced(&mut self, traced: bool) {
         self.simulation.borrow_mut().set_traced(traced);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_host_makes_no_stall() {
+        let mut pauses = Pauses::default();
+        for _ in 0..10_000 {
+            pauses.ended(PAUSE_CYCLES_MAX - 1, 7);
+        }
+        for _ in 0..LONG_PAUSES_MAX {
+            pauses.ended(PAUSE_CYCLES_MAX, 7);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "the core stalls: by cycle 7 the wire has paused 9 times")]
+    fn a_core_that_never_makes_room_ends_the_playback() {
+        let mut pauses = Pauses::default();
+        for _ in 0..=LONG_PAUSES_MAX {
+            pauses.ended(PAUSE_CYCLES_MAX, 7);
+        }
     }
 }
