@@ -210,10 +210,10 @@ impl Core {
     }
 
     /// The words of this cycle's FPDU event, in the order of `ports::outputs`.
-    pub fn fpdu_event(&self) -> Option<[u32; 7]> {
+    pub fn fpdu_event(&self) -> Option<[u32; 8]> {
         let at = self.at.fpdu_event;
         (self.outputs[self.at.fpdu_event_valid] != 0)
-            .then(|| self.outputs[at..at + 7].try_into().expect("seven words"))
+            .then(|| self.outputs[at..at + 8].try_into().expect("eight words"))
     }
 }
 

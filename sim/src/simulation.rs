@@ -316,6 +316,7 @@ impl Simulation {
                 error: words[3] as u8,
                 opcode: (words[5] != 0).then_some(words[4] as u8),
                 placed_octets: words[6] as u16,
+                placed_early: words[7] != 0,
             });
         }
     }

@@ -49,4 +49,6 @@ pub struct FpduTrace {
     pub opcode: Option<u8>,
     /// Octets placed in memory.
     pub placed_octets: u16,
+    /// They were placed while octets before the FPDU were still missing.
+    pub placed_early: bool,
 }

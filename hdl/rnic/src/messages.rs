@@ -429,4 +429,6 @@ pub struct FpduEvent {
     pub opcode_valid: Bit,
     /// Octets placed in memory.
     pub placed_octets: Bits<16>,
+    /// They were placed while octets before the FPDU were still missing.
+    pub placed_early: Bit,
 }

@@ -135,6 +135,8 @@ macro_rules! core {
             pub fpdu_event_opcode_valid: Signal<Out, Bit>,
             /// Octets placed.
             pub fpdu_event_placed_octets: Signal<Out, Bits<16>>,
+            /// They were placed while octets before the FPDU were still missing.
+            pub fpdu_event_placed_early: Signal<Out, Bit>,
             front_end: $front_end,
             packet: $packet,
             tcp: TcpRoom,
@@ -197,6 +199,7 @@ macro_rules! core {
                     fpdu_event_opcode: Default::default(),
                     fpdu_event_opcode_valid: Default::default(),
                     fpdu_event_placed_octets: Default::default(),
+                    fpdu_event_placed_early: Default::default(),
                     front_end: Default::default(),
                     packet: Default::default(),
                     tcp: Default::default(),
@@ -519,6 +522,7 @@ macro_rules! core {
                 self.fpdu_event_opcode.next = self.fpdu_event.val().opcode;
                 self.fpdu_event_opcode_valid.next = self.fpdu_event.val().opcode_valid;
                 self.fpdu_event_placed_octets.next = self.fpdu_event.val().placed_octets;
+                self.fpdu_event_placed_early.next = self.fpdu_event.val().placed_early;
             }
         }
     };

@@ -243,6 +243,8 @@ impl Model {
                 .placement
                 .as_ref()
                 .map_or(0, |(_, data)| data.len() as u16),
+            // It places what is in order.
+            placed_early: false,
         });
         self.apply(connection, fpdu, outcome);
     }

@@ -19,4 +19,4 @@ pub mod regions;
 
 pub use dut::{DutKind, PlayError};
 pub use player::{play, Options};
-pub use report::Report;
+pub use report::{FlowReport, Report};

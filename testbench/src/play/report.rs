@@ -251,7 +251,7 @@ fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
         crc_errors: tally.crc_errors,
         opcodes: opcodes(&tally.opcodes),
         placed_octets: tally.placed_octets,
-        placed_out_of_order_octets: 0,
+        placed_out_of_order_octets: tally.placed_early_octets,
         peak_pages: tally.peak_pages,
         regions: regions(tally),
         receives: receives(tally),

@@ -71,6 +71,8 @@ pub struct FlowTally {
     pub opcodes: [u64; 16],
     /// Octets placed.
     pub placed_octets: u64,
+    /// Those of them that were placed while octets before their FPDU were still missing.
+    pub placed_early_octets: u64,
     /// Most pages of packet memory in use while the flow was played.
     pub peak_pages: u32,
     /// Why it stopped.
@@ -273,13 +275,20 @@ impl FlowTally {
             self.opcodes[usize::from(opcode & 0xf)] += 1;
         }
         self.placed_octets += u64::from(fpdu.placed_octets);
+        if fpdu.placed_early {
+            self.placed_early_octets += u64::from(fpdu.placed_octets);
+        }
         if let Some(&error) = error {
             self.stop.get_or_insert(Stop {
                 error,
                 sequence: fpdu.sequence,
             });
         }
-        self.fpdu_traces.push(*fpdu);
+        // When an FPDU is placed is the receiver's business: what is told of it is compared.
+        self.fpdu_traces.push(FpduTrace {
+            placed_early: false,
+            ..*fpdu
+        });
     }
 
     /// Segments with one verdict.

@@ -90,6 +90,7 @@ pub struct CommandCompose {
     response_kind: Constant<Bits<32>>,
     fpdu_check: Constant<Bits<3>>,
     fpdu_host: Constant<Bits<3>>,
+    fpdu_deliver: Constant<Bits<3>>,
     place_discard: Constant<Bits<2>>,
     place_write: Constant<Bits<2>>,
     place_host: Constant<Bits<2>>,
@@ -126,6 +127,7 @@ impl Default for CommandCompose {
             response_kind: Constant::new(LiteralType::from(KIND_READ_RESPONSE).into()),
             fpdu_check: Constant::new(FPDU_CHECK.into()),
             fpdu_host: Constant::new(FPDU_HOST.into()),
+            fpdu_deliver: Constant::new(FPDU_DELIVER.into()),
             place_discard: Constant::new(PLACE_DISCARD.into()),
             place_write: Constant::new(PLACE_WRITE.into()),
             place_host: Constant::new(PLACE_HOST.into()),
@@ -224,6 +226,7 @@ impl Logic for CommandCompose {
         self.event_now.next.opcode = self.opcode.val();
         self.event_now.next.opcode_valid = self.verdict.val().known;
         self.event_now.next.placed_octets = self.placed.val();
+        self.event_now.next.placed_early = self.record.val().kind == self.fpdu_deliver.val();
         if self.load.val() {
             self.held_command.d.next = self.now.val();
             self.held_event.d.next = self.event_now.val();

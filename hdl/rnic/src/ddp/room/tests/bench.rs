@@ -487,6 +487,7 @@ impl Bench {
             opcode: event.opcode.to_u64(),
             opcode_valid: event.opcode_valid,
             placed_octets: event.placed_octets.to_u64(),
+            placed_early: event.placed_early,
         }
     }
 }

@@ -53,6 +53,7 @@ impl Model {
             opcode: header.as_ref().map_or(0, |header| header.opcode),
             opcode_valid: header.is_ok(),
             placed_octets: 0,
+            placed_early: record.kind == FPDU_DELIVER,
         };
         if error != 0 {
             self.stop(record, &header, error, &mut command);

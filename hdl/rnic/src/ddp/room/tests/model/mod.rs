@@ -50,6 +50,7 @@ pub struct Event {
     pub opcode: u64,
     pub opcode_valid: bool,
     pub placed_octets: u64,
+    pub placed_early: bool,
 }
 
 /// All that the room says of one record.
