@@ -101,4 +101,6 @@ pub struct EventKind {
     pub joining: Bit,
     /// An early run that nobody waits for goes.
     pub dropping_run: Bit,
+    /// TCP asks for what is unfinished.
+    pub asking: Bit,
 }

@@ -148,6 +148,7 @@ impl Bench {
                 first: at == 0,
                 last: at == count - 1,
                 purges: false,
+                asks: false,
             };
             let end = right_run.map_or(to, |at| stream.runs[at].right);
             match (early, left_run, right_run) {

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Enters: [`Accepted`] octets and [`HostFrame`]s, each frame once. Leaves: [`ReadJob`]s, and each
-//! page of a stream frame once, in [`PageChain`]s to release. Pages of a host frame are given back
-//! by placement.
+//! page of a stream frame once, in [`PageChain`]s to release, and one [`Unfinished`] for each
+//! message that asks for it. Pages of a host frame are given back by placement.
 //!
 //! | latency    | 5 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
 //! | throughput | an accepted message per 4 cycles, a `job_done` per 5 and 2 more for each    |
@@ -45,7 +45,7 @@ use super::manager_control::ManagerControl;
 use super::slots::FreeSlots;
 use super::stream_update::StreamUpdate;
 use crate::common::ram::SdpRam;
-use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
+use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest, Unfinished};
 use crate::packet::types::FrameEntry;
 use rust_hdl::prelude::*;
 
@@ -124,6 +124,10 @@ pub struct StreamManager {
     pub table_data: Signal<Out, Bits<128>>,
     /// A slot of a frame that holds several runs is free again; one cycle.
     pub slot_free: Signal<Out, Bit>,
+    /// What TCP asked for.
+    pub unfinished: Signal<Out, Unfinished>,
+    /// `unfinished` counts; one cycle.
+    pub unfinished_valid: Signal<Out, Bit>,
     inbox: ManagerInbox,
     contexts: SdpRam<StreamContext, 10>,
     control: ManagerControl,
@@ -142,6 +146,9 @@ pub struct StreamManager {
     own_slot: Signal<Local, Bit>,
     kind: Signal<Local, EventKind>,
     returned: DFF<Bit>,
+    answer: DFF<Unfinished>,
+    answer_valid: DFF<Bit>,
+    waiting: Signal<Local, Bits<18>>,
     // The context that is written, from registers. An event of the same connection that is taken in
     // that cycle gets it from here.
     writing: DFF<Bit>,
@@ -153,7 +160,7 @@ pub struct StreamManager {
 impl Logic for StreamManager {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, returned);
+        dff_setup!(self, clock, returned, answer, answer_valid);
         dff_setup!(self, clock, writing, written_connection, written, forwards);
         // What is at hand.
         self.kind.next = self.control.at_hand.val();
@@ -323,6 +330,16 @@ impl Logic for StreamManager {
         self.returned.d.next = self.queue.slot_free_valid.val()
             | (self.own_slot.val() & self.control.drop_frame.val() & self.queue.drop_ready.val());
         self.slot_free.next = self.returned.q.val();
+
+        // What is unfinished. Eight octets show an FPDU's length, whether a marker leads it or not.
+        self.waiting.next = self.stream.current.val().avail;
+        self.answer.d.next.busy = self.stream.current.val().busy;
+        self.answer.d.next.empty = !self.waiting.val().any();
+        self.answer.d.next.known = self.waiting.val().get_bits::<15>(3).any();
+        self.answer.d.next.missing = self.stream.current.val().missing;
+        self.answer_valid.d.next = self.control.answer.val() & !self.reset.val();
+        self.unfinished.next = self.answer.q.val();
+        self.unfinished_valid.next = self.answer_valid.q.val();
 
         // Jobs out.
         self.jobs.clock.next = self.clock.val();

@@ -6,6 +6,7 @@
 //!                           +-> Gather -> Sum -> Accept -> Join --> Idle   (a gap closes)
 //!                           +-> LeftLoad -> EarlyAppend ( -> EarlyJoin ) -> EarlyWrite -> Idle
 //!                           +-> RunPurge -> RunConsume -----------> Idle   (nobody waits for it)
+//!                           +-> Answer ---------------------------> Idle   (TCP asks)
 //!                           +-> Consume ------------> Finish -----> Idle
 //!                           |    ^  | of a stopped      ^
 //!                           |    |  v connection        |
@@ -17,7 +18,7 @@
 //! | enters     | the next event, and what the blocks beside find out about it                |
 //! | leaves     | the event, decoded, and what each of its steps does                         |
 //! | latency    | `next_event` to its `take_*`: accepted octets 3 cycles, 6 where they close  |
-//! |            | a gap, 6 or 7 where they lie beyond one; a `job_done` 3 and                 |
+//! |            | a gap, 6 or 7 where they lie beyond one; a question 3; a `job_done` 3 and   |
 //! |            | what the frame queue takes, a host frame or a start 1, a stop or release 4, |
 //! |            | and 1 and the frame queue's where octets are queued                         |
 //! | throughput | one event at a time: a context is written back before the next one is read  |
@@ -61,6 +62,8 @@ pub enum ManagerState {
     RunPurge,
     /// The frame queue gives them back.
     RunConsume,
+    /// TCP is told what is unfinished.
+    Answer,
     /// A stop or a release looks at what the connection holds.
     Settle,
     /// All that the connection holds is to be consumed.
@@ -124,6 +127,8 @@ pub struct ManagerControl {
     pub load_left: Signal<Out, Bit>,
     /// The accepted frame was queued: the slot that it took is gone.
     pub frame_kept: Signal<Out, Bit>,
+    /// `current` is the answer to what TCP asked.
+    pub answer: Signal<Out, Bit>,
     /// An early run is written.
     pub write_run: Signal<Out, Bit>,
     /// All octets of the early run that was read are to be consumed.
@@ -180,6 +185,7 @@ impl Logic for ManagerControl {
         self.idle.next = self.state.q.val() == ManagerState::Idle;
         self.load_right.next = self.state.q.val() == ManagerState::Load;
         self.load_left.next = self.state.q.val() == ManagerState::LeftLoad;
+        self.answer.next = self.state.q.val() == ManagerState::Answer;
         self.write_run.next = self.state.q.val() == ManagerState::EarlyWrite;
         self.purge_run.next = self.state.q.val() == ManagerState::RunPurge;
         self.write_context.next = false;
@@ -193,6 +199,7 @@ impl Logic for ManagerControl {
                 self.kind.d.next.early = self.next_accepted.val().early;
                 self.kind.d.next.joining = self.next_accepted.val().has_right;
                 self.kind.d.next.dropping_run = self.next_accepted.val().purges;
+                self.kind.d.next.asking = self.next_accepted.val().asks;
                 self.kind.d.next.finishing = self.next_event.val() == StreamEvent::JobDone;
                 self.kind.d.next.starting = self.next_event.val() == StreamEvent::Start;
                 self.kind.d.next.hosting = self.next_event.val() == StreamEvent::Host;
@@ -216,7 +223,9 @@ impl Logic for ManagerControl {
                 }
                 if self.kind.q.val().accepting {
                     self.state.d.next = ManagerState::Accept;
-                    if self.kind.q.val().dropping_run {
+                    if self.kind.q.val().asking {
+                        self.state.d.next = ManagerState::Answer;
+                    } else if self.kind.q.val().dropping_run {
                         self.state.d.next = ManagerState::RunPurge;
                     } else if self.kind.q.val().early {
                         self.state.d.next = ManagerState::LeftLoad;
@@ -263,6 +272,10 @@ impl Logic for ManagerControl {
                 self.state.d.next = ManagerState::EarlyWrite;
             }
             ManagerState::EarlyWrite => {
+                self.frame_done.next = true;
+                self.state.d.next = ManagerState::Idle;
+            }
+            ManagerState::Answer => {
                 self.frame_done.next = true;
                 self.state.d.next = ManagerState::Idle;
             }

@@ -303,6 +303,7 @@ impl Logic for RangeWalk {
         self.told.next.first = !self.sent.q.val();
         self.told.next.last = !self.goes_on.val();
         self.told.next.purges = self.purging.q.val();
+        self.told.next.asks = false;
         if self.state.q.val() == WalkState::Tail {
             self.told.next.octets = self.piece.tail_octets.val();
             self.told.next.has_right = false;
