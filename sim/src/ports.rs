@@ -101,3 +101,45 @@ pub fn offset(ports: &[Port], name: &str) -> usize {
 pub fn words(ports: &[Port]) -> usize {
     ports.iter().map(Port::words).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The wrapper would cut a port that stands here too narrow without a word.
+    #[test]
+    fn every_port_is_as_wide_as_the_core_has_it() {
+        for width in [64, 128, 512] {
+            let verilog = rnic_hdl::top::verilog(width).expect("the core passes its lint");
+            let (top, _) = verilog
+                .split_once("// Stub signals")
+                .expect("a core of rooms");
+            let mut declared = 0;
+            for line in top.lines().map(str::trim) {
+                let Some(rest) = ["input wire", "output reg", "output wire"]
+                    .iter()
+                    .find_map(|direction| line.strip_prefix(direction))
+                else {
+                    continue;
+                };
+                let rest = rest.trim().trim_end_matches(';');
+                let (bits, name) = match rest.strip_prefix('[') {
+                    Some(ranged) => {
+                        let (range, name) = ranged.split_once(']').expect("a range ends");
+                        let high = range.strip_suffix(":0").expect("down to bit 0");
+                        (1 + high.parse::<usize>().expect("a number"), name.trim())
+                    }
+                    None => (1, rest),
+                };
+                if name == "clock" {
+                    continue;
+                }
+                let known = inputs(width).into_iter().chain(outputs(width));
+                let port = known.into_iter().find(|port| port.name == name);
+                assert_eq!(port.map(|port| port.bits), Some(bits), "{width}: {name}");
+                declared += 1;
+            }
+            assert_eq!(declared, inputs(width).len() + outputs(width).len());
+        }
+    }
+}

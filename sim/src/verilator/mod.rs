@@ -5,6 +5,7 @@
 
 mod ffi;
 mod shim;
+mod wrapper;
 mod build;
 
 pub use build::{build, verilator_root, workspace_root, Options};

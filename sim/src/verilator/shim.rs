@@ -60,12 +60,13 @@ fn cycle(text: &mut String, inputs: &[Port], outputs: &[Port], trace: bool) {
         assign_input(text, port, word);
         word += port.words();
     }
-    text.push_str("  m->clock = 0; m->eval();\n");
+    // The rising edge ends the cycle before and begins this one (wrapper.rs).
+    text.push_str("  m->clock = 1; m->eval();\n");
     if trace {
         text.push_str("  if (traced && h->trace) h->trace->dump(h->time);\n");
     }
     copy_outputs(text, outputs);
-    text.push_str("  m->clock = 1; m->eval();\n");
+    text.push_str("  m->clock = 0; m->eval();\n");
     if trace {
         text.push_str("  if (traced && h->trace) h->trace->dump(h->time + 1);\n  h->time += 2;\n");
     }
@@ -85,7 +86,7 @@ fn replay(text: &mut String, inputs: &[Port]) {
     }
     writeln!(
         text,
-        "  m->clock = 0; m->eval(); m->clock = 1; m->eval(); in += {word};\n  }}\n}}"
+        "  m->clock = 1; m->eval(); m->clock = 0; m->eval(); in += {word};\n  }}\n}}"
     )
     .expect("writing to a string");
 }
