@@ -172,7 +172,7 @@ fn link(work: &Path, trace: bool) -> Result<(), SimError> {
         .arg(include.join("vltstd"));
     command.args(["obj/libVrnic.a", "obj/libverilated.a", "-lpthread"]);
     if trace {
-        command.arg("-lz");
+        command.args(["-llz4", "-lz"]);
     }
     run("g++", command, work)
 }
