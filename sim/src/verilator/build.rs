@@ -94,7 +94,8 @@ const MODEL_FLAGS: &str = "-O2 -march=native";
 const SLOW_FLAGS: &str = "-O0";
 const COMMON_FLAGS: &str = "-fPIC -std=c++17";
 
-/// What the machine's processor can do: code made for another one is not found in its place.
+/// What the machine's processor can do. Part of a library's name, as `-march=native` makes code
+/// that another processor may not run.
 fn processor() -> String {
     let known = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let features = |line: &&str| line.starts_with("flags") || line.starts_with("Features");
