@@ -16,8 +16,8 @@
 //! page of a stream frame once, in [`PageChain`]s to release. Pages of a host frame are given back
 //! by placement.
 //!
-//! | latency    | 5 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
-//! | throughput | an accepted message per 4 cycles, a `job_done` per 5 and 2 more for each    |
+//! | latency    | 6 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
+//! | throughput | an accepted message per 5 cycles, a `job_done` per 6 and 2 more for each    |
 //! |            | frame that it passes into, a host frame per 2; where a frame gives back a   |
 //! |            | part of its pages, 1 more and 2 for each link followed (11 links at most)   |
 //! | units      | octets; page numbers; `phase` in words                                      |
@@ -141,19 +141,18 @@ pub struct StreamManager {
     own_slot: Signal<Local, Bit>,
     kind: Signal<Local, EventKind>,
     returned: DFF<Bit>,
-    // The context that is written, from registers. An event of the same connection that is taken in
-    // that cycle gets it from here.
+    // The context that is written, from registers: in the cycle in which the next event is taken,
+    // one before its context is read.
     writing: DFF<Bit>,
     written_connection: DFF<Bits<10>>,
     written: DFF<StreamContext>,
-    forwards: DFF<Bit>,
 }
 
 impl Logic for StreamManager {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, returned);
-        dff_setup!(self, clock, writing, written_connection, written, forwards);
+        dff_setup!(self, clock, writing, written_connection, written);
         // What is at hand.
         self.kind.next = self.control.at_hand.val();
         self.right_run.next = self.runs.right_run.val();
@@ -212,11 +211,8 @@ impl Logic for StreamManager {
 
         // The context: read, changed, written.
         self.contexts.clock.next = self.clock.val();
-        // While an event is at hand its context stays at the RAM's output.
+        // From a register: an event at hand keeps its context at the RAM's output.
         self.contexts.read_address.next = self.control.connection.val();
-        if self.control.idle.val() {
-            self.contexts.read_address.next = self.inbox.connection.val();
-        }
         self.writing.d.next = self.control.write_context.val() & !self.reset.val();
         self.written_connection.d.next = self.control.connection.val();
         if self.control.write_context.val() {
@@ -225,14 +221,7 @@ impl Logic for StreamManager {
         self.contexts.write_enable.next = self.writing.q.val();
         self.contexts.write_address.next = self.written_connection.q.val();
         self.contexts.write_data.next = self.written.q.val();
-        if self.control.idle.val() {
-            self.forwards.d.next = self.writing.q.val()
-                & (self.written_connection.q.val() == self.inbox.connection.val());
-        }
         self.kept.next = self.contexts.read_data.val();
-        if self.forwards.q.val() {
-            self.kept.next = self.written.q.val();
-        }
         self.stream.clock.next = self.clock.val();
         self.stream.load.next = self.control.load.val();
         self.stream.loaded.next = self.kept.val();
@@ -310,7 +299,7 @@ impl Logic for StreamManager {
         self.runs.clock.next = self.clock.val();
         self.runs.arrived.next = self.inbox.next_accepted.val();
         self.runs.frame.next = self.frame.val();
-        self.runs.fetch.next = self.control.idle.val();
+        self.runs.fetch.next = self.control.fetch.val();
         self.runs.load_right.next = self.control.load_right.val();
         self.runs.load_left.next = self.control.load_left.val();
         self.runs.write.next = self.control.write_run.val();
