@@ -74,10 +74,9 @@ pub struct Intake<const W: usize> {
     arriving: Signal<Local, RawBeat>,
     arrives: Signal<Local, Bit>,
     head: Signal<Local, RawBeat>,
-    head_short: Signal<Local, Bit>,
-    present: Signal<Local, Bit>,
-    hold: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
+    arriving_holds: Signal<Local, Bit>,
+    waiting_holds: Signal<Local, Bit>,
     push: Signal<Local, Bit>,
     pop: Signal<Local, Bit>,
     add_overrun: Signal<Local, Bit>,
@@ -124,10 +123,9 @@ impl<const W: usize> Default for Intake<W> {
             arriving: Default::default(),
             arrives: Default::default(),
             head: Default::default(),
-            head_short: Default::default(),
-            present: Default::default(),
-            hold: Default::default(),
             take: Default::default(),
+            arriving_holds: Default::default(),
+            waiting_holds: Default::default(),
             push: Default::default(),
             pop: Default::default(),
             add_overrun: Default::default(),
@@ -174,21 +172,23 @@ impl<const W: usize> Logic for Intake<W> {
         self.arriving.next.short = self.first.val() & self.frame_last.val() & !self.spills.val();
         self.arrives.next = self.frame_valid.val() & !self.refused_now.val();
 
+        // A first beat is held back while frames cool down. The octets of an arriving beat come
+        // late: any frame of one beat counts as short.
+        self.arriving_holds.next = self.first.val()
+            & (self.cooling_two.q.val() | (self.cooling_one.q.val() & self.frame_last.val()));
+        self.waiting_holds.next = self.waiting_beats.data_out.val().first
+            & (self.cooling_two.q.val()
+                | (self.cooling_one.q.val() & self.waiting_beats.data_out.val().short));
+
         // The oldest beat: of those that wait, or the one that arrives.
         self.head.next = self.arriving.val();
         self.beat_data.next = self.frame_data.val();
-        self.present.next = self.arrives.val();
-        // The octets of an arriving beat come late: any frame of one beat counts as short.
-        self.head_short.next = self.first.val() & self.frame_last.val();
+        self.take.next = self.arrives.val() & !self.arriving_holds.val();
         if self.has_beats.q.val() {
             self.head.next = self.waiting_beats.data_out.val();
             self.beat_data.next = self.waiting_data.data_out.val();
-            self.present.next = !self.waiting_beats.empty.val();
-            self.head_short.next = self.head.val().short;
+            self.take.next = !self.waiting_holds.val();
         }
-        self.hold.next = self.head.val().first
-            & (self.cooling_two.q.val() | (self.cooling_one.q.val() & self.head_short.val()));
-        self.take.next = self.present.val() & !self.hold.val();
         self.beat.next = self.head.val();
         self.beat_valid.next = self.take.val();
         self.cooling_two.d.next = false;
@@ -199,8 +199,8 @@ impl<const W: usize> Logic for Intake<W> {
         }
 
         // What waits.
-        self.push.next = self.arrives.val() & (self.has_beats.q.val() | self.hold.val());
-        self.pop.next = self.has_beats.q.val() & self.take.val();
+        self.push.next = self.arrives.val() & (self.has_beats.q.val() | self.arriving_holds.val());
+        self.pop.next = self.has_beats.q.val() & !self.waiting_holds.val();
         self.waiting_data.write.next = self.push.val();
         self.waiting_data.data_in.next = self.frame_data.val();
         self.waiting_data.read.next = self.pop.val();

@@ -12,9 +12,10 @@
 //! |            | there on are consumed; copies of the page links                             |
 //! | leaves     | the first frame left, each page once in a [`PageChain`], and the tables     |
 //! |            | by which the packet reader finds the next frame                             |
-//! | latency    | `begins` to `done`: 1 cycle, and 2 for each frame passed; where the frame   |
-//! |            | left gives back a part of its pages, 1 more and 2 for each link followed,   |
-//! |            | 11 links at most                                                            |
+//! | latency    | `begins` to `done`: 1 cycle, 1 if a frame is passed and not the last one, 2 |
+//! |            | for each frame passed and 3 more if it is shared; where the frame left      |
+//! |            | gives back a part of its pages, 1 more and 2 for each link followed, 11     |
+//! |            | links at most                                                               |
 //! | throughput | one queue at a time; a frame joins in any cycle                             |
 //! | units      | octets; page numbers                                                        |
 //!
@@ -41,11 +42,15 @@ pub enum FrontState {
     Compare,
     /// In part: the pages before its first octet not consumed are found and released.
     Trim,
-    /// Wholly, but it is shared: its count is being read.
+    /// Wholly, but it is shared: the address of its count is at the RAM.
     Count,
+    /// ... which reads.
+    CountRead,
     /// ... and is there.
     Share,
-    /// The frame after it becomes the first one.
+    /// The frame after it is being read.
+    Link,
+    /// ... and becomes the first one.
     Next,
 }
 
@@ -76,7 +81,8 @@ pub struct FrameQueue {
     pub behind: Signal<In, Bits<10>>,
     /// It is the head of a run that joins a queue: nothing but its link is new.
     pub links_only: Signal<In, Bit>,
-    /// It is the first run of its frame; `frame` holds for two cycles before `append` or `drop`.
+    /// It is the first run of its frame; `frame` holds for three cycles before `append` or
+    /// `drop`.
     pub opens: Signal<In, Bit>,
     /// It is the last run of its frame.
     pub closes: Signal<In, Bit>,
@@ -124,9 +130,15 @@ pub struct FrameQueue {
     followers: SdpRam<QueuedFrame, 10>,
     // Under the last page of a shared frame: what keeps its pages.
     shares: SdpRam<Bits<5>, 9>,
+    share_page: DFF<Bits<9>>,
+    writes_count: DFF<Bit>,
+    written_page: DFF<Bits<9>>,
+    written_count: DFF<Bits<5>>,
     walk: PageWalk,
     release_out: Skid<PageChain>,
     state: DFF<FrontState>,
+    // The first frame came in the cycle before.
+    fresh: DFF<Bit>,
     first_frame: DFF<QueuedFrame>,
     // Its octets against those consumed: it is gone, so many more are, so many of it are left.
     gone: DFF<Bit>,
@@ -140,6 +152,7 @@ pub struct FrameQueue {
     link_writing: DFF<Bit>,
     link_index: DFF<Bits<10>>,
     compare: Signal<Local, Bit>,
+    follower: Signal<Local, QueuedFrame>,
     compared: Signal<Local, QueuedFrame>,
     compared_octets: Signal<Local, Bits<18>>,
     compared_amount: Signal<Local, Bits<18>>,
@@ -198,9 +211,14 @@ impl Default for FrameQueue {
             frame_link_next: Default::default(),
             followers: Default::default(),
             shares: Default::default(),
+            share_page: Default::default(),
+            writes_count: Default::default(),
+            written_page: Default::default(),
+            written_count: Default::default(),
             walk: Default::default(),
             release_out: Default::default(),
             state: Default::default(),
+            fresh: Default::default(),
             first_frame: Default::default(),
             gone: Default::default(),
             beyond: Default::default(),
@@ -212,6 +230,7 @@ impl Default for FrameQueue {
             link_writing: Default::default(),
             link_index: Default::default(),
             compare: Default::default(),
+            follower: Default::default(),
             compared: Default::default(),
             compared_octets: Default::default(),
             compared_amount: Default::default(),
@@ -240,6 +259,7 @@ impl Logic for FrameQueue {
             self,
             clock,
             state,
+            fresh,
             first_frame,
             gone,
             beyond,
@@ -254,6 +274,14 @@ impl Logic for FrameQueue {
             table_entry,
             link_writing,
             link_index
+        );
+        dff_setup!(
+            self,
+            clock,
+            share_page,
+            writes_count,
+            written_page,
+            written_count
         );
         self.followers.clock.next = self.clock.val();
         self.shares.clock.next = self.clock.val();
@@ -300,18 +328,26 @@ impl Logic for FrameQueue {
         } else if !self.keeps.val() & self.closes.val() {
             self.count_after.next = self.count_before.val() - self.one.val();
         }
-        self.shares.read_address.next = self.frame.val().tail_page;
+        // Ports of the RAM come from registers. A count is written in the cycle after the one that
+        // looked at it; the next look at it is two cycles later at least.
+        self.share_page.d.next = self.frame.val().tail_page;
+        self.written_page.d.next = self.frame.val().tail_page;
         if self.go.val() | (self.state.q.val() != FrontState::Compare) {
-            self.shares.read_address.next = self.first_frame.q.val().tail_page;
+            self.share_page.d.next = self.first_frame.q.val().tail_page;
+            self.written_page.d.next = self.first_frame.q.val().tail_page;
         }
-        self.shares.write_address.next = self.frame.val().tail_page;
-        self.shares.write_data.next = self.count_after.val();
-        self.shares.write_enable.next = self.frame.val().shared
+        self.written_count.d.next = self.count_after.val();
+        self.writes_count.d.next = self.frame.val().shared
             & (self.keeps.val() | (self.drop.val() & self.release_out.s_ready.val()));
+        self.shares.read_address.next = self.share_page.q.val();
+        self.shares.write_address.next = self.written_page.q.val();
+        self.shares.write_data.next = self.written_count.q.val();
+        self.shares.write_enable.next = self.writes_count.q.val();
 
         // The first frame against the octets consumed; the one after it is looked up meanwhile.
         self.compare.next = self.begins.val() | (self.state.q.val() == FrontState::Next);
-        self.compared.next = self.followers.read_data.val();
+        self.follower.next = self.followers.read_data.val();
+        self.compared.next = self.follower.val();
         self.compared_amount.next = self.beyond.q.val();
         if self.begins.val() {
             self.compared.next = self.first.val();
@@ -319,9 +355,14 @@ impl Logic for FrameQueue {
         }
         self.compared_octets.next = bit_cast::<18, 14>(self.compared.val().octets);
         self.amount_low.next = self.compared_amount.val().get_bits::<14>(0);
+        // Addresses come from registers: the next follower's, or the one of what `begins` brought,
+        // which is a cycle later.
+        self.fresh.d.next = self.begins.val();
         self.followers.read_address.next = self.first_frame.q.val().slot;
+        if self.state.q.val() == FrontState::Next {
+            self.followers.read_address.next = self.follower.val().slot;
+        }
         if self.compare.val() {
-            self.followers.read_address.next = self.compared.val().slot;
             self.first_frame.d.next = self.compared.val();
             self.gone.d.next = self.compared_amount.val() >= self.compared_octets.val();
             self.beyond.d.next = self.compared_amount.val() - self.compared_octets.val();
@@ -377,13 +418,13 @@ impl Logic for FrameQueue {
                     }
                 }
             }
-            FrontState::Count => self.state.d.next = FrontState::Share,
+            FrontState::Count => self.state.d.next = FrontState::CountRead,
+            FrontState::CountRead => self.state.d.next = FrontState::Share,
             FrontState::Share => {
                 self.release_out.s_valid.next = self.last_share.val();
                 self.leaves_front.next = !self.last_share.val() | self.release_out.s_ready.val();
-                self.shares.write_address.next = self.first_frame.q.val().tail_page;
-                self.shares.write_data.next = self.shares.read_data.val() - self.one.val();
-                self.shares.write_enable.next = self.leaves_front.val();
+                self.written_count.d.next = self.shares.read_data.val() - self.one.val();
+                self.writes_count.d.next = self.leaves_front.val();
                 if self.leaves_front.val() {
                     self.state.d.next = FrontState::Compare;
                 }
@@ -396,6 +437,7 @@ impl Logic for FrameQueue {
                     self.state.d.next = FrontState::Compare;
                 }
             }
+            FrontState::Link => self.state.d.next = FrontState::Next,
             FrontState::Next => self.state.d.next = FrontState::Compare,
         }
         self.slot_free.next = self.front_slot.val().get_bits::<6>(0);
@@ -404,6 +446,9 @@ impl Logic for FrameQueue {
             self.done.next = !self.beyond.q.val().any() & !self.some_left.val();
             if self.beyond.q.val().any() | self.some_left.val() {
                 self.state.d.next = FrontState::Next;
+                if self.fresh.q.val() {
+                    self.state.d.next = FrontState::Link;
+                }
             }
         }
 
@@ -411,6 +456,7 @@ impl Logic for FrameQueue {
             self.state.d.next = FrontState::Compare;
             self.table_writing.d.next = false;
             self.link_writing.d.next = false;
+            self.writes_count.d.next = false;
         }
     }
 }

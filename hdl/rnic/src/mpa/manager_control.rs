@@ -1,25 +1,28 @@
 //! Control of the stream manager: the steps of each event, one event at a time.
 //!
 //! ```text
-//! Idle -+-> Host, Start or Refuse --------------------------------> Idle
-//!       +-> Fetch --> Load -+-> Accept ---------------------------> Idle
-//!                           +-> Gather -> Sum -> Accept -> Join --> Idle   (a gap closes)
-//!                           +-> LeftLoad -> EarlyAppend ( -> EarlyJoin ) -> EarlyWrite -> Idle
-//!                           +-> RunPurge -> RunConsume -----------> Idle   (nobody waits for it)
-//!                           +-> Answer ---------------------------> Idle   (TCP asks)
-//!                           +-> Consume ------------> Finish -----> Idle
-//!                           |    ^  | of a stopped      ^
-//!                           |    |  v connection        |
-//!                           |   Purge                   |
-//!                           |    ^ octets queued        | none, or a job is out
-//!                           +-> Settle -----------------+
+//! Idle -+-> Host, Start or Refuse ------------------------------------> Idle
+//!       |
+//!       +-> Fetch -> Read -> Load
+//!                     |
+//!                     +-> Accept --------------------------------------> Idle
+//!                     +-> Gather -> Sum -> Accept -> Join -------------> Idle  (a gap closes)
+//!                     +-> LeftLoad -> EarlyAppend ( -> EarlyJoin ) -> EarlyWrite -> Idle
+//!                     +-> RunPurge -> RunConsume ----------------------> Idle  (nobody waits)
+//!                     +-> Answer --------------------------------------> Idle  (TCP asks)
+//!                     +-> Consume ------------> Finish ----------------> Idle
+//!                     |    ^  | of a stopped      ^
+//!                     |    |  v connection        |
+//!                     |   Purge                   |
+//!                     |    ^ octets queued        | none, or a job is out
+//!                     +-> Settle -----------------+
 //! ```
 //!
 //! | enters     | the next event, and what the blocks beside find out about it                |
 //! | leaves     | the event, decoded, and what each of its steps does                         |
-//! | latency    | `next_event` to its `take_*`: accepted octets 3 cycles, 6 where they close  |
-//! |            | a gap, 6 or 7 where they lie beyond one; a question 3; a `job_done` 3 and   |
-//! |            | what the frame queue takes, a host frame or a start 1, a stop or release 4, |
+//! | latency    | `next_event` to its `take_*`: accepted octets 4 cycles, 7 where they close  |
+//! |            | a gap, 7 or 8 where they lie beyond one; a question 4; a `job_done` 4 and   |
+//! |            | what the frame queue takes, a host frame or a start 1, a stop or release 5, |
 //! |            | and 1 and the frame queue's where octets are queued                         |
 //! | throughput | one event at a time: a context is written back before the next one is read  |
 //!
@@ -36,10 +39,12 @@ use rust_hdl::prelude::*;
 /// What the machine does.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum ManagerState {
-    /// Takes the next event; its context's address goes to the RAM.
+    /// Takes the next event.
     Idle,
-    /// The RAM reads.
+    /// The context's address is at the RAM.
     Fetch,
+    /// The RAM reads.
+    Read,
     /// The context is there: sums and differences.
     Load,
     /// The octets of the early run that follows are added.
@@ -117,8 +122,8 @@ pub struct ManagerControl {
     pub append: Signal<Out, Bit>,
     /// The head of the early run that follows it joins that queue.
     pub append_run: Signal<Out, Bit>,
-    /// No event is at hand: the next one's context is to be read, and its early runs.
-    pub idle: Signal<Out, Bit>,
+    /// The context of the event at hand is to be read, and its early runs.
+    pub fetch: Signal<Out, Bit>,
     /// The first of them is there.
     pub load_right: Signal<Out, Bit>,
     /// The octets of the first are added to those accepted: `load` comes a second time.
@@ -182,7 +187,7 @@ impl Logic for ManagerControl {
         self.append.next = false;
         self.drop_frame.next = false;
         self.append_run.next = false;
-        self.idle.next = self.state.q.val() == ManagerState::Idle;
+        self.fetch.next = self.state.q.val() == ManagerState::Fetch;
         self.load_right.next = self.state.q.val() == ManagerState::Load;
         self.load_left.next = self.state.q.val() == ManagerState::LeftLoad;
         self.answer.next = self.state.q.val() == ManagerState::Answer;
@@ -215,7 +220,8 @@ impl Logic for ManagerControl {
                     _ => self.state.d.next = ManagerState::Fetch,
                 }
             }
-            ManagerState::Fetch => self.state.d.next = ManagerState::Load,
+            ManagerState::Fetch => self.state.d.next = ManagerState::Read,
+            ManagerState::Read => self.state.d.next = ManagerState::Load,
             ManagerState::Load => {
                 self.state.d.next = ManagerState::Settle;
                 if self.kind.q.val().finishing {

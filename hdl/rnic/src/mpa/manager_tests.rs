@@ -645,7 +645,7 @@ fn segment(connection: u64, page: u64, octets: u64) -> Accepted {
 }
 
 #[test]
-fn a_job_is_there_five_cycles_after_its_octets_are_taken() {
+fn a_job_is_there_six_cycles_after_its_octets_are_taken() {
     let mut uut = started(1);
     uut.accepted.next = segment(0, 7, 24);
     uut.accepted_valid.next = true;
@@ -657,7 +657,7 @@ fn a_job_is_there_five_cycles_after_its_octets_are_taken() {
         cycles += 1;
         assert!(cycles < 100, "no job");
     }
-    assert_eq!(cycles, 5);
+    assert_eq!(cycles, 6);
 }
 
 /// Sends messages one after the other, the last one a question; its answer.
