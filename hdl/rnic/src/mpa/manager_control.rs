@@ -8,7 +8,7 @@
 //!                     +-> Accept --------------------------------------> Idle
 //!                     +-> Gather -> Sum -> Accept -> Join -------------> Idle  (a gap closes)
 //!                     +-> LeftLoad -> EarlyAppend ( -> EarlyJoin ) -> EarlyWrite -> Idle
-//!                     +-> RunPurge -> RunConsume ----------------------> Idle  (nobody waits)
+//!                     +-> RunPurge -> RunConsume -> RunDone -----------> Idle  (nobody waits)
 //!                     +-> Answer --------------------------------------> Idle  (TCP asks)
 //!                     +-> Consume ------------> Finish ----------------> Idle
 //!                     |    ^  | of a stopped      ^
@@ -67,6 +67,8 @@ pub enum ManagerState {
     RunPurge,
     /// The frame queue gives them back.
     RunConsume,
+    /// They are gone, and the message with them.
+    RunDone,
     /// TCP is told what is unfinished.
     Answer,
     /// A stop or a release looks at what the connection holds.
@@ -288,10 +290,13 @@ impl Logic for ManagerControl {
             ManagerState::RunPurge => self.state.d.next = ManagerState::RunConsume,
             ManagerState::RunConsume => {
                 self.consume.next = true;
-                self.frame_done.next = self.consumed.val();
                 if self.consumed.val() {
-                    self.state.d.next = ManagerState::Idle;
+                    self.state.d.next = ManagerState::RunDone;
                 }
+            }
+            ManagerState::RunDone => {
+                self.frame_done.next = true;
+                self.state.d.next = ManagerState::Idle;
             }
             ManagerState::Settle => {
                 self.kind.d.next.clearing = self.kind.q.val().releasing & !self.current.val().busy;
