@@ -9,7 +9,7 @@ use crate::queue::Queue;
 use crate::region::{RegionConfig, StagEntry};
 use rnic_abi::counters::{Counter, ALL};
 use rnic_abi::cqe::CQE_OCTETS;
-use rnic_abi::limits::{CONNECTIONS, REGIONS};
+use rnic_abi::limits::{CONNECTIONS, PAGES, REGIONS};
 use rnic_abi::registers;
 use std::collections::BTreeMap;
 
@@ -29,6 +29,13 @@ pub struct Config {
     pub early_pages: u32,
     /// The same for one connection.
     pub early_share: u32,
+    /// Pages kept for one connection at a time, which goes on to the end of its FPDU when fewer are
+    /// free; at most `PAGES`. An FPDU gets through if the frames that hold it take no more. 0: all
+    /// pages are for all, and connections with unfinished FPDUs may stop each other for ever.
+    pub in_order_reserve: u32,
+    /// log2 of the cycles after which that connection loses its turn if nothing of it is accepted,
+    /// 0..=31: more than its peer waits before it sends again.
+    pub reserve_hold_log2: u32,
 }
 
 impl Default for Config {
@@ -40,6 +47,8 @@ impl Default for Config {
             host_slot_octets_log2: 14,
             early_pages: registers::EARLY_PAGES_MAX,
             early_share: registers::EARLY_PAGES_MAX,
+            in_order_reserve: registers::IN_ORDER_RESERVE_PAGES_FIRST,
+            reserve_hold_log2: registers::IN_ORDER_RESERVE_HOLD_FIRST,
         }
     }
 }
@@ -82,6 +91,20 @@ impl Config {
         ] {
             range(what, pages, 0, registers::EARLY_PAGES_MAX, "0..=472")?;
         }
+        range(
+            "pages kept for segments in order",
+            self.in_order_reserve,
+            0,
+            PAGES as u32,
+            "0..=512",
+        )?;
+        range(
+            "log2 of the cycles of a silent turn",
+            self.reserve_hold_log2,
+            0,
+            31,
+            "0..=31",
+        )?;
         match self.max_payload_octets {
             128 => Ok(0),
             256 => Ok(1),
@@ -121,6 +144,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
         bar.write32(registers::MAX_PAYLOAD, max_payload);
         bar.write32(registers::EARLY_PAGES, config.early_pages);
         bar.write32(registers::EARLY_SHARE, config.early_share);
+        let reserve =
+            registers::in_order_reserve(config.in_order_reserve, config.reserve_hold_log2);
+        bar.write32(registers::IN_ORDER_RESERVE, reserve);
         let entries = CQE_OCTETS << config.completion_entries_log2;
         let completion_queue = dma.allocate("completion queue", entries, 4096)?;
         bar.write32(registers::CQ_BASE_LOW, completion_queue.address as u32);

@@ -38,8 +38,8 @@ const LONG_FILES: [(&str, &str); 5] = [
         "one random run over every room behind ddp, and the account it keeps",
     ),
     (
-        "hdl/rnic/src/tcp/accept.rs",
-        "ports, registers and judgement of one machine, a line each",
+        "hdl/rnic/src/csr/registers.rs",
+        "for each register its port, what holds it, how it is read and how it is written",
     ),
     (
         "hdl/rnic/src/top.rs",

@@ -105,7 +105,8 @@ counters! {
     RefuseRdmapInvalidate = 39, "refuse_rdmap_invalidate";
     /// Completion queue entries written.
     Completions = 40, "completions";
-    /// Segments beyond rcv_nxt for which early segments have no page left.
+    /// Segments beyond rcv_nxt for which early segments have no page left, and segments that must
+    /// not have one of the last pages ([`crate::registers::IN_ORDER_RESERVE`]).
     DropTcpNoRoom = 41, "drop_tcp_no_room";
     /// Segments beyond rcv_nxt that touch no range, with no number free for another.
     DropTcpNoRange = 42, "drop_tcp_no_range";

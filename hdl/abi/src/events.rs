@@ -15,7 +15,8 @@ pub enum SegmentVerdict {
     OutOfOrder = 3,
     /// Beyond the window; dropped.
     OutsideWindow = 4,
-    /// Beyond rcv_nxt, and early segments hold their share of packet memory already; dropped.
+    /// Dropped for lack of pages: beyond rcv_nxt, and early segments hold their share of packet
+    /// memory already; or few pages are left, and they are not for this segment.
     NoRoom = 5,
     /// Beyond rcv_nxt, and no number is free for another range; dropped.
     NoRange = 6,

@@ -57,6 +57,22 @@ pub const EARLY_SHARE: u32 = 0x060;
 /// Largest value of [`EARLY_PAGES`] and [`EARLY_SHARE`].
 pub const EARLY_PAGES_MAX: u32 = (PAGES - IN_ORDER_PAGES) as u32;
 
+/// What segments in order find of packet memory when few pages are left. Bits 9:0: pages; while
+/// fewer are free, one connection at a time, the *holder*, may go on, and only to the end of its
+/// FPDU; 0 switches that off. Bits 20:16: log2 of the cycles that a holder stays of which nothing
+/// is accepted. First value: [`IN_ORDER_RESERVE_FIRST`].
+pub const IN_ORDER_RESERVE: u32 = 0x064;
+/// Lowest bit of the log2 of cycles in [`IN_ORDER_RESERVE`].
+pub const IN_ORDER_RESERVE_HOLD_SHIFT: u32 = 16;
+/// First value of the pages in [`IN_ORDER_RESERVE`]: twice the longest frame, and six pages.
+pub const IN_ORDER_RESERVE_PAGES_FIRST: u32 = 80;
+/// First value of the log2 of cycles in [`IN_ORDER_RESERVE`]: 430 ms at 156.25 MHz, longer than a
+/// peer waits before it sends again.
+pub const IN_ORDER_RESERVE_HOLD_FIRST: u32 = 26;
+/// First value of [`IN_ORDER_RESERVE`].
+pub const IN_ORDER_RESERVE_FIRST: u32 =
+    in_order_reserve(IN_ORDER_RESERVE_PAGES_FIRST, IN_ORDER_RESERVE_HOLD_FIRST);
+
 /// Table command. A write starts the operation; a read gives [`TABLE_BUSY`] until it is done.
 pub const TABLE_COMMAND: u32 = 0x100;
 /// Bit of [`TABLE_COMMAND`] when read: the operation is not finished.
@@ -67,6 +83,11 @@ pub const TABLE_DATA: u32 = 0x140;
 pub const TABLE_DATA_WORDS: usize = 10;
 /// First counter; counter `i` is at `COUNTERS + 4 * i`, 32 bits, wrapping, read only.
 pub const COUNTERS: u32 = 0x400;
+
+/// The value to write to [`IN_ORDER_RESERVE`].
+pub const fn in_order_reserve(pages: u32, hold_log2: u32) -> u32 {
+    (hold_log2 << IN_ORDER_RESERVE_HOLD_SHIFT) | pages
+}
 
 /// The value to write to [`TABLE_COMMAND`].
 pub const fn table_command(operation: u32, table: u32, index: u32) -> u32 {

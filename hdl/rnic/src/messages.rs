@@ -142,6 +142,22 @@ pub struct Accepted {
     /// No octets: the connection ends, and early run `right` goes back to the pool. Only
     /// `connection` and `right` count.
     pub purges: Bit,
+    /// No octets: the stream manager is to answer with [`Unfinished`]. Only `connection` counts.
+    pub asks: Bit,
+}
+
+/// Stream manager to TCP: the octets of a connection that wait for the rest of their FPDU, after
+/// everything that TCP has told of it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Unfinished {
+    /// A job is out, which may change the rest.
+    pub busy: Bit,
+    /// No octet is queued in order.
+    pub empty: Bit,
+    /// The length of the FPDU is known, and `missing` counts.
+    pub known: Bit,
+    /// Octets in order until the FPDU is whole.
+    pub missing: Bits<18>,
 }
 
 /// TCP to the host path: a whole frame.

@@ -305,6 +305,12 @@ macro_rules! core {
                 self.tcp.span_free.next = self.manager.span_free.val();
                 self.tcp.early_pages.next = self.csr.early_pages.val();
                 self.tcp.early_share.next = self.csr.early_share.val();
+                // What a segment in order may take when few pages are left.
+                self.tcp.free_pages.next = self.packet.free_pages.val();
+                self.tcp.reserve_pages.next = self.csr.reserve_pages.val();
+                self.tcp.hold_log2.next = self.csr.hold_log2.val();
+                self.tcp.unfinished.next = self.manager.unfinished.val();
+                self.tcp.unfinished_valid.next = self.manager.unfinished_valid.val();
                 self.manager.host_frame.next = self.tcp.host_frame.val();
                 self.manager.host_frame_valid.next = self.tcp.host_frame_valid.val();
                 self.tcp.host_frame_ready.next = self.manager.host_frame_ready.val();

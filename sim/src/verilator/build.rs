@@ -94,7 +94,8 @@ const MODEL_FLAGS: &str = "-O2 -march=native";
 const SLOW_FLAGS: &str = "-O0";
 const COMMON_FLAGS: &str = "-fPIC -std=c++17";
 
-/// What the machine's processor can do: code made for another one is not found in its place.
+/// What the machine's processor can do. Part of a library's name, as `-march=native` makes code
+/// that another processor may not run.
 fn processor() -> String {
     let known = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let features = |line: &&str| line.starts_with("flags") || line.starts_with("Features");
@@ -172,7 +173,7 @@ fn link(work: &Path, trace: bool) -> Result<(), SimError> {
         .arg(include.join("vltstd"));
     command.args(["obj/libVrnic.a", "obj/libverilated.a", "-lpthread"]);
     if trace {
-        command.arg("-lz");
+        command.args(["-llz4", "-lz"]);
     }
     run("g++", command, work)
 }

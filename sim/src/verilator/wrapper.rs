@@ -1,9 +1,9 @@
 //! The Verilog around the core: a register at each input.
 //!
 //! ```text
-//!            +-- bench ----------------------------+
+//!            +-- bench ---------------------------+
 //!  inputs  ->| x_now registers -> rnic (the core) |-> outputs
-//!  clock   ->| >                   >              |
+//!  clock   ->| >                  >               |
 //!            +------------------------------------+
 //! ```
 //!
@@ -14,7 +14,7 @@
 //!
 //! | enters  | port tables of the core                                  |
 //! | leaves  | Verilog of a module [`TOP`] with the core's ports        |
-//! | latency | none a cycle: an edge begins a cycle, it does not end it |
+//! | latency | 0 cycles: an edge begins a cycle, it does not end it     |
 
 use crate::ports::Port;
 

@@ -61,6 +61,8 @@ impl Rig {
         let (bar, dma) = attach(&simulation);
         let config = Config {
             completion_entries_log2: 12,
+            // Nobody here sends again what the device refuses.
+            in_order_reserve: 0,
             ..Config::default()
         };
         let mut device = Device::open(bar, dma, config)?;

@@ -1,13 +1,12 @@
 //! `rnic bench`: what the core takes, in cycles.
 
+use crate::cli::json::JsonSink;
 use crate::cli::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_testbench::bench::rig::Rig;
 use rnic_testbench::bench::{disorder, latency, rate, speed, DisorderRow, Latency, RateRow, Speed};
-use rnic_testbench::play::dut::PlayError;
 use serde::Serialize;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLE: &str = "Example:\n  rnic bench --width 64 --json bench.json";
 
@@ -38,7 +37,8 @@ struct Figures {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let width = arguments.width;
-    let quiet = arguments.json.as_deref() == Some(Path::new("-"));
+    let mut json = JsonSink::open(arguments.json.as_deref())?;
+    let quiet = json.is_stdout();
     let say = |line: String| {
         if !quiet {
             println!("{line}");
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         latency_goal_cycles: latency::GOAL_CYCLES,
         speed,
     };
-    write_json(arguments.json.as_deref(), &figures)?;
+    json.write(&figures)?;
     let disturbed = !figures.disorder.iter().all(DisorderRow::good);
     Ok(if slow > 0 || late || disturbed {
         Outcome::Bad
@@ -150,15 +150,4 @@ fn speed_lines(speed: &Speed) -> String {
         speed.exchange_percent,
         speed.bench_percent
     )
-}
-
-fn write_json(path: Option<&Path>, figures: &Figures) -> Result<(), Failure> {
-    let Some(path) = path else { return Ok(()) };
-    let text = serde_json::to_string_pretty(figures)?;
-    if path == Path::new("-") {
-        println!("{text}");
-        return Ok(());
-    }
-    let failed = |error| PlayError::Option(format!("{}: {error}", path.display()));
-    Ok(fs::write(path, text).map_err(failed)?)
 }

@@ -1,14 +1,13 @@
 //! `rnic fuzz`: random workloads and faults, hardware against model.
 
+use crate::cli::json::{unusable, JsonSink};
 use crate::cli::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_testbench::fuzz::{self, Campaign, Settings, Totals};
-use rnic_testbench::play::PlayError;
 use serde::Serialize;
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
 Example:
@@ -56,10 +55,9 @@ struct Told<'a> {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let seed = arguments.seed.unwrap_or_else(fresh_seed);
     let width = arguments.width;
-    // What cannot be written is told now, not when there is something to write.
-    let json = Json::open(arguments.json.as_deref())?;
+    let mut json = JsonSink::open(arguments.json.as_deref())?;
     fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
-    let to_stdout = matches!(json, Json::Stdout);
+    let to_stdout = json.is_stdout();
     if !to_stdout {
         println!("seed {seed}, width {width}");
     }
@@ -107,40 +105,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if !to_stdout {
         print!("{}", told.totals.text());
     }
-    json.write(&serde_json::to_string(&told)?)?;
+    json.write(&told)?;
     Ok(match failures.is_empty() {
         true => Outcome::Good,
         false => Outcome::Bad,
     })
-}
-
-/// Where JSON goes.
-enum Json {
-    Nowhere,
-    Stdout,
-    File(File),
-}
-
-impl Json {
-    fn open(path: Option<&Path>) -> Result<Self, PlayError> {
-        Ok(match path {
-            None => Self::Nowhere,
-            Some(path) if path == Path::new("-") => Self::Stdout,
-            Some(path) => Self::File(File::create(path).map_err(|error| unusable(path, &error))?),
-        })
-    }
-
-    fn write(self, text: &str) -> io::Result<()> {
-        match self {
-            Self::Nowhere => Ok(()),
-            Self::Stdout => writeln!(io::stdout(), "{text}"),
-            Self::File(mut file) => writeln!(file, "{text}"),
-        }
-    }
-}
-
-fn unusable(path: &Path, error: &io::Error) -> PlayError {
-    PlayError::Option(format!("{}: {error}", path.display()))
 }
 
 /// A seed of nine digits at most that the operating system has drawn.

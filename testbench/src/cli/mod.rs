@@ -8,6 +8,7 @@ mod generate;
 mod fuzz;
 mod bench;
 mod emit;
+mod json;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

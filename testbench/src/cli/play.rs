@@ -1,11 +1,10 @@
 //! `rnic play`: captures through the device.
 
+use crate::cli::json::JsonSink;
 use crate::cli::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_testbench::capture::{self, StartupOverride};
 use rnic_testbench::play::{self, regions, summary, DutKind, Options, PlayError, Report};
-use std::fs;
-use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -71,15 +70,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         trace_frames: arguments.trace_frames.clone(),
         regions,
     };
-    let mut json = Vec::new();
+    let mut json = JsonSink::open(arguments.json.as_deref())?;
     let mut outcome = Outcome::Good;
-    let to_stdout = arguments.json.as_deref() == Some(Path::new("-"));
     for path in &arguments.captures {
         let report = play_one(path, arguments.mpa, &options)?;
         if report.mismatches > 0 {
             outcome = Outcome::Bad;
         }
-        if to_stdout {
+        if json.is_stdout() {
             report
                 .told
                 .iter()
@@ -87,16 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         } else {
             print!("{}", summary::text(&report));
         }
-        serde_json::to_writer(&mut json, &report)?;
-        json.push(b'\n');
-    }
-    match &arguments.json {
-        Some(_) if to_stdout => std::io::stdout().write_all(&json)?,
-        Some(path) => {
-            let failed = |error| PlayError::Option(format!("{}: {error}", path.display()));
-            fs::write(path, &json).map_err(failed)?;
-        }
-        None => {}
+        json.write(&report)?;
     }
     Ok(outcome)
 }

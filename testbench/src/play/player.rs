@@ -138,8 +138,8 @@ pub fn play(
 }
 
 /// Pages for segments beyond a gap: a capture does not answer, so what is in order must never find
-/// packet memory full of them. Each flow may wait for the rest of its longest FPDU, and may keep
-/// another frame whole of which it needs a part.
+/// packet memory full of them; the reserve, which drops what then comes, is off. Each flow may wait
+/// for the rest of its longest FPDU, and may keep another frame whole of which it needs a part.
 fn early_pages(capture: &Capture, flows: &[Flow]) -> u32 {
     let longest_frame = capture.frames.iter().map(Vec::len).max().unwrap_or(0);
     let frame_pages = (longest_frame as u32 + 2).div_ceil(PAGE_OCTETS as u32);

@@ -107,6 +107,8 @@ impl Rtl {
         let config = Config {
             early_pages: options.early_pages,
             early_share: options.early_pages,
+            // A capture does not send again what the device refuses.
+            in_order_reserve: 0,
             ..Config::default()
         };
         let device = Device::open(bar, dma, config)?;

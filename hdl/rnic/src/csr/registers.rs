@@ -15,10 +15,8 @@ use rust_hdl::prelude::*;
 
 /// Registers that can be read, counters apart; the last ten are the table data.
 const READABLE: usize = OFFSETS.len() + map::TABLE_DATA_WORDS;
-/// The same, filled up to four groups of eight with registers that read as zero.
-const PLACES: usize = 32;
 /// Offsets; `value[i]` in the kernel is what offset `i` of this list reads as.
-const OFFSETS: [u32; 21] = [
+const OFFSETS: [u32; 22] = [
     map::IDENTITY,
     map::REVISION,
     map::CAPABILITIES,
@@ -39,6 +37,7 @@ const OFFSETS: [u32; 21] = [
     map::HOST_RING_PRODUCER,
     map::EARLY_PAGES,
     map::EARLY_SHARE,
+    map::IN_ORDER_RESERVE,
     map::TABLE_COMMAND,
 ];
 
@@ -48,7 +47,9 @@ const _: () = {
         "counters are decoded by bits 11:8"
     );
     assert!(map::TABLE_DATA_WORDS == 10, "table data is 320 bits wide");
+    assert!(READABLE == 32, "registers are read in four groups of eight");
     assert!(map::CONTROL_ENABLE == 1 && map::TABLE_BUSY == 1 << 31);
+    assert!(map::IN_ORDER_RESERVE_HOLD_SHIFT == 16);
 };
 
 /// Register file.
@@ -116,6 +117,10 @@ pub struct RegisterFile {
     pub early_pages: Signal<Out, Bits<10>>,
     /// `EARLY_SHARE`.
     pub early_share: Signal<Out, Bits<10>>,
+    /// `IN_ORDER_RESERVE`: its pages.
+    pub reserve_pages: Signal<Out, Bits<10>>,
+    /// `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
+    pub hold_log2: Signal<Out, Bits<5>>,
     address: DFF<Bits<10>>,
     data: DFF<Bits<32>>,
     decode_write: DFF<Bit>,
@@ -140,7 +145,8 @@ pub struct RegisterFile {
     ring_consumed: DFF<Bits<32>>,
     device_pages: DFF<Bits<10>>,
     connection_pages: DFF<Bits<10>>,
-    value: [Signal<Local, Bits<32>>; PLACES],
+    reserve: DFF<Bits<32>>,
+    value: [Signal<Local, Bits<32>>; READABLE],
     gather: Signal<Local, Bits<32>>,
     hit: Signal<Local, Bits<32>>,
     write_hit: Signal<Local, Bits<32>>,
@@ -148,7 +154,7 @@ pub struct RegisterFile {
     early_limited: Signal<Local, Bits<10>>,
     space: Signal<Local, Bits<4>>,
     is_counter: Signal<Local, Bit>,
-    at: [Constant<Bits<10>>; PLACES],
+    at: [Constant<Bits<10>>; READABLE],
     counter_space: Constant<Bits<4>>,
     identity: Constant<Bits<32>>,
     revision: Constant<Bits<32>>,
@@ -164,6 +170,8 @@ pub struct RegisterFile {
     slot_octets_log2_first: Constant<Bits<4>>,
     early_pages_max: Constant<Bits<32>>,
     early_pages_first: Constant<Bits<10>>,
+    reserve_mask: Constant<Bits<32>>,
+    reserve_first: Constant<Bits<32>>,
 }
 
 impl RegisterFile {
@@ -177,8 +185,7 @@ impl RegisterFile {
         let at = |i: usize| {
             let offset = match i.checked_sub(OFFSETS.len()) {
                 None => OFFSETS[i],
-                Some(word) if i < READABLE => map::TABLE_DATA + 4 * word as u32,
-                Some(_) => map::BAR0_OCTETS as u32 - 4,
+                Some(word) => map::TABLE_DATA + 4 * word as u32,
             };
             Constant::new(LiteralType::from(offset / 4).into())
         };
@@ -215,6 +222,8 @@ impl RegisterFile {
             host_ring_consumer: Default::default(),
             early_pages: Default::default(),
             early_share: Default::default(),
+            reserve_pages: Default::default(),
+            hold_log2: Default::default(),
             address: Default::default(),
             data: Default::default(),
             decode_write: Default::default(),
@@ -239,6 +248,7 @@ impl RegisterFile {
             ring_consumed: Default::default(),
             device_pages: Default::default(),
             connection_pages: Default::default(),
+            reserve: Default::default(),
             value: std::array::from_fn(|_| Default::default()),
             gather: Default::default(),
             hit: Default::default(),
@@ -262,6 +272,8 @@ impl RegisterFile {
             slot_octets_log2_first: Constant::new(14.into()),
             early_pages_max: number(map::EARLY_PAGES_MAX),
             early_pages_first: Constant::new(LiteralType::from(map::EARLY_PAGES_MAX).into()),
+            reserve_mask: number(map::in_order_reserve(0x3ff, 0x1f)),
+            reserve_first: number(map::IN_ORDER_RESERVE_FIRST),
         }
     }
 }
@@ -275,7 +287,7 @@ impl Logic for RegisterFile {
         dff_setup!(self, clock, cq_low, cq_high, cq_entries, cq_consumed);
         dff_setup!(self, clock, ring_low, ring_high, ring_slots);
         dff_setup!(self, clock, ring_slot_octets, ring_consumed);
-        dff_setup!(self, clock, device_pages, connection_pages);
+        dff_setup!(self, clock, device_pages, connection_pages, reserve);
 
         // First stage: hold the access.
         if self.register_read.val() | self.register_write.val() {
@@ -291,7 +303,7 @@ impl Logic for RegisterFile {
         self.counter_read.next = self.decode_read.q.val() & self.is_counter.val();
         self.counter_index.next = self.address.q.val().get_bits::<6>(0);
         self.hit.next = 0.into();
-        for i in 0..PLACES {
+        for i in 0..READABLE {
             self.hit.next = self
                 .hit
                 .val()
@@ -325,15 +337,13 @@ impl Logic for RegisterFile {
         self.value[17].next = self.host_ring_producer.val();
         self.value[18].next = bit_cast::<32, 10>(self.device_pages.q.val());
         self.value[19].next = bit_cast::<32, 10>(self.connection_pages.q.val());
-        self.value[20].next = 0.into();
+        self.value[20].next = self.reserve.q.val();
+        self.value[21].next = 0.into();
         if self.table_busy.val() {
-            self.value[20].next = self.busy_bit.val();
+            self.value[21].next = self.busy_bit.val();
         }
         for i in 0..10 {
-            self.value[i + 21].next = self.table_words.val().get_bits::<32>(i * 32);
-        }
-        for i in READABLE..PLACES {
-            self.value[i].next = 0.into();
+            self.value[i + 22].next = self.table_words.val().get_bits::<32>(i * 32);
         }
         for g in 0..4 {
             self.gather.next = 0.into();
@@ -397,8 +407,11 @@ impl Logic for RegisterFile {
         if self.write_hit.val().get_bit(19) {
             self.connection_pages.d.next = self.early_limited.val();
         }
-        self.table_command_write.next = self.write_hit.val().get_bit(20);
-        self.table_word_write.next = self.write_hit.val().get_bits::<10>(21);
+        if self.write_hit.val().get_bit(20) {
+            self.reserve.d.next = self.data.q.val() & self.reserve_mask.val();
+        }
+        self.table_command_write.next = self.write_hit.val().get_bit(21);
+        self.table_word_write.next = self.write_hit.val().get_bits::<10>(22);
         self.table_write_data.next = self.data.q.val();
 
         // Fourth stage: the answer.
@@ -424,6 +437,8 @@ impl Logic for RegisterFile {
         self.host_ring_consumer.next = self.ring_consumed.q.val();
         self.early_pages.next = self.device_pages.q.val();
         self.early_share.next = self.connection_pages.q.val();
+        self.reserve_pages.next = self.reserve.q.val().get_bits::<10>(0);
+        self.hold_log2.next = self.reserve.q.val().get_bits::<5>(16);
         if self.reset.val() {
             self.decode_write.d.next = false;
             self.decode_read.d.next = false;
@@ -444,6 +459,7 @@ impl Logic for RegisterFile {
             self.ring_consumed.d.next = 0.into();
             self.device_pages.d.next = self.early_pages_first.val();
             self.connection_pages.d.next = self.early_pages_first.val();
+            self.reserve.d.next = self.reserve_first.val();
         }
     }
 }

@@ -68,6 +68,10 @@ pub struct Csr<const W: usize, const D: usize> {
     pub early_pages: Signal<Out, Bits<10>>,
     /// The same for one connection.
     pub early_share: Signal<Out, Bits<10>>,
+    /// Free pages below which one connection at a time goes on.
+    pub reserve_pages: Signal<Out, Bits<10>>,
+    /// log2 of the cycles that it stays while nothing of it is accepted.
+    pub hold_log2: Signal<Out, Bits<5>>,
     registers: RegisterFile,
     tables: TableEngine,
     counters: Counters,
@@ -109,6 +113,8 @@ impl<const W: usize, const D: usize> Default for Csr<W, D> {
             host_ring_consumer: Default::default(),
             early_pages: Default::default(),
             early_share: Default::default(),
+            reserve_pages: Default::default(),
+            hold_log2: Default::default(),
             registers: RegisterFile::new(W, D),
             tables: Default::default(),
             counters: Default::default(),
@@ -165,5 +171,7 @@ impl<const W: usize, const D: usize> Logic for Csr<W, D> {
         self.host_ring_consumer.next = self.registers.host_ring_consumer.val();
         self.early_pages.next = self.registers.early_pages.val();
         self.early_share.next = self.registers.early_share.val();
+        self.reserve_pages.next = self.registers.reserve_pages.val();
+        self.hold_log2.next = self.registers.hold_log2.val();
     }
 }

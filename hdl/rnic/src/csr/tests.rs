@@ -91,6 +91,7 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
         (map::HOST_RING_CONSUMER, 0xffff_ffff, 0xffff_ffff),
         (map::EARLY_PAGES, 300, 300),
         (map::EARLY_SHARE, 0, 0),
+        (map::IN_ORDER_RESERVE, 0xffff_ffff, 0x1f_03ff),
     ];
     for (offset, written, _) in cases {
         write(&mut uut, offset, written);
@@ -109,6 +110,8 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
     assert_eq!(uut.host_ring_consumer.val(), 0xffff_ffffu64);
     assert_eq!(uut.early_pages.val(), 300u64);
     assert_eq!(uut.early_share.val(), 0u64);
+    assert_eq!(uut.reserve_pages.val(), 0x3ffu64);
+    assert_eq!(uut.hold_log2.val(), 0x1fu64);
     // In-order segments keep their pages whatever is written.
     let most = map::EARLY_PAGES_MAX;
     for (written, expected) in [
@@ -145,6 +148,7 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
         let first = match offset {
             map::HOST_RING_SLOT_OCTETS_LOG2 => 14,
             map::EARLY_PAGES | map::EARLY_SHARE => map::EARLY_PAGES_MAX,
+            map::IN_ORDER_RESERVE => map::IN_ORDER_RESERVE_FIRST,
             _ => 0,
         };
         assert_eq!(
@@ -159,7 +163,7 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
 fn unused_offsets_read_as_zero() {
     let mut uut = connected();
     for offset in [
-        0x01c, 0x038, 0x058, 0x064, 0x104, 0x13c, 0x168, 0x3fc, 0x4ac, 0x4fc, 0x500, 0xffc,
+        0x01c, 0x038, 0x058, 0x068, 0x104, 0x13c, 0x168, 0x3fc, 0x4ac, 0x4fc, 0x500, 0xffc,
     ] {
         assert_eq!(value(&mut uut, offset), 0, "offset {offset:#x}");
     }

@@ -1,20 +1,21 @@
 //! Takes beats from the MAC, which cannot wait, and spaces frames for what follows.
 //!
 //! ```text
-//! frame_* --+--------------------------> beat, beat_data (combinational while empty)
-//!           \--> [ Fifo, 16 beats ] --^
+//! frame_* --+--------------------------------> beat, beat_data (combinational while empty)
+//!           \--> [ 1 ] --> [ Fifo, 16 ] --^
 //! ```
 //!
-//! | latency    | 0 cycles while nothing is held back                                     |
+//! | latency    | 0 cycles while nothing is held back; a beat that is: 2 at least         |
 //! | throughput | one beat per cycle inside a frame                                       |
 //! | units      | `frame_octets` counts octets of the beat, W/8 unless `frame_last`       |
 //! | ensures    | after a last beat that spills no beat follows in the next cycle; two    |
 //! |            | stored frames end at least two cycles apart                             |
 //! | overrun    | a frame that begins while six beats or more wait is refused whole       |
 //!
-//! Beats are held back at a frame's first beat only, one cycle a frame on average, so the fill
-//! grows by at most one a frame: six beats that wait at the start of a frame cannot become more
-//! than sixteen by its end.
+//! Beats are held back at a frame's first beat only, one cycle a frame on average, and one more
+//! where none waited before, so what waits grows by at most one a frame, and once by two: six beats
+//! that wait at the start of a frame cannot become more than sixteen by its end. What waits passes
+//! a register first, as the queue's flags are far away.
 use super::beat::RawBeat;
 use crate::common::fifo::Fifo;
 use rust_hdl::prelude::*;
@@ -57,6 +58,10 @@ pub struct Intake<const W: usize> {
     // What waits; the two hold the same beats.
     waiting_data: Fifo<Bits<W>, 4, 5>,
     waiting_beats: Fifo<RawBeat, 4, 5>,
+    // A beat on its way there.
+    pushed: DFF<Bit>,
+    pushed_data: DFF<Bits<W>>,
+    pushed_beat: DFF<RawBeat>,
     has_beats: DFF<Bit>,
     crowded: DFF<Bit>,
     // State of the frame that arrives.
@@ -74,10 +79,9 @@ pub struct Intake<const W: usize> {
     arriving: Signal<Local, RawBeat>,
     arrives: Signal<Local, Bit>,
     head: Signal<Local, RawBeat>,
-    head_short: Signal<Local, Bit>,
-    present: Signal<Local, Bit>,
-    hold: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
+    arriving_holds: Signal<Local, Bit>,
+    waiting_holds: Signal<Local, Bit>,
     push: Signal<Local, Bit>,
     pop: Signal<Local, Bit>,
     add_overrun: Signal<Local, Bit>,
@@ -109,6 +113,9 @@ impl<const W: usize> Default for Intake<W> {
             overrun_counted: Default::default(),
             waiting_data: Default::default(),
             waiting_beats: Default::default(),
+            pushed: Default::default(),
+            pushed_data: Default::default(),
+            pushed_beat: Default::default(),
             has_beats: Default::default(),
             crowded: Default::default(),
             in_frame: Default::default(),
@@ -124,10 +131,9 @@ impl<const W: usize> Default for Intake<W> {
             arriving: Default::default(),
             arrives: Default::default(),
             head: Default::default(),
-            head_short: Default::default(),
-            present: Default::default(),
-            hold: Default::default(),
             take: Default::default(),
+            arriving_holds: Default::default(),
+            waiting_holds: Default::default(),
             push: Default::default(),
             pop: Default::default(),
             add_overrun: Default::default(),
@@ -142,7 +148,15 @@ impl<const W: usize> Default for Intake<W> {
 impl<const W: usize> Logic for Intake<W> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, has_beats, crowded);
+        dff_setup!(
+            self,
+            clock,
+            pushed,
+            pushed_data,
+            pushed_beat,
+            has_beats,
+            crowded
+        );
         dff_setup!(self, clock, in_frame, disabled, refused, overruns);
         dff_setup!(self, clock, cooling_two, cooling_one);
         self.waiting_data.clock.next = self.clock.val();
@@ -174,21 +188,23 @@ impl<const W: usize> Logic for Intake<W> {
         self.arriving.next.short = self.first.val() & self.frame_last.val() & !self.spills.val();
         self.arrives.next = self.frame_valid.val() & !self.refused_now.val();
 
+        // A first beat is held back while frames cool down. The octets of an arriving beat come
+        // late: any frame of one beat counts as short.
+        self.arriving_holds.next = self.first.val()
+            & (self.cooling_two.q.val() | (self.cooling_one.q.val() & self.frame_last.val()));
+        self.waiting_holds.next = self.waiting_beats.data_out.val().first
+            & (self.cooling_two.q.val()
+                | (self.cooling_one.q.val() & self.waiting_beats.data_out.val().short));
+
         // The oldest beat: of those that wait, or the one that arrives.
         self.head.next = self.arriving.val();
         self.beat_data.next = self.frame_data.val();
-        self.present.next = self.arrives.val();
-        // The octets of an arriving beat come late: any frame of one beat counts as short.
-        self.head_short.next = self.first.val() & self.frame_last.val();
+        self.take.next = self.arrives.val() & !self.arriving_holds.val();
         if self.has_beats.q.val() {
             self.head.next = self.waiting_beats.data_out.val();
             self.beat_data.next = self.waiting_data.data_out.val();
-            self.present.next = !self.waiting_beats.empty.val();
-            self.head_short.next = self.head.val().short;
+            self.take.next = !self.waiting_beats.empty.val() & !self.waiting_holds.val();
         }
-        self.hold.next = self.head.val().first
-            & (self.cooling_two.q.val() | (self.cooling_one.q.val() & self.head_short.val()));
-        self.take.next = self.present.val() & !self.hold.val();
         self.beat.next = self.head.val();
         self.beat_valid.next = self.take.val();
         self.cooling_two.d.next = false;
@@ -199,19 +215,23 @@ impl<const W: usize> Logic for Intake<W> {
         }
 
         // What waits.
-        self.push.next = self.arrives.val() & (self.has_beats.q.val() | self.hold.val());
+        self.push.next = self.arrives.val() & (self.has_beats.q.val() | self.arriving_holds.val());
         self.pop.next = self.has_beats.q.val() & self.take.val();
-        self.waiting_data.write.next = self.push.val();
-        self.waiting_data.data_in.next = self.frame_data.val();
+        self.pushed.d.next = self.push.val();
+        self.pushed_data.d.next = self.frame_data.val();
+        self.pushed_beat.d.next = self.arriving.val();
+        self.waiting_data.write.next = self.pushed.q.val();
+        self.waiting_data.data_in.next = self.pushed_data.q.val();
         self.waiting_data.read.next = self.pop.val();
-        self.waiting_beats.write.next = self.push.val();
-        self.waiting_beats.data_in.next = self.arriving.val();
+        self.waiting_beats.write.next = self.pushed.q.val();
+        self.waiting_beats.data_in.next = self.pushed_beat.q.val();
         self.waiting_beats.read.next = self.pop.val();
         self.crowded.d.next = self.waiting_beats.fill.val() >= self.crowded_beats.val();
         if self.push.val() {
             self.has_beats.d.next = true;
         } else if self.pop.val() {
-            self.has_beats.d.next = self.waiting_beats.fill.val() != self.one.val();
+            self.has_beats.d.next =
+                self.pushed.q.val() | (self.waiting_beats.fill.val() != self.one.val());
         }
 
         // Refused frames wait for a cycle in which no other frame is counted.
@@ -225,6 +245,7 @@ impl<const W: usize> Logic for Intake<W> {
             self.overruns.d.next = self.overruns.q.val() - self.one_overrun.val();
         }
         if self.reset.val() {
+            self.pushed.d.next = false;
             self.has_beats.d.next = false;
             self.crowded.d.next = false;
             self.in_frame.d.next = false;

@@ -124,4 +124,6 @@ pub struct EventKind {
     pub faulting: Bit,
     /// The stream's chain has got another last span.
     pub relinking: Bit,
+    /// TCP asks for what is unfinished.
+    pub asking: Bit,
 }

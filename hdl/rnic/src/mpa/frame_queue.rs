@@ -42,7 +42,7 @@ pub enum FrontState {
     Compare,
     /// In part: the pages before its first octet not consumed are found and released.
     Trim,
-    /// Wholly, but it is shared: the address of its count goes to the RAM.
+    /// Wholly, but it is shared: the address of its count is at the RAM.
     Count,
     /// ... which reads.
     CountRead,
@@ -81,7 +81,8 @@ pub struct FrameQueue {
     pub behind: Signal<In, Bits<10>>,
     /// It is the head of a run that joins a queue: nothing but its link is new.
     pub links_only: Signal<In, Bit>,
-    /// It is the first run of its frame; `frame` holds for two cycles before `append` or `drop`.
+    /// It is the first run of its frame; `frame` holds for three cycles before `append` or
+    /// `drop`.
     pub opens: Signal<In, Bit>,
     /// It is the last run of its frame.
     pub closes: Signal<In, Bit>,
@@ -129,6 +130,10 @@ pub struct FrameQueue {
     followers: SdpRam<QueuedFrame, 10>,
     // Under the last page of a shared frame: what keeps its pages.
     shares: SdpRam<Bits<5>, 9>,
+    share_page: DFF<Bits<9>>,
+    writes_count: DFF<Bit>,
+    written_page: DFF<Bits<9>>,
+    written_count: DFF<Bits<5>>,
     walk: PageWalk,
     release_out: Skid<PageChain>,
     state: DFF<FrontState>,
@@ -206,6 +211,10 @@ impl Default for FrameQueue {
             frame_link_next: Default::default(),
             followers: Default::default(),
             shares: Default::default(),
+            share_page: Default::default(),
+            writes_count: Default::default(),
+            written_page: Default::default(),
+            written_count: Default::default(),
             walk: Default::default(),
             release_out: Default::default(),
             state: Default::default(),
@@ -266,6 +275,14 @@ impl Logic for FrameQueue {
             link_writing,
             link_index
         );
+        dff_setup!(
+            self,
+            clock,
+            share_page,
+            writes_count,
+            written_page,
+            written_count
+        );
         self.followers.clock.next = self.clock.val();
         self.shares.clock.next = self.clock.val();
         self.walk.clock.next = self.clock.val();
@@ -311,14 +328,21 @@ impl Logic for FrameQueue {
         } else if !self.keeps.val() & self.closes.val() {
             self.count_after.next = self.count_before.val() - self.one.val();
         }
-        self.shares.read_address.next = self.frame.val().tail_page;
-        if self.state.q.val() != FrontState::Compare {
-            self.shares.read_address.next = self.first_frame.q.val().tail_page;
+        // Ports of the RAM come from registers. A count is written in the cycle after the one that
+        // looked at it; the next look at it is two cycles later at least.
+        self.share_page.d.next = self.frame.val().tail_page;
+        self.written_page.d.next = self.frame.val().tail_page;
+        if self.go.val() | (self.state.q.val() != FrontState::Compare) {
+            self.share_page.d.next = self.first_frame.q.val().tail_page;
+            self.written_page.d.next = self.first_frame.q.val().tail_page;
         }
-        self.shares.write_address.next = self.frame.val().tail_page;
-        self.shares.write_data.next = self.count_after.val();
-        self.shares.write_enable.next = self.frame.val().shared
+        self.written_count.d.next = self.count_after.val();
+        self.writes_count.d.next = self.frame.val().shared
             & (self.keeps.val() | (self.drop.val() & self.release_out.s_ready.val()));
+        self.shares.read_address.next = self.share_page.q.val();
+        self.shares.write_address.next = self.written_page.q.val();
+        self.shares.write_data.next = self.written_count.q.val();
+        self.shares.write_enable.next = self.writes_count.q.val();
 
         // The first frame against the octets consumed; the one after it is looked up meanwhile.
         self.compare.next = self.begins.val() | (self.state.q.val() == FrontState::Next);
@@ -399,9 +423,8 @@ impl Logic for FrameQueue {
             FrontState::Share => {
                 self.release_out.s_valid.next = self.last_share.val();
                 self.leaves_front.next = !self.last_share.val() | self.release_out.s_ready.val();
-                self.shares.write_address.next = self.first_frame.q.val().tail_page;
-                self.shares.write_data.next = self.shares.read_data.val() - self.one.val();
-                self.shares.write_enable.next = self.leaves_front.val();
+                self.written_count.d.next = self.shares.read_data.val() - self.one.val();
+                self.writes_count.d.next = self.leaves_front.val();
                 if self.leaves_front.val() {
                     self.state.d.next = FrontState::Compare;
                 }
@@ -433,6 +456,7 @@ impl Logic for FrameQueue {
             self.state.d.next = FrontState::Compare;
             self.table_writing.d.next = false;
             self.link_writing.d.next = false;
+            self.writes_count.d.next = false;
         }
     }
 }

@@ -15,23 +15,22 @@
 //! ```
 //!
 //! Enters: [`Accepted`] octets and [`HostFrame`]s, each frame once. Leaves: [`ReadJob`]s, and each
-//! page of a stream frame once, in [`PageChain`]s to release. Pages of a host frame are given back
-//! by placement.
+//! page of a stream frame once, in [`PageChain`]s to release, and one [`Unfinished`] for each
+//! message that asks for it. Pages of a host frame are given back by placement.
 //!
 //! What lies beyond a gap is kept in spans (see [`StreamContext`]). A span's job is sent, read and
 //! consumed as a stream's is, but its FPDUs are placed only, and DDP keeps their records; an order
 //! says when they are to be delivered, or forgotten.
 //!
-//! | latency    | 5 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
-//! | throughput | an accepted message per 4 cycles, a `job_done` per 5 and 2 more for each    |
+//! | latency    | 6 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
+//! | throughput | an accepted message per 5 cycles, a `job_done` per 6 and 2 more for each    |
 //! |            | frame that it passes into, a host frame per 2; where a frame gives back a   |
 //! |            | part of its pages, 1 more and 2 for each link followed (11 links at most)   |
 //! | units      | octets; page numbers; `phase` in words                                      |
 //! | drops      | frames of a connection that is stopped or was never started: released,      |
 //! |            | counted nowhere (the stop itself is reported by DDP)                        |
 //! | tables     | `MPA`: WRITE starts an empty stream, RELEASE gives its pages back           |
-//! | ECP5-5G -8 | 1727 LUT4 (294 in RAM, 228 in carry chains), 1095 FF, 12 DP16KD; 193 MHz    |
-//! |            | out of context, seed 1                                                      |
+//! | ECP5-5G -8 | 2050 LUT4, 1636 FF, 19 DP16KD in the whole core at W = 64                   |
 //!
 //! One event at a time: a context is written back before the next event reads it. A connection has
 //! at most one job out, always over all octets queued at that time; `job_done` says how many of
@@ -52,8 +51,8 @@ use super::slots::FreeSlots;
 use super::stream_update::StreamUpdate;
 use crate::common::numbers::FreeNumbers;
 use crate::common::ram::SdpRam;
-use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, Replay, TableRequest};
-use crate::messages::{REPLAY_DELIVER, REPLAY_FAULT, REPLAY_FORGET};
+use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
+use crate::messages::{Replay, Unfinished, REPLAY_DELIVER, REPLAY_FAULT, REPLAY_FORGET};
 use crate::packet::types::FrameEntry;
 use rust_hdl::prelude::*;
 
@@ -146,6 +145,10 @@ pub struct StreamManager {
     pub span_back_ready: Signal<Out, Bit>,
     /// A span is free again; one cycle.
     pub span_free: Signal<Out, Bit>,
+    /// What TCP asked for.
+    pub unfinished: Signal<Out, Unfinished>,
+    /// `unfinished` counts; one cycle.
+    pub unfinished_valid: Signal<Out, Bit>,
     inbox: ManagerInbox,
     contexts: SdpRam<StreamContext, 10>,
     control: ManagerControl,
@@ -177,12 +180,14 @@ pub struct StreamManager {
     own_slot: Signal<Local, Bit>,
     kind: Signal<Local, EventKind>,
     returned: DFF<Bit>,
-    // The context that is written, from registers. An event of the same connection that is taken in
-    // that cycle gets it from here.
+    answer: DFF<Unfinished>,
+    answer_valid: DFF<Bit>,
+    waiting: Signal<Local, Bits<18>>,
+    // The context that is written, from registers: in the cycle in which the next event is taken,
+    // one before its context is read.
     writing: DFF<Bit>,
     written_connection: DFF<Bits<10>>,
     written: DFF<StreamContext>,
-    forwards: DFF<Bit>,
 }
 
 impl Default for StreamManager {
@@ -231,6 +236,8 @@ impl Default for StreamManager {
             span_back_valid: Default::default(),
             span_back_ready: Default::default(),
             span_free: Default::default(),
+            unfinished: Default::default(),
+            unfinished_valid: Default::default(),
             inbox: Default::default(),
             contexts: Default::default(),
             control: Default::default(),
@@ -260,10 +267,12 @@ impl Default for StreamManager {
             own_slot: Default::default(),
             kind: Default::default(),
             returned: Default::default(),
+            answer: Default::default(),
+            answer_valid: Default::default(),
+            waiting: Default::default(),
             writing: Default::default(),
             written_connection: Default::default(),
             written: Default::default(),
-            forwards: Default::default(),
         }
     }
 }
@@ -272,7 +281,8 @@ impl Logic for StreamManager {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, returned, ordered, orders, span_returned);
-        dff_setup!(self, clock, writing, written_connection, written, forwards);
+        dff_setup!(self, clock, answer, answer_valid);
+        dff_setup!(self, clock, writing, written_connection, written);
         dff_setup!(self, clock, writing_span, written_span);
         // What is at hand.
         self.kind.next = self.control.at_hand.val();
@@ -346,11 +356,8 @@ impl Logic for StreamManager {
 
         // The context: read, changed, written.
         self.contexts.clock.next = self.clock.val();
-        // While an event is at hand its context stays at the RAM's output.
+        // From a register: an event at hand keeps its context at the RAM's output.
         self.contexts.read_address.next = self.control.connection.val();
-        if self.control.idle.val() {
-            self.contexts.read_address.next = self.inbox.connection.val();
-        }
         self.writing.d.next = self.control.write_context.val() & !self.reset.val();
         self.written_connection.d.next = self.control.connection.val();
         if self.control.write_context.val() | self.control.write_span.val() {
@@ -359,23 +366,9 @@ impl Logic for StreamManager {
         self.contexts.write_enable.next = self.writing.q.val();
         self.contexts.write_address.next = self.written_connection.q.val();
         self.contexts.write_data.next = self.written.q.val();
-        // Only the first load of an event can come before what was written; by the next one the RAM
-        // has it.
-        if self.control.idle.val() {
-            self.forwards.d.next = self.writing.q.val()
-                & (self.written_connection.q.val() == self.inbox.connection.val());
-        } else if self.control.load.val() {
-            self.forwards.d.next = false;
-        }
         self.kept.next = self.contexts.read_data.val();
-        if self.forwards.q.val() {
-            self.kept.next = self.written.q.val();
-        }
         self.spans.clock.next = self.clock.val();
         self.spans.read_address.next = self.control.span.val();
-        if self.control.idle.val() {
-            self.spans.read_address.next = self.done.val().span;
-        }
         self.writing_span.d.next = self.control.write_span.val() & !self.reset.val();
         self.written_span.d.next = self.control.span.val();
         self.spans.write_enable.next = self.writing_span.q.val();
@@ -452,7 +445,7 @@ impl Logic for StreamManager {
         self.runs.clock.next = self.clock.val();
         self.runs.arrived.next = self.inbox.next_accepted.val();
         self.runs.span.next = self.control.span.val();
-        self.runs.fetch.next = self.control.idle.val();
+        self.runs.fetch.next = self.control.fetch.val();
         self.runs.load_right.next = self.control.load_right.val();
         self.runs.load_left.next = self.control.load_left.val();
         self.runs.write.next = self.control.write_run.val();
@@ -493,6 +486,18 @@ impl Logic for StreamManager {
         if self.reset.val() {
             self.orders.d.next = false;
         }
+
+        // What is unfinished. Eight octets show an FPDU's length, whether a marker leads it or not.
+        self.waiting.next = self.stream.current.val().avail;
+        // Where spans follow the stream, its end lies in the last one: that is soon known.
+        self.answer.d.next.busy =
+            self.stream.current.val().busy | self.stream.current.val().has_next;
+        self.answer.d.next.empty = !self.waiting.val().any();
+        self.answer.d.next.known = self.waiting.val().get_bits::<15>(3).any();
+        self.answer.d.next.missing = self.stream.current.val().missing;
+        self.answer_valid.d.next = self.control.answer.val() & !self.reset.val();
+        self.unfinished.next = self.answer.q.val();
+        self.unfinished_valid.next = self.answer_valid.q.val();
 
         // Jobs out.
         self.jobs.clock.next = self.clock.val();

@@ -1,32 +1,36 @@
 //! Control of the stream manager: the steps of each event, one event at a time.
 //!
 //! ```text
-//! Idle -+-> Host, Start or Refuse --------------------------------> Idle
-//!       +-> Fetch --> Load -+-> Accept ---------------------------> Idle or (A)
-//!       |                   |     \-> (S): spans follow the stream already
-//!       |                   +-> LeftLoad -> Aim ---> (S)            octets beyond a gap
-//!       |                   +-> Consume ------------> Finish -----> Idle or (A)
-//!       |                   |    ^  | of a stopped      ^
-//!       |                   |    |  v connection        |
-//!       |                   |   Purge                   |
-//!       |                   |    ^ octets queued        | none, or a job is out
-//!       |                   +-> Settle -----------------+
-//!       |                   +-> DropSet ------------------------> Idle   nobody waits for a run
+//! Idle -+-> Host, Start or Refuse -------------------------------------> Idle
+//!       +-> Fetch -> Read -> Load -+-> Accept ------------------------> Idle or (A)
+//!       |                          |     \-> (S): spans follow the stream already
+//!       |                          +-> LeftLoad -> Aim -> (S)          octets beyond a gap
+//!       |                          +-> Answer ------------------------> Idle   TCP asks
+//!       |                          +-> Consume -----------> Finish ---> Idle or (A)
+//!       |                          |    ^  | of a stopped     ^
+//!       |                          |    |  v connection       |
+//!       |                          |   Purge                  |
+//!       |                          |    ^ octets queued       | none, or a job is out
+//!       |                          +-> Settle ----------------+
+//!       |                          +-> DropSet -----------------------> Idle   nobody waits
 //!       +-> (D) if a span has to go
 //!
-//! (S) a span gets octets:  [ SpanFetch -> SpanRead ] -> SpanLoad -> Accept -> RunWrite -> Idle
-//!                          of the stream's chain, with more behind: -> ChainLoad -> ChainWrite -> Idle
-//! (A) a stream goes on:    AdvanceWait, Fetch, Read, Load -> AdvanceTest -> PopFetch, Read, Load -> PopTest
-//!                             ^                                              Idle <- Fault <-/     |
-//!                             +---------- another span follows ------- PopJoin <- PopSum <---------+
-//! (D) a span goes:         DropFetch, Read, Load -> DropTest [ -> DropPurge -> DropConsume ] -> DropFree -> Idle
+//! (S) a span gets octets:
+//!       [ SpanFetch -> SpanRead ] -> SpanLoad -> Accept -> RunWrite --> Idle
+//!       of the stream's chain, with more behind: -> ChainLoad -> ChainWrite -> Idle
+//! (A) a stream goes on:
+//!       AdvanceWait, Fetch, Read, Load -> AdvanceTest -> PopFetch, Read, Load -> PopTest
+//!            ^                                            Idle <- Fault <-/        |
+//!            +-------- another span follows -------- PopJoin <- PopSum <-----------+
+//! (D) a span goes:
+//!       DropFetch, Read, Load -> DropTest [ -> DropPurge -> DropConsume ] -> DropFree -> Idle
 //! ```
 //!
 //! | enters     | the next event, and what the blocks beside find out about it                |
 //! | leaves     | the event, decoded, and what each of its steps does                         |
-//! | latency    | `next_event` to its `take_*`: accepted octets 3 cycles, 7 to 9 where they   |
-//! |            | lie beyond a gap; a `job_done` 3 and what the frame queue takes, a host     |
-//! |            | frame or a start 1, a stop or release 4, and 1 and the frame queue's where  |
+//! | latency    | `next_event` to its `take_*`: accepted octets 4 cycles, 8 to 10 where they  |
+//! |            | lie beyond a gap; a question 4; a `job_done` 4 and what the frame queue     |
+//! |            | takes, a host frame or a start 1, a stop or release 5, and 1 and more where |
 //! |            | octets are queued. After that (A) 6 cycles to no span, 11 for each span;    |
 //! |            | (D) 5 for each span and the frame queue's                                   |
 //! | throughput | one event at a time: a context is written back before the next one is read  |
@@ -50,10 +54,12 @@ use rust_hdl::prelude::*;
 /// What the machine does.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum ManagerState {
-    /// Takes the next event; its context's address goes to the RAM.
+    /// Takes the next event.
     Idle,
-    /// The RAM reads.
+    /// The context's address is at the RAM.
     Fetch,
+    /// The RAM reads.
+    Read,
     /// The context is there: sums and differences.
     Load,
     /// Accepted octets join the queue, or are released.
@@ -70,6 +76,8 @@ pub enum ManagerState {
     SpanLoad,
     /// The early run is written.
     RunWrite,
+    /// TCP is told what is unfinished.
+    Answer,
     /// The stream's context is there again.
     ChainLoad,
     /// It is written with another last span.
@@ -185,12 +193,14 @@ pub struct ManagerControl {
     pub append: Signal<Out, Bit>,
     /// The frames of the span that is taken over join the stream's queue.
     pub append_span: Signal<Out, Bit>,
-    /// No event is at hand: the next one's context is to be read, and its early runs.
-    pub idle: Signal<Out, Bit>,
+    /// The context of the event at hand is to be read, and its early runs.
+    pub fetch: Signal<Out, Bit>,
     /// The first of them is there.
     pub load_right: Signal<Out, Bit>,
     /// The other one is there.
     pub load_left: Signal<Out, Bit>,
+    /// `current` is the answer to what TCP asked.
+    pub answer: Signal<Out, Bit>,
     /// An early run is written.
     pub write_run: Signal<Out, Bit>,
     /// The accepted frame is released.
@@ -269,9 +279,10 @@ impl Logic for ManagerControl {
         self.purge.next = (self.state.q.val() == ManagerState::Purge)
             | (self.state.q.val() == ManagerState::DropPurge);
         self.send_host.next = self.state.q.val() == ManagerState::Host;
-        self.idle.next = self.state.q.val() == ManagerState::Idle;
+        self.fetch.next = self.state.q.val() == ManagerState::Fetch;
         self.load_right.next = self.state.q.val() == ManagerState::Load;
         self.load_left.next = self.state.q.val() == ManagerState::LeftLoad;
+        self.answer.next = self.state.q.val() == ManagerState::Answer;
         self.arrives.next = self.next_event.val() == StreamEvent::Accept;
         self.consume.next = false;
         self.append.next = false;
@@ -295,6 +306,7 @@ impl Logic for ManagerControl {
                 self.kind.d.next.early = self.next_accepted.val().early;
                 self.kind.d.next.joining = self.next_accepted.val().has_right;
                 self.kind.d.next.dropping_run = self.next_accepted.val().purges;
+                self.kind.d.next.asking = self.next_accepted.val().asks;
                 self.kind.d.next.finishing = self.next_event.val() == StreamEvent::JobDone;
                 self.kind.d.next.starting = self.next_event.val() == StreamEvent::Start;
                 self.kind.d.next.hosting = self.next_event.val() == StreamEvent::Host;
@@ -327,7 +339,8 @@ impl Logic for ManagerControl {
                     self.state.d.next = ManagerState::DropFetch;
                 }
             }
-            ManagerState::Fetch => self.state.d.next = ManagerState::Load,
+            ManagerState::Fetch => self.state.d.next = ManagerState::Read,
+            ManagerState::Read => self.state.d.next = ManagerState::Load,
             ManagerState::Load => {
                 self.state.d.next = ManagerState::Settle;
                 if self.kind.q.val().finishing {
@@ -335,7 +348,9 @@ impl Logic for ManagerControl {
                 }
                 if self.kind.q.val().accepting {
                     self.state.d.next = ManagerState::Accept;
-                    if self.kind.q.val().dropping_run {
+                    if self.kind.q.val().asking {
+                        self.state.d.next = ManagerState::Answer;
+                    } else if self.kind.q.val().dropping_run {
                         self.state.d.next = ManagerState::DropSet;
                     } else if self.kind.q.val().early {
                         self.state.d.next = ManagerState::LeftLoad;
@@ -403,6 +418,10 @@ impl Logic for ManagerControl {
             ManagerState::ChainLoad => self.state.d.next = ManagerState::ChainWrite,
             ManagerState::ChainWrite => {
                 self.write_context.next = true;
+                self.state.d.next = ManagerState::Idle;
+            }
+            ManagerState::Answer => {
+                self.frame_done.next = true;
                 self.state.d.next = ManagerState::Idle;
             }
             ManagerState::Settle => {

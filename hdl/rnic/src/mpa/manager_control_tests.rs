@@ -18,6 +18,7 @@ const EVENTS: [StreamEvent; 7] = [
 #[test]
 fn lockstep_with_verilog_and_each_event_is_done_once() {
     let (mut at, mut taken, mut written, mut events, mut purges) = (None, 0, 0, [0; 7], 0);
+    let mut answers = 0;
     let mut ways = [0; 5];
     lockstep(
         "manager_control",
@@ -26,7 +27,7 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
         |uut| &mut uut.clock,
         |uut, random| {
             settle(uut);
-            if at.is_none() && uut.idle.val() {
+            if at.is_none() && uut.state.q.val() == ManagerState::Idle {
                 at = random.chance(3, 4).then(|| random.below(7) as usize);
                 uut.current.next.active = random.chance(7, 8);
                 uut.current.next.stopped = random.chance(1, 4);
@@ -39,6 +40,7 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
                 uut.next_accepted.next.has_left = random.chance(1, 2);
                 uut.next_accepted.next.has_right = random.chance(1, 2);
                 uut.next_accepted.next.purges = random.chance(1, 6);
+                uut.next_accepted.next.asks = random.chance(1, 6);
                 uut.complete.next = random.chance(1, 2);
                 uut.enough.next = random.chance(1, 2);
                 (taken, written) = (0, 0);
@@ -78,6 +80,7 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
             taken += takes.iter().filter(|take| **take).count();
             written += usize::from(uut.write_context.val() || uut.write_span.val());
             purges += usize::from(uut.purge.val());
+            answers += usize::from(uut.answer.val());
             // The last step of an event: it leaves its queue, or its context is written.
             let last = takes.contains(&true) || uut.write_context.val();
             let Some(kind) = at.filter(|_| last) else {
@@ -92,15 +95,19 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
             let wanted = current.active && !current.stopped;
             let writes = match EVENTS[kind] {
                 StreamEvent::Host | StreamEvent::Refuse => false,
-                StreamEvent::Accept => !arrived.purges && (arrived.early || wanted),
+                StreamEvent::Accept if arrived.asks || arrived.purges => false,
+                StreamEvent::Accept => arrived.early || wanted,
                 _ => true,
             };
             assert_eq!(written, usize::from(writes), "{:?}, {random}", EVENTS[kind]);
+            let asked = EVENTS[kind] == StreamEvent::Accept && arrived.asks;
+            assert_eq!(uut.answer.val(), asked, "{random}");
             events[kind] += 1;
             at = None;
         },
     );
     assert!(events.iter().all(|count| *count > 50), "{events:?}");
     assert!(purges > 50, "{purges} purges");
+    assert!(answers > 50, "{answers} answers");
     assert!(ways.iter().all(|count| *count > 10), "{ways:?}");
 }

@@ -646,7 +646,7 @@ fn segment(connection: u64, page: u64, octets: u64) -> Accepted {
 }
 
 #[test]
-fn a_job_is_there_five_cycles_after_its_octets_are_taken() {
+fn a_job_is_there_six_cycles_after_its_octets_are_taken() {
     let mut uut = started(1);
     uut.accepted.next = segment(0, 7, 24);
     uut.accepted_valid.next = true;
@@ -658,7 +658,61 @@ fn a_job_is_there_five_cycles_after_its_octets_are_taken() {
         cycles += 1;
         assert!(cycles < 100, "no job");
     }
-    assert_eq!(cycles, 5);
+    assert_eq!(cycles, 6);
+}
+
+/// Sends messages one after the other, the last one a question; its answer.
+fn ask(uut: &mut Uut, messages: &[Accepted]) -> Unfinished {
+    for message in messages {
+        uut.accepted.next = *message;
+        uut.accepted_valid.next = true;
+        tick(uut, clock);
+    }
+    uut.accepted_valid.next = false;
+    for _ in 0..30 {
+        if uut.unfinished_valid.val() {
+            return uut.unfinished.val();
+        }
+        tick(uut, clock);
+    }
+    panic!("no answer");
+}
+
+/// What TCP asks counts everything that it has told before.
+#[test]
+fn a_question_is_answered_with_what_the_fpdu_still_needs() {
+    let mut uut = started(3);
+    // Of a question only the connection counts.
+    let question = Accepted {
+        connection: 1u64.into(),
+        early: true,
+        has_right: true,
+        purges: true,
+        asks: true,
+        ..Accepted::default()
+    };
+    let nothing = ask(&mut uut, &[segment(0, 6, 24), question]);
+    assert!(nothing.empty && !nothing.busy && !nothing.known);
+    // Three octets do not show the length, and make no job.
+    let answer = ask(&mut uut, &[segment(1, 7, 3), question]);
+    assert!(!answer.empty && !answer.busy && !answer.known);
+    assert_eq!(answer.missing, 1u64);
+    let answer = ask(&mut uut, &[segment(1, 8, 21), question]);
+    assert!(answer.busy && !answer.empty);
+    uut.job_done.next = JobDone {
+        connection: 1u64.into(),
+        consumed: 8u64.into(),
+        need: 100u64.into(),
+        ..JobDone::default()
+    };
+    uut.job_done_valid.next = true;
+    tick(&mut uut, clock);
+    uut.job_done_valid.next = false;
+    let answer = ask(&mut uut, &[question]);
+    assert!(answer.known && !answer.busy && !answer.empty);
+    assert_eq!(answer.missing, 100u64 - 16);
+    let answer = ask(&mut uut, &[segment(1, 9, 40), question]);
+    assert_eq!(answer.missing, 100u64 - 56);
 }
 
 /// Segments of one FPDU each on 64 connections in turn: accepted, read, done, given back.

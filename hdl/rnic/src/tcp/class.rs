@@ -1,10 +1,11 @@
 //! What a frame is before its connection's context counts.
 //!
-//! | latency    | 1 cycle, `classify` to `kind`, which then holds                            |
+//! | latency    | 1 cycle, `classify` to all that leaves, which holds                           |
 //! | throughput | one frame per cycle                                                         |
 //! | units      | octets                                                                      |
 //!
 //! The tests come in the order of the room's door ([`super`]).
+use super::accept::{COUNTS, COUNT_CHECKSUM, COUNT_CONTROL, COUNT_PURE_ACK};
 use super::records::WaitingFrame;
 use crate::messages::VERDICT_TCP;
 use rust_hdl::prelude::*;
@@ -35,31 +36,44 @@ pub struct FrameClassifier {
     pub connected: Signal<In, Bit>,
     /// Take both.
     pub classify: Signal<In, Bit>,
-    /// The class of the frame taken last.
-    pub kind: Signal<Out, FrameClass>,
     /// It is `Data`.
     pub is_data: Signal<Out, Bit>,
+    /// Its SEG.ACK and SEG.WND are kept: it is `Data` or `PureAck`.
+    pub is_kept: Signal<Out, Bit>,
+    /// It goes to the host.
+    pub to_host: Signal<Out, Bit>,
+    /// What it counts as, but for data: see `accept::COUNT_CHECKSUM` and the following.
+    pub counts: Signal<Out, Bits<COUNTS>>,
     found: DFF<FrameClass>,
     data: DFF<Bit>,
     flags: Signal<Local, Bits<6>>,
     empty: Signal<Local, Bit>,
     verdict_tcp: Constant<Bits<2>>,
+    count_checksum: Constant<Bits<COUNTS>>,
+    count_pure_ack: Constant<Bits<COUNTS>>,
+    count_control: Constant<Bits<COUNTS>>,
 }
 
 impl Default for FrameClassifier {
     fn default() -> Self {
+        let pulse = |bit: usize| Constant::new((1 as LiteralType).wrapping_shl(bit as u32).into());
         Self {
             clock: Default::default(),
             frame: Default::default(),
             connected: Default::default(),
             classify: Default::default(),
-            kind: Default::default(),
             is_data: Default::default(),
+            is_kept: Default::default(),
+            to_host: Default::default(),
+            counts: Default::default(),
             found: Default::default(),
             data: Default::default(),
             flags: Default::default(),
             empty: Default::default(),
             verdict_tcp: Constant::new(VERDICT_TCP.into()),
+            count_checksum: pulse(COUNT_CHECKSUM),
+            count_pure_ack: pulse(COUNT_PURE_ACK),
+            count_control: pulse(COUNT_CONTROL),
         }
     }
 }
@@ -70,8 +84,17 @@ impl Logic for FrameClassifier {
         dff_setup!(self, clock, found, data);
         self.flags.next = self.frame.val().flags;
         self.empty.next = self.frame.val().payload_octets == 0;
-        self.kind.next = self.found.q.val();
         self.is_data.next = self.data.q.val();
+        self.is_kept.next = self.data.q.val() | (self.found.q.val() == FrameClass::PureAck);
+        self.to_host.next = (self.found.q.val() == FrameClass::Foreign)
+            | (self.found.q.val() == FrameClass::Control);
+        self.counts.next = 0.into();
+        match self.found.q.val() {
+            FrameClass::BadChecksum => self.counts.next = self.count_checksum.val(),
+            FrameClass::Control => self.counts.next = self.count_control.val(),
+            FrameClass::PureAck => self.counts.next = self.count_pure_ack.val(),
+            _ => {}
+        }
         if self.classify.val() {
             self.data.d.next = false;
             if (self.frame.val().verdict != self.verdict_tcp.val()) | !self.connected.val() {
@@ -109,8 +132,18 @@ mod tests {
             4_000,
             |uut| &mut uut.clock,
             |uut, random| {
-                assert_eq!(uut.kind.val(), expected, "{random}");
                 assert_eq!(uut.is_data.val(), expected == FrameClass::Data, "{random}");
+                let is_kept = matches!(expected, FrameClass::Data | FrameClass::PureAck);
+                assert_eq!(uut.is_kept.val(), is_kept, "{random}");
+                let to_host = matches!(expected, FrameClass::Foreign | FrameClass::Control);
+                assert_eq!(uut.to_host.val(), to_host, "{random}");
+                let counts = match expected {
+                    FrameClass::BadChecksum => 1 << COUNT_CHECKSUM,
+                    FrameClass::Control => 1 << COUNT_CONTROL,
+                    FrameClass::PureAck => 1 << COUNT_PURE_ACK,
+                    FrameClass::Foreign | FrameClass::Data => 0u64,
+                };
+                assert_eq!(uut.counts.val(), counts, "{random}");
                 seen[expected as usize] += 1;
                 let tcp = random.chance(7, 8);
                 let (connected, good) = (random.chance(7, 8), random.chance(7, 8));

@@ -16,6 +16,7 @@
 //! The segment's octets lie in `[d, d + SEG.LEN)`, those wanted in `[0, window)`. Both ends are
 //! found by one subtraction each, from numbers ready before the context arrives, so that no two
 //! carry chains follow each other in a cycle.
+use super::records::WalkSegment;
 use rnic_abi::events::SegmentVerdict;
 use rust_hdl::prelude::*;
 
@@ -34,6 +35,8 @@ pub struct SegmentJudge {
     pub rcv_nxt: Signal<In, Bits<32>>,
     /// Octets wanted from there.
     pub window: Signal<In, Bits<32>>,
+    /// Next octet wanted, from a register: it counts while the outputs do.
+    pub wanted: Signal<In, Bits<32>>,
     /// `rnic_abi::events::SegmentVerdict`.
     pub verdict: Signal<Out, Bits<3>>,
     /// Octets are accepted: the verdict is `InOrder` or `Trimmed`.
@@ -49,12 +52,10 @@ pub struct SegmentJudge {
     /// The segment begins beyond rcv_nxt and within the window: the verdict is `OutOfOrder`.
     /// `offset` is then where rcv_nxt would lie in the stored frame, modulo 2^14.
     pub early: Signal<Out, Bit>,
-    /// The segment begins before rcv_nxt.
-    pub cut: Signal<Out, Bit>,
-    /// Distance of SEG.SEQ from rcv_nxt, signed.
-    pub distance: Signal<Out, Bits<32>>,
     /// Distance from rcv_nxt of what follows the segment's last octet within the window.
     pub end_in_window: Signal<Out, Bits<32>>,
+    /// The same for the way through the ranges; defined for what is accepted or early.
+    pub segment: Signal<Out, WalkSegment>,
     // SEG.SEQ + SEG.LEN, one cycle after the segment's ports.
     seq_end: DFF<Bits<32>>,
     // First cycle: distances from rcv_nxt of the first octet and of the one after the last.
@@ -95,6 +96,7 @@ impl Default for SegmentJudge {
             payload_offset: Default::default(),
             rcv_nxt: Default::default(),
             window: Default::default(),
+            wanted: Default::default(),
             verdict: Default::default(),
             accept: Default::default(),
             octets: Default::default(),
@@ -102,9 +104,8 @@ impl Default for SegmentJudge {
             rcv_nxt_after: Default::default(),
             to_the_end: Default::default(),
             early: Default::default(),
-            cut: Default::default(),
-            distance: Default::default(),
             end_in_window: Default::default(),
+            segment: Default::default(),
             seq_end: Default::default(),
             start: Default::default(),
             end_distance: Default::default(),
@@ -203,8 +204,6 @@ impl Logic for SegmentJudge {
         self.offset.next = self.offset_held.q.val();
         self.to_the_end.next = !self.overhangs.q.val();
         self.early.next = self.beyond.q.val() & !self.outside.q.val();
-        self.cut.next = self.starts_before.q.val();
-        self.distance.next = self.start.q.val();
         self.end_in_window.next = self.end_distance.q.val();
         self.octets.next = self.end_low.q.val();
         self.rcv_nxt_after.next = self.seq_end.q.val();
@@ -213,6 +212,17 @@ impl Logic for SegmentJudge {
             self.octets.next = self.window_low.q.val();
             self.rcv_nxt_after.next = self.edge_held.q.val();
         }
+        self.segment.next.early = self.early.val();
+        self.segment.next.trimmed = self.starts_before.q.val();
+        self.segment.next.left_distance = 0.into();
+        self.segment.next.left = self.wanted.val();
+        if self.early.val() {
+            self.segment.next.left_distance = self.start.q.val();
+            self.segment.next.left = self.seg_seq.val();
+        }
+        self.segment.next.right_distance = self.end_in_window.val();
+        self.segment.next.right = self.rcv_nxt_after.val();
+        self.segment.next.origin = self.offset_held.q.val();
     }
 }
 
@@ -307,6 +317,7 @@ mod tests {
                     uut.seg_len.next = (length as u64).into();
                     uut.payload_offset.next = (offset as u64).into();
                     uut.rcv_nxt.next = u64::from(rcv_nxt).into();
+                    uut.wanted.next = u64::from(rcv_nxt).into();
                     uut.window.next = (window as u64).into();
                     answers.push_back(expected(distance, length, offset, rcv_nxt, window));
                 }
@@ -323,11 +334,20 @@ mod tests {
                     let early = expected.verdict == SegmentVerdict::OutOfOrder;
                     assert_eq!(uut.early.val(), early, "{context}");
                     if early {
-                        assert_eq!(uut.distance.val(), expected.distance, "{context}");
                         assert_eq!(uut.offset.val(), expected.offset, "{context}");
                     }
                     if accepted || early {
-                        assert_eq!(uut.cut.val(), expected.verdict == SegmentVerdict::Trimmed);
+                        let left = if early { expected.distance } else { 0 };
+                        let segment = WalkSegment {
+                            early,
+                            trimmed: expected.verdict == SegmentVerdict::Trimmed,
+                            left_distance: left.into(),
+                            right_distance: expected.end.into(),
+                            left: uut.wanted.val() + left,
+                            right: u64::from(expected.after).into(),
+                            origin: expected.offset.into(),
+                        };
+                        assert_eq!(uut.segment.val(), segment, "{context}");
                         assert_eq!(uut.end_in_window.val(), expected.end, "{context}");
                         let after = u64::from(expected.after);
                         assert_eq!(uut.rcv_nxt_after.val(), after, "{context}");

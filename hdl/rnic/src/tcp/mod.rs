@@ -6,6 +6,7 @@
 //!            +--> [ frames that wait, 16 ] --------------+       |   ^   |-----> host_frame
 //!                                                                v   |   +-----> page_release
 //!                                        ranges <--> walk <--> contexts
+//!                                   free_pages --> reserve <--> (MPA: what is unfinished)
 //! ```
 //!
 //! Enters: [`StoredFrame`](crate::messages::StoredFrame), each frame once. Leaves: each frame once,
@@ -19,6 +20,7 @@
 //! | TCP checksum wrong                           | `page_release` | `DropTcpChecksum`          |
 //! | SYN, RST or URG; FIN without payload         | `host_frame`   | `TcpControl`               |
 //! | no payload                                   | `page_release` | `TcpPureAck`               |
+//! | few pages are left, and they are not for it  | `page_release` | `DropTcpNoRoom`            |
 //! | begins at or beyond the right edge           | `page_release` | `DropTcpOutsideWindow`     |
 //! | begins beyond rcv_nxt (it is *early*):       |                |                            |
 //! | ... and nothing of it is new                 | `page_release` | `DropTcpDuplicate`         |
@@ -43,13 +45,18 @@
 //! done with it (`key_free`). Without a key the run is the last one taken of its segment; the peer
 //! sends the rest again.
 //!
+//! **The reserve.** While fewer pages are free than register `IN_ORDER_RESERVE` says, a segment
+//! with payload waits until MPA has said what its connection has unfinished. It is then judged with
+//! the window that [`reserve`] gives it: to the end of its FPDU, its own if it is its connection's
+//! turn, or none. What is old is a duplicate all the same; what lies in no window has no room.
+//!
 //! A duplicate ACK is due at once for an early segment, taken or not, and for one with nothing new
-//! (RFC 5681 section 3.2): the context counts them for the driver.
+//! (RFC 5681 section 3.2), and for one that had no room: the context counts them for the driver.
 //!
 //! | latency    | 12 cycles, `stored` taken to `accepted_valid` (nothing else waiting)       |
 //! | throughput | one frame per 5 cycles; with ranges or beyond a gap see [`walk`]           |
 //! | tables     | `LOOKUP` (write), `TCP` (read, write, release), `EARLY`, `RANGE` (read)    |
-//! | ECP5-5G -8 | 5682 LUT4, 4914 FF, 49 DP16KD; 175 MHz out of context, seed 1 (harness too)  |
+//! | ECP5-5G -8 | 5175 LUT4, 5769 FF, 49 DP16KD in the whole core at W = 64                      |
 
 pub mod hash;
 pub mod records;
@@ -64,8 +71,11 @@ pub mod credits;
 pub mod piece;
 pub mod list;
 pub mod walk;
+pub mod reserve;
 pub mod tables;
 pub mod outcome;
+pub mod outputs;
+pub mod contexts;
 pub mod accept;
 pub mod room;
 

@@ -12,7 +12,8 @@
 //! | units      | see [`super::records`]                                                      |
 //!
 //! A FIN is kept when all octets before it are there, whoever brought them. A duplicate ACK is due
-//! for what is early, taken or not, and for what has nothing new (RFC 5681 section 3.2).
+//! for what is early, taken or not, for what has nothing new (RFC 5681 section 3.2), and for what
+//! is refused for lack of pages: the peer then sends it again soon.
 use super::accept::*;
 use super::records::TcpContext;
 use rnic_abi::events::SegmentVerdict;
@@ -41,6 +42,8 @@ pub struct SegmentOutcome {
     pub to_the_end: Signal<In, Bit>,
     /// Judge: rcv_nxt after the segment.
     pub rcv_nxt_after: Signal<In, Bits<32>>,
+    /// The window that was judged is less than the connection's: few pages are left.
+    pub limited: Signal<In, Bit>,
     /// The walk has decided, and what it says counts.
     pub settle: Signal<In, Bit>,
     /// Walk: `rnic_abi::events::SegmentVerdict`.
@@ -59,12 +62,15 @@ pub struct SegmentOutcome {
     pub counts: Signal<Out, Bits<COUNTS>>,
     /// The context after the segment.
     pub updated: Signal<Out, TcpContext>,
+    // Judge: outside of a window that is less than the connection's.
+    no_room: Signal<Local, Bit>,
     asks: Signal<Local, Bit>,
     whole: Signal<Local, Bit>,
     one: Constant<Bits<8>>,
     trimmed_bit: Constant<Bits<COUNTS>>,
     verdict_trimmed: Constant<Bits<3>>,
     verdict_duplicate: Constant<Bits<3>>,
+    verdict_outside: Constant<Bits<3>>,
     verdict_no_room: Constant<Bits<3>>,
     count_in_order: Constant<Bits<COUNTS>>,
     count_duplicate: Constant<Bits<COUNTS>>,
@@ -89,6 +95,7 @@ impl Default for SegmentOutcome {
             early: Default::default(),
             to_the_end: Default::default(),
             rcv_nxt_after: Default::default(),
+            limited: Default::default(),
             settle: Default::default(),
             walked: Default::default(),
             refused: Default::default(),
@@ -98,12 +105,14 @@ impl Default for SegmentOutcome {
             verdict: Default::default(),
             counts: Default::default(),
             updated: Default::default(),
+            no_room: Default::default(),
             asks: Default::default(),
             whole: Default::default(),
             one: Constant::new(1u64.into()),
             trimmed_bit: pulse(COUNT_TRIMMED),
             verdict_trimmed: verdict(SegmentVerdict::Trimmed),
             verdict_duplicate: verdict(SegmentVerdict::Duplicate),
+            verdict_outside: verdict(SegmentVerdict::OutsideWindow),
             verdict_no_room: verdict(SegmentVerdict::NoRoom),
             count_in_order: pulse(COUNT_IN_ORDER),
             count_duplicate: pulse(COUNT_DUPLICATE),
@@ -118,8 +127,13 @@ impl Default for SegmentOutcome {
 impl Logic for SegmentOutcome {
     #[hdl_gen]
     fn update(&mut self) {
+        self.no_room.next = self.limited.val() & (self.judged.val() == self.verdict_outside.val());
         self.verdict.next = self.judged.val();
-        self.asks.next = self.is_data.val() & (self.judged.val() == self.verdict_duplicate.val());
+        if self.no_room.val() {
+            self.verdict.next = self.verdict_no_room.val();
+        }
+        self.asks.next = self.is_data.val()
+            & ((self.judged.val() == self.verdict_duplicate.val()) | self.no_room.val());
         self.whole.next = self.is_data.val() & self.accept.val() & self.to_the_end.val();
         self.updated.next = self.current.val();
         if self.is_data.val() & self.accept.val() {
@@ -162,6 +176,8 @@ impl Logic for SegmentOutcome {
             }
         } else if self.judged.val() == self.verdict_duplicate.val() {
             self.counts.next = self.count_duplicate.val();
+        } else if self.no_room.val() {
+            self.counts.next = self.count_no_room.val();
         } else {
             self.counts.next = self.count_outside_window.val();
         }
@@ -228,7 +244,7 @@ mod tests {
                 let walked = random.chance(1, 2);
                 let verdict = random.below(7);
                 let verdict = match (walked, verdict) {
-                    (false, 3 | 5 | 6) => 2,
+                    (false, 3 | 6) => 2,
                     (true, 4) => 3,
                     (_, verdict) => verdict,
                 };
@@ -246,12 +262,14 @@ mod tests {
                 uut.complete.next = random.chance(1, 2);
                 uut.settle.next = walked;
                 uut.walked.next = verdict.into();
-                uut.judged.next = if walked {
-                    u64::from(early) * 3
-                } else {
-                    verdict
+                uut.judged.next = match (walked, verdict) {
+                    (true, _) => u64::from(early) * 3,
+                    // Few pages are left, and the window that was judged is less for that.
+                    (false, 5) => 4,
+                    (false, verdict) => verdict,
                 }
                 .into();
+                uut.limited.next = verdict == 5 || (verdict != 4 && random.chance(1, 4));
                 uut.accept.next = !early && verdict < 2;
                 uut.early.next = early;
                 uut.refused.next = refused;

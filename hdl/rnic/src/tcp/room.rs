@@ -18,7 +18,8 @@ use super::hash::KEY_BITS;
 use super::lookup::ConnectionLookup;
 use super::records::{KeyFields, LookupEntry, LookupResult, WaitingFrame};
 use crate::common::fifo::Fifo;
-use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, StoredFrame, TableRequest};
+use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, StoredFrame};
+use crate::messages::{TableRequest, Unfinished};
 use rnic_abi::tables;
 use rust_hdl::prelude::*;
 
@@ -63,6 +64,16 @@ pub struct TcpRoom {
     pub early_pages: Signal<In, Bits<10>>,
     /// Register `EARLY_SHARE`.
     pub early_share: Signal<In, Bits<10>>,
+    /// Pages of packet memory that nobody owns.
+    pub free_pages: Signal<In, Bits<10>>,
+    /// Register `IN_ORDER_RESERVE`: its pages.
+    pub reserve_pages: Signal<In, Bits<10>>,
+    /// Register `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
+    pub hold_log2: Signal<In, Bits<5>>,
+    /// What MPA was asked for in `accepted`.
+    pub unfinished: Signal<In, Unfinished>,
+    /// `unfinished` counts; one cycle.
+    pub unfinished_valid: Signal<In, Bit>,
     /// MPA is done with a run that was not the last one of its frame, for one cycle.
     pub key_free: Signal<In, Bit>,
     /// MPA is done with a span.
@@ -120,6 +131,11 @@ impl Default for TcpRoom {
             counts: Default::default(),
             early_pages: Default::default(),
             early_share: Default::default(),
+            free_pages: Default::default(),
+            reserve_pages: Default::default(),
+            hold_log2: Default::default(),
+            unfinished: Default::default(),
+            unfinished_valid: Default::default(),
             key_free: Default::default(),
             span_free: Default::default(),
             table_request: Default::default(),
@@ -215,6 +231,11 @@ impl Logic for TcpRoom {
         self.counts.next = self.acceptance.counts.val();
         self.acceptance.early_pages.next = self.early_pages.val();
         self.acceptance.early_share.next = self.early_share.val();
+        self.acceptance.free_pages.next = self.free_pages.val();
+        self.acceptance.reserve_pages.next = self.reserve_pages.val();
+        self.acceptance.hold_log2.next = self.hold_log2.val();
+        self.acceptance.unfinished.next = self.unfinished.val();
+        self.acceptance.unfinished_valid.next = self.unfinished_valid.val();
         self.acceptance.key_free.next = self.key_free.val();
         self.acceptance.span_free.next = self.span_free.val();
 

@@ -120,6 +120,8 @@ pub struct RangeWalk {
     span_credits: Credits<9, 10>,
     state: DFF<WalkState>,
     purging: DFF<Bit>,
+    // `segment.early`, from a register: the judge's answer is some logic away.
+    is_early: DFF<Bit>,
     cursor: DFF<Bits<32>>,
     // The held range lies beyond the segment.
     blocked: DFF<Bit>,
@@ -189,6 +191,7 @@ impl Default for RangeWalk {
             span_credits: Default::default(),
             state: Default::default(),
             purging: Default::default(),
+            is_early: Default::default(),
             cursor: Default::default(),
             blocked: Default::default(),
             sent: Default::default(),
@@ -223,7 +226,8 @@ impl Default for RangeWalk {
 impl Logic for RangeWalk {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, purging, cursor, blocked, sent, cut, short, denied, found);
+        dff_setup!(self, clock, state, purging, is_early, cursor, blocked, sent, cut, short);
+        dff_setup!(self, clock, denied, found);
         self.list.clock.next = self.clock.val();
         self.piece.clock.next = self.clock.val();
         self.numbers.clock.next = self.clock.val();
@@ -235,6 +239,7 @@ impl Logic for RangeWalk {
 
         self.list.current.next = self.current.val();
         self.list.segment.next = self.segment.val();
+        self.list.segment.next.early = self.is_early.q.val();
         self.list.frame_pages.next = self.budget.frame_pages.val();
         self.list.free_number.next = self.numbers.number.val();
         self.list.idle.next = self.state.q.val() == WalkState::Idle;
@@ -261,10 +266,9 @@ impl Logic for RangeWalk {
         self.deciding.next = (self.state.q.val() == WalkState::Decide) & !self.purging.q.val();
         self.touches.next =
             self.deciding.val() & !self.piece.behind.val() & !self.piece.beyond.val();
-        self.leads.next =
-            self.segment.val().early & !self.list.touched.val() & self.piece.gap.val();
+        self.leads.next = self.is_early.q.val() & !self.list.touched.val() & self.piece.gap.val();
         self.no_span.next = self.leads.val() & !self.span_credits.available.val();
-        self.refuses.next = (self.segment.val().early
+        self.refuses.next = (self.is_early.q.val()
             & !self.list.touched.val()
             & (!self.budget.fits.val() | (!self.piece.gap.val() & !self.piece.ends_inside.val())))
             | self.no_span.val();
@@ -279,12 +283,12 @@ impl Logic for RangeWalk {
             | !self.numbers.available.val()
             | !self.span_credits.available.val();
         self.opens.next = (self.state.q.val() == WalkState::Tail)
-            & self.segment.val().early
+            & self.is_early.q.val()
             & !self.list.touched.val()
             & self.budget.fits.val()
             & !self.no_number.val();
         self.tail.next = (self.state.q.val() == WalkState::Tail)
-            & (self.opens.val() | self.list.touched.val() | !self.segment.val().early);
+            & (self.opens.val() | self.list.touched.val() | !self.is_early.q.val());
 
         // What becomes of the ranges.
         self.list.skip.next = self.deciding.val() & self.piece.behind.val();
@@ -300,13 +304,12 @@ impl Logic for RangeWalk {
         // A range is no more: in order, part of another one, or purged.
         self.forgets.next = (self.state.q.val() == WalkState::Decide) & self.purging.q.val();
         self.numbers.give.next = self.forgets.val()
-            | (self.merges.val() & (!self.segment.val().early | self.list.touched.val()));
+            | (self.merges.val() & (!self.is_early.q.val() | self.list.touched.val()));
         self.numbers.given.next = self.list.held_index.val();
-        self.budget.refund.next =
-            self.forgets.val() | (self.merges.val() & !self.segment.val().early);
+        self.budget.refund.next = self.forgets.val() | (self.merges.val() & !self.is_early.q.val());
         self.budget.refund_pages.next = self.list.held_range.val().pages;
         self.budget.charge.next = self.opens.val()
-            | (self.merges.val() & self.segment.val().early & !self.list.touched.val());
+            | (self.merges.val() & self.is_early.q.val() & !self.list.touched.val());
 
         // The message: octets before the held range, behind all ranges, or a range that goes.
         self.told.next.connection = self.connection.val();
@@ -315,8 +318,8 @@ impl Logic for RangeWalk {
         self.told.next.tail_page = self.frame.val().tail_page;
         self.told.next.offset = self.piece.offset.val();
         self.told.next.octets = self.piece.octets.val();
-        self.told.next.early = self.segment.val().early;
-        self.told.next.has_left = self.segment.val().early & self.list.touched.val();
+        self.told.next.early = self.is_early.q.val();
+        self.told.next.has_left = self.is_early.q.val() & self.list.touched.val();
         self.told.next.left = self.list.merged_number.val();
         self.told.next.has_right = true;
         self.told.next.right = self.list.held_index.val();
@@ -324,6 +327,7 @@ impl Logic for RangeWalk {
         self.told.next.first = !self.sent.q.val();
         self.told.next.last = !self.goes_on.val();
         self.told.next.purges = self.purging.q.val();
+        self.told.next.asks = false;
         if self.state.q.val() == WalkState::Tail {
             self.told.next.octets = self.piece.tail_octets.val();
             self.told.next.has_right = false;
@@ -354,6 +358,7 @@ impl Logic for RangeWalk {
                 self.sent.d.next = false;
                 self.short.d.next = false;
                 self.denied.d.next = false;
+                self.is_early.d.next = self.segment.val().early;
                 self.found.d.next = self.verdict_in_order.val();
                 if self.segment.val().early {
                     self.found.d.next = self.verdict_out_of_order.val();
@@ -395,7 +400,7 @@ impl Logic for RangeWalk {
                 } else if self.touches.val() & self.ends_here.val() {
                     self.short.d.next = self.piece.ends_inside.val();
                     self.state.d.next = WalkState::Done;
-                    if self.segment.val().early {
+                    if self.is_early.q.val() {
                         self.state.d.next = WalkState::Store;
                     }
                 }
@@ -413,7 +418,7 @@ impl Logic for RangeWalk {
                     if !self.budget.fits.val() {
                         self.found.d.next = self.verdict_no_room.val();
                     }
-                } else if self.segment.val().early {
+                } else if self.is_early.q.val() {
                     self.state.d.next = WalkState::Store;
                 }
             }
@@ -432,7 +437,7 @@ impl Logic for RangeWalk {
         self.trimmed.next = self.cut.q.val();
         self.complete.next = !self.short.q.val();
         self.verdict.next = self.found.q.val();
-        if !self.segment.val().early & self.cut.q.val() {
+        if !self.is_early.q.val() & self.cut.q.val() {
             self.verdict.next = self.verdict_trimmed.val();
         }
         self.result.next = self.list.result.val();

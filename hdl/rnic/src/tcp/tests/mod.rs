@@ -4,5 +4,6 @@ mod keys;
 mod lookup;
 mod model;
 mod ranges;
+mod reserve;
 mod room;
 mod traffic;

@@ -245,6 +245,11 @@ pub struct Model {
     pub counts: [u64; COUNTS],
     pub early_pages: u64,
     pub early_share: u64,
+    /// What the reserve says while few pages are left: octets from rcv_nxt on that the next segment
+    /// may bring. Nothing beyond a gap is taken then.
+    pub limit: Option<u32>,
+    /// That is not the connection's window.
+    pub limited: bool,
     pub keys_out: usize,
     pub free_numbers: VecDeque<u64>,
     pub seen: Seen,
@@ -261,6 +266,8 @@ impl Default for Model {
             counts: [0; COUNTS],
             early_pages: u64::from(EARLY_PAGES_MAX),
             early_share: u64::from(EARLY_PAGES_MAX),
+            limit: None,
+            limited: false,
             keys_out: 0,
             free_numbers: (0..RANGES as u64).collect(),
             seen: Seen::default(),
@@ -329,16 +336,20 @@ impl Model {
         let stream = &self.streams[index];
         let sequence = frame.seg_seq.index() as u32;
         let length = frame.payload_octets.index() as i64;
-        let window = i64::from(stream.window);
+        let window = i64::from(self.limit.unwrap_or(stream.window));
+        let outside = match self.limited {
+            true => SegmentVerdict::NoRoom,
+            false => SegmentVerdict::OutsideWindow,
+        };
         let distance = i64::from(sequence.wrapping_sub(stream.next as u32) as i32);
         if distance >= window {
-            return (SegmentVerdict::OutsideWindow, false);
+            return (outside, false);
         }
         if distance + length <= 0 {
             return (SegmentVerdict::Duplicate, false);
         }
         if window == 0 {
-            return (SegmentVerdict::OutsideWindow, false);
+            return (outside, false);
         }
         let early = distance > 0;
         let left = stream.next + distance.max(0);
@@ -408,7 +419,7 @@ impl Model {
         let all: u64 = self.streams.iter().map(Stream::pages).sum();
         assert!(all <= PAGES as u64);
         let (share, limit) = (stream.pages() + pages, all + pages);
-        if share > self.early_share || limit > self.early_pages {
+        if share > self.early_share || limit > self.early_pages || self.limit.is_some() {
             self.seen.over_share += usize::from(limit <= self.early_pages);
             self.seen.over_pages += usize::from(share <= self.early_share);
             return Some(SegmentVerdict::NoRoom);

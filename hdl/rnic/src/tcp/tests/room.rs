@@ -1,7 +1,7 @@
 //! The whole room against the model: every row of the acceptance table, stalls on every side, table
 //! operations between the segments.
 use super::keys::Key;
-use super::model::{Event, Host, Model, Stream, Told, ACK};
+use super::model::{Event, Host, Model, Stream, ACK};
 use super::traffic::{random_frame, Mood};
 use crate::messages::{StoredFrame, TableRequest, VERDICT_TCP};
 use crate::tcp::accept::*;
@@ -14,28 +14,30 @@ use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
 /// A key, and whether it is in the table.
-struct Connection {
-    key: Key,
+pub(super) struct Connection {
+    pub(super) key: Key,
     known: bool,
 }
 
 /// The model, the keys of its streams, and what goes on at the ports.
 #[derive(Default)]
-struct Bench {
-    model: Model,
-    connections: Vec<Connection>,
+pub(super) struct Bench {
+    pub(super) model: Model,
+    pub(super) connections: Vec<Connection>,
     mood: usize,
-    counted: [u64; COUNTS],
+    pub(super) counted: [u64; COUNTS],
     /// The frame at the port, and the stream it belongs to.
     offered: Option<(StoredFrame, WaitingFrame, Option<usize>)>,
-    request: Option<Request>,
-    operations: VecDeque<Request>,
+    pub(super) request: Option<Request>,
+    pub(super) operations: VecDeque<Request>,
     serial: u64,
+    /// The connection that MPA was asked about last.
+    pub(super) asked: Option<u64>,
 }
 
 /// A table operation, what it reads, and the bits of it that count.
 #[derive(Clone, Debug)]
-struct Request {
+pub(super) struct Request {
     request: TableRequest,
     reads: u128,
     mask: u128,
@@ -52,7 +54,7 @@ fn data<const N: usize>(value: u128) -> Bits<N> {
 }
 
 /// The frame as packet memory hands it on.
-fn stored(frame: &WaitingFrame, key: &Key) -> StoredFrame {
+pub(super) fn stored(frame: &WaitingFrame, key: &Key) -> StoredFrame {
     StoredFrame {
         verdict: frame.verdict,
         frame_octets: frame.frame_octets,
@@ -73,7 +75,7 @@ fn stored(frame: &WaitingFrame, key: &Key) -> StoredFrame {
 }
 
 impl Bench {
-    fn with_connections(count: usize, random: &mut Random) -> Self {
+    pub(super) fn with_connections(count: usize, random: &mut Random) -> Self {
         let mut bench = Self::default();
         for index in 0..count {
             let key = Key::random(random);
@@ -86,7 +88,7 @@ impl Bench {
     }
 
     /// A LOOKUP write; the key's slots are free (collisions of so few keys would fail the test).
-    fn queue_lookup(&mut self, index: usize, way: usize, insert: bool) {
+    pub(super) fn queue_lookup(&mut self, index: usize, way: usize, insert: bool) {
         let connection = &mut self.connections[index];
         connection.known = insert;
         let mut bits: Bits<320> = data(u128::from(self.model.streams[index].connection));
@@ -102,7 +104,7 @@ impl Bench {
     }
 
     /// The ranges of the connection released, then its context written.
-    fn queue_context(&mut self, index: usize, rcv_nxt: u32, window: u32) {
+    pub(super) fn queue_context(&mut self, index: usize, rcv_nxt: u32, window: u32) {
         let connection = self.model.streams[index].connection;
         self.model.release(index);
         let nothing = Bits::default();
@@ -114,7 +116,7 @@ impl Bench {
     }
 
     /// Everything that can be read of a connection.
-    fn queue_reads(&mut self, index: usize) {
+    pub(super) fn queue_reads(&mut self, index: usize) {
         let stream = self.model.streams[index].clone();
         let nothing = Bits::default();
         let connection = stream.connection;
@@ -177,14 +179,23 @@ impl Bench {
 }
 
 /// Compares what leaves in this cycle and sets the sinks' readiness.
-fn check_outputs(uut: &mut TcpRoom, bench: &mut Bench, ready_of_8: u64, random: &mut Random) {
+pub(super) fn check_outputs(
+    uut: &mut TcpRoom,
+    bench: &mut Bench,
+    ready_of_8: u64,
+    random: &mut Random,
+) {
     uut.accepted_ready.next = random.chance(ready_of_8, 8);
     uut.host_frame_ready.next = random.chance(ready_of_8, 8);
     uut.page_release_ready.next = random.chance(ready_of_8, 8);
     let model = &mut bench.model;
     if uut.accepted_valid.val() && uut.accepted_ready.next {
-        let told = Told::from(uut.accepted.val());
-        assert_eq!(Some(told), model.told.pop_front(), "{random}");
+        let message = uut.accepted.val();
+        if message.asks {
+            bench.asked = Some(message.connection.index() as u64);
+        } else {
+            assert_eq!(Some(message.into()), model.told.pop_front(), "{random}");
+        }
     }
     if uut.host_frame_valid.val() && uut.host_frame_ready.next {
         let host = Host::from(uut.host_frame.val());
@@ -208,7 +219,7 @@ fn check_outputs(uut: &mut TcpRoom, bench: &mut Bench, ready_of_8: u64, random: 
 }
 
 /// Holds the oldest table operation at the bus until it is done.
-fn drive_table(uut: &mut TcpRoom, bench: &mut Bench, random: &Random) {
+pub(super) fn drive_table(uut: &mut TcpRoom, bench: &mut Bench, random: &Random) {
     let read = number(uut.table_data.val());
     if uut.table_done.val() {
         let done = bench.request.take().expect("done without a request");
@@ -325,7 +336,7 @@ fn every_frame_leaves_once_as_the_acceptance_table_says() {
     );
 }
 
-fn clock(uut: &mut TcpRoom) -> &mut Signal<In, Clock> {
+pub(super) fn clock(uut: &mut TcpRoom) -> &mut Signal<In, Clock> {
     &mut uut.clock
 }
 

@@ -1,0 +1,150 @@
+//! Contexts of the connections: read, and written from registers.
+//!
+//! ```text
+//! connection --> [ RAM ] --+--> stored
+//!                  ^       +--> loaded
+//! updated --> [ register ]-+      (the register: what was written last, or what is not to be kept)
+//! ```
+//!
+//! | latency    | `connection` to `loaded` and `stored` 2 cycles; `write` to the RAM 1 cycle  |
+//! | throughput | one context read and one written per cycle                                  |
+//! | units      | see [`super::records`]                                                      |
+//!
+//! The register forwards: a context that is being written when the next frame of its connection is
+//! taken is `loaded` from there, for as long as that frame is at hand.
+use super::records::TcpContext;
+use crate::common::ram::SdpRam;
+use rust_hdl::prelude::*;
+
+/// RAM of contexts with a register before it.
+#[derive(LogicBlock, Default)]
+pub struct ContextStore {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; a context in the register is not written.
+    pub reset: Signal<In, Bit>,
+    /// Context to read; held while it is looked at.
+    pub connection: Signal<In, Bits<10>>,
+    /// A frame of that connection is taken: is its context in the register?
+    pub take: Signal<In, Bit>,
+    /// The context of the frame taken.
+    pub loaded: Signal<Out, TcpContext>,
+    /// The same, never from the register.
+    pub stored: Signal<Out, TcpContext>,
+    /// A context for the register.
+    pub updated: Signal<In, TcpContext>,
+    /// The register takes it.
+    pub hold: Signal<In, Bit>,
+    /// And it goes to the RAM, under `owner`.
+    pub write: Signal<In, Bit>,
+    /// See `write`.
+    pub owner: Signal<In, Bits<10>>,
+    /// `loaded` shows the register from now on, until the next frame is taken.
+    pub show: Signal<In, Bit>,
+    contexts: SdpRam<TcpContext, 10>,
+    writing: DFF<Bit>,
+    written_connection: DFF<Bits<10>>,
+    written: DFF<TcpContext>,
+    forwards: DFF<Bit>,
+}
+
+impl Logic for ContextStore {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, writing, written_connection, written, forwards);
+        self.contexts.clock.next = self.clock.val();
+        self.contexts.read_address.next = self.connection.val();
+        self.stored.next = self.contexts.read_data.val();
+        self.loaded.next = self.contexts.read_data.val();
+        if self.forwards.q.val() {
+            self.loaded.next = self.written.q.val();
+        }
+        if self.take.val() {
+            self.forwards.d.next =
+                self.writing.q.val() & (self.written_connection.q.val() == self.connection.val());
+        }
+        if self.show.val() {
+            self.forwards.d.next = true;
+        }
+        if self.hold.val() {
+            self.written.d.next = self.updated.val();
+        }
+        self.writing.d.next = self.write.val();
+        self.written_connection.d.next = self.owner.val();
+        self.contexts.write_enable.next = self.writing.q.val();
+        self.contexts.write_address.next = self.written_connection.q.val();
+        self.contexts.write_data.next = self.written.q.val();
+        if self.reset.val() {
+            self.writing.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{lockstep, Random};
+
+    fn context(random: &mut Random) -> TcpContext {
+        TcpContext {
+            rcv_nxt: random.wide(),
+            window: random.wide(),
+            answers: random.wide(),
+            ..TcpContext::default()
+        }
+    }
+
+    /// A frame every sixth cycle, of few connections: many follow one of the same connection, whose
+    /// context is then in the register only.
+    #[test]
+    fn a_context_is_what_was_written_last_unless_another_one_is_shown() {
+        let mut kept = vec![TcpContext::default(); 1024];
+        let (mut cycle, mut connection, mut before) = (0, 0, 0);
+        let (mut forwarded, mut shown) = (0, 0);
+        let mut showing = None;
+        lockstep(
+            "context_store",
+            ContextStore::default(),
+            12_000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                (uut.take.next, uut.hold.next) = (false, false);
+                (uut.write.next, uut.show.next) = (false, false);
+                uut.updated.next = context(random);
+                match cycle % 6 {
+                    0 => {
+                        (before, connection) = (connection, 37 * random.below(3));
+                        uut.connection.next = connection.into();
+                        uut.take.next = true;
+                    }
+                    2 => {
+                        assert_eq!(uut.loaded.val(), kept[connection as usize], "{random}");
+                        forwarded += usize::from(before == connection);
+                    }
+                    // Held, and shown to those who look, but not written.
+                    3 if random.chance(1, 4) => {
+                        (uut.hold.next, uut.show.next) = (true, true);
+                        showing = Some(uut.updated.next);
+                    }
+                    4 => {
+                        let stored = kept[connection as usize];
+                        assert_eq!(uut.stored.val(), stored, "{random}");
+                        shown += usize::from(showing.is_some());
+                        let expected = showing.take().unwrap_or(stored);
+                        assert_eq!(uut.loaded.val(), expected, "{random}");
+                    }
+                    5 => {
+                        (uut.hold.next, uut.write.next) = (true, random.chance(3, 4));
+                        uut.owner.next = connection.into();
+                        if uut.write.next {
+                            kept[connection as usize] = uut.updated.next;
+                        }
+                    }
+                    _ => {}
+                }
+                cycle += 1;
+            },
+        );
+        assert!(forwarded > 200 && shown > 200, "{forwarded}, {shown}");
+    }
+}

@@ -1,0 +1,244 @@
+//! The three messages of acceptance, each in its register slice.
+//!
+//! ```text
+//! frame, judged octets --+--> accepted ------> MPA
+//! walk, question --------+
+//! frame --------------------> host_frame ----> host path
+//!       \------------------> page_release --> pool
+//! ```
+//!
+//! | latency    | 1 cycle, a `send_*` to the message's valid                                  |
+//! | throughput | one message of each kind per cycle                                          |
+//! | units      | octets from the start of the stored frame; page numbers                    |
+//!
+//! Where there is room for a message there still is in the next cycle, as nobody else sends.
+use super::records::WaitingFrame;
+use crate::common::skid::Skid;
+use crate::messages::{Accepted, HostFrame, PageChain};
+use rust_hdl::prelude::*;
+
+/// Forms the messages and holds them until they are taken.
+#[derive(LogicBlock, Default)]
+pub struct AcceptanceOutputs {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; drops the messages inside.
+    pub reset: Signal<In, Bit>,
+    /// The frame that is decided on.
+    pub frame: Signal<In, WaitingFrame>,
+    /// Its connection.
+    pub connection: Signal<In, Bits<10>>,
+    /// The first accepted octet, if they are one run in order.
+    pub offset: Signal<In, Bits<14>>,
+    /// Their number.
+    pub octets: Signal<In, Bits<14>>,
+    /// Another run, or one that is purged.
+    pub walked: Signal<In, Accepted>,
+    /// The run in order is the one to send.
+    pub is_run: Signal<In, Bit>,
+    /// The question about connection `subject` is; if neither, `walked`.
+    pub is_question: Signal<In, Bit>,
+    /// See `is_question`.
+    pub subject: Signal<In, Bits<10>>,
+    /// Sends octets, or the question, to MPA.
+    pub send_accepted: Signal<In, Bit>,
+    /// Sends the frame to the host.
+    pub send_host: Signal<In, Bit>,
+    /// Gives the frame back.
+    pub send_release: Signal<In, Bit>,
+    /// `accepted` has room for one.
+    pub accepted_room: Signal<Out, Bit>,
+    /// Each of the three has.
+    pub room: Signal<Out, Bit>,
+    /// Octets accepted, in order or beyond a gap.
+    pub accepted: Signal<Out, Accepted>,
+    /// `accepted` holds a message.
+    pub accepted_valid: Signal<Out, Bit>,
+    /// It is taken.
+    pub accepted_ready: Signal<In, Bit>,
+    /// A frame for the host.
+    pub host_frame: Signal<Out, HostFrame>,
+    /// `host_frame` holds a message.
+    pub host_frame_valid: Signal<Out, Bit>,
+    /// It is taken.
+    pub host_frame_ready: Signal<In, Bit>,
+    /// Pages of a frame nobody wants.
+    pub page_release: Signal<Out, PageChain>,
+    /// `page_release` holds a message.
+    pub page_release_valid: Signal<Out, Bit>,
+    /// It is taken.
+    pub page_release_ready: Signal<In, Bit>,
+    accepted_out: Skid<Accepted>,
+    host_out: Skid<HostFrame>,
+    release_out: Skid<PageChain>,
+    message: Signal<Local, Accepted>,
+    host_message: Signal<Local, HostFrame>,
+    chain: Signal<Local, PageChain>,
+}
+
+impl Logic for AcceptanceOutputs {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.accepted_out.clock.next = self.clock.val();
+        self.accepted_out.reset.next = self.reset.val();
+        self.host_out.clock.next = self.clock.val();
+        self.host_out.reset.next = self.reset.val();
+        self.release_out.clock.next = self.clock.val();
+        self.release_out.reset.next = self.reset.val();
+        self.accepted.next = self.accepted_out.m_data.val();
+        self.accepted_valid.next = self.accepted_out.m_valid.val();
+        self.accepted_out.m_ready.next = self.accepted_ready.val();
+        self.host_frame.next = self.host_out.m_data.val();
+        self.host_frame_valid.next = self.host_out.m_valid.val();
+        self.host_out.m_ready.next = self.host_frame_ready.val();
+        self.page_release.next = self.release_out.m_data.val();
+        self.page_release_valid.next = self.release_out.m_valid.val();
+        self.release_out.m_ready.next = self.page_release_ready.val();
+        self.accepted_room.next = self.accepted_out.s_ready.val();
+        self.room.next = self.accepted_out.s_ready.val()
+            & self.host_out.s_ready.val()
+            & self.release_out.s_ready.val();
+
+        self.message.next.connection = self.connection.val();
+        self.message.next.head_page = self.frame.val().head_page;
+        self.message.next.tail_page = self.frame.val().tail_page;
+        self.message.next.offset = self.offset.val();
+        self.message.next.octets = self.octets.val();
+        self.message.next.sequence = 0.into();
+        self.message.next.early = false;
+        self.message.next.has_left = false;
+        self.message.next.left = 0.into();
+        self.message.next.has_right = false;
+        self.message.next.right = 0.into();
+        self.message.next.shared = false;
+        self.message.next.first = true;
+        self.message.next.last = true;
+        self.message.next.purges = false;
+        self.message.next.asks = false;
+        if !self.is_run.val() & !self.is_question.val() {
+            self.message.next = self.walked.val();
+        }
+        if self.is_question.val() {
+            self.message.next.connection = self.subject.val();
+            self.message.next.asks = true;
+        }
+        self.accepted_out.s_data.next = self.message.val();
+        self.accepted_out.s_valid.next = self.send_accepted.val();
+        self.host_message.next.head_page = self.frame.val().head_page;
+        self.host_message.next.tail_page = self.frame.val().tail_page;
+        self.host_message.next.frame_octets = self.frame.val().frame_octets;
+        self.host_out.s_data.next = self.host_message.val();
+        self.host_out.s_valid.next = self.send_host.val();
+        self.chain.next.head_page = self.frame.val().head_page;
+        self.chain.next.tail_page = self.frame.val().tail_page;
+        self.release_out.s_data.next = self.chain.val();
+        self.release_out.s_valid.next = self.send_release.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{lockstep, Random};
+    use std::collections::VecDeque;
+
+    fn frame(random: &mut Random) -> WaitingFrame {
+        WaitingFrame {
+            head_page: random.wide(),
+            tail_page: random.wide(),
+            frame_octets: random.wide(),
+            ..WaitingFrame::default()
+        }
+    }
+
+    /// What is sent to MPA: the run of the frame, what the walk says, or a question.
+    fn sent(uut: &AcceptanceOutputs) -> Accepted {
+        let frame = uut.frame.next;
+        let whole = Accepted {
+            connection: uut.connection.next,
+            head_page: frame.head_page,
+            tail_page: frame.tail_page,
+            offset: uut.offset.next,
+            octets: uut.octets.next,
+            first: true,
+            last: true,
+            ..Accepted::default()
+        };
+        match (uut.is_run.next, uut.is_question.next) {
+            (false, false) => uut.walked.next,
+            (true, _) => whole,
+            (false, true) => Accepted {
+                connection: uut.subject.next,
+                asks: true,
+                ..whole
+            },
+        }
+    }
+
+    #[test]
+    fn every_message_leaves_once_and_in_order() {
+        let (mut accepted, mut host) = (VecDeque::new(), VecDeque::new());
+        let (mut released, mut counts) = (VecDeque::new(), [0usize; 5]);
+        lockstep(
+            "acceptance_outputs",
+            AcceptanceOutputs::default(),
+            6_000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                uut.accepted_ready.next = random.chance(1, 2);
+                uut.host_frame_ready.next = random.chance(1, 2);
+                uut.page_release_ready.next = random.chance(1, 2);
+                if uut.accepted_valid.val() && uut.accepted_ready.next {
+                    assert_eq!(Some(uut.accepted.val()), accepted.pop_front(), "{random}");
+                    counts[0] += 1;
+                }
+                if uut.host_frame_valid.val() && uut.host_frame_ready.next {
+                    assert_eq!(Some(uut.host_frame.val()), host.pop_front(), "{random}");
+                    counts[1] += 1;
+                }
+                if uut.page_release_valid.val() && uut.page_release_ready.next {
+                    let chain = Some(uut.page_release.val());
+                    assert_eq!(chain, released.pop_front(), "{random}");
+                    counts[2] += 1;
+                }
+                uut.frame.next = frame(random);
+                (uut.connection.next, uut.subject.next) = (random.wide(), random.wide());
+                (uut.offset.next, uut.octets.next) = (random.wide(), random.wide());
+                uut.walked.next = Accepted {
+                    connection: random.wide(),
+                    octets: random.wide(),
+                    early: random.chance(1, 2),
+                    ..Accepted::default()
+                };
+                uut.is_run.next = random.chance(1, 3);
+                uut.is_question.next = !uut.is_run.next && random.chance(1, 2);
+                uut.send_accepted.next = uut.accepted_room.val() && random.chance(1, 2);
+                let all = uut.room.val();
+                uut.send_host.next = all && random.chance(1, 2);
+                uut.send_release.next = all && random.chance(1, 2);
+                if uut.send_accepted.next {
+                    accepted.push_back(sent(uut));
+                    counts[3] += usize::from(uut.is_question.next);
+                    counts[4] += usize::from(uut.is_run.next);
+                }
+                let frame = uut.frame.next;
+                let (head_page, tail_page) = (frame.head_page, frame.tail_page);
+                if uut.send_host.next {
+                    let frame_octets = frame.frame_octets;
+                    host.push_back(HostFrame {
+                        head_page,
+                        tail_page,
+                        frame_octets,
+                    });
+                }
+                if uut.send_release.next {
+                    released.push_back(PageChain {
+                        head_page,
+                        tail_page,
+                    });
+                }
+            },
+        );
+        assert!(counts.iter().all(|count| *count > 200), "{counts:?}");
+    }
+}
