@@ -210,8 +210,8 @@ pub struct ReadJob {
     pub early: Bit,
     /// With `early`: the span that they are of.
     pub span: Bits<9>,
-    /// With `early`: an FPDU is known to begin at the first octet. If not, the first FPDU counts only
-    /// if a marker in it says so.
+    /// With `early`: an FPDU is known to begin at the first octet. If not, the first FPDU counts
+    /// only if a marker in it says so.
     pub proven: Bit,
 }
 
@@ -236,8 +236,8 @@ pub struct JobDone {
     pub fpdus: Bits<16>,
     /// With `early`: sequence number after them.
     pub sequence_end: Bits<32>,
-    /// With `early`: not every one of them was placed, or the next one cannot be. Those from the first
-    /// of them on are not consumed and wait until they are in order.
+    /// With `early`: not every one of them was placed, or the next one cannot be. Those from the
+    /// first of them on are not consumed and wait until they are in order.
     pub refused: Bit,
 }
 
@@ -249,8 +249,8 @@ pub const FPDU_CHECK: u64 = 1;
 pub const FPDU_PLACE: u64 = 2;
 /// `FpduInfo::kind`: not an FPDU but a whole frame for the host.
 pub const FPDU_HOST: u64 = 3;
-/// `FpduInfo::kind`: an FPDU beyond a gap. Its payload is placed if nothing is wrong with it; nothing
-/// else comes of it before its record is replayed.
+/// `FpduInfo::kind`: an FPDU beyond a gap. Its payload is placed if nothing is wrong with it;
+/// nothing else comes of it before its record is replayed.
 pub const FPDU_EARLY: u64 = 4;
 /// `FpduRecord::kind`: the record of an `FPDU_EARLY` that was placed, replayed in order. No octets.
 pub const FPDU_DELIVER: u64 = 5;
@@ -309,8 +309,8 @@ pub struct FpduRecord {
     /// The first five words without markers: ULPDU_Length and DDP header; octet string, octet 0 in
     /// bits 7:0. What lies beyond the ULPDU is undefined.
     pub header: Bits<160>,
-    /// Beats that this FPDU occupies in the placement buffer; 0 for `FPDU_CHECK`, `FPDU_DELIVER` and
-    /// `FPDU_FAULT`.
+    /// Beats that this FPDU occupies in the placement buffer; 0 for `FPDU_CHECK`, `FPDU_DELIVER`
+    /// and `FPDU_FAULT`.
     pub beats: Bits<13>,
     /// `FPDU_HOST`: first page of the frame.
     pub head_page: Bits<9>,
@@ -318,8 +318,8 @@ pub struct FpduRecord {
     pub tail_page: Bits<9>,
 }
 
-/// MPA to DDP: an `FPDU_NORMAL`, `FPDU_CHECK` or `FPDU_EARLY` has passed. One for each such record, in
-/// the order of the records and after its record; none for the other kinds.
+/// MPA to DDP: an `FPDU_NORMAL`, `FPDU_CHECK` or `FPDU_EARLY` has passed. One for each such record,
+/// in the order of the records and after its record; none for the other kinds.
 ///
 /// The port has no `ready`: DDP holds as many verdicts as records.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -363,8 +363,8 @@ pub struct Replay {
     pub sequence: Bits<32>,
 }
 
-/// DDP to MPA: a replay is done: no record of the span is kept, and what was to go through the checks
-/// stands in the queue of records before all that comes from now on.
+/// DDP to MPA: a replay is done: no record of the span is kept, and what was to go through the
+/// checks stands in the queue of records before all that comes from now on.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Replayed {
     /// As in [`Replay`].

@@ -3,8 +3,8 @@
 #![allow(missing_docs)]
 use rust_hdl::prelude::*;
 
-/// A connection's stream, or a *span* of what lies beyond a gap: where its next FPDU begins, and the
-/// frames that hold its octets.
+/// A connection's stream, or a *span* of what lies beyond a gap: where its next FPDU begins, and
+/// the frames that hold its octets.
 ///
 /// A span is octets without a gap: first FPDUs that were placed, and so are gone, then octets that
 /// are queued. Only the queued ones of the last span grow. Spans that follow one another are

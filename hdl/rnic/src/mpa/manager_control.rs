@@ -18,12 +18,8 @@
 //! (S) a span gets octets:
 //!       [ SpanFetch -> SpanRead ] -> SpanLoad -> Accept -> RunWrite --> Idle
 //!       of the stream's chain, with more behind: -> ChainLoad -> ChainWrite -> Idle
-//! (A) a stream goes on:
-//!       AdvanceWait, Fetch, Read, Load -> AdvanceTest -> PopFetch, Read, Load -> PopTest
-//!            ^                                            Idle <- Fault <-/        |
-//!            +-------- another span follows -------- PopJoin <- PopSum <-----------+
-//! (D) a span goes:
-//!       DropFetch, Read, Load -> DropTest [ -> DropPurge -> DropConsume ] -> DropFree -> Idle
+//! (A) a stream goes on: Advance, while [`super::span_advance`] works
+//! (D) a span goes: Drop, while [`super::span_drop`] works
 //! ```
 //!
 //! | enters     | the next event, and what the blocks beside find out about it                |
@@ -31,8 +27,7 @@
 //! | latency    | `next_event` to its `take_*`: accepted octets 4 cycles, 8 to 10 where they  |
 //! |            | lie beyond a gap; a question 4; a `job_done` 4 and what the frame queue     |
 //! |            | takes, a host frame or a start 1, a stop or release 5, and 1 and more where |
-//! |            | octets are queued. After that (A) 6 cycles to no span, 11 for each span;    |
-//! |            | (D) 5 for each span and the frame queue's                                   |
+//! |            | octets are queued                                                           |
 //! | throughput | one event at a time: a context is written back before the next one is read  |
 //!
 //! Octets beyond a gap are kept whatever the stream's state is: they are none of its queue. When a
@@ -43,100 +38,17 @@
 //! has placed an FPDU is not, as an FPDU that reaches into another one is an error (MPA-055).
 //!
 //! A release that finds a job out is not taken: it marks the connection stopped, and comes again
-//! after a `job_done`; one that finds spans behind the stream comes again when they are gone. A span
-//! that is to go waits for its job likewise. A stopped stream keeps the spans that follow it until
-//! it is released.
+//! after a `job_done`; one that finds spans behind the stream comes again when they are gone. A
+//! span that is to go waits for its job likewise. A stopped stream keeps the spans that follow it
+//! until it is released.
 use super::context::{EarlyRun, EventKind, StreamContext};
+use super::event_decode::EventDecode;
 use super::inbox::StreamEvent;
+use super::manager_step::{ManagerState, StepDecode};
+use super::span_advance::SpanAdvance;
+use super::span_drop::SpanDrop;
 use crate::messages::{Accepted, JobDone};
 use rust_hdl::prelude::*;
-
-/// What the machine does.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum ManagerState {
-    /// Takes the next event.
-    Idle,
-    /// The context's address is at the RAM.
-    Fetch,
-    /// The RAM reads.
-    Read,
-    /// The context is there: sums and differences.
-    Load,
-    /// Accepted octets join the queue, or are released.
-    Accept,
-    /// The early run that the octets follow is there.
-    LeftLoad,
-    /// Which span gets the octets?
-    Aim,
-    /// A span's context: its address goes to the RAM.
-    SpanFetch,
-    /// The RAM reads.
-    SpanRead,
-    /// The context is there, or a new one: sums.
-    SpanLoad,
-    /// The early run is written.
-    RunWrite,
-    /// TCP is told what is unfinished.
-    Answer,
-    /// The stream's context is there again.
-    ChainLoad,
-    /// It is written with another last span.
-    ChainWrite,
-    /// A stop or a release looks at what the connection holds.
-    Settle,
-    /// All that the connection holds is to be consumed.
-    Purge,
-    /// The frame queue gives back what is consumed.
-    Consume,
-    /// The context is written, the next job sent.
-    Finish,
-    /// The stream's context is being written, ...
-    AdvanceWait,
-    /// ... and read ...
-    AdvanceFetch,
-    /// ... again.
-    AdvanceRead,
-    /// The stream's context is there again.
-    AdvanceLoad,
-    /// Has the stream come to a span?
-    AdvanceTest,
-    /// The span's context: its address goes to the RAM.
-    PopFetch,
-    /// The RAM reads.
-    PopRead,
-    /// The span's context is there.
-    PopLoad,
-    /// Can the stream take it over?
-    PopTest,
-    /// Sums of the two.
-    PopSum,
-    /// The stream takes it over.
-    PopJoin,
-    /// FPDU starts disagree.
-    Fault,
-    /// A run goes, span by span.
-    DropSet,
-    /// The span's context: its address goes to the RAM.
-    DropFetch,
-    /// The RAM reads.
-    DropRead,
-    /// The context is there.
-    DropLoad,
-    /// Is a job of the span out?
-    DropTest,
-    /// All octets of the span are to be consumed.
-    DropPurge,
-    /// The frame queue gives them back.
-    DropConsume,
-    /// The span's number is free, or its records go first.
-    DropFree,
-    /// A host frame becomes a job.
-    Host,
-    /// An empty stream is started.
-    Start,
-    /// A table operation that does not exist is answered.
-    Refuse,
-}
 
 /// State machine of the stream manager.
 #[derive(LogicBlock, Default)]
@@ -237,19 +149,18 @@ pub struct ManagerControl {
     pub take_stopped: Signal<Out, Bit>,
     /// The table operation is done.
     pub take_request: Signal<Out, Bit>,
+    decode: EventDecode,
+    step: StepDecode,
+    advance: SpanAdvance,
+    drops: SpanDrop,
     state: DFF<ManagerState>,
     kind: DFF<EventKind>,
     kind_connection: DFF<Bits<10>>,
     span_at: DFF<Bits<9>>,
     // Tried again after the connection's `job_done`.
     waits: DFF<Bit>,
-    // Spans that have to go: there is one, the first, and it has a job out.
-    dropping: DFF<Bit>,
-    dropped: DFF<Bits<9>>,
-    drop_waits: DFF<Bit>,
     wanted: Signal<Local, Bit>,
     follows_spans: Signal<Local, Bit>,
-    arrives: Signal<Local, Bit>,
     frame_done: Signal<Local, Bit>,
 }
 
@@ -257,69 +168,70 @@ impl Logic for ManagerControl {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, kind, kind_connection, span_at, waits);
-        dff_setup!(self, clock, dropping, dropped, drop_waits);
         self.at_hand.next = self.kind.q.val();
+        self.at_hand.next.advancing = self.advance.advancing.val();
+        self.at_hand.next.faulting = self.advance.fault.val();
         self.connection.next = self.kind_connection.q.val();
         self.span.next = self.span_at.q.val();
         self.release_waits.next = self.waits.q.val();
-        self.drop_pending.next = self.dropping.q.val();
         // Accepted octets of this connection are queued.
         self.wanted.next = self.current.val().active & !self.current.val().stopped;
         // ... and those before them are a span's already.
         self.follows_spans.next =
             !self.kind.q.val().of_span & self.current.val().has_next & self.wanted.val();
 
-        self.load.next = (self.state.q.val() == ManagerState::Load)
-            | (self.state.q.val() == ManagerState::SpanLoad)
-            | (self.state.q.val() == ManagerState::ChainLoad)
-            | (self.state.q.val() == ManagerState::AdvanceLoad)
-            | (self.state.q.val() == ManagerState::PopSum)
-            | (self.state.q.val() == ManagerState::DropLoad);
-        self.keep_popped.next = self.state.q.val() == ManagerState::PopLoad;
-        self.purge.next = (self.state.q.val() == ManagerState::Purge)
-            | (self.state.q.val() == ManagerState::DropPurge);
-        self.send_host.next = self.state.q.val() == ManagerState::Host;
-        self.fetch.next = self.state.q.val() == ManagerState::Fetch;
-        self.load_right.next = self.state.q.val() == ManagerState::Load;
-        self.load_left.next = self.state.q.val() == ManagerState::LeftLoad;
-        self.answer.next = self.state.q.val() == ManagerState::Answer;
-        self.arrives.next = self.next_event.val() == StreamEvent::Accept;
-        self.consume.next = false;
+        self.step.state.next = self.state.q.val();
+        self.load.next = self.step.load.val() | self.advance.load.val() | self.drops.load.val();
+        self.keep_popped.next = self.advance.keep_popped.val();
+        self.purge.next = self.step.purge.val() | self.drops.purge.val();
+        self.send_host.next = self.step.send_host.val();
+        self.fetch.next = self.step.fetch.val();
+        self.load_right.next = self.step.load_right.val();
+        self.load_left.next = self.step.load_left.val();
+        self.answer.next = self.step.answer.val();
+
+        // A span that has to go comes first.
+        self.drops.clock.next = self.clock.val();
+        self.drops.reset.next = self.reset.val();
+        self.drops.go.next = self.state.q.val() == ManagerState::Drop;
+        self.drops.begins.next = false;
+        self.drops.first.next = self.right_run.val().first;
+        self.drops.job_ended.next = false;
+        self.drops.current.next = self.current.val();
+        self.drops.was_empty.next = self.was_empty.val();
+        self.drops.consumed.next = self.consumed.val();
+        self.drops.forget_room.next = self.forget_room.val();
+        self.drop_pending.next = self.drops.pending.val();
+        self.decode.drops.next = self.drops.due.val();
+        self.decode.next_event.next = self.next_event.val();
+        self.decode.accepted.next = self.next_accepted.val();
+        self.decode.done_early.next = self.next_done.val().early;
+        self.advance.clock.next = self.clock.val();
+        self.advance.reset.next = self.reset.val();
+        self.advance.go.next = self.state.q.val() == ManagerState::Advance;
+        self.advance.current.next = self.current.val();
+        self.advance.popped.next = self.popped.val();
+        self.advance.was_empty.next = self.was_empty.val();
+        self.advance.complete.next = self.complete.val();
+        self.consume.next = self.drops.consume.val();
         self.append.next = false;
-        self.append_span.next = false;
+        self.append_span.next = self.advance.joins.val();
         self.drop_frame.next = false;
         self.write_run.next = false;
-        self.write_context.next = false;
+        self.write_context.next = self.advance.writes.val();
         self.write_span.next = false;
         self.take_span.next = false;
-        self.free_span.next = false;
-        self.forget.next = false;
-        self.deliver.next = false;
-        self.fault.next = false;
-        self.send.next = false;
+        self.free_span.next = self.advance.frees.val() | self.drops.frees.val();
+        self.forget.next = self.drops.forgets.val();
+        self.deliver.next = self.advance.delivers.val();
+        self.fault.next = self.advance.fault.val();
+        self.send.next = self.advance.sends.val();
         self.frame_done.next = false;
         match self.state.q.val() {
             ManagerState::Idle => {
                 self.kind_connection.d.next = self.next_connection.val();
                 self.span_at.d.next = self.next_done.val().span;
-                self.kind.d.next.accepting = self.arrives.val();
-                self.kind.d.next.early = self.next_accepted.val().early;
-                self.kind.d.next.joining = self.next_accepted.val().has_right;
-                self.kind.d.next.dropping_run = self.next_accepted.val().purges;
-                self.kind.d.next.asking = self.next_accepted.val().asks;
-                self.kind.d.next.finishing = self.next_event.val() == StreamEvent::JobDone;
-                self.kind.d.next.starting = self.next_event.val() == StreamEvent::Start;
-                self.kind.d.next.hosting = self.next_event.val() == StreamEvent::Host;
-                self.kind.d.next.stopping = self.next_event.val() == StreamEvent::Stop;
-                self.kind.d.next.releasing = self.next_event.val() == StreamEvent::Release;
-                self.kind.d.next.of_span =
-                    (self.next_event.val() == StreamEvent::JobDone) & self.next_done.val().early;
-                self.kind.d.next.opening = false;
-                self.kind.d.next.clearing = false;
-                self.kind.d.next.purging = false;
-                self.kind.d.next.advancing = false;
-                self.kind.d.next.faulting = false;
-                self.kind.d.next.relinking = false;
+                self.kind.d.next = self.decode.kind.val();
                 match self.next_event.val() {
                     StreamEvent::Nothing => {}
                     StreamEvent::Host => self.state.d.next = ManagerState::Host,
@@ -327,16 +239,9 @@ impl Logic for ManagerControl {
                     StreamEvent::Refuse => self.state.d.next = ManagerState::Refuse,
                     _ => self.state.d.next = ManagerState::Fetch,
                 }
-                if self.dropping.q.val() & !self.drop_waits.q.val() & self.forget_room.val() {
-                    self.kind.d.next.accepting = false;
-                    self.kind.d.next.finishing = false;
-                    self.kind.d.next.starting = false;
-                    self.kind.d.next.hosting = false;
-                    self.kind.d.next.stopping = false;
-                    self.kind.d.next.releasing = false;
-                    self.kind.d.next.of_span = true;
-                    self.span_at.d.next = self.dropped.q.val();
-                    self.state.d.next = ManagerState::DropFetch;
+                if self.drops.due.val() {
+                    self.span_at.d.next = self.drops.span.val();
+                    self.state.d.next = ManagerState::Drop;
                 }
             }
             ManagerState::Fetch => self.state.d.next = ManagerState::Read,
@@ -391,7 +296,7 @@ impl Logic for ManagerControl {
                     self.state.d.next = ManagerState::Idle;
                     if self.kind.q.val().joining & !self.complete.val() & !self.current.val().busy {
                         self.kind.d.next.accepting = false;
-                        self.state.d.next = ManagerState::AdvanceWait;
+                        self.state.d.next = ManagerState::Advance;
                     }
                 } else {
                     self.drop_frame.next = true;
@@ -456,97 +361,38 @@ impl Logic for ManagerControl {
                 if self.kind.q.val().finishing {
                     self.send.next = self.enough.val();
                     self.waits.d.next = false;
-                    self.drop_waits.d.next = false;
+                    self.drops.job_ended.next = true;
                     if !self.enough.val()
                         & (self.kind.q.val().of_span | self.current.val().has_next)
                     {
-                        self.state.d.next = ManagerState::AdvanceWait;
+                        self.state.d.next = ManagerState::Advance;
                     }
                 }
                 if self.kind.q.val().releasing {
-                    self.dropping.d.next = self.current.val().has_next;
-                    self.dropped.d.next = self.current.val().next_span;
+                    self.drops.begins.next = self.current.val().has_next;
+                    self.drops.first.next = self.current.val().next_span;
                     self.waits.d.next = self.current.val().busy;
                 }
             }
-            ManagerState::AdvanceWait => {
+            ManagerState::Advance => {
                 self.kind.d.next.finishing = false;
-                self.kind.d.next.advancing = false;
                 self.kind.d.next.of_span = false;
-                self.state.d.next = ManagerState::AdvanceFetch;
-            }
-            ManagerState::AdvanceFetch => self.state.d.next = ManagerState::AdvanceRead,
-            ManagerState::AdvanceRead => self.state.d.next = ManagerState::AdvanceLoad,
-            ManagerState::AdvanceLoad => self.state.d.next = ManagerState::AdvanceTest,
-            ManagerState::AdvanceTest => {
-                self.span_at.d.next = self.current.val().next_span;
-                self.state.d.next = ManagerState::Idle;
-                if self.wanted.val() & !self.current.val().busy & self.current.val().has_next {
-                    self.state.d.next = ManagerState::PopFetch;
+                if self.advance.aims.val() {
+                    self.span_at.d.next = self.current.val().next_span;
                 }
-            }
-            ManagerState::PopFetch => self.state.d.next = ManagerState::PopRead,
-            ManagerState::PopRead => self.state.d.next = ManagerState::PopLoad,
-            ManagerState::PopLoad => self.state.d.next = ManagerState::PopTest,
-            ManagerState::PopTest => {
-                self.state.d.next = ManagerState::PopSum;
-                if self.popped.val().busy {
+                if self.advance.done.val() {
                     self.state.d.next = ManagerState::Idle;
-                } else if self.popped.val().placed & !self.was_empty.val() {
-                    self.kind.d.next.faulting = true;
-                    self.state.d.next = ManagerState::Fault;
-                } else {
-                    self.kind.d.next.advancing = true;
                 }
-            }
-            ManagerState::PopSum => self.state.d.next = ManagerState::PopJoin,
-            ManagerState::PopJoin => {
-                self.append_span.next = true;
-                self.write_context.next = true;
-                self.deliver.next = self.popped.val().placed;
-                self.free_span.next = !self.popped.val().placed;
-                self.send.next = self.complete.val() & !self.popped.val().placed;
-                self.state.d.next = ManagerState::Idle;
-                if self.popped.val().has_next & !self.popped.val().placed & !self.complete.val() {
-                    self.state.d.next = ManagerState::AdvanceWait;
-                }
-            }
-            ManagerState::Fault => {
-                self.write_context.next = true;
-                self.fault.next = true;
-                self.state.d.next = ManagerState::Idle;
             }
             ManagerState::DropSet => {
                 self.frame_done.next = self.kind.q.val().dropping_run;
-                self.dropping.d.next = true;
-                self.dropped.d.next = self.right_run.val().first;
+                self.drops.begins.next = true;
                 self.state.d.next = ManagerState::Idle;
             }
-            ManagerState::DropFetch => self.state.d.next = ManagerState::DropRead,
-            ManagerState::DropRead => self.state.d.next = ManagerState::DropLoad,
-            ManagerState::DropLoad => self.state.d.next = ManagerState::DropTest,
-            ManagerState::DropTest => {
-                self.state.d.next = ManagerState::DropPurge;
-                if self.current.val().busy {
-                    self.drop_waits.d.next = true;
+            ManagerState::Drop => {
+                if self.drops.done.val() {
                     self.state.d.next = ManagerState::Idle;
-                } else if self.was_empty.val() {
-                    self.state.d.next = ManagerState::DropFree;
                 }
-            }
-            ManagerState::DropPurge => self.state.d.next = ManagerState::DropConsume,
-            ManagerState::DropConsume => {
-                self.consume.next = true;
-                if self.consumed.val() {
-                    self.state.d.next = ManagerState::DropFree;
-                }
-            }
-            ManagerState::DropFree => {
-                self.forget.next = self.current.val().placed;
-                self.free_span.next = !self.current.val().placed;
-                self.dropping.d.next = self.current.val().has_next;
-                self.dropped.d.next = self.current.val().next_span;
-                self.state.d.next = ManagerState::Idle;
             }
             ManagerState::Start => {
                 self.write_context.next = true;
@@ -568,8 +414,6 @@ impl Logic for ManagerControl {
         if self.reset.val() {
             self.state.d.next = ManagerState::Idle;
             self.waits.d.next = false;
-            self.dropping.d.next = false;
-            self.drop_waits.d.next = false;
         }
     }
 }

@@ -23,7 +23,7 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
     lockstep(
         "manager_control",
         ManagerControl::default(),
-        60_000,
+        100_000,
         |uut| &mut uut.clock,
         |uut, random| {
             settle(uut);

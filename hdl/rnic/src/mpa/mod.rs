@@ -2,10 +2,14 @@
 //!
 //! ```text
 //! Accepted -> manager -> ReadJob -> (packet reader) -> joiner -> [ room ] -> record  -> ddp
-//!                ^                                                  |  |---> verdict -> ddp
-//!                |                                                  |  \---> words -> placement
-//!                +------------- JobDone, kill to the reader --------+
+//!               ^  |                                                |  |---> verdict -> ddp
+//!               |  |                                                |  \---> words -> placement
+//!               |  +-> [ replays ] -> records that DDP kept, to be delivered or forgotten
+//!               +-- [ settle ] <-- JobDone, kill to the reader -----+
 //! ```
+//!
+//! What lies beyond a gap is read as a stream of its own, a *span* (docs/adr/0014): `settle` holds
+//! the end of its job back until DDP has judged its FPDUs.
 //!
 //! | enters | leaves |
 //! |---|---|
@@ -46,6 +50,10 @@ pub mod replays;
 pub mod early_runs;
 pub mod stream_update;
 pub mod job_sender;
+pub mod event_decode;
+pub mod manager_step;
+pub mod span_advance;
+pub mod span_drop;
 pub mod manager_control;
 pub mod manager;
 pub mod joiner;

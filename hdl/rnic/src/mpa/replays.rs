@@ -161,7 +161,8 @@ mod tests {
     use crate::testkit::lockstep;
     use std::collections::VecDeque;
 
-    /// No delivery passes a record begun before it; no order is lost, and each kind keeps its order.
+    /// No delivery passes a record begun before it; no order is lost, and each kind keeps its
+    /// order.
     #[test]
     fn lockstep_with_verilog_and_no_delivery_passes_a_record() {
         let (mut begun, mut passed, mut cycle) = (0u64, 0u64, 0);

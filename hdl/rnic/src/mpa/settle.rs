@@ -17,8 +17,8 @@
 //! Results come in the order of the FPDUs and jobs end in the same order, so that sums over the
 //! results belong to the oldest early job that waits: none of the next one's FPDUs is judged before
 //! that job is done with. The first FPDU that is not good ends what is consumed; DDP places none
-//! behind it. DDP judges an FPDU in 6 cycles or more, so that a job is done with before the next one's
-//! first result comes.
+//! behind it. DDP judges an FPDU in 6 cycles or more, so that a job is done with before the next
+//! one's first result comes.
 //!
 //! `done_ready` is high whenever a settled job comes: there are never more jobs under way than the
 //! queue behind it has places.

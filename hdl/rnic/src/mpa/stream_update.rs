@@ -16,8 +16,8 @@
 //! | units      | octets; `phase` in words                                                    |
 //!
 //! A span begins where its first octet lies in the stream: the distance from the stream's next FPDU
-//! gives its phase. Where markers are, FPDUs begin at whole words from there on (MPA-006); a span that
-//! does not begin at one, or whose stream has no markers, is refused at once: it waits.
+//! gives its phase. Where markers are, FPDUs begin at whole words from there on (MPA-006); a span
+//! that does not begin at one, or whose stream has no markers, is refused at once: it waits.
 use super::context::{EarlyRun, EventKind, QueuedFrame, StreamContext};
 use crate::messages::JobDone;
 use rust_hdl::prelude::*;

@@ -1,0 +1,155 @@
+//! A stream comes to the spans that follow it, and takes them over one by one.
+//!
+//! ```text
+//! Wait -> Fetch -> Read -> Load -> Test -> PopFetch -> PopRead -> PopLoad -> PopTest -+-> Fault
+//!  ^                                |                                      |          |
+//!  |                              done                                   done         v
+//!  +---------- another span follows ----------------------------- Join <------------ Sum
+//! ```
+//!
+//! | enters     | the stream's context and that of its first span, as the RAMs give them      |
+//! | leaves     | what becomes of the span: joined and freed, joined and delivered, or fault  |
+//! | latency    | `go` to `done`: 5 cycles to no span, 11 for each span taken over            |
+//! | throughput | one stream at a time                                                        |
+//!
+//! It is come to when no job of the stream is out, and taken over when none of the span is. One
+//! that has placed nothing is taken over with octets before it left, as an FPDU may reach into it;
+//! one that has placed an FPDU is not: an FPDU that reaches into another one is an error (MPA-055).
+use super::context::StreamContext;
+use rust_hdl::prelude::*;
+
+/// What the machine does.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum AdvanceState {
+    /// Nothing; with `go` the stream's context is being written, ...
+    Wait,
+    /// ... and read ...
+    Fetch,
+    /// ... again.
+    Read,
+    /// It is there.
+    Load,
+    /// Has the stream come to a span?
+    Test,
+    /// The address of the span's context is at the RAM.
+    PopFetch,
+    /// The RAM reads.
+    PopRead,
+    /// The span's context is there.
+    PopLoad,
+    /// Can the stream take it over?
+    PopTest,
+    /// Sums of the two.
+    Sum,
+    /// The stream takes it over.
+    Join,
+    /// FPDU starts disagree.
+    Fault,
+}
+
+/// Takes spans over.
+#[derive(LogicBlock, Default)]
+pub struct SpanAdvance {
+    /// The only clock; every port is synchronous to its rising edge.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets the stream at hand.
+    pub reset: Signal<In, Bit>,
+    /// A stream may have come to a span; holds to `done`.
+    pub go: Signal<In, Bit>,
+    /// The stream's context; counts from the cycle after `load` on.
+    pub current: Signal<In, StreamContext>,
+    /// The span's context; counts from the cycle after `keep_popped` on.
+    pub popped: Signal<In, StreamContext>,
+    /// Nothing of the stream is queued.
+    pub was_empty: Signal<In, Bit>,
+    /// What the stream then holds makes a job worth while.
+    pub complete: Signal<In, Bit>,
+    /// The stream's context is at its RAM's output, or the sums are to be taken.
+    pub load: Signal<Out, Bit>,
+    /// The span's context is at its RAM's output.
+    pub keep_popped: Signal<Out, Bit>,
+    /// The stream's first span is the one at hand from now on.
+    pub aims: Signal<Out, Bit>,
+    /// The span is being taken over.
+    pub advancing: Signal<Out, Bit>,
+    /// The stream's context is written.
+    pub writes: Signal<Out, Bit>,
+    /// The frames of the span join the stream's queue.
+    pub joins: Signal<Out, Bit>,
+    /// The span's number is free.
+    pub frees: Signal<Out, Bit>,
+    /// The span's records are delivered, and then its number is free.
+    pub delivers: Signal<Out, Bit>,
+    /// The stream is in error.
+    pub fault: Signal<Out, Bit>,
+    /// A stream job is sent.
+    pub sends: Signal<Out, Bit>,
+    /// The last cycle.
+    pub done: Signal<Out, Bit>,
+    state: DFF<AdvanceState>,
+    reads_on: Signal<Local, Bit>,
+}
+
+impl Logic for SpanAdvance {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state);
+        self.load.next =
+            (self.state.q.val() == AdvanceState::Load) | (self.state.q.val() == AdvanceState::Sum);
+        self.keep_popped.next = self.state.q.val() == AdvanceState::PopLoad;
+        self.aims.next = self.state.q.val() == AdvanceState::Test;
+        self.advancing.next =
+            (self.state.q.val() == AdvanceState::Sum) | (self.state.q.val() == AdvanceState::Join);
+        self.fault.next = self.state.q.val() == AdvanceState::Fault;
+        self.joins.next = self.state.q.val() == AdvanceState::Join;
+        self.writes.next = self.joins.val() | self.fault.val();
+        self.delivers.next = self.joins.val() & self.popped.val().placed;
+        self.frees.next = self.joins.val() & !self.popped.val().placed;
+        self.sends.next = self.frees.val() & self.complete.val();
+        self.reads_on.next =
+            self.popped.val().has_next & !self.popped.val().placed & !self.complete.val();
+        self.done.next = self.fault.val();
+        match self.state.q.val() {
+            AdvanceState::Wait => {
+                if self.go.val() {
+                    self.state.d.next = AdvanceState::Fetch;
+                }
+            }
+            AdvanceState::Fetch => self.state.d.next = AdvanceState::Read,
+            AdvanceState::Read => self.state.d.next = AdvanceState::Load,
+            AdvanceState::Load => self.state.d.next = AdvanceState::Test,
+            AdvanceState::Test => {
+                self.state.d.next = AdvanceState::PopFetch;
+                if !self.current.val().active
+                    | self.current.val().stopped
+                    | self.current.val().busy
+                    | !self.current.val().has_next
+                {
+                    self.done.next = true;
+                    self.state.d.next = AdvanceState::Wait;
+                }
+            }
+            AdvanceState::PopFetch => self.state.d.next = AdvanceState::PopRead,
+            AdvanceState::PopRead => self.state.d.next = AdvanceState::PopLoad,
+            AdvanceState::PopLoad => self.state.d.next = AdvanceState::PopTest,
+            AdvanceState::PopTest => {
+                self.state.d.next = AdvanceState::Sum;
+                if self.popped.val().busy {
+                    self.done.next = true;
+                    self.state.d.next = AdvanceState::Wait;
+                } else if self.popped.val().placed & !self.was_empty.val() {
+                    self.state.d.next = AdvanceState::Fault;
+                }
+            }
+            AdvanceState::Sum => self.state.d.next = AdvanceState::Join,
+            AdvanceState::Join => {
+                self.done.next = !self.reads_on.val();
+                self.state.d.next = AdvanceState::Wait;
+            }
+            AdvanceState::Fault => self.state.d.next = AdvanceState::Wait,
+        }
+        if self.reset.val() {
+            self.state.d.next = AdvanceState::Wait;
+        }
+    }
+}
