@@ -25,9 +25,9 @@
 //! back; it is then known by the page that holds this octet, and its offset counts from there.
 //!
 //! A frame that holds several runs of accepted octets is queued once for each, in one queue or in
-//! several. Its pages are counted under its last page: one for each run queued, and one until its
-//! last run has come. Who takes the count to zero gives all its pages back.
+//! several. The last one of them gives all its pages back ([`FrameShares`]).
 use super::context::QueuedFrame;
+use super::frame_shares::FrameShares;
 use super::page_walk::PageWalk;
 use crate::common::ram::SdpRam;
 use crate::common::skid::Skid;
@@ -128,12 +128,7 @@ pub struct FrameQueue {
     pub frame_link_next: Signal<Out, Bits<10>>,
     // Under the slot of a queued frame: the frame after it.
     followers: SdpRam<QueuedFrame, 10>,
-    // Under the last page of a shared frame: what keeps its pages.
-    shares: SdpRam<Bits<5>, 9>,
-    share_page: DFF<Bits<9>>,
-    writes_count: DFF<Bit>,
-    written_page: DFF<Bits<9>>,
-    written_count: DFF<Bits<5>>,
+    shares: FrameShares,
     walk: PageWalk,
     release_out: Skid<PageChain>,
     state: DFF<FrontState>,
@@ -165,11 +160,8 @@ pub struct FrameQueue {
     shared_front: Signal<Local, Bit>,
     front_slot: Signal<Local, Bits<10>>,
     keeps: Signal<Local, Bit>,
-    count_before: Signal<Local, Bits<5>>,
-    count_after: Signal<Local, Bits<5>>,
     last_share: Signal<Local, Bit>,
     leaves_front: Signal<Local, Bit>,
-    one: Constant<Bits<5>>,
 }
 
 impl Default for FrameQueue {
@@ -211,10 +203,6 @@ impl Default for FrameQueue {
             frame_link_next: Default::default(),
             followers: Default::default(),
             shares: Default::default(),
-            share_page: Default::default(),
-            writes_count: Default::default(),
-            written_page: Default::default(),
-            written_count: Default::default(),
             walk: Default::default(),
             release_out: Default::default(),
             state: Default::default(),
@@ -243,11 +231,8 @@ impl Default for FrameQueue {
             shared_front: Default::default(),
             front_slot: Default::default(),
             keeps: Default::default(),
-            count_before: Default::default(),
-            count_after: Default::default(),
             last_share: Default::default(),
             leaves_front: Default::default(),
-            one: Constant::new(1u64.into()),
         }
     }
 }
@@ -275,16 +260,7 @@ impl Logic for FrameQueue {
             link_writing,
             link_index
         );
-        dff_setup!(
-            self,
-            clock,
-            share_page,
-            writes_count,
-            written_page,
-            written_count
-        );
         self.followers.clock.next = self.clock.val();
-        self.shares.clock.next = self.clock.val();
         self.walk.clock.next = self.clock.val();
         self.walk.reset.next = self.reset.val();
         self.walk.link_write.next = self.link_write.val();
@@ -318,31 +294,17 @@ impl Logic for FrameQueue {
 
         // Shares of a frame: its runs queued, and one while others may come.
         self.keeps.next = self.append.val() & !self.links_only.val();
-        self.count_before.next = self.shares.read_data.val();
-        if self.opens.val() {
-            self.count_before.next = self.one.val();
-        }
-        self.count_after.next = self.count_before.val();
-        if self.keeps.val() & !self.closes.val() {
-            self.count_after.next = self.count_before.val() + self.one.val();
-        } else if !self.keeps.val() & self.closes.val() {
-            self.count_after.next = self.count_before.val() - self.one.val();
-        }
-        // Ports of the RAM come from registers. A count is written in the cycle after the one that
-        // looked at it; the next look at it is two cycles later at least.
-        self.share_page.d.next = self.frame.val().tail_page;
-        self.written_page.d.next = self.frame.val().tail_page;
-        if self.go.val() | (self.state.q.val() != FrontState::Compare) {
-            self.share_page.d.next = self.first_frame.q.val().tail_page;
-            self.written_page.d.next = self.first_frame.q.val().tail_page;
-        }
-        self.written_count.d.next = self.count_after.val();
-        self.writes_count.d.next = self.frame.val().shared
-            & (self.keeps.val() | (self.drop.val() & self.release_out.s_ready.val()));
-        self.shares.read_address.next = self.share_page.q.val();
-        self.shares.write_address.next = self.written_page.q.val();
-        self.shares.write_data.next = self.written_count.q.val();
-        self.shares.write_enable.next = self.writes_count.q.val();
+        self.shares.clock.next = self.clock.val();
+        self.shares.reset.next = self.reset.val();
+        self.shares.page.next = self.frame.val().tail_page;
+        self.shares.opens.next = self.opens.val();
+        self.shares.closes.next = self.closes.val();
+        self.shares.keeps.next = self.frame.val().shared & self.keeps.val();
+        self.shares.drops.next =
+            self.frame.val().shared & self.drop.val() & self.release_out.s_ready.val();
+        self.shares.looks.next = self.go.val() | (self.state.q.val() != FrontState::Compare);
+        self.shares.front_page.next = self.first_frame.q.val().tail_page;
+        self.shares.front_leaves.next = false;
 
         // The first frame against the octets consumed; the one after it is looked up meanwhile.
         self.compare.next = self.begins.val() | (self.state.q.val() == FrontState::Next);
@@ -386,13 +348,13 @@ impl Logic for FrameQueue {
             self.chain.next.tail_page = self.walk.page_before.val();
         }
         self.release_out.s_data.next = self.chain.val();
-        self.release_out.s_valid.next = self.drop.val()
-            & (!self.frame.val().shared | (self.closes.val() & !self.count_after.val().any()));
+        self.release_out.s_valid.next =
+            self.drop.val() & (!self.frame.val().shared | self.shares.gone.val());
         self.drop_ready.next = self.release_out.s_ready.val();
         self.front.next = self.first_frame.q.val();
         self.shared_front.next = self.first_frame.q.val().shared;
         self.front_slot.next = self.first_frame.q.val().slot;
-        self.last_share.next = self.shares.read_data.val() == self.one.val();
+        self.last_share.next = self.shares.last.val();
 
         self.leaves_front.next = false;
         self.done.next = false;
@@ -423,8 +385,7 @@ impl Logic for FrameQueue {
             FrontState::Share => {
                 self.release_out.s_valid.next = self.last_share.val();
                 self.leaves_front.next = !self.last_share.val() | self.release_out.s_ready.val();
-                self.written_count.d.next = self.shares.read_data.val() - self.one.val();
-                self.writes_count.d.next = self.leaves_front.val();
+                self.shares.front_leaves.next = self.leaves_front.val();
                 if self.leaves_front.val() {
                     self.state.d.next = FrontState::Compare;
                 }
@@ -456,7 +417,6 @@ impl Logic for FrameQueue {
             self.state.d.next = FrontState::Compare;
             self.table_writing.d.next = false;
             self.link_writing.d.next = false;
-            self.writes_count.d.next = false;
         }
     }
 }

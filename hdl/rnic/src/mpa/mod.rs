@@ -43,6 +43,7 @@
 pub mod inbox;
 pub mod context;
 pub mod page_walk;
+pub mod frame_shares;
 pub mod frame_queue;
 pub mod slots;
 pub mod settle;
