@@ -48,11 +48,16 @@ const LONG_FILES: [(&str, &str); 5] = [
 ];
 
 /// Functions that may be longer, each with its reason.
-const LONG_FUNCTIONS: [(&str, &str, &str); 3] = [
+const LONG_FUNCTIONS: [(&str, &str, &str); 4] = [
     (
         "hdl/rnic/src/top.rs",
         "fn update",
         "wiring of all rooms, a line for each port",
+    ),
+    (
+        "hdl/rnic/src/mpa/manager_control.rs",
+        "fn update",
+        "one machine, an arm for each of its states; parts of it that stand alone are blocks",
     ),
     (
         "hdl/rnic/src/testkit/verilator.rs",

@@ -50,8 +50,8 @@ pub struct FrameShares {
     writes: DFF<Bit>,
     written_page: DFF<Bits<9>>,
     written: DFF<Bits<5>>,
-    before: Signal<Local, Bits<5>>,
-    after: Signal<Local, Bits<5>>,
+    count_before: Signal<Local, Bits<5>>,
+    count_after: Signal<Local, Bits<5>>,
     one: Constant<Bits<5>>,
 }
 
@@ -75,8 +75,8 @@ impl Default for FrameShares {
             writes: Default::default(),
             written_page: Default::default(),
             written: Default::default(),
-            before: Default::default(),
-            after: Default::default(),
+            count_before: Default::default(),
+            count_after: Default::default(),
             one: Constant::new(1u64.into()),
         }
     }
@@ -87,22 +87,22 @@ impl Logic for FrameShares {
     fn update(&mut self) {
         dff_setup!(self, clock, read_page, writes, written_page, written);
         self.counts.clock.next = self.clock.val();
-        self.before.next = self.counts.read_data.val();
+        self.count_before.next = self.counts.read_data.val();
         if self.opens.val() {
-            self.before.next = self.one.val();
+            self.count_before.next = self.one.val();
         }
-        self.after.next = self.before.val();
+        self.count_after.next = self.count_before.val();
         if self.keeps.val() & !self.closes.val() {
-            self.after.next = self.before.val() + self.one.val();
+            self.count_after.next = self.count_before.val() + self.one.val();
         } else if !self.keeps.val() & self.closes.val() {
-            self.after.next = self.before.val() - self.one.val();
+            self.count_after.next = self.count_before.val() - self.one.val();
         }
-        self.gone.next = self.closes.val() & !self.after.val().any();
+        self.gone.next = self.closes.val() & !self.count_after.val().any();
         self.last.next = self.counts.read_data.val() == self.one.val();
 
         self.read_page.d.next = self.page.val();
         self.written_page.d.next = self.page.val();
-        self.written.d.next = self.after.val();
+        self.written.d.next = self.count_after.val();
         self.writes.d.next = self.keeps.val() | self.drops.val();
         if self.looks.val() {
             self.read_page.d.next = self.front_page.val();

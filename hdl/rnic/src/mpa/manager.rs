@@ -48,16 +48,16 @@ use super::inbox::ManagerInbox;
 use super::job_sender::JobSender;
 use super::manager_control::ManagerControl;
 use super::slots::FreeSlots;
+use super::span_store::SpanStore;
 use super::stream_update::StreamUpdate;
-use crate::common::numbers::FreeNumbers;
 use crate::common::ram::SdpRam;
 use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
-use crate::messages::{Replay, Unfinished, REPLAY_DELIVER, REPLAY_FAULT, REPLAY_FORGET};
+use crate::messages::{Replay, Unfinished};
 use crate::packet::types::FrameEntry;
 use rust_hdl::prelude::*;
 
 /// Queues, jobs and releases of all connections.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct StreamManager {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -156,26 +156,14 @@ pub struct StreamManager {
     queue: FrameQueue,
     runs: EarlyRuns,
     slots: FreeSlots,
-    // Contexts of the spans, and those not in use.
-    spans: SdpRam<StreamContext, 9>,
-    free_spans: FreeNumbers<9, 10>,
+    spans: SpanStore,
     jobs: JobSender,
     arrived: Signal<Local, Accepted>,
-    kept: Signal<Local, StreamContext>,
     loading: Signal<Local, StreamContext>,
     popped: Signal<Local, StreamContext>,
     frame: Signal<Local, QueuedFrame>,
     popped_frame: Signal<Local, QueuedFrame>,
     first: Signal<Local, QueuedFrame>,
-    done: Signal<Local, JobDone>,
-    ordered: DFF<Replay>,
-    orders: DFF<Bit>,
-    span_returned: DFF<Bit>,
-    writing_span: DFF<Bit>,
-    written_span: DFF<Bits<9>>,
-    deliver: Constant<Bits<2>>,
-    forget: Constant<Bits<2>>,
-    fault: Constant<Bits<2>>,
     // The arrived frame takes a slot of its own.
     own_slot: Signal<Local, Bit>,
     kind: Signal<Local, EventKind>,
@@ -190,103 +178,13 @@ pub struct StreamManager {
     written: DFF<StreamContext>,
 }
 
-impl Default for StreamManager {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            accepted: Default::default(),
-            accepted_valid: Default::default(),
-            accepted_ready: Default::default(),
-            host_frame: Default::default(),
-            host_frame_valid: Default::default(),
-            host_frame_ready: Default::default(),
-            job_done: Default::default(),
-            job_done_valid: Default::default(),
-            job_done_ready: Default::default(),
-            stopped: Default::default(),
-            stopped_valid: Default::default(),
-            stopped_ready: Default::default(),
-            job: Default::default(),
-            job_valid: Default::default(),
-            job_ready: Default::default(),
-            page_release: Default::default(),
-            page_release_valid: Default::default(),
-            page_release_ready: Default::default(),
-            frame_table_write: Default::default(),
-            frame_table_index: Default::default(),
-            frame_table_data: Default::default(),
-            frame_link_write: Default::default(),
-            frame_link_index: Default::default(),
-            frame_link_next: Default::default(),
-            link_write: Default::default(),
-            link_page: Default::default(),
-            link_next: Default::default(),
-            jump_write: Default::default(),
-            jump_page: Default::default(),
-            table_request: Default::default(),
-            table_valid: Default::default(),
-            table_done: Default::default(),
-            table_data: Default::default(),
-            slot_free: Default::default(),
-            order: Default::default(),
-            order_valid: Default::default(),
-            forget_room: Default::default(),
-            span_back: Default::default(),
-            span_back_valid: Default::default(),
-            span_back_ready: Default::default(),
-            span_free: Default::default(),
-            unfinished: Default::default(),
-            unfinished_valid: Default::default(),
-            inbox: Default::default(),
-            contexts: Default::default(),
-            control: Default::default(),
-            stream: Default::default(),
-            queue: Default::default(),
-            runs: Default::default(),
-            slots: Default::default(),
-            spans: Default::default(),
-            free_spans: Default::default(),
-            jobs: Default::default(),
-            arrived: Default::default(),
-            kept: Default::default(),
-            loading: Default::default(),
-            popped: Default::default(),
-            frame: Default::default(),
-            popped_frame: Default::default(),
-            first: Default::default(),
-            done: Default::default(),
-            ordered: Default::default(),
-            orders: Default::default(),
-            span_returned: Default::default(),
-            writing_span: Default::default(),
-            written_span: Default::default(),
-            deliver: Constant::new(REPLAY_DELIVER.into()),
-            forget: Constant::new(REPLAY_FORGET.into()),
-            fault: Constant::new(REPLAY_FAULT.into()),
-            own_slot: Default::default(),
-            kind: Default::default(),
-            returned: Default::default(),
-            answer: Default::default(),
-            answer_valid: Default::default(),
-            waiting: Default::default(),
-            writing: Default::default(),
-            written_connection: Default::default(),
-            written: Default::default(),
-        }
-    }
-}
-
 impl Logic for StreamManager {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, returned, ordered, orders, span_returned);
-        dff_setup!(self, clock, answer, answer_valid);
+        dff_setup!(self, clock, returned, answer, answer_valid);
         dff_setup!(self, clock, writing, written_connection, written);
-        dff_setup!(self, clock, writing_span, written_span);
         // What is at hand.
         self.kind.next = self.control.at_hand.val();
-        self.done.next = self.inbox.next_done.val();
         self.arrived.next = self.inbox.next_accepted.val();
         self.frame.next.head_page = self.arrived.val().head_page;
         self.frame.next.tail_page = self.arrived.val().tail_page;
@@ -346,7 +244,7 @@ impl Logic for StreamManager {
         self.control.popped.next = self.stream.popped.val();
         self.control.right_run.next = self.runs.right_run.val();
         self.control.left_run.next = self.runs.left_run.val();
-        self.control.new_span.next = self.free_spans.number.val();
+        self.control.new_span.next = self.spans.new_span.val();
         self.control.was_empty.next = self.stream.was_empty.val();
         self.control.complete.next = self.stream.complete.val();
         self.control.enough.next = self.stream.enough.val();
@@ -366,19 +264,16 @@ impl Logic for StreamManager {
         self.contexts.write_enable.next = self.writing.q.val();
         self.contexts.write_address.next = self.written_connection.q.val();
         self.contexts.write_data.next = self.written.q.val();
-        self.kept.next = self.contexts.read_data.val();
         self.spans.clock.next = self.clock.val();
-        self.spans.read_address.next = self.control.span.val();
-        self.writing_span.d.next = self.control.write_span.val() & !self.reset.val();
-        self.written_span.d.next = self.control.span.val();
-        self.spans.write_enable.next = self.writing_span.q.val();
-        self.spans.write_address.next = self.written_span.q.val();
-        self.spans.write_data.next = self.written.q.val();
+        self.spans.reset.next = self.reset.val();
+        self.spans.span.next = self.control.span.val();
+        self.spans.write.next = self.control.write_span.val();
+        self.spans.data.next = self.written.q.val();
         self.stream.clock.next = self.clock.val();
         self.stream.load.next = self.control.load.val();
         self.stream.keep_popped.next = self.control.keep_popped.val();
-        self.stream.loaded.next = self.kept.val();
-        self.stream.span_loaded.next = self.spans.read_data.val();
+        self.stream.loaded.next = self.contexts.read_data.val();
+        self.stream.span_loaded.next = self.spans.stored.val();
         self.stream.at_hand.next = self.control.at_hand.val();
         self.stream.arrived.next = self.frame.val();
         self.stream.arrived_octets.next = bit_cast::<18, 14>(self.arrived.val().octets);
@@ -457,35 +352,19 @@ impl Logic for StreamManager {
         self.returned.d.next = self.queue.slot_free_valid.val()
             | (self.own_slot.val() & self.control.drop_frame.val() & self.queue.drop_ready.val());
         self.slot_free.next = self.returned.q.val();
-        self.free_spans.clock.next = self.clock.val();
-        self.free_spans.reset.next = self.reset.val();
-        self.free_spans.take.next = self.control.take_span.val();
-        self.free_spans.given.next = self.span_back.val();
-        if self.control.free_span.val() {
-            self.free_spans.given.next = self.control.span.val();
-        }
-        self.span_back_ready.next = !self.control.free_span.val();
-        self.free_spans.give.next = self.control.free_span.val() | self.span_back_valid.val();
-        self.span_returned.d.next = self.control.free_span.val() | self.span_back_valid.val();
-        self.span_free.next = self.span_returned.q.val();
-
-        // Records of spans.
-        self.ordered.d.next.connection = self.control.connection.val();
-        self.ordered.d.next.span = self.control.span.val();
-        self.ordered.d.next.sequence = self.stream.current.val().sequence;
-        self.ordered.d.next.kind = self.deliver.val();
-        if self.control.forget.val() {
-            self.ordered.d.next.kind = self.forget.val();
-        } else if self.control.fault.val() {
-            self.ordered.d.next.kind = self.fault.val();
-        }
-        self.orders.d.next =
-            self.control.deliver.val() | self.control.forget.val() | self.control.fault.val();
-        self.order.next = self.ordered.q.val();
-        self.order_valid.next = self.orders.q.val();
-        if self.reset.val() {
-            self.orders.d.next = false;
-        }
+        self.spans.take.next = self.control.take_span.val();
+        self.spans.frees.next = self.control.free_span.val();
+        self.spans.delivers.next = self.control.deliver.val();
+        self.spans.forgets.next = self.control.forget.val();
+        self.spans.fault.next = self.control.fault.val();
+        self.spans.connection.next = self.control.connection.val();
+        self.spans.next_sequence.next = self.stream.current.val().sequence;
+        self.order.next = self.spans.order.val();
+        self.order_valid.next = self.spans.order_valid.val();
+        self.spans.span_back.next = self.span_back.val();
+        self.spans.span_back_valid.next = self.span_back_valid.val();
+        self.span_back_ready.next = self.spans.span_back_ready.val();
+        self.span_free.next = self.spans.span_free.val();
 
         // What is unfinished. Eight octets show an FPDU's length, whether a marker leads it or not.
         self.waiting.next = self.stream.current.val().avail;

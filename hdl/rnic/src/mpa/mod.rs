@@ -53,6 +53,7 @@ pub mod stream_update;
 pub mod job_sender;
 pub mod event_decode;
 pub mod manager_step;
+pub mod span_store;
 pub mod span_advance;
 pub mod span_drop;
 pub mod manager_control;

@@ -1,9 +1,9 @@
 //! A run of spans that nobody waits for goes, span by span.
 //!
 //! ```text
-//! begins, first --> [ the next one ] --> due       Fetch -> Read -> Load -> Test -> Purge -> Consume
-//!                          ^                                                 |                  |
-//!                          +------------------- Free <-- nothing queued -----+------------------+
+//! begins, first --> [ the next one ] --> due     Fetch -> Read -> Load -> Test -> Purge -> Consume
+//!                          ^                                               |                  |
+//!                          +----------------- Free <-- nothing queued -----+------------------+
 //! ```
 //!
 //! | enters     | the first span of the run, and the contexts of its spans                    |

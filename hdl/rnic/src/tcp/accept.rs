@@ -309,14 +309,13 @@ impl Logic for SegmentAcceptance {
         self.contexts.connection.next = self.connection.q.val();
         self.contexts.take.next = self.state.q.val() == AcceptState::Idle;
         self.contexts.updated.next = self.outcome.updated.val();
-        if (self.state.q.val() == AcceptState::Table) | self.reserve.decided.val() {
-            self.contexts.updated.next = self.tables.written.val();
-        }
         if self.state.q.val() == AcceptState::Table {
+            self.contexts.updated.next = self.tables.written.val();
             self.contexts.write.next = self.tables.write.val();
         }
         if self.reserve.decided.val() {
             // Not to be kept: the judge alone gets it, with rcv_nxt as it was.
+            self.contexts.updated.next = self.tables.written.val();
             self.contexts.updated.next.window = self.reserve.limit.val();
         }
         self.contexts.hold.next = self.settle.val()
