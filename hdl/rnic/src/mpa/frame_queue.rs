@@ -55,7 +55,7 @@ pub enum FrontState {
 }
 
 /// Frames of all streams, and what is released of them.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct FrameQueue {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -162,79 +162,6 @@ pub struct FrameQueue {
     keeps: Signal<Local, Bit>,
     last_share: Signal<Local, Bit>,
     leaves_front: Signal<Local, Bit>,
-}
-
-impl Default for FrameQueue {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            link_write: Default::default(),
-            link_page: Default::default(),
-            link_next: Default::default(),
-            jump_write: Default::default(),
-            jump_page: Default::default(),
-            frame: Default::default(),
-            append: Default::default(),
-            follows: Default::default(),
-            behind: Default::default(),
-            links_only: Default::default(),
-            opens: Default::default(),
-            closes: Default::default(),
-            drop: Default::default(),
-            drop_ready: Default::default(),
-            slot_free: Default::default(),
-            slot_free_valid: Default::default(),
-            begins: Default::default(),
-            first: Default::default(),
-            amount: Default::default(),
-            go: Default::default(),
-            some_left: Default::default(),
-            done: Default::default(),
-            front: Default::default(),
-            page_release: Default::default(),
-            page_release_valid: Default::default(),
-            page_release_ready: Default::default(),
-            frame_table_write: Default::default(),
-            frame_table_index: Default::default(),
-            frame_table_data: Default::default(),
-            frame_link_write: Default::default(),
-            frame_link_index: Default::default(),
-            frame_link_next: Default::default(),
-            followers: Default::default(),
-            shares: Default::default(),
-            walk: Default::default(),
-            release_out: Default::default(),
-            state: Default::default(),
-            fresh: Default::default(),
-            first_frame: Default::default(),
-            gone: Default::default(),
-            beyond: Default::default(),
-            left: Default::default(),
-            offset_after: Default::default(),
-            table_writing: Default::default(),
-            table_index: Default::default(),
-            table_entry: Default::default(),
-            link_writing: Default::default(),
-            link_index: Default::default(),
-            compare: Default::default(),
-            follower: Default::default(),
-            compared: Default::default(),
-            compared_octets: Default::default(),
-            compared_amount: Default::default(),
-            amount_low: Default::default(),
-            pages_gone: Default::default(),
-            offset_in_page: Default::default(),
-            left_value: Default::default(),
-            left_low: Default::default(),
-            chain: Default::default(),
-            shared_front: Default::default(),
-            front_slot: Default::default(),
-            keeps: Default::default(),
-            last_share: Default::default(),
-            leaves_front: Default::default(),
-        }
-    }
 }
 
 impl Logic for FrameQueue {
