@@ -3,7 +3,7 @@
 use indicatif::ProgressBar;
 use rnic_abi::limits::PAGES;
 use rnic_testbench::capture::{self, Capture};
-use rnic_testbench::play::{play, FlowReport, Options, Report};
+use rnic_testbench::play::{play, summary, FlowReport, Options, Report};
 use rnic_testbench::workload::{generate, Markers, Mix, Workload};
 use rnic_wire::ddp::rdmap::Opcode;
 use std::path::Path;
@@ -112,6 +112,8 @@ fn mpa_045_with_markers_what_passes_a_late_segment_is_placed_at_arrival() {
         placed <= beyond && placed * 100 >= beyond * 99,
         "{placed} of {beyond} octets were placed at arrival"
     );
+    let told = format!("{placed} octets placed out of order");
+    assert!(summary::text(&report).contains(&told), "{told}");
     let pages = flow.peak_pages;
     assert!(pages < 16, "{pages} of {PAGES} pages were in use");
     for (flow, expected) in report.flows.iter().zip(&expected.flows) {

@@ -83,6 +83,13 @@ fn write_flow(text: &mut String, flow: &FlowReport) -> std::fmt::Result {
         flow.duplicate,
         flow.receives.len()
     )?;
+    if flow.placed_out_of_order_octets > 0 {
+        writeln!(
+            text,
+            "  {} octets placed out of order, at most {} pages held",
+            flow.placed_out_of_order_octets, flow.peak_pages
+        )?;
+    }
     writeln!(text, "  opcodes: {}", opcodes(&flow.opcodes))?;
     if let Some(error) = &flow.error {
         writeln!(
