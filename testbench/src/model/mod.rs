@@ -134,6 +134,12 @@ impl Model {
             .sum()
     }
 
+    /// Were octets of the connection accepted beyond a gap that is still there?
+    pub fn waits_beyond_gap(&self, connection: Connection) -> bool {
+        let stream = self.streams.get(&connection.0);
+        stream.is_some_and(|stream| stream.tcp.early.octets() > 0)
+    }
+
     /// Receive one frame, without FCS; `error` as the MAC says.
     pub fn receive(&mut self, frame: &[u8], error: bool) {
         self.count(Counter::Frames);

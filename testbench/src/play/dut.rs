@@ -99,6 +99,10 @@ pub trait Dut {
     fn pages(&self) -> u32 {
         0
     }
+    /// Were octets accepted beyond a gap that is still there? Unknown, and `false`, for hardware.
+    fn waits_beyond_gap(&self, _connection: Connection) -> bool {
+        false
+    }
     /// Waveform on or off.
     fn set_traced(&mut self, _traced: bool) {}
 }

@@ -443,9 +443,7 @@ impl<'a> Player<'a> {
         let Some(active) = self.active.remove(&flow) else {
             return Ok(());
         };
-        for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
-            tally.collect(flow, dut.as_ref());
-        }
+        self.collect(flow, active.connection);
         self.moved = true;
         each(&mut self.duts, |dut| dut.close(active.connection))?;
         for region in active.regions.iter().filter(|region| region.initial) {
@@ -455,6 +453,16 @@ impl<'a> Player<'a> {
             .iter_mut()
             .for_each(|tally| tally.close(active.connection));
         Ok(())
+    }
+
+    /// Read what a flow leaves in memory.
+    fn collect(&mut self, flow: usize, connection: Connection) {
+        let waits = self.duts.iter().any(|dut| dut.waits_beyond_gap(connection));
+        for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
+            tally.collect(flow, dut.as_ref());
+            let flow = &mut tally.flows[flow];
+            flow.unfinished = waits || flow.stop.is_some();
+        }
     }
 
     fn note_pages(&mut self) {
@@ -467,10 +475,14 @@ impl<'a> Player<'a> {
     }
 
     fn report(mut self, elapsed: std::time::Duration) -> Report {
-        let open: Vec<usize> = self.active.keys().copied().collect();
+        let open = self.active.iter();
+        let open: Vec<_> = open
+            .map(|(&flow, active)| (flow, active.connection))
+            .collect();
+        for (flow, connection) in open {
+            self.collect(flow, connection);
+        }
         for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
-            open.iter()
-                .for_each(|&flow| tally.collect(flow, dut.as_ref()));
             tally.finish(dut.counters(), dut.violations(), dut.cycles());
         }
         if let [rtl, model] = self.tallies.as_mut_slice() {

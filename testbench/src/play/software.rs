@@ -129,6 +129,10 @@ impl Dut for Software {
         self.model.counters()
     }
 
+    fn waits_beyond_gap(&self, connection: Connection) -> bool {
+        self.model.waits_beyond_gap(connection)
+    }
+
     fn violations(&self) -> Vec<String> {
         let outside = |&(address, octets): &(u64, usize)| {
             format!("model: {octets} octets at {address:#x} lie outside mapped memory")

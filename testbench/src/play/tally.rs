@@ -85,6 +85,10 @@ pub struct FlowTally {
     pub fpdu_traces: Vec<FpduTrace>,
     /// Completions in order, the connection's number included.
     pub completions: Vec<Completion>,
+    /// The octets of each region.
+    pub memory: Vec<Vec<u8>>,
+    /// It ended in error, or before a gap closed: what hardware placed beyond that is no difference.
+    pub unfinished: bool,
     places: Vec<(u32, Place)>,
     buffers: BTreeMap<(u32, u32), u64>,
 }
@@ -204,15 +208,14 @@ impl Tally {
     /// Read a flow's memory: its regions and the messages delivered into its buffers.
     pub fn collect(&mut self, flow: usize, dut: &dyn Dut) {
         let tally = &mut self.flows[flow];
-        let region = |&(stag, place): &(u32, Place)| {
-            let octets = dut.read(place.address, place.octets as usize);
-            RegionResult {
-                stag,
-                place,
-                sha256: sha256(&octets),
-            }
+        let read = |&(_, place): &(u32, Place)| dut.read(place.address, place.octets as usize);
+        tally.memory = tally.places.iter().map(read).collect();
+        let result = |(&(stag, place), octets): (&(u32, Place), &Vec<u8>)| RegionResult {
+            stag,
+            place,
+            sha256: sha256(octets),
         };
-        tally.regions = tally.places.iter().map(region).collect();
+        tally.regions = tally.places.iter().zip(&tally.memory).map(result).collect();
         tally.receives.clear();
         for completion in &tally.completions {
             let Completion::Receive {
