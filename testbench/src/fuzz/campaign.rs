@@ -5,7 +5,7 @@ use crate::fuzz::draw::Case;
 use crate::fuzz::totals::Totals;
 use crate::play::{play, DutKind, Options, PlayError, Report};
 use crate::traffic::pcap::capture_file;
-use crate::workload::{generate, WorkloadError};
+use crate::workload::{generate, Summary, WorkloadError};
 use indicatif::ProgressBar;
 use rnic_abi::counters::Counter;
 use serde::Serialize;
@@ -98,6 +98,17 @@ struct Played {
     told: Vec<String>,
 }
 
+impl Played {
+    /// It fails, and packet memory was too small for what was unfinished at one time.
+    fn crowded(&self) -> bool {
+        self.mismatches > 0
+            && self
+                .report
+                .as_ref()
+                .is_some_and(|report| dropped(report) > 0)
+    }
+}
+
 impl Campaign {
     /// Hardware against model, as `rnic play` compares them.
     pub fn new(settings: Settings) -> Self {
@@ -128,16 +139,19 @@ impl Campaign {
     /// Do run number `run`; what failed, if it failed.
     pub fn run(&mut self, run: u64) -> Result<Option<Failure>, FuzzError> {
         let started = Instant::now();
-        let case = Case::draw(self.settings.seed, run);
-        let generation = generate(&case.workload);
-        let generation = generation.map_err(|source| FuzzError::Workload { run, source })?;
-        let path = self.path(run);
-        let parsed = capture::parse(&path, generation.file);
-        let capture = parsed.map_err(PlayError::from)?;
-        let octets = capture.frames.iter().map(|frame| frame.len() as u64);
-        self.totals.add_sent(&generation.summary, octets.sum());
+        let mut case = Case::draw(self.settings.seed, run);
+        let (mut summary, mut capture) = self.capture(&case, run)?;
         let options = self.options(&case);
-        let played = self.play(&capture, &options)?;
+        let mut played = self.play(&capture, &options)?;
+        // Nobody sends again what found no room: fewer connections leave less unfinished at a time.
+        while played.crowded() && case.workload.connections > 1 {
+            case.workload.connections /= 2;
+            self.totals.thinned += 1;
+            (summary, capture) = self.capture(&case, run)?;
+            played = self.play(&capture, &options)?;
+        }
+        let octets = capture.frames.iter().map(|frame| frame.len() as u64);
+        self.totals.add_sent(&summary, octets.sum());
         if let Some(report) = &played.report {
             self.totals.add_received(report);
         }
@@ -148,6 +162,14 @@ impl Campaign {
         }
         (self.listener)(run, &played.told);
         self.cut_down(&capture, &options, run, &played).map(Some)
+    }
+
+    /// What a case sends.
+    fn capture(&self, case: &Case, run: u64) -> Result<(Summary, Capture), FuzzError> {
+        let generation = generate(&case.workload);
+        let generation = generation.map_err(|source| FuzzError::Workload { run, source })?;
+        let parsed = capture::parse(&self.path(run), generation.file);
+        Ok((generation.summary, parsed.map_err(PlayError::from)?))
     }
 
     fn options(&self, case: &Case) -> Options {

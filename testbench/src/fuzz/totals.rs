@@ -10,6 +10,9 @@ use std::fmt::Write;
 pub struct Totals {
     /// Runs played.
     pub runs: u64,
+    /// Times that a run was drawn again with half its connections, as packet memory could not hold
+    /// what all of them had unfinished.
+    pub thinned: u64,
     /// TCP connections.
     pub connections: u64,
     /// Messages sent.
@@ -70,6 +73,7 @@ impl Totals {
     pub fn text(&self) -> String {
         let mut rows = vec![
             ("runs".to_owned(), self.runs),
+            ("thinned, for want of room".to_owned(), self.thinned),
             ("connections".to_owned(), self.connections),
             ("messages".to_owned(), self.messages),
             ("FPDUs sent".to_owned(), self.fpdus),
