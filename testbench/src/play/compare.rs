@@ -111,8 +111,8 @@ impl Comparison {
     }
 }
 
-/// Does memory hold the same? Of an unfinished flow the hardware may have placed FPDUs that the model
-/// has not come to: there an octet in which the model has placed nothing, or zero, may be any.
+/// Does memory hold the same? Of an unfinished flow the hardware may have placed FPDUs that the
+/// model has not come to: there an octet may be any where the model has placed nothing, or zero.
 /// Whatever was placed in order must be there, and nothing outside the region is in question.
 fn agree(rtl: &[u8], model: &[u8], unfinished: bool) -> bool {
     let octets = rtl.iter().zip(model);

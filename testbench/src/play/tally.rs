@@ -87,7 +87,7 @@ pub struct FlowTally {
     pub completions: Vec<Completion>,
     /// The octets of each region.
     pub memory: Vec<Vec<u8>>,
-    /// It ended in error, or before a gap closed: what hardware placed beyond that is no difference.
+    /// It ended in error, or before a gap closed: what hardware placed beyond is no difference.
     pub unfinished: bool,
     places: Vec<(u32, Place)>,
     buffers: BTreeMap<(u32, u32), u64>,
