@@ -43,6 +43,9 @@ pub const RANGES_PER_CONNECTION: usize = 16;
 /// Runs of new octets that the device keeps apart, over all frames of which others follow in the
 /// same frame: a segment that goes over ranges received before has a run on each side of them.
 pub const SHARED_RUNS: usize = 64;
+/// Spans: each early segment that does not follow octets received before opens one. It lasts until
+/// the stream has come to it.
+pub const SPANS: usize = 512;
 /// Pages of packet memory that segments beyond rcv_nxt never get: they stay for those in order. The
 /// longest frame takes 37.
 pub const IN_ORDER_PAGES: usize = 40;

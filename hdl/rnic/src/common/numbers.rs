@@ -74,6 +74,7 @@ impl<const A: usize, const F: usize> Logic for FreeNumbers<A, F> {
         self.fresh_now.next = self.fresh.q.val();
         self.available.next = true;
         self.number.next = self.fresh_now.val().get_bits::<A>(0);
+        // Bit A; an index is a loop's variable or a literal.
         for top in A..(A + 1) {
             self.exhausted.next = self.fresh_now.val().get_bit(top);
         }

@@ -48,6 +48,7 @@ impl<const A: usize, const F: usize> Logic for Credits<A, F> {
     fn update(&mut self) {
         dff_setup!(self, clock, out);
         self.out_now.next = self.out.q.val();
+        // Bit A; an index is a loop's variable or a literal.
         for top in A..(A + 1) {
             self.available.next = !self.out_now.val().get_bit(top);
         }
@@ -68,8 +69,7 @@ impl<const A: usize, const F: usize> Logic for Credits<A, F> {
 mod tests {
     use super::*;
     use crate::testkit::lockstep;
-
-    const CREDITS: usize = 64;
+    use rnic_abi::limits::SHARED_RUNS as CREDITS;
 
     #[test]
     fn a_credit_is_available_until_sixty_four_are_out() {

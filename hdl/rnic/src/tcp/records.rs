@@ -5,7 +5,13 @@
 // LogicStruct derives accessors without documentation; every field here is documented by hand.
 #![allow(missing_docs)]
 use super::hash::KEY_BITS;
+use rnic_abi::limits::{RANGES, SHARED_RUNS, SPANS};
 use rust_hdl::prelude::*;
+
+const _: () = assert!(
+    RANGES == 1 << 8 && SHARED_RUNS == 1 << 6 && SPANS == 1 << 9,
+    "numbers and credits of `RangeWalk` have 8, 6 and 9 bits"
+);
 
 /// A connection key in the order in which it is hashed and compared; octet strings.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
