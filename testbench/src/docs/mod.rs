@@ -1,8 +1,9 @@
 //! Documents that are made from the sources they speak of: `docs/registers.md` from the crate
-//! `rnic-abi`, `docs/conformance.md` from the requirements and the tests that cite them.
+//! `rnic-abi`, `docs/conformance.md` from the requirements and the tests that cite them, and the
+//! table of attacks in `docs/security.md` from the attacks that are played.
 //!
-//! They are committed; a test makes each anew and compares, so neither can go stale unseen.
-//! `make generate` writes both.
+//! They are committed; a test makes each anew and compares, so none can go stale unseen.
+//! `make generate` writes all.
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ pub mod registers;
 pub mod requirements;
 pub mod citations;
 pub mod conformance;
+pub mod security;
 
 /// The folder of the whole project.
 pub fn workspace_root() -> PathBuf {

@@ -11,7 +11,9 @@ use crate::play::tally::{Place, Tally};
 use indicatif::ProgressBar;
 use rnic_abi::limits::{MAX_RECEIVE_WINDOW, PAGE_OCTETS, RECEIVE_POOL};
 use rnic_abi::registers::EARLY_PAGES_MAX;
-use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, DriverError, Posted, RegionConfig};
+use rnic_driver::{
+    Config, Connection, ConnectionConfig, ConnectionKey, DriverError, Posted, RegionConfig,
+};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -159,13 +161,21 @@ impl<'a> Player<'a> {
     ) -> Result<Self, PlayError> {
         let mut duts: Vec<Box<dyn Dut>> = Vec::new();
         let early_pages = early_pages(capture, flows);
+        let config = Config {
+            early_pages,
+            early_share: early_pages,
+            // A capture does not send again what the device refuses.
+            in_order_reserve: 0,
+            ..Config::default()
+        };
         if options.dut != DutKind::Model {
             let rtl = Rtl::new(&RtlOptions {
                 width: options.width,
                 seed: options.seed,
                 stall: options.stall,
                 trace: options.trace.clone(),
-                early_pages,
+                config,
+                pauses: true,
             });
             duts.push(Box::new(rtl.map_err(|error| match error {
                 BringUpError::Simulation(source) => PlayError::Simulation(source),
@@ -177,7 +187,7 @@ impl<'a> Player<'a> {
             })?));
         }
         if options.dut != DutKind::Rtl {
-            duts.push(Box::new(Software::new(early_pages)));
+            duts.push(Box::new(Software::new(&config)));
         }
         let tallies = duts.iter().map(|_| Tally::new(flows)).collect();
         Ok(Self {

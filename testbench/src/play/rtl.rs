@@ -39,7 +39,7 @@ pub struct Rtl {
     simulation: Rc<RefCell<Simulation>>,
     device: Device<SimBar, SimDma>,
     frame_cycles_min: u64,
-    pauses: Pauses,
+    pauses: Option<Pauses>,
     /// Taken from the completion queue, and not yet observed.
     completions: Vec<Completion>,
 }
@@ -51,6 +51,21 @@ struct Pauses {
 }
 
 impl Pauses {
+    /// A capture does not tell when its sender would have been slowed down; the wire pauses, so
+    /// that what is played does not depend on how fast the host side is.
+    fn wait(&mut self, simulation: &mut Simulation) {
+        let start = simulation.now();
+        while simulation.now() - start < PAUSE_CYCLES_MAX {
+            let has_pages = simulation.free_pages() >= PAUSE_FREE_PAGES || simulation.is_idle();
+            if has_pages && simulation.stored_frames() <= PAUSE_STORED_FRAMES {
+                break;
+            }
+            simulation.step();
+        }
+        let now = simulation.now();
+        self.ended(now - start, now);
+    }
+
     /// A pause of so many cycles has ended.
     ///
     /// # Panics
@@ -77,8 +92,11 @@ pub struct RtlOptions {
     pub stall: f64,
     /// Waveform.
     pub trace: Option<PathBuf>,
-    /// Pages of packet memory for segments beyond a gap.
-    pub early_pages: u32,
+    /// How the driver sets the device up.
+    pub config: Config,
+    /// The wire pauses while packet memory is nearly full, as the sender of a capture would have
+    /// been slowed down; if not, frames come as a wire brings them, whatever becomes of them.
+    pub pauses: bool,
 }
 
 /// Why the device could not be brought up.
@@ -104,21 +122,26 @@ impl Rtl {
         })?;
         let simulation = Rc::new(RefCell::new(simulation));
         let (bar, dma) = attach(&simulation);
-        let config = Config {
-            early_pages: options.early_pages,
-            early_share: options.early_pages,
-            // A capture does not send again what the device refuses.
-            in_order_reserve: 0,
-            ..Config::default()
-        };
-        let device = Device::open(bar, dma, config)?;
+        let device = Device::open(bar, dma, options.config)?;
         Ok(Self {
             simulation,
             device,
             frame_cycles_min: frame_cycles_min(options.width),
-            pauses: Pauses::default(),
+            pauses: options.pauses.then(Pauses::default),
             completions: Vec::new(),
         })
+    }
+
+    /// Put a frame on the wire behind those that wait there, and wait for none of them.
+    pub fn queue(&mut self, frame: &[u8]) {
+        self.simulation
+            .borrow_mut()
+            .push_frame(frame.to_vec(), false);
+    }
+
+    /// Cycle in which the last memory write was taken.
+    pub fn last_write(&self) -> u64 {
+        self.simulation.borrow().last_write()
     }
 
     /// Make room in the completion queue: a full one holds the core up.
@@ -189,19 +212,10 @@ impl Dut for Rtl {
         while simulation.frames_waiting() > 0 || simulation.now() - start < self.frame_cycles_min {
             simulation.step();
         }
-        // A capture does not tell when its sender would have been slowed down; the wire pauses, so
-        // that what is played does not depend on how fast the host side is.
-        let start = simulation.now();
-        while simulation.now() - start < PAUSE_CYCLES_MAX {
-            let has_pages = simulation.free_pages() >= PAUSE_FREE_PAGES || simulation.is_idle();
-            if has_pages && simulation.stored_frames() <= PAUSE_STORED_FRAMES {
-                break;
-            }
-            simulation.step();
+        if let Some(pauses) = &mut self.pauses {
+            pauses.wait(&mut simulation);
         }
-        let now = simulation.now();
         drop(simulation);
-        self.pauses.ended(now - start, now);
         self.take_completions();
     }
 

@@ -18,12 +18,13 @@ pub struct Software {
 }
 
 impl Software {
-    /// A model that keeps at most `early_pages` pages of segments beyond a gap.
-    pub fn new(early_pages: u32) -> Self {
-        let slot = 1usize << Config::default().host_slot_octets_log2;
+    /// A model of the device as `config` sets it up, but for the reserve of pages in order: the
+    /// model's memory has no end.
+    pub fn new(config: &Config) -> Self {
+        let slot = 1usize << config.host_slot_octets_log2;
         let mut model = Model::new(slot - SLOT_HEADER_OCTETS);
-        model.early_pool.pages_max = early_pages;
-        model.early_pool.share = early_pages;
+        model.early_pool.pages_max = config.early_pages;
+        model.early_pool.share = config.early_share;
         Self {
             model,
             open: BTreeSet::new(),

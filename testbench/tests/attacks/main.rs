@@ -1,0 +1,69 @@
+//! Attacks by a peer or by a stranger on the path, each through the hardware at W = 64 and through
+//! the model, which must agree.
+//!
+//! ```text
+//!  a row: frames of the attack -> good traffic behind it -> 44 frames of another connection
+//!              |                        |                            |
+//!  asserted: error record, counter   nothing placed if stopped,   all placed and told, in the
+//!            no octet out of turn    else all of it               cycles it takes else
+//! ```
+//!
+//! A row is a test and a line of `docs/security.md`; the table there is written from them
+//! (`make generate`), and a test holds it against them.
+//!
+//! - [`table`]: what a row is, and how it is played.
+//! - [`scene`]: the device, three connections, their regions and buffers with guards around them.
+//! - [`framing`], [`tags`], [`untagged`], [`revocation`], [`tcp`], [`exhaustion`]: the rows.
+
+mod scene;
+#[macro_use]
+mod table;
+mod framing;
+mod tags;
+mod untagged;
+mod revocation;
+mod tcp;
+mod exhaustion;
+
+use rnic_abi::errors;
+use rnic_testbench::docs::security::Answer;
+use rnic_testbench::docs::{check, security};
+use table::Attack;
+
+const FAMILIES: [&[Attack]; 6] = [
+    framing::ROWS,
+    tags::ROWS,
+    untagged::ROWS,
+    revocation::ROWS,
+    tcp::ROWS,
+    exhaustion::ROWS,
+];
+
+/// DDP-046: there is an attack for each cause of an error, and the record it must give.
+#[test]
+fn every_error_of_a_stream_is_played() {
+    for error in errors::ALL {
+        let stops = |attack: &&Attack| attack.answer == Answer::Stops(error);
+        let played = FAMILIES.into_iter().flatten().find(stops);
+        assert!(played.is_some(), "{}", error.name());
+    }
+}
+
+#[test]
+fn the_security_document_lists_the_attacks_that_are_played() {
+    let attacks = FAMILIES.into_iter().flatten();
+    let texts: Vec<(&Attack, String)> = attacks.map(|attack| (attack, attack.text())).collect();
+    let rows: Vec<security::Row> = texts
+        .iter()
+        .map(|(attack, text)| security::Row {
+            family: attack.family(),
+            test: attack.test,
+            text,
+            answer: attack.answer,
+        })
+        .collect();
+    let text = security::text(&rows).unwrap_or_else(|problem| panic!("{problem}"));
+    if let Err(difference) = check("security.md", &text) {
+        panic!("{difference}");
+    }
+}

@@ -1,0 +1,106 @@
+//! What is held against an answer: agreement of hardware and model, every octet of memory, counters
+//! and completions.
+
+use super::{bystander_alone, Peer, Scene, BYSTANDER, GOOD_SENDS};
+use rnic_abi::counters::{Counter, FIRST_REFUSAL};
+use rnic_driver::Completion;
+use rnic_testbench::docs::security::Answer;
+use rnic_testbench::play::dut::Dut;
+
+impl Scene {
+    /// Hold both to `answer`.
+    pub fn check(&mut self, answer: Answer) {
+        self.settle();
+        self.check_agreement();
+        self.check_memory();
+        self.check_counters(answer);
+        self.check_completions(answer);
+        let pages = self.rtl.pages();
+        assert!(self.silent || pages == 0, "{pages} pages are held");
+    }
+
+    fn check_agreement(&mut self) {
+        let duts: [&mut dyn Dut; 2] = [&mut self.rtl, &mut self.model];
+        for (dut, tally) in duts.into_iter().zip(&mut self.tallies) {
+            (0..self.peers.len()).for_each(|flow| tally.collect(flow, dut));
+            tally.finish(dut.counters(), dut.violations(), dut.cycles());
+        }
+        let [rtl, model] = &self.tallies;
+        self.comparison.compare_results(rtl, model);
+        let violations = rtl.violations.iter().chain(&model.violations);
+        self.comparison.add_violations(violations);
+        let told = &self.comparison.told;
+        assert_eq!(self.comparison.mismatches, 0, "{told:#?}");
+    }
+
+    /// What was to be placed is there, and no other octet was written, guards included.
+    fn check_memory(&self) {
+        let duts: [(&str, &dyn Dut); 2] = [("hardware", &self.rtl), ("model", &self.model)];
+        for (who, dut) in duts {
+            for piece in &self.memory {
+                let octets = dut.read(piece.address, piece.expected.len());
+                let mut both = octets.iter().zip(&piece.expected);
+                let differs = both.position(|(a, b)| a != b);
+                let name = piece.name;
+                assert_eq!(differs, None, "{who}: octet of {name:x?}, guard included");
+            }
+        }
+    }
+
+    /// The counter of the answer shows it, and no other drop or refusal is counted.
+    fn check_counters(&self, answer: Answer) {
+        let (named, count) = match answer {
+            Answer::Stops(error) => (FIRST_REFUSAL + error as usize - 1, 1),
+            Answer::Counts(counter, count) => (counter.index(), count),
+        };
+        let counters = &self.tallies[0].counters;
+        let name = counters[named].0.name();
+        // What the bystander's own traffic counts is none of the attack's.
+        let counted = counters[named].1 - bystander_alone().1[named].1;
+        assert_eq!(counted, count, "{name}");
+        let is_loss = |counter: Counter| {
+            let name = counter.name();
+            name.starts_with("drop_") || name.starts_with("refuse_")
+        };
+        for &(counter, value) in counters {
+            let other = counter.index() != named && is_loss(counter);
+            assert!(!other || value == 0, "{} {value}", counter.name());
+        }
+    }
+
+    /// A stopped connection is told of once, with the record of the FPDU concerned; nobody else is.
+    fn check_completions(&mut self, answer: Answer) {
+        let is_error = |c: &&Completion| matches!(c, Completion::Error { .. });
+        let flows = &self.tallies[0].flows;
+        let errors = flows.iter().flat_map(|flow| &flow.completions);
+        let errors: Vec<Completion> = errors.filter(is_error).copied().collect();
+        let expected = match answer {
+            Answer::Counts(..) => Vec::new(),
+            Answer::Stops(error) => vec![self.record(error.terminate())],
+        };
+        assert_eq!(errors, expected);
+        let received = self.tallies[0].flows[BYSTANDER].completions.len();
+        assert_eq!(received, GOOD_SENDS, "the bystander's Sends");
+    }
+
+    /// The record of an error at the culprit.
+    fn record(&mut self, (layer, error_type, code): (u32, u32, u32)) -> Completion {
+        let Peer {
+            connection, sender, ..
+        } = &self.peers[self.attacked];
+        let culprit = self.culprit.expect("the attack is over");
+        let start = sender.fpdus()[culprit].octets.start;
+        // A marker may stand in front of ULPDU_Length.
+        let marked = sender.config().markers && start % 512 == 0;
+        let at = start + if marked { 4 } else { 0 };
+        let length = [sender.stream()[at], sender.stream()[at + 1]];
+        Completion::Error {
+            connection: *connection,
+            layer,
+            error_type,
+            code,
+            ulpdu_length: u32::from(u16::from_be_bytes(length)),
+            sequence: sender.sequence(start),
+        }
+    }
+}

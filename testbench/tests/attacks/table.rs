@@ -1,0 +1,78 @@
+//! A row of the table of attacks: what the peer does, what the device must answer, and how it is
+//! played.
+
+use crate::scene::{bystander_alone, Scene};
+use rnic_testbench::docs::security::Answer;
+
+/// A row.
+pub struct Attack {
+    /// Path of its module.
+    pub module: &'static str,
+    /// Name of its test.
+    pub test: &'static str,
+    /// Lines of the comment above it: the rule, a colon, what the peer does.
+    pub lines: &'static [&'static str],
+    /// What the device must answer.
+    pub answer: Answer,
+    /// What the peer does.
+    pub run: fn(&mut Scene),
+}
+
+impl Attack {
+    /// The comment as one line, without a full stop.
+    pub fn text(&self) -> String {
+        let words: Vec<&str> = self.lines.iter().map(|line| line.trim()).collect();
+        words.join(" ").trim_end_matches('.').to_owned()
+    }
+
+    /// The file it stands in.
+    pub fn family(&self) -> &'static str {
+        self.module.rsplit("::").next().unwrap_or_default()
+    }
+}
+
+/// Rows as tests: the comment is the row's text, the expression behind the name its answer.
+macro_rules! attacks {
+    ($(
+        $(#[doc = $line:literal])+
+        #[test]
+        fn $name:ident($scene:ident) => $answer:expr, $body:block
+    )+) => {
+        /// The rows of this family.
+        pub const ROWS: &[$crate::table::Attack] = &[$($crate::table::Attack {
+            module: module_path!(),
+            test: stringify!($name),
+            lines: &[$($line),+],
+            answer: $answer,
+            run: |$scene| $body,
+        }),+];
+        $(
+            $(#[doc = $line])+
+            #[test]
+            fn $name() {
+                $crate::table::play(ROWS, stringify!($name));
+            }
+        )+
+    };
+}
+
+/// Hundredths of the cycles it takes alone that the bystander's traffic may take behind an attack.
+const CYCLES_PERCENT_MAX: u64 = 101;
+
+/// Play the row `test` of `rows`, then good traffic, and hold the device to the answer.
+pub fn play(rows: &[Attack], test: &str) {
+    let attack = rows.iter().find(|attack| attack.test == test);
+    let attack = attack.expect("a test has the name of its row");
+    let mut scene = Scene::new(0.0);
+    (attack.run)(&mut scene);
+    scene.attacked_goes_on(matches!(attack.answer, Answer::Counts(..)));
+    let cycles = scene.bystander_receives();
+    let (alone, _) = bystander_alone();
+    let ratio = cycles as f64 / *alone as f64;
+    println!("{test}: the bystander took {cycles} cycles, {alone} alone, ratio {ratio:.3}");
+    scene.check(attack.answer);
+    assert!(
+        cycles * 100 <= alone * CYCLES_PERCENT_MAX,
+        "the bystander took {cycles} cycles, {alone} alone"
+    );
+}
