@@ -31,7 +31,8 @@ fn begin_the_longest_fpdu(scene: &mut Scene) -> usize {
 }
 
 attacks! {
-    /// MPA-052: more ranges beyond a gap than a connection may have, of one octet each.
+    /// MPA-052: more ranges beyond a gap than a connection may have, of one octet each, in bursts
+    /// of 16 frames.
     #[test]
     fn ranges_without_end(scene) => Counts(DropTcpNoRange, 100), {
         for range in 0..RANGES_PER_CONNECTION as i64 + 100 {

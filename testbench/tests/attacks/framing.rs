@@ -138,6 +138,14 @@ attacks! {
         scene.flip(123, 0x01);
     }
 
+    /// MPA-054, RDMAP-006: a bit of the Invalidate STag is changed.
+    #[test]
+    fn crc_bit_in_the_invalidate_stag(scene) => Stops(MpaCrc), {
+        good(scene);
+        scene.sender().send_invalidate(STAG ^ 0x100, &pattern(OCTETS));
+        scene.flip(6, 0x01);
+    }
+
     /// MPA-054: a bit of the queue number is changed: a Read Request's queue.
     #[test]
     fn crc_bit_in_the_queue_number(scene) => Stops(MpaCrc), {
@@ -255,8 +263,8 @@ attacks! {
         let header = tagged(whole(Opcode::RdmaWrite));
         scene.sender().tagged_segment(&header, &pattern(65535 - 14));
         scene.flip(65535, 0x01);
-        // While it is checked, which takes 4,096 cycles, frames behind it fill packet memory: what
-        // comes when it is over is of interest here (docs/security.md, what is not built).
+        // While it is read, 8,200 cycles, frames behind it fill packet memory: what comes when it
+        // is over is of interest here (docs/security.md, "Not built").
         scene.deliver();
         scene.settle();
     }

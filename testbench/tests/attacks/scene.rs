@@ -167,8 +167,8 @@ fn flow(builder: &FrameBuilder, config: &StreamConfig) -> Flow {
 }
 
 impl Scene {
-    /// A device after reset with everything set up, whose host takes nothing in so many cycles of
-    /// one.
+    /// A device after reset with everything set up; `stall` is the probability that its host takes
+    /// nothing in a cycle.
     pub fn new(stall: f64) -> Self {
         let config = Config {
             early_share: EARLY_SHARE,
