@@ -143,9 +143,8 @@ impl Campaign {
         let (mut summary, mut capture) = self.capture(&case, run)?;
         let options = self.options(&case);
         let mut played = self.play(&capture, &options)?;
-        // Nobody sends again what found no room: fewer connections leave less unfinished at a time.
-        while played.crowded() && case.workload.connections > 1 {
-            case.workload.connections /= 2;
+        // Nobody sends again what found no room.
+        while played.crowded() && case.thin() {
             self.totals.thinned += 1;
             (summary, capture) = self.capture(&case, run)?;
             played = self.play(&capture, &options)?;

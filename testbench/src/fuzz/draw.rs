@@ -66,6 +66,20 @@ impl Case {
             stall,
         }
     }
+
+    /// Leave less unfinished at a time: half the connections or, of a single one, FPDUs half as
+    /// long. No, if there is no less.
+    pub fn thin(&mut self) -> bool {
+        let longest = longest_fpdu(&self.workload) as usize;
+        if self.workload.connections > 1 {
+            self.workload.connections /= 2;
+        } else if longest > MULPDU_MIN {
+            self.workload.mulpdu = Some((longest / 2).max(MULPDU_MIN));
+        } else {
+            return false;
+        }
+        true
+    }
 }
 
 struct Draw {
@@ -388,6 +402,23 @@ mod tests {
             assert_ne!(case.workload.seed, Case::draw(8, run).workload.seed);
             assert!((0.0..=0.95).contains(&case.stall));
             assert!(pages(&case.workload) <= PAGES_MAX, "run {run}: {case:?}");
+        }
+    }
+
+    /// It comes to an end: one connection, the shortest FPDUs.
+    #[test]
+    fn a_thinned_run_is_possible_and_no_larger_until_it_is_the_smallest() {
+        for run in 0..500 {
+            let mut case = Case::draw(7, run);
+            let mut before = pages(&case.workload);
+            while case.thin() {
+                let good = case.workload.check();
+                good.unwrap_or_else(|error| panic!("run {run}: {error}: {case:?}"));
+                assert!(pages(&case.workload) <= before, "run {run}: {case:?}");
+                before = pages(&case.workload);
+            }
+            assert_eq!(case.workload.connections, 1);
+            assert!(longest_fpdu(&case.workload) <= MULPDU_MIN as f64);
         }
     }
 

