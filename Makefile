@@ -4,9 +4,9 @@ WIDTH ?= 64
 VENV := .tools/venv/bin
 RNIC := cargo run --release --quiet --package rnic-testbench --bin rnic --
 CAPTURE := testbench/captures/rping-v4-crc.pcap
-# Seed of placement for each width, one of those tried that meets the goal.
+# Seed of placement for each width, the best of those tried; 128 does not meet the goal with it.
 SEED_64 := 2
-SEED_128 := 1
+SEED_128 := 2
 # Each of their tests that makes a document has that word in its name.
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
 
