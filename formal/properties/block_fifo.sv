@@ -1,8 +1,8 @@
 // A FIFO in block RAM loses nothing, doubles nothing, and keeps the order, on its way through RAM,
 // two registers of the RAM and the FIFO of prefetched words; and the RAM is never read where it is
 // written, which block RAM leaves undefined.
-//
-// One word, any one (`pick`), is followed as in fifo.sv.
+`include "followed_word.sv"
+
 module properties(
     input clock, input reset, input write, input [`BITS_data_in-1:0] data_in, input read
 );
@@ -41,27 +41,13 @@ module properties(
 
     wire push = write && !full;
     wire pop = read && !empty;
-    reg [A+1:0] inside = 0;
-    (* anyseq *) wire pick;
-    reg followed = 0;
-    reg [A+1:0] ahead = 0;
-    reg [`BITS_data_in-1:0] word = 0;
-    always @(posedge clock) begin
-        inside <= inside + push - pop;
-        if (followed && pop) begin
-            ahead <= ahead - 1;
-            if (ahead == 0) followed <= 0;
-        end
-        if (push && pick && !followed) begin
-            followed <= 1;
-            ahead <= inside - pop;
-            word <= data_in;
-        end
-        if (reset) begin
-            inside <= 0;
-            followed <= 0;
-        end
-    end
+    wire chosen, followed;
+    wire [A+1:0] inside, ahead;
+    wire [`BITS_data_in-1:0] word;
+    followed_word #(.BITS(`BITS_data_in), .COUNT_BITS(A + 2)) one(
+        .clock(clock), .reset(reset), .push(push), .pop(pop), .data_in(data_in),
+        .chosen(chosen), .inside(inside), .followed(followed), .ahead(ahead), .word(word)
+    );
 
     // Words behind the RAM: prefetched, in the RAM's output register, in its inner register.
     wire [A+1:0] ready = \block.prefetched.count$q ;
@@ -73,7 +59,7 @@ module properties(
     wire in_output = followed && ahead >= ready && ahead < second;
     always @(*) if (ran) begin
         // Any word is written somewhere; this run follows one that is written there.
-        if (push && pick && !followed)
+        if (chosen)
             assume(\block.memory.watched_address == \block.write_pointer$q );
         if (in_output)
             assume(\block.prefetched.memory.watched_address == \block.prefetched.write_pointer$q );

@@ -1,8 +1,9 @@
 // A FIFO loses nothing, doubles nothing, and keeps the order.
 //
-// One word, any one (`pick`), is followed from its write to its read: exactly the words that were
-// inside before it come out before it, and it comes out as it went in. As many words come out as
-// went in (`inside`).
+// Exactly the words that were inside before the followed one come out before it, and it comes out as
+// it went in.
+`include "followed_word.sv"
+
 module properties(
     input clock, input reset, input write, input [`BITS_data_in-1:0] data_in, input read
 );
@@ -22,34 +23,19 @@ module properties(
 
     wire push = write && !full;
     wire pop = read && !empty;
-    reg [A:0] inside = 0;
-    // The word that is followed: is it inside, behind how many others, and what is it?
-    (* anyseq *) wire pick;
-    reg followed = 0;
-    reg [A:0] ahead = 0;
-    reg [`BITS_data_in-1:0] word = 0;
-    always @(posedge clock) begin
-        inside <= inside + push - pop;
-        if (followed && pop) begin
-            ahead <= ahead - 1;
-            if (ahead == 0) followed <= 0;
-        end
-        if (push && pick && !followed) begin
-            followed <= 1;
-            ahead <= inside - pop;
-            word <= data_in;
-        end
-        if (reset) begin
-            inside <= 0;
-            followed <= 0;
-        end
-    end
+    wire chosen, followed;
+    wire [A:0] inside, ahead;
+    wire [`BITS_data_in-1:0] word;
+    followed_word #(.BITS(`BITS_data_in), .COUNT_BITS(A + 1)) one(
+        .clock(clock), .reset(reset), .push(push), .pop(pop), .data_in(data_in),
+        .chosen(chosen), .inside(inside), .followed(followed), .ahead(ahead), .word(word)
+    );
 
     wire [A-1:0] waiting = inside - (inside != 0);
     wire [A-1:0] place = \block.read_pointer$q + ahead - 1;
     always @(*) begin
         // Any word is written somewhere; this run follows one that is written there.
-        if (push && pick && !followed)
+        if (chosen)
             assume(\block.memory.watched_address == \block.write_pointer$q );
         assert(fill == inside && inside <= 1 << A);
         assert(full == (inside == 1 << A));

@@ -147,6 +147,7 @@ module properties(
             || ((\block.prefetch.memory.read_data == page) == (place == READY && front == 1));
     end
     always @(*) if (ran) begin
+        // Left out of broken designs, where it need not hold: it would hide what they do.
 `ifndef BROKEN
         assume(listed_read && ready_read);
 `endif
