@@ -1,6 +1,6 @@
-//! The driver's side of the device's four-way hash tables (connections, STags).
+//! The driver's side of the device's three-way hash tables (connections, STags).
 //!
-//! Each key has one slot in each way (`rnic_abi::tables::hash_slot`). When all four are taken, keys
+//! Each key has one slot in each way (`rnic_abi::tables::hash_slot`). When all three are taken, keys
 //! are moved along the shortest chain of alternatives to a free slot (cuckoo hashing). A key that
 //! is moved stands in its new slot before its old one is overwritten, so the device finds every
 //! present key at each moment.
@@ -10,7 +10,7 @@ use rnic_abi::tables::hash_slot;
 use std::collections::{HashSet, VecDeque};
 
 const SLOTS: usize = 1 << HASH_SLOTS_LOG2;
-/// Slots looked at before an insertion gives up; far above what half-full tables need.
+/// Slots looked at before an insertion gives up; far above what tables two thirds full need.
 const MAX_VISITS: usize = 4096;
 
 /// Where an entry stands: `way << 9 | slot`, the index of the device's table.
@@ -165,12 +165,12 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_one_hash_fill_their_four_slots_and_the_fifth_is_refused() {
+    fn keys_of_one_hash_fill_their_three_slots_and_the_fourth_is_refused() {
         let mut table = HashTable::default();
         for key in 0..HASH_WAYS as u64 {
             assert!(table.insert(7, key).is_some());
         }
         assert_eq!(table.insert(7, 99), None);
-        assert!(table.contains(7, &3) && !table.contains(7, &99));
+        assert!(table.contains(7, &2) && !table.contains(7, &99));
     }
 }

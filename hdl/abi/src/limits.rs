@@ -18,7 +18,7 @@ pub const CONNECTIONS_LOG2: usize = 10;
 /// Offloaded connections.
 pub const CONNECTIONS: usize = 1 << CONNECTIONS_LOG2;
 /// Ways of each hash table; each key has one possible slot in each way.
-pub const HASH_WAYS: usize = 4;
+pub const HASH_WAYS: usize = 3;
 /// log2 of the number of slots in one way of a hash table.
 pub const HASH_SLOTS_LOG2: usize = 9;
 /// log2 of the number of memory regions.

@@ -123,8 +123,7 @@ pub const RIGHT_REMOTE_INVALIDATE: u32 = 1 << 3;
 /// The STag belongs to one connection instead of to a Protection Domain.
 pub const RIGHT_STREAM_BOUND: u32 = 1 << 4;
 
-/// The slot in `way` of a key whose CRC32C is `hash`: nine of its bits, from bit 8 * `way` - taken
-/// as if the hash went round - so way 3 has bits 31:24 and bit 0.
+/// The slot in `way` of a key whose CRC32C is `hash`: nine of its bits, from bit 9 * `way` on.
 pub const fn hash_slot(hash: u32, way: usize) -> usize {
-    (hash.rotate_right(8 * way as u32) & 0x1ff) as usize
+    (hash >> (9 * way) & 0x1ff) as usize
 }

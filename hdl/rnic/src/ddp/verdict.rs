@@ -94,6 +94,7 @@ pub struct VerdictEncode {
     completes: Signal<Local, Bit>,
     is_placed: Signal<Local, Bit>,
     error_now: Signal<Local, Bits<5>>,
+    is_event: Signal<Local, Bit>,
     now: Signal<Local, Verdict>,
     mpa_crc: Constant<Bits<5>>,
     mpa_marker: Constant<Bits<5>>,
@@ -159,6 +160,7 @@ impl Default for VerdictEncode {
             completes: Default::default(),
             is_placed: Default::default(),
             error_now: Default::default(),
+            is_event: Default::default(),
             now: Default::default(),
             mpa_crc: number(StreamError::MpaCrc),
             mpa_marker: number(StreamError::MpaMarker),
@@ -306,8 +308,9 @@ impl Logic for VerdictEncode {
             self.is_accepted.val() & self.completes.val() & self.segment.val().tagged;
         self.now.next.invalidate =
             self.is_accepted.val() & self.segment.val().known & self.segment.val().invalidates;
-        self.now.next.count = self.is_live.val() & !self.role.val().check & !self.frame_bad.val();
-        self.now.next.event = self.is_live.val() & (self.is_refused.val() | !self.role.val().check);
+        self.is_event.next = self.is_live.val() & (self.is_refused.val() | !self.role.val().check);
+        self.now.next.event = self.is_event.val();
+        self.now.next.count = self.is_event.val() & !self.frame_bad.val();
         self.now.next.command = (!self.role.val().check & !self.role.val().replayed)
             | (self.is_live.val() & self.is_refused.val())
             | (self.is_accepted.val() & self.completes.val());

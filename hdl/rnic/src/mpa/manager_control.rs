@@ -154,6 +154,10 @@ pub struct ManagerControl {
     advance: SpanAdvance,
     drops: SpanDrop,
     state: DFF<ManagerState>,
+    // In Load, SpanLoad and ChainLoad; in Purge. The sums begin with them, so they come from
+    // registers.
+    loads: DFF<Bit>,
+    purges: DFF<Bit>,
     kind: DFF<EventKind>,
     kind_connection: DFF<Bits<10>>,
     span_at: DFF<Bits<9>>,
@@ -167,7 +171,17 @@ pub struct ManagerControl {
 impl Logic for ManagerControl {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, kind, kind_connection, span_at, waits);
+        dff_setup!(
+            self,
+            clock,
+            state,
+            loads,
+            purges,
+            kind,
+            kind_connection,
+            span_at,
+            waits
+        );
         self.at_hand.next = self.kind.q.val();
         self.at_hand.next.advancing = self.advance.advancing.val();
         self.at_hand.next.faulting = self.advance.fault.val();
@@ -181,9 +195,11 @@ impl Logic for ManagerControl {
             !self.kind.q.val().of_span & self.current.val().has_next & self.wanted.val();
 
         self.step.state.next = self.state.q.val();
-        self.load.next = self.step.load.val() | self.advance.load.val() | self.drops.load.val();
+        self.load.next = self.loads.q.val() | self.advance.load.val() | self.drops.load.val();
+        self.loads.d.next = false;
+        self.purges.d.next = false;
         self.keep_popped.next = self.advance.keep_popped.val();
-        self.purge.next = self.step.purge.val() | self.drops.purge.val();
+        self.purge.next = self.purges.q.val() | self.drops.purge.val();
         self.send_host.next = self.step.send_host.val();
         self.fetch.next = self.step.fetch.val();
         self.load_right.next = self.step.load_right.val();
@@ -245,7 +261,10 @@ impl Logic for ManagerControl {
                 }
             }
             ManagerState::Fetch => self.state.d.next = ManagerState::Read,
-            ManagerState::Read => self.state.d.next = ManagerState::Load,
+            ManagerState::Read => {
+                self.loads.d.next = true;
+                self.state.d.next = ManagerState::Load;
+            }
             ManagerState::Load => {
                 self.state.d.next = ManagerState::Settle;
                 if self.kind.q.val().finishing {
@@ -271,11 +290,15 @@ impl Logic for ManagerControl {
                 } else {
                     self.kind.d.next.opening = true;
                     self.span_at.d.next = self.new_span.val();
+                    self.loads.d.next = true;
                     self.state.d.next = ManagerState::SpanLoad;
                 }
             }
             ManagerState::SpanFetch => self.state.d.next = ManagerState::SpanRead,
-            ManagerState::SpanRead => self.state.d.next = ManagerState::SpanLoad,
+            ManagerState::SpanRead => {
+                self.loads.d.next = true;
+                self.state.d.next = ManagerState::SpanLoad;
+            }
             ManagerState::SpanLoad => self.state.d.next = ManagerState::Accept,
             ManagerState::Accept => {
                 if self.kind.q.val().of_span {
@@ -317,6 +340,7 @@ impl Logic for ManagerControl {
                     self.kind.d.next.accepting = false;
                     self.kind.d.next.of_span = false;
                     self.kind.d.next.relinking = true;
+                    self.loads.d.next = true;
                     self.state.d.next = ManagerState::ChainLoad;
                 }
             }
@@ -335,6 +359,7 @@ impl Logic for ManagerControl {
                     & !self.current.val().has_next;
                 self.state.d.next = ManagerState::Finish;
                 if !self.current.val().busy & !self.was_empty.val() {
+                    self.purges.d.next = true;
                     self.state.d.next = ManagerState::Purge;
                 }
             }
@@ -346,6 +371,7 @@ impl Logic for ManagerControl {
                 if self.was_empty.val() {
                     self.state.d.next = ManagerState::Finish;
                 } else if self.current.val().stopped & !self.kind.q.val().purging {
+                    self.purges.d.next = true;
                     self.state.d.next = ManagerState::Purge;
                 } else {
                     self.consume.next = true;
@@ -413,6 +439,8 @@ impl Logic for ManagerControl {
 
         if self.reset.val() {
             self.state.d.next = ManagerState::Idle;
+            self.loads.d.next = false;
+            self.purges.d.next = false;
             self.waits.d.next = false;
         }
     }

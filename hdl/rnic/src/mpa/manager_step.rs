@@ -64,10 +64,6 @@ pub enum ManagerState {
 pub struct StepDecode {
     /// The step.
     pub state: Signal<In, ManagerState>,
-    /// A context is at its RAM's output.
-    pub load: Signal<Out, Bit>,
-    /// All octets queued are to be consumed.
-    pub purge: Signal<Out, Bit>,
     /// The context of the event at hand is to be read, and its early runs.
     pub fetch: Signal<Out, Bit>,
     /// The first of them is there.
@@ -83,10 +79,6 @@ pub struct StepDecode {
 impl Logic for StepDecode {
     #[hdl_gen]
     fn update(&mut self) {
-        self.load.next = (self.state.val() == ManagerState::Load)
-            | (self.state.val() == ManagerState::SpanLoad)
-            | (self.state.val() == ManagerState::ChainLoad);
-        self.purge.next = self.state.val() == ManagerState::Purge;
         self.send_host.next = self.state.val() == ManagerState::Host;
         self.fetch.next = self.state.val() == ManagerState::Fetch;
         self.load_right.next = self.state.val() == ManagerState::Load;

@@ -87,19 +87,23 @@ pub struct SpanAdvance {
     /// The last cycle.
     pub done: Signal<Out, Bit>,
     state: DFF<AdvanceState>,
+    // In Load and Sum; in Sum and Join. Sums begin with the one, and the other decides late what the
+    // context becomes, so they come from registers.
+    loads: DFF<Bit>,
+    takes_over: DFF<Bit>,
     reads_on: Signal<Local, Bit>,
 }
 
 impl Logic for SpanAdvance {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state);
-        self.load.next =
-            (self.state.q.val() == AdvanceState::Load) | (self.state.q.val() == AdvanceState::Sum);
+        dff_setup!(self, clock, state, loads, takes_over);
+        self.load.next = self.loads.q.val();
+        self.loads.d.next = false;
         self.keep_popped.next = self.state.q.val() == AdvanceState::PopLoad;
         self.aims.next = self.state.q.val() == AdvanceState::Test;
-        self.advancing.next =
-            (self.state.q.val() == AdvanceState::Sum) | (self.state.q.val() == AdvanceState::Join);
+        self.advancing.next = self.takes_over.q.val();
+        self.takes_over.d.next = self.state.q.val() == AdvanceState::Sum;
         self.fault.next = self.state.q.val() == AdvanceState::Fault;
         self.joins.next = self.state.q.val() == AdvanceState::Join;
         self.writes.next = self.joins.val() | self.fault.val();
@@ -116,7 +120,10 @@ impl Logic for SpanAdvance {
                 }
             }
             AdvanceState::Fetch => self.state.d.next = AdvanceState::Read,
-            AdvanceState::Read => self.state.d.next = AdvanceState::Load,
+            AdvanceState::Read => {
+                self.loads.d.next = true;
+                self.state.d.next = AdvanceState::Load;
+            }
             AdvanceState::Load => self.state.d.next = AdvanceState::Test,
             AdvanceState::Test => {
                 self.state.d.next = AdvanceState::PopFetch;
@@ -134,10 +141,16 @@ impl Logic for SpanAdvance {
             AdvanceState::PopLoad => self.state.d.next = AdvanceState::PopTest,
             AdvanceState::PopTest => {
                 self.state.d.next = AdvanceState::Sum;
+                self.loads.d.next = true;
+                self.takes_over.d.next = true;
                 if self.popped.val().busy {
+                    self.loads.d.next = false;
+                    self.takes_over.d.next = false;
                     self.done.next = true;
                     self.state.d.next = AdvanceState::Wait;
                 } else if self.popped.val().placed & !self.was_empty.val() {
+                    self.loads.d.next = false;
+                    self.takes_over.d.next = false;
                     self.state.d.next = AdvanceState::Fault;
                 }
             }
@@ -150,6 +163,8 @@ impl Logic for SpanAdvance {
         }
         if self.reset.val() {
             self.state.d.next = AdvanceState::Wait;
+            self.loads.d.next = false;
+            self.takes_over.d.next = false;
         }
     }
 }

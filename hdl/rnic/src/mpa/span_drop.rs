@@ -76,6 +76,9 @@ pub struct SpanDrop {
     /// The last cycle.
     pub done: Signal<Out, Bit>,
     state: DFF<DropState>,
+    // In Load; in Purge: the sums begin with them.
+    loads: DFF<Bit>,
+    purges: DFF<Bit>,
     waiting: DFF<Bit>,
     next_span: DFF<Bits<9>>,
     // It has a job out.
@@ -86,12 +89,14 @@ pub struct SpanDrop {
 impl Logic for SpanDrop {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, waiting, next_span, job_out);
+        dff_setup!(self, clock, state, loads, purges, waiting, next_span, job_out);
         self.pending.next = self.waiting.q.val();
         self.due.next = self.waiting.q.val() & !self.job_out.q.val() & self.forget_room.val();
         self.span.next = self.next_span.q.val();
-        self.load.next = self.state.q.val() == DropState::Load;
-        self.purge.next = self.state.q.val() == DropState::Purge;
+        self.load.next = self.loads.q.val();
+        self.loads.d.next = self.state.q.val() == DropState::Read;
+        self.purge.next = self.purges.q.val();
+        self.purges.d.next = false;
         self.consume.next = self.state.q.val() == DropState::Consume;
         self.leaves.next = self.state.q.val() == DropState::Free;
         self.frees.next = self.leaves.val() & !self.current.val().placed;
@@ -114,11 +119,14 @@ impl Logic for SpanDrop {
             DropState::Load => self.state.d.next = DropState::Test,
             DropState::Test => {
                 self.state.d.next = DropState::Purge;
+                self.purges.d.next = true;
                 if self.current.val().busy {
+                    self.purges.d.next = false;
                     self.job_out.d.next = true;
                     self.done.next = true;
                     self.state.d.next = DropState::Fetch;
                 } else if self.was_empty.val() {
+                    self.purges.d.next = false;
                     self.state.d.next = DropState::Free;
                 }
             }
@@ -136,6 +144,8 @@ impl Logic for SpanDrop {
         }
         if self.reset.val() {
             self.state.d.next = DropState::Fetch;
+            self.loads.d.next = false;
+            self.purges.d.next = false;
             self.waiting.d.next = false;
             self.job_out.d.next = false;
         }

@@ -62,7 +62,9 @@ pub struct Mover<const L: usize> {
     ends: DFF<Bit>,
     more_beats: DFF<Bits<5>>,
     drain: DFF<Bits<13>>,
-    has_room: DFF<Bit>,
+    // There is a plan, and the output has room.
+    ready: DFF<Bit>,
+    valid_after: Signal<Local, Bit>,
     go: Signal<Local, Bit>,
     finish: Signal<Local, Bit>,
     one_beat: Constant<Bits<5>>,
@@ -102,7 +104,8 @@ impl<const L: usize> Default for Mover<L> {
             ends: Default::default(),
             more_beats: Default::default(),
             drain: Default::default(),
-            has_room: Default::default(),
+            ready: Default::default(),
+            valid_after: Default::default(),
             go: Default::default(),
             finish: Default::default(),
             one_beat: Constant::new(1.into()),
@@ -125,11 +128,8 @@ impl<const L: usize> Logic for Mover<L> {
             second_prime,
             last_beat
         );
-        dff_setup!(self, clock, draining, needs, ends, more_beats, drain, has_room);
-        self.has_room.d.next = self.room.val() & self.pages_room.val();
-        self.go.next = self.current_valid.q.val()
-            & self.has_room.q.val()
-            & (self.beat_valid.val() | !self.needs.q.val());
+        dff_setup!(self, clock, draining, needs, ends, more_beats, drain, ready);
+        self.go.next = self.ready.q.val() & (self.beat_valid.val() | !self.needs.q.val());
         self.beat_take.next = self.go.val() & self.needs.q.val();
         self.finish.next = self.go.val() & self.ends.q.val();
 
@@ -181,9 +181,10 @@ impl<const L: usize> Logic for Mover<L> {
 
         // The next plan follows at once.
         self.plan_take.next = false;
+        self.valid_after.next = self.current_valid.q.val();
         if self.finish.val() | !self.current_valid.q.val() {
             self.plan_take.next = self.plan_valid.val();
-            self.current_valid.d.next = self.plan_valid.val();
+            self.valid_after.next = self.plan_valid.val();
             self.current.d.next = self.plan.val();
             self.priming.d.next = self.plan.val().primes != 0;
             self.second_prime.d.next = self.plan.val().primes == self.two_primes.val();
@@ -195,7 +196,9 @@ impl<const L: usize> Logic for Mover<L> {
             self.drain.d.next = self.plan.val().drain;
         }
         if self.reset.val() {
-            self.current_valid.d.next = false;
+            self.valid_after.next = false;
         }
+        self.current_valid.d.next = self.valid_after.val();
+        self.ready.d.next = self.valid_after.val() & self.room.val() & self.pages_room.val();
     }
 }

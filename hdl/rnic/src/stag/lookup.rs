@@ -1,7 +1,7 @@
-//! STag lookup: four ways of 512 slots, all read at once, find an STag's memory region.
+//! STag lookup: three ways of 512 slots, all read at once, find an STag's memory region.
 //!
 //! ```text
-//!  hash --> slot a way --> [ 4 STag RAMs ] --> [ 4 compares ] --> [ select ] --> found, region
+//!  hash --> slot a way --> [ 3 STag RAMs ] --> [ 3 compares ] --> [ select ] --> found, region
 //!  stag_index ------------- two registers -------^
 //!               cycle 0,1                          cycle 2           cycle 3
 //! ```
@@ -49,11 +49,11 @@ pub struct StagLookup {
     pub write_index: Signal<In, Bits<11>>,
     /// What the slot shall hold.
     pub write_entry: Signal<In, StagEntry>,
-    way: [SdpRam<StagEntry, 9>; 4],
+    way: [SdpRam<StagEntry, 9>; 3],
     wanted: DFF<Bits<24>>,
     wanted_q2: DFF<Bits<24>>,
-    hit: [DFF<Bit>; 4],
-    hit_region: [DFF<Bits<10>>; 4],
+    hit: [DFF<Bit>; 3],
+    hit_region: [DFF<Bits<10>>; 3],
     is_found: DFF<Bit>,
     found_region: DFF<Bits<10>>,
     hash_word: Signal<Local, Bits<32>>,
@@ -63,7 +63,7 @@ pub struct StagLookup {
     entry: Signal<Local, StagEntry>,
     region_sum: Signal<Local, Bits<10>>,
     any_hit: Signal<Local, Bit>,
-    way_number: [Constant<Bits<2>>; 4],
+    way_number: [Constant<Bits<2>>; 3],
 }
 
 impl Default for StagLookup {
@@ -99,22 +99,17 @@ impl Logic for StagLookup {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, wanted, wanted_q2, is_found, found_region);
-        // Slots: nine bits of the hash from bit 8 * way on, going round (`hash_slot`).
+        // Slots: nine bits of the hash from bit 9 * way on (`hash_slot`).
         self.hash_word.next = self.hash.val();
         for i in 0..3 {
-            self.way[i].read_address.next = self.hash_word.val().get_bits::<9>(i * 8);
-        }
-        self.way[3].read_address.next = bit_cast::<9, 8>(self.hash_word.val().get_bits::<8>(24));
-        if self.hash_word.val().get_bit(0) {
-            self.way[3].read_address.next =
-                bit_cast::<9, 8>(self.hash_word.val().get_bits::<8>(24)) | 0x100;
+            self.way[i].read_address.next = self.hash_word.val().get_bits::<9>(i * 9);
         }
         self.wanted.d.next = self.stag_index.val();
         self.wanted_q2.d.next = self.wanted.q.val();
 
         self.region_sum.next = 0.into();
         self.any_hit.next = false;
-        for i in 0..4 {
+        for i in 0..3 {
             self.way[i].clock.next = self.clock.val();
             self.hit[i].clock.next = self.clock.val();
             self.hit_region[i].clock.next = self.clock.val();
@@ -134,7 +129,7 @@ impl Logic for StagLookup {
 
         self.write_slot.next = self.write_index.val().get_bits::<9>(0);
         self.write_way.next = self.write_index.val().get_bits::<2>(9);
-        for i in 0..4 {
+        for i in 0..3 {
             self.way[i].write_enable.next =
                 self.write.val() & (self.write_way.val() == self.way_number[i].val());
             self.way[i].write_address.next = self.write_slot.val();

@@ -10,7 +10,7 @@
 //! | block      | decides                                                          | latency |
 //! |------------|------------------------------------------------------------------|---------|
 //! | [`hash`]   | the slot of each way                                             | 0       |
-//! | [`lookup`] | whether and where the STag is known (four ways, one read)        | 4       |
+//! | [`lookup`] | whether and where the STag is known (three ways, one read)       | 4       |
 //! | [`region`] | key, validity, PD or stream, rights, octet-exact bounds, address | 2 to 4  |
 //!
 //! Refusals and their counters: `refuse_ddp_stag` (unknown, not valid, another key),

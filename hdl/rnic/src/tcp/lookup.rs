@@ -1,7 +1,7 @@
-//! Connection lookup: exact match of a connection key in a four-way hash table.
+//! Connection lookup: exact match of a connection key in a three-way hash table.
 //!
 //! ```text
-//! key -+-> [ hash ] --> slot of each way --> [ 4 ways: RAM, compare ] --> [ choose ] --> result
+//! key -+-> [ hash ] --> slot of each way --> [ 3 ways: RAM, compare ] --> [ choose ] --> result
 //!      +-> [ delay, 4 cycles ] ---------------^       ^
 //! write, write_entry ---------------------------------+
 //! ```
@@ -18,7 +18,7 @@ use super::records::{LookupEntry, LookupResult};
 use super::way::LookupWay;
 use rust_hdl::prelude::*;
 
-/// Four-way lookup of the connection that a key belongs to.
+/// Three-way lookup of the connection that a key belongs to.
 #[derive(LogicBlock, Default)]
 pub struct ConnectionLookup {
     /// The only clock; every port is synchronous to its rising edge.
@@ -44,22 +44,20 @@ pub struct ConnectionLookup {
     /// The write is chosen: it is done before any key is looked up that is not yet at the RAMs.
     pub written: Signal<Out, Bit>,
     hash: KeyHash,
-    ways: [LookupWay; 4],
+    ways: [LookupWay; 3],
     // Keys under way, one register for each cycle of hash and RAM.
     keys: [DFF<Bits<KEY_BITS>>; 4],
     families: [DFF<Bit>; 4],
     // Bit n: a lookup is n + 1 cycles old.
     ages: DFF<Bits<7>>,
     // The way is written in this cycle.
-    way_writes: [DFF<Bit>; 4],
+    way_writes: [DFF<Bit>; 3],
     found: DFF<LookupResult>,
     hash_value: Signal<Local, Bits<32>>,
-    last_slot_low: Signal<Local, Bits<8>>,
-    last_slot_high: Signal<Local, Bits<1>>,
     write_way: Signal<Local, Bits<2>>,
     write_slot: Signal<Local, Bits<9>>,
     write_now: Signal<Local, Bit>,
-    hits: Signal<Local, Bits<4>>,
+    hits: Signal<Local, Bits<3>>,
     ages_next: Signal<Local, Bits<7>>,
 }
 
@@ -92,7 +90,7 @@ impl Logic for ConnectionLookup {
         self.write_slot.next = self.write_index.val().get_bits::<9>(0);
         self.write_now.next = self.write.val() & !self.ages.q.val().get_bit(0);
         self.written.next = self.write_now.val();
-        for i in 0..4 {
+        for i in 0..3 {
             self.ways[i].clock.next = self.clock.val();
             self.way_writes[i].clock.next = self.clock.val();
             self.ways[i].write.next = self.way_writes[i].q.val();
@@ -104,19 +102,13 @@ impl Logic for ConnectionLookup {
         self.way_writes[0].d.next = self.write_now.val() & (self.write_way.val() == 0);
         self.way_writes[1].d.next = self.write_now.val() & (self.write_way.val() == 1);
         self.way_writes[2].d.next = self.write_now.val() & (self.write_way.val() == 2);
-        self.way_writes[3].d.next = self.write_now.val() & (self.write_way.val() == 3);
         self.ways[0].slot.next = self.hash_value.val().get_bits::<9>(0);
-        self.ways[1].slot.next = self.hash_value.val().get_bits::<9>(8);
-        self.ways[2].slot.next = self.hash_value.val().get_bits::<9>(16);
-        // The hash goes round: bits 31:24, then bit 0.
-        self.last_slot_low.next = self.hash_value.val().get_bits::<8>(24);
-        self.last_slot_high.next = self.hash_value.val().get_bits::<1>(0);
-        self.ways[3].slot.next = (bit_cast::<9, 1>(self.last_slot_high.val()) << 8)
-            | bit_cast::<9, 8>(self.last_slot_low.val());
+        self.ways[1].slot.next = self.hash_value.val().get_bits::<9>(9);
+        self.ways[2].slot.next = self.hash_value.val().get_bits::<9>(18);
 
         // Cycle 6: the connection of the way that hits.
         self.hits.next = 0.into();
-        for i in 0..4 {
+        for i in 0..3 {
             self.hits.next = self.hits.val().replace_bit(i, self.ways[i].hit.val());
         }
         self.found.d.next.hit = self.hits.val().any();
@@ -126,9 +118,6 @@ impl Logic for ConnectionLookup {
         }
         if self.hits.val().get_bit(2) {
             self.found.d.next.connection = self.ways[2].connection.val();
-        }
-        if self.hits.val().get_bit(3) {
-            self.found.d.next.connection = self.ways[3].connection.val();
         }
         self.result.next = self.found.q.val();
         self.result_valid.next = self.ages.q.val().get_bit(6);

@@ -130,6 +130,7 @@ fn expected(question: &Question) -> Verdict {
         && (question.marker_seen || !role.unproven);
     let receive = good && segment.last && !segment.tagged;
     let response = good && segment.last && segment.tagged && segment.opcode == 2u64;
+    let event = !silent && (error != 0 || !role.check);
     Verdict {
         error: error.into(),
         refused: error != 0,
@@ -141,8 +142,8 @@ fn expected(question: &Question) -> Verdict {
         receive,
         response,
         invalidate: good && segment.invalidates,
-        count: !silent && !role.check && !frame_bad,
-        event: !silent && (error != 0 || !role.check),
+        count: event && !frame_bad,
+        event,
         command: error != 0 || receive || response || !(role.check || role.replayed),
         known: segment.known && !frame_bad,
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::testkit::{settle, tick, Random};
+use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::hash_slot;
 use std::collections::{HashMap, VecDeque};
 
@@ -38,7 +39,7 @@ fn every_cycle_a_lookup_finds_exactly_what_the_driver_wrote() {
     let mut regions: HashMap<u64, u64> = HashMap::new();
     for _ in 0..300 {
         let (way, stag_index, region) = (
-            random.below(4) as usize,
+            random.below(HASH_WAYS as u64) as usize,
             random.below(1 << 24),
             random.below(1024),
         );
@@ -80,7 +81,7 @@ fn every_cycle_a_lookup_finds_exactly_what_the_driver_wrote() {
 
 #[test]
 fn cleared_slot_is_not_found() {
-    for way in 0..4 {
+    for way in 0..HASH_WAYS {
         let mut uut = connected();
         write(&mut uut, way, 0xabcdef, Some(7));
         write(&mut uut, way, 0xabcdef, None);

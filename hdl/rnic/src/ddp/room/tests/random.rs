@@ -5,6 +5,7 @@ use super::world::*;
 use crate::ddp::room::DdpRoom;
 use crate::messages::*;
 use crate::testkit::{lockstep, Random};
+use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::*;
 use std::collections::VecDeque;
 
@@ -187,7 +188,7 @@ fn random_world() -> (Bench, Vec<Region>, Vec<u32>) {
     let mut regions = vec![];
     for number in 0..8 {
         let region = random_region(&mut bench.random, number);
-        bench.register(&region, number as usize % 4);
+        bench.register(&region, number as usize % HASH_WAYS);
         regions.push(region);
     }
     for connection in 0..4 {
@@ -473,7 +474,7 @@ fn room_agrees_with_its_verilog() {
             &region_words(&regions[number as usize], true),
         );
         let stag = regions[number as usize].stag;
-        let slot = stag_slot(stag, number as usize % 4);
+        let slot = stag_slot(stag, number as usize % HASH_WAYS);
         bench.write(STAG, slot, &[1 << 31 | number as u32, stag >> 8]);
     }
     for queue in 0..16 {

@@ -44,7 +44,6 @@ impl Model {
         };
         self.contexts.insert(record.connection, is_last_word);
         outcome.error = error;
-        outcome.counted = !is_check && record.crc_good && record.marker_good;
         let mut event = Event {
             connection: record.connection,
             sequence: record.sequence,
@@ -75,6 +74,7 @@ impl Model {
             outcome.command = (command.complete || !is_replayed).then_some(command);
             outcome.event = Some(event);
         }
+        outcome.counted = outcome.event.is_some() && record.crc_good && record.marker_good;
         outcome
     }
 

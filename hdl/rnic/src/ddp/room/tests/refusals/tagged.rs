@@ -6,6 +6,7 @@ use super::*;
 use crate::messages::*;
 use rnic_abi::cqe;
 use rnic_abi::errors::StreamError::*;
+use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::*;
 
 #[test]
@@ -28,7 +29,7 @@ fn ddp_042_unknown_stale_or_invalid_stag_is_refused() {
 
 #[test]
 fn ddp_042_every_way_of_the_lookup_finds_an_stag() {
-    for way in 0..4 {
+    for way in 0..HASH_WAYS {
         let mut bench = Bench::world();
         let region = Region {
             stag: 0x0102_0300 + way as u32,
