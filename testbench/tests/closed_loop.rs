@@ -12,8 +12,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::limits::{CONNECTIONS, PAGES};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{
-    Completion, Config, Connection, ConnectionConfig, ConnectionKey, Device, Dma, DmaBuffer,
-    EarlyRange, RegionConfig,
+    Completion, Config, Connection, Device, Dma, DmaBuffer, EarlyRange, RegionConfig,
 };
 use rnic_sim::{attach, SimBar, SimDma, Simulation, SimulationConfig};
 use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK, FLAG_PSH};
@@ -165,22 +164,14 @@ impl Loop {
             mac: [2, 0, 0, 0, 0, host],
             address: ([10, 1, 0, host], port).into(),
         };
-        let (remote, local) = (end(1, 20_000 + number as u16), end(2, 4_420));
-        // Near the end of sequence space: some streams pass it.
-        let sequence_start = 0_u32.wrapping_sub(number as u32 * 8);
-        let markers = number % 4 == 3;
-        let config = ConnectionConfig {
-            key: ConnectionKey {
-                remote: remote.address,
-                local: local.address,
-            },
-            sequence_start,
-            window: 1 << 16,
-            markers,
-            crc: true,
-            version: 1,
-            protection_domain: PROTECTION_DOMAIN,
+        let builder = FrameBuilder::new(end(1, 20_000 + number as u16), end(2, 4_420));
+        let stream = StreamConfig {
+            markers: number % 4 == 3,
+            // Near the end of sequence space: some streams pass it.
+            sequence_start: 0_u32.wrapping_sub(number as u32 * 8),
+            ..StreamConfig::default()
         };
+        let config = builder.connection(&stream, 1 << 16, PROTECTION_DOMAIN);
         let connection = self.device.open_connection(&config);
         let connection = connection.expect("1,024 keys fit");
         let queue = self.device.open_queue(connection, 0, 0);
@@ -191,15 +182,11 @@ impl Loop {
         };
         let posted = self.device.post_receive(connection, 0, buffer);
         posted.expect("the queue has room for one");
-        let mut sender = Sender::new(StreamConfig {
-            markers,
-            sequence_start,
-            ..StreamConfig::default()
-        });
+        let mut sender = Sender::new(stream);
         self.fill(&mut sender, number);
         self.peers.push(Peer {
             connection,
-            builder: FrameBuilder::new(remote, local),
+            builder,
             sender,
             acknowledged: 0,
             waits: 0,

@@ -7,18 +7,21 @@ use indicatif::ProgressBar;
 use rnic_abi::counters::Counter;
 use rnic_testbench::capture::{self, Capture, Flow};
 use rnic_testbench::fuzz::{Campaign, Case, Failure, Settings, Totals};
+use rnic_testbench::play::hostile::Deed;
 use rnic_testbench::play::{play, DutKind, Options, PlayError, Report};
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{generate, Injected, IpFamily, Markers, Resend, Workload};
 use std::cell::RefCell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::rc::Rc;
 
 /// Runs of a test at W = 64, and at W = 128.
 const RUNS: u64 = 20;
 const RUNS_128: u64 = 5;
+/// Hostile runs of a test.
+const RUNS_HOSTILE: u64 = 12;
 /// Workloads over which every kind of fault and every choice must have been drawn.
 const DRAWS: u64 = 100;
 
@@ -30,6 +33,7 @@ fn settings(name: &str, seed: u64, width: usize) -> Settings {
         seed,
         width,
         folder,
+        hostile: false,
     }
 }
 
@@ -83,6 +87,71 @@ fn rtl_and_model_agree_on_random_traffic_of_a_fresh_seed() {
 #[test]
 fn rtl_and_model_agree_on_random_traffic_at_128() {
     agrees("wide", 1, 128, RUNS_128);
+}
+
+/// Hardware and model agree whatever peers, owner and host do: MPA-046, DDP-042, DDP-047, DDP-050
+/// among forged headers, regions that come and go and connections opened again.
+fn agrees_among_hostile_peers(name: &str, seed: u64) -> Totals {
+    let mut campaign = Campaign::new(Settings {
+        hostile: true,
+        ..settings(name, seed, 64)
+    });
+    for run in 0..RUNS_HOSTILE {
+        let failure = campaign.run(run).expect("the core is there");
+        let text = failure.as_ref().map(Failure::text);
+        assert_eq!(failure, None, "{}", text.unwrap_or_default());
+    }
+    let totals = campaign.totals;
+    println!("seed {seed}, hostile\n{}", totals.text());
+    assert_eq!((totals.runs, totals.mismatches), (RUNS_HOSTILE, 0));
+    assert!(totals.placed_octets > 0, "{}", totals.text());
+    totals
+}
+
+#[test]
+fn rtl_and_model_agree_among_hostile_peers_of_a_fixed_seed() {
+    let totals = agrees_among_hostile_peers("hostile", 1);
+    for deed in Deed::ALL {
+        assert!(totals.deeds.contains_key(&deed), "{}", deed.name());
+    }
+}
+
+#[test]
+fn rtl_and_model_agree_among_hostile_peers_of_a_fresh_seed() {
+    let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
+    println!("fresh seed {seed}: rnic fuzz --hostile --seed {seed} --runs {RUNS_HOSTILE}");
+    agrees_among_hostile_peers("hostile-fresh", seed);
+}
+
+/// A run that fails after a deed is played again with the same deeds by the command that is printed.
+#[test]
+fn a_hostile_run_is_played_again_with_its_deeds() {
+    let settings = Settings {
+        hostile: true,
+        ..settings("hostile-again", 1, 64)
+    };
+    let mut campaign = Campaign::with_player(settings, |capture, options| {
+        let options = Options {
+            dut: DutKind::Model,
+            ..options.clone()
+        };
+        let flows = capture::flows(capture, None);
+        let mut report = play(capture, &flows, &options, &ProgressBar::hidden())?;
+        report.mismatches += report.deeds.get(&Deed::Reopen).copied().unwrap_or(0);
+        Ok(report)
+    });
+    let mut runs = 0..RUNS_HOSTILE;
+    let failure = runs.find_map(|run| campaign.run(run).expect("the model plays everything"));
+    let failure = failure.expect("some run opens a connection again");
+    assert!(failure.again.ends_with(" --hostile"), "{}", failure.again);
+    let report = failure.capture.with_extension("json");
+    let replay = format!("{} --dut model --json {}", failure.replay, report.display());
+    let output = shell(&replay);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let report = std::fs::read(report).expect("the report is written");
+    let report: serde_json::Value = serde_json::from_slice(&report).expect("JSON");
+    assert_eq!(report["deeds"]["reopen"], 1, "the last frame's");
 }
 
 /// Does some drawn workload have it?
@@ -184,6 +253,18 @@ fn crc_errors(capture: &Capture, frames: usize) -> u64 {
     report.flows.iter().map(|flow| flow.crc_errors).sum()
 }
 
+/// What a user's shell makes of a command that is printed.
+fn shell(command: &str) -> Output {
+    let folder = Path::new(env!("CARGO_BIN_EXE_rnic")).parent();
+    let folder = folder.expect("a program lies in a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    Command::new("sh")
+        .args(["-c", command])
+        .env("PATH", format!("{}:{path}", folder.display()))
+        .output()
+        .expect("there is a shell")
+}
+
 /// The canary: a model that takes a wrong CRC is found, by a capture that ends with the frame that
 /// brings the first one, and that fails again when it is read from its file.
 #[test]
@@ -203,14 +284,7 @@ fn a_model_that_takes_a_wrong_crc_is_found_and_the_capture_is_cut_behind_the_fir
     let told = failure.told.join("\n");
     assert!(told.contains("mpa_crc"), "{told}");
     // The command that is printed plays the file; without the canary nothing differs.
-    let folder = Path::new(env!("CARGO_BIN_EXE_rnic")).parent();
-    let folder = folder.expect("a program lies in a folder");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let output = Command::new("sh")
-        .args(["-c", &failure.replay])
-        .env("PATH", format!("{}:{path}", folder.display()))
-        .output()
-        .expect("there is a shell");
+    let output = shell(&failure.replay);
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains(&format!("{frames} frames")), "{said}");

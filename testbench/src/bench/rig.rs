@@ -4,10 +4,8 @@ use crate::play::rtl::BringUpError;
 use crate::traffic::frame::{Endpoint, FrameBuilder};
 use crate::traffic::sender::{Sender, StreamConfig};
 use rnic_abi::counters::Counter;
-use rnic_driver::{
-    Config, Connection, ConnectionConfig, ConnectionKey, Device, Dma, DmaBuffer, DriverError,
-    RegionConfig,
-};
+use rnic_abi::limits::MAX_RECEIVE_WINDOW;
+use rnic_driver::{Config, Connection, Device, Dma, DmaBuffer, DriverError, RegionConfig};
 use rnic_sim::{attach, SimBar, SimDma, Simulation, SimulationConfig};
 use rnic_wire::mpa::fpdu::ULPDU_OCTETS_MAX;
 use std::cell::RefCell;
@@ -94,25 +92,17 @@ impl Rig {
 
     fn open(&mut self, number: usize) -> Result<Stream, DriverError> {
         let markers = number >= CONNECTIONS;
-        let end = |host: u8, port: u16| Endpoint {
-            mac: [2, 0, 0, 0, 0, host],
-            address: ([10, 0, 0, host], port).into(),
-        };
-        let (remote, local) = (end(1, 40_000 + number as u16), end(2, 4_420));
-        // Streams begin close to the end of sequence space: each run passes it.
-        let sequence_start = 0xffff_0000_u32.wrapping_add(number as u32);
-        let connection = self.device.open_connection(&ConnectionConfig {
-            key: ConnectionKey {
-                remote: remote.address,
-                local: local.address,
-            },
-            sequence_start,
-            window: rnic_abi::limits::MAX_RECEIVE_WINDOW,
+        let remote = Endpoint::host(1, 40_000 + number as u16);
+        let builder = FrameBuilder::new(remote, Endpoint::host(2, 4_420));
+        let stream = StreamConfig {
             markers,
-            crc: true,
-            version: 1,
-            protection_domain: PROTECTION_DOMAIN,
-        })?;
+            // Streams begin close to the end of sequence space: each run passes it.
+            sequence_start: 0xffff_0000_u32.wrapping_add(number as u32),
+            mulpdu: ULPDU_OCTETS_MAX,
+            ..StreamConfig::default()
+        };
+        let config = builder.connection(&stream, MAX_RECEIVE_WINDOW, PROTECTION_DOMAIN);
+        let connection = self.device.open_connection(&config)?;
         if !markers {
             let log2 = if number == 0 {
                 FIRST_QUEUE_LOG2
@@ -121,18 +111,10 @@ impl Rig {
             };
             self.device.open_queue(connection, 0, log2)?;
         }
-        let builder = FrameBuilder::new(remote, local);
-        let sender = Sender::new(StreamConfig {
-            markers,
-            crc: true,
-            version: 1,
-            sequence_start,
-            mulpdu: ULPDU_OCTETS_MAX,
-        });
         Ok(Stream {
             connection,
             builder,
-            sender,
+            sender: Sender::new(stream),
         })
     }
 

@@ -9,6 +9,7 @@ use crate::model::ip::{self, IpVerdict};
 use crate::model::tcp::TcpSegment;
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::ops::Range;
 
 const FLAG_SYN: u8 = 0x02;
 
@@ -37,6 +38,8 @@ pub struct Flow {
     pub messages: Vec<Message>,
     /// Octets on the wire of its longest FPDU, whole or not.
     pub longest_fpdu: u32,
+    /// Sequence numbers of its whole FPDUs, markers included, up to the first bad one.
+    pub fpdus: Vec<Range<u32>>,
 }
 
 /// Use of one STag by a flow.

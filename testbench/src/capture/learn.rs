@@ -49,7 +49,7 @@ pub fn flow(direction: &Direction) -> Flow {
     let sequence_start = direction.stream.sequence(direction.start);
     let mut receiver = MpaReceiver::new(sequence_start, direction.markers, direction.crc);
     let mut learned = Learned::default();
-    let mut longest_fpdu = 0;
+    let (mut longest_fpdu, mut fpdus) = (0, Vec::new());
     for fpdu in receiver.push(&direction.stream.octets()[direction.start..]) {
         longest_fpdu = longest_fpdu.max(fpdu.sequence_end.wrapping_sub(fpdu.sequence));
         // Behind a bad FPDU nothing can be trusted; the device will stop there too.
@@ -60,6 +60,7 @@ pub fn flow(direction: &Direction) -> Flow {
             |sequence: u32| direction.start + sequence.wrapping_sub(sequence_start) as usize;
         let first_frame = direction.stream.arrival(offset(fpdu.sequence) + 1);
         learned.take(&fpdu, first_frame);
+        fpdus.push(fpdu.sequence..fpdu.sequence_end);
     }
     Flow {
         source: direction.source,
@@ -73,6 +74,7 @@ pub fn flow(direction: &Direction) -> Flow {
         regions: learned.regions.into_values().collect(),
         messages: learned.messages,
         longest_fpdu: longest_fpdu.max(receiver.held_octets() as u32),
+        fpdus,
     }
 }
 

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 const EXAMPLE: &str = "\
 Example:
   rnic fuzz --runs 200 --seed 1
+  rnic fuzz --hostile --runs 200 --seed 1
   rnic fuzz --seed 1 --only 17 --width 128";
 
 #[derive(Debug, clap::Args)]
@@ -29,6 +30,10 @@ pub(crate) struct Arguments {
     /// Frame path of the RTL in bits: 64, 128 or 512.
     #[arg(long, default_value_t = 64, value_parser = super::play::width)]
     width: usize,
+    /// Beside the faults of networks: forged frames, regions taken away in mid-stream, connections
+    /// closed and opened again on the same addresses and ports, buffers withheld.
+    #[arg(long)]
+    hostile: bool,
     /// Go on behind a run that fails; otherwise it is the last one.
     #[arg(long)]
     keep_going: bool,
@@ -65,6 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         seed,
         width,
         folder: arguments.out.clone(),
+        hostile: arguments.hostile,
     });
     let runs = match arguments.only {
         Some(run) => run..run.saturating_add(1),

@@ -48,6 +48,10 @@ pub(crate) struct Arguments {
     /// Regions instead of the learned ones (TOML), to try refusals.
     #[arg(long, value_name = "FILE")]
     regions: Option<PathBuf>,
+    /// Hostile deeds a frame: forged frames, regions taken away, connections closed and opened
+    /// again, buffers withheld; what `rnic fuzz --hostile` does.
+    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
+    hostile: f64,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
@@ -69,6 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         trace: arguments.trace.clone(),
         trace_frames: arguments.trace_frames.clone(),
         regions,
+        hostile: arguments.hostile,
     };
     let mut json = JsonSink::open(arguments.json.as_deref())?;
     let mut outcome = Outcome::Good;

@@ -25,6 +25,8 @@ pub struct Settings {
     pub width: usize,
     /// Folder for the captures of runs that fail; made when there is one.
     pub folder: PathBuf,
+    /// Forge frames, and act as hostile peers and owners do.
+    pub hostile: bool,
 }
 
 /// A run that failed.
@@ -140,6 +142,9 @@ impl Campaign {
     pub fn run(&mut self, run: u64) -> Result<Option<Failure>, FuzzError> {
         let started = Instant::now();
         let mut case = Case::draw(self.settings.seed, run);
+        if self.settings.hostile {
+            case.turn_hostile(self.settings.seed);
+        }
         let (mut summary, mut capture) = self.capture(&case, run)?;
         let options = self.options(&case);
         let mut played = self.play(&capture, &options)?;
@@ -177,6 +182,7 @@ impl Campaign {
             width: self.settings.width,
             seed: case.workload.seed,
             stall: case.stall,
+            hostile: case.hostile,
             ..Options::default()
         }
     }
@@ -233,7 +239,16 @@ impl Campaign {
             told.extend_from_slice(&played.told);
         }
         let file = quoted(path);
-        let Options { width, stall, .. } = *options;
+        let Options {
+            width,
+            stall,
+            hostile,
+            ..
+        } = *options;
+        let (rate, flag) = match self.settings.hostile {
+            true => (format!(" --hostile {hostile}"), " --hostile"),
+            false => (String::new(), ""),
+        };
         Ok(Failure {
             seed,
             run,
@@ -241,10 +256,10 @@ impl Campaign {
             failing_frames,
             capture: path.clone(),
             replay: format!(
-                "rnic play {file} --width {width} --seed {} --stall {stall}",
+                "rnic play {file} --width {width} --seed {} --stall {stall}{rate}",
                 options.seed
             ),
-            again: format!("rnic fuzz --width {width} --seed {seed} --only {run}"),
+            again: format!("rnic fuzz --width {width} --seed {seed} --only {run}{flag}"),
             mismatches: played.mismatches,
             told,
         })

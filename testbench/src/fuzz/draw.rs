@@ -41,6 +41,8 @@ pub struct Case {
     pub workload: Workload,
     /// Probability of back-pressure on the PCI Express side in a cycle.
     pub stall: f64,
+    /// Hostile deeds a frame.
+    pub hostile: f64,
 }
 
 impl Case {
@@ -64,7 +66,17 @@ impl Case {
             run,
             workload,
             stall,
+            hostile: 0.0,
         }
+    }
+
+    /// The same run among peers and owners that mean harm.
+    pub fn turn_hostile(&mut self, seed: u64) {
+        let mut generator = ChaCha8Rng::seed_from_u64(!seed);
+        generator.set_stream(self.run);
+        let mut draw = Draw { generator };
+        let most = draw.weighted(&[(0.01, 4), (0.05, 4), (0.3, 2)]);
+        self.hostile = draw.rate(most).max(0.001);
     }
 
     /// Leave less unfinished at a time: half the connections or, of a single one, FPDUs half as

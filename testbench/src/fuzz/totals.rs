@@ -1,8 +1,10 @@
 //! What was played, as a table for a terminal and as JSON.
 
+use crate::play::hostile::Deed;
 use crate::play::Report;
 use crate::workload::{Injected, Summary};
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Sums over all runs.
@@ -34,6 +36,9 @@ pub struct Totals {
     /// Faults by kind.
     #[serde(serialize_with = "by_kind")]
     pub faults: Injected,
+    /// Deeds of hostile runs, by kind.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub deeds: BTreeMap<Deed, u64>,
     /// Differences between hardware and model, and all else that makes a run fail.
     pub mismatches: u64,
     /// Cycles of the hardware.
@@ -66,6 +71,9 @@ impl Totals {
             self.placed_octets += flow.placed_octets;
             self.stopped_streams += u64::from(flow.error.is_some());
         }
+        for (&deed, &count) in &report.deeds {
+            *self.deeds.entry(deed).or_default() += count;
+        }
         self.cycles += report.cycles;
     }
 
@@ -86,6 +94,8 @@ impl Totals {
         ];
         let faults = self.faults.by_kind();
         rows.extend(faults.into_iter().map(|(k, n)| (format!("fault: {k}"), n)));
+        let deeds = self.deeds.iter();
+        rows.extend(deeds.map(|(deed, n)| (format!("deed: {}", deed.name()), *n)));
         rows.push(("mismatches".to_owned(), self.mismatches));
         let mut text = String::new();
         for (name, count) in rows {

@@ -6,6 +6,7 @@
 //! - [`compare`]: RTL against model.
 //! - [`report`]: what a user is told.
 //! - [`regions`]: `--regions` files.
+//! - [`hostile`]: forged frames, and what owner and host may do to a connection.
 
 pub mod dut;
 pub mod rtl;
@@ -16,6 +17,7 @@ pub mod tally;
 pub mod report;
 pub mod summary;
 pub mod regions;
+pub mod hostile;
 
 pub use dut::{DutKind, PlayError};
 pub use player::{play, Options};

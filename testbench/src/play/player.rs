@@ -3,6 +3,7 @@
 use crate::capture::{Capture, Flow, RegionUse};
 use crate::play::compare::Comparison;
 use crate::play::dut::{Buffer, Dut, DutKind, PlayError};
+use crate::play::hostile::Deed;
 use crate::play::regions::RegionOverride;
 use crate::play::report::Report;
 use crate::play::rtl::{BringUpError, Rtl, RtlOptions};
@@ -17,6 +18,8 @@ use rnic_driver::{
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
+
+mod deeds;
 
 /// Bus address of the first piece of memory the player maps; rings and queues are below.
 const FIRST_ADDRESS: u64 = 0x80_0000_0000;
@@ -50,6 +53,8 @@ pub struct Options {
     pub trace_frames: Option<Range<usize>>,
     /// Regions instead of the learned ones.
     pub regions: Option<Vec<RegionOverride>>,
+    /// Hostile deeds a frame ([`crate::play::hostile`]).
+    pub hostile: f64,
 }
 
 impl Default for Options {
@@ -63,6 +68,7 @@ impl Default for Options {
             trace: None,
             trace_frames: None,
             regions: None,
+            hostile: 0.0,
         }
     }
 }
@@ -83,6 +89,8 @@ struct Region {
     initial: bool,
     /// Frames before which it must be made valid again.
     renewals: Vec<usize>,
+    /// Taken away by a hostile deed.
+    revoked: bool,
 }
 
 /// A flow while its connection is offloaded.
@@ -92,6 +100,8 @@ struct Active {
     /// Messages by queue, in order of their MSN.
     queues: BTreeMap<u32, Vec<Expected>>,
     regions: Vec<Region>,
+    /// No buffers are posted before this frame.
+    withheld_until: usize,
 }
 
 /// A run in progress.
@@ -104,6 +114,7 @@ struct Player<'a> {
     comparison: Comparison,
     active: BTreeMap<usize, Active>,
     next_address: u64,
+    deeds: BTreeMap<Deed, u64>,
     /// Frames came, or connections went, since the receivers were at rest.
     moved: bool,
 }
@@ -124,6 +135,8 @@ pub fn play(
     let mut player = Player::new(capture, flows, options)?;
     for (frame, octets) in capture.frames.iter().enumerate() {
         player.before(frame)?;
+        let forged = player.disturb(frame)?;
+        let octets = forged.as_deref().unwrap_or(octets);
         for dut in &mut player.duts {
             dut.push(octets);
         }
@@ -199,6 +212,7 @@ impl<'a> Player<'a> {
             comparison: Comparison::default(),
             active: BTreeMap::new(),
             next_address: FIRST_ADDRESS,
+            deeds: BTreeMap::new(),
             moved: true,
         })
     }
@@ -214,7 +228,8 @@ impl<'a> Player<'a> {
         for flow in 0..self.flows.len() {
             let wanted = self.options.flow.is_none_or(|only| only == flow);
             if wanted && self.flows[flow].first_frame == frame {
-                self.open(flow).map_err(|source| at(frame, flow, source))?;
+                self.open(flow, self.flows[flow].sequence_start)
+                    .map_err(|source| at(frame, flow, source))?;
             }
         }
         let mut order: Vec<usize> = self.active.keys().copied().collect();
@@ -249,14 +264,14 @@ impl<'a> Player<'a> {
         address
     }
 
-    fn open(&mut self, flow: usize) -> Result<(), DriverError> {
+    fn open(&mut self, flow: usize, sequence_start: u32) -> Result<(), DriverError> {
         let known = &self.flows[flow];
         let config = ConnectionConfig {
             key: ConnectionKey {
                 remote: known.source,
                 local: known.destination,
             },
-            sequence_start: known.sequence_start,
+            sequence_start,
             window: MAX_RECEIVE_WINDOW,
             markers: known.markers,
             crc: known.crc,
@@ -283,6 +298,7 @@ impl<'a> Player<'a> {
                 connection,
                 queues,
                 regions,
+                withheld_until: 0,
             },
         );
         Ok(())
@@ -334,6 +350,7 @@ impl<'a> Player<'a> {
                 config,
                 initial,
                 renewals,
+                revoked: false,
             });
         }
         regions
@@ -380,17 +397,18 @@ impl<'a> Player<'a> {
             .values()
             .flatten()
             .any(|message| !message.posted);
-        renewal || unposted
+        renewal || (unposted && frame >= active.withheld_until)
     }
 
     /// Renew regions that frame `frame` writes again, and post buffers: as many as fit, and those
     /// of this frame in any case.
     fn attend(&mut self, flow: usize, frame: usize) -> Result<(), DriverError> {
         let active = &self.active[&flow];
+        let posts = frame >= active.withheld_until;
         let due = active
             .regions
             .iter()
-            .filter(|region| region.renewals.contains(&frame));
+            .filter(|region| region.renewals.contains(&frame) && !region.revoked);
         let due: Vec<RegionConfig> = due.map(|region| region.config).collect();
         if !due.is_empty() {
             self.settle();
@@ -398,7 +416,7 @@ impl<'a> Player<'a> {
         for config in due {
             each(&mut self.duts, |dut| dut.renew(&config))?;
         }
-        if self.post(flow, frame)? {
+        if posts && self.post(flow, frame)? {
             // The queue is full of buffers that were used already: let the driver see them.
             self.settle();
             self.post(flow, frame)?;
@@ -456,7 +474,8 @@ impl<'a> Player<'a> {
         self.collect(flow, active.connection);
         self.moved = true;
         each(&mut self.duts, |dut| dut.close(active.connection))?;
-        for region in active.regions.iter().filter(|region| region.initial) {
+        let held = |region: &&Region| region.initial && !region.revoked;
+        for region in active.regions.iter().filter(held) {
             each(&mut self.duts, |dut| dut.deregister(region.config.stag))?;
         }
         self.tallies
@@ -471,7 +490,7 @@ impl<'a> Player<'a> {
         for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
             tally.collect(flow, dut.as_ref());
             let flow = &mut tally.flows[flow];
-            flow.unfinished = waits || flow.stop.is_some();
+            flow.unfinished |= waits || flow.stop.is_some();
         }
     }
 
@@ -506,14 +525,18 @@ impl<'a> Player<'a> {
             .chain([first])
             .flat_map(|tally| &tally.violations);
         self.comparison.add_violations(violations);
-        Report::new(
+        let report = Report::new(
             self.capture,
             self.options,
             first,
             self.flows,
             &self.comparison,
             elapsed,
-        )
+        );
+        Report {
+            deeds: self.deeds,
+            ..report
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::capture::{Capture, Flow};
 use crate::play::compare::Comparison;
 use crate::play::dut::DutKind;
+use crate::play::hostile::Deed;
 use crate::play::player::Options;
 use crate::play::tally::{FlowTally, Tally};
 use rnic_abi::errors::{LAYER_DDP, LAYER_MPA};
@@ -52,6 +53,9 @@ pub struct Report {
     pub counters: BTreeMap<&'static str, u32>,
     /// Every flow.
     pub flows: Vec<FlowReport>,
+    /// Deeds of a hostile playback.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub deeds: BTreeMap<Deed, u64>,
     /// The first differences in words.
     #[serde(skip)]
     pub told: Vec<String>,
@@ -182,7 +186,7 @@ pub struct ErrorReport {
 }
 
 impl Report {
-    /// What `tally` shows of a run.
+    /// What `tally` shows of a run; its hostile deeds are the player's to add.
     pub fn new(
         capture: &Capture,
         options: &Options,
@@ -213,6 +217,7 @@ impl Report {
             flows: pairs
                 .map(|(id, (flow, tally))| flow_report(id, flow, tally))
                 .collect(),
+            deeds: BTreeMap::new(),
             told: comparison.told.clone(),
         }
     }

@@ -90,6 +90,8 @@ pub struct FlowTally {
     /// It ended in error, or before a gap closed: what hardware placed beyond is no difference.
     pub unfinished: bool,
     places: Vec<(u32, Place)>,
+    /// Completions and messages of connections that are closed.
+    closed: (usize, usize),
     buffers: BTreeMap<(u32, u32), u64>,
 }
 
@@ -141,7 +143,10 @@ impl Tally {
 
     /// `connection` is closed.
     pub fn close(&mut self, connection: Connection) {
-        self.by_connection.remove(&connection.0);
+        if let Some(flow) = self.by_connection.remove(&connection.0) {
+            let tally = &mut self.flows[flow];
+            tally.closed = (tally.completions.len(), tally.receives.len());
+        }
     }
 
     /// `flow` has a region.
@@ -216,8 +221,9 @@ impl Tally {
             sha256: sha256(octets),
         };
         tally.regions = tally.places.iter().zip(&tally.memory).map(result).collect();
-        tally.receives.clear();
-        for completion in &tally.completions {
+        let (completions, receives) = tally.closed;
+        tally.receives.truncate(receives);
+        for completion in &tally.completions[completions..] {
             let Completion::Receive {
                 qn,
                 msn,

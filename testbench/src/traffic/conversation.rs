@@ -162,10 +162,7 @@ mod tests {
     /// SYN takes a number; SeqStart is the one behind the start-up frame.
     #[test]
     fn sequence_numbers_count_octets_syn_and_fin() {
-        let end = |octet: u8| Endpoint {
-            mac: [2, 0, 0, 0, 0, octet],
-            address: ([10, 0, 0, octet], 4420).into(),
-        };
+        let end = |host: u8| Endpoint::host(host, 4420);
         let builders = [
             FrameBuilder::new(end(1), end(2)),
             FrameBuilder::new(end(2), end(1)),
@@ -183,10 +180,7 @@ mod tests {
     /// Octets out of turn and again: the stream's end is behind the highest one.
     #[test]
     fn octets_sent_again_count_once() {
-        let end = |octet: u8| Endpoint {
-            mac: [2, 0, 0, 0, 0, octet],
-            address: ([10, 0, 0, octet], 7174).into(),
-        };
+        let end = |host: u8| Endpoint::host(host, 7174);
         let builders = [
             FrameBuilder::new(end(1), end(2)),
             FrameBuilder::new(end(2), end(1)),

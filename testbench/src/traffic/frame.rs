@@ -1,9 +1,11 @@
 //! TCP segments into Ethernet frames: VLAN tags, IPv4 or IPv6, TCP options, right checksums.
 
+use super::StreamConfig;
 use etherparse::{
     EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv6Header, SingleVlanHeader, TcpHeader,
     TcpOptionElement, VlanId,
 };
+use rnic_driver::{ConnectionConfig, ConnectionKey};
 use std::net::{IpAddr, SocketAddr};
 
 /// FIN.
@@ -28,6 +30,16 @@ pub struct Endpoint {
     pub mac: [u8; 6],
     /// IP address and port.
     pub address: SocketAddr,
+}
+
+impl Endpoint {
+    /// Host number `host` of 10.0.0.0/24.
+    pub fn host(host: u8, port: u16) -> Self {
+        Self {
+            mac: [2, 0, 0, 0, 0, host],
+            address: ([10, 0, 0, host], port).into(),
+        }
+    }
 }
 
 /// TCP options of every segment.
@@ -83,6 +95,28 @@ impl FrameBuilder {
             vlan: Vec::new(),
             options: TcpOptions::None,
             window: u16::MAX,
+        }
+    }
+
+    /// What the driver at the destination is told of a connection that carries `stream`; `window`
+    /// is its receive window in octets.
+    pub fn connection(
+        &self,
+        stream: &StreamConfig,
+        window: u32,
+        protection_domain: u16,
+    ) -> ConnectionConfig {
+        ConnectionConfig {
+            key: ConnectionKey {
+                remote: self.source.address,
+                local: self.destination.address,
+            },
+            sequence_start: stream.sequence_start,
+            window,
+            markers: stream.markers,
+            crc: stream.crc,
+            version: stream.version,
+            protection_domain,
         }
     }
 

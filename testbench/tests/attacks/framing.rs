@@ -256,6 +256,14 @@ attacks! {
         scene.sender().tagged_segment(&header, &pattern(SINGLE_PASS_ULPDU_OCTETS - 14));
     }
 
+    /// MPA-005, DDP-043: a ULPDU one octet longer, which its first reading refuses.
+    #[test]
+    fn one_octet_more_than_one_pass(scene) => Stops(DdpBounds), {
+        good(scene);
+        let header = tagged(whole(Opcode::RdmaWrite));
+        scene.sender().tagged_segment(&header, &pattern(SINGLE_PASS_ULPDU_OCTETS - 13));
+    }
+
     /// MPA-005, MPA-054: the longest ULPDU that the length field can say, with a wrong CRC.
     #[test]
     fn longest_length_with_a_wrong_crc(scene) => Stops(MpaCrc), {

@@ -13,16 +13,16 @@
 //! be written is noted by [`Scene::places`]; all else must stay as it was.
 
 mod check;
+mod setup;
 
 use rnic_abi::counters::Counter;
-use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
-use rnic_driver::{Config, Connection, ConnectionConfig, ConnectionKey, DriverError, RegionConfig};
+use rnic_driver::{Config, Connection, DriverError, RegionConfig};
 use rnic_testbench::capture::Flow;
 use rnic_testbench::play::compare::Comparison;
-use rnic_testbench::play::dut::{Buffer, Dut};
+use rnic_testbench::play::dut::Dut;
 use rnic_testbench::play::rtl::{Rtl, RtlOptions};
 use rnic_testbench::play::software::Software;
-use rnic_testbench::play::tally::{Place, Tally};
+use rnic_testbench::play::tally::Tally;
 use rnic_testbench::traffic::frame::FLAG_ACK;
 use rnic_testbench::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
 use std::ops::Range;
@@ -61,15 +61,11 @@ pub const GOOD_STAG: u32 = 0x00c0_ff07;
 /// Tagged Offset of the first octet of [`TOP_STAG`]; the last one is 2^64 - 2.
 pub const TOP_TO: u64 = u64::MAX - REGION_OCTETS as u64;
 
-const DOMAIN: u16 = 7;
-const BYSTANDER_DOMAIN: u16 = 8;
 const BYSTANDER: usize = 0;
 const PLAIN: usize = 1;
 const MARKED: usize = 2;
 /// Octets around each region and buffer that nothing may write.
 const GUARD_OCTETS: u64 = 67;
-const FIRST_ADDRESS: u64 = 0x80_0000_0000;
-const ADDRESS_DISTANCE: u64 = 0x10_0000;
 /// Octets of the bystander's Write, which takes 41 segments, and its Sends behind it.
 const GOOD_OCTETS: usize = 57_400;
 const GOOD_SENDS: usize = 3;
@@ -133,13 +129,6 @@ pub fn bystander_alone() -> &'static (u64, Vec<(Counter, u32)>) {
     })
 }
 
-fn end(host: u8, port: u16) -> Endpoint {
-    Endpoint {
-        mac: [2, 0, 0, 0, 0, host],
-        address: ([10, 0, 0, host], port).into(),
-    }
-}
-
 fn stream(number: usize) -> StreamConfig {
     StreamConfig {
         markers: number == MARKED,
@@ -163,6 +152,7 @@ fn flow(builder: &FrameBuilder, config: &StreamConfig) -> Flow {
         regions: Vec::new(),
         messages: Vec::new(),
         longest_fpdu: 0,
+        fpdus: Vec::new(),
     }
 }
 
@@ -182,8 +172,8 @@ impl Scene {
             config,
             pauses: false,
         });
-        let ends =
-            [41_000, 42_000, 43_000].map(|port| FrameBuilder::new(end(1, port), end(2, 4420)));
+        let ends = [41_000, 42_000, 43_000]
+            .map(|port| FrameBuilder::new(Endpoint::host(1, port), Endpoint::host(2, 4420)));
         let numbered = || ends.iter().enumerate();
         let flows: Vec<Flow> = numbered().map(|(n, ends)| flow(ends, &stream(n))).collect();
         let mut scene = Self {
@@ -203,128 +193,6 @@ impl Scene {
         }
         scene.register_all();
         scene
-    }
-
-    fn open(&mut self, number: usize, builder: FrameBuilder) {
-        let stream = stream(number);
-        let config = ConnectionConfig {
-            key: ConnectionKey {
-                remote: builder.source.address,
-                local: builder.destination.address,
-            },
-            sequence_start: stream.sequence_start,
-            window: WINDOW,
-            markers: stream.markers,
-            crc: stream.crc,
-            version: stream.version,
-            protection_domain: match number {
-                BYSTANDER => BYSTANDER_DOMAIN,
-                _ => DOMAIN,
-            },
-        };
-        let connection = self.each(|dut| dut.open(&config));
-        for tally in &mut self.tallies {
-            tally.open(number, connection);
-        }
-        self.peers.push(Peer {
-            connection,
-            builder,
-            sender: Sender::new(stream),
-            sent: 0,
-        });
-        for qn in 0..3 {
-            self.each(|dut| dut.open_queue(connection, qn, 2));
-            (1..=BUFFERS).for_each(|msn| self.post(number, qn, msn));
-        }
-    }
-
-    fn post(&mut self, number: usize, qn: u32, msn: u32) {
-        let address = self.map(Name::Buffer(number, qn, msn), BUFFER_OCTETS);
-        let buffer = Buffer {
-            address,
-            octets: BUFFER_OCTETS as u32,
-        };
-        let connection = self.peers[number].connection;
-        let posted = self.rtl.post(connection, qn, buffer, None);
-        let posted = posted.expect("the queue has room");
-        let same = self.model.post(connection, qn, buffer, Some(posted));
-        assert_eq!(same, Ok(posted));
-        for tally in &mut self.tallies {
-            tally.buffer(number, qn, msn, address);
-        }
-    }
-
-    fn register_all(&mut self) {
-        let (write, invalidate) = (RIGHT_REMOTE_WRITE, RIGHT_REMOTE_INVALIDATE);
-        let own = [
-            (STAG, write | invalidate, REGION_TO, REGION_OCTETS),
-            (SINK_STAG, RIGHT_READ_SINK, REGION_TO, REGION_OCTETS),
-            (SHARED_STAG, write, REGION_TO, REGION_OCTETS),
-            (EMPTY_STAG, write, REGION_TO, 0),
-            (TOP_STAG, write, TOP_TO, REGION_OCTETS),
-        ];
-        for (stag, rights, tagged_offset, octets) in own {
-            self.register(stag, rights, DOMAIN, None, tagged_offset, octets);
-        }
-        let all = write | invalidate | RIGHT_READ_SINK;
-        let bystander = Some(self.peers[BYSTANDER].connection);
-        self.register(BOUND_STAG, all, DOMAIN, bystander, REGION_TO, REGION_OCTETS);
-        self.register(
-            GOOD_STAG,
-            all,
-            BYSTANDER_DOMAIN,
-            None,
-            REGION_TO,
-            GOOD_OCTETS,
-        );
-    }
-
-    fn register(
-        &mut self,
-        stag: u32,
-        rights: u32,
-        protection_domain: u16,
-        connection: Option<Connection>,
-        tagged_offset: u64,
-        octets: usize,
-    ) {
-        let address = self.map(Name::Region(stag), octets);
-        let octets = octets as u64;
-        let config = RegionConfig {
-            stag,
-            rights,
-            protection_domain,
-            connection,
-            tagged_offset,
-            octets,
-            address,
-        };
-        self.each(|dut| dut.register(&config));
-        self.regions.push(config);
-        for tally in &mut self.tallies {
-            let place = Place {
-                address,
-                base: tagged_offset,
-                octets,
-            };
-            tally.region(BYSTANDER, stag, place);
-        }
-    }
-
-    /// Map zeroed memory between two guards; the address of its first octet.
-    fn map(&mut self, name: Name, octets: usize) -> u64 {
-        let address = FIRST_ADDRESS + ADDRESS_DISTANCE * self.memory.len() as u64;
-        let whole = octets + 2 * GUARD_OCTETS as usize;
-        for dut in self.duts() {
-            dut.map("between guards", address, whole);
-        }
-        let expected = vec![0; whole];
-        self.memory.push(Piece {
-            name,
-            address,
-            expected,
-        });
-        address + GUARD_OCTETS
     }
 
     fn duts(&mut self) -> [&mut dyn Dut; 2] {

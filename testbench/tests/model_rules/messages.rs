@@ -1,8 +1,10 @@
 //! What is placed and completed when nothing is wrong.
 
-use crate::rig::{pattern, region, Rig, BUFFER_OCTETS, CONNECTION, REGION_OCTETS, REGION_TO, STAG};
+use crate::rig::{
+    pattern, region, Rig, BUFFER_OCTETS, CONNECTION, DOMAIN, REGION_OCTETS, REGION_TO, STAG, WINDOW,
+};
 use rnic_abi::counters::Counter;
-use rnic_driver::{Completion, Connection, ConnectionConfig, ConnectionKey, RegionConfig};
+use rnic_driver::{Completion, Connection, RegionConfig};
 use rnic_testbench::model::ddp::Buffer;
 use rnic_testbench::model::Model;
 use rnic_testbench::traffic::{Sender, StreamConfig};
@@ -340,23 +342,13 @@ fn an_error_stops_its_own_connection_only() {
     let other = Connection(6);
     let mut builder = rig.builder.clone();
     builder.source.address.set_port(40_001);
-    let config = ConnectionConfig {
-        key: ConnectionKey {
-            remote: builder.source.address,
-            local: builder.destination.address,
-        },
-        sequence_start: 1,
-        window: 1 << 20,
-        markers: false,
-        crc: true,
-        version: 1,
-        protection_domain: crate::rig::DOMAIN,
-    };
+    let stream = StreamConfig::default();
+    let config = builder.connection(&stream, WINDOW, DOMAIN);
     rig.model.open_connection(other, &config);
     rig.sender.rdma_write(STAG ^ 1, REGION_TO, &[1]);
     rig.deliver();
     assert!(rig.stopped().is_some());
-    let mut sender = Sender::new(StreamConfig::default());
+    let mut sender = Sender::new(stream);
     sender.rdma_write(STAG, REGION_TO, &[5]);
     rig.model
         .receive(&builder.segment(1, 1, 0x10, sender.stream()), false);

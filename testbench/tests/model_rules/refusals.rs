@@ -2,6 +2,7 @@
 
 use crate::rig::{
     pattern, region, Rig, BUFFERS, BUFFER_OCTETS, CONNECTION, REGION_OCTETS, REGION_TO, STAG,
+    WINDOW,
 };
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError::{self, *};
@@ -176,20 +177,8 @@ fn an_unknown_queue() {
 #[test]
 fn a_queue_that_is_not_open() {
     let mut rig = Rig::new(StreamConfig::default());
-    let key = rnic_driver::ConnectionKey {
-        remote: rig.builder.source.address,
-        local: rig.builder.destination.address,
-    };
     rig.model.close_connection(CONNECTION);
-    let config = rnic_driver::ConnectionConfig {
-        key,
-        sequence_start: rig.sender.config().sequence_start,
-        window: 1 << 20,
-        markers: false,
-        crc: true,
-        version: 1,
-        protection_domain: 0,
-    };
+    let config = rig.builder.connection(rig.sender.config(), WINDOW, 0);
     rig.model.open_connection(CONNECTION, &config);
     rig.sender.send(&[1]);
     rig.deliver();

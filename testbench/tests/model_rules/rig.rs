@@ -3,7 +3,7 @@
 use rnic_abi::counters::{Counter, FIRST_REFUSAL};
 use rnic_abi::errors::{StreamError, ALL};
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
-use rnic_driver::{Completion, Connection, ConnectionConfig, ConnectionKey, RegionConfig};
+use rnic_driver::{Completion, Connection, RegionConfig};
 use rnic_testbench::model::{ddp, Model};
 use rnic_testbench::traffic::frame::FLAG_ACK;
 use rnic_testbench::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
@@ -50,25 +50,9 @@ pub struct Rig {
 impl Rig {
     /// A rig whose stream is as `stream` says.
     pub fn new(stream: StreamConfig) -> Self {
-        let end = |octet: u8, port: u16| Endpoint {
-            mac: [2, 0, 0, 0, 0, octet],
-            address: ([10, 0, 0, octet], port).into(),
-        };
-        let builder = FrameBuilder::new(end(1, 40_000), end(2, 4420));
+        let builder = FrameBuilder::new(Endpoint::host(1, 40_000), Endpoint::host(2, 4420));
         let mut model = Model::new(HOST_FRAME_OCTETS_MAX);
-        let config = ConnectionConfig {
-            key: ConnectionKey {
-                remote: builder.source.address,
-                local: builder.destination.address,
-            },
-            sequence_start: stream.sequence_start,
-            window: WINDOW,
-            markers: stream.markers,
-            crc: stream.crc,
-            version: stream.version,
-            protection_domain: DOMAIN,
-        };
-        model.open_connection(CONNECTION, &config);
+        model.open_connection(CONNECTION, &builder.connection(&stream, WINDOW, DOMAIN));
         model.memory.map(REGION_ADDRESS, REGION_OCTETS);
         model.regions.register(&region());
         let mut rig = Self {

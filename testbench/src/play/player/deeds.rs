@@ -1,0 +1,131 @@
+//! What a hostile playback does through the driver, on every receiver alike and at rest.
+
+use super::{at, each, Active, Player};
+use crate::capture::Flow;
+use crate::model::{ethernet, ip, tcp};
+use crate::play::dut::PlayError;
+use crate::play::hostile::{self, forge, Deed};
+use rand::seq::IndexedRandom;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rnic_driver::DriverError;
+use std::ops::RangeInclusive;
+
+/// Frames for which a connection gets no buffers.
+const WITHHELD_FRAMES: RangeInclusive<usize> = 1..=200;
+/// Frames in which a segment is looked for that a connection opened anew begins with.
+const FRAMES_AHEAD: usize = 64;
+
+impl Player<'_> {
+    /// Do what is drawn for frame `frame`: the frame that comes instead of it, if one does.
+    pub(super) fn disturb(&mut self, frame: usize) -> Result<Option<Vec<u8>>, PlayError> {
+        let (seed, rate) = (self.options.seed, self.options.hostile);
+        let Some((deed, mut generator)) = hostile::deed(seed, rate, frame) else {
+            return Ok(None);
+        };
+        if deed == Deed::Forge {
+            self.count(deed);
+            let octets = &self.capture.frames[frame];
+            return Ok(Some(forge::forge(octets, self.flows, &mut generator)));
+        }
+        let active: Vec<usize> = self.active.keys().copied().collect();
+        let Some(&flow) = active.choose(&mut generator) else {
+            return Ok(None);
+        };
+        self.settle();
+        let done = match deed {
+            Deed::Forge => Ok(false),
+            Deed::Revoke => self.revoke(flow, &mut generator),
+            Deed::Restore => self.restore(flow, &mut generator),
+            Deed::Reopen => self.reopen(flow, frame, &mut generator),
+            Deed::Close => self.close(flow).map(|()| true),
+            Deed::Withhold => {
+                let frames = generator.random_range(WITHHELD_FRAMES);
+                self.at_hand(flow).withheld_until = frame + frames;
+                Ok(true)
+            }
+        };
+        if done.map_err(|source| at(frame, flow, source))? {
+            self.count(deed);
+        }
+        Ok(None)
+    }
+
+    fn count(&mut self, deed: Deed) {
+        *self.deeds.entry(deed).or_default() += 1;
+    }
+
+    fn at_hand(&mut self, flow: usize) -> &mut Active {
+        self.active.get_mut(&flow).expect("active flows are chosen")
+    }
+
+    /// Take a region away that is alone with its stag_index: what becomes of the others is drawn
+    /// from the capture.
+    fn revoke(&mut self, flow: usize, generator: &mut ChaCha8Rng) -> Result<bool, DriverError> {
+        let regions = &mut self.at_hand(flow).regions;
+        let index = |stag: u32| stag >> 8;
+        let alone = |stag: u32| {
+            let same = regions
+                .iter()
+                .filter(|r| index(r.config.stag) == index(stag));
+            same.count() == 1
+        };
+        let whole = regions
+            .iter()
+            .enumerate()
+            .filter(|(_, region)| region.initial && !region.revoked && alone(region.config.stag));
+        let whole: Vec<usize> = whole.map(|(place, _)| place).collect();
+        let Some(&place) = whole.choose(generator) else {
+            return Ok(false);
+        };
+        regions[place].revoked = true;
+        let stag = regions[place].config.stag;
+        each(&mut self.duts, |dut| dut.deregister(stag))?;
+        Ok(true)
+    }
+
+    fn restore(&mut self, flow: usize, generator: &mut ChaCha8Rng) -> Result<bool, DriverError> {
+        let regions = &mut self.at_hand(flow).regions;
+        let revoked: Vec<_> = regions.iter_mut().filter(|r| r.revoked).collect();
+        if revoked.is_empty() {
+            return Ok(false);
+        }
+        let place = generator.random_range(0..revoked.len());
+        let region = revoked.into_iter().nth(place).expect("it is below the end");
+        region.revoked = false;
+        let config = region.config;
+        each(&mut self.duts, |dut| dut.register(&config))?;
+        Ok(true)
+    }
+
+    /// The same addresses and ports again, mostly from the flow's next segment on; its messages and
+    /// regions begin again, in fresh memory.
+    fn reopen(
+        &mut self,
+        flow: usize,
+        frame: usize,
+        generator: &mut ChaCha8Rng,
+    ) -> Result<bool, DriverError> {
+        let ahead = self.capture.frames.iter().skip(frame).take(FRAMES_AHEAD);
+        let next = ahead
+            .filter_map(|octets| sequence_of(octets, &self.flows[flow]))
+            .next();
+        let sequence = match next {
+            Some(sequence) if generator.random_bool(0.9) => sequence,
+            _ => generator.random(),
+        };
+        self.close(flow)?;
+        self.open(flow, sequence)?;
+        Ok(true)
+    }
+}
+
+/// Sequence number of a segment of `flow` that has octets.
+fn sequence_of(frame: &[u8], flow: &Flow) -> Option<u32> {
+    let ip::IpVerdict::Tcp(datagram) = ip::classify(&ethernet::payload(frame)?) else {
+        return None;
+    };
+    let segment = tcp::TcpSegment::parse(&datagram)?;
+    let same = (segment.source, segment.destination) == (flow.source, flow.destination);
+    (same && !segment.payload.is_empty()).then_some(segment.sequence)
+}
