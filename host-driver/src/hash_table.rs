@@ -1,9 +1,9 @@
 //! The driver's side of the device's three-way hash tables (connections, STags).
 //!
-//! Each key has one slot in each way (`rnic_abi::tables::hash_slot`). When all three are taken, keys
-//! are moved along the shortest chain of alternatives to a free slot (cuckoo hashing). A key that
-//! is moved stands in its new slot before its old one is overwritten, so the device finds every
-//! present key at each moment.
+//! Each key has one slot in each way (`rnic_abi::tables::hash_slot`). When all three are taken,
+//! keys are moved along the shortest chain of alternatives to a free slot (cuckoo hashing). A key
+//! that is moved stands in its new slot before its old one is overwritten, so the device finds
+//! every present key at each moment.
 
 use rnic_abi::limits::{HASH_SLOTS_LOG2, HASH_WAYS};
 use rnic_abi::tables::hash_slot;

@@ -123,7 +123,7 @@ fn rtl_and_model_agree_among_hostile_peers_of_a_fresh_seed() {
     agrees_among_hostile_peers("hostile-fresh", seed);
 }
 
-/// A run that fails after a deed is played again with the same deeds by the command that is printed.
+/// A run that fails after a deed is played again with the same deeds by the printed command.
 #[test]
 fn a_hostile_run_is_played_again_with_its_deeds() {
     let settings = Settings {

@@ -87,8 +87,8 @@ pub struct SpanAdvance {
     /// The last cycle.
     pub done: Signal<Out, Bit>,
     state: DFF<AdvanceState>,
-    // In Load and Sum; in Sum and Join. Sums begin with the one, and the other decides late what the
-    // context becomes, so they come from registers.
+    // In Load and Sum; in Sum and Join. Sums begin with the one, and the other decides late what
+    // the context becomes, so they come from registers.
     loads: DFF<Bit>,
     takes_over: DFF<Bit>,
     reads_on: Signal<Local, Bit>,

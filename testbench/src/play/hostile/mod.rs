@@ -7,8 +7,8 @@
 //!
 //! A deed depends on seed, rate and number of the frame alone, so a prefix of a capture meets the
 //! same ones. Receivers come to rest before the driver acts: what the device had decided by then
-//! depends on nothing but the frames. A revocation under load is played by itself, with a model that
-//! is told how far the device was (`tests/attacks/revocation.rs`).
+//! depends on nothing but the frames. A revocation under load is played by itself, with a model
+//! that is told how far the device was (`tests/attacks/revocation.rs`).
 
 pub mod forge;
 

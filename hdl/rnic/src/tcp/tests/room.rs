@@ -8,6 +8,7 @@ use crate::tcp::accept::*;
 use crate::tcp::records::WaitingFrame;
 use crate::tcp::room::TcpRoom;
 use crate::testkit::{lockstep, settle, tick, Random};
+use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::registers::EARLY_PAGES_MAX;
 use rnic_abi::tables;
 use rust_hdl::prelude::*;
@@ -82,7 +83,7 @@ impl Bench {
             bench.connections.push(Connection { key, known: false });
             let stream = Stream::new((index as u64 * 37) % 1024, 0, 0);
             bench.model.streams.push(stream);
-            bench.queue_lookup(index, index % 4, true);
+            bench.queue_lookup(index, index % HASH_WAYS, true);
         }
         bench
     }
@@ -290,7 +291,7 @@ fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random)
             // A key goes, or comes back.
             let index = random.below(bench.connections.len() as u64) as usize;
             let insert = !bench.connections[index].known;
-            bench.queue_lookup(index, index % 4, insert);
+            bench.queue_lookup(index, index % HASH_WAYS, insert);
         }
         _ => {}
     }
