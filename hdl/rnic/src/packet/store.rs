@@ -4,14 +4,14 @@
 //! ```text
 //! store_* ---> gather W to D ---> memory_* (one word per D/W beats)
 //!                  |  page by page: alloc_*, links: link_* (to the next), jump_* (eight on)
-//! frame_info ---> { head, tail, failed? } ---> stored (FIFO of 16)
+//! frame_info ---> { head, tail, failed? } ---> [ kept ] ---> stored (FIFO of 16)
 //!                                         \--> refused (VERDICT_DROP or failed)
 //! ```
 //!
 //! | enters     | frames in beats of W bits, never stalled; one `FrameInfo` per frame, after its |
 //! |            | `store_last` and not after the next frame's                                    |
 //! | leaves     | words of D bits, page links, `StoredFrame`s, chains of refused frames          |
-//! | latency    | 1 cycle beat to memory write; 1 cycle `frame_info` to `stored_valid`           |
+//! | latency    | 1 cycle beat to memory write; 2 cycles `frame_info` to `stored_valid`          |
 //! | throughput | one beat per cycle; one `FrameInfo` per cycle                                  |
 //! | units      | pages of 256 octets                                                            |
 //!
@@ -110,6 +110,9 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     released: DFF<PageChain>,
     released_valid: DFF<Bit>,
     counted: DFF<Bit>,
+    // A frame on its way into the queue. From a register, as the front end is far from the queue.
+    kept_frame: DFF<StoredFrame>,
+    keeps: DFF<Bit>,
     opens: Signal<Local, Bit>,
     granted: Signal<Local, Bit>,
     fails: Signal<Local, Bit>,
@@ -119,6 +122,8 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     word_done: Signal<Local, Bit>,
     beat: Signal<Local, Bits<D>>,
     dropped: Signal<Local, Bit>,
+    // With the frame on its way, the queue has no place left.
+    no_place: Signal<Local, Bit>,
     kept: Signal<Local, Bit>,
     ended_chain: Signal<Local, PageChain>,
     info: Signal<Local, FrameInfo>,
@@ -195,6 +200,8 @@ impl<const W: usize, const D: usize, const B: usize> Default for PacketStore<W, 
             released: Default::default(),
             released_valid: Default::default(),
             counted: Default::default(),
+            kept_frame: Default::default(),
+            keeps: Default::default(),
             opens: Default::default(),
             granted: Default::default(),
             fails: Default::default(),
@@ -204,6 +211,7 @@ impl<const W: usize, const D: usize, const B: usize> Default for PacketStore<W, 
             word_done: Default::default(),
             beat: Default::default(),
             dropped: Default::default(),
+            no_place: Default::default(),
             kept: Default::default(),
             ended_chain: Default::default(),
             info: Default::default(),
@@ -233,7 +241,7 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
             ended_has_pages
         );
         dff_setup!(self, clock, released, released_valid, counted);
-        dff_setup!(self, clock, taken, jump, jump_from);
+        dff_setup!(self, clock, taken, jump, jump_from, kept_frame, keeps);
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
 
@@ -311,7 +319,9 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         // The verdict on the frame that ended.
         self.info.next = self.frame_info.val();
         self.dropped.next = self.info.val().verdict == self.verdict_drop.val();
-        self.kept.next = !self.dropped.val() & !self.ended_failed.q.val() & !self.queue.full.val();
+        self.no_place.next =
+            self.queue.full.val() | (self.queue.almost_full.val() & self.keeps.q.val());
+        self.kept.next = !self.dropped.val() & !self.ended_failed.q.val() & !self.no_place.val();
         self.released.d.next = self.ended.q.val();
         self.released_valid.d.next =
             self.frame_info_valid.val() & !self.kept.val() & self.ended_has_pages.q.val();
@@ -332,8 +342,10 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         self.ended_chain.next = self.ended.q.val();
         self.frame.next.head_page = self.ended_chain.val().head_page;
         self.frame.next.tail_page = self.ended_chain.val().tail_page;
-        self.queue.data_in.next = self.frame.val();
-        self.queue.write.next = self.frame_info_valid.val() & self.kept.val();
+        self.kept_frame.d.next = self.frame.val();
+        self.keeps.d.next = self.frame_info_valid.val() & self.kept.val();
+        self.queue.data_in.next = self.kept_frame.q.val();
+        self.queue.write.next = self.keeps.q.val();
         self.queue.read.next = self.stored_ready.val();
         self.stored.next = self.queue.data_out.val();
         self.stored_valid.next = !self.queue.empty.val();
@@ -364,6 +376,7 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
             self.jump.d.next = false;
             self.released_valid.d.next = false;
             self.counted.d.next = false;
+            self.keeps.d.next = false;
         }
     }
 }
