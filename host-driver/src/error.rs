@@ -94,6 +94,12 @@ pub enum DriverError {
         /// Entry.
         index: u32,
     },
+    /// The operating system gave no random octets.
+    #[error("no random octets for an STag ({reason}); name the STag yourself or try again")]
+    Random {
+        /// What the operating system says.
+        reason: String,
+    },
     /// The device's memory could not be allocated.
     #[error("{octets} octets of device-visible memory for {name} could not be had")]
     OutOfMemory {

@@ -18,10 +18,14 @@ pub mod table;
 pub mod device;
 pub mod connection;
 pub mod region;
+pub mod stag;
 pub mod queue;
 pub mod completion;
 pub mod host_ring;
 pub mod error;
+
+#[cfg(test)]
+mod testing;
 
 pub use bar::Bar;
 pub use completion::Completion;

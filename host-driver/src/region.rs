@@ -72,7 +72,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
             });
         }
         let stag_index = config.stag >> 8;
-        if self.region_of(stag_index).is_some() {
+        if self.has_region(stag_index) {
             return Err(DriverError::Duplicate {
                 what: "the stag_index",
             });
@@ -82,18 +82,18 @@ impl<B: Bar, D: Dma> Device<B, D> {
             what: "memory region",
             limit: REGIONS,
         })?;
-        table::write(
-            &mut self.bar,
-            tables::REGION,
-            region as u32,
-            &config.words(true),
-        )?;
         let entry = StagEntry {
             stag_index,
             region: region as u16,
         };
         let writes = self.stags.insert(stag_hash(stag_index), entry);
         let writes = writes.ok_or(DriverError::HashFull { what: "STag" })?;
+        table::write(
+            &mut self.bar,
+            tables::REGION,
+            region as u32,
+            &config.words(true),
+        )?;
         for write in writes {
             self.write_stag(write.index, write.value)?;
         }
@@ -118,7 +118,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// Take a region away from the device.
     pub fn deregister_region(&mut self, stag: u32) -> Result<(), DriverError> {
         let region = self.known_region(stag)?;
-        let config = self.regions[region].expect("known regions are registered");
+        let config = *self.region(stag)?;
         table::write(
             &mut self.bar,
             tables::REGION,
@@ -142,6 +142,19 @@ impl<B: Bar, D: Dma> Device<B, D> {
         let region = self.known_region(stag)?;
         let words = table::read(&mut self.bar, tables::REGION, region as u32)?;
         Ok(words[0] >> 31 == 1)
+    }
+
+    /// Has a region this index?
+    pub(crate) fn has_region(&self, stag_index: u32) -> bool {
+        self.region_of(stag_index).is_some()
+    }
+
+    /// The region of the STag's index, as it was given to the device last.
+    pub(crate) fn region(&self, stag: u32) -> Result<&RegionConfig, DriverError> {
+        let region = self.known_region(stag)?;
+        Ok(self.regions[region]
+            .as_ref()
+            .expect("known regions are registered"))
     }
 
     fn region_of(&self, stag_index: u32) -> Option<usize> {
