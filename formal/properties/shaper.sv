@@ -21,6 +21,8 @@ module properties(
     always @(*) begin
         assume((base & (line - 1)) == 0);
         assume(segment[108:100] <= segment[117:109] && segment[117:109] < line);
+        assume(segment[1] || segment[117:100] == 0);
+        assume(segment[1] || (segment[0] && segment[36:35] == 0));
     end
     reg [63:0] begins_1 = 0, begins_2 = 0, begins_3 = 0, ends_1 = 0, ends_2 = 0, ends_3 = 0;
     reg writes_1 = 0, writes_2 = 0, writes_3 = 0;
@@ -33,6 +35,8 @@ module properties(
         writes_3 <= writes_2 && !reset;
         if (cycles != 7) cycles <= cycles + 1;
     end
+
+`include "plan_steps.sv"
 
     // What the TLP writes, read from its header.
     wire [9:0] words = header[9:0];
@@ -50,6 +54,7 @@ module properties(
     wire [3:0] to_last = 4'b1111 >> (3 - last_lane);
     always @(*) if (cycles >= 3) begin
         assert(header_valid == writes_3);
+        if (plan_valid) assert(plan[1] == writes_3 && steps_agree(plan));
         if (header_valid) begin
             assert(header[31:30] == 2'b01 && header[28:24] == 0);
             assert(words >= 1 && words <= 128);
@@ -59,6 +64,8 @@ module properties(
             if (words == 1) assert(first_be == (from_first & to_last) && last_be == 0);
             else assert(first_be == from_first && last_be == to_last);
             assert(long_form == (address >> 32 != 0));
+            // The plan has the beats of four words that the header counts.
+            assert(words == {plan[48:44], plan[50:49]} + 10'd1 && plan[52:51] == 0);
         end
     end
 endmodule

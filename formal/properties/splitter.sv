@@ -24,6 +24,7 @@ module properties(
     (* hierconn *) wire [63:0] \block.address$q ;
     (* hierconn *) wire [15:0] \block.less_one$q ;
     (* hierconn *) wire \block.writes$q ;
+    (* hierconn *) wire [1:0] \block.primes$q ;
     (* hierconn *) wire \block.first$q ;
     (* hierconn *) wire \block.is_last$q ;
     (* hierconn *) wire [8:0] \block.origin$q ;
@@ -70,6 +71,10 @@ module properties(
     always @(posedge clock) ran <= 1;
     always @(*) if (ran) begin
         if (segment_valid) assert(segment[1] == writes);
+        if (segment_valid) assert(segment[36:35] <= 2);
+        // Without a TLP: the command's only segment, of no octets.
+        if (segment_valid && !writes) assert(segment[0] && segment[117:100] == 0);
+        if (segment_valid && !writes) assert(segment[36:35] == 0);
         if (segment_valid && writes) begin
             assert(segment_first == next);
             assert(segment_last - next <= last - next);
@@ -83,6 +88,12 @@ module properties(
             assert(\block.writes$q == writes);
             if (writes) assert(last - next <= 65535);
         end
+        if (\block.state$q >= COUNT && !writes) begin
+            assert(\block.first$q && \block.origin$q == 0 && \block.last_octet$q == 0);
+            assert(\block.primes$q == 0);
+            if (\block.state$q != COUNT) assert(\block.is_last$q );
+        end
+        if (\block.state$q >= COUNT) assert(\block.primes$q <= 2);
         if (\block.state$q == PREPARE && writes)
             assert(\block.address$q == next && \block.less_one$q == last - next);
         if (\block.state$q >= COUNT && writes) begin
