@@ -85,6 +85,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
     }
 
     /// Post a receive buffer; gives the MSN it will serve and its place in the device's pool.
+    ///
+    /// Queue 1 takes RDMA Read Requests, each of a buffer of 28 octets. As many as are posted there
+    /// may be outstanding (IRD): the device refuses one more and stops the stream (RFC 5040 section
+    /// 6.7). So post as many as was agreed on, and another one only when a request is answered.
     pub fn post_receive(
         &mut self,
         connection: Connection,

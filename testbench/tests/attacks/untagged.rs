@@ -114,7 +114,8 @@ attacks! {
         scene.sender().send(&pattern(50));
     }
 
-    /// RDMAP-007, DDP-037: one Read Request more than the owner has room for.
+    /// RDMAP-012, RDMAP-007, DDP-037: one Read Request more than agreed on (IRD), of an owner that
+    /// has posted as many buffers for them.
     #[test]
     fn read_requests_without_end(scene) => Stops(DdpNoBuffer), {
         let request = ReadRequestRepr {
