@@ -181,8 +181,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
         Ok(Connection(id))
     }
 
-    /// End the offload: no further segment is taken, then received ranges, held pages and queues
-    /// are given back, in this order.
+    /// End the offload: no further segment is taken, then received ranges, held pages, the regions
+    /// and windows bound to the connection and its queues are given back, in this order. Its id may
+    /// be another peer's next, which must not find what was bound to this one.
     pub fn close_connection(&mut self, connection: Connection) -> Result<(), DriverError> {
         let config = self.connection_config(connection)?;
         let entry = LookupEntry::new(&config.key, connection.0);
@@ -191,6 +192,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         }
         table::release(&mut self.bar, tables::TCP, u32::from(connection.0))?;
         table::release(&mut self.bar, tables::MPA, u32::from(connection.0))?;
+        self.deregister_bound(connection)?;
         self.close_queues(connection)?;
         self.connections[usize::from(connection.0)] = None;
         Ok(())

@@ -132,6 +132,8 @@ pub struct Device<B: Bar, D: Dma> {
     pub(crate) stags: HashTable<StagEntry>,
     pub(crate) connections: Vec<Option<ConnectionConfig>>,
     pub(crate) regions: Vec<Option<RegionConfig>>,
+    /// Index of the region's STag, by the index of the window's.
+    pub(crate) windows: BTreeMap<u32, u32>,
     pub(crate) queues: BTreeMap<(u16, u32), Queue>,
 }
 
@@ -185,6 +187,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
             stags: HashTable::default(),
             connections: vec![None; CONNECTIONS],
             regions: vec![None; REGIONS],
+            windows: BTreeMap::new(),
             queues: BTreeMap::new(),
         })
     }

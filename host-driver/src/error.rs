@@ -68,6 +68,14 @@ pub enum DriverError {
         /// The id.
         id: u64,
     },
+    /// Windows and what they open hold each other.
+    #[error("the region with STag {stag:#010x} {reason}")]
+    Window {
+        /// STag of the region.
+        stag: u32,
+        /// What is in the way.
+        reason: &'static str,
+    },
     /// A receive queue has all its entries posted.
     #[error(
         "queue {qn} of connection {connection} has all its {entries} receive buffers posted; \

@@ -104,6 +104,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// Make a registered region valid again as `config` says, with a new key or extent if wanted:
     /// what an application does after its peer has invalidated the STag.
     pub fn renew_region(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
+        self.check_no_window(config.stag)?;
         let region = self.known_region(config.stag)?;
         table::write(
             &mut self.bar,
@@ -115,8 +116,18 @@ impl<B: Bar, D: Dma> Device<B, D> {
         Ok(())
     }
 
-    /// Take a region away from the device.
+    /// Take a region away from the device. When this returns, nothing is written under its STag any
+    /// more.
+    ///
+    /// # Errors
+    /// [`DriverError::Unknown`] without a region of that index; [`DriverError::Window`] if it is a
+    /// window or has some.
     pub fn deregister_region(&mut self, stag: u32) -> Result<(), DriverError> {
+        self.check_no_window(stag)?;
+        self.take_region(stag)
+    }
+
+    pub(crate) fn take_region(&mut self, stag: u32) -> Result<(), DriverError> {
         let region = self.known_region(stag)?;
         let config = *self.region(stag)?;
         table::write(

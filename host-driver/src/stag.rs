@@ -57,9 +57,8 @@ fn system(octets: &mut [u8]) -> Result<(), DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Config;
     use crate::region::RegionConfig;
-    use crate::testing::{NoMemory, Tables};
+    use crate::testing::device;
     use rnic_abi::limits::REGIONS;
     use std::collections::HashMap;
 
@@ -76,10 +75,6 @@ mod tests {
             octets: 4096,
             address: 0x1000,
         }
-    }
-
-    fn device() -> Device<Tables, NoMemory> {
-        Device::open(Tables::default(), NoMemory, Config::default()).expect("opens")
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What the driver's tests stand on: a device that is only its tables.
 use crate::bar::Bar;
+use crate::connection::{Connection, ConnectionConfig, ConnectionKey};
+use crate::device::{Config, Device};
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
 use rnic_abi::{registers, tables};
@@ -9,7 +11,11 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
     data: [u32; registers::TABLE_DATA_WORDS],
+    /// What a read of a table's entry gives.
     pub(crate) entries: HashMap<(u32, u32), [u32; 4]>,
+    /// What the driver wrote last, by table and index.
+    pub(crate) written: HashMap<(u32, u32), [u32; registers::TABLE_DATA_WORDS]>,
+    /// Operation and table of each command.
     pub(crate) operations: Vec<(u32, u32)>,
 }
 
@@ -34,6 +40,13 @@ impl Bar for Tables {
                 let entry = self.entries.get(&(table, index)).copied().unwrap_or([0; 4]);
                 self.data[..4].copy_from_slice(&entry);
             }
+            if operation == tables::WRITE {
+                self.written.insert((table, index), self.data);
+            }
+        } else if let Some(octets) = offset.checked_sub(registers::TABLE_DATA) {
+            if let Some(word) = self.data.get_mut(octets as usize / 4) {
+                *word = value;
+            }
         }
     }
 }
@@ -57,4 +70,27 @@ impl Dma for NoMemory {
     }
 
     fn write(&mut self, _: u64, _: &[u8]) {}
+}
+
+pub(crate) fn device() -> Device<Tables, NoMemory> {
+    Device::open(Tables::default(), NoMemory, Config::default()).expect("opens")
+}
+
+/// A device with one connection, of Protection Domain 3.
+pub(crate) fn connected() -> (Device<Tables, NoMemory>, Connection) {
+    let mut device = device();
+    let config = ConnectionConfig {
+        key: ConnectionKey {
+            remote: "192.0.2.1:1000".parse().expect("an address"),
+            local: "192.0.2.2:2000".parse().expect("an address"),
+        },
+        sequence_start: 1,
+        window: 1 << 16,
+        markers: true,
+        crc: true,
+        version: 1,
+        protection_domain: 3,
+    };
+    let connection = device.open_connection(&config).expect("opens");
+    (device, connection)
 }

@@ -1,8 +1,9 @@
-//! 100,000 connections, opened and closed in turn on a device of 1,024, each closed with half an
-//! FPDU queued and octets beyond a gap: nothing is lost of pages, table entries and ranges, and the
-//! 100,001st is served as the first was.
+//! Connections that come and go. 100,000 of them in turn on a device of 1,024, each closed with
+//! half an FPDU queued and octets beyond a gap: nothing is lost of pages, table entries and ranges,
+//! and the 100,001st is served as the first was. And what was bound to one is not its successor's.
 
 use rnic_abi::counters::Counter;
+use rnic_abi::errors::StreamError;
 use rnic_abi::limits::{CONNECTIONS, RANGES, RANGES_PER_CONNECTION};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{Config, Connection, RegionConfig};
@@ -32,6 +33,19 @@ struct Bench {
     open: VecDeque<Peer>,
 }
 
+/// Open to all connections.
+fn region() -> RegionConfig {
+    RegionConfig {
+        stag: STAG,
+        rights: RIGHT_REMOTE_WRITE,
+        protection_domain: DOMAIN,
+        connection: None,
+        tagged_offset: 0,
+        octets: WRITE_OCTETS as u64,
+        address: ADDRESS,
+    }
+}
+
 impl Bench {
     fn new() -> Self {
         let rtl = Rtl::new(&RtlOptions {
@@ -44,16 +58,7 @@ impl Bench {
         });
         let mut rtl = rtl.expect("the core is there");
         rtl.map("region", ADDRESS, WRITE_OCTETS);
-        let region = RegionConfig {
-            stag: STAG,
-            rights: RIGHT_REMOTE_WRITE,
-            protection_domain: DOMAIN,
-            connection: None,
-            tagged_offset: 0,
-            octets: WRITE_OCTETS as u64,
-            address: ADDRESS,
-        };
-        rtl.register(&region).expect("there is room");
+        rtl.register(&region()).expect("there is room");
         let open = VecDeque::new();
         Self { rtl, open }
     }
@@ -83,15 +88,22 @@ impl Bench {
 
     /// A Write of the newest connection: what the device says of it, and the cycles it takes.
     fn write(&mut self, number: usize) -> (Observation, u64) {
-        let peer = self.open.back_mut().expect("one is open");
+        let seen = self.write_to(STAG, number);
         let data = [number as u8 + 1; WRITE_OCTETS];
-        peer.sender.rdma_write(STAG, 0, &data);
-        let frame = peer.segment(0, peer.sender.stream().len());
+        assert_eq!(self.rtl.read(ADDRESS, WRITE_OCTETS), data, "{number}");
+        seen
+    }
+
+    fn write_to(&mut self, stag: u32, number: usize) -> (Observation, u64) {
+        let peer = self.open.back_mut().expect("one is open");
+        let written = peer.sender.stream().len();
+        let data = [number as u8 + 1; WRITE_OCTETS];
+        peer.sender.rdma_write(stag, 0, &data);
+        let frame = peer.segment(written, peer.sender.stream().len());
         let start = self.rtl.cycles();
         self.rtl.push(&frame);
         self.rtl.settle();
         let cycles = self.rtl.cycles() - start;
-        assert_eq!(self.rtl.read(ADDRESS, WRITE_OCTETS), data, "{number}");
         (self.rtl.observe(), cycles)
     }
 
@@ -175,5 +187,40 @@ fn a_hundred_thousand_connections_leave_nothing_behind() {
     let fpdus = bench.rtl.counters().into_iter();
     let fpdus = fpdus.filter(|(counter, _)| *counter == Counter::Fpdus);
     assert_eq!(fpdus.map(|(_, value)| value).sum::<u32>(), 2);
+    assert_eq!(bench.rtl.violations(), Vec::<String>::new());
+}
+
+/// DDP-048: what is bound to a connection goes with it. The next one has the same id and Protection
+/// Domain, and both STags mean nothing to it.
+#[test]
+fn what_was_bound_to_a_closed_connection_is_not_its_successors() {
+    let mut bench = Bench::new();
+    let bound = [0x0065_4321, 0x0076_5432];
+    bench.open(0);
+    let connection = bench.open[0].connection;
+    for stag in bound {
+        let config = RegionConfig {
+            stag,
+            connection: Some(connection),
+            ..region()
+        };
+        bench.rtl.register(&config).expect("there is room");
+        let (seen, _) = bench.write_to(stag, 0);
+        assert_eq!(
+            seen.fpdus[0].error, 0,
+            "{stag:#x} is open to its connection"
+        );
+    }
+    bench.close(0);
+    for (number, stag) in (1..).zip(bound) {
+        bench.open(number);
+        assert_eq!(bench.open[0].connection, connection);
+        let before = bench.rtl.read(ADDRESS, WRITE_OCTETS);
+        let (seen, _) = bench.write_to(stag, number);
+        let errors: Vec<u8> = seen.fpdus.iter().map(|trace| trace.error).collect();
+        assert_eq!(errors, [StreamError::DdpStag as u8], "{stag:#x}");
+        assert_eq!(bench.rtl.read(ADDRESS, WRITE_OCTETS), before, "{stag:#x}");
+        bench.close(0);
+    }
     assert_eq!(bench.rtl.violations(), Vec::<String>::new());
 }

@@ -1,25 +1,6 @@
 //! Connections over a device that is only its tables.
 use super::*;
-use crate::device::Config;
-use crate::testing::{NoMemory, Tables};
-
-fn connected() -> (Device<Tables, NoMemory>, Connection) {
-    let mut device = Device::open(Tables::default(), NoMemory, Config::default()).expect("opens");
-    let config = ConnectionConfig {
-        key: ConnectionKey {
-            remote: "192.0.2.1:1000".parse().expect("an address"),
-            local: "192.0.2.2:2000".parse().expect("an address"),
-        },
-        sequence_start: 1,
-        window: 1 << 16,
-        markers: true,
-        crc: true,
-        version: 1,
-        protection_domain: 3,
-    };
-    let connection = device.open_connection(&config).expect("opens");
-    (device, connection)
-}
+use crate::testing::{connected, NoMemory, Tables};
 
 #[test]
 fn a_connection_loses_its_key_then_its_ranges_then_its_pages() {

@@ -101,8 +101,9 @@ impl Model {
         self.streams.insert(connection.0, stream);
     }
 
-    /// End an offload.
+    /// End an offload; what was bound to the connection goes with it.
     pub fn close_connection(&mut self, connection: Connection) {
+        self.regions.deregister_bound(connection);
         if let Some(mut stream) = self.streams.remove(&connection.0) {
             stream.tcp.early.clear(&mut self.early_pool);
             self.lookup.remove(&stream.key);

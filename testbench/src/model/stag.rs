@@ -2,7 +2,7 @@
 
 use rnic_abi::errors::StreamError;
 use rnic_abi::tables::RIGHT_REMOTE_INVALIDATE;
-use rnic_driver::RegionConfig;
+use rnic_driver::{Connection, RegionConfig};
 use std::collections::HashMap;
 
 /// Who uses an STag.
@@ -50,6 +50,12 @@ impl Regions {
     /// Take a region away.
     pub fn deregister(&mut self, stag: u32) {
         self.by_index.remove(&(stag >> 8));
+    }
+
+    /// Take away what is bound to a connection.
+    pub fn deregister_bound(&mut self, connection: Connection) {
+        self.by_index
+            .retain(|_, region| region.config.connection != Some(connection));
     }
 
     /// Bus address for `length` octets (at least 1) at `offset` of `stag`, with `right`.

@@ -4,6 +4,7 @@ use crate::rig::{
     pattern, region, Rig, BUFFER_OCTETS, CONNECTION, DOMAIN, REGION_OCTETS, REGION_TO, STAG, WINDOW,
 };
 use rnic_abi::counters::Counter;
+use rnic_abi::errors::StreamError;
 use rnic_driver::{Completion, Connection, RegionConfig};
 use rnic_testbench::model::ddp::Buffer;
 use rnic_testbench::model::Model;
@@ -80,6 +81,24 @@ fn a_bound_region_is_open_to_its_connection() {
     rig.sender.rdma_write(STAG, REGION_TO, &[9]);
     rig.deliver();
     assert_eq!((rig.stopped(), rig.region()[0]), (None, 9));
+}
+
+/// DDP-048: the next connection of that id finds nothing under the STag.
+#[test]
+fn a_bound_region_goes_with_its_connection() {
+    let mut rig = rig();
+    let bound = RegionConfig {
+        connection: Some(CONNECTION),
+        ..region()
+    };
+    rig.model.regions.register(&bound);
+    rig.model.close_connection(CONNECTION);
+    let config = rig.builder.connection(&StreamConfig::default(), WINDOW, DOMAIN);
+    rig.model.open_connection(CONNECTION, &config);
+    rig.sender.rdma_write(STAG, REGION_TO, &[9]);
+    rig.deliver();
+    assert_eq!(rig.stopped(), Some(StreamError::DdpStag));
+    assert_eq!(rig.region()[0], 0);
 }
 
 /// DDP-019: nothing of an empty tagged segment is looked at but its opcode.
