@@ -24,14 +24,10 @@ const KERNEL_LINES_MAX: usize = 220;
 const CONSTRUCTOR_LINES_MAX: usize = 100;
 
 /// Files that may be longer, each with its reason.
-const LONG_FILES: [(&str, &str); 5] = [
+const LONG_FILES: [(&str, &str); 4] = [
     (
         "sim/pcie/tests/violations.rs",
         "one table: for each rule of the checker the packet that breaks it",
-    ),
-    (
-        "hdl/rnic/src/mpa/manager_tests.rs",
-        "the machine's model, and the runs that compare it with each of its ports",
     ),
     (
         "hdl/rnic/src/placement/tests/script.rs",

@@ -93,7 +93,9 @@ fn a_bound_region_goes_with_its_connection() {
     };
     rig.model.regions.register(&bound);
     rig.model.close_connection(CONNECTION);
-    let config = rig.builder.connection(&StreamConfig::default(), WINDOW, DOMAIN);
+    let config = rig
+        .builder
+        .connection(&StreamConfig::default(), WINDOW, DOMAIN);
     rig.model.open_connection(CONNECTION, &config);
     rig.sender.rdma_write(STAG, REGION_TO, &[9]);
     rig.deliver();

@@ -349,5 +349,4 @@ impl Logic for FrameQueue {
 }
 
 #[cfg(test)]
-#[path = "frame_queue_tests.rs"]
 mod tests;

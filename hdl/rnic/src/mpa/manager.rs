@@ -398,9 +398,7 @@ impl Logic for StreamManager {
 }
 
 #[cfg(test)]
-#[path = "manager_tests.rs"]
 mod tests;
 
 #[cfg(test)]
-#[path = "early_tests.rs"]
 mod early_tests;

@@ -447,5 +447,4 @@ impl Logic for ManagerControl {
 }
 
 #[cfg(test)]
-#[path = "manager_control_tests.rs"]
 mod tests;

@@ -253,5 +253,4 @@ impl Logic for EarlySettle {
 }
 
 #[cfg(test)]
-#[path = "settle_tests.rs"]
 mod tests;

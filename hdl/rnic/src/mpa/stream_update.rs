@@ -317,5 +317,4 @@ impl Logic for StreamUpdate {
 }
 
 #[cfg(test)]
-#[path = "stream_update_tests.rs"]
 mod tests;

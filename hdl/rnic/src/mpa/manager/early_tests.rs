@@ -551,5 +551,4 @@ impl Bench {
     }
 }
 
-#[path = "early_walk.rs"]
 mod walk;
