@@ -213,6 +213,28 @@ fn the_report_is_json_with_the_names_of_the_contract() {
 }
 
 #[test]
+fn the_page_shows_every_capture_and_loads_nothing() {
+    let paths = ["page-1.pcap", "page-2.pcap"].map(capture_without_iwarp);
+    let page = file("report.html", b"what was there before");
+    let [first, second] = &paths;
+    let output = rnic(&["play", "--dut", "model", "--html", &page, first, second]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = fs::read_to_string(&page).expect("it was written");
+    assert!(
+        text.starts_with("<!DOCTYPE html>") && text.ends_with("</html>"),
+        "{text}"
+    );
+    for part in ["page-1.pcap", "page-2.pcap", "host_frames", "model alone"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    for outside in [
+        "http:", "https:", "src=", "href=", "<script", "@import", "url(",
+    ] {
+        assert!(!text.contains(outside), "{outside} in {text}");
+    }
+}
+
+#[test]
 fn files_beside_the_capture_are_named_when_they_cannot_be_used() {
     let capture = capture_without_iwarp("beside.pcap");
     let play = |option: &str, path: &str, names: &[&str]| {
@@ -221,6 +243,7 @@ fn files_beside_the_capture_are_named_when_they_cannot_be_used() {
     play("--regions", "no-such.toml", &["no-such.toml"]);
     let below_a_file = format!("{capture}/report.json");
     play("--json", &below_a_file, &[&below_a_file]);
+    play("--html", &below_a_file, &[&below_a_file]);
     // Before a run, not when there is something to write.
     refuses_in_one_line(&["fuzz", "--json", &below_a_file], &[&below_a_file]);
     refuses_in_one_line(&["fuzz", "--out", &below_a_file], &[&below_a_file]);

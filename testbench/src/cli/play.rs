@@ -1,10 +1,12 @@
 //! `rnic play`: captures through the device.
 
-use crate::cli::json::JsonSink;
+use crate::cli::json::{unusable, JsonSink};
 use crate::cli::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_testbench::capture::{self, StartupOverride};
-use rnic_testbench::play::{self, regions, summary, DutKind, Options, PlayError, Report};
+use rnic_testbench::play::{self, page, regions, summary, DutKind, Options, PlayError, Report};
+use std::fs::File;
+use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +29,9 @@ pub(crate) struct Arguments {
     /// Write the report as JSON; `-` for stdout. Several captures give one report a line.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write the report as one self-contained page.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Write a waveform of the RTL run (FST); one capture only.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -76,6 +81,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         hostile: arguments.hostile,
     };
     let mut json = JsonSink::open(arguments.json.as_deref())?;
+    // Opened before the work begins: what cannot be written is told at once.
+    let page = arguments.html.as_deref().map(open_page).transpose()?;
+    let mut reports = Vec::new();
     let mut outcome = Outcome::Good;
     for path in &arguments.captures {
         let report = play_one(path, arguments.mpa, &options)?;
@@ -91,8 +99,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             print!("{}", summary::text(&report));
         }
         json.write(&report)?;
+        reports.push(report);
+    }
+    if let Some((mut file, path)) = page {
+        let text = page::text(&reports);
+        file.write_all(text.as_bytes())
+            .map_err(|error| unusable(path, &error))?;
     }
     Ok(outcome)
+}
+
+fn open_page(path: &Path) -> Result<(File, &Path), PlayError> {
+    let file = File::create(path).map_err(|error| unusable(path, &error))?;
+    Ok((file, path))
 }
 
 fn play_one(

@@ -15,6 +15,7 @@ pub mod player;
 pub mod compare;
 pub mod tally;
 pub mod report;
+pub mod page;
 pub mod summary;
 pub mod regions;
 pub mod hostile;

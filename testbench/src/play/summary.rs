@@ -101,7 +101,8 @@ fn write_flow(text: &mut String, flow: &FlowReport) -> std::fmt::Result {
     Ok(())
 }
 
-fn opcodes(counts: &Opcodes) -> String {
+/// The opcodes that were there, with their FPDUs.
+pub fn opcodes(counts: &Opcodes) -> String {
     let named = [
         ("rdma_write", counts.rdma_write),
         ("read_request", counts.read_request),
@@ -123,17 +124,40 @@ fn opcodes(counts: &Opcodes) -> String {
     }
 }
 
+/// How fast a playback went; of hardware only.
+#[derive(Copy, Clone, Debug)]
+pub struct Speed {
+    /// What the cycles take at [`clock_mhz`].
+    pub milliseconds: f64,
+    /// Gigabits a second of placed octets in that time.
+    pub gigabits: f64,
+    /// Cycles simulated in a second.
+    pub cycles_a_second: f64,
+}
+
+impl Speed {
+    /// Of a whole playback.
+    pub fn of(report: &Report) -> Self {
+        let cycles = report.cycles as f64;
+        let placed: u64 = report.flows.iter().map(|flow| flow.placed_octets).sum();
+        let seconds = cycles / (clock_mhz(report.width) * 1e6);
+        Self {
+            milliseconds: seconds * 1e3,
+            gigabits: placed as f64 * 8.0 / seconds / 1e9,
+            cycles_a_second: cycles / report.wall_s.max(1e-9),
+        }
+    }
+}
+
 fn write_speed(text: &mut String, report: &Report) -> std::fmt::Result {
-    let cycles = report.cycles as f64;
-    let placed: u64 = report.flows.iter().map(|flow| flow.placed_octets).sum();
-    let seconds = cycles / (clock_mhz(report.width) * 1e6);
+    let speed = Speed::of(report);
     writeln!(
         text,
         "{} cycles ({:.0} cycles/s), {:.3} ms at {} MHz, {:.3} Gb/s placed",
         report.cycles,
-        cycles / report.wall_s.max(1e-9),
-        seconds * 1e3,
+        speed.cycles_a_second,
+        speed.milliseconds,
         clock_mhz(report.width),
-        placed as f64 * 8.0 / seconds / 1e9
+        speed.gigabits
     )
 }

@@ -1,0 +1,344 @@
+//! The report as one self-contained page: no script, nothing loaded from elsewhere.
+
+use crate::play::report::{FlowReport, Report};
+use crate::play::summary::{clock_mhz, opcodes, Speed};
+use maud::{html, Markup, DOCTYPE};
+
+/// Rows of a table of messages; the JSON has all.
+const ROWS_MAX: usize = 1_000;
+
+const STYLE: &str = "\
+:root { color-scheme: light dark; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: .5rem 0 1rem; display: block; overflow-x: auto; }
+th, td { padding: .2rem .7rem; border-bottom: 1px solid #8886; text-align: right; }
+th:first-child, td:first-child, td.text, th.text { text-align: left; }
+td, li { font-variant-numeric: tabular-nums; }
+code { font-size: .9em; }
+.good, .bad { font-weight: 600; padding: .1rem .5rem; border-radius: .3rem; color: #fff; }
+.good { background: #17733b; }
+.bad { background: #b3261e; }";
+
+/// One page about one playback or several.
+pub fn text(reports: &[Report]) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "rnic play" }
+                style { (STYLE) }
+            }
+            body {
+                h1 { "rnic play" }
+                @for report in reports { (playback(report)) }
+                @if let Some(report) = reports.first() {
+                    p { (report.tool) " " (report.version) }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn playback(report: &Report) -> Markup {
+    html! {
+        section {
+            h2 { code { (report.capture) } " " (verdict(report)) }
+            (facts(report))
+            @if !report.told.is_empty() {
+                h3 { "First differences" }
+                ul { @for difference in &report.told { li { (difference) } } }
+            }
+            h3 { "Flows" }
+            @if report.flows.is_empty() {
+                p { "None: no TCP connection here entered MPA full operation." }
+            } @else {
+                (flows(&report.flows))
+                @for flow in &report.flows { (details(flow)) }
+            }
+            h3 { "Counters that are not zero" }
+            (pairs(report.counters.iter().map(|(name, value)| (*name, u64::from(*value)))))
+            @if !report.deeds.is_empty() {
+                h3 { "Hostile deeds" }
+                (pairs(report.deeds.iter().map(|(deed, count)| (deed.name(), *count))))
+            }
+        }
+    }
+}
+
+fn verdict(report: &Report) -> Markup {
+    html! {
+        @match (report.mismatches, report.dut) {
+            (0, "both") => span.good { "hardware and model agree" },
+            (0, dut) => span.good { (dut) " alone, no fault seen" },
+            (count, _) => span.bad { (count) " mismatches" },
+        }
+    }
+}
+
+fn facts(report: &Report) -> Markup {
+    html! {
+        table {
+            tr { th { "Receiver" } td.text { (report.dut) ", width " (report.width) " bits" } }
+            tr { th { "Seed" } td.text { (report.seed) } }
+            tr {
+                th { "Frames" }
+                td.text {
+                    (report.frames) ", of them " (report.host_path_frames) " to the host path"
+                }
+            }
+            @if report.has_rtl() {
+                @let speed = Speed::of(report);
+                tr {
+                    th { "Hardware" }
+                    td.text {
+                        (report.cycles) " cycles, "
+                        (format!("{:.3} ms at {} MHz", speed.milliseconds, clock_mhz(report.width)))
+                        (format!(", {:.3} Gb/s placed", speed.gigabits))
+                    }
+                }
+                tr {
+                    th { "Simulation" }
+                    td.text { (format!("{:.0} cycles/s", speed.cycles_a_second)) }
+                }
+            }
+        }
+    }
+}
+
+fn flows(flows: &[FlowReport]) -> Markup {
+    html! {
+        table {
+            tr {
+                th { "Flow" } th.text { "From, to" } th.text { "MPA" } th { "Segments" }
+                th { "in order" } th { "out of order" } th { "duplicate" } th { "FPDUs" }
+                th { "wrong CRC" } th { "Octets placed" } th { "before their turn" }
+                th { "Pages, most" } th { "Messages" } th.text { "End" }
+            }
+            @for flow in flows {
+                tr {
+                    td { (flow.id) }
+                    td.text { (flow.src) " \u{2192} " (flow.dst) }
+                    td.text { (startup(flow)) }
+                    td { (flow.segments) } td { (flow.in_order) } td { (flow.out_of_order) }
+                    td { (flow.duplicate) } td { (flow.fpdus) } td { (flow.crc_errors) }
+                    td { (flow.placed_octets) } td { (flow.placed_out_of_order_octets) }
+                    td { (flow.peak_pages) } td { (flow.receives.len()) }
+                    td.text { (end(flow)) }
+                }
+            }
+        }
+    }
+}
+
+fn startup(flow: &FlowReport) -> String {
+    let mut text = format!("revision {}", flow.mpa.revision);
+    if flow.mpa.markers {
+        text += ", markers";
+    }
+    if flow.mpa.crc {
+        text += ", CRC";
+    }
+    text
+}
+
+fn end(flow: &FlowReport) -> Markup {
+    html! {
+        @if let Some(error) = &flow.error {
+            span.bad { (error.name) }
+            " at sequence number " (error.seq) ": " (error.layer) ", type " (error.etype)
+            (format!(", code {:#04x}", error.code))
+        } @else if let Some(terminate) = &flow.terminate {
+            "Terminate: layer " (terminate.layer) ", type " (terminate.etype)
+            (format!(", code {:#04x}", terminate.code))
+        } @else { "no error" }
+    }
+}
+
+fn details(flow: &FlowReport) -> Markup {
+    html! {
+        details {
+            summary { "Flow " (flow.id) ": opcodes, regions, messages" }
+            p { "Opcodes: " (opcodes(&flow.opcodes)) "." }
+            @if !flow.regions.is_empty() {
+                table {
+                    tr { th { "STag" } th { "First octet" } th { "Octets" } th.text { "SHA-256" } }
+                    @for region in &flow.regions {
+                        tr {
+                            td { code { (region.stag) } }
+                            td { code { (region.base) } }
+                            td { (region.length) }
+                            td.text { code { (region.sha256) } }
+                        }
+                    }
+                }
+            }
+            @if !flow.receives.is_empty() { (messages(flow)) }
+        }
+    }
+}
+
+fn messages(flow: &FlowReport) -> Markup {
+    html! {
+        table {
+            tr {
+                th { "Queue" } th { "MSN" } th.text { "Opcode" } th { "Octets" }
+                th.text { "SHA-256" }
+            }
+            @for message in flow.receives.iter().take(ROWS_MAX) {
+                tr {
+                    td { (message.qn) }
+                    td { (message.msn) }
+                    td.text { (message.opcode) }
+                    td { (message.length) }
+                    td.text { code { (message.sha256) } }
+                }
+            }
+        }
+        @if flow.receives.len() > ROWS_MAX {
+            p { (flow.receives.len() - ROWS_MAX) " messages more; --json has all." }
+        }
+    }
+}
+
+fn pairs<'a>(rows: impl Iterator<Item = (&'a str, u64)>) -> Markup {
+    html! {
+        table {
+            @for (name, value) in rows.filter(|(_, value)| *value != 0) {
+                tr { td { code { (name) } } td { (value) } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::play::report::{ErrorReport, MpaReport, Opcodes, ReceiveReport, RegionReport};
+    use std::collections::BTreeMap;
+
+    fn flow(messages: u32) -> FlowReport {
+        let message = |msn| ReceiveReport {
+            qn: 0,
+            msn,
+            opcode: "send".into(),
+            length: 7,
+            sha256: format!("digest{msn}."),
+        };
+        FlowReport {
+            id: 0,
+            src: "192.0.2.1:1000".into(),
+            dst: "192.0.2.2:2000".into(),
+            mpa: MpaReport {
+                revision: 1,
+                markers: true,
+                crc: true,
+                rejected: false,
+            },
+            segments: 3,
+            in_order: 2,
+            out_of_order: 1,
+            duplicate: 0,
+            retransmit_trimmed: 0,
+            fpdus: 3,
+            crc_errors: 0,
+            opcodes: Opcodes {
+                send: u64::from(messages),
+                ..Opcodes::default()
+            },
+            placed_octets: 4321,
+            placed_out_of_order_octets: 1234,
+            peak_pages: 5,
+            regions: vec![RegionReport {
+                stag: "0x00012345".into(),
+                base: "0x1000".into(),
+                length: 64,
+                sha256: "of the region".into(),
+            }],
+            receives: (1..=messages).map(message).collect(),
+            terminate: None,
+            error: None,
+        }
+    }
+
+    fn report() -> Report {
+        Report {
+            tool: "rnic",
+            version: "1.2.3",
+            capture: "<b>.pcap".into(),
+            width: 64,
+            dut: "both",
+            seed: 9,
+            frames: 12,
+            host_path_frames: 2,
+            cycles: 156_250,
+            wall_s: 0.5,
+            mismatches: 0,
+            counters: BTreeMap::from([("fpdus", 3), ("drop_runt", 0)]),
+            flows: vec![flow(2)],
+            deeds: BTreeMap::new(),
+            told: Vec::new(),
+        }
+    }
+
+    fn assert_shows(text: &str, parts: &[&str]) {
+        for part in parts {
+            assert!(text.contains(part), "no {part} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_good_run_is_shown_with_flow_regions_messages_and_speed() {
+        let text = text(&[report()]);
+        assert_shows(
+            &text,
+            &["hardware and model agree", "192.0.2.1:1000", "1234"],
+        );
+        assert_shows(
+            &text,
+            &["revision 1, markers, CRC", "0x00012345", "digest2."],
+        );
+        assert_shows(
+            &text,
+            &["1.000 ms at 156.25 MHz", "312500 cycles/s", "no error"],
+        );
+        assert!(text.contains("fpdus") && !text.contains("drop_runt"));
+    }
+
+    #[test]
+    fn differences_and_errors_stand_out() {
+        let mut bad = report();
+        bad.mismatches = 3;
+        bad.told = vec!["frame 7: hardware <placed> more".into()];
+        bad.flows[0].error = Some(ErrorReport {
+            layer: "mpa",
+            etype: 0,
+            code: 2,
+            seq: 77,
+            name: "MpaCrc",
+        });
+        let text = text(&[report(), bad]);
+        assert_shows(&text, &["3 mismatches", "hardware &lt;placed&gt; more"]);
+        assert_shows(&text, &["MpaCrc", "sequence number 77", "code 0x02"]);
+        assert_eq!(text.matches("&lt;b&gt;.pcap").count(), 2, "{text}");
+        assert!(!text.contains("<b>"), "names are text: {text}");
+    }
+
+    #[test]
+    fn a_long_list_of_messages_ends_with_how_many_are_left_out() {
+        let mut long = report();
+        long.flows = vec![flow(1_002)];
+        let text = text(&[long]);
+        assert_shows(&text, &["digest1000.", "2 messages more"]);
+        assert!(!text.contains("digest1001."));
+    }
+
+    #[test]
+    fn without_flows_it_says_so() {
+        let mut none = report();
+        none.flows = Vec::new();
+        assert_shows(&text(&[none]), &["entered MPA full operation"]);
+    }
+}
