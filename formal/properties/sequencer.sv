@@ -19,6 +19,8 @@ module properties(
     reg inside = 0, left = 0, decided = 0, committed = 0, judged = 0;
     // Cycles that the record in front has stood there since it came or was sent back, up to 4.
     reg [2:0] in_front = 0;
+    // The checks were free, and held, so they still are.
+    reg held_free = 0;
     reg started = 0, head_before = 0, judged_before = 0, leave_before = 0, verdict_waits = 0;
     // Sent back: it is in the checks no more, and was never decided.
     wire yields = inside && !left && hold && !verdict_valid;
@@ -27,6 +29,7 @@ module properties(
         head_before <= head_valid;
         judged_before <= head_judged;
         leave_before <= leave;
+        held_free <= hold && may_run;
         verdict_waits <= verdict_valid && !take_verdict;
         if (inside && since != 5) since <= since + 1;
         if (decide) decided <= 1;
@@ -73,6 +76,7 @@ module properties(
             if (load) assert(!take && !decide && !address);
             if (yields) assert(!decide && !commit && !load && !leave);
             if (inside && !committed) assert(!may_run);
+            if (held_free) assert(may_run);
             if (inside && since == 3) assert(address);
         end
         // What goes on from cycle to cycle.

@@ -140,12 +140,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
     pub(crate) fn close_queues(&mut self, connection: Connection) -> Result<(), DriverError> {
         for qn in 0..QUEUES as u32 {
             if self.queues.remove(&(connection.0, qn)).is_some() {
-                table::write(
-                    &mut self.bar,
-                    tables::QUEUE,
-                    queue_index(connection, qn),
-                    &[0, 0],
-                )?;
+                let index = queue_index(connection, qn);
+                table::revoke(&mut self.bar, tables::QUEUE, index, &[0, 0])?;
             }
         }
         Ok(())

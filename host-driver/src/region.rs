@@ -103,9 +103,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
 
     /// Make a registered region valid again as `config` says, with a new key or extent if wanted:
     /// what an application does after its peer has invalidated the STag.
+    /// No octet is written by the STag of before when this returns; meanwhile the STag is invalid.
     pub fn renew_region(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
         self.check_no_window(config.stag)?;
         let region = self.known_region(config.stag)?;
+        self.revoke_region(region)?;
         table::write(
             &mut self.bar,
             tables::REGION,
@@ -129,13 +131,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
 
     pub(crate) fn take_region(&mut self, stag: u32) -> Result<(), DriverError> {
         let region = self.known_region(stag)?;
-        let config = *self.region(stag)?;
-        table::write(
-            &mut self.bar,
-            tables::REGION,
-            region as u32,
-            &config.words(false),
-        )?;
+        self.revoke_region(region)?;
         let stag_index = stag >> 8;
         let entry = StagEntry {
             stag_index,
@@ -146,6 +142,13 @@ impl<B: Bar, D: Dma> Device<B, D> {
         }
         self.regions[region] = None;
         Ok(())
+    }
+
+    /// Make the entry of a registered region invalid.
+    fn revoke_region(&mut self, region: usize) -> Result<(), DriverError> {
+        let config = self.regions[region].expect("known regions are registered");
+        let words = config.words(false);
+        table::revoke(&mut self.bar, tables::REGION, region as u32, &words)
     }
 
     /// Does the device still hold the region as valid? (A peer may have invalidated it.)

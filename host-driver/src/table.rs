@@ -38,6 +38,22 @@ pub fn write(bar: &mut impl Bar, table: u32, index: u32, words: &[u32]) -> Resul
     run(bar, tables::WRITE, table, index)
 }
 
+/// Write an entry that takes memory away from the device (tables `QUEUE`, `STAG`, `REGION`). When
+/// this returns, nothing that was checked against the entry of before is written any more.
+///
+/// The fence of a write covers what placement had taken. Two commands at most that were checked
+/// before wait at its door; they are inside when that fence is passed, and the fence of a second
+/// write covers them.
+pub fn revoke(
+    bar: &mut impl Bar,
+    table: u32,
+    index: u32,
+    words: &[u32],
+) -> Result<(), DriverError> {
+    write(bar, table, index, words)?;
+    write(bar, table, index, words)
+}
+
 /// Read the first four words of entry `index`.
 pub fn read(bar: &mut impl Bar, table: u32, index: u32) -> Result<[u32; 4], DriverError> {
     run(bar, tables::READ, table, index)?;

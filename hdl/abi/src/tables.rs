@@ -4,7 +4,10 @@
 //! operation is atomic with respect to the pipeline: a segment or FPDU sees the entry wholly before
 //! or wholly after it.
 
-/// Write the entry from `TABLE_DATA`.
+/// Write the entry from `TABLE_DATA`. A write of [`QUEUE`], [`STAG`] or [`REGION`] may take memory
+/// away from the device: it is busy until all that placement had taken before has left (fence). Two
+/// commands at most that were checked before it may still wait to be taken: a second write of the
+/// same entry is busy until they have left too.
 pub const WRITE: u32 = 1;
 /// Read the entry into `TABLE_DATA` (tables [`TCP`], [`REGION`], [`EARLY`] and [`RANGE`] only;
 /// others read as zero).

@@ -1,0 +1,73 @@
+// A table operation changes what the checks look at only while no record is between its first look
+// and its last write, the record in front looks again, and the answer comes with the change: so
+// once a region is told to be invalid, no later decision saw it valid.
+module properties(
+    input clock, input reset, input [`BITS_table_request-1:0] table_request, input table_valid,
+    input may_start, input may_run, input [`BITS_read_entry-1:0] read_entry, input read_valid
+);
+    wire table_done, hold, restart, read_region;
+    wire [127:0] table_data;
+    wire [`BITS_writes-1:0] writes;
+    `BLOCK block(
+        .clock(clock), .reset(reset), .table_request(table_request), .table_valid(table_valid),
+        .table_done(table_done), .table_data(table_data), .may_start(may_start),
+        .may_run(may_run), .hold(hold), .restart(restart), .writes(writes),
+        .read_region(read_region), .read_entry(read_entry), .read_valid(read_valid)
+    );
+    localparam WRITE = 1, READ = 2, EXECUTE = 2, FETCH = 3, CAPTURE = 4;
+    localparam DDP = 4, QUEUE = 5, QUEUE_TAIL = 6, POOL = 7, STAG = 8, REGION = 9;
+    wire [3:0] number = table_request[5:2];
+    wire is_write = table_request[1:0] == WRITE;
+    wire [5:0] strobes = {writes[233], writes[197], writes[100], writes[83], writes[34], writes[16]};
+    wire [5:0] named = {
+        number == REGION, number == STAG, number == POOL,
+        number == QUEUE || number == QUEUE_TAIL, number == QUEUE, number == DDP };
+    reg started = 0, valid_before = 0, done_before = 0, ran = 0, reset_before = 0;
+    reg [`BITS_table_request-1:0] request_before = 0;
+    always @(posedge clock) begin
+        started <= 1;
+        valid_before <= table_valid && !reset;
+        done_before <= table_done && !reset;
+        ran <= hold && may_run;
+        reset_before <= reset;
+        request_before <= table_request;
+    end
+    always @(*) begin
+        if (!started) assume(reset);
+        // A request stands until it is done, and goes then (table_relay.sv); no record enters the
+        // checks while they are held (sequencer.sv).
+        if (valid_before && !done_before) assume(table_valid && table_request == request_before);
+        if (done_before) assume(!table_valid);
+        if (ran) assume(may_run);
+        if (started && !reset && !reset_before) begin
+            if (strobes != 0) assert(hold && may_run && restart && table_done);
+            if (table_done) assert(table_valid && strobes == (is_write ? named : 0));
+            if (strobes != 0) assert(writes[15:0] == table_request[21:6]);
+            // A region is valid as the request says.
+            if (strobes[5]) assert(writes[449] == table_request[53]);
+            if (read_region) assert(hold && may_run);
+            // What goes on from cycle to cycle.
+            assert(hold == (\block.state$q != 0));
+            if (\block.state$q != 0) assert(table_valid && valid_before);
+            if (\block.state$q >= EXECUTE) assert(ran);
+            if (\block.state$q == FETCH || \block.state$q == CAPTURE) assert(!is_write);
+            if (\block.state$q != 0) begin
+                assert(\block.is_read$q == (table_request[1:0] == READ));
+                assert(\block.is_write$q == is_write && \block.is_region$q == named[5]);
+                assert(\block.is_stag$q == named[4] && \block.is_buffer$q == named[3]);
+                assert((\block.is_queue$q || \block.is_tail$q ) == named[2]);
+                assert(\block.is_queue$q == named[1] && \block.is_context$q == named[0]);
+            end
+            if (!table_done) assert(strobes == 0);
+        end
+    end
+    (* hierconn *) wire [2:0] \block.state$q ;
+    (* hierconn *) wire \block.is_write$q ;
+    (* hierconn *) wire \block.is_read$q ;
+    (* hierconn *) wire \block.is_region$q ;
+    (* hierconn *) wire \block.is_stag$q ;
+    (* hierconn *) wire \block.is_buffer$q ;
+    (* hierconn *) wire \block.is_queue$q ;
+    (* hierconn *) wire \block.is_tail$q ;
+    (* hierconn *) wire \block.is_context$q ;
+endmodule
