@@ -15,6 +15,8 @@ pub struct Totals {
     /// Times that a run was thinned ([`super::draw::Case::thin`]), as packet memory could not hold
     /// what was unfinished.
     pub thinned: u64,
+    /// Runs that packet memory could not hold however thin, so that nothing was compared.
+    pub left_out: u64,
     /// TCP connections.
     pub connections: u64,
     /// Messages sent.
@@ -82,6 +84,7 @@ impl Totals {
         let mut rows = vec![
             ("runs".to_owned(), self.runs),
             ("thinned, for want of room".to_owned(), self.thinned),
+            ("left out, for want of room".to_owned(), self.left_out),
             ("connections".to_owned(), self.connections),
             ("messages".to_owned(), self.messages),
             ("FPDUs sent".to_owned(), self.fpdus),

@@ -15,6 +15,8 @@
 //! | stag | `stag.rs` | regions |
 //! | placement | `placement.rs` | memory |
 //! | completion | `completion.rs` | completion entries |
+//!
+//! `starts.rs` is for one error that the hardware may tell of earlier.
 
 pub mod ethernet;
 pub mod ip;
@@ -25,6 +27,7 @@ pub mod ddp;
 pub mod stag;
 pub mod placement;
 pub mod completion;
+mod starts;
 
 use crate::model::ddp::{DdpReceiver, Outcome};
 use crate::model::ip::IpVerdict;
@@ -46,6 +49,8 @@ struct Stream {
     tcp: TcpReceiver,
     mpa: MpaReceiver,
     ddp: DdpReceiver,
+    /// Where the FPDU begins that stopped the stream, if one of its markers points elsewhere.
+    contradicted: Option<u32>,
 }
 
 /// The software receiver.
@@ -96,6 +101,7 @@ impl Model {
             tcp: TcpReceiver::new(config.sequence_start, config.window),
             mpa: MpaReceiver::new(config.sequence_start, config.markers, config.crc),
             ddp: DdpReceiver::new(config.protection_domain, config.version),
+            contradicted: None,
         };
         self.lookup.insert(config.key, connection.0);
         self.streams.insert(connection.0, stream);
@@ -237,6 +243,9 @@ impl Model {
             return;
         }
         let outcome = stream.ddp.receive(connection, fpdu, &mut self.regions);
+        if !fpdu.marker_good {
+            stream.contradicted = Some(fpdu.sequence);
+        }
         if fpdu.crc_good && fpdu.marker_good {
             self.count(Counter::Fpdus);
         }

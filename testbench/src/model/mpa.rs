@@ -66,6 +66,22 @@ impl MpaReceiver {
         fpdus
     }
 
+    /// Does the FPDU that is not whole yet begin at `sequence`, and a marker in what is there of it
+    /// point elsewhere?
+    pub fn contradicts(&self, sequence: u32) -> bool {
+        let is_marker = |at: &usize| (self.phase + at) % MARKER_INTERVAL == 0;
+        let places = (0..self.octets.len()).filter(is_marker);
+        let marker = |at: usize| {
+            let octets = self.octets.get(at..at + MARKER_OCTETS)?;
+            Some((at, u16::from_be_bytes([octets[2], octets[3]])))
+        };
+        let walk = Walk {
+            markers: places.filter_map(marker).collect(),
+            ..Walk::default()
+        };
+        self.markers && self.sequence == sequence && !walk.markers_agree()
+    }
+
     /// Walk the FPDU that starts at `octets[start]`; `None` while it is not whole.
     fn walk(&self, start: usize) -> Option<Walk> {
         let stream = &self.octets[start..];

@@ -2,6 +2,7 @@
 
 use crate::capture::CaptureError;
 use rnic_abi::counters::Counter;
+use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
 use rnic_driver::{Completion, Connection, ConnectionConfig, DriverError, Posted, RegionConfig};
 use rnic_sim::SimError;
@@ -103,6 +104,9 @@ pub trait Dut {
     fn waits_beyond_gap(&self, _connection: Connection) -> bool {
         false
     }
+    /// Another receiver has told of MPA error 3 at the FPDU that begins at `sequence`, before it
+    /// was whole: look whether what is here says so too. Only software has to ([`crate::model`]).
+    fn starts_disagree(&mut self, _connection: Connection, _sequence: u32) {}
     /// Waveform on or off.
     fn set_traced(&mut self, _traced: bool) {}
 }
@@ -127,4 +131,31 @@ pub struct Observation {
     pub segments: Vec<SegmentTrace>,
     /// Verdicts on FPDUs, in order of each connection.
     pub fpdus: Vec<FpduTrace>,
+}
+
+impl Observation {
+    /// FPDUs whose start disagrees with that of one beyond it, told before they were whole:
+    /// connection and sequence number.
+    fn disagreements(&self) -> impl Iterator<Item = (Connection, u32)> + '_ {
+        let is_one = |trace: &&FpduTrace| {
+            trace.error == StreamError::MpaMarker as u8 && trace.ulpdu_length == 0
+        };
+        let traces = self.fpdus.iter().filter(is_one);
+        traces.map(|trace| (Connection(trace.connection), trace.sequence))
+    }
+}
+
+/// Let receivers of the same frames come to rest, hardware first, and see what they did.
+pub fn settle<'a>(duts: impl Iterator<Item = &'a mut dyn Dut>) -> Vec<Observation> {
+    let mut disagreements = Vec::new();
+    let seen = duts.map(|dut| {
+        dut.settle();
+        for &(connection, sequence) in &disagreements {
+            dut.starts_disagree(connection, sequence);
+        }
+        let seen = dut.observe();
+        disagreements.extend(seen.disagreements());
+        seen
+    });
+    seen.collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::capture::{Capture, Flow, RegionUse};
 use crate::play::compare::Comparison;
-use crate::play::dut::{Buffer, Dut, DutKind, PlayError};
+use crate::play::dut::{self, Buffer, Dut, DutKind, PlayError};
 use crate::play::hostile::Deed;
 use crate::play::regions::RegionOverride;
 use crate::play::report::Report;
@@ -458,9 +458,9 @@ impl<'a> Player<'a> {
         if !std::mem::take(&mut self.moved) {
             return;
         }
-        for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
-            dut.settle();
-            tally.take(dut.observe());
+        let seen = dut::settle(self.duts.iter_mut().map(|dut| &mut **dut as &mut dyn Dut));
+        for (seen, tally) in seen.into_iter().zip(&mut self.tallies) {
+            tally.take(seen);
         }
         if let [rtl, model] = self.tallies.as_mut_slice() {
             self.comparison.compare(rtl, model);

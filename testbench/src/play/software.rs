@@ -134,6 +134,10 @@ impl Dut for Software {
         self.model.waits_beyond_gap(connection)
     }
 
+    fn starts_disagree(&mut self, connection: Connection, sequence: u32) {
+        self.model.starts_disagree(connection, sequence);
+    }
+
     fn violations(&self) -> Vec<String> {
         let outside = |&(address, octets): &(u64, usize)| {
             format!("model: {octets} octets at {address:#x} lie outside mapped memory")

@@ -66,6 +66,29 @@ fn untagged(control: ControlRepr, qn: u32) -> UntaggedRepr {
     }
 }
 
+/// An FPDU of zeros beyond a gap, and in front of it one whose length has `bits` of its high octet
+/// wrong. What was placed shows nowhere: the region is zero as well.
+fn reach_into_what_was_placed(scene: &mut Scene, bits: u8) {
+    marked(scene);
+    scene.places(Name::Region(STAG), 0, &pattern(1400));
+    scene
+        .sender()
+        .rdma_write(STAG, REGION_TO + 2000, &pattern(400));
+    scene.flip(0, bits);
+    let liar_ends = scene.sender().stream().len();
+    scene
+        .sender()
+        .rdma_write(STAG, REGION_TO + 2500, &[0; 1400]);
+    let end = scene.sender().stream().len();
+    for octets in [liar_ends..end, 0..liar_ends] {
+        let frame = scene.segment(octets);
+        scene.push(&frame);
+        scene.settle();
+    }
+    scene.refused_unread(1);
+    scene.skip_to(end);
+}
+
 attacks! {
     /// MPA-054, MPA-058: the first FPDU of a stream has a wrong CRC.
     #[test]
@@ -275,6 +298,19 @@ attacks! {
         // is over is of interest here (docs/security.md, "Not built").
         scene.deliver();
         scene.settle();
+    }
+
+    /// MPA-055, MPA-045: beyond a gap lies an FPDU that its marker shows; then one comes whose
+    /// length reaches into it, and much further.
+    #[test]
+    fn length_into_an_fpdu_beyond_a_gap(scene) => Stops(MpaMarker), {
+        reach_into_what_was_placed(scene, 0x20);
+    }
+
+    /// MPA-055, MPA-045: the same with a length that ends in it.
+    #[test]
+    fn length_that_ends_in_an_fpdu_beyond_a_gap(scene) => Stops(MpaMarker), {
+        reach_into_what_was_placed(scene, 0x04);
     }
 
     /// MPA-054, MPA-045: an FPDU with a wrong CRC beyond a gap, which then closes.

@@ -12,8 +12,8 @@ use std::ops::Range;
 /// Octets of each Write of a burst, and how many of them there are.
 const BURST_OCTETS: usize = 200;
 const BURST: usize = REGION_OCTETS / BURST_OCTETS;
-/// Octets of the Writes of a burst that fills the queue of commands: a long one keeps placement busy,
-/// short ones take the places behind it, and some of those that follow have to wait at the door.
+/// Octets of the Writes of a burst that fills the queue of commands: a long one keeps placement
+/// busy, short ones take the places behind it, and some of those that follow wait at the door.
 const DOOR: [usize; 32] = {
     let mut octets = [8; 32];
     octets[0] = 1200;
@@ -89,8 +89,8 @@ fn revoke_while_writes_arrive(
     placed
 }
 
-/// Revocations of a burst at several moments, with a host that takes a beat in one of twenty cycles,
-/// so that writes are on their way for long: the Writes that came in time.
+/// Revocations of a burst at several moments, with a host that takes a beat in one of twenty
+/// cycles, so that writes are on their way for long: the Writes that came in time.
 fn revocations(octets: &[usize], moments: Range<usize>, revoke: Revoke) -> Vec<usize> {
     let race = |first| {
         let mut scene = Scene::new(0.95);
@@ -193,7 +193,8 @@ attacks! {
     /// when the driver's call returns, no later one changes an octet.
     #[test]
     fn revoked_under_load(scene) => Stops(DdpStag), {
-        let placed = revoke_while_writes_arrive(scene, &[BURST_OCTETS; BURST], BURST / 2, take_away);
+        let burst = [BURST_OCTETS; BURST];
+        let placed = revoke_while_writes_arrive(scene, &burst, BURST / 2, take_away);
         assert!((1..BURST).contains(&placed), "{placed} of {BURST} Writes came in time");
     }
 }

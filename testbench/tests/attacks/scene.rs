@@ -19,7 +19,7 @@ use rnic_abi::counters::Counter;
 use rnic_driver::{Config, Connection, DriverError, RegionConfig};
 use rnic_testbench::capture::Flow;
 use rnic_testbench::play::compare::Comparison;
-use rnic_testbench::play::dut::Dut;
+use rnic_testbench::play::dut::{settle, Dut};
 use rnic_testbench::play::rtl::{Rtl, RtlOptions};
 use rnic_testbench::play::software::Software;
 use rnic_testbench::play::tally::Tally;
@@ -112,6 +112,8 @@ pub struct Scene {
     attacked: usize,
     /// FPDU of the attacked stream that is refused, if it is not the last one of the attack.
     culprit: Option<usize>,
+    /// Nothing of it was read when it was refused: its record has no length.
+    unread: bool,
     silent: bool,
 }
 
@@ -186,6 +188,7 @@ impl Scene {
             peers: Vec::new(),
             attacked: PLAIN,
             culprit: None,
+            unread: false,
             silent: false,
         };
         for (number, builder) in numbered() {
@@ -291,6 +294,12 @@ impl Scene {
         self.culprit = Some(index);
     }
 
+    /// FPDU `index` of the attacked stream is refused before anything of it is read.
+    pub fn refused_unread(&mut self, index: usize) {
+        self.refused_is(index);
+        self.unread = true;
+    }
+
     /// The attacked connection's peer sends nothing more.
     pub fn falls_silent(&mut self) {
         self.silent = true;
@@ -311,10 +320,9 @@ impl Scene {
 
     /// Wait until both are at rest, and look at what they did.
     pub fn settle(&mut self) {
-        let duts: [&mut dyn Dut; 2] = [&mut self.rtl, &mut self.model];
-        for (dut, tally) in duts.into_iter().zip(&mut self.tallies) {
-            dut.settle();
-            tally.take(dut.observe());
+        let seen = settle(self.duts().into_iter());
+        for (seen, tally) in seen.into_iter().zip(&mut self.tallies) {
+            tally.take(seen);
         }
         let [rtl, model] = &mut self.tallies;
         self.comparison.compare(rtl, model);

@@ -1,6 +1,6 @@
 //! FPDU boundaries, markers and CRC32C.
 
-use crate::rig::{pattern, Rig, REGION_TO, STAG};
+use crate::rig::{pattern, Rig, CONNECTION, REGION_TO, STAG};
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_driver::Completion;
@@ -172,6 +172,45 @@ fn a_marker_that_points_elsewhere_stops_the_stream() {
         );
         assert!(rig.untouched());
         assert_eq!(rig.counter(Counter::Fpdus), 0);
+    }
+}
+
+/// MPA-055: told that starts disagree, the model says so too only with a marker that contradicts
+/// the FPDU at hand.
+#[test]
+fn starts_disagree_only_by_a_marker_that_is_there() {
+    let start = MARKED.sequence_start;
+    for octets in [500, 600] {
+        let mut rig = marked();
+        rig.segment(0, octets);
+        rig.model.starts_disagree(CONNECTION, start);
+        assert_eq!(rig.stopped(), None, "{octets} good octets");
+    }
+    let mut rig = marked();
+    rig.sender.stream_mut()[515] ^= 8;
+    rig.segment(0, 600);
+    rig.model.starts_disagree(CONNECTION, start.wrapping_add(4));
+    assert_eq!(rig.stopped(), None, "another FPDU");
+    rig.model.starts_disagree(CONNECTION, start);
+    assert_eq!(rig.stopped(), Some(StreamError::MpaMarker));
+}
+
+/// MPA-055: an FPDU that was refused when it was whole, with a marker that points elsewhere, is
+/// refused for that instead; one with a wrong CRC alone is not.
+#[test]
+fn a_refusal_becomes_the_earlier_error_if_a_marker_points_elsewhere() {
+    for (octet, error) in [(515, StreamError::MpaMarker), (700, StreamError::MpaCrc)] {
+        let mut rig = marked();
+        rig.sender.stream_mut()[octet] ^= 8;
+        rig.deliver();
+        assert_eq!(rig.stopped(), Some(StreamError::MpaCrc));
+        rig.model.starts_disagree(CONNECTION, MARKED.sequence_start);
+        assert_eq!(rig.stopped(), Some(error), "octet {octet}");
+        let completions = rig.completions();
+        let [Completion::Error { code, .. }] = completions[..] else {
+            panic!("one error: {completions:?}");
+        };
+        assert_eq!(code, error.terminate().2);
     }
 }
 

@@ -93,7 +93,10 @@ impl Scene {
         // A marker may stand in front of ULPDU_Length.
         let marked = sender.config().markers && start % 512 == 0;
         let at = start + if marked { 4 } else { 0 };
-        let length = [sender.stream()[at], sender.stream()[at + 1]];
+        let length = match self.unread {
+            true => [0; 2],
+            false => [sender.stream()[at], sender.stream()[at + 1]],
+        };
         Completion::Error {
             connection: *connection,
             layer,

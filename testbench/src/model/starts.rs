@@ -1,0 +1,60 @@
+//! FPDU starts by length and by marker disagree (MPA-055): who says so first.
+//!
+//! The hardware has placed an FPDU beyond a gap, found by a marker. When the gap closes and an FPDU
+//! reaches into that one by its length, one of the two starts is wrong, which is MPA error 3 at
+//! once (ADR 14). The model places nothing beyond gaps and would wait until the FPDU is whole, when
+//! its CRC is wrong too, mostly. Which of the two it is depends on how far the hardware was, so
+//! both answers are right; the model gives the earlier one if it is told that the hardware did, and
+//! only if it finds a marker that contradicts the FPDU's start itself.
+
+use super::completion;
+use super::mpa::Fpdu;
+use super::{Model, FIRST_REFUSAL};
+use rnic_abi::cqe::KIND_ERROR;
+use rnic_abi::errors::StreamError;
+use rnic_driver::Connection;
+
+impl Model {
+    /// The hardware has told of MPA error 3 at the FPDU that begins at `sequence`, with nothing of
+    /// it read. The model does the same if a marker among the FPDU's octets points elsewhere.
+    pub fn starts_disagree(&mut self, connection: Connection, sequence: u32) {
+        let Some(stream) = self.streams.get(&connection.0) else {
+            return;
+        };
+        let disagreement = Fpdu {
+            sequence,
+            sequence_end: sequence,
+            ulpdu: Vec::new(),
+            crc_good: true,
+            marker_good: false,
+        };
+        if !stream.ddp.stopped() {
+            if stream.mpa.contradicts(sequence) {
+                self.receive_fpdu(connection.0, &disagreement);
+            }
+        } else if stream.contradicted == Some(sequence) {
+            self.take_back_refusal(connection.0, &disagreement);
+        }
+    }
+
+    /// What was told of the FPDU when it was whole is told as the earlier error instead, unless
+    /// somebody has seen it.
+    fn take_back_refusal(&mut self, connection: u16, instead: &Fpdu) {
+        let told = self
+            .fpdus
+            .iter_mut()
+            .find(|trace| (trace.connection, trace.sequence) == (connection, instead.sequence));
+        let mut entries = self.completions.iter_mut();
+        let is_error = |entry: &&mut [u32; 6]| {
+            entry[0] & 0xf == KIND_ERROR && entry[0] >> 16 == u32::from(connection)
+        };
+        let (Some(trace), Some(entry)) = (told, entries.find(is_error)) else {
+            return;
+        };
+        self.counters[FIRST_REFUSAL + usize::from(trace.error) - 1] -= 1;
+        self.counters[FIRST_REFUSAL + StreamError::MpaMarker as usize - 1] += 1;
+        trace.error = StreamError::MpaMarker as u8;
+        trace.ulpdu_length = 0;
+        *entry = completion::error(connection, instead, StreamError::MpaMarker);
+    }
+}
