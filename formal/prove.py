@@ -15,7 +15,8 @@ them. A proof that names ports instead of a module is made for each module with 
 that differ in nothing but names, once.
 
 A proof is by induction over `depth` cycles, so for runs of any length; before, the solver must find
-that what it assumes can be at all. A broken design (macro BROKEN, in the block `broken_in` or the
+that what it assumes can be at all (`presat = false` leaves that to the broken design, whose run
+keeps to the same assumptions). A broken design (macro BROKEN, in the block `broken_in` or the
 first one) counts as caught only if the solver shows a run from the start, of up to `bmc_depth`
 cycles, in which a property fails.
 
@@ -117,6 +118,8 @@ class Task:
             solver, macro = "smtbmc --nopresat z3", "-DBROKEN"
         else:
             mode, depth, solver, macro = "prove", self.proof["depth"], "smtbmc z3", ""
+            if not self.proof.get("presat", True):
+                solver = "smtbmc --nopresat z3"
         return (
             f"[options]\nmode {mode}\ndepth {depth}\ntimeout {self.proof.get('timeout', 600)}\n"
             f"[engines]\n{solver}\n"
