@@ -346,6 +346,20 @@ fn frames_dropped_for_want_of_room_are_told() {
     assert!(told.join("\n").contains("dropped 3 frames"), "{told:?}");
 }
 
+/// A hostile run that no thinning makes small enough is not compared, and counted.
+#[test]
+fn a_hostile_run_without_room_is_left_out() {
+    let settings = Settings {
+        hostile: true,
+        ..settings("hostile-room", 1, 64)
+    };
+    let mut campaign = Campaign::with_player(settings, without_room);
+    assert_eq!(campaign.run(0).expect("no core is needed"), None);
+    let totals = campaign.totals;
+    assert!(totals.thinned > 0, "it was made smaller first");
+    assert_eq!((totals.runs, totals.left_out, totals.mismatches), (1, 1, 0));
+}
+
 /// The command does the runs it is asked for, alone or among others the same, and tells them as
 /// JSON.
 #[test]

@@ -15,7 +15,7 @@ pub struct Totals {
     /// Times that a run was thinned ([`super::draw::Case::thin`]), as packet memory could not hold
     /// what was unfinished.
     pub thinned: u64,
-    /// Runs that packet memory could not hold however thin, so that nothing was compared.
+    /// Hostile runs that packet memory could not hold however thin, so that nothing was compared.
     pub left_out: u64,
     /// TCP connections.
     pub connections: u64,
