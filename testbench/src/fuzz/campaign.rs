@@ -161,7 +161,7 @@ impl Campaign {
         }
         self.totals.wall_s += started.elapsed().as_secs_f64();
         if self.settings.hostile && played.crowded() {
-            // It cannot be made smaller: withheld buffers and forged lengths leave things unfinished.
+            // It cannot be made smaller: withheld buffers and forged lengths leave much unfinished.
             self.totals.left_out += 1;
             return Ok(None);
         }
