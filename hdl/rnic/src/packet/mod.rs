@@ -21,7 +21,7 @@
 //!
 //! | path                                       | cycles                              |
 //! |--------------------------------------------|-------------------------------------|
-//! | `frame_info` to `stored_valid`             | 1                                   |
+//! | `frame_info` to `stored_valid`             | 2                                   |
 //! | `job` taken to first `joined_valid`        | 9, 10 if the first word is partial  |
 //! | ... for each link followed to `offset`     | 3; links lead one and eight pages on |
 //! | page to page within a run                  | 0                                   |

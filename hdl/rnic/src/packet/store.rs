@@ -4,15 +4,14 @@
 //! ```text
 //! store_* ---> gather W to D ---> memory_* (one word per D/W beats)
 //!                  |  page by page: alloc_*, links: link_* (to the next), jump_* (eight on)
-//! frame_info ---> { head, tail, failed? } ---> [ kept ] -+-> FIFO of 16 -+-> stored
-//!                                         \               +-- if empty ---+
-//!                                          \--> refused (VERDICT_DROP or failed)
+//! frame_info ---> { head, tail, failed? } ---> [ kept ] ---> stored (FIFO of 16)
+//!                                         \--> refused (VERDICT_DROP or failed)
 //! ```
 //!
 //! | enters     | frames in beats of W bits, never stalled; one `FrameInfo` per frame, after its |
 //! |            | `store_last` and not after the next frame's                                    |
 //! | leaves     | words of D bits, page links, `StoredFrame`s, chains of refused frames          |
-//! | latency    | 1 cycle beat to memory write; 1 cycle `frame_info` to `stored_valid`           |
+//! | latency    | 1 cycle beat to memory write; 2 cycles `frame_info` to `stored_valid`          |
 //! | throughput | one beat per cycle; one `FrameInfo` per cycle                                  |
 //! | units      | pages of 256 octets                                                            |
 //!
@@ -111,7 +110,7 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     released: DFF<PageChain>,
     released_valid: DFF<Bit>,
     counted: DFF<Bit>,
-    // A frame on its way into the queue, or past it. From a register, as the front end is far away.
+    // A frame on its way into the queue. From a register, as the front end is far from the queue.
     kept_frame: DFF<StoredFrame>,
     keeps: DFF<Bit>,
     opens: Signal<Local, Bit>,
@@ -346,14 +345,10 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         self.kept_frame.d.next = self.frame.val();
         self.keeps.d.next = self.frame_info_valid.val() & self.kept.val();
         self.queue.data_in.next = self.kept_frame.q.val();
-        self.queue.write.next =
-            self.keeps.q.val() & !(self.queue.empty.val() & self.stored_ready.val());
+        self.queue.write.next = self.keeps.q.val();
         self.queue.read.next = self.stored_ready.val();
         self.stored.next = self.queue.data_out.val();
-        if self.queue.empty.val() {
-            self.stored.next = self.kept_frame.q.val();
-        }
-        self.stored_valid.next = !self.queue.empty.val() | self.keeps.q.val();
+        self.stored_valid.next = !self.queue.empty.val();
 
         self.memory_write.next = self.write.q.val();
         self.memory_page.next = self.write_page.q.val();

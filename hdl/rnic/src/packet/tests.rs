@@ -240,7 +240,7 @@ impl<
         while !self.uut.stored_valid.val() {
             self.tick();
         }
-        assert_eq!(self.cycle, told + 1, "frame_info to stored_valid");
+        assert_eq!(self.cycle, told + 2, "frame_info to stored_valid");
         self.head = self.uut.stored.val().head_page.to_u64();
         self.tail = self.uut.stored.val().tail_page.to_u64();
         self.uut.stored_ready.next = true;
