@@ -88,12 +88,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         };
         let writes = self.stags.insert(stag_hash(stag_index), entry);
         let writes = writes.ok_or(DriverError::HashFull { what: "STag" })?;
-        table::write(
-            &mut self.bar,
-            tables::REGION,
-            region as u32,
-            &config.words(true),
-        )?;
+        self.write_region(region, config)?;
         for write in writes {
             self.write_stag(write.index, write.value)?;
         }
@@ -102,18 +97,17 @@ impl<B: Bar, D: Dma> Device<B, D> {
     }
 
     /// Make a registered region valid again as `config` says, with a new key or extent if wanted:
-    /// what an application does after its peer has invalidated the STag.
-    /// No octet is written by the STag of before when this returns; meanwhile the STag is invalid.
+    /// what an application does after its peer has invalidated the STag. No octet is written by the
+    /// STag of before when this returns; meanwhile the STag is invalid.
+    ///
+    /// # Errors
+    /// [`DriverError::Unknown`] without a region of that index; [`DriverError::Window`] if it is a
+    /// window or has some.
     pub fn renew_region(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
         self.check_no_window(config.stag)?;
         let region = self.known_region(config.stag)?;
         self.revoke_region(region)?;
-        table::write(
-            &mut self.bar,
-            tables::REGION,
-            region as u32,
-            &config.words(true),
-        )?;
+        self.write_region(region, config)?;
         self.regions[region] = Some(*config);
         Ok(())
     }
@@ -142,6 +136,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
         }
         self.regions[region] = None;
         Ok(())
+    }
+
+    fn write_region(&mut self, region: usize, config: &RegionConfig) -> Result<(), DriverError> {
+        let words = config.words(true);
+        table::write(&mut self.bar, tables::REGION, region as u32, &words)
     }
 
     /// Make the entry of a registered region invalid.

@@ -99,7 +99,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             print!("{}", summary::text(&report));
         }
         json.write(&report)?;
-        reports.push(report);
+        if page.is_some() {
+            reports.push(report);
+        }
     }
     if let Some((mut file, path)) = page {
         let text = page::text(&reports);

@@ -16,13 +16,11 @@ use rand_chacha::ChaCha8Rng;
 use rnic_wire::ddp::{tagged, untagged};
 use rnic_wire::mpa::crc32c::CRC_OCTETS;
 use rnic_wire::mpa::fpdu::LENGTH_OCTETS;
+use rnic_wire::mpa::marker::{MARKER_INTERVAL_OCTETS, MARKER_OCTETS};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Distance of markers, and octets of one (MPA-013).
-const MARKER_SPACING: usize = 512;
-const MARKER_OCTETS: usize = 4;
 /// A second copy is behind the first by fewer segments than this.
 const DUPLICATE_DISTANCE: usize = 4;
 
@@ -300,7 +298,7 @@ struct Places {
 
 impl Places {
     fn of(fpdu: &SentFpdu, markers: bool) -> Self {
-        let is_marker = |octet: &usize| markers && octet % MARKER_SPACING < MARKER_OCTETS;
+        let is_marker = |octet: &usize| markers && octet % MARKER_INTERVAL_OCTETS < MARKER_OCTETS;
         let (marker, plain): (Vec<usize>, Vec<usize>) =
             fpdu.octets.clone().partition(|octet| is_marker(octet));
         let untagged = fpdu.opcode.and_then(|opcode| opcode.qn()).is_some();
@@ -312,7 +310,7 @@ impl Places {
             plain,
             pointers: marker
                 .into_iter()
-                .filter(|octet| octet % MARKER_SPACING >= MARKER_OCTETS / 2)
+                .filter(|octet| octet % MARKER_INTERVAL_OCTETS >= MARKER_OCTETS / 2)
                 .collect(),
             header: header.min(fpdu.ulpdu_length),
             ulpdu: fpdu.ulpdu_length,

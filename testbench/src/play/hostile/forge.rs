@@ -22,13 +22,11 @@ use rand_chacha::ChaCha8Rng;
 use rnic_wire::ddp::{tagged, untagged};
 use rnic_wire::mpa::crc32c::{self, CRC_OCTETS};
 use rnic_wire::mpa::fpdu::LENGTH_OCTETS;
+use rnic_wire::mpa::marker::{MARKER_INTERVAL_OCTETS, MARKER_OCTETS};
 use std::ops::Range;
 
 /// Octets of Ethernet, IPv4 and TCP header, none with options.
 const PLAIN_HEADERS: usize = 54;
-/// Distance of markers, and octets of one (MPA-013).
-const MARKER_SPACING: u32 = 512;
-const MARKER_OCTETS: u32 = 4;
 const PROTOCOL_TCP: u8 = 6;
 
 /// `frame` with a change; `flows` are those that it could belong to.
@@ -116,7 +114,8 @@ impl<'a> Located<'a> {
         let length = octets.end.wrapping_sub(octets.start);
         let (mut plain, mut pointers) = (Vec::new(), Vec::new());
         for sequence in (0..length).map(|octet| octets.start.wrapping_add(octet)) {
-            let place = sequence.wrapping_sub(flow.sequence_start) % MARKER_SPACING;
+            let place =
+                sequence.wrapping_sub(flow.sequence_start) as usize % MARKER_INTERVAL_OCTETS;
             match flow.markers && place < MARKER_OCTETS {
                 false => plain.push(at(sequence)),
                 true if place >= MARKER_OCTETS / 2 => pointers.push(at(sequence)),
