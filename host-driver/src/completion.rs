@@ -10,7 +10,8 @@ use rnic_abi::registers;
 /// What the device reports; layouts in `rnic_abi::cqe`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Completion {
-    /// An untagged message is whole in its buffer.
+    /// An untagged message is whole in its buffer. On queue 2 it is a Terminate, and the last thing
+    /// that the device takes from the connection's stream (RFC 5040 section 5.6).
     Receive {
         /// Connection.
         connection: Connection,

@@ -1,7 +1,7 @@
 //! Front end: frames from the MAC in; stored frames, and all that was read of each, out.
 //!
 //! ```text
-//! frame -> Intake -> PadShift -> EthernetParse --+--> Delay S --+--> Delay 3 ----> store
+//! frame -> Intake -> PadShift -> EthernetParse --+--> Delay S --+--> Delay 2 ----> store
 //!                                                |              +--> TcpHead ---\
 //!                                                |              +--> checksums ---> Verdict
 //!                                                \--> IpParse --+--> Delay S ----/  --> frame_info
@@ -11,7 +11,7 @@
 //! | leaves     | `store_*`: no ready; `frame_info` one cycle after the frame's `store_last` (of |
 //! |            | a frame that is too long: after its true last beat), before the next one       |
 //! | units      | one beat is W bits; `counts`: pulses, bit numbers in [`verdict`]               |
-//! | latency    | last beat to `frame_info`: 7 cycles at W = 64, 8 at 128, 9 at 512; one more if |
+//! | latency    | last beat to `frame_info`: 6 cycles at W = 64, 7 at 128, 8 at 512; one more if |
 //! |            | the last beat has no room for the pad's two octets                             |
 //! | throughput | one beat per cycle                                                             |
 //!
@@ -93,10 +93,8 @@ pub struct FrontEnd<
     tap_control: Delay<FrameControl, S>,
     tap_link: Delay<LinkInfo, S>,
     later_data: Delay<Bits<W>, 1>,
-    store_delay: Delay<Bits<W>, 2>,
+    store_delay: Delay<Bits<W>, 1>,
     later_control: Delay<FrameControl, 2>,
-    held_valid: DFF<Bit>,
-    held_last: DFF<Bit>,
     fields: Delay<IpFields, S>,
     header_checksum: HeaderChecksum<W, L, K, G, NW, KN, AW, AK>,
     tcp_head: TcpHead<W, L>,
@@ -158,8 +156,6 @@ impl<
             later_data: Default::default(),
             store_delay: Default::default(),
             later_control: Default::default(),
-            held_valid: Default::default(),
-            held_last: Default::default(),
             fields: Default::default(),
             header_checksum: Default::default(),
             tcp_head: Default::default(),
@@ -186,7 +182,6 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held_valid, held_last);
         self.intake.clock.next = self.clock.val();
         self.pad.clock.next = self.clock.val();
         self.parse.clock.next = self.clock.val();
@@ -266,14 +261,8 @@ impl<
         self.stored.next = self.later_control.data_out.val();
         self.store_delay.data_in.next = self.later_data.data_out.val();
         self.store_data.next = self.store_delay.data_out.val();
-        self.held_valid.d.next = self.stored.val().valid;
-        self.held_last.d.next = self.stored.val().valid & self.stored.val().store_last;
-        self.store_valid.next = self.held_valid.q.val();
-        self.store_last.next = self.held_last.q.val();
-        if self.reset.val() {
-            self.held_valid.d.next = false;
-            self.held_last.d.next = false;
-        }
+        self.store_valid.next = self.stored.val().valid;
+        self.store_last.next = self.stored.val().store_last;
     }
 }
 

@@ -17,6 +17,8 @@ pub enum Answer {
     Stops(StreamError),
     /// The connection goes on; this counter shows so many.
     Counts(Counter, u32),
+    /// The connection ends without an error record; this counter shows so many.
+    Ends(Counter, u32),
 }
 
 /// An attack that is played.
@@ -50,6 +52,10 @@ impl Row<'_> {
             }
             Answer::Counts(counter, count) => {
                 ("none".to_owned(), format!("{} {count}", counter.name()))
+            }
+            Answer::Ends(counter, count) => {
+                let record = "none; the connection ends".to_owned();
+                (record, format!("{} {count}", counter.name()))
             }
         };
         let test = self.test;

@@ -203,7 +203,7 @@ impl DdpReceiver {
         }
     }
 
-    /// Has an error stopped the connection?
+    /// Has an error, or the peer's Terminate, stopped the connection?
     pub fn stopped(&self) -> bool {
         self.stopped
     }
@@ -326,6 +326,8 @@ impl DdpReceiver {
         }
         queue.buffers.pop_front();
         queue.next_msn = queue.next_msn.wrapping_add(1);
+        // Its message is the last one that is taken of the stream (RDMAP-020).
+        self.stopped = segment.head.opcode == OPCODE_TERMINATE;
         let entry = completion::receive(
             user.connection,
             fpdu,

@@ -490,7 +490,7 @@ impl<'a> Player<'a> {
         for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
             tally.collect(flow, dut.as_ref());
             let flow = &mut tally.flows[flow];
-            flow.unfinished |= waits || flow.stop.is_some();
+            flow.unfinished |= waits || flow.stop.is_some() || flow.terminate().is_some();
         }
     }
 

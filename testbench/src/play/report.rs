@@ -236,7 +236,6 @@ fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
         SegmentVerdict::NoRoom,
         SegmentVerdict::NoRange,
     ];
-    let terminate = tally.receives.iter().find(|message| message.qn == 2);
     FlowReport {
         id,
         src: flow.source.to_string(),
@@ -260,7 +259,7 @@ fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
         peak_pages: tally.peak_pages,
         regions: regions(tally),
         receives: receives(tally),
-        terminate: terminate.map(|message| TerminateReport {
+        terminate: tally.terminate().map(|message| TerminateReport {
             layer: message.head[0] >> 4,
             etype: message.head[0] & 0xf,
             code: message.head[1],

@@ -6,6 +6,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
 use rnic_driver::{Completion, Connection};
+use rnic_wire::ddp::rdmap::QN_TERMINATE;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -87,7 +88,7 @@ pub struct FlowTally {
     pub completions: Vec<Completion>,
     /// The octets of each region.
     pub memory: Vec<Vec<u8>>,
-    /// It ended in error, or before a gap closed: what hardware placed beyond is no difference.
+    /// It ended in error, with a Terminate or before a gap closed: what hardware placed beyond is no difference.
     pub unfinished: bool,
     places: Vec<(u32, Place)>,
     /// Completions and messages of connections that are closed.
@@ -298,6 +299,13 @@ impl FlowTally {
             placed_early: false,
             ..*fpdu
         });
+    }
+
+    /// The peer's Terminate.
+    pub fn terminate(&self) -> Option<&Receive> {
+        self.receives
+            .iter()
+            .find(|message| message.qn == QN_TERMINATE)
     }
 
     /// Segments with one verdict.

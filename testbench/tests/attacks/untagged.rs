@@ -1,11 +1,14 @@
 //! Untagged queues: queue numbers, message numbers, message offsets, and messages without end.
 
-use crate::scene::{pattern, Scene, BUFFERS, BUFFER_OCTETS, REGION_TO, SINK_STAG};
+use crate::scene::{pattern, Scene, BUFFERS, BUFFER_OCTETS, REGION_TO, SINK_STAG, STAG};
+use rnic_abi::counters::Counter::Fpdus;
 use rnic_abi::errors::StreamError::*;
-use rnic_testbench::docs::security::Answer::Stops;
+use rnic_testbench::docs::security::Answer::{Ends, Stops};
 use rnic_wire::ddp::control::ControlRepr;
+use rnic_wire::ddp::errors::DDP_BOUNDS;
 use rnic_wire::ddp::rdmap::Opcode;
 use rnic_wire::ddp::read_request::ReadRequestRepr;
+use rnic_wire::ddp::terminate::TerminateRepr;
 use rnic_wire::ddp::untagged::UntaggedRepr;
 
 /// A whole Send of `octets` octets under these numbers.
@@ -143,5 +146,22 @@ attacks! {
             mo: END - 27,
         };
         scene.sender().untagged_segment(&header, &pattern(28));
+    }
+
+    /// RDMAP-020: good Writes and Sends behind a Terminate, which is delivered.
+    #[test]
+    fn data_behind_a_terminate(scene) => Ends(Fpdus, 2), {
+        good(scene);
+        let terminate = TerminateRepr {
+            cause: DDP_BOUNDS,
+            segment_length: None,
+            ddp_header: &[],
+            rdmap_header: &[],
+        };
+        let msn = scene.sender().terminate(&terminate);
+        scene.places(scene.buffer(2, msn), 0, &[0x11, 0x01, 0, 0]);
+        scene.sender().rdma_write(STAG, REGION_TO, &pattern(100));
+        scene.sender().send(&pattern(100));
+        scene.sender().terminate(&terminate);
     }
 }

@@ -227,19 +227,37 @@ fn queues_have_their_own_numbers_and_buffers() {
     rig.sender.send(&[1]);
     rig.sender.read_request(&request);
     rig.sender.send_solicited(&[2]);
-    rig.sender.terminate(&terminate);
     rig.sender.read_request(&request);
+    rig.sender.terminate(&terminate);
     rig.deliver();
     let expected = [
         (0, 3, 1, 1),
         (1, 1, 1, 28),
         (0, 5, 2, 1),
-        (2, 7, 1, 4),
         (1, 1, 2, 28),
+        (2, 7, 1, 4),
     ];
     assert_eq!(receives(&rig), expected);
     assert_eq!(rig.buffer(1, 2)[..28], request.octets());
     assert_eq!(rig.buffer(2, 1)[..4], [0x11, 0x01, 0, 0]);
+}
+
+/// RDMAP-020: a Terminate is delivered, and nothing that comes behind it.
+#[test]
+fn a_terminate_is_the_last_message() {
+    let terminate = TerminateRepr {
+        cause: DDP_BOUNDS,
+        segment_length: None,
+        ddp_header: &[],
+        rdmap_header: &[],
+    };
+    let mut rig = rig();
+    rig.sender.terminate(&terminate);
+    rig.sender.send(&[1]);
+    rig.sender.terminate(&terminate);
+    rig.deliver();
+    assert_eq!(receives(&rig), [(2, 7, 1, 4)]);
+    assert_eq!(rig.stopped(), None, "no error of this side");
 }
 
 /// DDP-014, DDP-041: message numbers go on through zero, and so do those that have a buffer.

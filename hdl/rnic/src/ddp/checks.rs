@@ -237,7 +237,7 @@ impl Logic for Checks {
         // `commit`: what the record changes.
         self.contexts.mark.next = self.commit.val() & !self.judge.verdict.val().silent;
         self.contexts.mark_connection.next = self.held.q.val().connection;
-        self.contexts.mark_error.next = self.judge.verdict.val().refused;
+        self.contexts.mark_error.next = self.judge.verdict.val().stops;
         self.untagged.advance.next = self.commit.val() & self.judge.verdict.val().receive;
         self.chain.judged.next = self.commit.val() & self.judge.verdict.val().early;
         self.chain.good.next = self.judge.verdict.val().keep;

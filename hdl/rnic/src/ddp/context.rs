@@ -30,7 +30,7 @@ pub struct StreamProfile {
 /// How a stream stands.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct StreamState {
-    /// The stream has stopped with an error.
+    /// The stream has stopped, with an error or with the peer's Terminate.
     pub in_error: Bit,
     /// No FPDU has come yet.
     pub is_first: Bit,
@@ -53,7 +53,7 @@ pub struct StreamContext {
     pub mark: Signal<In, Bit>,
     /// Connection of that FPDU.
     pub mark_connection: Signal<In, Bits<10>>,
-    /// The FPDU put the connection in error.
+    /// The FPDU is the connection's last one: refused, or a Terminate.
     pub mark_error: Signal<In, Bit>,
     profiles: SdpRam<StreamProfile, 10>,
     states: SdpRam<StreamState, 10>,

@@ -23,7 +23,7 @@
 //! | `replay: Replay` in     | what becomes of the records of a span                          |
 //! | `replayed: Replayed`    | the records are in the FIFO, or forgotten                      |
 //! | `command: PlaceCommand` | one for each record that occupies beats or owes an entry       |
-//! | `stopped: Bits<10>`     | the connection that the FPDU of the last command put in error  |
+//! | `stopped: Bits<10>`     | the connection that ends with the FPDU of the last command     |
 //! | `fpdu_event: FpduEvent` | one cycle, for each FPDU of a connection not in error          |
 //! | `count_fpdu`            | one cycle, counter `fpdus`                                     |
 //! | `error_number`          | with `error_valid`, one cycle, counter `FIRST_REFUSAL + n - 1` |
@@ -45,6 +45,9 @@
 //! `rnic_abi::errors::StreamError` with a counter of its own (`refuse_*`). A refused FPDU writes
 //! not one octet; its connection is in error until the driver writes its DDP context, and what
 //! follows on it is thrown away in silence (RFC 5041 section 7.1).
+//!
+//! A Terminate of the peer is delivered, and then its connection is in error likewise, without an
+//! entry of its own (RFC 5040 section 5.6).
 //!
 //! **Early FPDUs** lie beyond a gap. `FPDU_EARLY` meets the same tests, but that its MSN may be
 //! any posted one. If it passes, and begins with an FPDU for sure, and does not follow one of its

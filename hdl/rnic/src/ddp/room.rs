@@ -73,7 +73,7 @@ pub struct DdpRoom {
     pub command_valid: Signal<Out, Bit>,
     /// `command` is taken.
     pub command_ready: Signal<In, Bit>,
-    /// A connection has just been put in error.
+    /// A connection has just come to its end: an error, or its peer's Terminate.
     pub stopped: Signal<Out, Bits<10>>,
     /// `stopped` is offered.
     pub stopped_valid: Signal<Out, Bit>,
@@ -199,7 +199,7 @@ impl Logic for DdpRoom {
             self.has_early.d.next = self.checks.verdict.val().early;
             self.has_kept.d.next = self.checks.verdict.val().keep;
             self.has_command.d.next = self.checks.verdict.val().command;
-            self.has_stopped.d.next = self.checks.verdict.val().refused;
+            self.has_stopped.d.next = self.checks.verdict.val().stops;
             self.has_event.d.next = self.checks.verdict.val().event;
             self.counts.d.next = self.checks.verdict.val().count;
             self.has_error.d.next = self.checks.verdict.val().refused;

@@ -81,7 +81,7 @@ pub struct Role {
 pub struct Verdict {
     /// `rnic_abi::errors::StreamError`, 0 for none.
     pub error: Bits<5>,
-    /// The FPDU is refused, and its connection is put in error by it.
+    /// The FPDU is refused.
     pub refused: Bit,
     /// Nothing is to be told or done of this FPDU: its connection was in error before, or the time
     /// for it has not come.
@@ -108,4 +108,6 @@ pub struct Verdict {
     pub command: Bit,
     /// There is a DDP header, and CRC and markers vouch for it.
     pub known: Bit,
+    /// The stream ends with this FPDU: it is refused, or the peer's Terminate is whole.
+    pub stops: Bit,
 }

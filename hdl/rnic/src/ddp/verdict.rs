@@ -15,6 +15,9 @@
 //! gap in the order of MSNs is no failure of it; what it may lack beside is room for its record, a
 //! marker that vouches for its start, a good FPDU before it, and a ULPDU.
 //!
+//! A Terminate stops its stream as a refusal does, but is delivered and is no error of ours (RFC
+//! 5040 section 5.6). Queue 2 has no other messages: the envelope check sees to it.
+//!
 //! `segment` and `role` hold still from cycle 1 to cycle 4; each other input enters
 //! in the cycle that its port names. Cycle 4 lasts until `decide`; while it does, the inputs of all
 //! cycles hold still. A later group of tests counts only if every earlier group passed, so the
@@ -111,6 +114,7 @@ pub struct VerdictEncode {
     ddp_mo: Constant<Bits<5>>,
     ddp_too_long: Constant<Bits<5>>,
     rdmap_invalidate: Constant<Bits<5>>,
+    queue_terminate: Constant<Bits<2>>,
 }
 
 impl Default for VerdictEncode {
@@ -177,6 +181,7 @@ impl Default for VerdictEncode {
             ddp_mo: number(StreamError::DdpMo),
             ddp_too_long: number(StreamError::DdpTooLong),
             rdmap_invalidate: number(StreamError::RdmapInvalidate),
+            queue_terminate: Constant::new(2u64.into()),
         }
     }
 }
@@ -304,6 +309,11 @@ impl Logic for VerdictEncode {
             & (!self.segment.val().tagged | (self.segment.val().opcode == 2));
         self.now.next.receive =
             self.is_accepted.val() & self.completes.val() & !self.segment.val().tagged;
+        self.now.next.stops = (self.is_live.val() & self.is_refused.val())
+            | (self.is_accepted.val()
+                & self.completes.val()
+                & !self.segment.val().tagged
+                & (self.segment.val().qn == self.queue_terminate.val()));
         self.now.next.response =
             self.is_accepted.val() & self.completes.val() & self.segment.val().tagged;
         self.now.next.invalidate =

@@ -1,11 +1,12 @@
 //! The verdict on a frame: what was read of it, in order of decision.
 //!
 //! ```text
-//! control, fields, words --> [ verdict but for checksums ] --> [ FrameInfo ] --> frame_info
-//! header_good, tcp_good -------------------------------------^
+//! control, fields, words --> [ verdict but for checksums ] --+--> frame_info
+//! header_good, tcp_good -------------------------------------/
 //! ```
 //!
-//! | latency    | 2 cycles from `control.end`; the checksums are asked in the second          |
+//! | latency    | 1 cycle from `control.end` to `frame_info`, which the checksums join on its |
+//! |            | way out: whoever takes it has a register for it; `counts` come 1 cycle later |
 //! | throughput | one frame per cycle                                                         |
 //! | units      | see [`FrameInfo`]; `counts`: one-cycle pulses, bit numbers below            |
 //! | source     | the front end's table in ARCHITECTURE.md; RFC 791, RFC 8200, RFC 9293       |
@@ -90,8 +91,6 @@ pub struct Verdict {
     draft_counts: DFF<Bits<8>>,
     asks_header: DFF<Bit>,
     // Second cycle.
-    held_info: DFF<FrameInfo>,
-    held_valid: DFF<Bit>,
     held_counts: DFF<Bits<8>>,
     info: Signal<Local, FrameInfo>,
     control_word: Signal<Local, Bits<32>>,
@@ -143,8 +142,6 @@ impl Default for Verdict {
             draft_end: Default::default(),
             draft_counts: Default::default(),
             asks_header: Default::default(),
-            held_info: Default::default(),
-            held_valid: Default::default(),
             held_counts: Default::default(),
             info: Default::default(),
             control_word: Default::default(),
@@ -179,9 +176,7 @@ impl Logic for Verdict {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, draft, draft_end, draft_counts, asks_header);
-        dff_setup!(self, clock, held_info, held_valid, held_counts);
-        self.frame_info.next = self.held_info.q.val();
-        self.frame_info_valid.next = self.held_valid.q.val();
+        dff_setup!(self, clock, held_counts);
         self.counts.next = self.held_counts.q.val();
 
         // Numbers, once and for all in host order.
@@ -259,9 +254,9 @@ impl Logic for Verdict {
 
         // Second cycle: the sums.
         self.bad_header.next = self.asks_header.q.val() & !self.header_good.val();
-        self.held_info.d.next = self.draft.q.val();
-        self.held_info.d.next.checksum_good = self.tcp_good.val();
-        self.held_valid.d.next = self.draft_end.q.val();
+        self.frame_info.next = self.draft.q.val();
+        self.frame_info.next.checksum_good = self.tcp_good.val();
+        self.frame_info_valid.next = self.draft_end.q.val();
         self.held_counts.d.next = 0.into();
         self.overrun_counted.next = false;
         if self.draft_end.q.val() {
@@ -274,11 +269,10 @@ impl Logic for Verdict {
             self.overrun_counted.next = true;
         }
         if self.bad_header.val() {
-            self.held_info.d.next.verdict = self.drop.val();
+            self.frame_info.next.verdict = self.drop.val();
         }
         if self.reset.val() {
             self.draft_end.d.next = false;
-            self.held_valid.d.next = false;
             self.held_counts.d.next = 0.into();
         }
     }

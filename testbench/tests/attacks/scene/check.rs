@@ -51,7 +51,9 @@ impl Scene {
     fn check_counters(&self, answer: Answer) {
         let (named, count) = match answer {
             Answer::Stops(error) => (FIRST_REFUSAL + error as usize - 1, 1),
-            Answer::Counts(counter, count) => (counter.index(), count),
+            Answer::Counts(counter, count) | Answer::Ends(counter, count) => {
+                (counter.index(), count)
+            }
         };
         let counters = &self.tallies[0].counters;
         let name = counters[named].0.name();
@@ -75,7 +77,7 @@ impl Scene {
         let errors = flows.iter().flat_map(|flow| &flow.completions);
         let errors: Vec<Completion> = errors.filter(is_error).copied().collect();
         let expected = match answer {
-            Answer::Counts(..) => Vec::new(),
+            Answer::Counts(..) | Answer::Ends(..) => Vec::new(),
             Answer::Stops(error) => vec![self.record(error.terminate())],
         };
         assert_eq!(errors, expected);

@@ -48,6 +48,7 @@ fn question(random: &mut Random) -> Question {
             known: !random.chance(1, 8),
             wraps: random.chance(1, 6),
             opcode: (2 * random.below(2)).into(),
+            qn: random.below(3).into(),
             invalidates: segment.invalidates && !segment.tagged && segment.last,
             ..segment
         },
@@ -146,6 +147,7 @@ fn expected(question: &Question) -> Verdict {
         event,
         command: error != 0 || receive || response || !(role.check || role.replayed),
         known: segment.known && !frame_bad,
+        stops: error != 0 || (receive && segment.qn == 2u64),
     }
 }
 

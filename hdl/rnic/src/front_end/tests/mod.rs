@@ -349,9 +349,9 @@ fn latency<R: Rig + Enable>() {
         let spilled = (frame.len() + R::OCTETS - 1) % R::OCTETS >= R::OCTETS - 2;
         let outcome = check::<R>(&[Stimulus::new(frame)], &mut random);
         let documented = match R::OCTETS {
-            8 => 7,
-            16 => 8,
-            _ => 9,
+            8 => 6,
+            16 => 7,
+            _ => 8,
         };
         assert_eq!(
             outcome.latencies,

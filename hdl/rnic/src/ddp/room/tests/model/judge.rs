@@ -37,13 +37,17 @@ impl Model {
             Ok(header) => self.refusal(record, header).map_or(0, |error| error as u64),
             Err(error) => *error,
         };
+        // A whole Terminate is the peer's last word.
+        let is_terminate = |header: &Header| !header.tagged && header.qn == 2 && header.last;
+        let ends = error != 0 || (!is_check && header.as_ref().is_ok_and(is_terminate));
         let is_last_word = Context {
             first: false,
-            in_error: error != 0,
+            in_error: ends,
             ..context
         };
         self.contexts.insert(record.connection, is_last_word);
         outcome.error = error;
+        outcome.stopped = ends.then_some(record.connection);
         let mut event = Event {
             connection: record.connection,
             sequence: record.sequence,
@@ -56,7 +60,6 @@ impl Model {
         };
         if error != 0 {
             self.stop(record, &header, error, &mut command);
-            outcome.stopped = Some(record.connection);
             outcome.command = Some(command);
             outcome.event = Some(event);
         } else if !is_check {
