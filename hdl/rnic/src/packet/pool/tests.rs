@@ -1,0 +1,164 @@
+use super::*;
+use crate::testkit::{settle, tick, Random};
+use std::collections::{HashSet, VecDeque};
+
+fn connected() -> PagePool {
+    let mut uut = PagePool::default();
+    uut.connect_all();
+    settle(&mut uut);
+    uut
+}
+
+fn clock(uut: &mut PagePool) -> &mut Signal<In, Clock> {
+    &mut uut.clock
+}
+
+/// Takes pages with odds `take` of 8 and returns chains with odds `give` of 8 for `cycles`
+/// cycles, then returns everything; no page is ever owned twice or lost.
+fn exercise(take: u64, give: u64, cycles: u64) {
+    let mut random = Random::from_environment();
+    let mut uut = connected();
+    let mut owned = HashSet::new();
+    let mut chains: Vec<Vec<u64>> = Vec::new();
+    let mut growing: Vec<u64> = Vec::new();
+    let mut queues: [VecDeque<Vec<u64>>; 5] = Default::default();
+    // Pages accepted by the pool and not seen again.
+    let mut returned = HashSet::new();
+    let mut cycle = 0;
+    loop {
+        let draining = cycle >= cycles;
+        uut.alloc_take.next = false;
+        uut.link_write.next = false;
+        if uut.alloc_valid.val() && !draining && random.chance(take, 8) {
+            let page = uut.alloc_page.val().to_u64();
+            uut.alloc_take.next = true;
+            assert!(
+                owned.insert(page),
+                "page {page} twice, cycle {cycle}, {random}"
+            );
+            returned.remove(&page);
+            if let Some(before) = growing.last() {
+                uut.link_write.next = true;
+                uut.link_page.next = (*before).into();
+                uut.link_next.next = page.into();
+            }
+            growing.push(page);
+        }
+        if !growing.is_empty() && (draining || random.chance(1, 4)) {
+            chains.push(std::mem::take(&mut growing));
+        }
+        if !chains.is_empty() && (draining || random.chance(give, 8)) {
+            let chain = chains.swap_remove(random.below(chains.len() as u64) as usize);
+            queues[random.below(5) as usize].push_back(chain);
+        }
+        let ports = [
+            (
+                &mut uut.release0,
+                &mut uut.release0_valid,
+                uut.release0_ready.val(),
+            ),
+            (
+                &mut uut.release1,
+                &mut uut.release1_valid,
+                uut.release1_ready.val(),
+            ),
+            (
+                &mut uut.release2,
+                &mut uut.release2_valid,
+                uut.release2_ready.val(),
+            ),
+            (
+                &mut uut.release3,
+                &mut uut.release3_valid,
+                uut.release3_ready.val(),
+            ),
+            (
+                &mut uut.own_release,
+                &mut uut.own_release_valid,
+                uut.own_release_room.val(),
+            ),
+        ];
+        for (number, ((chain, valid, ready), queue)) in
+            ports.into_iter().zip(&mut queues).enumerate()
+        {
+            // The store's port has no ready: it is used only while there is room.
+            valid.next = !queue.is_empty() && (ready || number < 4);
+            if let Some(front) = queue.front() {
+                chain.next.head_page = front[0].into();
+                chain.next.tail_page = front[front.len() - 1].into();
+                if ready {
+                    for page in queue.pop_front().expect("a chain is there") {
+                        owned.remove(&page);
+                        returned.insert(page);
+                    }
+                }
+            }
+        }
+        tick(&mut uut, clock);
+        cycle += 1;
+        let free = uut.free_pages.val().to_u64() as usize;
+        assert!(free + owned.len() <= 512, "cycle {cycle}, {random}");
+        // What is neither free nor owned is on its way back, or not yet handed out at first.
+        if cycle > 520 {
+            assert!(
+                free + owned.len() + returned.len() >= 512,
+                "cycle {cycle}: pages lost, {random}"
+            );
+        }
+        if draining && owned.is_empty() && free == 512 {
+            return;
+        }
+        assert!(cycle < cycles + 3000, "{free} pages free, {random}");
+    }
+}
+
+#[test]
+fn no_page_is_owned_twice_or_lost() {
+    exercise(4, 2, 4000);
+}
+
+#[test]
+fn an_empty_pool_hands_out_what_comes_back() {
+    exercise(8, 1, 4000);
+}
+
+#[test]
+fn a_pool_in_a_hurry_takes_everything_back() {
+    exercise(3, 8, 3000);
+}
+
+#[test]
+fn one_page_per_cycle_comes_out_and_a_page_returns_in_three_cycles() {
+    let mut uut = connected();
+    while uut.free_pages.val() != 512u64 {
+        tick(&mut uut, clock);
+    }
+    for _ in 0..10 {
+        tick(&mut uut, clock);
+    }
+    let mut pages: Vec<u64> = Vec::new();
+    uut.alloc_take.next = true;
+    for _ in 0..512 {
+        assert!(uut.alloc_valid.val(), "after {} pages", pages.len());
+        let page = uut.alloc_page.val();
+        uut.link_write.next = !pages.is_empty();
+        uut.link_page.next = pages.last().copied().unwrap_or(0).into();
+        uut.link_next.next = page;
+        pages.push(page.to_u64());
+        tick(&mut uut, clock);
+    }
+    uut.alloc_take.next = false;
+    uut.link_write.next = false;
+    assert_eq!(uut.free_pages.val(), 0u64);
+    uut.release2.next.head_page = pages[0].into();
+    uut.release2.next.tail_page = pages[511].into();
+    uut.release2_valid.next = true;
+    tick(&mut uut, clock);
+    uut.release2_valid.next = false;
+    let mut cycles = 0;
+    while uut.free_pages.val() != 512u64 {
+        tick(&mut uut, clock);
+        cycles += 1;
+    }
+    assert!(cycles <= 3 * 512 + 8, "{cycles} cycles for 512 pages");
+}
