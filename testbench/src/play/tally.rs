@@ -88,7 +88,8 @@ pub struct FlowTally {
     pub completions: Vec<Completion>,
     /// The octets of each region.
     pub memory: Vec<Vec<u8>>,
-    /// It ended in error, with a Terminate or before a gap closed: what hardware placed beyond is no difference.
+    /// It ended in error, with a Terminate or before a gap closed: what hardware placed beyond is
+    /// no difference.
     pub unfinished: bool,
     places: Vec<(u32, Place)>,
     /// Completions and messages of connections that are closed.

@@ -110,8 +110,8 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     released: DFF<PageChain>,
     released_valid: DFF<Bit>,
     counted: DFF<Bit>,
-    // A frame on its way into the queue. From a register, as the front end is far from the queue and
-    // gives no register itself: `frame_info` comes with the last sums of the checksums.
+    // A frame on its way into the queue. The front end lies far from it and ends in no register:
+    // `frame_info` comes with the last sums of the checksums.
     kept_frame: DFF<StoredFrame>,
     keeps: DFF<Bit>,
     opens: Signal<Local, Bit>,

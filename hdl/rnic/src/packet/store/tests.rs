@@ -1,3 +1,4 @@
+//! The packet store against frames, pages and verdicts in plain Rust.
 use super::super::bench::{to_bits, to_octets};
 use super::*;
 use crate::messages::{VERDICT_DROP, VERDICT_HOST};
@@ -21,6 +22,23 @@ struct Written {
 }
 
 impl Written {
+    /// What the store writes in this cycle.
+    fn note<const W: usize, const D: usize, const B: usize>(&mut self, uut: &PacketStore<W, D, B>) {
+        if uut.memory_write.val() {
+            let page = uut.memory_page.val().to_u64();
+            let word = to_octets(uut.memory_data.val(), D / 8);
+            self.words
+                .insert((page, uut.memory_word.val().to_u64()), word);
+        }
+        let next = uut.link_next.val().to_u64();
+        if uut.link_write.val() {
+            self.next.insert(uut.link_page.val().to_u64(), next);
+        }
+        if uut.jump_write.val() {
+            self.jump.insert(uut.jump_page.val().to_u64(), next);
+        }
+    }
+
     fn chain(&self, head: u64, tail: u64) -> Vec<u64> {
         let mut pages = vec![head];
         while pages[pages.len() - 1] != tail {
@@ -141,21 +159,7 @@ fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: 
             }
         }
         tick(&mut uut, |uut| &mut uut.clock);
-        if uut.memory_write.val() {
-            let place = (
-                uut.memory_page.val().to_u64(),
-                uut.memory_word.val().to_u64(),
-            );
-            let word = to_octets(uut.memory_data.val(), D / 8);
-            written.words.insert(place, word);
-        }
-        let next = uut.link_next.val().to_u64();
-        if uut.link_write.val() {
-            written.next.insert(uut.link_page.val().to_u64(), next);
-        }
-        if uut.jump_write.val() {
-            written.jump.insert(uut.jump_page.val().to_u64(), next);
-        }
+        written.note(&uut);
     }
     [kept, refused, counted]
 }
