@@ -4,6 +4,7 @@ use crate::bar::Bar;
 use crate::connection::Connection;
 use crate::device::Device;
 use crate::dma::Dma;
+use crate::terminate::RefusedHeader;
 use rnic_abi::cqe::{CQE_OCTETS, KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE, PHASE};
 use rnic_abi::registers;
 
@@ -53,6 +54,8 @@ pub enum Completion {
         ulpdu_length: u32,
         /// Sequence number of the FPDU's first octet.
         sequence: u32,
+        /// The refused segment's DDP header; none where there is none to be trusted.
+        header: Option<RefusedHeader>,
     },
     /// An entry of a kind this driver does not know; its words.
     Unknown([u32; 8]),
@@ -85,6 +88,7 @@ impl Completion {
                 code: words[1] >> 8 & 0xff,
                 ulpdu_length: words[1] >> 16,
                 sequence: words[2],
+                header: RefusedHeader::decode(&words),
             },
             _ => Self::Unknown(words),
         }

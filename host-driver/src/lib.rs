@@ -22,6 +22,7 @@ pub mod stag;
 pub mod window;
 pub mod queue;
 pub mod completion;
+pub mod terminate;
 pub mod host_ring;
 pub mod error;
 
@@ -36,4 +37,5 @@ pub use dma::{Dma, DmaBuffer};
 pub use error::DriverError;
 pub use queue::Posted;
 pub use region::RegionConfig;
+pub use terminate::RefusedHeader;
 pub use window::WindowConfig;

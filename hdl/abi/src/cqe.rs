@@ -2,14 +2,18 @@
 //!
 //! | word | Receive | ReadResponse | Error |
 //! |---|---|---|---|
-//! | 0 | 3:0 kind, 7:4 RDMAP opcode, 9:8 QN, 31:16 connection | same, QN 0 | same, opcode and QN as received, 0 if unknown |
+//! | 0 | 3:0 kind, 7:4 RDMAP opcode, 9:8 QN, 31:16 connection | same, QN 0 | same, opcode and low bits of QN as received; 10 T, 11 L, 13:12 DV, 15:14 RV |
 //! | 1 | MSN | STag | 3:0 layer, 7:4 error type, 15:8 error code, 31:16 ULPDU_Length |
 //! | 2 | message length, octets | TO after the last octet, low half | sequence number of the FPDU's first octet |
-//! | 3 | Invalidate STag, 0 for other opcodes | high half of that TO | 0 |
-//! | 4 | sequence number after the FPDU | same | same |
-//! | 5 | 10:0 pool entry of the buffer | 0 | 0 |
-//! | 6 | 0 | 0 | 0 |
+//! | 3 | Invalidate STag, 0 for other opcodes | high half of that TO | STag, or Invalidate STag |
+//! | 4 | sequence number after the FPDU | same | tagged: high half of TO; untagged: QN |
+//! | 5 | 10:0 pool entry of the buffer | 0 | low half of TO; MSN |
+//! | 6 | 0 | 0 | 0; MO |
 //! | 7 | 31 phase, 30:0 number of the entry | same | same |
+//!
+//! An Error entry holds the refused segment's DDP header but for its reserved bits, as a Terminate
+//! repeats it (RFC 5040 section 4.8). Without one the fields are 0: where the layer is MPA's, or
+//! ULPDU_Length is less than the 18 octets of an untagged header, or with T the 14 of a tagged one.
 //!
 //! The phase is 1 on the first pass over the queue and turns at each wrap. The device writes an
 //! entry as one TLP, after everything it announces.

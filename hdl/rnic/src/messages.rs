@@ -390,8 +390,8 @@ pub struct PlaceCommand {
     pub octets: Bits<16>,
     /// A completion queue entry follows the payload.
     pub complete: Bit,
-    /// Words 0 to 5 of that entry, word 0 in bits 31:0.
-    pub cqe: Bits<192>,
+    /// Words 0 to 6 of that entry, word 0 in bits 31:0.
+    pub cqe: Bits<224>,
 }
 
 /// `PlaceCommand::kind`: throw the beats away.

@@ -1,6 +1,6 @@
-//! Completion entries, words 0 to 5 as `rnic_abi::cqe` lays them out.
+//! Completion entries, words 0 to 6 as `rnic_abi::cqe` lays them out.
 
-use crate::model::ddp::{Head, Tagged, Untagged};
+use crate::model::ddp::{word, Head, Tagged, Untagged};
 use crate::model::mpa::Fpdu;
 use rnic_abi::cqe::{KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE};
 use rnic_abi::errors::StreamError;
@@ -17,7 +17,7 @@ pub fn receive(
     length: u32,
     invalidated_stag: u32,
     pool_entry: u32,
-) -> [u32; 6] {
+) -> [u32; 7] {
     let opcode = u32::from(segment.head.opcode);
     let first = word_0(KIND_RECEIVE, opcode, segment.qn, connection);
     [
@@ -27,11 +27,12 @@ pub fn receive(
         invalidated_stag,
         fpdu.sequence_end,
         pool_entry,
+        0,
     ]
 }
 
 /// The last segment of a Read Response is placed.
-pub fn read_response(connection: u16, fpdu: &Fpdu, segment: &Tagged) -> [u32; 6] {
+pub fn read_response(connection: u16, fpdu: &Fpdu, segment: &Tagged) -> [u32; 7] {
     let first = word_0(
         KIND_READ_RESPONSE,
         u32::from(segment.head.opcode),
@@ -46,19 +47,29 @@ pub fn read_response(connection: u16, fpdu: &Fpdu, segment: &Tagged) -> [u32; 6]
         (end >> 32) as u32,
         fpdu.sequence_end,
         0,
+        0,
     ]
 }
 
-/// The connection stops with `error`.
-pub fn error(connection: u16, fpdu: &Fpdu, error: StreamError) -> [u32; 6] {
+/// The connection stops with `error`; where a header can be trusted and is whole, with that.
+pub fn error(connection: u16, fpdu: &Fpdu, error: StreamError) -> [u32; 7] {
     let (layer, error_type, code) = error.terminate();
-    // Opcode and QN are reported where the head can be trusted and is whole.
-    let head = Head::trusted(fpdu);
-    let opcode = head.map_or(0, |head| u32::from(head.opcode));
-    let qn = head
-        .filter(|head| !head.tagged)
-        .map_or(0, |_| Untagged::qn_of(&fpdu.ulpdu) & 3);
+    let first = word_0(KIND_ERROR, 0, 0, connection);
     let second = layer | error_type << 4 | code << 8 | (fpdu.ulpdu.len() as u32) << 16;
-    let first = word_0(KIND_ERROR, opcode, qn, connection);
-    [first, second, fpdu.sequence, 0, fpdu.sequence_end, 0]
+    let Some(head) = Head::trusted(fpdu) else {
+        return [first, second, fpdu.sequence, 0, 0, 0, 0];
+    };
+    let number = |at: usize| word(&fpdu.ulpdu, at);
+    let flags = u32::from(head.tagged)
+        | u32::from(head.last) << 1
+        | u32::from(head.ddp_version) << 2
+        | u32::from(head.rdmap_version) << 4;
+    // A tagged header ends with TO, 14 octets; an untagged one has QN, MSN and MO.
+    let (qn, mo) = match head.tagged {
+        true => (0, 0),
+        false => (Untagged::qn_of(&fpdu.ulpdu) & 3, number(14)),
+    };
+    let first = first | u32::from(head.opcode) << 4 | qn << 8 | flags << 10;
+    let [stag, high, low] = [2, 6, 10].map(number);
+    [first, second, fpdu.sequence, stag, high, low, mo]
 }

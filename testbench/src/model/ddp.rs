@@ -100,7 +100,8 @@ pub struct Untagged<'a> {
     pub payload: &'a [u8],
 }
 
-fn word(octets: &[u8], at: usize) -> u32 {
+/// A number of four octets.
+pub(super) fn word(octets: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(octets[at..at + 4].try_into().expect("four octets"))
 }
 
@@ -178,7 +179,7 @@ pub struct Outcome {
     /// Octets to place, with their bus address.
     pub placement: Option<(u64, Vec<u8>)>,
     /// Completion entry that follows them.
-    pub completion: Option<[u32; 6]>,
+    pub completion: Option<[u32; 7]>,
 }
 
 /// DDP state of one connection.

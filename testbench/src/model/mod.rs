@@ -60,8 +60,8 @@ pub struct Model {
     pub memory: Memory,
     /// Registered regions.
     pub regions: Regions,
-    /// Completion entries in order, words 0 to 5.
-    pub completions: Vec<[u32; 6]>,
+    /// Completion entries in order, words 0 to 6.
+    pub completions: Vec<[u32; 7]>,
     /// Frames for the host's own stack, in order.
     pub host_frames: Vec<Vec<u8>>,
     /// Verdicts on segments with payload, in order.
@@ -278,7 +278,7 @@ impl Model {
         }
     }
 
-    fn complete(&mut self, entry: [u32; 6]) {
+    fn complete(&mut self, entry: [u32; 7]) {
         self.completions.push(entry);
         self.count(Counter::Completions);
     }

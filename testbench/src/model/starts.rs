@@ -45,7 +45,7 @@ impl Model {
             .iter_mut()
             .find(|trace| (trace.connection, trace.sequence) == (connection, instead.sequence));
         let mut entries = self.completions.iter_mut();
-        let is_error = |entry: &&mut [u32; 6]| {
+        let is_error = |entry: &&mut [u32; 7]| {
             entry[0] & 0xf == KIND_ERROR && entry[0] >> 16 == u32::from(connection)
         };
         let (Some(trace), Some(entry)) = (told, entries.find(is_error)) else {

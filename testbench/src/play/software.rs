@@ -110,7 +110,7 @@ impl Dut for Software {
 
     fn observe(&mut self) -> Observation {
         let completions = std::mem::take(&mut self.model.completions);
-        let decode = |[a, b, c, d, e, f]: [u32; 6]| Completion::decode([a, b, c, d, e, f, 0, 0]);
+        let decode = |[a, b, c, d, e, f, g]: [u32; 7]| Completion::decode([a, b, c, d, e, f, g, 0]);
         Observation {
             completions: completions.into_iter().map(decode).collect(),
             host_frames: std::mem::take(&mut self.model.host_frames),

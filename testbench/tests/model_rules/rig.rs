@@ -190,7 +190,8 @@ impl Rig {
 
     /// All completions.
     pub fn completions(&self) -> Vec<Completion> {
-        let decode = |&[a, b, c, d, e, f]: &[u32; 6]| Completion::decode([a, b, c, d, e, f, 0, 0]);
+        let decode =
+            |&[a, b, c, d, e, f, g]: &[u32; 7]| Completion::decode([a, b, c, d, e, f, g, 0]);
         self.model.completions.iter().map(decode).collect()
     }
 }

@@ -27,8 +27,8 @@ use rust_hdl::prelude::*;
 pub struct CompletionRequest {
     /// A slot header of the host ring ([`SlotHeaderWords`]) instead of a completion queue entry.
     pub host: Bit,
-    /// Words 0 to 5 of the entry, word 0 in bits 31:0.
-    pub words: Bits<192>,
+    /// Words 0 to 6 of the entry, word 0 in bits 31:0.
+    pub words: Bits<224>,
 }
 
 /// [`CompletionRequest::words`] for a slot header.
@@ -41,5 +41,5 @@ pub struct SlotHeaderWords {
     /// Phase and number of the slot.
     pub word_3: Bits<32>,
     /// Zero.
-    pub unused: Bits<64>,
+    pub unused: Bits<96>,
 }

@@ -104,7 +104,7 @@ pub struct CompletionWriter<const D: usize, const L: usize> {
     base_low: Signal<Local, Bits<32>>,
     base_high: Signal<Local, Bits<32>>,
     head: Signal<Local, CompletionRequest>,
-    head_words: Signal<Local, Bits<192>>,
+    head_words: Signal<Local, Bits<224>>,
     word_7: Signal<Local, Bits<32>>,
     slot_word_0: Signal<Local, Bits<32>>,
     slot_word_3: Signal<Local, Bits<32>>,
@@ -311,7 +311,7 @@ impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
                 self.second.d.next = false;
                 self.address.d.next = bit_cast::<64, 32>(self.low_word.val())
                     | (bit_cast::<64, 32>(self.high_sum.q.val()) << 32);
-                self.words.d.next = bit_cast::<256, 192>(self.head_words.val())
+                self.words.d.next = bit_cast::<256, 224>(self.head_words.val())
                     | (bit_cast::<256, 32>(self.word_7.val()) << 224);
                 if self.head.val().host {
                     // Octets, two zero words, phase and number.

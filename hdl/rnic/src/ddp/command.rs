@@ -32,21 +32,23 @@ use crate::messages::*;
 use rnic_abi::cqe::{KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE};
 use rust_hdl::prelude::*;
 
-/// Words 0 to 5 of a completion entry.
+/// Words 0 to 6 of a completion entry.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct EntryWords {
-    /// Kind, opcode, QN, connection.
+    /// Kind, opcode, QN, connection; of an Error also T, L and the versions.
     pub word_0: Bits<32>,
     /// MSN, STag, or Terminate code and ULPDU_Length.
     pub word_1: Bits<32>,
     /// Message length, TO low half, or sequence number.
     pub word_2: Bits<32>,
-    /// Invalidate STag, or TO high half.
+    /// Invalidate STag, or TO high half; from here on of an Error the DDP header.
     pub word_3: Bits<32>,
     /// Sequence number after the FPDU.
     pub word_4: Bits<32>,
     /// Pool entry.
     pub word_5: Bits<32>,
+    /// 0.
+    pub word_6: Bits<32>,
 }
 
 /// Composes the place command and the trace event of one FPDU.
@@ -83,8 +85,13 @@ pub struct CommandCompose {
     qn: Signal<Local, Bits<2>>,
     common: Signal<Local, Bits<32>>,
     to_end: Signal<Local, Bits<64>>,
+    header_to: Signal<Local, Bits<64>>,
+    // T, L, DV, RV.
+    head_bits: Signal<Local, Bits<32>>,
     mo_end: Signal<Local, Bits<33>>,
     placed: Signal<Local, Bits<16>>,
+    bit_t: Constant<Bits<32>>,
+    bit_l: Constant<Bits<32>>,
     error_kind: Constant<Bits<32>>,
     receive_kind: Constant<Bits<32>>,
     response_kind: Constant<Bits<32>>,
@@ -120,8 +127,12 @@ impl Default for CommandCompose {
             qn: Default::default(),
             common: Default::default(),
             to_end: Default::default(),
+            header_to: Default::default(),
+            head_bits: Default::default(),
             mo_end: Default::default(),
             placed: Default::default(),
+            bit_t: Constant::new(1u64.into()),
+            bit_l: Constant::new(2u64.into()),
             error_kind: Constant::new(LiteralType::from(KIND_ERROR).into()),
             receive_kind: Constant::new(LiteralType::from(KIND_RECEIVE).into()),
             response_kind: Constant::new(LiteralType::from(KIND_READ_RESPONSE).into()),
@@ -154,6 +165,15 @@ impl Logic for CommandCompose {
         self.common.next = (bit_cast::<32, 4>(self.opcode.val()) << 4)
             | (bit_cast::<32, 2>(self.qn.val()) << 8)
             | (bit_cast::<32, 10>(self.record.val().connection) << 16);
+        self.header_to.next = self.segment.val().to;
+        self.head_bits.next = (bit_cast::<32, 2>(self.segment.val().ddp_version) << 2)
+            | (bit_cast::<32, 2>(self.segment.val().rdmap_version) << 4);
+        if self.segment.val().tagged {
+            self.head_bits.next = self.head_bits.val() | self.bit_t.val();
+        }
+        if self.segment.val().last {
+            self.head_bits.next = self.head_bits.val() | self.bit_l.val();
+        }
         self.to_end.next = self.segment.val().to_end;
         self.mo_end.next = self.segment.val().mo_end;
 
@@ -163,12 +183,23 @@ impl Logic for CommandCompose {
         self.words.next.word_3 = 0.into();
         self.words.next.word_4 = 0.into();
         self.words.next.word_5 = 0.into();
+        self.words.next.word_6 = 0.into();
         if self.verdict.val().refused {
             self.words.next.word_0 = self.common.val() | self.error_kind.val();
             self.words.next.word_1 = bit_cast::<32, 16>(self.terminate.code.val())
                 | (bit_cast::<32, 16>(self.record.val().ulpdu_length) << 16);
             self.words.next.word_2 = self.record.val().sequence;
-            self.words.next.word_4 = self.record.val().sequence_end;
+            // The header stands where it stood, whatever its fields mean: TO where QN and MSN are.
+            if self.verdict.val().known {
+                self.words.next.word_0 =
+                    self.common.val() | self.error_kind.val() | (self.head_bits.val() << 10);
+                self.words.next.word_3 = self.segment.val().stag;
+                self.words.next.word_4 = self.header_to.val().get_bits::<32>(32);
+                self.words.next.word_5 = self.header_to.val().get_bits::<32>(0);
+                if !self.segment.val().tagged {
+                    self.words.next.word_6 = self.segment.val().mo;
+                }
+            }
         }
         if self.verdict.val().receive {
             self.words.next.word_0 = self.common.val() | self.receive_kind.val();

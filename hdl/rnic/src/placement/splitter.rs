@@ -95,7 +95,7 @@ pub struct Splitter<const D: usize> {
     is_write: Signal<Local, Bit>,
     settled: Signal<Local, Bit>,
     first_line: Signal<Local, Bits<57>>,
-    cqe: Signal<Local, Bits<192>>,
+    cqe: Signal<Local, Bits<224>>,
     slot_header: Signal<Local, SlotHeaderWords>,
     low: Signal<Local, Bits<9>>,
     low_address: Signal<Local, Bits<6>>,

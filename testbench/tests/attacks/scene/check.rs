@@ -3,9 +3,38 @@
 
 use super::{bystander_alone, Peer, Scene, BYSTANDER, GOOD_SENDS};
 use rnic_abi::counters::{Counter, FIRST_REFUSAL};
+use rnic_abi::errors::LAYER_MPA;
 use rnic_driver::Completion;
 use rnic_testbench::docs::security::Answer;
 use rnic_testbench::play::dut::Dut;
+use rnic_wire::ddp::control::{FLAG_TAGGED, RESERVED_DDP, RESERVED_RDMAP};
+use rnic_wire::ddp::{tagged, untagged};
+
+/// An error record, and the octets of the header in it.
+type Record = (Completion, Option<Vec<u8>>);
+
+/// The header apart from the record.
+fn apart(mut completion: Completion) -> Record {
+    let Completion::Error { header, .. } = &mut completion else {
+        return (completion, None);
+    };
+    let octets = header.take().map(|header| header.octets().to_vec());
+    (completion, octets)
+}
+
+/// The DDP header of a ULPDU of `length` octets, if it is whole; reserved bits are not told.
+fn header(ulpdu: &[u8], length: u16) -> Option<Vec<u8>> {
+    let octets = match ulpdu[0] & FLAG_TAGGED != 0 {
+        true => tagged::HEADER_OCTETS,
+        false => untagged::HEADER_OCTETS,
+    };
+    (octets <= usize::from(length)).then(|| {
+        let mut header = ulpdu[..octets].to_vec();
+        header[0] &= !RESERVED_DDP;
+        header[1] &= !RESERVED_RDMAP;
+        header
+    })
+}
 
 impl Scene {
     /// Hold both to `answer`.
@@ -75,7 +104,7 @@ impl Scene {
         let is_error = |c: &&Completion| matches!(c, Completion::Error { .. });
         let flows = &self.tallies[0].flows;
         let errors = flows.iter().flat_map(|flow| &flow.completions);
-        let errors: Vec<Completion> = errors.filter(is_error).copied().collect();
+        let errors: Vec<Record> = errors.filter(is_error).copied().map(apart).collect();
         let expected = match answer {
             Answer::Counts(..) | Answer::Ends(..) => Vec::new(),
             Answer::Stops(error) => vec![self.record(error.terminate())],
@@ -85,8 +114,8 @@ impl Scene {
         assert_eq!(received, GOOD_SENDS, "the bystander's Sends");
     }
 
-    /// The record of an error at the culprit.
-    fn record(&mut self, (layer, error_type, code): (u32, u32, u32)) -> Completion {
+    /// The record of an error at the culprit, its header apart.
+    fn record(&mut self, (layer, error_type, code): (u32, u32, u32)) -> Record {
         let Peer {
             connection, sender, ..
         } = &self.peers[self.attacked];
@@ -99,13 +128,18 @@ impl Scene {
             true => [0; 2],
             false => [sender.stream()[at], sender.stream()[at + 1]],
         };
-        Completion::Error {
+        let length = u16::from_be_bytes(length);
+        let header = (layer != LAYER_MPA).then(|| header(&sender.stream()[at + 2..], length));
+        let header = header.flatten();
+        let record = Completion::Error {
             connection: *connection,
             layer,
             error_type,
             code,
-            ulpdu_length: u32::from(u16::from_be_bytes(length)),
+            ulpdu_length: u32::from(length),
             sequence: sender.sequence(start),
-        }
+            header: None,
+        };
+        (record, header)
     }
 }

@@ -70,7 +70,7 @@ pub struct Script {
     payload_due: u64,
     payload_accepted: u64,
     payload_written: u64,
-    entries: Vec<([u32; 6], u64)>,
+    entries: Vec<([u32; 7], u64)>,
     entries_seen: u32,
     entries_consumed: u32,
     frames: Vec<Frame>,
@@ -205,7 +205,7 @@ impl Script {
             .extend((address..).zip(payload.iter().copied()));
         self.payload_due += payload.len() as u64;
         self.due.push_back(self.payload_due);
-        let cqe: Bits<192> = random.wide();
+        let cqe: Bits<224> = random.wide();
         if complete {
             let words = std::array::from_fn(|i| cqe.get_bits::<32>(32 * i).to_u32());
             self.entries.push((words, self.payload_due));
@@ -230,9 +230,9 @@ impl Script {
         self.beats
             .extend(stream.chunks(beat_octets).map(<[u8]>::to_vec));
         let (head_page, tail_page) = (random.below(512), random.below(512));
-        let mut cqe: Bits<192> = random.wide();
-        cqe = cqe & !Bits::<192>::from(0x01ff_01ffu64);
-        cqe = cqe | Bits::<192>::from(head_page | tail_page << 16);
+        let mut cqe: Bits<224> = random.wide();
+        cqe = cqe & !Bits::<224>::from(0x01ff_01ffu64);
+        cqe = cqe | Bits::<224>::from(head_page | tail_page << 16);
         self.commands.push_back(PlaceCommand {
             kind: PLACE_HOST.into(),
             beats: ((stream.len() / beat_octets) as u64).into(),

@@ -46,7 +46,7 @@ fn placed_early(bench: &mut Bench, record: &Record) -> Command {
             ..Outcome::default()
         }
     );
-    assert_eq!((command.complete, command.cqe), (false, [0; 6]));
+    assert_eq!((command.complete, command.cqe), (false, [0; 7]));
     command
 }
 
@@ -305,7 +305,7 @@ fn mpa_055_a_disagreement_of_starts_is_a_marker_error_and_silent_behind_an_error
     let word_0 = cqe::KIND_ERROR | (STREAM as u32) << 16;
     let word_1 = layer | error_type << 4 | code << 8;
     let sequence = 0x1234_5678;
-    assert_eq!(command.cqe, [word_0, word_1, sequence, 0, sequence, 0]);
+    assert_eq!(command.cqe, [word_0, word_1, sequence, 0, 0, 0, 0]);
     bench.fault(STREAM, 7);
     assert_eq!(bench.outcomes.last(), Some(&Outcome::default()));
 }

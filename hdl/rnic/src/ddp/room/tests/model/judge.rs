@@ -101,7 +101,15 @@ impl Model {
         command.cqe[0] = cqe::KIND_ERROR | (opcode << 4 | qn << 8 | record.connection << 16) as u32;
         command.cqe[1] = layer | error_type << 4 | code << 8 | (record.ulpdu_length << 16) as u32;
         command.cqe[2] = record.sequence;
-        command.cqe[4] = record.sequence_end;
+        if let Ok(header) = header {
+            let bits =
+                |octet: usize, low: u32, mask: u8| u32::from(record.header[octet] >> low & mask);
+            let head = bits(2, 7, 1) | bits(2, 6, 1) << 1 | bits(2, 0, 3) << 2 | bits(3, 6, 3) << 4;
+            command.cqe[0] |= head << 10;
+            let word = |at: usize| number(&record.header[at..at + 4]) as u32;
+            let mo = if header.tagged { 0 } else { word(16) };
+            command.cqe[3..].copy_from_slice(&[word(4), word(8), word(12), mo]);
+        }
     }
 
     /// Sends the payload, if there is any, where it belongs.
@@ -138,6 +146,7 @@ impl Model {
                     (end >> 32) as u32,
                     record.sequence_end,
                     0,
+                    0,
                 ];
             }
             return;
@@ -154,6 +163,7 @@ impl Model {
                 if invalidates { header.stag } else { 0 },
                 record.sequence_end,
                 entry as u32,
+                0,
             ];
             let queue = self.queues.get_mut(&(record.connection << 2 | header.qn));
             queue.expect("an open queue").expected = header.msn.wrapping_add(1);

@@ -37,7 +37,7 @@ pub struct Command {
     pub address: u64,
     pub octets: u64,
     pub complete: bool,
-    pub cqe: [u32; 6],
+    pub cqe: [u32; 7],
 }
 
 /// An `FpduEvent` in plain integers.

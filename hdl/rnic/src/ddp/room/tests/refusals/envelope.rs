@@ -133,15 +133,42 @@ fn rdmap_003_005_opcodes_fit_their_buffer_model_and_queue() {
     }
 }
 
+/// RDMAP-016: what a Terminate repeats of the segment.
+#[test]
+fn rdmap_016_an_error_entry_repeats_the_header() {
+    let header = |record: &Record| {
+        let entry = Bench::alone(record).command.expect("an entry").cqe;
+        entry[3..7].to_vec()
+    };
+    let to = 0x0123_4567_89ab_cdef;
+    assert_eq!(
+        header(&tagged(0, true, 0xdead_beef, to, 8)),
+        [0xdead_beef, 0x0123_4567, 0x89ab_cdef, 0]
+    );
+    // The queue is unknown, and told whole.
+    assert_eq!(
+        header(&untagged(4, true, 0x1111_2222, [0x8000_0003, 9, 70], 8)),
+        [0x1111_2222, 0x8000_0003, 9, 70]
+    );
+    let short = Record {
+        ulpdu_length: 17,
+        ..untagged(4, true, 0x1111_2222, [0, 9, 70], 8)
+    };
+    assert_eq!(header(&short), [0; 4]);
+}
+
 #[test]
 fn error_entry_shows_opcode_and_queue_as_received_where_they_are_known() {
     let word_0 = |record: &Record| Bench::alone(record).command.expect("an entry").cqe[0];
     let head = cqe::KIND_ERROR | (STREAM as u32) << 16;
     assert_eq!(
         word_0(&untagged(7, true, 0, [2, 9, 0], 8)),
-        head | 7 << 4 | 2 << 8
+        head | 7 << 4 | 2 << 8 | 0b01_01_10 << 10
     );
-    assert_eq!(word_0(&tagged(2, true, 0, 0, 8)), head | 2 << 4);
+    assert_eq!(
+        word_0(&tagged(2, true, 0, 0, 8)),
+        head | 2 << 4 | 0b01_01_11 << 10
+    );
     let crc = Record {
         crc_good: false,
         ..untagged(7, true, 0, [2, 1, 0], 8)
@@ -200,6 +227,6 @@ fn host_frame_passes_with_its_pages_even_if_its_connection_field_names_one_in_er
         (command.kind, command.octets, command.skip_words),
         (PLACE_HOST, 60, 0)
     );
-    assert_eq!(command.cqe, [0x00aa_0155, 0, 0, 0, 0, 0]);
+    assert_eq!(command.cqe, [0x00aa_0155, 0, 0, 0, 0, 0, 0]);
     assert!(!command.complete);
 }

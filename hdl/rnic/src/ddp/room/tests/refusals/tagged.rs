@@ -164,7 +164,15 @@ fn read_response_completes_with_stag_and_end() {
     let command = accepted(&tagged(2, true, SINK.stag, SINK.base + 9, 16));
     let word_0 = cqe::KIND_READ_RESPONSE | 2 << 4 | (STREAM as u32) << 16;
     let end = SINK.base + 25;
-    let words = [word_0, SINK.stag, end as u32, (end >> 32) as u32, 0x0123, 0];
+    let words = [
+        word_0,
+        SINK.stag,
+        end as u32,
+        (end >> 32) as u32,
+        0x0123,
+        0,
+        0,
+    ];
     assert_eq!((command.complete, command.cqe), (true, words));
     assert!(!accepted(&tagged(2, false, SINK.stag, SINK.base, 16)).complete);
 }
