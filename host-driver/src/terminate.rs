@@ -36,7 +36,7 @@ impl RefusedHeader {
         let mut octets = [0; untagged::HEADER_OCTETS];
         // T, L, DV; RV, opcode.
         let bits = |low: u32, mask: u32| (words[0] >> low & mask) as u8;
-        octets[0] = bits(10, 1) * FLAG_TAGGED | bits(11, 1) * FLAG_LAST | bits(12, 3);
+        octets[0] = (bits(10, 1) * FLAG_TAGGED) | (bits(11, 1) * FLAG_LAST) | bits(12, 3);
         octets[1] = bits(14, 3) << 6 | bits(4, 0xf);
         for (place, word) in octets[2..].chunks_exact_mut(4).zip(&words[3..7]) {
             place.copy_from_slice(&word.to_be_bytes());

@@ -448,8 +448,8 @@ impl Script {
             .chunks(4)
             .map(|word| u32::from_le_bytes(word.try_into().expect("4")))
             .collect();
-        assert_eq!(read[..6], words, "{context}");
-        assert_eq!(read[6..], [0, number | phase], "{context}");
+        assert_eq!(read[..7], words, "{context}");
+        assert_eq!(read[7], number | phase, "{context}");
         self.entries_seen += 1;
     }
 
