@@ -74,7 +74,7 @@ impl Completion {
                 error_type: *error_type as u8,
                 code: *code as u8,
             },
-            // The length is told of what has a header: RFC 5040 knows no other segments.
+            // M and D go together: without a header no segment is known, only a fault.
             segment_length: header.map(|_| *ulpdu_length as u16),
             ddp_header: header.as_ref().map_or(&[], RefusedHeader::octets),
             rdmap_header: &[],

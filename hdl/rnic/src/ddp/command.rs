@@ -41,13 +41,13 @@ pub struct EntryWords {
     pub word_1: Bits<32>,
     /// Message length, TO low half, or sequence number.
     pub word_2: Bits<32>,
-    /// Invalidate STag, or TO high half; from here on of an Error the DDP header.
+    /// Invalidate STag, or TO high half; of an Error STag, or Invalidate STag.
     pub word_3: Bits<32>,
-    /// Sequence number after the FPDU.
+    /// Sequence number after the FPDU; of an Error TO high half, or QN.
     pub word_4: Bits<32>,
-    /// Pool entry.
+    /// Pool entry; of an Error TO low half, or MSN.
     pub word_5: Bits<32>,
-    /// 0.
+    /// 0; of an Error MO, if untagged.
     pub word_6: Bits<32>,
 }
 

@@ -1,3 +1,4 @@
+//! Counted words in order, to the mark and to the depth, and in lockstep with Verilog.
 use super::*;
 use crate::testkit::{lockstep, settle, tick, Random};
 use std::collections::VecDeque;

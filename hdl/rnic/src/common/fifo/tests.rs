@@ -1,3 +1,4 @@
+//! Order, count and stalls of the FIFO against a queue of the standard library.
 use super::*;
 use crate::testkit::{lockstep, settle, tick, Random};
 use std::collections::VecDeque;

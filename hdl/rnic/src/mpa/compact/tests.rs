@@ -1,3 +1,4 @@
+//! FPDUs through marker removal and compaction, every phase and width.
 use super::*;
 use crate::mpa::strip::MarkerStrip;
 use crate::mpa::testing::bench::{bits_of, octets_of};

@@ -1,3 +1,4 @@
+//! Ranges of every alignment come out as one run of octets.
 use super::*;
 use crate::testkit::{settle, tick, Random};
 use std::collections::VecDeque;

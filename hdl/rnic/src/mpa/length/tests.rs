@@ -1,3 +1,4 @@
+//! FPDU lengths against the words of the FPDU, put down one by one.
 use super::*;
 use crate::testkit::{lockstep, settle, tick, Random};
 

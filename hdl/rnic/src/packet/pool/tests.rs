@@ -1,3 +1,4 @@
+//! No page is owned twice or lost, whatever is taken and given back.
 use super::*;
 use crate::testkit::{settle, tick, Random};
 use std::collections::{HashSet, VecDeque};

@@ -1,3 +1,4 @@
+//! Verdicts and octets against the segment taken octet by octet.
 use super::*;
 use crate::testkit::{lockstep, Random};
 use std::collections::VecDeque;
