@@ -90,12 +90,14 @@ pub struct SegmentAcceptance {
     pub reset: Signal<In, Bit>,
     /// The frame to decide on.
     pub frame: Signal<In, WaitingFrame>,
-    /// What its lookup found; counts in the first cycle only.
+    /// What its lookup found.
     pub found: Signal<In, LookupResult>,
-    /// Both are there; `frame` holds until `frame_ready`.
+    /// Both are there.
     pub frame_valid: Signal<In, Bit>,
-    /// The frame is decided.
+    /// A frame that is there is taken.
     pub frame_ready: Signal<Out, Bit>,
+    /// A frame taken is not yet decided, or a table operation is not done.
+    pub busy: Signal<Out, Bit>,
     /// Octets accepted, in order or beyond a gap.
     pub accepted: Signal<Out, Accepted>,
     /// `accepted` holds a message.
@@ -156,6 +158,8 @@ pub struct SegmentAcceptance {
     reserve: PageReserve,
     outputs: AcceptanceOutputs,
     state: DFF<AcceptState>,
+    // The frame taken: the queue it comes from need not hear of a verdict that comes late.
+    held: DFF<WaitingFrame>,
     connection: DFF<Bits<10>>,
     connected: DFF<Bit>,
     current: DFF<TcpContext>,
@@ -181,7 +185,7 @@ pub struct SegmentAcceptance {
 impl Logic for SegmentAcceptance {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, connection, connected, current);
+        dff_setup!(self, clock, state, held, connection, connected, current);
         dff_setup!(self, clock, has_ranges, trace, trace_valid, pulses);
         dff_setup!(self, clock, must_ask, asked, limited);
         self.contexts.clock.next = self.clock.val();
@@ -210,15 +214,15 @@ impl Logic for SegmentAcceptance {
         self.counts.next = self.pulses.q.val();
 
         // The judge follows the context RAM; its answer counts in state Decide.
-        self.judge.seg_seq.next = self.frame.val().seg_seq;
-        self.judge.seg_len.next = self.frame.val().payload_octets;
-        self.judge.payload_offset.next = self.frame.val().payload_offset;
+        self.judge.seg_seq.next = self.held.q.val().seg_seq;
+        self.judge.seg_len.next = self.held.q.val().payload_octets;
+        self.judge.payload_offset.next = self.held.q.val().payload_offset;
         self.loaded.next = self.contexts.loaded.val();
         self.judge.rcv_nxt.next = self.loaded.val().rcv_nxt;
         self.judge.window.next = self.loaded.val().window;
         self.judge.wanted.next = self.current.q.val().rcv_nxt;
-        self.flags.next = self.frame.val().flags;
-        self.classifier.frame.next = self.frame.val();
+        self.flags.next = self.held.q.val().flags;
+        self.classifier.frame.next = self.held.q.val();
         self.classifier.connected.next = self.connected.q.val();
         self.classifier.classify.next = self.state.q.val() == AcceptState::Fetch;
 
@@ -229,7 +233,7 @@ impl Logic for SegmentAcceptance {
         self.settle.next = self.walk.done.val() & (self.state.q.val() == AcceptState::Walk);
         self.walk.start.next = (self.state.q.val() == AcceptState::Decide) & self.walks.val();
         self.walk.purge.next = self.tables.purge.val();
-        self.walk.frame.next = self.frame.val();
+        self.walk.frame.next = self.held.q.val();
         self.walk.segment.next = self.judge.segment.val();
         self.walk.connection.next = self.connection.q.val();
         self.walk.current.next = self.current.q.val();
@@ -263,7 +267,7 @@ impl Logic for SegmentAcceptance {
         self.table_data.next = self.tables.table_data.val();
 
         // The three messages; the class and the verdict say which one is sent.
-        self.outputs.frame.next = self.frame.val();
+        self.outputs.frame.next = self.held.q.val();
         self.outputs.connection.next = self.connection.q.val();
         self.outputs.offset.next = self.judge.offset.val();
         self.outputs.octets.next = self.judge.octets.val();
@@ -272,7 +276,9 @@ impl Logic for SegmentAcceptance {
         self.outputs.is_question.next = self.state.q.val() == AcceptState::Ask;
         self.outputs.subject.next = self.reserve.subject.val();
         self.accepts.next = self.classifier.is_data.val() & self.judge.accept.val();
-        self.frame_ready.next = self.decide.val() | self.settle.val();
+        self.frame_ready.next =
+            (self.state.q.val() == AcceptState::Idle) & !self.tables.wants.val();
+        self.busy.next = self.state.q.val() != AcceptState::Idle;
         self.outputs.send_accepted.next = (self.decide.val() & self.accepts.val())
             | self.walk.message_valid.val()
             | self.reserve.asks.val();
@@ -282,16 +288,16 @@ impl Logic for SegmentAcceptance {
                 | (self.settle.val() & self.walk.refused.val());
         self.trace.d.next.connection = self.connection.q.val();
         self.trace.d.next.verdict = self.outcome.verdict.val();
-        self.trace.d.next.seg_seq = self.frame.val().seg_seq;
-        self.trace.d.next.seg_len = self.frame.val().payload_octets;
+        self.trace.d.next.seg_seq = self.held.q.val().seg_seq;
+        self.trace.d.next.seg_len = self.held.q.val().payload_octets;
         self.trace_valid.d.next =
             (self.decide.val() & self.classifier.is_data.val()) | self.settle.val();
 
         // The context after a segment that counts, or the table bus' words.
         self.outcome.current.next = self.current.q.val();
         self.outcome.is_data.next = self.classifier.is_data.val();
-        self.outcome.seg_ack.next = self.frame.val().seg_ack;
-        self.outcome.seg_wnd.next = self.frame.val().seg_wnd;
+        self.outcome.seg_ack.next = self.held.q.val().seg_ack;
+        self.outcome.seg_wnd.next = self.held.q.val().seg_wnd;
         self.outcome.fin.next = self.flags.val().get_bit(0);
         self.outcome.judged.next = self.judge.verdict.val();
         self.outcome.accept.next = self.judge.accept.val();
@@ -331,6 +337,7 @@ impl Logic for SegmentAcceptance {
                 self.asked.d.next = false;
                 self.limited.d.next = false;
                 self.contexts.connection.next = self.found.val().connection;
+                self.held.d.next = self.frame.val();
                 if self.tables.wants.val() {
                     self.connection.d.next = self.tables.connection.val();
                     self.state.d.next = AcceptState::Table;

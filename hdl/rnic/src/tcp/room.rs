@@ -93,6 +93,8 @@ pub struct TcpRoom {
     // A LOOKUP write is in the table, and so many frames taken before it are still here.
     storing: DFF<Bit>,
     draining: DFF<Bit>,
+    // All of them are decided; the last octets may still wait for MPA.
+    flushing: DFF<Bit>,
     to_drain: DFF<Bits<5>>,
     done: DFF<Bit>,
     take: Signal<Local, Bit>,
@@ -148,6 +150,7 @@ impl Default for TcpRoom {
             results: Default::default(),
             storing: Default::default(),
             draining: Default::default(),
+            flushing: Default::default(),
             to_drain: Default::default(),
             done: Default::default(),
             take: Default::default(),
@@ -169,7 +172,7 @@ impl Default for TcpRoom {
 impl Logic for TcpRoom {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, storing, draining, to_drain, done);
+        dff_setup!(self, clock, storing, draining, flushing, to_drain, done);
         self.lookup.clock.next = self.clock.val();
         self.lookup.reset.next = self.reset.val();
         self.acceptance.clock.next = self.clock.val();
@@ -205,8 +208,11 @@ impl Logic for TcpRoom {
 
         // Acceptance gets the oldest frame and its result: the oldest queued one, or, when there is
         // none, the one that comes out of the lookup in this cycle.
-        self.leave.next = self.acceptance.frame_ready.val();
-        self.results.write.next = self.lookup.result_valid.val();
+        self.acceptance.frame_valid.next =
+            !self.frames.empty.val() & (!self.results.empty.val() | self.lookup.result_valid.val());
+        self.leave.next = self.acceptance.frame_valid.val() & self.acceptance.frame_ready.val();
+        self.results.write.next =
+            self.lookup.result_valid.val() & !(self.results.empty.val() & self.leave.val());
         self.results.data_in.next = self.lookup.result.val();
         self.results.read.next = self.leave.val();
         self.acceptance.frame.next = self.frames.data_out.val();
@@ -214,8 +220,6 @@ impl Logic for TcpRoom {
         if self.results.empty.val() {
             self.acceptance.found.next = self.lookup.result.val();
         }
-        self.acceptance.frame_valid.next =
-            !self.frames.empty.val() & (!self.results.empty.val() | self.lookup.result_valid.val());
         self.frames.read.next = self.leave.val();
         self.accepted.next = self.acceptance.accepted.val();
         self.accepted_valid.next = self.acceptance.accepted_valid.val();
@@ -278,14 +282,19 @@ impl Logic for TcpRoom {
                 if self.leave.val() {
                     self.to_drain.d.next = self.to_drain.q.val() - self.one.val();
                 }
-            } else if !self.acceptance.accepted_valid.val() {
-                self.draining.d.next = false;
-                self.done.d.next = true;
+            } else if !self.acceptance.busy.val() {
+                self.flushing.d.next = true;
             }
+        }
+        if self.flushing.q.val() & !self.acceptance.accepted_valid.val() {
+            self.draining.d.next = false;
+            self.flushing.d.next = false;
+            self.done.d.next = true;
         }
         if self.reset.val() {
             self.storing.d.next = false;
             self.draining.d.next = false;
+            self.flushing.d.next = false;
             self.done.d.next = false;
         }
     }
