@@ -11,12 +11,12 @@
 
 use crate::traffic::sender::{Sender, SentFpdu};
 use crate::workload::describe::{Faults, Field, Resend};
+use crate::workload::places::Places;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rnic_wire::ddp::{tagged, untagged};
 use rnic_wire::mpa::crc32c::CRC_OCTETS;
 use rnic_wire::mpa::fpdu::LENGTH_OCTETS;
-use rnic_wire::mpa::marker::{MARKER_INTERVAL_OCTETS, MARKER_OCTETS};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -125,7 +125,7 @@ impl<'a> Injector<'a> {
     pub fn damage_stream(&mut self, sender: &mut Sender, first: usize) {
         let markers = sender.config().markers;
         for index in first..sender.fpdus().len() {
-            let places = Places::of(&sender.fpdus()[index], markers);
+            let places = FieldPlaces::of(&sender.fpdus()[index], markers);
             for (&field, &rate) in self.faults.errors.iter().filter(|(f, _)| !f.is_of_frame()) {
                 let octets = places.of_field(field);
                 if octets.is_empty() || !self.generator.random_bool(rate) {
@@ -286,32 +286,22 @@ fn in_order_of_place(mut placed: Vec<(usize, usize, Segment)>) -> Vec<Segment> {
     placed.into_iter().map(|(_, _, segment)| segment).collect()
 }
 
-/// Where the octets of an FPDU are in its stream.
-struct Places {
-    /// All that are no marker's, in order.
-    plain: Vec<usize>,
-    /// FPDUPTRs of its markers.
-    pointers: Vec<usize>,
+/// Where the fields of an FPDU are in its stream.
+struct FieldPlaces {
+    octets: Places,
     header: usize,
     ulpdu: usize,
 }
 
-impl Places {
+impl FieldPlaces {
     fn of(fpdu: &SentFpdu, markers: bool) -> Self {
-        let is_marker = |octet: &usize| markers && octet % MARKER_INTERVAL_OCTETS < MARKER_OCTETS;
-        let (marker, plain): (Vec<usize>, Vec<usize>) =
-            fpdu.octets.clone().partition(|octet| is_marker(octet));
         let untagged = fpdu.opcode.and_then(|opcode| opcode.qn()).is_some();
         let header = match untagged {
             true => untagged::HEADER_OCTETS,
             false => tagged::HEADER_OCTETS,
         };
         Self {
-            plain,
-            pointers: marker
-                .into_iter()
-                .filter(|octet| octet % MARKER_INTERVAL_OCTETS >= MARKER_OCTETS / 2)
-                .collect(),
+            octets: Places::of(fpdu.octets.clone(), markers),
             header: header.min(fpdu.ulpdu_length),
             ulpdu: fpdu.ulpdu_length,
         }
@@ -321,13 +311,14 @@ impl Places {
     fn of_field(&self, field: Field) -> &[usize] {
         let ulpdu = LENGTH_OCTETS..LENGTH_OCTETS + self.ulpdu;
         let payload = ulpdu.start + self.header;
+        let plain = &self.octets.plain;
         match field {
             Field::Ip | Field::Tcp | Field::Payload => &[],
-            Field::Length => &self.plain[..ulpdu.start],
-            Field::Header => &self.plain[ulpdu.start..payload],
-            Field::Data => &self.plain[payload..ulpdu.end],
-            Field::Crc => &self.plain[self.plain.len() - CRC_OCTETS..],
-            Field::Marker => &self.pointers,
+            Field::Length => &plain[..ulpdu.start],
+            Field::Header => &plain[ulpdu.start..payload],
+            Field::Data => &plain[payload..ulpdu.end],
+            Field::Crc => &plain[plain.len() - CRC_OCTETS..],
+            Field::Marker => &self.octets.pointers,
         }
     }
 }

@@ -15,12 +15,14 @@
 //!
 //! - [`describe`]: the workload, its defaults and limits.
 //! - [`messages`]: what a direction says.
+//! - [`places`]: where an FPDU's octets are in its stream.
 //! - [`faults`]: stages over its segments.
 //! - [`connection`]: both directions, from SYN to FIN.
 //! - [`mod@generate`]: connections in turns, the file, the summary.
 
 pub mod describe;
 pub mod messages;
+pub mod places;
 pub mod faults;
 pub mod connection;
 pub mod generate;

@@ -16,13 +16,13 @@ use crate::capture::Flow;
 use crate::model::ethernet::{self, Datagram};
 use crate::model::ip::{classify, ones_complement_sum, IpVerdict};
 use crate::model::tcp::TcpSegment;
+use crate::workload::places::Places;
 use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rnic_wire::ddp::{tagged, untagged};
 use rnic_wire::mpa::crc32c::{self, CRC_OCTETS};
 use rnic_wire::mpa::fpdu::LENGTH_OCTETS;
-use rnic_wire::mpa::marker::{MARKER_INTERVAL_OCTETS, MARKER_OCTETS};
 use std::ops::Range;
 
 /// Octets of Ethernet, IPv4 and TCP header, none with options.
@@ -108,25 +108,19 @@ impl<'a> Located<'a> {
     }
 
     fn whole(&self, flow: &Flow, octets: &Range<u32>) -> WholeFpdu {
-        let at = |sequence: u32| {
-            self.payload.start + sequence.wrapping_sub(self.segment.sequence) as usize
+        let length = octets.end.wrapping_sub(octets.start) as usize;
+        let first = octets.start.wrapping_sub(self.segment.sequence) as usize;
+        let start = self.payload.start + first;
+        let stream_start = octets.start.wrapping_sub(flow.sequence_start) as usize;
+        let in_frame = |octets: Vec<usize>| {
+            let octets = octets.into_iter();
+            octets.map(|octet| octet - stream_start + start).collect()
         };
-        let length = octets.end.wrapping_sub(octets.start);
-        let (mut plain, mut pointers) = (Vec::new(), Vec::new());
-        for sequence in (0..length).map(|octet| octets.start.wrapping_add(octet)) {
-            let place =
-                sequence.wrapping_sub(flow.sequence_start) as usize % MARKER_INTERVAL_OCTETS;
-            match flow.markers && place < MARKER_OCTETS {
-                false => plain.push(at(sequence)),
-                true if place >= MARKER_OCTETS / 2 => pointers.push(at(sequence)),
-                true => {}
-            }
-        }
-        let start = at(octets.start);
+        let places = Places::of(stream_start..stream_start + length, flow.markers);
         WholeFpdu {
-            octets: start..start + length as usize,
-            plain,
-            pointers,
+            octets: start..start + length,
+            plain: in_frame(places.plain),
+            pointers: in_frame(places.pointers),
         }
     }
 }
