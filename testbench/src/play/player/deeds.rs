@@ -1,6 +1,7 @@
 //! What a hostile playback does through the driver, on every receiver alike and at rest.
 
-use super::{at, each, Active, Player};
+use super::flows::Active;
+use super::{at, each, Player};
 use crate::capture::Flow;
 use crate::model::{ethernet, ip, tcp};
 use crate::play::dut::PlayError;
