@@ -42,6 +42,4 @@ pub mod reader;
 pub mod room;
 
 #[cfg(test)]
-mod bench;
-#[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The packet store against frames, pages and verdicts in plain Rust.
-use super::super::bench::{to_bits, to_octets};
 use super::*;
 use crate::messages::{VERDICT_DROP, VERDICT_HOST};
+use crate::packet::tests::bench::{to_bits, to_octets};
 use crate::testkit::{settle, tick, Random};
 use std::collections::{HashMap, VecDeque};
 
