@@ -212,7 +212,6 @@ impl Logic for SegmentAcceptance {
         self.segment_event.next = self.trace.q.val();
         self.segment_event_valid.next = self.trace_valid.q.val();
         self.counts.next = self.pulses.q.val();
-
         // The judge follows the context RAM; its answer counts in state Decide.
         self.judge.seg_seq.next = self.held.q.val().seg_seq;
         self.judge.seg_len.next = self.held.q.val().payload_octets;
@@ -225,7 +224,6 @@ impl Logic for SegmentAcceptance {
         self.classifier.frame.next = self.held.q.val();
         self.classifier.connected.next = self.connected.q.val();
         self.classifier.classify.next = self.state.q.val() == AcceptState::Fetch;
-
         // The segment goes along the ranges, if it is early or there are some.
         self.walks.next = self.classifier.is_data.val()
             & (self.judge.early.val() | (self.judge.accept.val() & self.has_ranges.q.val()));
@@ -331,7 +329,6 @@ impl Logic for SegmentAcceptance {
         self.contexts.show.next = self.reserve.decided.val();
         self.pulses.d.next = 0.into();
         self.range_count.next = self.current.q.val().ranges;
-
         match self.state.q.val() {
             AcceptState::Idle => {
                 self.asked.d.next = false;
