@@ -1,4 +1,5 @@
-//! Frames in capture order; connections, regions and receive buffers set up just in time.
+//! Frames in capture order; connections, regions and receive buffers set up just in time
+//! (`flows`).
 
 use crate::capture::{Capture, Flow};
 use crate::play::compare::Comparison;

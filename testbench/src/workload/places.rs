@@ -1,4 +1,7 @@
 //! Where an FPDU's octets are in its stream: markers' and others'.
+//!
+//! Offsets count in octets from SeqStart, the first octet of full operation: with markers, one
+//! stands at each multiple of 512 (RFC 5044 section 4.3).
 
 use rnic_wire::mpa::marker::{MARKER_INTERVAL_OCTETS, MARKER_OCTETS};
 use std::ops::Range;

@@ -18,6 +18,7 @@
 //! |            | while few pages are left, one with payload waits for MPA's answer           |
 //! | units      | octets; sequence numbers modulo 2^32                                        |
 //!
+//! A frame is taken in `Idle` and held here from then on: its queue goes on while it is decided.
 //! Serial on purpose: a context is written back before the next segment reads it. The arithmetic of
 //! the window is in [`super::judge`], what becomes of received ranges in [`super::walk`], the
 //! tables in [`super::tables`], the order of the tests in the room's door ([`super`]). A connection

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A frame's key goes to the lookup as the frame is taken; the rest of the frame waits. A result
-//! passes its queue without delay while the queue is empty. There are never more results than
-//! frames, so the lookup needs no backpressure.
+//! that comes while its queue is empty and acceptance waits for it passes beside the queue. There
+//! are never more results than frames, so the lookup needs no backpressure.
 //!
 //! A write to table `LOOKUP` is done only when every frame that may have been looked up before it
 //! has left this room: once the driver has removed a key, no octet of that connection follows.
@@ -90,10 +90,10 @@ pub struct TcpRoom {
     acceptance: SegmentAcceptance,
     frames: Fifo<WaitingFrame, 4, 5>,
     results: Fifo<LookupResult, 4, 5>,
-    // A LOOKUP write is in the table, and so many frames taken before it are still here.
+    // A LOOKUP write is in the table, and so many frames taken before it still wait.
     storing: DFF<Bit>,
     draining: DFF<Bit>,
-    // All of them are decided; the last octets may still wait for MPA.
+    // All of them are decided; octets of the last ones may still wait for MPA.
     flushing: DFF<Bit>,
     to_drain: DFF<Bits<5>>,
     done: DFF<Bit>,

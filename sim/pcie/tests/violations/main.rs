@@ -1,6 +1,10 @@
 //! One row for each violation: a packet that breaks the rule, and the name it must be given.
 //!
 //! Each row must produce exactly its violation and no other, so that no check hides another.
+//!
+//! - `packets`: legal packets and ways to change them.
+//! - `rows`: the table; `monitor` plays it.
+//! - `memory`: accesses that the host's memory refuses.
 
 mod packets;
 mod rows;

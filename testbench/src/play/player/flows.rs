@@ -55,6 +55,7 @@ impl Player<'_> {
         address
     }
 
+    /// Open the connection of a flow, with the regions and queues that it will use.
     pub(super) fn open(&mut self, flow: usize, sequence_start: u32) -> Result<(), DriverError> {
         let known = &self.flows[flow];
         let config = ConnectionConfig {
@@ -177,6 +178,7 @@ impl Player<'_> {
         queues
     }
 
+    /// A region has to be renewed before frame `frame`, or a buffer may be posted.
     pub(super) fn needs_attention(&self, flow: usize, frame: usize) -> bool {
         let active = &self.active[&flow];
         let renewal = active
@@ -243,6 +245,7 @@ impl Player<'_> {
         Ok(false)
     }
 
+    /// Read what a flow left in memory, then take its connection and regions away.
     pub(super) fn close(&mut self, flow: usize) -> Result<(), DriverError> {
         let Some(active) = self.active.remove(&flow) else {
             return Ok(());
