@@ -1,9 +1,14 @@
-//! A random run: what is sent, what must come of it, and the check of every event.
+//! A random run: its state, its inputs of each cycle, and the part of the driver. What is sent is in
+//! `commands`, the check of what comes in `checks`.
+
+mod checks;
+mod commands;
+
 use super::device::Device;
-use super::host::{octets, Access, Event, Host, DEVICE_ID};
+use super::host::{Access, Event, Host, DEVICE_ID};
 use crate::messages::*;
 use crate::testkit::Random;
-use rnic_abi::{counters::Counter, cqe, host_ring, registers as map, tables};
+use rnic_abi::{counters::Counter, registers as map, tables};
 use rust_hdl::prelude::*;
 use std::collections::{HashMap, VecDeque};
 
@@ -133,123 +138,6 @@ impl Script {
         }
     }
 
-    /// Adds a random command for a device whose beats have `beat_octets`.
-    pub fn add_random(&mut self, random: &mut Random, beat_octets: usize) {
-        let settings = self.settings;
-        let kind = random.below(8);
-        let count = 1 + random.below(settings.octets_max) as usize;
-        if kind < settings.host_of_8 {
-            return self.add_frame(random, beat_octets, count.max(16));
-        }
-        let complete = random.chance(settings.complete_of_8, 8);
-        if kind < settings.host_of_8 + settings.discard_of_8 {
-            let beats = random.below(6) as usize;
-            let address = random.bits();
-            return self.add(
-                random,
-                beat_octets,
-                PLACE_DISCARD,
-                address,
-                vec![],
-                4,
-                beats,
-                complete,
-            );
-        }
-        // Around lines, around 4 GiB, and far above it.
-        let base = [0x1000, 0xffff_ff00, 0x0012_3456_7000][random.below(3) as usize];
-        let address = base + random.below(1024);
-        let payload = octets(random, count);
-        let skip = [4, 5][random.below(2) as usize];
-        let spare = random.below(3) as usize / 2;
-        self.add(
-            random,
-            beat_octets,
-            PLACE_WRITE,
-            address,
-            payload,
-            skip,
-            spare,
-            complete,
-        );
-    }
-
-    /// Adds a command that writes `payload` to `address`; `spare` beats come after those it needs.
-    #[allow(clippy::too_many_arguments)] // One for each field of the command.
-    pub fn add(
-        &mut self,
-        random: &mut Random,
-        beat_octets: usize,
-        kind: u64,
-        address: u64,
-        payload: Vec<u8>,
-        skip_words: usize,
-        spare: usize,
-        complete: bool,
-    ) {
-        let mut stream = octets(random, 4 * skip_words);
-        stream.extend_from_slice(&payload);
-        let used = if kind == PLACE_DISCARD {
-            0
-        } else {
-            stream.len().div_ceil(beat_octets)
-        };
-        let beats = used + spare;
-        stream.extend(octets(
-            random,
-            (beats * beat_octets).saturating_sub(stream.len()),
-        ));
-        self.beats
-            .extend(stream.chunks(beat_octets).take(beats).map(<[u8]>::to_vec));
-        self.expected
-            .extend((address..).zip(payload.iter().copied()));
-        self.payload_due += payload.len() as u64;
-        self.due.push_back(self.payload_due);
-        let cqe: Bits<224> = random.wide();
-        if complete {
-            let words = std::array::from_fn(|i| cqe.get_bits::<32>(32 * i).to_u32());
-            self.entries.push((words, self.payload_due));
-        }
-        self.commands.push_back(PlaceCommand {
-            kind: kind.into(),
-            beats: (beats as u64).into(),
-            skip_words: (skip_words as u64).into(),
-            address: address.into(),
-            octets: (payload.len() as u64).into(),
-            complete,
-            cqe,
-        });
-    }
-
-    /// Adds a frame of `count` octets for the host; its first four are its number.
-    pub fn add_frame(&mut self, random: &mut Random, beat_octets: usize, count: usize) {
-        let mut frame = octets(random, count);
-        frame[..4].copy_from_slice(&(self.frames.len() as u32).to_le_bytes());
-        let mut stream = frame.clone();
-        stream.resize(count.next_multiple_of(beat_octets), 0xee);
-        self.beats
-            .extend(stream.chunks(beat_octets).map(<[u8]>::to_vec));
-        let (head_page, tail_page) = (random.below(512), random.below(512));
-        let mut cqe: Bits<224> = random.wide();
-        cqe = cqe & !Bits::<224>::from(0x01ff_01ffu64);
-        cqe = cqe | Bits::<224>::from(head_page | tail_page << 16);
-        self.commands.push_back(PlaceCommand {
-            kind: PLACE_HOST.into(),
-            beats: ((stream.len() / beat_octets) as u64).into(),
-            skip_words: 0u64.into(),
-            address: random.bits().into(),
-            octets: (count as u64).into(),
-            complete: false,
-            cqe,
-        });
-        self.due.push_back(self.payload_due);
-        self.frames.push(Frame {
-            octets: frame,
-            head_page,
-            tail_page,
-        });
-    }
-
     /// Commands not yet taken in.
     pub fn commands_left(&self) -> usize {
         self.commands.len()
@@ -365,142 +253,6 @@ impl Script {
         }
     }
 
-    fn answered(&mut self, offset: u32, value: u32, context: &str) {
-        match offset {
-            map::CQ_PRODUCER => assert!(value <= self.entries_seen, "{context}"),
-            map::HOST_RING_PRODUCER => assert!(value as usize <= self.slots.len(), "{context}"),
-            map::FREE_PAGES => assert_eq!(value, 77, "{context}"),
-            map::HOST_RING_SLOTS_LOG2 => {
-                assert_eq!(value, self.settings.ring_slots_log2, "{context}")
-            }
-            map::TABLE_COMMAND if value == map::TABLE_BUSY => {
-                self.host
-                    .accesses
-                    .push_back(Access::Read(map::TABLE_COMMAND));
-            }
-            map::TABLE_COMMAND => {
-                assert_eq!(value, 0, "{context}");
-                self.polling = false;
-                if let Some(due) = self.fence_due.take() {
-                    assert!(
-                        self.payload_written >= due,
-                        "not busy, but only {} of {due} octets have come: {context}",
-                        self.payload_written
-                    );
-                }
-            }
-            _ => {
-                self.counters.insert(offset, value);
-            }
-        }
-    }
-
-    fn written(&mut self, address: u64, octets: usize, context: &str) {
-        let entries = 1u32 << self.settings.cq_entries_log2;
-        let ring_octets = 1u64 << (self.settings.ring_slots_log2 + self.settings.slot_octets_log2);
-        if (CQ_BASE..CQ_BASE + 32 * u64::from(entries)).contains(&address) {
-            self.entry(address, octets, entries, context);
-        } else if (RING_BASE..RING_BASE + ring_octets).contains(&address) {
-            let offset = (address - RING_BASE) % (1 << self.settings.slot_octets_log2);
-            if offset < host_ring::SLOT_HEADER_OCTETS as u64 {
-                assert_eq!(
-                    (offset, octets),
-                    (0, host_ring::SLOT_HEADER_OCTETS),
-                    "{context}"
-                );
-                self.slot(address, context);
-            }
-        } else {
-            self.payload_written += octets as u64;
-            for at in address..address + octets as u64 {
-                assert!(
-                    self.expected.contains_key(&at),
-                    "octet {at:#x} is nobody's: {context}"
-                );
-            }
-        }
-    }
-
-    fn entry(&mut self, address: u64, octets: usize, entries: u32, context: &str) {
-        let number = self.entries_seen;
-        assert_eq!(octets, cqe::CQE_OCTETS, "{context}");
-        assert_eq!(
-            address,
-            CQ_BASE + 32 * u64::from(number % entries),
-            "{context}"
-        );
-        assert!(
-            number - self.entries_consumed < entries,
-            "an entry is overwritten: {context}"
-        );
-        let (words, due) = self.entries[number as usize];
-        assert!(
-            self.payload_written >= due,
-            "entry before its payload: {context}"
-        );
-        let phase = if number / entries % 2 == 0 {
-            cqe::PHASE
-        } else {
-            0
-        };
-        let read = self.host.read(address, octets);
-        let read: Vec<u32> = read
-            .chunks(4)
-            .map(|word| u32::from_le_bytes(word.try_into().expect("4")))
-            .collect();
-        assert_eq!(read[..7], words, "{context}");
-        assert_eq!(read[7], number | phase, "{context}");
-        self.entries_seen += 1;
-    }
-
-    fn slot(&mut self, address: u64, context: &str) {
-        let slots = 1u32 << self.settings.ring_slots_log2;
-        let number = self.slots.len() as u32;
-        let slot = RING_BASE + (u64::from(number % slots) << self.settings.slot_octets_log2);
-        assert_eq!(address, slot, "{context}");
-        assert!(
-            number - self.slots_consumed < slots,
-            "a slot is overwritten: {context}"
-        );
-        let read = self.host.read(address, 16);
-        let read: Vec<u32> = read
-            .chunks(4)
-            .map(|word| u32::from_le_bytes(word.try_into().expect("4")))
-            .collect();
-        let phase = if number / slots % 2 == 0 {
-            host_ring::PHASE
-        } else {
-            0
-        };
-        assert_eq!(read[1..], [0, 0, number | phase], "{context}");
-        // Frames before this one that did not come were dropped.
-        let id = self.host.read(slot + 16, 4);
-        let id = u32::from_le_bytes(id.try_into().expect("4")) as usize;
-        assert!(
-            id >= self.frame_next && id < self.frames.len(),
-            "frame {id}: {context}"
-        );
-        self.frame_next = id + 1;
-        assert_eq!(read[0] as usize, self.frames[id].octets.len(), "{context}");
-        assert!(
-            read[0] + 16 <= 1 << self.settings.slot_octets_log2,
-            "{context}"
-        );
-        self.slots.push(id);
-        self.check_slot(number, context);
-    }
-
-    fn check_slot(&self, number: u32, context: &str) {
-        let index = u64::from(number) % (1 << self.settings.ring_slots_log2);
-        let slot = RING_BASE + (index << self.settings.slot_octets_log2);
-        let frame = &self.frames[self.slots[number as usize]].octets;
-        assert_eq!(
-            &self.host.read(slot + 16, frame.len()),
-            frame,
-            "slot {number}: {context}"
-        );
-    }
-
     /// The driver's part: consume entries and slots, change tables, look at registers.
     fn serve(&mut self, random: &mut Random) {
         let done = self.commands.is_empty() && self.beats.is_empty();
@@ -551,42 +303,6 @@ impl Script {
     /// Everything has come, and been checked.
     pub fn finished(&self) -> bool {
         self.counters.len() == COUNTERS.len()
-    }
-
-    /// The last checks of a finished run.
-    pub fn conclude(&self, random: &Random) {
-        let context = format!("{}, {random}", self.label);
-        assert!(self.finished(), "{context}");
-        assert_eq!(
-            self.entries_seen as usize,
-            self.entries.len(),
-            "entries: {context}"
-        );
-        assert_eq!(self.pages_seen, self.frames.len(), "page chains: {context}");
-        assert_eq!(
-            self.payload_written, self.payload_due,
-            "payload octets: {context}"
-        );
-        for (address, octet) in &self.expected {
-            assert_eq!(
-                self.host.memory.get(address),
-                Some(octet),
-                "octet {address:#x}: {context}"
-            );
-        }
-        let counted = COUNTERS.map(|counter| self.counters[&offset_of(counter)] as usize);
-        let slot_octets = 1usize << self.settings.slot_octets_log2;
-        let too_long = self
-            .frames
-            .iter()
-            .filter(|frame| frame.octets.len() + 16 > slot_octets)
-            .count();
-        let full = self.frames.len() - too_long - self.slots.len();
-        assert_eq!(
-            counted,
-            [self.slots.len(), full, too_long, self.entries.len()],
-            "counters: {context}"
-        );
     }
 
     /// What is still to come, for a run that does not end.
