@@ -1,5 +1,5 @@
-//! A random run: its state, its inputs of each cycle, and the part of the driver. What is sent is in
-//! `commands`, the check of what comes in `checks`.
+//! A random run: its state, its inputs of each cycle, and the part of the driver. What is sent is
+//! in `commands`, the check of what comes in `checks`.
 
 mod checks;
 mod commands;
