@@ -200,6 +200,14 @@ impl Host {
             })
             .collect()
     }
+
+    /// The same as little-endian doublewords.
+    pub fn words(&self, address: u64, octets: usize) -> Vec<u32> {
+        self.read(address, octets)
+            .chunks(4)
+            .map(|word| u32::from_le_bytes(word.try_into().expect("whole doublewords")))
+            .collect()
+    }
 }
 
 /// Random octets.

@@ -1,4 +1,5 @@
-//! Draws regions, records, replays and table operations of the random world.
+//! Draws regions, records, replays and table operations of the random world: four connections with
+//! three queues each, eight regions, eight spans.
 use super::bench::{Bench, Operation};
 use super::model::Record;
 use super::world::*;
@@ -7,7 +8,10 @@ use crate::testkit::Random;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::*;
 
-/// Regions of the random world, as the driver last wrote them.
+/// From one span number in use to the next: all bits of a number are met.
+const SPAN_STEP: u64 = 73;
+
+/// A region of the random world; its last octets may lie at the top of all offsets.
 fn random_region(random: &mut Random, number: u32) -> Region {
     let near_top = random.chance(1, 8);
     Region {
@@ -103,7 +107,7 @@ pub fn perhaps_early(random: &mut Random, record: &mut Record, ends: &mut [u32; 
     }
     let span = record.connection + 4 * random.below(2);
     record.kind = FPDU_EARLY;
-    record.span = span * 73;
+    record.span = span * SPAN_STEP;
     record.unproven = random.chance(1, 8);
     record.marker_seen = random.chance(1, 2);
     if random.chance(3, 4) {
@@ -121,7 +125,7 @@ pub fn perhaps_early(random: &mut Random, record: &mut Record, ends: &mut [u32; 
 pub fn random_replay(random: &mut Random, kept: &[u64]) -> Replay {
     let mut span = random.below(8);
     if !kept.is_empty() && random.chance(7, 8) {
-        span = kept[random.below(kept.len() as u64) as usize] / 73;
+        span = kept[random.below(kept.len() as u64) as usize] / SPAN_STEP;
     }
     let kind = match random.below(16) {
         0 => REPLAY_FAULT,
@@ -131,7 +135,7 @@ pub fn random_replay(random: &mut Random, kept: &[u64]) -> Replay {
     Replay {
         kind: kind.into(),
         connection: (span % 4).into(),
-        span: (span * 73).into(),
+        span: (span * SPAN_STEP).into(),
         sequence: random.wide(),
     }
 }
@@ -181,6 +185,7 @@ pub fn random_operation(bench: &mut Bench, regions: &mut [Region], msns: &mut [u
     }
 }
 
+/// A bench with all of it set up; the regions, and the MSN expected of each queue.
 pub fn random_world() -> (Bench, Vec<Region>, Vec<u32>) {
     let mut bench = Bench::new();
     let mut regions = vec![];

@@ -1,17 +1,24 @@
-//! Rate and latency of the room, and who waits for whom.
+//! Rate and latency of the room in cycles, and who waits for whom: records for their verdicts and for
+//! room behind them, table operations for neither.
 use super::bench::Bench;
 use super::world::*;
 use crate::messages::*;
+use rnic_abi::errors::StreamError;
 use rnic_abi::tables::*;
+
+/// Adds `count` records that write to the sink; nothing is taken yet.
+fn offer_writes(bench: &mut Bench, count: usize) {
+    bench
+        .records
+        .extend(std::iter::repeat_with(sink_write).take(count));
+}
 
 #[test]
 fn a_command_follows_a_late_verdict_by_three_cycles() {
     let mut bench = Bench::world();
     bench.judge_of_8 = 0;
     for wait in [12, 13, 40] {
-        bench
-            .records
-            .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
+        offer_writes(&mut bench, 1);
         for _ in 0..wait {
             bench.step();
         }
@@ -33,11 +40,7 @@ fn table_operations_go_on_while_a_record_waits_for_its_verdict_and_it_sees_them(
     for wait in 0..24 {
         let mut bench = Bench::world();
         bench.judge_of_8 = 0;
-        for _ in 0..3 {
-            bench
-                .records
-                .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
-        }
+        offer_writes(&mut bench, 3);
         for _ in 0..wait {
             bench.step();
         }
@@ -49,7 +52,7 @@ fn table_operations_go_on_while_a_record_waits_for_its_verdict_and_it_sees_them(
         assert!(bench.outcomes.is_empty());
         bench.judge_of_8 = 8;
         bench.drain();
-        let unknown = rnic_abi::errors::StreamError::DdpStag as u64;
+        let unknown = StreamError::DdpStag as u64;
         let errors: Vec<u64> = bench.outcomes.iter().map(|outcome| outcome.error).collect();
         assert_eq!(errors, [unknown, 0, 0], "one error, then silence");
     }
@@ -61,7 +64,7 @@ fn a_full_fifo_of_records_has_its_verdicts_beside_it_and_none_is_lost() {
         let mut bench = Bench::world();
         bench.take_of_8 = 0;
         for index in 0..30 {
-            let mut record = tagged(0, true, SINK.stag, SINK.base, 8);
+            let mut record = sink_write();
             record.crc_good = index != bad;
             if index % 7 == 6 {
                 record.kind = FPDU_HOST;
@@ -81,7 +84,7 @@ fn a_full_fifo_of_records_has_its_verdicts_beside_it_and_none_is_lost() {
         bench.take_of_8 = 8;
         bench.drain();
         for (index, outcome) in bench.outcomes.iter().enumerate() {
-            let refused = outcome.error == rnic_abi::errors::StreamError::MpaCrc as u64;
+            let refused = outcome.error == StreamError::MpaCrc as u64;
             assert_eq!(refused, index == bad, "record {index}");
         }
     }
@@ -90,9 +93,7 @@ fn a_full_fifo_of_records_has_its_verdicts_beside_it_and_none_is_lost() {
 #[test]
 fn one_record_takes_six_cycles_and_eleven_to_its_command() {
     let mut bench = Bench::world();
-    bench
-        .records
-        .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
+    offer_writes(&mut bench, 1);
     bench.step();
     let taken = bench.cycle;
     while !bench.uut.command_valid.val() {
@@ -105,11 +106,7 @@ fn one_record_takes_six_cycles_and_eleven_to_its_command() {
     );
     bench.drain();
     let start = bench.cycle;
-    for _ in 0..100 {
-        bench
-            .records
-            .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
-    }
+    offer_writes(&mut bench, 100);
     while bench.outcomes.len() < 101 {
         bench.step();
     }
@@ -121,11 +118,7 @@ fn one_record_takes_six_cycles_and_eleven_to_its_command() {
 fn table_operations_go_on_while_no_command_is_taken() {
     let mut bench = Bench::world();
     bench.take_of_8 = 0;
-    for _ in 0..12 {
-        bench
-            .records
-            .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
-    }
+    offer_writes(&mut bench, 12);
     for _ in 0..100 {
         bench.step();
     }
@@ -141,20 +134,13 @@ fn table_operations_go_on_while_no_command_is_taken() {
     assert!(bench.operations.is_empty(), "the write is not done");
     bench.take_of_8 = 8;
     bench.drain();
-    assert_eq!(
-        bench.outcomes[2].error,
-        rnic_abi::errors::StreamError::DdpStag as u64
-    );
+    assert_eq!(bench.outcomes[2].error, StreamError::DdpStag as u64);
 }
 
 #[test]
 fn records_go_on_under_a_storm_of_table_operations() {
     let mut bench = Bench::world();
-    for _ in 0..50 {
-        bench
-            .records
-            .push_back(tagged(0, true, SINK.stag, SINK.base, 8));
-    }
+    offer_writes(&mut bench, 50);
     for _ in 0..1000 {
         bench.write(QUEUE_TAIL, 0, &[0]);
     }

@@ -145,6 +145,11 @@ pub fn tagged(opcode: u8, last: bool, stag: u32, to: u64, payload: u64) -> Recor
     record([0x81 | u8::from(last) << 6, 0x40 | opcode], &rest, payload)
 }
 
+/// A whole write of eight octets to the first ones of the sink.
+pub fn sink_write() -> Record {
+    tagged(0, true, SINK.stag, SINK.base, 8)
+}
+
 /// An untagged segment of version 1; `stag` is the Invalidate STag.
 pub fn untagged(opcode: u8, last: bool, stag: u32, place: [u32; 3], payload: u64) -> Record {
     let mut rest = stag.to_be_bytes().to_vec();

@@ -5,6 +5,7 @@ use crate::testkit::Random;
 use rnic_abi::{cqe, host_ring, registers as map};
 
 impl Script {
+    /// A register answered with `value`.
     pub(super) fn answered(&mut self, offset: u32, value: u32, context: &str) {
         match offset {
             map::CQ_PRODUCER => assert!(value <= self.entries_seen, "{context}"),
@@ -35,6 +36,7 @@ impl Script {
         }
     }
 
+    /// A TLP wrote `octets` octets: payload, an entry of the queue, or a slot of the ring.
     pub(super) fn written(&mut self, address: u64, octets: usize, context: &str) {
         let entries = 1u32 << self.settings.cq_entries_log2;
         let ring_octets = 1u64 << (self.settings.ring_slots_log2 + self.settings.slot_octets_log2);
@@ -83,11 +85,7 @@ impl Script {
         } else {
             0
         };
-        let read = self.host.read(address, octets);
-        let read: Vec<u32> = read
-            .chunks(4)
-            .map(|word| u32::from_le_bytes(word.try_into().expect("4")))
-            .collect();
+        let read = self.host.words(address, octets);
         assert_eq!(read[..7], words, "{context}");
         assert_eq!(read[7], number | phase, "{context}");
         self.entries_seen += 1;
@@ -102,11 +100,7 @@ impl Script {
             number - self.slots_consumed < slots,
             "a slot is overwritten: {context}"
         );
-        let read = self.host.read(address, 16);
-        let read: Vec<u32> = read
-            .chunks(4)
-            .map(|word| u32::from_le_bytes(word.try_into().expect("4")))
-            .collect();
+        let read = self.host.words(address, 16);
         let phase = if number / slots % 2 == 0 {
             host_ring::PHASE
         } else {
@@ -114,8 +108,7 @@ impl Script {
         };
         assert_eq!(read[1..], [0, 0, number | phase], "{context}");
         // Frames before this one that did not come were dropped.
-        let id = self.host.read(slot + 16, 4);
-        let id = u32::from_le_bytes(id.try_into().expect("4")) as usize;
+        let id = self.host.words(slot + 16, 4)[0] as usize;
         assert!(
             id >= self.frame_next && id < self.frames.len(),
             "frame {id}: {context}"
@@ -130,6 +123,7 @@ impl Script {
         self.check_slot(number, context);
     }
 
+    /// Slot `number` holds its frame whole.
     pub(super) fn check_slot(&self, number: u32, context: &str) {
         let index = u64::from(number) % (1 << self.settings.ring_slots_log2);
         let slot = RING_BASE + (index << self.settings.slot_octets_log2);

@@ -30,7 +30,7 @@ pub fn refused_in(bench: &mut Bench, record: &Record, error: StreamError) {
     assert_eq!(command.cqe[1] & 0xffff, layer | error_type << 4 | code << 8);
     assert_eq!(command.cqe[1] >> 16, record.ulpdu_length as u32);
     assert_eq!(command.cqe[2], record.sequence);
-    let mut next = tagged(0, true, SINK.stag, SINK.base, 8);
+    let mut next = sink_write();
     next.connection = record.connection;
     let silence = bench.send(&next);
     let dropped = Command {
