@@ -16,9 +16,9 @@ pub struct RegionConfig {
     pub stag: u32,
     /// Rights, `rnic_abi::tables::RIGHT_*`.
     pub rights: u32,
-    /// Protection Domain; used unless `connection` is given.
+    /// Protection Domain: only its connections may use the STag.
     pub protection_domain: u16,
-    /// The only connection that may use the STag.
+    /// The only connection of that domain that may use the STag; any of them if absent.
     pub connection: Option<Connection>,
     /// Tagged Offset of the first octet.
     pub tagged_offset: u64,

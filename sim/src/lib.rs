@@ -22,4 +22,4 @@ pub mod error;
 pub use crate::core::Core;
 pub use error::SimError;
 pub use host::{attach, SimBar, SimDma};
-pub use simulation::{Simulation, SimulationConfig};
+pub use simulation::{Simulation, SimulationConfig, WriteObserver};

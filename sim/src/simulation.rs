@@ -3,12 +3,13 @@
 use crate::core::{Core, TlpBeat};
 use crate::error::SimError;
 use crate::ethernet::FrameSource;
-use pcie_sim::memory::Access;
+use pcie_sim::memory::{Access, Memory};
 use pcie_sim::{Bdf, Kind, Limits, RootComplex, RootComplexSettings, Tlp, TransferSize};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
 use std::collections::VecDeque;
+use std::fmt::Debug;
 use std::path::PathBuf;
 
 /// Bus address of BAR0.
@@ -61,6 +62,13 @@ struct Assembly {
     payload: Vec<u8>,
 }
 
+/// Looks at host memory whenever the device has written to it.
+pub trait WriteObserver: Debug {
+    /// `octets` octets were written at bus address `address` in cycle `now`; `memory` holds them,
+    /// and nothing of any later packet.
+    fn written(&mut self, now: u64, address: u64, octets: usize, memory: &Memory);
+}
+
 /// Core, root complex, wire, and what was seen.
 #[derive(Debug)]
 pub struct Simulation {
@@ -79,6 +87,7 @@ pub struct Simulation {
     frames_ended: u64,
     assembly: Assembly,
     request: Option<([u32; 4], u32)>,
+    observer: Option<Box<dyn WriteObserver>>,
     segments: VecDeque<SegmentTrace>,
     fpdus: VecDeque<FpduTrace>,
 }
@@ -111,6 +120,7 @@ impl Simulation {
             frames_ended: 0,
             assembly: Assembly::default(),
             request: None,
+            observer: None,
             segments: VecDeque::new(),
             fpdus: VecDeque::new(),
         };
@@ -269,6 +279,11 @@ impl Simulation {
             .is_ok()
     }
 
+    /// Show every memory write of the device to `observer`, in the order of the bus.
+    pub fn observe_writes(&mut self, observer: Box<dyn WriteObserver>) {
+        self.observer = Some(observer);
+    }
+
     fn offer_request(&mut self) {
         if self.request.is_none() && !self.complex.is_idle() {
             self.request = self
@@ -291,9 +306,18 @@ impl Simulation {
         let write = self.assembly.header[0] >> 24 & 0x5f == 0x40;
         let header = &self.assembly.header[..if four { 4 } else { 3 }];
         let payload = std::mem::take(&mut self.assembly.payload);
+        let octets = payload.len();
+        let address = match *header {
+            [_, _, high, low] => u64::from(high) << 32 | u64::from(low),
+            [_, _, low] => u64::from(low),
+            _ => unreachable!("a header has three or four doublewords"),
+        };
         self.complex.upstream_dwords(self.now, header, payload);
         if write {
             self.last_write = self.now;
+            if let Some(observer) = &mut self.observer {
+                observer.written(self.now, address, octets, self.complex.memory());
+            }
         }
     }
 

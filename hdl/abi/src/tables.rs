@@ -123,7 +123,7 @@ pub const RIGHT_READ_SINK: u32 = 1 << 1;
 pub const RIGHT_REMOTE_READ: u32 = 1 << 2;
 /// The STag may be invalidated by a Send with Invalidate.
 pub const RIGHT_REMOTE_INVALIDATE: u32 = 1 << 3;
-/// The STag belongs to one connection instead of to a Protection Domain.
+/// The STag belongs to one connection of its Protection Domain: both are checked (RFC 5041 8.2).
 pub const RIGHT_STREAM_BOUND: u32 = 1 << 4;
 
 /// The slot in `way` of a key whose CRC32C is `hash`: nine of its bits, from bit 9 * `way` on.

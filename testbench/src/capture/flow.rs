@@ -58,6 +58,8 @@ pub struct RegionUse {
     /// Frames before which it must be made valid again, because the flow invalidated it before, or
     /// used its stag_index with another key.
     pub renewals: Vec<usize>,
+    /// Frames that write to it or invalidate it.
+    pub uses: Vec<usize>,
 }
 
 /// An untagged message.

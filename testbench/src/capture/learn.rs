@@ -146,9 +146,13 @@ impl Learned {
             rights: 0,
             initial: before.is_none(),
             renewals: Vec::new(),
+            uses: Vec::new(),
         };
         let region = self.regions.entry(stag).or_insert(empty);
         region.rights |= right;
+        if region.uses.last() != Some(&first_frame) {
+            region.uses.push(first_frame);
+        }
         let replaced = before.is_some_and(|before| before != stag);
         if self.invalidated.remove(&stag) || replaced {
             region.renewals.push(first_frame);

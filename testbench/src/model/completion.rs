@@ -1,4 +1,4 @@
-//! Completion entries, words 0 to 6 as `rnic_abi::cqe` lays them out.
+//! Completion entries, words 0 to 6 as `rnic_abi::cqe` lays them out, and slots of the host ring.
 
 use crate::model::ddp::{word, Head, Tagged, Untagged};
 use crate::model::mpa::Fpdu;
@@ -49,6 +49,16 @@ pub fn read_response(connection: u16, fpdu: &Fpdu, segment: &Tagged) -> [u32; 7]
         0,
         0,
     ]
+}
+
+/// Slot of host frame number `number` in a ring of `2^slots_log2` slots: header, then frame
+/// (`rnic_abi::host_ring`).
+pub fn host_slot(frame: &[u8], number: u32, slots_log2: u32) -> Vec<u8> {
+    let first_pass = (number >> slots_log2) % 2 == 0;
+    let phase = if first_pass { 0x8000_0000 } else { 0 };
+    let header = [frame.len() as u32, 0, 0, phase | number & 0x7fff_ffff];
+    let header = header.into_iter().flat_map(u32::to_le_bytes);
+    header.chain(frame.iter().copied()).collect()
 }
 
 /// The connection stops with `error`; where a header can be trusted and is whole, with that.

@@ -9,6 +9,9 @@ use rnic_abi::limits::QUEUES;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_WRITE};
 use std::collections::VecDeque;
 
+/// Octets before the end of a Read Response that are looked at when its entry is written: the entry
+/// names its end alone.
+pub const TAIL_OCTETS: usize = 64;
 const TAGGED_HEADER_OCTETS: usize = 14;
 const UNTAGGED_HEADER_OCTETS: usize = 18;
 
@@ -180,6 +183,8 @@ pub struct Outcome {
     pub placement: Option<(u64, Vec<u8>)>,
     /// Completion entry that follows them.
     pub completion: Option<[u32; 7]>,
+    /// Bus address and number of the octets that the entry announces.
+    pub announced: Option<(u64, usize)>,
 }
 
 /// DDP state of one connection.
@@ -249,6 +254,19 @@ impl DdpReceiver {
                     ..Outcome::default()
                 }
             })
+    }
+
+    /// What an FPDU beyond a gap would place now: it goes through every check, and changes nothing.
+    pub fn would_place(
+        &self,
+        connection: u16,
+        fpdu: &Fpdu,
+        regions: &Regions,
+    ) -> Result<Option<(u64, Vec<u8>)>, StreamError> {
+        let outcome = self
+            .clone()
+            .receive(connection, fpdu, &mut regions.clone());
+        outcome.error.map_or(Ok(outcome.placement), Err)
     }
 
     fn judge(
@@ -341,6 +359,7 @@ impl DdpReceiver {
             error: None,
             placement,
             completion: Some(entry),
+            announced: Some((buffer.address, end as usize)),
         })
     }
 }
@@ -408,6 +427,10 @@ fn tagged(
     }
     if segment.head.opcode == OPCODE_READ_RESPONSE && segment.head.last {
         outcome.completion = Some(completion::read_response(user.connection, fpdu, segment));
+        outcome.announced = outcome.placement.as_ref().map(|(address, data)| {
+            let tail = data.len().min(TAIL_OCTETS);
+            (address + (data.len() - tail) as u64, tail)
+        });
     }
     Ok(outcome)
 }

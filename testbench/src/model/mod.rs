@@ -16,7 +16,8 @@
 //! | placement | `placement.rs` | memory |
 //! | completion | `completion.rs` | completion entries |
 //!
-//! `starts.rs` is for one error that the hardware may tell of earlier.
+//! `early.rs` says what may lie in memory of FPDUs beyond a gap; `starts.rs` is for one error that
+//! the hardware may report earlier.
 
 pub mod ethernet;
 pub mod ip;
@@ -27,9 +28,11 @@ pub mod ddp;
 pub mod stag;
 pub mod placement;
 pub mod completion;
+mod early;
 mod starts;
 
 use crate::model::ddp::{DdpReceiver, Outcome};
+use crate::model::early::Placement;
 use crate::model::ip::IpVerdict;
 use crate::model::mpa::{Fpdu, MpaReceiver};
 use crate::model::placement::Memory;
@@ -39,8 +42,33 @@ use crate::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_abi::counters::{Counter, ALL, COUNT, FIRST_REFUSAL};
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
 use rnic_abi::limits::{FRAME_PAD_OCTETS, MAX_FRAME_OCTETS, MIN_FRAME_OCTETS, PAGE_OCTETS};
-use rnic_driver::{Connection, ConnectionConfig, ConnectionKey};
+use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, RegionConfig};
 use std::collections::{BTreeMap, HashMap};
+
+/// Whether the device had room for a frame. How much it has depends on the cycle, so the model is
+/// told; all else it decides itself.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// It had, or the model's own bounds say so.
+    Enough,
+    /// No pages: the frame was dropped before anything of it was looked at (`drop_no_page`).
+    NoPage,
+    /// Few pages are left, and they are not for this segment (`drop_tcp_no_room`).
+    Short,
+    /// Few pages are left, and this is RCV.NXT behind the segment: it may have been taken up to the
+    /// end of the FPDU that its connection had begun, and no further (ADR 13).
+    UpTo(u32),
+}
+
+/// A completion entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Words 0 to 6.
+    pub words: [u32; 7],
+    /// The octets that it announces, as they are in memory when it is written: the message, or the
+    /// last octets of a Read Response. `None` if it announces none.
+    pub announced: Option<Vec<u8>>,
+}
 
 /// One offloaded connection.
 #[derive(Debug)]
@@ -51,6 +79,44 @@ struct Stream {
     ddp: DdpReceiver,
     /// Where the FPDU begins that stopped the stream, if one of its markers points elsewhere.
     contradicted: Option<u32>,
+    /// DDP's state when the receivers were last at rest.
+    ddp_at_rest: DdpReceiver,
+    /// What FPDUs beyond a gap may have placed, by the sequence number of their first octet.
+    early: BTreeMap<u32, Placement>,
+}
+
+impl Stream {
+    /// Judge a segment with payload, whose frame takes `pages` pages.
+    fn accept(
+        &mut self,
+        segment: &TcpSegment,
+        pages: u32,
+        room: Room,
+        pool: &mut EarlyPool,
+    ) -> Acceptance {
+        let Room::UpTo(rcv_nxt) = room else {
+            return match room {
+                Room::Short => self.tcp.refuse(segment),
+                _ => self.tcp.accept(segment, pages, pool),
+            };
+        };
+        // Whole, or else up to the end of the FPDU; if neither is what the device did, they differ.
+        let window = self.tcp.window;
+        let to_fpdu_end = self.mpa.missing_octets().map(|octets| octets.min(window));
+        let mut windows = [Some(window), to_fpdu_end].into_iter().flatten();
+        let fitting = windows.find_map(|window| {
+            let (mut tcp, mut taken) = (self.tcp.clone(), pool.clone());
+            tcp.window = window;
+            let acceptance = tcp.accept(segment, pages, &mut taken);
+            (tcp.rcv_nxt == rcv_nxt).then_some((tcp, taken, acceptance))
+        });
+        let Some((tcp, taken, acceptance)) = fitting else {
+            return self.tcp.accept(segment, pages, pool);
+        };
+        (self.tcp, *pool) = (tcp, taken);
+        self.tcp.window = window;
+        acceptance
+    }
 }
 
 /// The software receiver.
@@ -60,10 +126,10 @@ pub struct Model {
     pub memory: Memory,
     /// Registered regions.
     pub regions: Regions,
-    /// Completion entries in order, words 0 to 6.
-    pub completions: Vec<[u32; 7]>,
-    /// Frames for the host's own stack, in order.
-    pub host_frames: Vec<Vec<u8>>,
+    /// Completion entries in order.
+    pub completions: Vec<Entry>,
+    /// Slots of the host receive ring, header and frame, in order.
+    pub host_slots: Vec<Vec<u8>>,
     /// Verdicts on segments with payload, in order.
     pub segments: Vec<SegmentTrace>,
     /// Verdicts on FPDUs, in order of each connection.
@@ -71,37 +137,52 @@ pub struct Model {
     /// What segments beyond a gap may take of packet memory.
     pub early_pool: EarlyPool,
     streams: BTreeMap<u16, Stream>,
+    /// The regions when the receivers were last at rest.
+    regions_at_rest: Regions,
+    /// What FPDUs beyond a gap of closed connections may have left in memory.
+    left_early: Vec<Placement>,
     lookup: HashMap<ConnectionKey, u16>,
     counters: [u32; COUNT],
     host_frame_octets_max: usize,
+    host_slots_log2: u32,
+    /// Frames given to the host, modulo 2^31.
+    host_frame_count: u32,
 }
 
 impl Model {
-    /// A model whose host ring takes frames of up to `host_frame_octets_max` octets.
-    pub fn new(host_frame_octets_max: usize) -> Self {
+    /// A model whose host ring has `2^host_slots_log2` slots and takes frames of up to
+    /// `host_frame_octets_max` octets.
+    pub fn new(host_frame_octets_max: usize, host_slots_log2: u32) -> Self {
         Self {
             memory: Memory::default(),
             regions: Regions::default(),
             completions: Vec::new(),
-            host_frames: Vec::new(),
+            host_slots: Vec::new(),
             segments: Vec::new(),
             fpdus: Vec::new(),
             early_pool: EarlyPool::default(),
             streams: BTreeMap::new(),
+            regions_at_rest: Regions::default(),
+            left_early: Vec::new(),
             lookup: HashMap::new(),
             counters: [0; COUNT],
             host_frame_octets_max,
+            host_slots_log2,
+            host_frame_count: 0,
         }
     }
 
     /// Offload a connection under the id the driver gave it.
     pub fn open_connection(&mut self, connection: Connection, config: &ConnectionConfig) {
+        let ddp = DdpReceiver::new(config.protection_domain, config.version);
         let stream = Stream {
             key: config.key,
             tcp: TcpReceiver::new(config.sequence_start, config.window),
             mpa: MpaReceiver::new(config.sequence_start, config.markers, config.crc),
-            ddp: DdpReceiver::new(config.protection_domain, config.version),
+            ddp_at_rest: ddp.clone(),
+            ddp,
             contradicted: None,
+            early: BTreeMap::new(),
         };
         self.lookup.insert(config.key, connection.0);
         self.streams.insert(connection.0, stream);
@@ -110,8 +191,10 @@ impl Model {
     /// End an offload; what was bound to the connection goes with it.
     pub fn close_connection(&mut self, connection: Connection) {
         self.regions.deregister_bound(connection);
+        self.regions_at_rest.deregister_bound(connection);
         if let Some(mut stream) = self.streams.remove(&connection.0) {
             stream.tcp.early.clear(&mut self.early_pool);
+            self.left_early.extend(stream.early.into_values());
             self.lookup.remove(&stream.key);
         }
     }
@@ -124,6 +207,19 @@ impl Model {
     /// Post a receive buffer; `pool_entry` is where the driver put it in the shared pool.
     pub fn post_receive(&mut self, connection: Connection, qn: u32, buffer: ddp::Buffer) {
         self.stream(connection).ddp.post(qn, buffer);
+        self.read_early(connection.0);
+    }
+
+    /// Register a region, or make it valid again.
+    pub fn register(&mut self, config: &RegionConfig) {
+        self.regions.register(config);
+        self.read_all_early();
+    }
+
+    /// Take a region away: from now on nothing is placed under its STag.
+    pub fn deregister(&mut self, stag: u32) {
+        self.regions.deregister(stag);
+        self.regions_at_rest.deregister(stag);
     }
 
     /// Every counter with its value, in the order of the BAR.
@@ -141,6 +237,12 @@ impl Model {
             .sum()
     }
 
+    /// RCV.NXT of an open connection.
+    pub fn rcv_nxt(&self, connection: Connection) -> Option<u32> {
+        let stream = self.streams.get(&connection.0);
+        stream.map(|stream| stream.tcp.rcv_nxt)
+    }
+
     /// Were octets of the connection accepted beyond a gap that is still there?
     pub fn waits_beyond_gap(&self, connection: Connection) -> bool {
         let stream = self.streams.get(&connection.0);
@@ -149,7 +251,15 @@ impl Model {
 
     /// Receive one frame, without FCS; `error` as the MAC says.
     pub fn receive(&mut self, frame: &[u8], error: bool) {
+        self.receive_with(frame, error, Room::Enough);
+    }
+
+    /// As [`receive`](Self::receive), of a frame for which the device has said that it had no room.
+    pub fn receive_with(&mut self, frame: &[u8], error: bool, room: Room) {
         self.count(Counter::Frames);
+        if room == Room::NoPage {
+            return self.count(Counter::DropNoPage);
+        }
         if error {
             return self.count(Counter::DropMacError);
         }
@@ -167,12 +277,12 @@ impl Model {
             IpVerdict::Host => self.pass_to_host(frame),
             IpVerdict::Tcp(datagram) => match TcpSegment::parse(&datagram) {
                 None => self.count(Counter::DropTcpMalformed),
-                Some(segment) => self.receive_segment(frame, &segment),
+                Some(segment) => self.receive_segment(frame, &segment, room),
             },
         }
     }
 
-    fn receive_segment(&mut self, frame: &[u8], segment: &TcpSegment) {
+    fn receive_segment(&mut self, frame: &[u8], segment: &TcpSegment, room: Room) {
         let key = ConnectionKey {
             remote: segment.source,
             local: segment.destination,
@@ -196,7 +306,7 @@ impl Model {
             return self.count(Counter::TcpPureAck);
         }
         let pages = (frame.len() + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32;
-        let acceptance = stream.tcp.accept(segment, pages, &mut self.early_pool);
+        let acceptance = stream.accept(segment, pages, room, &mut self.early_pool);
         self.trace_segment(connection, segment, &acceptance);
         if let Acceptance::InOrder { octets, .. } = acceptance {
             let stream = self.streams.get_mut(&connection).expect("still open");
@@ -204,6 +314,7 @@ impl Model {
                 self.receive_fpdu(connection, &fpdu);
             }
         }
+        self.read_early(connection);
     }
 
     fn trace_segment(&mut self, connection: u16, segment: &TcpSegment, acceptance: &Acceptance) {
@@ -243,6 +354,10 @@ impl Model {
             return;
         }
         let outcome = stream.ddp.receive(connection, fpdu, &mut self.regions);
+        if outcome.error.is_none() {
+            // From here on memory holds what it places.
+            stream.early.remove(&fpdu.sequence);
+        }
         if !fpdu.marker_good {
             stream.contradicted = Some(fpdu.sequence);
         }
@@ -268,18 +383,23 @@ impl Model {
     fn apply(&mut self, connection: u16, fpdu: &Fpdu, outcome: Outcome) {
         if let Some(error) = outcome.error {
             self.counters[FIRST_REFUSAL + error as usize - 1] += 1;
-            self.complete(completion::error(connection, fpdu, error));
+            self.complete(completion::error(connection, fpdu, error), None);
         }
-        if let Some((address, data)) = outcome.placement {
-            self.memory.write(address, &data);
+        if let Some((address, data)) = &outcome.placement {
+            self.memory.write(*address, data);
         }
-        if let Some(entry) = outcome.completion {
-            self.complete(entry);
+        if let Some(words) = outcome.completion {
+            self.complete(words, outcome.announced);
         }
     }
 
-    fn complete(&mut self, entry: [u32; 7]) {
-        self.completions.push(entry);
+    /// Completion entry `words` goes out, behind the octets at `announced`.
+    fn complete(&mut self, words: [u32; 7], announced: Option<(u64, usize)>) {
+        let announced = announced.and_then(|(address, octets)| self.memory.read(address, octets));
+        self.completions.push(Entry {
+            words,
+            announced: announced.map(<[u8]>::to_vec),
+        });
         self.count(Counter::Completions);
     }
 
@@ -288,7 +408,9 @@ impl Model {
             return self.count(Counter::DropHostFrameTooLong);
         }
         self.count(Counter::HostFrames);
-        self.host_frames.push(frame.to_vec());
+        let slot = completion::host_slot(frame, self.host_frame_count, self.host_slots_log2);
+        self.host_slots.push(slot);
+        self.host_frame_count = self.host_frame_count.wrapping_add(1);
     }
 
     fn count(&mut self, counter: Counter) {

@@ -51,16 +51,42 @@ impl MpaReceiver {
         self.octets.len()
     }
 
+    /// Octets that are missing of the FPDU begun, if its length is known.
+    pub fn missing_octets(&self) -> Option<u32> {
+        if self.octets.is_empty() {
+            return None;
+        }
+        let mut wire_octets = 0;
+        let mut plain = Vec::new();
+        let mut needed = 2;
+        while plain.len() < needed {
+            if self.markers && (self.phase + wire_octets) % MARKER_INTERVAL == 0 {
+                wire_octets += MARKER_OCTETS;
+                continue;
+            }
+            // Beyond the length field only places count.
+            let octet = self.octets.get(wire_octets).copied();
+            plain.push(if plain.len() < 2 { octet? } else { 0 });
+            wire_octets += 1;
+            if plain.len() == 2 {
+                let ulpdu_length = u16::from_be_bytes([plain[0], plain[1]]);
+                needed = fpdu_octets(ulpdu_length);
+            }
+        }
+        Some((wire_octets - self.octets.len()) as u32)
+    }
+
     /// Take the next octets of the stream; the FPDUs that became whole.
     pub fn push(&mut self, octets: &[u8]) -> Vec<Fpdu> {
         self.octets.extend_from_slice(octets);
         let mut fpdus = Vec::new();
         let mut used = 0;
-        while let Some(walk) = self.walk(used) {
-            fpdus.push(self.finish(used, &walk));
-            used += walk.wire_octets;
-            self.sequence = self.sequence.wrapping_add(walk.wire_octets as u32);
-            self.phase = (self.phase + walk.wire_octets) % MARKER_INTERVAL;
+        while let Some((fpdu, wire_octets, _)) = self.first_of(self.sequence, &self.octets[used..])
+        {
+            fpdus.push(fpdu);
+            used += wire_octets;
+            self.sequence = self.sequence.wrapping_add(wire_octets as u32);
+            self.phase = (self.phase + wire_octets) % MARKER_INTERVAL;
         }
         self.octets.drain(..used);
         fpdus
@@ -82,14 +108,35 @@ impl MpaReceiver {
         self.markers && self.sequence == sequence && !walk.markers_agree()
     }
 
-    /// Walk the FPDU that starts at `octets[start]`; `None` while it is not whole.
-    fn walk(&self, start: usize) -> Option<Walk> {
-        let stream = &self.octets[start..];
+    /// The FPDU that begins with `octets[0]`, which is octet `sequence` of the stream and lies
+    /// beyond what is in order, with its octets on the wire; `None` if it is not whole or not good.
+    /// With `proven` its start must show: it holds a marker (MPA-044); each marker points to it.
+    pub fn beyond(&self, sequence: u32, octets: &[u8], proven: bool) -> Option<(Fpdu, usize)> {
+        if !self.markers {
+            return None;
+        }
+        let (fpdu, wire_octets, markers) = self.first_of(sequence, octets)?;
+        let good = fpdu.crc_good && fpdu.marker_good && (markers > 0 || !proven);
+        good.then_some((fpdu, wire_octets))
+    }
+
+    /// The FPDU that begins with `octets[0]`, octet `sequence` of the stream, if it is whole; its
+    /// octets on the wire, and its markers.
+    fn first_of(&self, sequence: u32, octets: &[u8]) -> Option<(Fpdu, usize, usize)> {
+        let ahead = sequence.wrapping_sub(self.sequence) as usize;
+        let walk = self.walk(octets, (self.phase + ahead) % MARKER_INTERVAL)?;
+        let fpdu = self.finish(sequence, octets, &walk);
+        Some((fpdu, walk.wire_octets, walk.markers.len()))
+    }
+
+    /// Walk the FPDU that begins with `stream[0]`, `phase` octets behind a marker's place; `None`
+    /// while it is not whole.
+    fn walk(&self, stream: &[u8], phase: usize) -> Option<Walk> {
         let mut walk = Walk::default();
         let mut needed = usize::MAX;
         while walk.plain.len() < needed {
             let at = walk.wire_octets;
-            if self.markers && (self.phase + at) % MARKER_INTERVAL == 0 {
+            if self.markers && (phase + at) % MARKER_INTERVAL == 0 {
                 let marker = stream.get(at..at + MARKER_OCTETS)?;
                 walk.markers
                     .push((at, u16::from_be_bytes([marker[2], marker[3]])));
@@ -100,14 +147,14 @@ impl MpaReceiver {
             walk.wire_octets += 1;
             if walk.plain.len() == 2 {
                 let ulpdu_length = u16::from_be_bytes([walk.plain[0], walk.plain[1]]);
-                needed = (2 + usize::from(ulpdu_length)).next_multiple_of(4) + 4;
+                needed = fpdu_octets(ulpdu_length);
             }
         }
         Some(walk)
     }
 
-    fn finish(&self, start: usize, walk: &Walk) -> Fpdu {
-        let wire = &self.octets[start..start + walk.wire_octets];
+    fn finish(&self, sequence: u32, octets: &[u8], walk: &Walk) -> Fpdu {
+        let wire = &octets[..walk.wire_octets];
         let ulpdu_length = usize::from(u16::from_be_bytes([walk.plain[0], walk.plain[1]]));
         // The CRC is the last four octets and covers all before it, leading marker included
         // (MPA-021, MPA-022); no marker can stand inside it, as everything is a multiple of four
@@ -115,13 +162,18 @@ impl MpaReceiver {
         let (covered, crc) = wire.split_at(wire.len() - 4);
         let crc_good = !self.crc || crc32c::crc32c(covered).to_le_bytes() == crc;
         Fpdu {
-            sequence: self.sequence,
-            sequence_end: self.sequence.wrapping_add(walk.wire_octets as u32),
+            sequence,
+            sequence_end: sequence.wrapping_add(walk.wire_octets as u32),
             ulpdu: walk.plain[2..2 + ulpdu_length].to_vec(),
             crc_good,
             marker_good: walk.markers_agree(),
         }
     }
+}
+
+/// Octets of an FPDU without its markers: length, ULPDU, pad, CRC (MPA-001).
+fn fpdu_octets(ulpdu_length: u16) -> usize {
+    (2 + usize::from(ulpdu_length)).next_multiple_of(4) + 4
 }
 
 /// An FPDU taken apart.

@@ -15,6 +15,17 @@ struct Run {
     octets: Vec<u8>,
     /// Pages of packet memory that its segments were charged.
     pages: u32,
+    /// Its spans in order; the first one begins with the run.
+    spans: Vec<Span>,
+}
+
+/// Where a segment followed no octet received before, so that an FPDU may begin there (MPA-044).
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Span {
+    /// Position of its first octet.
+    start: u64,
+    /// Position up to which its FPDUs were found good, one after the other.
+    read_to: u64,
 }
 
 impl Run {
@@ -113,8 +124,30 @@ impl EarlyRuns {
         let merged = merge(0, octets, touched);
         pool.pages -= merged.pages;
         let advance = merged.octets.len() as u64;
-        self.runs.iter_mut().for_each(|run| run.left -= advance);
+        for run in &mut self.runs {
+            run.left -= advance;
+            for span in &mut run.spans {
+                span.start -= advance;
+                span.read_to -= advance;
+            }
+        }
         merged.octets
+    }
+
+    /// Show `read` each span: the position from which it was not read yet, its octets from there on
+    /// and whether that is where the span begins. `read` answers how many octets of them it has
+    /// read; they are not shown again.
+    pub fn read_spans(&mut self, mut read: impl FnMut(u64, &[u8], bool) -> usize) {
+        for run in &mut self.runs {
+            let right = run.left + run.octets.len() as u64;
+            let ends = run.spans.iter().skip(1).map(|span| span.start);
+            let ends: Vec<u64> = ends.chain([right]).collect();
+            for (span, end) in run.spans.iter_mut().zip(ends) {
+                let inside = (span.read_to - run.left) as usize..(end - run.left) as usize;
+                let octets = &run.octets[inside];
+                span.read_to += read(span.read_to, octets, span.read_to == span.start) as u64;
+            }
+        }
     }
 
     /// Nothing is kept any more.
@@ -135,9 +168,19 @@ fn merge(left: u64, octets: &[u8], touched: Vec<Run>) -> Run {
     for run in &touched {
         merged[(run.left - start) as usize..][..run.octets.len()].copy_from_slice(&run.octets);
     }
+    // New octets behind a run belong to its last span; those that follow none open one.
+    let opens = touched.iter().all(|run| run.left > left);
+    let opened = opens.then_some(Span {
+        start: left,
+        read_to: left,
+    });
+    let known = touched.iter().flat_map(|run| run.spans.iter().cloned());
+    let mut spans: Vec<Span> = known.chain(opened).collect();
+    spans.sort_by_key(|span| span.start);
     Run {
         left: start,
         octets: merged,
         pages: touched.iter().map(|run| run.pages).sum(),
+        spans,
     }
 }

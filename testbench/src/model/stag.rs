@@ -21,11 +21,12 @@ struct Region {
 }
 
 impl Region {
+    /// Both associations are asked for (RFC 5041 section 8.2): the Protection Domain always, the
+    /// stream if the region is bound to one.
     fn belongs_to(&self, user: User) -> bool {
-        match self.config.connection {
-            Some(connection) => connection.0 == user.connection,
-            None => self.config.protection_domain == user.protection_domain,
-        }
+        let bound_to = self.config.connection;
+        self.config.protection_domain == user.protection_domain
+            && bound_to.is_none_or(|connection| connection.0 == user.connection)
     }
 }
 

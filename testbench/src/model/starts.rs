@@ -9,7 +9,7 @@
 
 use super::completion;
 use super::mpa::Fpdu;
-use super::{Model, FIRST_REFUSAL};
+use super::{Entry, Model, FIRST_REFUSAL};
 use rnic_abi::cqe::KIND_ERROR;
 use rnic_abi::errors::StreamError;
 use rnic_driver::Connection;
@@ -45,8 +45,9 @@ impl Model {
             .iter_mut()
             .find(|trace| (trace.connection, trace.sequence) == (connection, instead.sequence));
         let mut entries = self.completions.iter_mut();
-        let is_error = |entry: &&mut [u32; 7]| {
-            entry[0] & 0xf == KIND_ERROR && entry[0] >> 16 == u32::from(connection)
+        let is_error = |entry: &&mut Entry| {
+            let first = entry.words[0];
+            first & 0xf == KIND_ERROR && first >> 16 == u32::from(connection)
         };
         let (Some(trace), Some(entry)) = (told, entries.find(is_error)) else {
             return;
@@ -55,6 +56,6 @@ impl Model {
         self.counters[FIRST_REFUSAL + StreamError::MpaMarker as usize - 1] += 1;
         trace.error = StreamError::MpaMarker as u8;
         trace.ulpdu_length = 0;
-        *entry = completion::error(connection, instead, StreamError::MpaMarker);
+        entry.words = completion::error(connection, instead, StreamError::MpaMarker);
     }
 }

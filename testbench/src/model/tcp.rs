@@ -134,6 +134,16 @@ impl TcpReceiver {
         self.seg_wnd = segment.window;
     }
 
+    /// Judge a segment with payload for which there are no pages.
+    pub fn refuse(&mut self, segment: &TcpSegment) -> Acceptance {
+        self.acknowledge(segment);
+        let first = segment.sequence.wrapping_sub(self.rcv_nxt) as i32;
+        match i64::from(first) >= i64::from(self.window) {
+            true => Acceptance::OutsideWindow,
+            false => Acceptance::NoRoom,
+        }
+    }
+
     /// Judge a segment with payload, whose frame takes `pages` pages of packet memory, and advance
     /// over what is accepted in order.
     pub fn accept(&mut self, segment: &TcpSegment, pages: u32, pool: &mut EarlyPool) -> Acceptance {

@@ -1,127 +1,215 @@
-//! RTL against model: every difference counts, the first ones are told.
+//! RTL against model: every difference counts, the first ones are described.
+//!
+//! | what | when | left out |
+//! |---|---|---|
+//! | verdicts on segments, slots of the host ring | at rest, in one order | nothing |
+//! | FPDUs, completion entries | at rest, in the order of each connection: the hardware serves connections independently of each other | whether an FPDU was placed before its turn, which depends on the cycle |
+//! | what an entry announces | in memory when the entry is written | Read Responses: but for their last octets, the entry names their end alone |
+//! | every mapped octet | at rest, and when all connections are closed | octets where an FPDU beyond a gap that passes every check may have been placed: there the model's octet or the FPDU's |
+//! | counters | at the end | nothing |
 
-use crate::play::tally::{FlowTally, Tally};
+use crate::play::difference::{octets, Difference, What};
+use crate::play::dut::{Dut, Entry};
+use crate::play::tally::Tally;
+use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::ops::RangeInclusive;
 
-/// Differences told in words; the rest are only counted.
-const TOLD_MAX: usize = 20;
+/// Differences described; the rest are only counted.
+const DESCRIBED_MAX: usize = 20;
+
+/// Memory that the receivers may write, and what it is for.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// Bus address of its first octet.
+    pub address: u64,
+    /// Octets.
+    pub octets: usize,
+    /// Flow whose region or buffer it is.
+    pub flow: usize,
+    /// Region or buffer.
+    pub what: What,
+}
 
 /// Differences found so far.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// How many.
     pub mismatches: u64,
-    /// The first ones, in words.
-    pub told: Vec<String>,
+    /// The first ones.
+    pub differences: Vec<Difference>,
+    /// Frames, counted from 1, that were played since the receivers were last compared.
+    frames: Option<RangeInclusive<usize>>,
     segments_seen: usize,
     flows_seen: Vec<(usize, usize)>,
+    /// Pieces of memory known to differ.
+    differing: BTreeSet<u64>,
 }
 
 impl Comparison {
-    /// Compare what both have shown since the last call. Segments and host frames are in one order;
-    /// FPDUs and completions in the order of each connection, because the hardware serves
-    /// connections independently of each other.
+    /// Differences found from now on are of these frames, counted from 1.
+    pub fn at(&mut self, frames: Option<RangeInclusive<usize>>) {
+        self.frames = frames;
+    }
+
+    /// Compare what both have shown since the last call.
     pub fn compare(&mut self, rtl: &mut Tally, model: &mut Tally) {
         let from = self.segments_seen;
-        self.sequence("segment", &rtl.segments[from..], &model.segments[from..]);
+        let (left, right) = (&rtl.segments[from..], &model.segments[from..]);
+        self.sequence(None, What::Segment, from, left, right, PartialEq::eq);
         self.segments_seen = rtl.segments.len().min(model.segments.len());
-        self.sequence("host frame", &rtl.host_frames, &model.host_frames);
-        rtl.host_frames.clear();
-        model.host_frames.clear();
+        let (left, right) = (&rtl.host_slots, &model.host_slots);
+        let from = (rtl.host_frame_count as usize).saturating_sub(left.len());
+        self.sequence(None, What::HostSlot, from, left, right, PartialEq::eq);
+        rtl.host_slots.clear();
+        model.host_slots.clear();
         self.flows_seen.resize(rtl.flows.len(), (0, 0));
         for flow in 0..rtl.flows.len() {
-            let (fpdus, completions) = self.flows_seen[flow];
+            let (fpdus, entries) = self.flows_seen[flow];
             let (left, right) = (&rtl.flows[flow], &model.flows[flow]);
-            let what = format!("flow {flow}: FPDU");
-            self.sequence(
-                &what,
-                &left.fpdu_traces[fpdus..],
-                &right.fpdu_traces[fpdus..],
-            );
-            let what = format!("flow {flow}: completion");
-            let (mine, other) = (&left.completions, &right.completions);
-            self.sequence(&what, &mine[completions..], &other[completions..]);
+            let traces = (&left.fpdu_traces[fpdus..], &right.fpdu_traces[fpdus..]);
+            let at = Some(flow);
+            self.sequence(at, What::Fpdu, fpdus, traces.0, traces.1, PartialEq::eq);
+            let (mine, other) = (&left.entries[entries..], &right.entries[entries..]);
+            self.sequence(at, What::Completion, entries, mine, other, same_entry);
             self.flows_seen[flow] = (
                 left.fpdu_traces.len().min(right.fpdu_traces.len()),
-                mine.len().min(other.len()),
+                left.entries.len().min(right.entries.len()),
             );
         }
     }
 
-    /// Compare memory and counters at the end.
+    /// Compare every octet of `pieces`. A piece that differs is described once.
+    pub fn compare_memory(&mut self, pieces: &[Piece], rtl: &dyn Dut, model: &dyn Dut) {
+        for piece in pieces {
+            let Piece { address, flow, .. } = *piece;
+            let found = rtl.read(address, piece.octets);
+            let expected = model.read(address, piece.octets);
+            if found == expected || self.differing.contains(&address) {
+                continue;
+            }
+            let allowed = allowed(piece, &model.may_hold());
+            let is_wrong = |at: &usize| {
+                let may_be = allowed.iter().any(|&(known, octet)| {
+                    known == *at && octet == found[*at]
+                });
+                found[*at] != expected[*at] && !may_be
+            };
+            let Some(first) = (0..piece.octets).find(is_wrong) else {
+                continue;
+            };
+            self.differing.insert(address);
+            let count = (first..piece.octets).filter(|at| is_wrong(at)).count();
+            let what = piece.what.clone();
+            self.report(Some(flow), what, Some(first as u64), |difference| {
+                difference.expected = octets(&expected[first..]);
+                difference.found = format!("{}, {count} octets differ", octets(&found[first..]));
+            });
+        }
+    }
+
+    /// Compare counters and messages at the end.
     pub fn compare_results(&mut self, rtl: &Tally, model: &Tally) {
         for (flow, (left, right)) in rtl.flows.iter().zip(&model.flows).enumerate() {
-            self.compare_memory(flow, left, right);
+            let (left, right) = (&left.receives, &right.receives);
+            self.sequence(Some(flow), What::Message, 0, left, right, PartialEq::eq);
         }
         for ((counter, left), (_, right)) in rtl.counters.iter().zip(&model.counters) {
             if left != right {
-                let name = counter.name();
-                self.tell(format!("counter {name}: RTL {left}, model {right}"));
+                let what = What::Counter(counter.name());
+                self.report(None, what, None, |difference| {
+                    difference.expected = right.to_string();
+                    difference.found = left.to_string();
+                });
             }
         }
-    }
-
-    fn compare_memory(&mut self, flow: usize, left: &FlowTally, right: &FlowTally) {
-        let what = format!("flow {flow}: region");
-        for (position, (mine, other)) in left.memory.iter().zip(&right.memory).enumerate() {
-            if !agree(mine, other, right.unfinished) {
-                let (left, right) = (&left.regions[position], &right.regions[position]);
-                let (left, right) = (short(left), short(right));
-                self.tell(format!("{what} +{position}: RTL {left}, model {right}"));
-            }
-        }
-        self.sequence(
-            &format!("flow {flow}: message"),
-            &left.receives,
-            &right.receives,
-        );
     }
 
     /// Faults of either receiver count as differences.
     pub fn add_violations<'a>(&mut self, violations: impl Iterator<Item = &'a String>) {
-        violations.for_each(|violation| self.tell(violation.clone()));
+        for violation in violations {
+            self.report(None, What::Fault, None, |difference| {
+                difference.found.clone_from(violation);
+            });
+        }
     }
 
-    fn sequence<T: PartialEq + Debug>(&mut self, what: &str, rtl: &[T], model: &[T]) {
-        for (position, (left, right)) in rtl.iter().zip(model).enumerate() {
-            if left != right {
-                let (left, right) = (short(left), short(right));
-                self.tell(format!("{what} +{position}: RTL {left}, model {right}"));
+    fn sequence<T: Debug>(
+        &mut self,
+        flow: Option<usize>,
+        what: What,
+        from: usize,
+        rtl: &[T],
+        model: &[T],
+        same: impl Fn(&T, &T) -> bool,
+    ) {
+        for position in 0..rtl.len().max(model.len()) {
+            let (found, expected) = (rtl.get(position), model.get(position));
+            if let (Some(found), Some(expected)) = (found, expected) {
+                if same(found, expected) {
+                    continue;
+                }
             }
-        }
-        if rtl.len() != model.len() {
-            let (left, right) = (rtl.len(), model.len());
-            let next = if left > right {
-                rtl.get(right)
-            } else {
-                model.get(left)
-            };
-            let next = next.map_or(String::new(), short);
-            self.tell(format!(
-                "{what}: RTL has {left}, model {right}; first one more: {next}"
-            ));
+            let place = Some((from + position) as u64);
+            self.report(flow, what.clone(), place, |difference| {
+                difference.expected = short(expected);
+                difference.found = short(found);
+            });
         }
     }
 
-    fn tell(&mut self, difference: String) {
+    fn report(
+        &mut self,
+        flow: Option<usize>,
+        what: What,
+        place: Option<u64>,
+        describe: impl FnOnce(&mut Difference),
+    ) {
         self.mismatches += 1;
-        if self.told.len() < TOLD_MAX {
-            self.told.push(difference);
+        if self.differences.len() == DESCRIBED_MAX {
+            return;
         }
+        let mut difference = Difference {
+            frames: self.frames.clone().map(|frames| [*frames.start(), *frames.end()]),
+            flow,
+            what,
+            place,
+            expected: String::new(),
+            found: String::new(),
+        };
+        describe(&mut difference);
+        self.differences.push(difference);
     }
 }
 
-/// Does memory hold the same? Of an unfinished flow the hardware may have placed FPDUs that the
-/// model has not come to: there an octet may be any where the model has placed nothing, or zero.
-/// Whatever was placed in order must be there, and nothing outside the region is in question.
-fn agree(rtl: &[u8], model: &[u8], unfinished: bool) -> bool {
-    let octets = rtl.iter().zip(model);
-    let differs = |(mine, other): (&u8, &u8)| mine != other && !(unfinished && *other == 0);
-    rtl.len() == model.len() && !octets.into_iter().any(differs)
+/// Octets of `piece` that memory may hold beside the model's: offset and octet.
+fn allowed(piece: &Piece, may_hold: &[(u64, Vec<u8>)]) -> Vec<(usize, u8)> {
+    let end = piece.address + piece.octets as u64;
+    let mut allowed = Vec::new();
+    for (address, data) in may_hold {
+        let octets = data.iter().zip(*address..);
+        let inside = octets.filter(|(_, at)| (piece.address..end).contains(at));
+        allowed.extend(inside.map(|(&octet, at)| ((at - piece.address) as usize, octet)));
+    }
+    allowed
 }
 
-fn short(value: &impl Debug) -> String {
-    let mut text = format!("{value:?}");
+/// Do an entry of the hardware and one of the model say the same? The model knows how much of a
+/// Read Response its last FPDU brought, the hardware's side looks at as much or more.
+fn same_entry(found: &Entry, expected: &Entry) -> bool {
+    let announced = match (&found.announced, &expected.announced) {
+        (_, None) => true,
+        (Some(found), Some(expected)) => found.ends_with(expected),
+        (None, Some(_)) => false,
+    };
+    found.words == expected.words && announced
+}
+
+fn short<T: Debug>(value: Option<&T>) -> String {
+    let Some(value) = value else {
+        return "none".into();
+    };
+    let mut text = format!("{value:x?}");
     if text.len() > 300 {
         text.truncate(300);
         text.push_str(" ...");
@@ -131,16 +219,33 @@ fn short(value: &impl Debug) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::agree;
+    use super::*;
+
+    fn piece() -> Piece {
+        Piece {
+            address: 0x1000,
+            octets: 4,
+            flow: 0,
+            what: What::Region { stag: 7 },
+        }
+    }
 
     #[test]
-    fn only_what_an_unfinished_flow_has_not_come_to_may_differ() {
-        assert!(agree(&[1, 2, 0], &[1, 2, 0], false));
-        assert!(!agree(&[1, 2, 3], &[1, 2, 0], false));
-        assert!(agree(&[1, 2, 3], &[1, 2, 0], true));
-        // What the model placed in order must be there.
-        assert!(!agree(&[1, 0, 3], &[1, 2, 0], true));
-        assert!(!agree(&[1, 9, 0], &[1, 2, 0], true));
-        assert!(!agree(&[1, 2], &[1, 2, 0], true));
+    fn only_octets_of_an_fpdu_beyond_a_gap_may_differ() {
+        let may_hold = [(0xfff, vec![1, 2, 3]), (0x1003, vec![4, 5])];
+        assert_eq!(allowed(&piece(), &may_hold), [(0, 2), (1, 3), (3, 4)]);
+    }
+
+    #[test]
+    fn an_entry_differs_by_a_word_or_by_an_octet_that_is_not_there_yet() {
+        let entry = |word, announced: Option<&[u8]>| Entry {
+            words: [word; 7],
+            announced: announced.map(<[u8]>::to_vec),
+        };
+        assert!(same_entry(&entry(1, Some(&[1, 2])), &entry(1, Some(&[1, 2]))));
+        assert!(same_entry(&entry(1, Some(&[9, 1, 2])), &entry(1, Some(&[1, 2]))));
+        assert!(!same_entry(&entry(1, Some(&[1, 0])), &entry(1, Some(&[1, 2]))));
+        assert!(!same_entry(&entry(1, None), &entry(1, Some(&[1, 2]))));
+        assert!(!same_entry(&entry(2, None), &entry(1, None)));
     }
 }

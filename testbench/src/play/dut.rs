@@ -1,6 +1,7 @@
 //! What can receive frames.
 
 use crate::capture::CaptureError;
+use crate::model::Room;
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
@@ -80,14 +81,27 @@ pub trait Dut {
     fn renew(&mut self, config: &RegionConfig) -> Result<(), DriverError>;
     /// Take a region away.
     fn deregister(&mut self, stag: u32) -> Result<(), DriverError>;
-    /// Receive a frame.
-    fn push(&mut self, frame: &[u8]);
+    /// Receive a frame. `room` is what another receiver has said of it, or [`Room::Enough`]; the
+    /// answer is what this one says. Only hardware can be short of room, and it says so only if
+    /// few pages are left.
+    fn push(&mut self, frame: &[u8], room: Room) -> Room;
     /// Finish everything that has come in.
     fn settle(&mut self);
     /// What was seen since the last call.
     fn observe(&mut self) -> Observation;
     /// Memory as the receiver left it.
     fn read(&self, address: u64, octets: usize) -> Vec<u8>;
+    /// Octets that memory may hold beside what this receiver has left there, as another one may have
+    /// placed FPDUs beyond a gap: bus addresses and octets.
+    fn may_hold(&self) -> Vec<(u64, Vec<u8>)> {
+        Vec::new()
+    }
+    /// RCV.NXT of a connection.
+    fn rcv_nxt(&mut self, connection: Connection) -> Result<u32, DriverError>;
+    /// With no connection open and nothing on its way: what is held all the same, in words.
+    fn leaks(&mut self) -> Vec<String> {
+        Vec::new()
+    }
     /// Every counter.
     fn counters(&mut self) -> Vec<(Counter, u32)>;
     /// Faults seen beside the receiver: malformed TLPs, writes outside mapped memory.
@@ -120,13 +134,32 @@ pub struct Buffer {
     pub octets: u32,
 }
 
+/// A completion entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Words 0 to 6; the last one numbers all connections' entries and is looked at by itself.
+    pub words: [u32; 7],
+    /// The octets that it announces, as they were in memory when it was written: the message, or the
+    /// last ones of a Read Response; `None` for an entry that announces none.
+    pub announced: Option<Vec<u8>>,
+}
+
+impl Entry {
+    /// The connection it is of.
+    pub fn connection(&self) -> u16 {
+        (self.words[0] >> 16) as u16
+    }
+}
+
 /// What a receiver has shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
-    /// Completions, in order.
+    /// Completion entries in order, as they were written.
+    pub entries: Vec<Entry>,
+    /// The same as the driver decodes them.
     pub completions: Vec<Completion>,
-    /// Frames given to the host, in order.
-    pub host_frames: Vec<Vec<u8>>,
+    /// Slots of the host ring as they were written, header and frame, in order.
+    pub host_slots: Vec<Vec<u8>>,
     /// Verdicts on segments, in order.
     pub segments: Vec<SegmentTrace>,
     /// Verdicts on FPDUs, in order of each connection.

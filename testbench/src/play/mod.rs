@@ -1,7 +1,7 @@
 //! Playback: a capture's frames through the RTL, the model, or both, with every difference found.
 //!
-//! - [`dut`]: what can receive frames: [`rtl`] (driver over the co-simulation) and [`software`]
-//!   (the model).
+//! - [`dut`]: what can receive frames: [`rtl`] (driver over the co-simulation, its rings seen by
+//!   [`bus`]) and [`software`] (the model).
 //! - [`player`]: frames in capture order, connections, regions and buffers set up in time.
 //! - [`compare`]: RTL against model.
 //! - [`report`]: what a user is told.
@@ -9,6 +9,7 @@
 //! - [`hostile`]: forged frames, and what owner and host may do to a connection.
 
 pub mod dut;
+pub mod bus;
 pub mod rtl;
 pub mod software;
 pub mod player;

@@ -1,8 +1,11 @@
 //! The verilated core behind its driver.
 
+use crate::model::Room;
+use crate::play::bus::{BusWatch, Rings};
 use crate::play::dut::{Buffer, Dut, Observation};
 use rnic_abi::counters::Counter;
-use rnic_abi::limits::PAGES;
+use rnic_abi::events::{SegmentTrace, SegmentVerdict};
+use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGES, PAGE_OCTETS};
 use rnic_driver::{
     Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, Posted,
     RegionConfig,
@@ -33,15 +36,28 @@ const PAUSE_CYCLES_MAX: u64 = 200_000;
 /// so that a core that goes on needing them does not go on itself.
 const LONG_PAUSES_MAX: u32 = 8;
 
+/// Cycles after which a stored frame has its verdict: TCP has looked its connection up, gone along
+/// all of its ranges and asked the stream manager twice.
+const VERDICT_CYCLES: u64 = 500;
+
 /// The hardware under test.
 #[derive(Debug)]
 pub struct Rtl {
     simulation: Rc<RefCell<Simulation>>,
     device: Device<SimBar, SimDma>,
+    rings: Rc<RefCell<Rings>>,
     frame_cycles_min: u64,
     pauses: Option<Pauses>,
+    /// Free pages below which the device may refuse a segment for want of room.
+    short_pages: u32,
+    /// Frames dropped for want of pages that a caller was told of.
+    no_page_reported: u32,
+    /// Free pages of a device in which nothing is.
+    free_pages_at_rest: u32,
     /// Taken from the completion queue, and not yet observed.
     completions: Vec<Completion>,
+    /// Verdicts taken from the simulation, and not yet observed.
+    segments: Vec<SegmentTrace>,
 }
 
 /// Pauses of the wire: a core that stalls must end a playback, not make it endless.
@@ -97,6 +113,9 @@ pub struct RtlOptions {
     /// The wire pauses while packet memory is nearly full, as the sender of a capture would have
     /// been slowed down; if not, frames come as a wire brings them, whatever becomes of them.
     pub pauses: bool,
+    /// Free pages below which each frame is watched until it has its verdict, so that it is known
+    /// which ones the device had no room for; 0: never.
+    pub short_pages: u32,
 }
 
 /// Why the device could not be brought up.
@@ -123,13 +142,86 @@ impl Rtl {
         let simulation = Rc::new(RefCell::new(simulation));
         let (bar, dma) = attach(&simulation);
         let device = Device::open(bar, dma, options.config)?;
+        let rings = Rings::new(simulation.borrow().complex().memory(), &options.config);
+        let rings = Rc::new(RefCell::new(rings));
+        let watch = BusWatch(Rc::clone(&rings));
+        simulation.borrow_mut().observe_writes(Box::new(watch));
+        let free_pages_at_rest = simulation.borrow().free_pages();
         Ok(Self {
             simulation,
             device,
+            rings,
             frame_cycles_min: frame_cycles_min(options.width),
             pauses: options.pauses.then(Pauses::default),
+            short_pages: options.short_pages,
+            no_page_reported: 0,
+            free_pages_at_rest,
             completions: Vec::new(),
+            segments: Vec::new(),
         })
+    }
+
+    /// Put a frame on the wire and wait until it is in, and for what slows a sender down.
+    fn send(&mut self, frame: &[u8]) {
+        let mut simulation = self.simulation.borrow_mut();
+        simulation.push_frame(frame.to_vec(), false);
+        let start = simulation.now();
+        while simulation.frames_waiting() > 0 || simulation.now() - start < self.frame_cycles_min {
+            simulation.step();
+        }
+        if let Some(pauses) = &mut self.pauses {
+            pauses.wait(&mut simulation);
+        }
+        drop(simulation);
+        self.take_completions();
+    }
+
+    /// Wait until every stored frame has its verdict; the verdicts since the last call.
+    fn take_verdicts(&mut self) -> Vec<SegmentTrace> {
+        let mut simulation = self.simulation.borrow_mut();
+        let mut start = simulation.now();
+        while simulation.now() - start < VERDICT_CYCLES {
+            simulation.step();
+            if simulation.stored_frames() > 0 && !simulation.is_idle() {
+                start = simulation.now();
+            }
+        }
+        std::iter::from_fn(|| simulation.next_segment()).collect()
+    }
+
+    /// Is so little of packet memory left that `frame` may be refused for want of room?
+    fn is_short(&self, frame: &[u8]) -> bool {
+        let pages = (frame.len() + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32;
+        self.simulation.borrow().free_pages() < self.short_pages + pages
+    }
+
+    /// Send a frame while little room is left, and see whether there was room for it.
+    fn send_watched(&mut self, frame: &[u8]) -> Room {
+        let before = self.take_verdicts();
+        self.segments.extend(before);
+        self.send(frame);
+        let verdicts = self.take_verdicts();
+        self.segments.extend(&verdicts);
+        let no_page = self.no_page_count();
+        if no_page != self.no_page_reported {
+            self.no_page_reported = no_page;
+            return Room::NoPage;
+        }
+        match verdicts.as_slice() {
+            [trace] if trace.verdict == SegmentVerdict::NoRoom as u8 => Room::Short,
+            [trace] => self
+                .rcv_nxt(Connection(trace.connection))
+                .map_or(Room::Enough, Room::UpTo),
+            _ => Room::Enough,
+        }
+    }
+
+    fn no_page_count(&mut self) -> u32 {
+        let counters = self.device.counters();
+        let count = counters
+            .iter()
+            .find(|(counter, _)| *counter == Counter::DropNoPage);
+        count.map_or(0, |(_, count)| *count)
     }
 
     /// Put a frame on the wire behind those that wait there, and wait for none of them.
@@ -186,18 +278,22 @@ impl Dut for Rtl {
         buffer: Buffer,
         _posted: Option<Posted>,
     ) -> Result<Posted, DriverError> {
-        let buffer = DmaBuffer {
+        let dma = DmaBuffer {
             address: buffer.address,
             octets: buffer.octets as usize,
         };
-        self.device.post_receive(connection, qn, buffer)
+        let posted = self.device.post_receive(connection, qn, dma)?;
+        self.rings.borrow_mut().posted(posted.pool_entry, buffer);
+        Ok(posted)
     }
 
     fn register(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
+        self.rings.borrow_mut().registered(config);
         self.device.register_region(config)
     }
 
     fn renew(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
+        self.rings.borrow_mut().registered(config);
         self.device.renew_region(config)
     }
 
@@ -205,18 +301,14 @@ impl Dut for Rtl {
         self.device.deregister_region(stag)
     }
 
-    fn push(&mut self, frame: &[u8]) {
-        let mut simulation = self.simulation.borrow_mut();
-        simulation.push_frame(frame.to_vec(), false);
-        let start = simulation.now();
-        while simulation.frames_waiting() > 0 || simulation.now() - start < self.frame_cycles_min {
-            simulation.step();
+    fn push(&mut self, frame: &[u8], _room: Room) -> Room {
+        match self.is_short(frame) {
+            true => self.send_watched(frame),
+            false => {
+                self.send(frame);
+                Room::Enough
+            }
         }
-        if let Some(pauses) = &mut self.pauses {
-            pauses.wait(&mut simulation);
-        }
-        drop(simulation);
-        self.take_completions();
     }
 
     fn settle(&mut self) {
@@ -234,10 +326,14 @@ impl Dut for Rtl {
             completions: std::mem::take(&mut self.completions),
             ..Observation::default()
         };
-        while let Some(frame) = self.device.poll_host_frame() {
-            seen.host_frames.push(frame);
-        }
+        // The driver takes its frames; what it was shown is compared as it came over the bus.
+        while self.device.poll_host_frame().is_some() {}
+        let mut rings = self.rings.borrow_mut();
+        seen.entries = std::mem::take(&mut rings.entries);
+        seen.host_slots = std::mem::take(&mut rings.slots);
+        drop(rings);
         let mut simulation = self.simulation.borrow_mut();
+        seen.segments = std::mem::take(&mut self.segments);
         seen.segments
             .extend(std::iter::from_fn(|| simulation.next_segment()));
         seen.fpdus
@@ -251,6 +347,16 @@ impl Dut for Rtl {
         octets.expect("the player reads only what it mapped")
     }
 
+    fn rcv_nxt(&mut self, connection: Connection) -> Result<u32, DriverError> {
+        Ok(self.device.tcp_state(connection)?.rcv_nxt)
+    }
+
+    fn leaks(&mut self) -> Vec<String> {
+        let (free, all) = (self.device.free_pages(), self.free_pages_at_rest);
+        let leaked = format!("free_pages: {free} of {all} with no connection open");
+        (free != all).then_some(leaked).into_iter().collect()
+    }
+
     fn counters(&mut self) -> Vec<(Counter, u32)> {
         self.device.counters()
     }
@@ -258,10 +364,11 @@ impl Dut for Rtl {
     fn violations(&self) -> Vec<String> {
         let simulation = self.simulation.borrow();
         let records = simulation.complex().monitor().records();
-        records
+        let records = records
             .iter()
-            .map(|record| format!("cycle {}: {}", record.now, record.violation))
-            .collect()
+            .map(|record| format!("cycle {}: {}", record.now, record.violation));
+        let faults = self.rings.borrow().faults.clone();
+        records.chain(faults).collect()
     }
 
     fn cycles(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! The model as a receiver under test.
 
-use crate::model::{ddp, Model};
-use crate::play::dut::{Buffer, Dut, Observation};
+use crate::model::{self, ddp, Model, Room};
+use crate::play::dut::{Buffer, Dut, Entry, Observation};
 use rnic_abi::counters::Counter;
 use rnic_abi::host_ring::SLOT_HEADER_OCTETS;
 use rnic_abi::limits::CONNECTIONS;
@@ -22,7 +22,7 @@ impl Software {
     /// model's memory has no end.
     pub fn new(config: &Config) -> Self {
         let slot = 1usize << config.host_slot_octets_log2;
-        let mut model = Model::new(slot - SLOT_HEADER_OCTETS);
+        let mut model = Model::new(slot - SLOT_HEADER_OCTETS, config.host_slots_log2);
         model.early_pool.pages_max = config.early_pages;
         model.early_pool.share = config.early_share;
         Self {
@@ -88,32 +88,40 @@ impl Dut for Software {
     }
 
     fn register(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
-        self.model.regions.register(config);
+        self.model.register(config);
         Ok(())
     }
 
     fn renew(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
-        self.model.regions.register(config);
+        self.model.register(config);
         Ok(())
     }
 
     fn deregister(&mut self, stag: u32) -> Result<(), DriverError> {
-        self.model.regions.deregister(stag);
+        self.model.deregister(stag);
         Ok(())
     }
 
-    fn push(&mut self, frame: &[u8]) {
-        self.model.receive(frame, false);
+    fn push(&mut self, frame: &[u8], room: Room) -> Room {
+        self.model.receive_with(frame, false, room);
+        Room::Enough
     }
 
-    fn settle(&mut self) {}
+    fn settle(&mut self) {
+        self.model.rest();
+    }
 
     fn observe(&mut self) -> Observation {
-        let completions = std::mem::take(&mut self.model.completions);
-        let decode = |[a, b, c, d, e, f, g]: [u32; 7]| Completion::decode([a, b, c, d, e, f, g, 0]);
+        let entries = std::mem::take(&mut self.model.completions);
+        let decode = |entry: &model::Entry| {
+            let [a, b, c, d, e, f, g] = entry.words;
+            Completion::decode([a, b, c, d, e, f, g, 0])
+        };
+        let entry = |model::Entry { words, announced }| Entry { words, announced };
         Observation {
-            completions: completions.into_iter().map(decode).collect(),
-            host_frames: std::mem::take(&mut self.model.host_frames),
+            completions: entries.iter().map(decode).collect(),
+            entries: entries.into_iter().map(entry).collect(),
+            host_slots: std::mem::take(&mut self.model.host_slots),
             segments: std::mem::take(&mut self.model.segments),
             fpdus: std::mem::take(&mut self.model.fpdus),
         }
@@ -124,6 +132,21 @@ impl Dut for Software {
         found
             .expect("the player reads only what it mapped")
             .to_vec()
+    }
+
+    fn may_hold(&self) -> Vec<(u64, Vec<u8>)> {
+        let placements = self.model.early_placements();
+        placements
+            .map(|early| (early.address, early.data.clone()))
+            .collect()
+    }
+
+    fn rcv_nxt(&mut self, connection: Connection) -> Result<u32, DriverError> {
+        let known = self.model.rcv_nxt(connection);
+        known.ok_or(DriverError::Unknown {
+            what: "connection",
+            id: u64::from(connection.0),
+        })
     }
 
     fn counters(&mut self) -> Vec<(Counter, u32)> {

@@ -1,7 +1,7 @@
 //! What one receiver has shown, by flow.
 
 use crate::capture::Flow;
-use crate::play::dut::{Dut, Observation};
+use crate::play::dut::{Dut, Entry, Observation};
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
@@ -86,12 +86,13 @@ pub struct FlowTally {
     pub fpdu_traces: Vec<FpduTrace>,
     /// Completions in order, the connection's number included.
     pub completions: Vec<Completion>,
-    /// The octets of each region.
-    pub memory: Vec<Vec<u8>>,
-    /// It ended in error, with a Terminate or before a gap closed: what hardware placed beyond is
-    /// no difference.
-    pub unfinished: bool,
+    /// The same as raw entries.
+    pub entries: Vec<Entry>,
+    /// Segments that the device had no room for at first, and that were sent again.
+    pub resent: u64,
     places: Vec<(u32, Place)>,
+    /// Verdicts that are not counted: those on further copies of a segment that was taken in part.
+    uncounted: Vec<(u32, u16)>,
     /// Completions and messages of connections that are closed.
     closed: (usize, usize),
     buffers: BTreeMap<(u32, u32), u64>,
@@ -104,8 +105,8 @@ pub struct Tally {
     pub flows: Vec<FlowTally>,
     /// Verdicts on segments in order of arrival, with the flow.
     pub segments: Vec<(usize, SegmentTrace)>,
-    /// Frames given to the host.
-    pub host_frames: Vec<Vec<u8>>,
+    /// Slots of the host ring: header and frame.
+    pub host_slots: Vec<Vec<u8>>,
     /// Number of frames given to the host.
     pub host_frame_count: u64,
     /// Every counter at the end.
@@ -128,7 +129,7 @@ impl Tally {
         Self {
             flows: flows.iter().map(start).collect(),
             segments: Vec::new(),
-            host_frames: Vec::new(),
+            host_slots: Vec::new(),
             host_frame_count: 0,
             counters: Vec::new(),
             violations: Vec::new(),
@@ -182,6 +183,18 @@ impl Tally {
             };
             self.flows[flow].take_fpdu(&fpdu);
         }
+        if seen.entries.len() != seen.completions.len() {
+            self.strays.push(format!(
+                "the driver decoded {} completions of {} entries",
+                seen.completions.len(),
+                seen.entries.len()
+            ));
+        }
+        for entry in seen.entries {
+            if let Some(flow) = self.flow_of(entry.connection(), "completion entry") {
+                self.flows[flow].entries.push(entry);
+            }
+        }
         for completion in seen.completions {
             let connection = match completion {
                 Completion::Receive { connection, .. }
@@ -198,8 +211,8 @@ impl Tally {
             };
             self.flows[flow].completions.push(completion);
         }
-        self.host_frame_count += seen.host_frames.len() as u64;
-        self.host_frames.extend(seen.host_frames);
+        self.host_frame_count += seen.host_slots.len() as u64;
+        self.host_slots.extend(seen.host_slots);
     }
 
     fn flow_of(&mut self, connection: u16, what: &str) -> Option<usize> {
@@ -215,14 +228,12 @@ impl Tally {
     /// Read a flow's memory: its regions and the messages delivered into its buffers.
     pub fn collect(&mut self, flow: usize, dut: &dyn Dut) {
         let tally = &mut self.flows[flow];
-        let read = |&(_, place): &(u32, Place)| dut.read(place.address, place.octets as usize);
-        tally.memory = tally.places.iter().map(read).collect();
-        let result = |(&(stag, place), octets): (&(u32, Place), &Vec<u8>)| RegionResult {
+        let result = |&(stag, place): &(u32, Place)| RegionResult {
             stag,
             place,
-            sha256: sha256(octets),
+            sha256: sha256(&dut.read(place.address, place.octets as usize)),
         };
-        tally.regions = tally.places.iter().zip(&tally.memory).map(result).collect();
+        tally.regions = tally.places.iter().map(result).collect();
         let (completions, receives) = tally.closed;
         tally.receives.truncate(receives);
         for completion in &tally.completions[completions..] {
@@ -268,9 +279,21 @@ impl FlowTally {
     fn take_segment(&mut self, segment: &SegmentTrace) {
         // Retransmitted start-up octets are none of full operation's.
         let end = segment.seg_seq.wrapping_add(u32::from(segment.seg_len));
-        if (end.wrapping_sub(self.sequence_start) as i32) > 0 {
-            self.verdicts[usize::from(segment.verdict).min(6)] += 1;
+        if (end.wrapping_sub(self.sequence_start) as i32) <= 0 || lacks_room(segment.verdict) {
+            return;
         }
+        let copy = (segment.seg_seq, segment.seg_len);
+        if let Some(known) = self.uncounted.iter().position(|&known| known == copy) {
+            self.uncounted.swap_remove(known);
+            return;
+        }
+        self.verdicts[usize::from(segment.verdict).min(6)] += 1;
+    }
+
+    /// A segment was taken in part for want of room, and will be sent again: one of its verdicts
+    /// does not count.
+    pub fn leave_out_one(&mut self, seg_seq: u32, seg_len: u16) {
+        self.uncounted.push((seg_seq, seg_len));
     }
 
     fn take_fpdu(&mut self, fpdu: &FpduTrace) {
@@ -313,6 +336,11 @@ impl FlowTally {
     pub fn verdict(&self, verdict: SegmentVerdict) -> u64 {
         self.verdicts[verdict as usize]
     }
+}
+
+/// Was a segment refused for want of room, so that it is sent again?
+pub fn lacks_room(verdict: u8) -> bool {
+    verdict == SegmentVerdict::NoRoom as u8 || verdict == SegmentVerdict::NoRange as u8
 }
 
 /// SHA-256 in hexadecimal.

@@ -1,0 +1,84 @@
+//! FPDUs beyond a gap: what a receiver may have placed of them (RFC 5044 section 4.3, MPA-044, 045).
+//!
+//! The model places nothing before its turn. The hardware may, if the FPDU passes every check, and
+//! when it looks depends on the cycle. So the model notes what *may* lie in memory: the payload of
+//! each FPDU that could be located and that passed every check at some time since the receivers were
+//! last at rest. All other octets are as the model left them.
+//!
+//! ```text
+//!  span (a segment that followed nothing) -> FPDU with a marker in it -> FPDU -> FPDU ...
+//!                                            good: noted, go on      bad: stop here
+//! ```
+//!
+//! A note goes when its FPDU is delivered: then memory holds the octets for certain.
+
+use super::Model;
+
+/// Octets that may lie in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Bus address of the first one.
+    pub address: u64,
+    /// The octets.
+    pub data: Vec<u8>,
+}
+
+impl Model {
+    /// The receivers are at rest: what was valid before and is no longer serves no FPDU from now on.
+    pub fn rest(&mut self) {
+        self.regions_at_rest.clone_from(&self.regions);
+        for stream in self.streams.values_mut() {
+            stream.ddp_at_rest.clone_from(&stream.ddp);
+        }
+    }
+
+    /// What FPDUs beyond a gap may have left in memory.
+    pub fn early_placements(&self) -> impl Iterator<Item = &Placement> {
+        let streams = self.streams.values();
+        let open = streams.flat_map(|stream| stream.early.values());
+        open.chain(&self.left_early)
+    }
+
+    /// Look at the FPDUs beyond a gap of every connection: a table has changed.
+    pub(super) fn read_all_early(&mut self) {
+        let connections: Vec<u16> = self.streams.keys().copied().collect();
+        for connection in connections {
+            self.read_early(connection);
+        }
+    }
+
+    /// Note what the FPDUs beyond a gap of `connection` may place.
+    pub(super) fn read_early(&mut self, connection: u16) {
+        let stream = self.streams.get_mut(&connection);
+        let stream = stream.expect("its connection is open");
+        let (rcv_nxt, mpa) = (stream.tcp.rcv_nxt, &stream.mpa);
+        let states = [
+            (&stream.ddp, &self.regions),
+            (&stream.ddp_at_rest, &self.regions_at_rest),
+        ];
+        let notes = &mut stream.early;
+        stream.tcp.early.read_spans(|position, octets, first| {
+            let mut read = 0;
+            loop {
+                let sequence = rcv_nxt.wrapping_add((position + read as u64) as u32);
+                let proven = first && read == 0;
+                let Some((fpdu, wire_octets)) = mpa.beyond(sequence, &octets[read..], proven)
+                else {
+                    return read;
+                };
+                let mut states = states.iter().filter(|(ddp, _)| !ddp.stopped());
+                let placed = states.find_map(|(ddp, regions)| {
+                    let placed = ddp.would_place(connection, &fpdu, regions);
+                    placed.ok()
+                });
+                let Some(placed) = placed else {
+                    return read;
+                };
+                if let Some((address, data)) = placed {
+                    notes.insert(sequence, Placement { address, data });
+                }
+                read += wire_octets;
+            }
+        });
+    }
+}
