@@ -21,11 +21,12 @@ struct Region {
 }
 
 impl Region {
+    /// RFC 5041 section 8.2 lets both be asked for: the Protection Domain always is, the connection
+    /// if the region is bound to one.
     fn belongs_to(&self, user: User) -> bool {
-        match self.config.connection {
-            Some(connection) => connection.0 == user.connection,
-            None => self.config.protection_domain == user.protection_domain,
-        }
+        let bound = self.config.connection;
+        self.config.protection_domain == user.protection_domain
+            && bound.is_none_or(|connection| connection.0 == user.connection)
     }
 }
 
