@@ -10,7 +10,9 @@ use rnic_testbench::fuzz::{Campaign, Case, Failure, Settings, Totals};
 use rnic_testbench::play::hostile::Deed;
 use rnic_testbench::play::{play, DutKind, Options, PlayError, Report};
 use rnic_testbench::traffic::Cutter;
-use rnic_testbench::workload::{generate, Injected, IpFamily, Markers, Resend, Workload};
+use rnic_testbench::workload::{
+    generate, Injected, IpFamily, Markers, Oddity, Resend, Workload,
+};
 use std::cell::RefCell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
@@ -389,7 +391,7 @@ fn the_command_tells_what_was_played() {
     assert_eq!(both["failures"], serde_json::json!([]));
     assert_eq!(
         both["faults"].as_object().map(serde_json::Map::len),
-        Some(14)
+        Some(14 + Oddity::ALL.len())
     );
     for name in sums {
         let sum: u64 = alone.iter().filter_map(|told| told[name].as_u64()).sum();

@@ -3,7 +3,7 @@
 use crate::capture::{self, Capture};
 use crate::fuzz::draw::Case;
 use crate::fuzz::totals::Totals;
-use crate::play::{play, DutKind, Options, PlayError, Report};
+use crate::play::{play, Conditions, DutKind, Options, PlayError, Report};
 use crate::traffic::pcap::capture_file;
 use crate::workload::{generate, Summary, WorkloadError};
 use indicatif::ProgressBar;
@@ -188,6 +188,9 @@ impl Campaign {
             seed: case.workload.seed,
             stall: case.stall,
             hostile: case.hostile,
+            conditions: case
+                .conditions
+                .map_or_else(Conditions::default, Conditions::draw),
             ..Options::default()
         }
     }
@@ -248,8 +251,11 @@ impl Campaign {
             width,
             stall,
             hostile,
+            ref conditions,
             ..
         } = *options;
+        let drawn = conditions.seed;
+        let drawn = drawn.map_or(String::new(), |seed| format!(" --conditions {seed}"));
         let (rate, flag) = match self.settings.hostile {
             true => (format!(" --hostile {hostile}"), " --hostile"),
             false => (String::new(), ""),
@@ -261,7 +267,7 @@ impl Campaign {
             failing_frames,
             capture: path.clone(),
             replay: format!(
-                "rnic play {file} --width {width} --seed {} --stall {stall}{rate}",
+                "rnic play {file} --width {width} --seed {} --stall {stall}{rate}{drawn}",
                 options.seed
             ),
             again: format!("rnic fuzz --width {width} --seed {seed} --only {run}{flag}"),

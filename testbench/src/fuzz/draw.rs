@@ -43,6 +43,8 @@ pub struct Case {
     pub stall: f64,
     /// Hostile deeds a frame.
     pub hostile: f64,
+    /// Seed of the conditions on the receiving side, if there are any.
+    pub conditions: Option<u64>,
 }
 
 impl Case {
@@ -56,17 +58,24 @@ impl Case {
         if draw.happens(0.04) {
             draw.lengthen(&mut workload);
         }
+        let mut odd = ChaCha8Rng::seed_from_u64(seed.rotate_left(32));
+        odd.set_stream(run);
+        let mut odd = Draw { generator: odd };
+        odd.oddities(&mut workload);
+        let conditions = odd.conditions(&mut workload);
         fit_packet_memory(&mut workload);
         let segments = draw.between(SEGMENTS);
         fit_segments(&mut workload, segments);
         workload.messages = messages(&workload, segments);
         draw.stream_errors(&mut workload);
+        odd.terminates(&mut workload);
         let stall = draw.stall();
         Self {
             run,
             workload,
             stall,
             hostile: 0.0,
+            conditions,
         }
     }
 
@@ -94,8 +103,8 @@ impl Case {
     }
 }
 
-struct Draw {
-    generator: ChaCha8Rng,
+pub(super) struct Draw {
+    pub(super) generator: ChaCha8Rng,
 }
 
 impl Draw {
@@ -103,17 +112,17 @@ impl Draw {
         self.generator.random_range(range)
     }
 
-    fn happens(&mut self, probability: f64) -> bool {
+    pub(super) fn happens(&mut self, probability: f64) -> bool {
         self.generator.random_bool(probability)
     }
 
     /// A number of up to `most` as a user would write it: three decimals.
-    fn rate(&mut self, most: f64) -> f64 {
+    pub(super) fn rate(&mut self, most: f64) -> f64 {
         let thousandths = (most * 1000.0).round() as u32;
         f64::from(self.generator.random_range(0..=thousandths)) / 1000.0
     }
 
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(super) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         let chosen = choices.choose(&mut self.generator);
         *chosen.expect("there is something to choose from")
     }
@@ -170,6 +179,7 @@ impl Draw {
             mtu: self.mtu(ip),
             sequence_start: self.sequence_start(),
             faults: Faults::default(),
+            ..Workload::default()
         }
     }
 
@@ -299,7 +309,7 @@ fn longest_ulpdu(workload: &Workload) -> usize {
 }
 
 /// Octets of the longest FPDU there can be, markers left out.
-fn longest_fpdu(workload: &Workload) -> f64 {
+pub(super) fn longest_fpdu(workload: &Workload) -> f64 {
     let message = *workload.sizes.end() as f64 + FPDU_OVERHEAD_OCTETS;
     message.min(longest_ulpdu(workload) as f64)
 }
@@ -349,6 +359,13 @@ fn pages(workload: &Workload) -> f64 {
         .filter(|(field, _)| field.is_of_frame());
     let mut missing = frames
         .map(|(_, rate)| rate)
+        .chain(
+            faults
+                .oddities
+                .iter()
+                .filter(|(oddity, _)| oddity.is_loss())
+                .map(|(_, rate)| rate),
+        )
         .chain([&faults.loss, &faults.reorder]);
     if workload.interleave == Interleave::Segment || missing.any(|&rate| rate > 0.0) {
         return directions * longest;

@@ -74,6 +74,9 @@ pub struct Model {
     lookup: HashMap<ConnectionKey, u16>,
     counters: [u32; COUNT],
     host_frame_octets_max: usize,
+    /// Slots of the host ring; without end, if nobody says.
+    pub host_slots: usize,
+    host_slots_taken: usize,
 }
 
 impl Model {
@@ -91,6 +94,8 @@ impl Model {
             lookup: HashMap::new(),
             counters: [0; COUNT],
             host_frame_octets_max,
+            host_slots: usize::MAX,
+            host_slots_taken: 0,
         }
     }
 
@@ -118,7 +123,23 @@ impl Model {
 
     /// Open an untagged queue; its MSNs start at 1.
     pub fn open_queue(&mut self, connection: Connection, qn: u32) {
-        self.stream(connection).ddp.open_queue(qn);
+        self.open_queue_at(connection, qn, 1);
+    }
+
+    /// Open an untagged queue whose next message is `first_msn`.
+    pub fn open_queue_at(&mut self, connection: Connection, qn: u32, first_msn: u32) {
+        self.stream(connection).ddp.open_queue_at(qn, first_msn);
+    }
+
+    /// TCP state of a connection.
+    pub fn tcp(&self, connection: Connection) -> Option<&TcpReceiver> {
+        let stream = self.streams.get(&connection.0);
+        stream.map(|stream| &stream.tcp)
+    }
+
+    /// The host has taken what is in its ring.
+    pub fn empty_host_ring(&mut self) {
+        self.host_slots_taken = 0;
     }
 
     /// Post a receive buffer; `pool_entry` is where the driver put it in the shared pool.
@@ -287,6 +308,10 @@ impl Model {
         if frame.len() > self.host_frame_octets_max {
             return self.count(Counter::DropHostFrameTooLong);
         }
+        if self.host_slots_taken == self.host_slots {
+            return self.count(Counter::DropHostRingFull);
+        }
+        self.host_slots_taken += 1;
         self.count(Counter::HostFrames);
         self.host_frames.push(frame.to_vec());
     }

@@ -77,6 +77,14 @@ impl Comparison {
         );
     }
 
+    /// What both say of the same.
+    pub fn pair<T: PartialEq + Debug>(&mut self, what: &str, rtl: &T, model: &T) {
+        if rtl != model {
+            let (left, right) = (short(rtl), short(model));
+            self.tell(format!("{what}: RTL {left}, model {right}"));
+        }
+    }
+
     /// Faults of either receiver count as differences.
     pub fn add_violations<'a>(&mut self, violations: impl Iterator<Item = &'a String>) {
         violations.for_each(|violation| self.tell(violation.clone()));

@@ -6,6 +6,7 @@
 //! - [`compare`]: RTL against model.
 //! - [`report`]: what a user is told.
 //! - [`regions`]: `--regions` files.
+//! - [`conditions`]: how the receiving side is set up.
 //! - [`hostile`]: forged frames, and what owner and host may do to a connection.
 
 pub mod dut;
@@ -18,8 +19,10 @@ pub mod report;
 pub mod page;
 pub mod summary;
 pub mod regions;
+pub mod conditions;
 pub mod hostile;
 
+pub use conditions::{Condition, Conditions};
 pub use dut::{DutKind, PlayError};
 pub use player::{play, Options};
 pub use report::{FlowReport, Report};

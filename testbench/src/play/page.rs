@@ -279,6 +279,7 @@ mod tests {
             counters: BTreeMap::from([("fpdus", 3), ("drop_runt", 0)]),
             flows: vec![flow(2)],
             deeds: BTreeMap::new(),
+            conditions: BTreeMap::new(),
             told: Vec::new(),
         }
     }

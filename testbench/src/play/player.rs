@@ -3,6 +3,7 @@
 
 use crate::capture::{Capture, Flow};
 use crate::play::compare::Comparison;
+use crate::play::conditions::{Condition, Conditions, Met};
 use crate::play::dut::{self, Dut, DutKind, PlayError};
 use crate::play::hostile::Deed;
 use crate::play::regions::RegionOverride;
@@ -20,11 +21,11 @@ use std::path::PathBuf;
 
 mod deeds;
 mod flows;
+mod regions;
+mod state;
 
 use flows::Active;
 
-/// Bus address of the first piece of memory the player maps; rings and queues are below.
-const FIRST_ADDRESS: u64 = 0x80_0000_0000;
 /// Octets of a stream that a page holds at least, in full frames of 1518 octets.
 const PAGE_PAYLOAD_OCTETS: u32 = 240;
 /// Pages kept for FPDUs in order, however many flows there are.
@@ -53,6 +54,8 @@ pub struct Options {
     pub regions: Option<Vec<RegionOverride>>,
     /// Hostile deeds a frame ([`crate::play::hostile`]).
     pub hostile: f64,
+    /// How the receiving side is set up.
+    pub conditions: Conditions,
 }
 
 impl Default for Options {
@@ -67,6 +70,7 @@ impl Default for Options {
             trace_frames: None,
             regions: None,
             hostile: 0.0,
+            conditions: Conditions::default(),
         }
     }
 }
@@ -82,6 +86,9 @@ struct Player<'a> {
     active: BTreeMap<usize, Active>,
     next_address: u64,
     deeds: BTreeMap<Deed, u64>,
+    met: Met,
+    /// Regions that windows were opened of.
+    parents: u32,
     /// Frames came, or connections went, since the receivers were at rest.
     moved: bool,
 }
@@ -148,15 +155,17 @@ impl<'a> Player<'a> {
             in_order_reserve: 0,
             ..Config::default()
         };
+        let config = options.conditions.config(config);
         if options.dut != DutKind::Model {
-            let rtl = Rtl::new(&RtlOptions {
+            let rtl_options = RtlOptions {
                 width: options.width,
                 seed: options.seed,
                 stall: options.stall,
                 trace: options.trace.clone(),
                 config,
                 pauses: true,
-            });
+            };
+            let rtl = Rtl::within(&rtl_options, &options.conditions.surroundings);
             duts.push(Box::new(rtl.map_err(|error| match error {
                 BringUpError::Simulation(source) => PlayError::Simulation(source),
                 BringUpError::Driver(source) => PlayError::Driver {
@@ -178,8 +187,10 @@ impl<'a> Player<'a> {
             tallies,
             comparison: Comparison::default(),
             active: BTreeMap::new(),
-            next_address: FIRST_ADDRESS,
+            next_address: options.conditions.pieces_address,
             deeds: BTreeMap::new(),
+            met: options.conditions.of_device(&config),
+            parents: 0,
             moved: true,
         })
     }
@@ -236,8 +247,14 @@ impl<'a> Player<'a> {
         }
     }
 
+    /// A condition is met.
+    fn meet(&mut self, condition: Condition) {
+        *self.met.entry(condition).or_default() += 1;
+    }
+
     /// Read what a flow leaves in memory.
     fn collect(&mut self, flow: usize, connection: Connection) {
+        self.compare_state(flow, connection);
         let waits = self.duts.iter().any(|dut| dut.waits_beyond_gap(connection));
         for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
             tally.collect(flow, dut.as_ref());
@@ -287,6 +304,7 @@ impl<'a> Player<'a> {
         );
         Report {
             deeds: self.deeds,
+            conditions: self.met,
             ..report
         }
     }

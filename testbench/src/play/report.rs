@@ -2,6 +2,7 @@
 
 use crate::capture::{Capture, Flow};
 use crate::play::compare::Comparison;
+use crate::play::conditions::Met;
 use crate::play::dut::DutKind;
 use crate::play::hostile::Deed;
 use crate::play::player::Options;
@@ -56,6 +57,9 @@ pub struct Report {
     /// Deeds of a hostile playback.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub deeds: BTreeMap<Deed, u64>,
+    /// Conditions that were met.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub conditions: Met,
     /// The first differences in words.
     #[serde(skip)]
     pub told: Vec<String>,
@@ -218,6 +222,7 @@ impl Report {
                 .map(|(id, (flow, tally))| flow_report(id, flow, tally))
                 .collect(),
             deeds: BTreeMap::new(),
+            conditions: Met::new(),
             told: comparison.told.clone(),
         }
     }

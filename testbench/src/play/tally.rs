@@ -91,6 +91,8 @@ pub struct FlowTally {
     /// It ended in error, with a Terminate or before a gap closed: what hardware placed beyond is
     /// no difference.
     pub unfinished: bool,
+    /// An error or a Terminate has ended the stream of its connection.
+    over: bool,
     places: Vec<(u32, Place)>,
     /// Completions and messages of connections that are closed.
     closed: (usize, usize),
@@ -141,6 +143,7 @@ impl Tally {
     /// `flow` is now `connection`.
     pub fn open(&mut self, flow: usize, connection: Connection) {
         self.by_connection.insert(connection.0, flow);
+        self.flows[flow].over = false;
     }
 
     /// `connection` is closed.
@@ -196,6 +199,14 @@ impl Tally {
             let Some(flow) = self.flow_of(connection.0, "completion") else {
                 continue;
             };
+            let is_terminate = matches!(
+                completion,
+                Completion::Receive {
+                    qn: QN_TERMINATE,
+                    ..
+                }
+            );
+            self.flows[flow].over |= is_terminate;
             self.flows[flow].completions.push(completion);
         }
         self.host_frame_count += seen.host_frames.len() as u64;
@@ -289,6 +300,7 @@ impl FlowTally {
         if fpdu.placed_early {
             self.placed_early_octets += u64::from(fpdu.placed_octets);
         }
+        self.over |= error.is_some();
         if let Some(&error) = error {
             self.stop.get_or_insert(Stop {
                 error,
@@ -307,6 +319,11 @@ impl FlowTally {
         self.receives
             .iter()
             .find(|message| message.qn == QN_TERMINATE)
+    }
+
+    /// Nothing of its stream is taken any more.
+    pub fn is_over(&self) -> bool {
+        self.over
     }
 
     /// Segments with one verdict.

@@ -1,7 +1,8 @@
 //! A flow's connection: opened with its regions, queues and buffers, attended to, and closed.
 
+use super::regions::Region;
 use super::{each, Player};
-use crate::capture::RegionUse;
+use crate::play::conditions::Condition;
 use crate::play::dut::Buffer;
 use crate::play::tally::Place;
 use rnic_abi::limits::{MAX_RECEIVE_WINDOW, RECEIVE_POOL};
@@ -21,18 +22,6 @@ pub(super) struct Expected {
     pub(super) posted: bool,
 }
 
-/// A region of a flow.
-#[derive(Debug)]
-pub(super) struct Region {
-    pub(super) config: RegionConfig,
-    /// Registered with the connection.
-    pub(super) initial: bool,
-    /// Frames before which it must be made valid again.
-    pub(super) renewals: Vec<usize>,
-    /// Taken away by a hostile deed.
-    pub(super) revoked: bool,
-}
-
 /// A flow while its connection is offloaded.
 #[derive(Debug)]
 pub(super) struct Active {
@@ -45,7 +34,7 @@ pub(super) struct Active {
 }
 
 impl Player<'_> {
-    fn allocate(&mut self, name: &str, octets: u64) -> u64 {
+    pub(super) fn allocate(&mut self, name: &str, octets: u64) -> u64 {
         // An odd distance from page starts, so that placements meet every alignment of the bus.
         let address = self.next_address + (self.next_address >> 12) % 64;
         self.next_address = (address + octets + GUARD_OCTETS).next_multiple_of(GUARD_OCTETS);
@@ -64,25 +53,36 @@ impl Player<'_> {
                 local: known.destination,
             },
             sequence_start,
-            window: MAX_RECEIVE_WINDOW,
+            window: self.options.conditions.window(flow),
             markers: known.markers,
             crc: known.crc,
             version: known.revision.min(1),
             // Flows do not share regions: each has a Protection Domain of its own.
-            protection_domain: flow as u16,
+            protection_domain: self.options.conditions.domain(flow),
         };
+        if config.window < MAX_RECEIVE_WINDOW {
+            self.meet(Condition::SmallWindow);
+        }
         let connection = each(&mut self.duts, |dut| dut.open(&config))?;
         self.tallies
             .iter_mut()
             .for_each(|tally| tally.open(flow, connection));
-        let regions = self.map_regions(flow);
+        let regions = self.map_regions(flow, connection);
         for region in regions.iter().filter(|region| region.initial) {
-            each(&mut self.duts, |dut| dut.register(&region.config))?;
+            region.register(&mut self.duts)?;
         }
         let queues = self.map_messages(flow);
         for (&qn, messages) in &queues {
-            let log2 = queue_log2(qn, messages.len(), self.flows.len());
-            each(&mut self.duts, |dut| dut.open_queue(connection, qn, log2))?;
+            let conditions = &self.options.conditions;
+            let needed = queue_log2(qn, messages.len(), self.flows.len());
+            let log2 = needed.min(conditions.queue_entries_log2_max);
+            let first_msn = conditions.first_msn;
+            each(&mut self.duts, |dut| {
+                dut.open_queue(connection, qn, log2, first_msn)
+            })?;
+            if log2 < needed {
+                self.meet(Condition::SmallReceiveQueue);
+            }
         }
         self.active.insert(
             flow,
@@ -96,13 +96,17 @@ impl Player<'_> {
         Ok(())
     }
 
-    fn map_regions(&mut self, flow: usize) -> Vec<Region> {
+    fn map_regions(&mut self, flow: usize, connection: Connection) -> Vec<Region> {
         let learned = self.flows[flow].regions.clone();
+        let alone = |stag: u32| {
+            let same = learned.iter().filter(|other| other.stag >> 8 == stag >> 8);
+            same.count() == 1
+        };
         let mut regions = Vec::new();
-        for known in learned {
-            let mut region = known;
+        for known in &learned {
+            let mut region = known.clone();
             let replaced = self.options.regions.as_ref();
-            let mut domain = flow as u16;
+            let mut domain = self.options.conditions.domain(flow);
             if let Some(overrides) = replaced {
                 // A file names all regions there are; others do not exist.
                 let Some(given) = overrides
@@ -113,45 +117,31 @@ impl Player<'_> {
                 };
                 given.apply(&mut region, &mut domain);
             }
-            let address = self.allocate("region", region.octets);
-            for tally in &mut self.tallies {
-                let (base, octets) = (region.base, region.octets);
-                tally.region(
-                    flow,
-                    region.stag,
-                    Place {
-                        address,
-                        base,
-                        octets,
-                    },
-                );
-            }
-            let config = RegionConfig {
-                stag: region.stag,
-                rights: region.rights,
-                protection_domain: domain,
-                connection: None,
-                tagged_offset: region.base,
-                octets: region.octets,
-                address,
-            };
-            let RegionUse {
-                initial, renewals, ..
-            } = region;
-            regions.push(Region {
-                config,
-                initial,
-                renewals,
-                revoked: false,
-            });
+            let alone = alone(region.stag);
+            regions.push(self.map_region(flow, connection, region, domain, alone));
         }
         regions
+    }
+
+    /// Every tally knows where a region lies.
+    pub(super) fn place(&mut self, flow: usize, stag: u32, config: &RegionConfig) {
+        let place = Place {
+            address: config.address,
+            base: config.tagged_offset,
+            octets: config.octets,
+        };
+        let tallies = self.tallies.iter_mut();
+        tallies.for_each(|tally| tally.region(flow, stag, place));
     }
 
     fn map_messages(&mut self, flow: usize) -> BTreeMap<u32, Vec<Expected>> {
         let mut queues: BTreeMap<u32, Vec<Expected>> = (0..3).map(|qn| (qn, Vec::new())).collect();
         let mut messages = self.flows[flow].messages.clone();
-        messages.sort_by_key(|message| (message.qn, message.msn.wrapping_sub(1)));
+        let first_msn = self.options.conditions.first_msn;
+        if first_msn > 1 {
+            self.meet(Condition::MsnWrap);
+        }
+        messages.sort_by_key(|message| (message.qn, message.msn.wrapping_sub(first_msn)));
         for message in messages {
             let Some(queue) = queues.get_mut(&message.qn) else {
                 continue;
@@ -167,11 +157,19 @@ impl Player<'_> {
         }
         for (&qn, queue) in &mut queues {
             for (position, expected) in queue.iter_mut().enumerate() {
+                let slack = self.options.conditions.buffer(flow, qn, position);
+                expected.buffer.octets = expected.buffer.octets.saturating_add_signed(slack as i32);
+                match slack {
+                    1.. => self.meet(Condition::LargerBuffer),
+                    0 => {}
+                    _ => self.meet(Condition::ShorterBuffer),
+                }
                 let octets = expected.buffer.octets;
                 expected.buffer.address = self.allocate("receive buffer", u64::from(octets));
                 for tally in &mut self.tallies {
                     let address = expected.buffer.address;
-                    tally.buffer(flow, qn, position as u32 + 1, address);
+                    let msn = first_msn.wrapping_add(position as u32);
+                    tally.buffer(flow, qn, msn, address);
                 }
             }
         }
@@ -197,13 +195,21 @@ impl Player<'_> {
     /// of this frame in any case.
     pub(super) fn attend(&mut self, flow: usize, frame: usize) -> Result<(), DriverError> {
         let active = &self.active[&flow];
-        let posts = frame >= active.withheld_until;
+        let posts = frame >= active.withheld_until && !self.is_over(flow);
+        // A message without a buffer may be on its way through the device: it is refused there, as
+        // it is in the model, before another one may be posted.
+        let overdue = active
+            .queues
+            .values()
+            .flatten()
+            .any(|message| !message.posted && message.first_frame < frame);
+        let overdue = overdue && posts;
         let due = active
             .regions
             .iter()
             .filter(|region| region.renewals.contains(&frame) && !region.revoked);
         let due: Vec<RegionConfig> = due.map(|region| region.config).collect();
-        if !due.is_empty() {
+        if !due.is_empty() || overdue {
             self.settle();
         }
         for config in due {
@@ -215,6 +221,11 @@ impl Player<'_> {
             self.post(flow, frame)?;
         }
         Ok(())
+    }
+
+    /// Has its stream stopped, so that no buffer will be used any more?
+    fn is_over(&self, flow: usize) -> bool {
+        self.tallies.iter().all(|tally| tally.flows[flow].is_over())
     }
 
     /// Post what fits; true if a buffer that `frame` needs did not.
@@ -253,9 +264,8 @@ impl Player<'_> {
         self.collect(flow, active.connection);
         self.moved = true;
         each(&mut self.duts, |dut| dut.close(active.connection))?;
-        let held = |region: &&Region| region.initial && !region.revoked;
-        for region in active.regions.iter().filter(held) {
-            each(&mut self.duts, |dut| dut.deregister(region.config.stag))?;
+        for region in &active.regions {
+            region.close(active.connection, &mut self.duts)?;
         }
         self.tallies
             .iter_mut()
