@@ -96,6 +96,15 @@ pub struct EarlyRange {
     pub right: u32,
 }
 
+/// What a connection's early segments hold, and what they ask for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct EarlyState {
+    /// Pages of packet memory charged to the connection.
+    pub pages: u16,
+    /// Segments that asked for a duplicate ACK at once, modulo 256.
+    pub duplicate_acks: u8,
+}
+
 /// A lookup entry as it stands in the device's table.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LookupEntry {
@@ -208,6 +217,16 @@ impl<B: Bar, D: Dma> Device<B, D> {
             seg_wnd: words[3] as u16,
             fin_seen: words[3] >> 16 & 1 == 1,
             ranges: (words[3] >> 17 & 0x1f) as u8,
+        })
+    }
+
+    /// What a connection's early segments hold and ask for.
+    pub fn early_state(&mut self, connection: Connection) -> Result<EarlyState, DriverError> {
+        self.connection_config(connection)?;
+        let words = table::read(&mut self.bar, tables::EARLY, u32::from(connection.0))?;
+        Ok(EarlyState {
+            pages: (words[1] & 0x3ff) as u16,
+            duplicate_acks: words[2] as u8,
         })
     }
 

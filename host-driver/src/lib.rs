@@ -31,11 +31,13 @@ mod testing;
 
 pub use bar::Bar;
 pub use completion::Completion;
-pub use connection::{Connection, ConnectionConfig, ConnectionKey, EarlyRange};
+pub use connection::{
+    Connection, ConnectionConfig, ConnectionKey, EarlyRange, EarlyState, TcpState,
+};
 pub use device::{Config, Device};
 pub use dma::{Dma, DmaBuffer};
 pub use error::DriverError;
 pub use queue::Posted;
-pub use region::RegionConfig;
+pub use region::{stag_hash, RegionConfig};
 pub use terminate::RefusedHeader;
 pub use window::WindowConfig;

@@ -44,6 +44,18 @@ impl<B: Bar, D: Dma> Device<B, D> {
         qn: u32,
         entries_log2: u32,
     ) -> Result<(), DriverError> {
+        self.open_queue_at(connection, qn, entries_log2, 1)
+    }
+
+    /// As [`Device::open_queue`], of a stream that others have received so far: its next message on
+    /// the queue has `first_msn`.
+    pub fn open_queue_at(
+        &mut self,
+        connection: Connection,
+        qn: u32,
+        entries_log2: u32,
+        first_msn: u32,
+    ) -> Result<(), DriverError> {
         self.connection_config(connection)?;
         if qn >= QUEUES as u32 {
             return Err(DriverError::Unknown {
@@ -65,20 +77,19 @@ impl<B: Bar, D: Dma> Device<B, D> {
         }
         let first = self.pool_gap(1 << entries_log2)?;
         let word = 1 << 31 | entries_log2 << 16 | first as u32;
-        let next_msn = 1;
         table::write(
             &mut self.bar,
             tables::QUEUE,
             queue_index(connection, qn),
-            &[word, next_msn],
+            &[word, first_msn],
         )?;
         self.queues.insert(
             key,
             Queue {
                 first,
                 entries_log2,
-                next_msn,
-                oldest_msn: next_msn,
+                next_msn: first_msn,
+                oldest_msn: first_msn,
             },
         );
         Ok(())

@@ -26,9 +26,14 @@ pub struct SimDma {
 
 /// The two ways into `simulation` that a driver takes.
 pub fn attach(simulation: &Rc<RefCell<Simulation>>) -> (SimBar, SimDma) {
+    attach_at(simulation, FIRST_ADDRESS)
+}
+
+/// As [`attach`], with allocations from the bus address `next` on.
+pub fn attach_at(simulation: &Rc<RefCell<Simulation>>, next: u64) -> (SimBar, SimDma) {
     let dma = SimDma {
         simulation: Rc::clone(simulation),
-        next: FIRST_ADDRESS,
+        next,
     };
     (SimBar(Rc::clone(simulation)), dma)
 }

@@ -21,5 +21,5 @@ pub mod error;
 
 pub use crate::core::Core;
 pub use error::SimError;
-pub use host::{attach, SimBar, SimDma};
+pub use host::{attach, attach_at, SimBar, SimDma};
 pub use simulation::{Simulation, SimulationConfig, WriteObserver};

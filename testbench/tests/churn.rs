@@ -7,6 +7,7 @@ use rnic_abi::errors::StreamError;
 use rnic_abi::limits::{CONNECTIONS, RANGES, RANGES_PER_CONNECTION};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{Config, Connection, RegionConfig};
+use rnic_testbench::model::Room;
 use rnic_testbench::play::dut::{Dut, Observation};
 use rnic_testbench::play::rtl::{Rtl, RtlOptions};
 use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};
@@ -54,6 +55,7 @@ impl Bench {
             stall: 0.0,
             trace: None,
             config: Config::default(),
+            short_pages: 0,
             pauses: false,
         });
         let mut rtl = rtl.expect("the core is there");
@@ -101,7 +103,7 @@ impl Bench {
         peer.sender.rdma_write(stag, 0, &data);
         let frame = peer.segment(written, peer.sender.stream().len());
         let start = self.rtl.cycles();
-        self.rtl.push(&frame);
+        self.rtl.push(&frame, Room::Enough);
         self.rtl.settle();
         let cycles = self.rtl.cycles() - start;
         (self.rtl.observe(), cycles)
@@ -120,7 +122,9 @@ impl Bench {
             // Not whole, and not at its start either: it has to wait.
             frames.push(peer.segment(fpdu.octets.start + 8, fpdu.octets.end - 8));
         }
-        frames.iter().for_each(|frame| self.rtl.push(frame));
+        for frame in &frames {
+            self.rtl.push(frame, Room::Enough);
+        }
         self.rtl.close(peer.connection).expect("it was open");
         self.rtl.observe();
     }

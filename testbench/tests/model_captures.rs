@@ -131,7 +131,7 @@ fn check(file: &str) {
     assert_eq!(report.frames, facts.frames, "{file}");
     assert_eq!(report.flows.len(), 2 * facts.connections, "{file}");
     assert_eq!(report.flows.len(), facts.flow.len(), "{file}");
-    assert_eq!(report.mismatches, 0, "{file}: {:?}", report.told);
+    assert_eq!(report.mismatches, 0, "{file}: {:?}", report.differences);
     for facts in &facts.flow {
         let name = format!("{file}: {} > {}", facts.source, facts.destination);
         let mut same = report

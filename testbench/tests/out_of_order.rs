@@ -83,7 +83,7 @@ fn run(capture: &Capture) -> Report {
     let flows = capture::flows(capture, None);
     let report = play(capture, &flows, &Options::default(), &ProgressBar::hidden());
     let report = report.expect("it can be played");
-    assert_eq!(report.mismatches, 0, "{:#?}", report.told);
+    assert_eq!(report.mismatches, 0, "{:#?}", report.differences);
     report
 }
 

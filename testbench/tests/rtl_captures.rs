@@ -33,7 +33,7 @@ fn run(path: &Path, options: &Options) -> Report {
         path.display(),
         options.width,
         options.seed,
-        report.told
+        report.differences
     );
     report
 }

@@ -8,6 +8,8 @@ use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WR
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
+/// Longest region that is made for a stream.
+const REGION_OCTETS_MAX: u64 = 1 << 32;
 const OPCODE_READ_RESPONSE: u8 = 2;
 const OPCODES_INVALIDATE: [u8; 2] = [4, 6];
 
@@ -100,6 +102,11 @@ impl Learned {
         };
         let region = self.region(segment.stag, right, first_frame);
         let end = segment.offset.saturating_add(segment.payload.len() as u64);
+        let whole = region.base.min(segment.offset)..end.max(region.base + region.octets);
+        // What lies further away is refused, as by any owner: it takes no memory.
+        if region.octets > 0 && whole.end - whole.start > REGION_OCTETS_MAX {
+            return;
+        }
         if region.octets == 0 {
             region.base = segment.offset;
             region.octets = end - segment.offset;

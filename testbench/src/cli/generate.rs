@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use rnic_testbench::play::dut::PlayError;
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{
-    generate, Faults, Field, Interleave, IpFamily, Markers, Mix, Resend, Summary, Workload,
+    generate, Faults, Field, Interleave, IpFamily, Markers, Mix, Oddity, Resend, Summary, Workload,
 };
 use rnic_wire::ddp::rdmap::Opcode;
 use serde::Serialize;
@@ -91,6 +91,19 @@ struct Traffic {
     /// [default: random]
     #[arg(long, value_name = "SEQ", value_parser = sequence)]
     sequence_start: Option<u32>,
+    /// Tagged Offset of the first octet of each region, decimal or 0x...
+    #[arg(long, value_name = "TO", value_parser = tagged_offset, default_value = "0xffff8003")]
+    to_start: u64,
+    /// MSN of the first message on each queue, decimal or 0x...; its receiver must know it.
+    #[arg(long, value_name = "MSN", value_parser = sequence, default_value = "1")]
+    msn_start: u32,
+    /// Keys that meet in the device's hash tables: connections, and the STags of each direction,
+    /// differ in one 16-bit piece and share a slot.
+    #[arg(long)]
+    neighbours: bool,
+    /// Both hosts of a connection give the same stag indices.
+    #[arg(long)]
+    same_stags: bool,
 }
 
 /// What goes wrong.
@@ -127,6 +140,10 @@ struct InjectedFaults {
     /// repeated.
     #[arg(long, value_name = "FIELD=P", value_parser = error)]
     error: Vec<(Field, f64)>,
+    /// What happens now and then besides, by kind: ip_options, fragments, too_long, longest, runt,
+    /// stranger, window, differ, fin, terminate, reuse. May be repeated.
+    #[arg(long, value_name = "KIND=P", value_parser = odd)]
+    odd: Vec<(Oddity, f64)>,
 }
 
 /// The summary as JSON.
@@ -181,6 +198,10 @@ fn workload(arguments: &Arguments) -> Workload {
         timestamps: traffic.timestamps,
         mtu: traffic.mtu,
         sequence_start: traffic.sequence_start,
+        to_start: traffic.to_start,
+        msn_start: traffic.msn_start,
+        neighbours: traffic.neighbours,
+        same_stags: traffic.same_stags,
         faults: Faults {
             resegment: injected.resegment,
             overlap: injected.overlap,
@@ -191,6 +212,7 @@ fn workload(arguments: &Arguments) -> Workload {
             reorder: injected.reorder,
             reorder_window: injected.reorder_window,
             errors: injected.error.iter().copied().collect(),
+            oddities: injected.odd.iter().copied().collect(),
         },
     }
 }
@@ -224,6 +246,27 @@ fn sequence(text: &str) -> Result<u32, String> {
         None => text.parse(),
     };
     known.map_err(|_| "use a number from 0 to 4294967295, or 0x0 to 0xffffffff".into())
+}
+
+fn tagged_offset(text: &str) -> Result<u64, String> {
+    let known = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    known.map_err(|_| "use a number from 0 to 2^64 - 1, or 0x0 to 0xffffffffffffffff".into())
+}
+
+fn odd(text: &str) -> Result<(Oddity, f64), String> {
+    let (kind, rate) = text
+        .split_once('=')
+        .ok_or_else(|| format!("{text} is not KIND=P"))?;
+    let known = Oddity::ALL.into_iter().find(|known| known.name() == kind);
+    let names = Oddity::ALL.map(Oddity::name).join(", ");
+    let known = known.ok_or_else(|| format!("{kind} is none of {names}"))?;
+    let rate = rate
+        .parse()
+        .map_err(|_| format!("{rate} is no rate: use a number from 0 to 1"))?;
+    Ok((known, rate))
 }
 
 fn error(text: &str) -> Result<(Field, f64), String> {

@@ -4,7 +4,9 @@ use crate::cli::json::{unusable, JsonSink};
 use crate::cli::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_testbench::capture::{self, StartupOverride};
-use rnic_testbench::play::{self, page, regions, summary, DutKind, Options, PlayError, Report};
+use rnic_testbench::play::{
+    self, page, regions, summary, Conditions, DutKind, Options, PlayError, Report,
+};
 use std::fs::File;
 use std::io::Write;
 use std::ops::Range;
@@ -53,10 +55,18 @@ pub(crate) struct Arguments {
     /// Regions instead of the learned ones (TOML), to try refusals.
     #[arg(long, value_name = "FILE")]
     regions: Option<PathBuf>,
+    /// One device receives for all hosts of the capture; their STags must differ.
+    #[arg(long)]
+    one_device: bool,
     /// Hostile deeds a frame: forged frames, regions taken away, connections closed and opened
     /// again, buffers withheld; what `rnic fuzz --hostile` does.
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
     hostile: f64,
+    /// Seed of conditions on the receiving side, all drawn from it: windows, bound and foreign
+    /// regions, sizes of regions, buffers, queues and rings, addresses, first MSNs; what `rnic fuzz`
+    /// does. [default: what the capture needs]
+    #[arg(long, value_name = "SEED")]
+    conditions: Option<u64>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
@@ -79,6 +89,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         trace_frames: arguments.trace_frames.clone(),
         regions,
         hostile: arguments.hostile,
+        one_device: arguments.one_device,
+        conditions: arguments
+            .conditions
+            .map_or_else(Conditions::default, Conditions::draw),
     };
     let mut json = JsonSink::open(arguments.json.as_deref())?;
     // Opened before the work begins: what cannot be written is told at once.
@@ -92,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         }
         if json.is_stdout() {
             report
-                .told
+                .differences
                 .iter()
                 .for_each(|difference| eprintln!("difference: {difference}"));
         } else {

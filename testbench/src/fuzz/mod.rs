@@ -19,6 +19,7 @@
 //! - [`totals`]: what was played, as a table and as JSON.
 
 pub mod draw;
+mod odd;
 pub mod campaign;
 pub mod totals;
 

@@ -1,5 +1,6 @@
 //! What was played, as a table for a terminal and as JSON.
 
+use crate::play::conditions::{Condition, Met};
 use crate::play::hostile::Deed;
 use crate::play::Report;
 use crate::workload::{Injected, Summary};
@@ -12,11 +13,6 @@ use std::fmt::Write;
 pub struct Totals {
     /// Runs played.
     pub runs: u64,
-    /// Times that a run was thinned ([`super::draw::Case::thin`]), as packet memory could not hold
-    /// what was unfinished.
-    pub thinned: u64,
-    /// Hostile runs that packet memory could not hold however thin, so that nothing was compared.
-    pub left_out: u64,
     /// TCP connections.
     pub connections: u64,
     /// Messages sent.
@@ -33,6 +29,8 @@ pub struct Totals {
     pub segments: u64,
     /// Octets written to application memory.
     pub placed_octets: u64,
+    /// Segments that the hardware had no room for at first, and that were sent again.
+    pub resent: u64,
     /// Streams that an error ended.
     pub stopped_streams: u64,
     /// Faults by kind.
@@ -41,6 +39,10 @@ pub struct Totals {
     /// Deeds of hostile runs, by kind.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub deeds: BTreeMap<Deed, u64>,
+    /// Conditions on the receiving side that were met, by kind.
+    pub conditions: Met,
+    /// Counters of the device.
+    pub counters: BTreeMap<&'static str, u64>,
     /// Differences between hardware and model, and all else that makes a run fail.
     pub mismatches: u64,
     /// Cycles of the hardware.
@@ -71,10 +73,17 @@ impl Totals {
         for flow in &report.flows {
             self.fpdus_received += flow.fpdus;
             self.placed_octets += flow.placed_octets;
+            self.resent += flow.resent;
             self.stopped_streams += u64::from(flow.error.is_some());
         }
         for (&deed, &count) in &report.deeds {
             *self.deeds.entry(deed).or_default() += count;
+        }
+        for (&condition, &count) in &report.conditions {
+            *self.conditions.entry(condition).or_default() += count;
+        }
+        for (&name, &count) in &report.counters {
+            *self.counters.entry(name).or_default() += u64::from(count);
         }
         self.cycles += report.cycles;
     }
@@ -83,12 +92,14 @@ impl Totals {
     pub fn text(&self) -> String {
         let mut rows = vec![
             ("runs".to_owned(), self.runs),
-            ("thinned, for want of room".to_owned(), self.thinned),
-            ("left out, for want of room".to_owned(), self.left_out),
             ("connections".to_owned(), self.connections),
             ("messages".to_owned(), self.messages),
             ("FPDUs sent".to_owned(), self.fpdus),
             ("FPDUs received whole".to_owned(), self.fpdus_received),
+            (
+                "segments sent again for want of room".to_owned(),
+                self.resent,
+            ),
             ("streams ended by an error".to_owned(), self.stopped_streams),
             ("frames".to_owned(), self.frames),
             ("octets of frames".to_owned(), self.frame_octets),
@@ -99,10 +110,15 @@ impl Totals {
         rows.extend(faults.into_iter().map(|(k, n)| (format!("fault: {k}"), n)));
         let deeds = self.deeds.iter();
         rows.extend(deeds.map(|(deed, n)| (format!("deed: {}", deed.name()), *n)));
+        let met = |condition: Condition| self.conditions.get(&condition).copied().unwrap_or(0);
+        let conditions = Condition::ALL.into_iter();
+        rows.extend(conditions.map(|c| (format!("condition: {}", c.name()), met(c))));
+        let counters = self.counters.iter().filter(|(_, count)| **count > 0);
+        rows.extend(counters.map(|(name, count)| (format!("counter: {name}"), *count)));
         rows.push(("mismatches".to_owned(), self.mismatches));
         let mut text = String::new();
         for (name, count) in rows {
-            writeln!(text, "{name:<26} {:>15}", grouped(count)).expect("a string takes all");
+            writeln!(text, "{name:<34} {:>15}", grouped(count)).expect("a string takes all");
         }
         let rate = self.cycles as f64 / self.wall_s.max(1e-9);
         let cycles = grouped(self.cycles);
@@ -132,6 +148,7 @@ fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::Oddity;
 
     #[test]
     fn digits_are_in_groups_of_three() {
@@ -152,7 +169,7 @@ mod tests {
         let text = Totals::default().text();
         let faults = text.lines().filter(|line| line.starts_with("fault: "));
         let rows: Vec<&str> = faults.collect();
-        assert_eq!(rows.len(), 14, "{text}");
+        assert_eq!(rows.len(), 14 + Oddity::ALL.len(), "{text}");
         assert!(rows.iter().all(|row| row.ends_with(" 0")), "{text}");
     }
 }

@@ -214,12 +214,7 @@ impl DdpReceiver {
         self.stopped
     }
 
-    /// Open a queue; MSNs start at 1 (DDP-014).
-    pub fn open_queue(&mut self, qn: u32) {
-        self.open_queue_at(qn, 1);
-    }
-
-    /// Open a queue whose next message is `next_msn`, as the device's queue table can say.
+    /// Open a queue whose next message is `next_msn`: 1 at the start of a stream (DDP-014).
     pub fn open_queue_at(&mut self, qn: u32, next_msn: u32) {
         self.queues[qn as usize] = Some(Queue {
             next_msn,
@@ -263,9 +258,7 @@ impl DdpReceiver {
         fpdu: &Fpdu,
         regions: &Regions,
     ) -> Result<Option<(u64, Vec<u8>)>, StreamError> {
-        let outcome = self
-            .clone()
-            .receive(connection, fpdu, &mut regions.clone());
+        let outcome = self.clone().receive(connection, fpdu, &mut regions.clone());
         outcome.error.map_or(Ok(outcome.placement), Err)
     }
 

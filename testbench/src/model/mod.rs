@@ -86,36 +86,55 @@ struct Stream {
 }
 
 impl Stream {
-    /// Judge a segment with payload, whose frame takes `pages` pages.
+    /// Judge a segment with payload, whose frame takes `pages` pages; what there was no room for.
     fn accept(
         &mut self,
         segment: &TcpSegment,
         pages: u32,
         room: Room,
         pool: &mut EarlyPool,
-    ) -> Acceptance {
-        let Room::UpTo(rcv_nxt) = room else {
-            return match room {
-                Room::Short => self.tcp.refuse(segment),
-                _ => self.tcp.accept(segment, pages, pool),
-            };
+    ) -> (Acceptance, Room) {
+        if let Room::UpTo(rcv_nxt) = room {
+            if let Some(acceptance) = self.accept_in_part(segment, pages, rcv_nxt, pool) {
+                return (acceptance, room);
+            }
+        }
+        let acceptance = match room {
+            Room::Short => self.tcp.refuse(segment),
+            _ => self.tcp.accept(segment, pages, pool),
         };
-        // Whole, or else up to the end of the FPDU; if neither is what the device did, they differ.
+        let refused = match acceptance {
+            Acceptance::NoRoom | Acceptance::NoRange => Room::Short,
+            _ => Room::Enough,
+        };
+        (acceptance, refused)
+    }
+
+    /// Accept a segment up to the end of the FPDU begun, if the device has done so: then RCV.NXT is
+    /// `rcv_nxt`, and would be another one without that limit.
+    fn accept_in_part(
+        &mut self,
+        segment: &TcpSegment,
+        pages: u32,
+        rcv_nxt: u32,
+        pool: &mut EarlyPool,
+    ) -> Option<Acceptance> {
         let window = self.tcp.window;
-        let to_fpdu_end = self.mpa.missing_octets().map(|octets| octets.min(window));
-        let mut windows = [Some(window), to_fpdu_end].into_iter().flatten();
-        let fitting = windows.find_map(|window| {
+        let to_fpdu_end = self.mpa.missing_octets()?.min(window);
+        let within = |window| {
             let (mut tcp, mut taken) = (self.tcp.clone(), pool.clone());
             tcp.window = window;
             let acceptance = tcp.accept(segment, pages, &mut taken);
-            (tcp.rcv_nxt == rcv_nxt).then_some((tcp, taken, acceptance))
-        });
-        let Some((tcp, taken, acceptance)) = fitting else {
-            return self.tcp.accept(segment, pages, pool);
+            (tcp, taken, acceptance)
         };
+        let (whole, ..) = within(window);
+        let (tcp, taken, acceptance) = within(to_fpdu_end);
+        if whole.rcv_nxt == rcv_nxt || tcp.rcv_nxt != rcv_nxt {
+            return None;
+        }
         (self.tcp, *pool) = (tcp, taken);
         self.tcp.window = window;
-        acceptance
+        Some(acceptance)
     }
 }
 
@@ -136,6 +155,8 @@ pub struct Model {
     pub fpdus: Vec<FpduTrace>,
     /// What segments beyond a gap may take of packet memory.
     pub early_pool: EarlyPool,
+    /// What there was no room for of the last frame: then its sender has to send it again.
+    pub refused: Room,
     streams: BTreeMap<u16, Stream>,
     /// The regions when the receivers were last at rest.
     regions_at_rest: Regions,
@@ -147,6 +168,9 @@ pub struct Model {
     host_slots_log2: u32,
     /// Frames given to the host, modulo 2^31.
     host_frame_count: u32,
+    /// Slots of the host ring that are filled before the host empties it; without end, if nobody says.
+    pub host_ring_room: usize,
+    host_slots_taken: usize,
 }
 
 impl Model {
@@ -161,6 +185,7 @@ impl Model {
             segments: Vec::new(),
             fpdus: Vec::new(),
             early_pool: EarlyPool::default(),
+            refused: Room::Enough,
             streams: BTreeMap::new(),
             regions_at_rest: Regions::default(),
             left_early: Vec::new(),
@@ -169,6 +194,8 @@ impl Model {
             host_frame_octets_max,
             host_slots_log2,
             host_frame_count: 0,
+            host_ring_room: usize::MAX,
+            host_slots_taken: 0,
         }
     }
 
@@ -201,7 +228,23 @@ impl Model {
 
     /// Open an untagged queue; its MSNs start at 1.
     pub fn open_queue(&mut self, connection: Connection, qn: u32) {
-        self.stream(connection).ddp.open_queue(qn);
+        self.open_queue_at(connection, qn, 1);
+    }
+
+    /// Open an untagged queue whose next message is `first_msn`.
+    pub fn open_queue_at(&mut self, connection: Connection, qn: u32, first_msn: u32) {
+        self.stream(connection).ddp.open_queue_at(qn, first_msn);
+    }
+
+    /// TCP state of a connection.
+    pub fn tcp(&self, connection: Connection) -> Option<&TcpReceiver> {
+        let stream = self.streams.get(&connection.0);
+        stream.map(|stream| &stream.tcp)
+    }
+
+    /// The host has taken what is in its ring.
+    pub fn empty_host_ring(&mut self) {
+        self.host_slots_taken = 0;
     }
 
     /// Post a receive buffer; `pool_entry` is where the driver put it in the shared pool.
@@ -237,12 +280,6 @@ impl Model {
             .sum()
     }
 
-    /// RCV.NXT of an open connection.
-    pub fn rcv_nxt(&self, connection: Connection) -> Option<u32> {
-        let stream = self.streams.get(&connection.0);
-        stream.map(|stream| stream.tcp.rcv_nxt)
-    }
-
     /// Were octets of the connection accepted beyond a gap that is still there?
     pub fn waits_beyond_gap(&self, connection: Connection) -> bool {
         let stream = self.streams.get(&connection.0);
@@ -257,7 +294,9 @@ impl Model {
     /// As [`receive`](Self::receive), of a frame for which the device has said that it had no room.
     pub fn receive_with(&mut self, frame: &[u8], error: bool, room: Room) {
         self.count(Counter::Frames);
+        self.refused = Room::Enough;
         if room == Room::NoPage {
+            self.refused = room;
             return self.count(Counter::DropNoPage);
         }
         if error {
@@ -306,7 +345,8 @@ impl Model {
             return self.count(Counter::TcpPureAck);
         }
         let pages = (frame.len() + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32;
-        let acceptance = stream.accept(segment, pages, room, &mut self.early_pool);
+        let (acceptance, refused) = stream.accept(segment, pages, room, &mut self.early_pool);
+        self.refused = refused;
         self.trace_segment(connection, segment, &acceptance);
         if let Acceptance::InOrder { octets, .. } = acceptance {
             let stream = self.streams.get_mut(&connection).expect("still open");
@@ -407,6 +447,10 @@ impl Model {
         if frame.len() > self.host_frame_octets_max {
             return self.count(Counter::DropHostFrameTooLong);
         }
+        if self.host_slots_taken == self.host_ring_room {
+            return self.count(Counter::DropHostRingFull);
+        }
+        self.host_slots_taken += 1;
         self.count(Counter::HostFrames);
         let slot = completion::host_slot(frame, self.host_frame_count, self.host_slots_log2);
         self.host_slots.push(slot);

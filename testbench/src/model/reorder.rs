@@ -73,6 +73,16 @@ impl EarlyRuns {
         self.runs.iter().map(|run| run.octets.len()).sum()
     }
 
+    /// Pages of packet memory charged.
+    pub fn pages(&self) -> u32 {
+        self.runs.iter().map(|run| run.pages).sum()
+    }
+
+    /// Positions from RCV.NXT of each run: its first octet, and the one after its last.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.runs.iter().map(|run| run.left..run.right())
+    }
+
     /// Octets of `range` that no run holds.
     pub fn new_octets(&self, range: &Range<u64>) -> u64 {
         let held = self.runs.iter().map(|run| {
@@ -89,8 +99,7 @@ impl EarlyRuns {
         pages: u32,
         pool: &EarlyPool,
     ) -> Result<(), Acceptance> {
-        let charged: u32 = self.runs.iter().map(|run| run.pages).sum();
-        if charged + pages > pool.share || pool.pages + pages > pool.pages_max {
+        if self.pages() + pages > pool.share || pool.pages + pages > pool.pages_max {
             return Err(Acceptance::NoRoom);
         }
         let is_new = !self.runs.iter().any(|run| run.touches(range));
@@ -152,7 +161,7 @@ impl EarlyRuns {
 
     /// Nothing is kept any more.
     pub fn clear(&mut self, pool: &mut EarlyPool) {
-        pool.pages -= self.runs.iter().map(|run| run.pages).sum::<u32>();
+        pool.pages -= self.pages();
         pool.runs -= self.runs.len();
         self.runs.clear();
     }

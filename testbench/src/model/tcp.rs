@@ -113,6 +113,10 @@ pub struct TcpReceiver {
     pub fin_seen: bool,
     /// What was received beyond a gap.
     pub early: EarlyRuns,
+    /// Segments for which a duplicate ACK is due at once (RFC 5681 section 3.2), modulo 256.
+    pub duplicate_acks: u8,
+    /// Segments that were cut off at the window's right edge.
+    pub cut_at_window: u64,
 }
 
 impl TcpReceiver {
@@ -125,6 +129,8 @@ impl TcpReceiver {
             seg_wnd: 0,
             fin_seen: false,
             early: EarlyRuns::default(),
+            duplicate_acks: 0,
+            cut_at_window: 0,
         }
     }
 
@@ -138,16 +144,29 @@ impl TcpReceiver {
     pub fn refuse(&mut self, segment: &TcpSegment) -> Acceptance {
         self.acknowledge(segment);
         let first = segment.sequence.wrapping_sub(self.rcv_nxt) as i32;
-        match i64::from(first) >= i64::from(self.window) {
-            true => Acceptance::OutsideWindow,
-            false => Acceptance::NoRoom,
+        if i64::from(first) >= i64::from(self.window) {
+            return Acceptance::OutsideWindow;
         }
+        // Its peer is to send it again before a timeout.
+        self.duplicate_acks = self.duplicate_acks.wrapping_add(1);
+        Acceptance::NoRoom
     }
 
     /// Judge a segment with payload, whose frame takes `pages` pages of packet memory, and advance
     /// over what is accepted in order.
     pub fn accept(&mut self, segment: &TcpSegment, pages: u32, pool: &mut EarlyPool) -> Acceptance {
         self.acknowledge(segment);
+        let acceptance = self.judge(segment, pages, pool);
+        let is_due = match acceptance {
+            Acceptance::InOrder { .. } | Acceptance::OutsideWindow => false,
+            Acceptance::Early { .. } | Acceptance::Duplicate => true,
+            Acceptance::NoRoom | Acceptance::NoRange => true,
+        };
+        self.duplicate_acks = self.duplicate_acks.wrapping_add(u8::from(is_due));
+        acceptance
+    }
+
+    fn judge(&mut self, segment: &TcpSegment, pages: u32, pool: &mut EarlyPool) -> Acceptance {
         // Sequence space is a circle: distances are signed 32-bit differences.
         let first = i64::from(segment.sequence.wrapping_sub(self.rcv_nxt) as i32);
         let (window, last) = (i64::from(self.window), first + segment.payload.len() as i64);
@@ -174,6 +193,7 @@ impl TcpReceiver {
                 return refusal;
             }
         }
+        self.cut_at_window += u64::from(last > window);
         if segment.flags & FLAG_FIN != 0 && last <= window {
             self.fin_seen = true;
         }

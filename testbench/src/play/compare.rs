@@ -90,9 +90,9 @@ impl Comparison {
             }
             let allowed = allowed(piece, &model.may_hold());
             let is_wrong = |at: &usize| {
-                let may_be = allowed.iter().any(|&(known, octet)| {
-                    known == *at && octet == found[*at]
-                });
+                let may_be = allowed
+                    .iter()
+                    .any(|&(known, octet)| known == *at && octet == found[*at]);
                 found[*at] != expected[*at] && !may_be
             };
             let Some(first) = (0..piece.octets).find(is_wrong) else {
@@ -123,6 +123,23 @@ impl Comparison {
                 });
             }
         }
+    }
+
+    /// Compare what both say of a flow's connection.
+    pub fn pair<T: PartialEq + Debug>(&mut self, flow: usize, what: What, rtl: &T, model: &T) {
+        if rtl != model {
+            self.report(Some(flow), what, None, |difference| {
+                difference.expected = short(Some(model));
+                difference.found = short(Some(rtl));
+            });
+        }
+    }
+
+    /// Add what another device of the run has shown.
+    pub fn add(&mut self, other: Self) {
+        self.mismatches += other.mismatches;
+        self.differences.extend(other.differences);
+        self.differences.truncate(DESCRIBED_MAX);
     }
 
     /// Faults of either receiver count as differences.
@@ -170,7 +187,10 @@ impl Comparison {
             return;
         }
         let mut difference = Difference {
-            frames: self.frames.clone().map(|frames| [*frames.start(), *frames.end()]),
+            frames: self
+                .frames
+                .clone()
+                .map(|frames| [*frames.start(), *frames.end()]),
             flow,
             what,
             place,
@@ -242,9 +262,18 @@ mod tests {
             words: [word; 7],
             announced: announced.map(<[u8]>::to_vec),
         };
-        assert!(same_entry(&entry(1, Some(&[1, 2])), &entry(1, Some(&[1, 2]))));
-        assert!(same_entry(&entry(1, Some(&[9, 1, 2])), &entry(1, Some(&[1, 2]))));
-        assert!(!same_entry(&entry(1, Some(&[1, 0])), &entry(1, Some(&[1, 2]))));
+        assert!(same_entry(
+            &entry(1, Some(&[1, 2])),
+            &entry(1, Some(&[1, 2]))
+        ));
+        assert!(same_entry(
+            &entry(1, Some(&[9, 1, 2])),
+            &entry(1, Some(&[1, 2]))
+        ));
+        assert!(!same_entry(
+            &entry(1, Some(&[1, 0])),
+            &entry(1, Some(&[1, 2]))
+        ));
         assert!(!same_entry(&entry(1, None), &entry(1, Some(&[1, 2]))));
         assert!(!same_entry(&entry(2, None), &entry(1, None)));
     }

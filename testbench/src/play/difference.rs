@@ -33,6 +33,8 @@ pub enum What {
         /// MSN of the message it was posted for.
         msn: u32,
     },
+    /// TCP state of a connection when it is closed.
+    TcpState,
     /// A counter.
     Counter(&'static str),
     /// A fault beside the comparison: a malformed packet, a write outside mapped memory, a leak.
@@ -77,6 +79,7 @@ impl Display for Difference {
             What::Buffer { qn, msn } => {
                 write!(f, "buffer of queue {qn} for MSN {msn}, octet {place:#x}")?;
             }
+            What::TcpState => write!(f, "TCP state at the end")?,
             What::Counter(name) => write!(f, "counter {name}")?,
             What::Fault => return f.write_str(&self.found),
         }
@@ -88,6 +91,10 @@ impl Display for Difference {
 pub fn octets(octets: &[u8]) -> String {
     let shown = octets.iter().take(SHOWN_OCTETS);
     let shown: Vec<String> = shown.map(|octet| format!("{octet:02x}")).collect();
-    let more = if octets.len() > SHOWN_OCTETS { " ..." } else { "" };
+    let more = if octets.len() > SHOWN_OCTETS {
+        " ..."
+    } else {
+        ""
+    };
     format!("{}{more}", shown.join(" "))
 }

@@ -5,7 +5,10 @@ use crate::model::Room;
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
-use rnic_driver::{Completion, Connection, ConnectionConfig, DriverError, Posted, RegionConfig};
+use rnic_driver::{
+    Completion, Connection, ConnectionConfig, DriverError, EarlyRange, Posted, RegionConfig,
+    WindowConfig,
+};
 use rnic_sim::SimError;
 use thiserror::Error;
 
@@ -64,9 +67,14 @@ pub trait Dut {
     fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError>;
     /// End an offload.
     fn close(&mut self, connection: Connection) -> Result<(), DriverError>;
-    /// Open an untagged queue.
-    fn open_queue(&mut self, connection: Connection, qn: u32, log2: u32)
-        -> Result<(), DriverError>;
+    /// Open an untagged queue; its next message has `first_msn`.
+    fn open_queue(
+        &mut self,
+        connection: Connection,
+        qn: u32,
+        log2: u32,
+        first_msn: u32,
+    ) -> Result<(), DriverError>;
     /// Post a receive buffer. `posted` is where another receiver of this run has put it.
     fn post(
         &mut self,
@@ -81,6 +89,16 @@ pub trait Dut {
     fn renew(&mut self, config: &RegionConfig) -> Result<(), DriverError>;
     /// Take a region away.
     fn deregister(&mut self, stag: u32) -> Result<(), DriverError>;
+    /// Open a window of a region to a connection; to the device it is the region `config`.
+    fn bind(&mut self, window: &WindowConfig, config: &RegionConfig) -> Result<(), DriverError>;
+    /// Close a window.
+    fn unbind(&mut self, stag: u32) -> Result<(), DriverError>;
+    /// TCP state of an open connection; nothing if it cannot be read.
+    fn state(&mut self, connection: Connection) -> Option<StreamState>;
+    /// Segments of an open connection that were cut off at the window's right edge; 0 if unknown.
+    fn cut_at_window(&self, _connection: Connection) -> u64 {
+        0
+    }
     /// Receive a frame. `room` is what another receiver has said of it, or [`Room::Enough`]; the
     /// answer is what this one says. Only hardware can be short of room, and it says so only if
     /// few pages are left.
@@ -96,8 +114,6 @@ pub trait Dut {
     fn may_hold(&self) -> Vec<(u64, Vec<u8>)> {
         Vec::new()
     }
-    /// RCV.NXT of a connection.
-    fn rcv_nxt(&mut self, connection: Connection) -> Result<u32, DriverError>;
     /// With no connection open and nothing on its way: what is held all the same, in words.
     fn leaks(&mut self) -> Vec<String> {
         Vec::new()
@@ -123,6 +139,25 @@ pub trait Dut {
     fn starts_disagree(&mut self, _connection: Connection, _sequence: u32) {}
     /// Waveform on or off.
     fn set_traced(&mut self, _traced: bool) {}
+}
+
+/// TCP state of a connection, as its owner reads it for acknowledgements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamState {
+    /// Next octet expected.
+    pub rcv_nxt: u32,
+    /// Last SEG.ACK and SEG.WND.
+    pub seg_ack: u32,
+    /// See `seg_ack`; unscaled.
+    pub seg_wnd: u16,
+    /// A FIN came with payload.
+    pub fin_seen: bool,
+    /// What was received beyond gaps, in sequence order.
+    pub ranges: Vec<EarlyRange>,
+    /// Pages charged for it.
+    pub pages: u32,
+    /// Duplicate ACKs that were due at once, modulo 256.
+    pub duplicate_acks: u8,
 }
 
 /// Memory for one message.

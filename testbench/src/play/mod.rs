@@ -2,25 +2,31 @@
 //!
 //! - [`dut`]: what can receive frames: [`rtl`] (driver over the co-simulation, its rings seen by
 //!   [`bus`]) and [`software`] (the model).
+//! - [`plan`]: which device plays which frames and flows, and what these share.
 //! - [`player`]: frames in capture order, connections, regions and buffers set up in time.
-//! - [`compare`]: RTL against model.
+//! - [`compare`]: RTL against model; [`difference`]: what a person is shown of one.
 //! - [`report`]: what a user is told.
 //! - [`regions`]: `--regions` files.
+//! - [`conditions`]: how the receiving side is set up.
 //! - [`hostile`]: forged frames, and what owner and host may do to a connection.
 
 pub mod dut;
 pub mod bus;
 pub mod rtl;
 pub mod software;
+pub mod plan;
 pub mod player;
+pub mod difference;
 pub mod compare;
 pub mod tally;
 pub mod report;
 pub mod page;
 pub mod summary;
 pub mod regions;
+pub mod conditions;
 pub mod hostile;
 
+pub use conditions::{Condition, Conditions};
 pub use dut::{DutKind, PlayError};
 pub use player::{play, Options};
 pub use report::{FlowReport, Report};

@@ -47,9 +47,9 @@ fn playback(report: &Report) -> Markup {
         section {
             h2 { code { (report.capture) } " " (verdict(report)) }
             (facts(report))
-            @if !report.told.is_empty() {
+            @if !report.differences.is_empty() {
                 h3 { "First differences" }
-                ul { @for difference in &report.told { li { (difference) } } }
+                ul { @for difference in &report.differences { li { (difference) } } }
             }
             h3 { "Flows" }
             @if report.flows.is_empty() {
@@ -216,6 +216,7 @@ fn pairs<'a>(rows: impl Iterator<Item = (&'a str, u64)>) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::play::difference::{Difference, What};
     use crate::play::report::{ErrorReport, MpaReport, Opcodes, ReceiveReport, RegionReport};
     use std::collections::BTreeMap;
 
@@ -251,6 +252,7 @@ mod tests {
             placed_octets: 4321,
             placed_out_of_order_octets: 1234,
             peak_pages: 5,
+            resent: 0,
             regions: vec![RegionReport {
                 stag: "0x00012345".into(),
                 base: "0x1000".into(),
@@ -279,7 +281,8 @@ mod tests {
             counters: BTreeMap::from([("fpdus", 3), ("drop_runt", 0)]),
             flows: vec![flow(2)],
             deeds: BTreeMap::new(),
-            told: Vec::new(),
+            conditions: BTreeMap::new(),
+            differences: Vec::new(),
         }
     }
 
@@ -311,7 +314,14 @@ mod tests {
     fn differences_and_errors_stand_out() {
         let mut bad = report();
         bad.mismatches = 3;
-        bad.told = vec!["frame 7: hardware <placed> more".into()];
+        bad.differences = vec![Difference {
+            frames: Some([7, 7]),
+            flow: Some(0),
+            what: What::Region { stag: 0x1234 },
+            place: Some(16),
+            expected: "00".into(),
+            found: "<01>".into(),
+        }];
         bad.flows[0].error = Some(ErrorReport {
             layer: "mpa",
             etype: 0,
@@ -320,7 +330,10 @@ mod tests {
             name: "MpaCrc",
         });
         let text = text(&[report(), bad]);
-        assert_shows(&text, &["3 mismatches", "hardware &lt;placed&gt; more"]);
+        assert_shows(
+            &text,
+            &["3 mismatches", "octet 0x10: expected 00, found &lt;01&gt;"],
+        );
         assert_shows(&text, &["MpaCrc", "sequence number 77", "code 0x02"]);
         assert_eq!(text.matches("&lt;b&gt;.pcap").count(), 2, "{text}");
         assert!(!text.contains("<b>"), "names are text: {text}");

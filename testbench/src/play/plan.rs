@@ -58,7 +58,7 @@ pub fn devices(capture: &Capture, flows: &[Flow], one_device: bool) -> Vec<Plan>
         // What is for no receiving host (ARP, multicast) is for the first one.
         let address = destination(octets);
         let host = hosts.iter().position(|&host| Some(host) == address);
-        plans[host.unwrap_or(0).min(plans.len() - 1)].frames.push(frame);
+        plans[host.unwrap_or(0)].frames.push(frame);
     }
     for plan in &mut plans {
         plan.regions = regions(&plan.flows, flows);
@@ -88,9 +88,9 @@ fn regions(numbers: &[usize], flows: &[Flow]) -> Vec<SharedRegion> {
         let flow = &flows[number];
         for region in &flow.regions {
             let frames = flow.first_frame..flow.last_frame.saturating_add(1);
-            let same = regions.iter_mut().find(|known| {
-                known.region.stag == region.stag && frames.start < known.frames.end
-            });
+            let same = regions
+                .iter_mut()
+                .find(|known| known.region.stag == region.stag && frames.start < known.frames.end);
             match same {
                 Some(known) => known.join(number, region, frames),
                 None => regions.push(SharedRegion {

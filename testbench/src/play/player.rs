@@ -1,34 +1,38 @@
-//! Frames in capture order; connections, regions and receive buffers set up just in time
-//! (`flows`).
+//! Frames in capture order, each to the device that is its receiver; connections, regions and
+//! receive buffers set up just in time (`flows`), what finds no room sent again later (`resend`).
 
 use crate::capture::{Capture, Flow};
-use crate::play::compare::Comparison;
+use crate::play::compare::{Comparison, Piece};
+use crate::play::conditions::{Condition, Conditions, Met};
 use crate::play::dut::{self, Dut, DutKind, PlayError};
 use crate::play::hostile::Deed;
+use crate::play::plan::{self, Plan};
 use crate::play::regions::RegionOverride;
 use crate::play::report::Report;
 use crate::play::rtl::{BringUpError, Rtl, RtlOptions};
 use crate::play::software::Software;
 use crate::play::tally::Tally;
 use indicatif::ProgressBar;
-use rnic_abi::limits::PAGE_OCTETS;
-use rnic_abi::registers::EARLY_PAGES_MAX;
+use rnic_abi::limits::PAGES;
 use rnic_driver::{Config, Connection, DriverError};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 mod deeds;
 mod flows;
+mod regions;
+mod resend;
+mod state;
 
 use flows::Active;
+use regions::Shared;
+use resend::Resend;
 
-/// Bus address of the first piece of memory the player maps; rings and queues are below.
-const FIRST_ADDRESS: u64 = 0x80_0000_0000;
-/// Octets of a stream that a page holds at least, in full frames of 1518 octets.
-const PAGE_PAYLOAD_OCTETS: u32 = 240;
-/// Pages kept for FPDUs in order, however many flows there are.
-const IN_ORDER_PAGES_WANTED: u32 = 400;
+/// Octets of an FPDU, markers included, from which on a stream may make the device's reserve larger.
+const LONG_FPDU_OCTETS: u32 = 4096;
+/// Pages of the larger reserve.
+const LONG_RESERVE_PAGES: u32 = 324;
 /// Frames between two comparisons of the receivers.
 const BATCH_FRAMES: usize = 256;
 
@@ -53,6 +57,10 @@ pub struct Options {
     pub regions: Option<Vec<RegionOverride>>,
     /// Hostile deeds a frame ([`crate::play::hostile`]).
     pub hostile: f64,
+    /// How the receiving side is set up.
+    pub conditions: Conditions,
+    /// One device receives for all hosts of the capture, whose STags must then differ.
+    pub one_device: bool,
 }
 
 impl Default for Options {
@@ -67,23 +75,48 @@ impl Default for Options {
             trace_frames: None,
             regions: None,
             hostile: 0.0,
+            conditions: Conditions::default(),
+            one_device: false,
         }
     }
 }
 
-/// A run in progress.
+/// A device's part of a run, in progress.
 struct Player<'a> {
     capture: &'a Capture,
     flows: &'a [Flow],
+    plan: &'a Plan,
     options: &'a Options,
     duts: Vec<Box<dyn Dut>>,
     tallies: Vec<Tally>,
     comparison: Comparison,
     active: BTreeMap<usize, Active>,
+    /// Regions that open flows share, by their place in the plan.
+    shared: BTreeMap<usize, Shared>,
+    /// The STag that each stag_index stands for now.
+    registered: BTreeMap<u32, u32>,
+    /// Memory that was mapped for flows.
+    pieces: Vec<Piece>,
     next_address: u64,
     deeds: BTreeMap<Deed, u64>,
+    met: Met,
+    /// Regions that windows were opened of.
+    parents: u32,
     /// Frames came, or connections went, since the receivers were at rest.
     moved: bool,
+    /// First frame, from 0, since the receivers were last compared.
+    compared_to: usize,
+    /// The frame, from 0, that is played.
+    frame: usize,
+    resend: Resend,
+}
+
+/// What a device has shown in its part of a run.
+struct Outcome {
+    tally: Tally,
+    comparison: Comparison,
+    deeds: BTreeMap<Deed, u64>,
+    met: Met,
 }
 
 /// Play a capture whose flows are known.
@@ -99,64 +132,55 @@ pub fn play(
         return Err(PlayError::Option(what));
     }
     let started = std::time::Instant::now();
-    let mut player = Player::new(capture, flows, options)?;
-    for (frame, octets) in capture.frames.iter().enumerate() {
-        player.before(frame)?;
-        let forged = player.disturb(frame)?;
-        let octets = forged.as_deref().unwrap_or(octets);
-        for dut in &mut player.duts {
-            dut.push(octets);
+    let plans = plan::devices(capture, flows, options.one_device);
+    let (mut tally, mut comparison) = (Tally::new(flows), Comparison::default());
+    let (mut deeds, mut met) = (BTreeMap::<Deed, u64>::new(), Met::new());
+    for (number, plan) in plans.iter().enumerate() {
+        let outcome = Player::new(capture, flows, plan, number, options)?.run(progress)?;
+        tally.add(outcome.tally, &plan.flows);
+        comparison.add(outcome.comparison);
+        for (deed, count) in outcome.deeds {
+            *deeds.entry(deed).or_default() += count;
         }
-        player.moved = true;
-        player.note_pages();
-        if frame % BATCH_FRAMES == BATCH_FRAMES - 1 {
-            player.settle();
+        for (condition, count) in outcome.met {
+            *met.entry(condition).or_default() += count;
         }
-        player.after(frame)?;
-        progress.inc(1);
     }
-    player.settle();
-    Ok(player.report(started.elapsed()))
-}
-
-/// Pages for segments beyond a gap: a capture does not answer, so what is in order must never find
-/// packet memory full of them; the reserve, which drops what then comes, is off. Each flow may wait
-/// for the rest of its longest FPDU, and may keep another frame whole of which it needs a part.
-fn early_pages(capture: &Capture, flows: &[Flow]) -> u32 {
-    let longest_frame = capture.frames.iter().map(Vec::len).max().unwrap_or(0);
-    let frame_pages = (longest_frame as u32 + 2).div_ceil(PAGE_OCTETS as u32);
-    let unfinished = flows.iter().map(|flow| match flow.longest_fpdu {
-        0 => 0,
-        octets => octets.div_ceil(PAGE_PAYLOAD_OCTETS) + frame_pages,
-    });
-    let in_order = unfinished.sum::<u32>().min(IN_ORDER_PAGES_WANTED);
-    EARLY_PAGES_MAX - in_order
+    let elapsed = started.elapsed();
+    let report = Report::new(capture, options, &tally, flows, &comparison, elapsed);
+    Ok(Report {
+        deeds,
+        conditions: met,
+        ..report
+    })
 }
 
 impl<'a> Player<'a> {
     fn new(
         capture: &'a Capture,
         flows: &'a [Flow],
+        plan: &'a Plan,
+        number: usize,
         options: &'a Options,
     ) -> Result<Self, PlayError> {
         let mut duts: Vec<Box<dyn Dut>> = Vec::new();
-        let early_pages = early_pages(capture, flows);
-        let config = Config {
-            early_pages,
-            early_share: early_pages,
-            // A capture does not send again what the device refuses.
-            in_order_reserve: 0,
-            ..Config::default()
-        };
+        let config = options.conditions.config(Config::default());
+        let longest_fpdu = plan.flows.iter().map(|&flow| flows[flow].longest_fpdu);
         if options.dut != DutKind::Model {
-            let rtl = Rtl::new(&RtlOptions {
+            let rtl_options = RtlOptions {
                 width: options.width,
                 seed: options.seed,
                 stall: options.stall,
-                trace: options.trace.clone(),
+                trace: options.trace.as_deref().map(|path| trace_of(path, number)),
                 config,
                 pauses: true,
-            });
+                short_pages: match options.dut {
+                    // Nothing else can say which segments found no room.
+                    DutKind::Rtl => PAGES as u32,
+                    _ => short_pages(&config, longest_fpdu.max().unwrap_or(0)),
+                },
+            };
+            let rtl = Rtl::within(&rtl_options, &options.conditions.surroundings);
             duts.push(Box::new(rtl.map_err(|error| match error {
                 BringUpError::Simulation(source) => PlayError::Simulation(source),
                 BringUpError::Driver(source) => PlayError::Driver {
@@ -173,15 +197,43 @@ impl<'a> Player<'a> {
         Ok(Self {
             capture,
             flows,
+            plan,
             options,
             duts,
             tallies,
             comparison: Comparison::default(),
             active: BTreeMap::new(),
-            next_address: FIRST_ADDRESS,
+            shared: BTreeMap::new(),
+            registered: BTreeMap::new(),
+            pieces: Vec::new(),
+            next_address: options.conditions.pieces_address,
             deeds: BTreeMap::new(),
+            met: options.conditions.of_device(&config),
+            parents: 0,
             moved: true,
+            compared_to: 0,
+            frame: 0,
+            resend: Resend::default(),
         })
+    }
+
+    /// Play every frame of the plan.
+    fn run(mut self, progress: &ProgressBar) -> Result<Outcome, PlayError> {
+        for (count, &frame) in self.plan.frames.iter().enumerate() {
+            self.frame = frame;
+            self.before(frame)?;
+            let forged = self.disturb(frame)?;
+            let octets = &self.capture.frames[frame];
+            self.push(frame, forged.as_deref().unwrap_or(octets));
+            self.note_pages();
+            if count % BATCH_FRAMES == BATCH_FRAMES - 1 {
+                self.settle();
+            }
+            progress.inc(1);
+        }
+        self.send_rest()?;
+        self.settle();
+        Ok(self.finish())
     }
 
     /// Set up what frame `frame` will need.
@@ -192,9 +244,12 @@ impl<'a> Player<'a> {
             .as_ref()
             .is_none_or(|f| f.contains(&(frame + 1)));
         self.duts.iter_mut().for_each(|dut| dut.set_traced(traced));
-        for flow in 0..self.flows.len() {
+        self.close_ended(frame)?;
+        for &flow in &self.plan.flows {
             let wanted = self.options.flow.is_none_or(|only| only == flow);
-            if wanted && self.flows[flow].first_frame == frame {
+            let starts = self.resend.may_start(flow) && self.flows[flow].first_frame <= frame;
+            if wanted && starts {
+                self.resend.started(flow);
                 self.open(flow, self.flows[flow].sequence_start)
                     .map_err(|source| at(frame, flow, source))?;
             }
@@ -208,14 +263,16 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Close what ended with frame `frame`.
-    fn after(&mut self, frame: usize) -> Result<(), PlayError> {
-        let ended = |flow: &usize| self.flows[*flow].last_frame == frame;
+    /// Close what ended before frame `frame`.
+    fn close_ended(&mut self, frame: usize) -> Result<(), PlayError> {
+        let ended = |flow: &usize| self.flows[*flow].last_frame < frame;
         let ended: Vec<usize> = self.active.keys().copied().filter(ended).collect();
-        if !ended.is_empty() {
-            self.settle();
+        if ended.is_empty() {
+            return Ok(());
         }
+        self.settle();
         for flow in ended {
+            self.send_rest_of(flow)?;
             self.close(flow).map_err(|source| at(frame, flow, source))?;
         }
         Ok(())
@@ -231,18 +288,28 @@ impl<'a> Player<'a> {
         for (seen, tally) in seen.into_iter().zip(&mut self.tallies) {
             tally.take(seen);
         }
+        let (first, last) = (self.compared_to + 1, self.frame + 1);
+        self.comparison.at(Some(first.min(last)..=last));
+        self.compared_to = self.frame + 1;
         if let [rtl, model] = self.tallies.as_mut_slice() {
             self.comparison.compare(rtl, model);
         }
+        if let [rtl, model] = self.duts.as_slice() {
+            self.comparison
+                .compare_memory(&self.pieces, rtl.as_ref(), model.as_ref());
+        }
+    }
+
+    /// A condition is met.
+    fn meet(&mut self, condition: Condition) {
+        *self.met.entry(condition).or_default() += 1;
     }
 
     /// Read what a flow leaves in memory.
     fn collect(&mut self, flow: usize, connection: Connection) {
-        let waits = self.duts.iter().any(|dut| dut.waits_beyond_gap(connection));
+        self.compare_state(flow, connection);
         for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
             tally.collect(flow, dut.as_ref());
-            let flow = &mut tally.flows[flow];
-            flow.unfinished |= waits || flow.stop.is_some() || flow.terminate().is_some();
         }
     }
 
@@ -255,41 +322,57 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn report(mut self, elapsed: std::time::Duration) -> Report {
-        let open = self.active.iter();
-        let open: Vec<_> = open
-            .map(|(&flow, active)| (flow, active.connection))
-            .collect();
-        for (flow, connection) in open {
-            self.collect(flow, connection);
+    /// Close what is open, and look at everything once more: nothing may be written any more, and
+    /// nothing may be held.
+    fn finish(mut self) -> Outcome {
+        let open: Vec<usize> = self.active.keys().copied().collect();
+        let mut faults = self.resend.faults();
+        for flow in open {
+            if let Err(error) = self.close(flow) {
+                faults.push(format!("flow {flow} cannot be closed: {error}"));
+            }
         }
+        self.moved = true;
+        self.settle();
+        self.comparison.at(None);
         for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
+            faults.append(&mut dut.leaks());
             tally.finish(dut.counters(), dut.violations(), dut.cycles());
         }
         if let [rtl, model] = self.tallies.as_mut_slice() {
             self.comparison.compare_results(rtl, model);
         }
-        let [first, rest @ ..] = self.tallies.as_slice() else {
-            unreachable!("one DUT at least")
-        };
-        let violations = rest
-            .iter()
-            .chain([first])
-            .flat_map(|tally| &tally.violations);
-        self.comparison.add_violations(violations);
-        let report = Report::new(
-            self.capture,
-            self.options,
-            first,
-            self.flows,
-            &self.comparison,
-            elapsed,
-        );
-        Report {
+        let seen = self.tallies.iter().flat_map(|tally| &tally.violations);
+        self.comparison.add_violations(seen.chain(&faults));
+        Outcome {
+            tally: self.tallies.swap_remove(0),
+            comparison: self.comparison,
             deeds: self.deeds,
-            ..report
+            met: self.met,
         }
     }
+}
+
+/// Free pages below which the device may refuse segments for want of room: its reserve, which is
+/// larger once a stream has shown a long FPDU (ADR 13).
+fn short_pages(config: &Config, longest_fpdu: u32) -> u32 {
+    match config.in_order_reserve {
+        0 => 0,
+        reserve if longest_fpdu > LONG_FPDU_OCTETS => reserve.max(LONG_RESERVE_PAGES),
+        reserve => reserve,
+    }
+}
+
+/// The waveform of device `number`: `run.fst`, `run.1.fst` and so on.
+fn trace_of(path: &Path, number: usize) -> PathBuf {
+    if number == 0 {
+        return path.to_path_buf();
+    }
+    let ending = path.extension().map_or_else(
+        || number.to_string(),
+        |ending| format!("{number}.{}", ending.to_string_lossy()),
+    );
+    path.with_extension(ending)
 }
 
 fn at(frame: usize, flow: usize, source: DriverError) -> PlayError {

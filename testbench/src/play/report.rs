@@ -2,6 +2,8 @@
 
 use crate::capture::{Capture, Flow};
 use crate::play::compare::Comparison;
+use crate::play::conditions::Met;
+use crate::play::difference::Difference;
 use crate::play::dut::DutKind;
 use crate::play::hostile::Deed;
 use crate::play::player::Options;
@@ -56,9 +58,11 @@ pub struct Report {
     /// Deeds of a hostile playback.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub deeds: BTreeMap<Deed, u64>,
-    /// The first differences in words.
-    #[serde(skip)]
-    pub told: Vec<String>,
+    /// Conditions that were met.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub conditions: Met,
+    /// The first differences.
+    pub differences: Vec<Difference>,
 }
 
 /// One flow.
@@ -94,6 +98,9 @@ pub struct FlowReport {
     pub placed_out_of_order_octets: u64,
     /// Most pages of packet memory in use while the flow was played.
     pub peak_pages: u32,
+    /// Segments that the device had no room for at first, sent again until it had; they are counted
+    /// here only.
+    pub resent: u64,
     /// Regions.
     pub regions: Vec<RegionReport>,
     /// Messages in delivery order.
@@ -218,7 +225,8 @@ impl Report {
                 .map(|(id, (flow, tally))| flow_report(id, flow, tally))
                 .collect(),
             deeds: BTreeMap::new(),
-            told: comparison.told.clone(),
+            conditions: Met::new(),
+            differences: comparison.differences.clone(),
         }
     }
 
@@ -257,6 +265,7 @@ fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
         placed_octets: tally.placed_octets,
         placed_out_of_order_octets: tally.placed_early_octets,
         peak_pages: tally.peak_pages,
+        resent: tally.resent,
         regions: regions(tally),
         receives: receives(tally),
         terminate: tally.terminate().map(|message| TerminateReport {

@@ -2,15 +2,17 @@
 
 use crate::model::Room;
 use crate::play::bus::{BusWatch, Rings};
-use crate::play::dut::{Buffer, Dut, Observation};
+use crate::play::conditions::Surroundings;
+use crate::play::dut::{Buffer, Dut, Observation, StreamState};
+use crate::play::tally::lacks_room;
 use rnic_abi::counters::Counter;
-use rnic_abi::events::{SegmentTrace, SegmentVerdict};
+use rnic_abi::events::SegmentTrace;
 use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGES, PAGE_OCTETS};
 use rnic_driver::{
     Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, Posted,
-    RegionConfig,
+    RegionConfig, WindowConfig,
 };
-use rnic_sim::{attach, SimBar, SimDma, SimError, Simulation, SimulationConfig};
+use rnic_sim::{attach_at, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -32,6 +34,10 @@ const PAUSE_STORED_FRAMES: u32 = 8;
 /// Cycles after which a pause ends in any case: the core then has to drop. Pages that wait for
 /// octets to come are not freed by waiting, so that an idle core ends it too.
 const PAUSE_CYCLES_MAX: u64 = 200_000;
+/// Cycles after which a late driver looks whether the wire pauses because of it.
+const LATE_CYCLES: u64 = 2_000;
+/// Cycles in which a core that comes to rest writes another completion, mostly.
+const COMPLETION_CYCLES: usize = 200;
 /// Such pauses in a playback. In one of them the slowest host takes more than packet memory holds,
 /// so that a core that goes on needing them does not go on itself.
 const LONG_PAUSES_MAX: u32 = 8;
@@ -54,6 +60,9 @@ pub struct Rtl {
     no_page_reported: u32,
     /// Free pages of a device in which nothing is.
     free_pages_at_rest: u32,
+    /// Completions are taken after so many frames, and when the wire pauses for want of room.
+    late_frames: usize,
+    frames: usize,
     /// Taken from the completion queue, and not yet observed.
     completions: Vec<Completion>,
     /// Verdicts taken from the simulation, and not yet observed.
@@ -69,17 +78,29 @@ struct Pauses {
 impl Pauses {
     /// A capture does not tell when its sender would have been slowed down; the wire pauses, so
     /// that what is played does not depend on how fast the host side is.
-    fn wait(&mut self, simulation: &mut Simulation) {
+    /// True if there is room now, or the core is idle; if the driver is late, it looks after some
+    /// cycles whether it should act.
+    fn wait(&mut self, simulation: &mut Simulation, is_late: bool) -> bool {
         let start = simulation.now();
-        while simulation.now() - start < PAUSE_CYCLES_MAX {
-            let has_pages = simulation.free_pages() >= PAUSE_FREE_PAGES || simulation.is_idle();
+        let cycles_max = if is_late {
+            LATE_CYCLES
+        } else {
+            PAUSE_CYCLES_MAX
+        };
+        let mut has_room = false;
+        while simulation.now() - start < cycles_max {
+            // Idle, it waits for octets to come - or for a driver that is late.
+            let waits = simulation.is_idle() && !is_late;
+            let has_pages = simulation.free_pages() >= PAUSE_FREE_PAGES || waits;
             if has_pages && simulation.stored_frames() <= PAUSE_STORED_FRAMES {
+                has_room = true;
                 break;
             }
             simulation.step();
         }
         let now = simulation.now();
         self.ended(now - start, now);
+        has_room
     }
 
     /// A pause of so many cycles has ended.
@@ -132,15 +153,21 @@ pub enum BringUpError {
 impl Rtl {
     /// Build, load, reset and open the device.
     pub fn new(options: &RtlOptions) -> Result<Self, BringUpError> {
+        Self::within(options, &Surroundings::default())
+    }
+
+    /// As [`Rtl::new`], with rings and a driver as told.
+    pub fn within(options: &RtlOptions, surroundings: &Surroundings) -> Result<Self, BringUpError> {
         let simulation = Simulation::new(&SimulationConfig {
             width: options.width,
             seed: options.seed,
             stall: options.stall,
             trace: options.trace.clone(),
+            max_payload_octets: options.config.max_payload_octets as usize,
             ..SimulationConfig::default()
         })?;
         let simulation = Rc::new(RefCell::new(simulation));
-        let (bar, dma) = attach(&simulation);
+        let (bar, dma) = attach_at(&simulation, surroundings.rings_address);
         let device = Device::open(bar, dma, options.config)?;
         let rings = Rings::new(simulation.borrow().complex().memory(), &options.config);
         let rings = Rc::new(RefCell::new(rings));
@@ -156,6 +183,8 @@ impl Rtl {
             short_pages: options.short_pages,
             no_page_reported: 0,
             free_pages_at_rest,
+            late_frames: surroundings.late_frames,
+            frames: 0,
             completions: Vec::new(),
             segments: Vec::new(),
         })
@@ -169,11 +198,12 @@ impl Rtl {
         while simulation.frames_waiting() > 0 || simulation.now() - start < self.frame_cycles_min {
             simulation.step();
         }
-        if let Some(pauses) = &mut self.pauses {
-            pauses.wait(&mut simulation);
-        }
         drop(simulation);
-        self.take_completions();
+        self.pause();
+        self.frames += 1;
+        if self.frames % self.late_frames == 0 {
+            self.take_completions();
+        }
     }
 
     /// Wait until every stored frame has its verdict; the verdicts since the last call.
@@ -208,10 +238,11 @@ impl Rtl {
             return Room::NoPage;
         }
         match verdicts.as_slice() {
-            [trace] if trace.verdict == SegmentVerdict::NoRoom as u8 => Room::Short,
-            [trace] => self
-                .rcv_nxt(Connection(trace.connection))
-                .map_or(Room::Enough, Room::UpTo),
+            [trace] if lacks_room(trace.verdict) => Room::Short,
+            [trace] => {
+                let state = self.device.tcp_state(Connection(trace.connection));
+                state.map_or(Room::Enough, |tcp| Room::UpTo(tcp.rcv_nxt))
+            }
             _ => Room::Enough,
         }
     }
@@ -234,6 +265,22 @@ impl Rtl {
     /// Cycle in which the last memory write was taken.
     pub fn last_write(&self) -> u64 {
         self.simulation.borrow().last_write()
+    }
+
+    /// The wire pauses while packet memory is nearly full; a late driver that this is due to acts.
+    fn pause(&mut self) {
+        let Some(mut pauses) = self.pauses.take() else {
+            return;
+        };
+        loop {
+            let mut simulation = self.simulation.borrow_mut();
+            let has_room = pauses.wait(&mut simulation, self.late_frames > 1);
+            drop(simulation);
+            if has_room || !self.take_completions() {
+                break;
+            }
+        }
+        self.pauses = Some(pauses);
     }
 
     /// Make room in the completion queue: a full one holds the core up.
@@ -267,8 +314,9 @@ impl Dut for Rtl {
         connection: Connection,
         qn: u32,
         log2: u32,
+        first_msn: u32,
     ) -> Result<(), DriverError> {
-        self.device.open_queue(connection, qn, log2)
+        self.device.open_queue_at(connection, qn, log2, first_msn)
     }
 
     fn post(
@@ -301,6 +349,30 @@ impl Dut for Rtl {
         self.device.deregister_region(stag)
     }
 
+    fn bind(&mut self, window: &WindowConfig, _config: &RegionConfig) -> Result<(), DriverError> {
+        self.device.bind_window(window)
+    }
+
+    fn unbind(&mut self, stag: u32) -> Result<(), DriverError> {
+        self.device.unbind_window(stag)
+    }
+
+    fn state(&mut self, connection: Connection) -> Option<StreamState> {
+        let tcp = self.device.tcp_state(connection).ok()?;
+        let early = self.device.early_state(connection).ok()?;
+        let mut ranges = self.device.early_ranges(connection).ok()?;
+        ranges.sort_by_key(|range| range.left.wrapping_sub(tcp.rcv_nxt));
+        Some(StreamState {
+            rcv_nxt: tcp.rcv_nxt,
+            seg_ack: tcp.seg_ack,
+            seg_wnd: tcp.seg_wnd,
+            fin_seen: tcp.fin_seen,
+            ranges,
+            pages: u32::from(early.pages),
+            duplicate_acks: early.duplicate_acks,
+        })
+    }
+
     fn push(&mut self, frame: &[u8], _room: Room) -> Room {
         match self.is_short(frame) {
             true => self.send_watched(frame),
@@ -313,6 +385,13 @@ impl Dut for Rtl {
 
     fn settle(&mut self) {
         loop {
+            // A core that a full queue holds up counts as idle after many more cycles.
+            loop {
+                self.simulation.borrow_mut().run(COMPLETION_CYCLES);
+                if !self.take_completions() {
+                    break;
+                }
+            }
             self.simulation.borrow_mut().run_until_idle();
             if !self.take_completions() {
                 return;
@@ -345,10 +424,6 @@ impl Dut for Rtl {
         let simulation = self.simulation.borrow();
         let octets = simulation.complex().memory().read(address, octets);
         octets.expect("the player reads only what it mapped")
-    }
-
-    fn rcv_nxt(&mut self, connection: Connection) -> Result<u32, DriverError> {
-        Ok(self.device.tcp_state(connection)?.rcv_nxt)
     }
 
     fn leaks(&mut self) -> Vec<String> {

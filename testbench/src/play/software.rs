@@ -1,12 +1,13 @@
 //! The model as a receiver under test.
 
 use crate::model::{self, ddp, Model, Room};
-use crate::play::dut::{Buffer, Dut, Entry, Observation};
+use crate::play::dut::{Buffer, Dut, Entry, Observation, StreamState};
 use rnic_abi::counters::Counter;
 use rnic_abi::host_ring::SLOT_HEADER_OCTETS;
 use rnic_abi::limits::CONNECTIONS;
 use rnic_driver::{
-    Completion, Config, Connection, ConnectionConfig, DriverError, Posted, RegionConfig,
+    Completion, Config, Connection, ConnectionConfig, DriverError, EarlyRange, Posted,
+    RegionConfig, WindowConfig,
 };
 use std::collections::BTreeSet;
 
@@ -25,6 +26,7 @@ impl Software {
         let mut model = Model::new(slot - SLOT_HEADER_OCTETS, config.host_slots_log2);
         model.early_pool.pages_max = config.early_pages;
         model.early_pool.share = config.early_share;
+        model.host_ring_room = 1 << config.host_slots_log2;
         Self {
             model,
             open: BTreeSet::new(),
@@ -60,8 +62,9 @@ impl Dut for Software {
         connection: Connection,
         qn: u32,
         _log2: u32,
+        first_msn: u32,
     ) -> Result<(), DriverError> {
-        self.model.open_queue(connection, qn);
+        self.model.open_queue_at(connection, qn, first_msn);
         Ok(())
     }
 
@@ -102,9 +105,41 @@ impl Dut for Software {
         Ok(())
     }
 
+    fn bind(&mut self, _window: &WindowConfig, config: &RegionConfig) -> Result<(), DriverError> {
+        self.register(config)
+    }
+
+    fn unbind(&mut self, stag: u32) -> Result<(), DriverError> {
+        self.deregister(stag)
+    }
+
+    fn state(&mut self, connection: Connection) -> Option<StreamState> {
+        let tcp = self.model.tcp(connection)?;
+        let sequence = |position: u64| tcp.rcv_nxt.wrapping_add(position as u32);
+        let ranges = tcp.early.ranges().map(|range| EarlyRange {
+            left: sequence(range.start),
+            right: sequence(range.end),
+        });
+        Some(StreamState {
+            rcv_nxt: tcp.rcv_nxt,
+            seg_ack: tcp.seg_ack,
+            seg_wnd: tcp.seg_wnd,
+            fin_seen: tcp.fin_seen,
+            ranges: ranges.collect(),
+            pages: tcp.early.pages(),
+            duplicate_acks: tcp.duplicate_acks,
+        })
+    }
+
+    fn cut_at_window(&self, connection: Connection) -> u64 {
+        self.model
+            .tcp(connection)
+            .map_or(0, |tcp| tcp.cut_at_window)
+    }
+
     fn push(&mut self, frame: &[u8], room: Room) -> Room {
         self.model.receive_with(frame, false, room);
-        Room::Enough
+        self.model.refused
     }
 
     fn settle(&mut self) {
@@ -112,6 +147,7 @@ impl Dut for Software {
     }
 
     fn observe(&mut self) -> Observation {
+        self.model.empty_host_ring();
         let entries = std::mem::take(&mut self.model.completions);
         let decode = |entry: &model::Entry| {
             let [a, b, c, d, e, f, g] = entry.words;
@@ -139,14 +175,6 @@ impl Dut for Software {
         placements
             .map(|early| (early.address, early.data.clone()))
             .collect()
-    }
-
-    fn rcv_nxt(&mut self, connection: Connection) -> Result<u32, DriverError> {
-        let known = self.model.rcv_nxt(connection);
-        known.ok_or(DriverError::Unknown {
-            what: "connection",
-            id: u64::from(connection.0),
-        })
     }
 
     fn counters(&mut self) -> Vec<(Counter, u32)> {

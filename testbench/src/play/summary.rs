@@ -50,7 +50,7 @@ fn write(text: &mut String, report: &Report) -> std::fmt::Result {
     if report.has_rtl() {
         write_speed(text, report)?;
     }
-    for difference in &report.told {
+    for difference in &report.differences {
         writeln!(text, "difference: {difference}")?;
     }
     writeln!(text, "mismatches: {}", report.mismatches)
@@ -88,6 +88,13 @@ fn write_flow(text: &mut String, flow: &FlowReport) -> std::fmt::Result {
             text,
             "  {} octets placed out of order, at most {} pages held",
             flow.placed_out_of_order_octets, flow.peak_pages
+        )?;
+    }
+    if flow.resent > 0 {
+        writeln!(
+            text,
+            "  {} segments sent again, for which the device had no room at first",
+            flow.resent
         )?;
     }
     writeln!(text, "  opcodes: {}", opcodes(&flow.opcodes))?;

@@ -90,6 +90,8 @@ pub struct FlowTally {
     pub entries: Vec<Entry>,
     /// Segments that the device had no room for at first, and that were sent again.
     pub resent: u64,
+    /// An error or a Terminate has ended the stream of its connection.
+    over: bool,
     places: Vec<(u32, Place)>,
     /// Verdicts that are not counted: those on further copies of a segment that was taken in part.
     uncounted: Vec<(u32, u16)>,
@@ -142,6 +144,7 @@ impl Tally {
     /// `flow` is now `connection`.
     pub fn open(&mut self, flow: usize, connection: Connection) {
         self.by_connection.insert(connection.0, flow);
+        self.flows[flow].over = false;
     }
 
     /// `connection` is closed.
@@ -209,6 +212,14 @@ impl Tally {
             let Some(flow) = self.flow_of(connection.0, "completion") else {
                 continue;
             };
+            let is_terminate = matches!(
+                completion,
+                Completion::Receive {
+                    qn: QN_TERMINATE,
+                    ..
+                }
+            );
+            self.flows[flow].over |= is_terminate;
             self.flows[flow].completions.push(completion);
         }
         self.host_frame_count += seen.host_slots.len() as u64;
@@ -266,6 +277,23 @@ impl Tally {
         }
     }
 
+    /// Add what another device has shown of `flows`.
+    pub fn add(&mut self, mut other: Self, flows: &[usize]) {
+        for &flow in flows {
+            self.flows[flow] = std::mem::take(&mut other.flows[flow]);
+        }
+        self.host_frame_count += other.host_frame_count;
+        self.cycles += other.cycles;
+        self.violations.append(&mut other.violations);
+        if self.counters.is_empty() {
+            self.counters = other.counters;
+            return;
+        }
+        for ((_, sum), (_, count)) in self.counters.iter_mut().zip(other.counters) {
+            *sum = sum.wrapping_add(count);
+        }
+    }
+
     /// The run is over.
     pub fn finish(&mut self, counters: Vec<(Counter, u32)>, mut faults: Vec<String>, cycles: u64) {
         self.counters = counters;
@@ -312,6 +340,7 @@ impl FlowTally {
         if fpdu.placed_early {
             self.placed_early_octets += u64::from(fpdu.placed_octets);
         }
+        self.over |= error.is_some();
         if let Some(&error) = error {
             self.stop.get_or_insert(Stop {
                 error,
@@ -330,6 +359,11 @@ impl FlowTally {
         self.receives
             .iter()
             .find(|message| message.qn == QN_TERMINATE)
+    }
+
+    /// Nothing of its stream is taken any more.
+    pub fn is_over(&self) -> bool {
+        self.over
     }
 
     /// Segments with one verdict.

@@ -95,10 +95,24 @@ impl Conversation {
     /// Send octets of a side's stream out of turn or again, acknowledging all of the other side's
     /// before `acknowledgement`; without octets it is an acknowledgement alone.
     pub fn segment_at(&mut self, side: Side, sequence: u32, acknowledgement: u32, payload: &[u8]) {
-        let own = side as usize;
+        let builder = self.builders[side as usize].clone();
         let push = if payload.is_empty() { 0 } else { FLAG_PSH };
-        let builder = &self.builders[own];
-        let frame = builder.segment(sequence, acknowledgement, FLAG_ACK | push, payload);
+        let flags = FLAG_ACK | push;
+        self.segment_by(side, &builder, sequence, acknowledgement, flags, payload);
+    }
+
+    /// As [`Conversation::segment_at`], with these flags, and in a frame that `builder` makes.
+    pub fn segment_by(
+        &mut self,
+        side: Side,
+        builder: &FrameBuilder,
+        sequence: u32,
+        acknowledgement: u32,
+        flags: u8,
+        payload: &[u8],
+    ) {
+        let own = side as usize;
+        let frame = builder.segment(sequence, acknowledgement, flags, payload);
         self.frames.push(frame);
         // What was sent before counts once; sequence space is a circle.
         let end = sequence.wrapping_add(payload.len() as u32);
@@ -122,6 +136,16 @@ impl Conversation {
     /// Sequence number of a side's next octet; behind its start-up frame this is SeqStart.
     pub fn next_sequence(&self, side: Side) -> u32 {
         self.next[side as usize]
+    }
+
+    /// What makes the frames of a side.
+    pub fn builder(&self, side: Side) -> &FrameBuilder {
+        &self.builders[side as usize]
+    }
+
+    /// A frame that is none of the connection's.
+    pub fn insert(&mut self, frame: Vec<u8>) {
+        self.frames.push(frame);
     }
 
     /// The newest frame, to be damaged.

@@ -84,6 +84,8 @@ pub struct FrameBuilder {
     pub options: TcpOptions,
     /// Advertised window, unscaled.
     pub window: u16,
+    /// Options of the IPv4 header: whole words, at most 40 octets; IPv6 has none.
+    pub ip_options: Vec<u8>,
 }
 
 impl FrameBuilder {
@@ -95,6 +97,7 @@ impl FrameBuilder {
             vlan: Vec::new(),
             options: TcpOptions::None,
             window: u16::MAX,
+            ip_options: Vec::new(),
         }
     }
 
@@ -132,7 +135,8 @@ impl FrameBuilder {
     /// A frame with one TCP segment.
     ///
     /// # Panics
-    /// If the two ends are of different IP families, or the datagram exceeds 65535 octets.
+    /// If the two ends are of different IP families, the datagram exceeds 65535 octets, or the IPv4
+    /// options are no whole words or more than ten.
     pub fn segment(
         &self,
         sequence: u32,
@@ -171,6 +175,9 @@ impl FrameBuilder {
                 let length = u16::try_from(octets).expect(too_long);
                 let mut ip = Ipv4Header::new(length, HOP_LIMIT, IpNumber::TCP, source, destination)
                     .expect(too_long);
+                ip.options = (self.ip_options.as_slice().try_into())
+                    .expect("options are whole words, at most ten");
+                ip.set_payload_len(octets).expect(too_long);
                 ip.dont_fragment = true;
                 ip.header_checksum = ip.calc_header_checksum();
                 tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).expect(too_long);

@@ -1,16 +1,20 @@
 //! One connection of a workload: its start-up, and the segments of both sides that wait.
 
-use crate::traffic::frame::{Endpoint, FrameBuilder, TcpOptions};
+use crate::traffic::frame::{Endpoint, FrameBuilder, TcpOptions, FLAG_ACK, FLAG_FIN, FLAG_PSH};
 use crate::traffic::sender::{Sender, StreamConfig};
 use crate::traffic::{startup_frame, Conversation, Side};
-use crate::workload::describe::{Field, IpFamily, Markers, Workload};
-use crate::workload::faults::{Injected, Injector, Segment};
+use crate::workload::describe::{Faults, Field, IpFamily, Markers, Workload};
+use crate::workload::faults::{Damage, Injected, Injector, Segment};
 use crate::workload::messages::{speak, SentMessage};
+use crate::workload::oddity::Oddity;
+use crate::workload::{neighbours, odd_frames};
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rnic_abi::limits::MAX_FRAME_OCTETS;
 use rnic_wire::mpa::fpdu::mulpdu;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
+use std::ops::Range;
 
 /// Both sides.
 pub const SIDES: [Side; 2] = [Side::Initiator, Side::Responder];
@@ -24,6 +28,8 @@ const SEGMENTS_TO_ACKNOWLEDGE: usize = 8;
 const ETHERNET_OCTETS: usize = 14;
 const TAG_OCTETS: usize = 4;
 const TCP_OCTETS: usize = 20;
+/// Octets of IPv4 and TCP header, both with all options they may have.
+const IP_TCP_OCTETS_MAX: usize = 120;
 
 /// What a generator is for; each has a stream of random numbers of its own.
 #[derive(Copy, Clone, Debug)]
@@ -38,6 +44,10 @@ pub enum Purpose {
     Bits = 3,
     /// Turns of the connections.
     Turns = 4,
+    /// Oddities of segments.
+    Oddities = 5,
+    /// Oddities of messages, and keys of STags.
+    OddMessages = 6,
 }
 
 /// A generator for one purpose in direction number `direction` of a capture.
@@ -93,6 +103,8 @@ pub struct Connection {
     /// Octets of a frame before IP, and of the IP and TCP headers.
     headers: [usize; 3],
     bits: ChaCha8Rng,
+    faults: Faults,
+    oddities: ChaCha8Rng,
 }
 
 impl Connection {
@@ -148,6 +160,8 @@ impl Connection {
             directions: [said, answered],
             headers,
             bits: generator(workload.seed, Purpose::Bits, 2 * number),
+            faults: workload.faults.clone(),
+            oddities: generator(workload.seed, Purpose::Oddities, 2 * number),
         }
     }
 
@@ -162,23 +176,30 @@ impl Connection {
     }
 
     /// Send the next segment of `side`; true if an FPDU ends in it or nothing is left.
-    pub fn send(&mut self, side: Side) -> bool {
-        let (own, peer) = (side as usize, side.peer() as usize);
-        let acknowledgement = self.lanes[peer].acknowledgement();
+    pub fn send(&mut self, side: Side, injected: &mut Injected) -> bool {
+        let own = side as usize;
         let lane = &mut self.lanes[own];
         let Some(Segment { octets, damage }) = lane.waiting.pop_front() else {
             return true;
         };
+        let opens = lane.opening > 0;
         lane.opening = lane.opening.saturating_sub(1);
-        let sequence = lane.sequence_start.wrapping_add(octets.start as u32);
-        let payload = &lane.stream[octets.clone()];
-        self.conversation
-            .segment_at(side, sequence, acknowledgement, payload);
+        let frame = self.frame(side, &octets, damage, opens, injected);
+        self.put(side, &octets, frame);
         match damage {
-            Some(field) => self.damage(field),
+            Some(Damage::Bit(field)) => self.damage(field),
+            Some(Damage::Odd(oddity)) => self.spoil(oddity),
             None => self.lanes[own].arrived.add(octets.start, octets.end),
         }
-        let lane = &mut self.lanes[own];
+        self.acknowledge(side);
+        let ends = &self.lanes[own].ends;
+        let behind = ends.partition_point(|&end| end <= octets.start);
+        ends.get(behind).is_some_and(|&end| end <= octets.end)
+    }
+
+    /// After some segments of `side`, the other side acknowledges alone.
+    fn acknowledge(&mut self, side: Side) {
+        let lane = &mut self.lanes[side as usize];
         lane.unacknowledged += 1;
         if lane.unacknowledged == SEGMENTS_TO_ACKNOWLEDGE {
             lane.unacknowledged = 0;
@@ -187,9 +208,81 @@ impl Connection {
             self.conversation
                 .segment_at(side.peer(), next, acknowledgement, &[]);
         }
-        let ends = &self.lanes[own].ends;
-        let behind = ends.partition_point(|&end| end <= octets.start);
-        ends.get(behind).is_some_and(|&end| end <= octets.end)
+    }
+
+    /// How a segment is sent: what opens a stream, and what does not arrive, as it is.
+    fn frame(
+        &mut self,
+        side: Side,
+        octets: &Range<usize>,
+        damage: Option<Damage>,
+        opens: bool,
+        injected: &mut Injected,
+    ) -> OddFrame {
+        let lane = &self.lanes[side as usize];
+        let mut frame = OddFrame {
+            builder: self.conversation.builder(side).clone(),
+            flags: FLAG_ACK | FLAG_PSH,
+            payload: lane.stream[octets.clone()].to_vec(),
+            longest: false,
+        };
+        if opens || damage.is_some() {
+            return frame;
+        }
+        let [ethernet, ..] = self.headers;
+        let is_v4 = frame.builder.source.address.is_ipv4();
+        for (&oddity, &rate) in self.faults.oddities.iter() {
+            let possible = match oddity {
+                Oddity::IpOptions => {
+                    is_v4 && octets.len() + ethernet + IP_TCP_OCTETS_MAX <= MAX_FRAME_OCTETS
+                }
+                Oddity::Fin => octets.end == lane.stream.len(),
+                Oddity::Differ => lane.arrived.has_some(octets),
+                Oddity::Runt | Oddity::Stranger | Oddity::Window | Oddity::Longest => true,
+                Oddity::Fragments | Oddity::TooLong | Oddity::Terminate | Oddity::Reuse => false,
+            };
+            if !possible || !self.oddities.random_bool(rate) {
+                continue;
+            }
+            let random = &mut self.oddities;
+            match oddity {
+                Oddity::IpOptions => frame.builder.ip_options = odd_frames::ip_options(random),
+                Oddity::Window => frame.builder.window = random.random(),
+                Oddity::Fin => frame.flags |= FLAG_FIN,
+                Oddity::Longest => frame.longest = true,
+                Oddity::Differ => lane.arrived.change(octets, &mut frame.payload, random),
+                Oddity::Runt => {
+                    let whole = frame.builder.segment(0, 0, FLAG_ACK, &[]);
+                    self.conversation.insert(odd_frames::runt(&whole, random));
+                }
+                _ => {
+                    let stranger = odd_frames::stranger(&frame.builder, random);
+                    let sequence = lane.sequence_start.wrapping_add(octets.start as u32);
+                    let whole = stranger.segment(sequence, 0, frame.flags, &frame.payload);
+                    self.conversation.insert(whole);
+                }
+            }
+            injected.add_oddity(oddity);
+        }
+        frame
+    }
+
+    fn put(&mut self, side: Side, octets: &Range<usize>, frame: OddFrame) {
+        let OddFrame {
+            builder,
+            flags,
+            payload,
+            longest,
+        } = frame;
+        let acknowledgement = self.lanes[side.peer() as usize].acknowledgement();
+        let start = self.lanes[side as usize].sequence_start;
+        let sequence = start.wrapping_add(octets.start as u32);
+        let to = &mut self.conversation;
+        to.segment_by(side, &builder, sequence, acknowledgement, flags, &payload);
+        if longest {
+            let frame = to.last_frame_mut();
+            odd_frames::pad(frame, MAX_FRAME_OCTETS, &mut self.oddities);
+        }
     }
 
     /// Both sides close.
@@ -200,6 +293,18 @@ impl Connection {
     /// Frames since the last call.
     pub fn take_frames(&mut self) -> Vec<Vec<u8>> {
         self.conversation.take_frames()
+    }
+
+    /// Make the newest frame one that the device does not take as a segment.
+    fn spoil(&mut self, oddity: Oddity) {
+        let [ethernet, ..] = self.headers;
+        let frame = self.conversation.last_frame_mut();
+        if oddity == Oddity::TooLong {
+            return odd_frames::pad(frame, MAX_FRAME_OCTETS + 1, &mut self.oddities);
+        }
+        let [first, second] = odd_frames::fragments(frame, ethernet, &mut self.oddities);
+        *frame = first;
+        self.conversation.insert(second);
     }
 
     /// Turn a bit of the newest frame, in the header or payload that `field` names.
@@ -213,6 +318,15 @@ impl Connection {
         };
         frame[self.bits.random_range(octets)] ^= 1 << self.bits.random_range(0..8);
     }
+}
+
+/// A segment as it is sent.
+struct OddFrame {
+    builder: FrameBuilder,
+    flags: u8,
+    payload: Vec<u8>,
+    /// Its frame is padded to the longest there may be.
+    longest: bool,
 }
 
 impl Lane {
@@ -233,6 +347,24 @@ impl Arrived {
             self.next = self.next.max(first.remove());
         }
     }
+
+    fn has(&self, octet: usize) -> bool {
+        let mut ahead = self.ahead.range(..=octet);
+        octet < self.next || ahead.any(|(_, &end)| octet < end)
+    }
+
+    fn has_some(&self, octets: &Range<usize>) -> bool {
+        octets.clone().any(|octet| self.has(octet))
+    }
+
+    /// Change each octet of `payload`, which is that of `octets`, that has arrived.
+    fn change(&self, octets: &Range<usize>, payload: &mut [u8], generator: &mut ChaCha8Rng) {
+        for (octet, value) in octets.clone().zip(payload) {
+            if self.has(octet) {
+                *value ^= generator.random_range(1..=u8::MAX);
+            }
+        }
+    }
 }
 
 fn builders(workload: &Workload, number: usize) -> [FrameBuilder; 2] {
@@ -241,7 +373,7 @@ fn builders(workload: &Workload, number: usize) -> [FrameBuilder; 2] {
         IpFamily::V6 => true,
         IpFamily::Both => number % 2 == 1,
     };
-    let endpoint = |host: u8, port: u16| {
+    let endpoint = |number: usize, host: u8, port: u16| {
         let address = match v6 {
             false => IpAddr::from([10, 77, number as u8, host]),
             true => IpAddr::from([0xfd77, 0, 0, 0, 0, 0, number as u16, u16::from(host)]),
@@ -251,10 +383,25 @@ fn builders(workload: &Workload, number: usize) -> [FrameBuilder; 2] {
             address: (address, port).into(),
         }
     };
-    let ends = [
-        endpoint(1, FIRST_PORT + number as u16),
-        endpoint(2, RESPONDER_PORT),
-    ];
+    let own = |number: usize| {
+        [
+            endpoint(number, 1, FIRST_PORT + number as u16),
+            endpoint(number, 2, RESPONDER_PORT),
+        ]
+    };
+    // The first connection of its IP version, and how many of it came between.
+    let (first, families) = match workload.ip {
+        IpFamily::Both => (number % 2, 2),
+        IpFamily::V4 | IpFamily::V6 => (0, 1),
+    };
+    let ends = match (number - first) / families {
+        after @ 1.. if workload.neighbours => {
+            let pieces = neighbours::pieces(v6);
+            let piece = pieces[after % pieces.len()];
+            neighbours::neighbour(own(first), piece, 0, after / pieces.len())
+        }
+        _ => own(number),
+    };
     let options = match workload.timestamps {
         true => TIMESTAMPS,
         false => TcpOptions::None,
@@ -313,7 +460,7 @@ fn lane(
     // Streams 2n and 2n + 1 of the connection's start-up and its sides' messages are apart.
     let connections = 2 * workload.connections;
     let mut content = generator(workload.seed, Purpose::Content, connections + direction);
-    let messages = speak(&mut sender, workload, direction, &mut content);
+    let messages = speak(&mut sender, workload, direction, &mut content, injected);
     let mut cuts = generator(workload.seed, Purpose::Cuts, direction);
     let mut faults = generator(workload.seed, Purpose::Faults, direction);
     let mut injector = Injector::new(&workload.faults, mss, &mut faults, injected);

@@ -4,6 +4,7 @@
 //! direction.
 
 use crate::traffic::Cutter;
+use crate::workload::oddity::Oddity;
 use rnic_abi::limits::MAX_FRAME_OCTETS;
 use rnic_wire::ddp::rdmap::Opcode;
 use rnic_wire::mpa::fpdu::{MULPDU_MIN, ULPDU_OCTETS_MAX};
@@ -24,6 +25,8 @@ pub const MTU_MIN_V4: usize = 576;
 pub const MTU_MIN_V6: usize = 1280;
 /// Most messages of one capture.
 pub const MESSAGES_MAX: usize = 1 << 20;
+/// Tagged Offset of the first octet, if no other is asked for: odd, and 2^32 is crossed soon.
+pub const TO_START: u64 = 0xffff_8003;
 /// Most octets of messages in one capture: all of it is made in memory.
 pub const MESSAGE_OCTETS_MAX: usize = 1 << 30;
 
@@ -62,6 +65,15 @@ pub struct Workload {
     pub mtu: usize,
     /// Sequence number of the first octet of full operation in each direction; random if absent.
     pub sequence_start: Option<u32>,
+    /// Tagged Offset of the first octet of each region.
+    pub to_start: u64,
+    /// MSN of the first message on each queue.
+    pub msn_start: u32,
+    /// Keys of the connections, and stag indices of a direction, are neighbours in the hash tables
+    /// ([`crate::workload::neighbours`]).
+    pub neighbours: bool,
+    /// Both hosts of a connection give the same stag indices.
+    pub same_stags: bool,
     /// Faults.
     pub faults: Faults,
 }
@@ -85,6 +97,10 @@ impl Default for Workload {
             timestamps: false,
             mtu: 1500,
             sequence_start: None,
+            to_start: TO_START,
+            msn_start: 1,
+            neighbours: false,
+            same_stags: false,
             faults: Faults::default(),
         }
     }
@@ -180,6 +196,8 @@ pub struct Faults {
     pub reorder_window: usize,
     /// One bit is wrong, by field.
     pub errors: BTreeMap<Field, f64>,
+    /// Oddities, by kind.
+    pub oddities: BTreeMap<Oddity, f64>,
 }
 
 impl Default for Faults {
@@ -194,6 +212,7 @@ impl Default for Faults {
             reorder: 0.0,
             reorder_window: 4,
             errors: BTreeMap::new(),
+            oddities: BTreeMap::new(),
         }
     }
 }
@@ -289,6 +308,11 @@ impl Workload {
                     .into()
             },
         )?;
+        require(self.crc || self.faults.rate(Oddity::Differ) == 0.0, || {
+            "--odd differ needs the CRC: a receiver that has lost the first copy takes the other; \
+             leave out --no-crc"
+                .into()
+        })?;
         require(
             self.markers != Markers::Off || !asked(Field::Marker),
             || "--error marker needs --markers".into(),
@@ -355,6 +379,11 @@ impl Workload {
 }
 
 impl Faults {
+    /// How often an oddity happens.
+    pub fn rate(&self, oddity: Oddity) -> f64 {
+        self.oddities.get(&oddity).copied().unwrap_or(0.0)
+    }
+
     fn check(&self) -> Result<(), WorkloadError> {
         let rates = [
             ("--resegment", self.resegment),
@@ -364,7 +393,8 @@ impl Faults {
             ("--reorder", self.reorder),
         ];
         let errors = self.errors.values().map(|&rate| ("--error", rate));
-        for (option, rate) in rates.into_iter().chain(errors) {
+        let oddities = self.oddities.values().map(|&rate| ("--odd", rate));
+        for (option, rate) in rates.into_iter().chain(errors).chain(oddities) {
             require((0.0..=1.0).contains(&rate), || {
                 format!("{option} {rate}: a rate is a number from 0 to 1")
             })?;

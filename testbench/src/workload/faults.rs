@@ -11,6 +11,7 @@
 
 use crate::traffic::sender::{Sender, SentFpdu};
 use crate::workload::describe::{Faults, Field, Resend};
+use crate::workload::oddity::Oddity;
 use crate::workload::places::Places;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -41,6 +42,8 @@ pub struct Injected {
     pub resent: u64,
     /// Wrong bits by field.
     pub errors: BTreeMap<Field, u64>,
+    /// Oddities by kind.
+    pub oddities: BTreeMap<Oddity, u64>,
 }
 
 impl Injected {
@@ -59,7 +62,12 @@ impl Injected {
             (format!("error in {}", field.name()), count)
         });
         let kinds = kinds.map(|(name, count)| (name.to_owned(), count));
-        kinds.into_iter().chain(errors).collect()
+        let oddities = Oddity::ALL.map(|oddity| {
+            let count = self.oddities.get(&oddity).copied().unwrap_or(0);
+            (oddity.name().to_owned(), count)
+        });
+        let kinds = kinds.into_iter().chain(errors);
+        kinds.chain(oddities).collect()
     }
 
     /// Add the faults of another capture.
@@ -73,6 +81,14 @@ impl Injected {
         for (&field, &count) in &other.errors {
             *self.errors.entry(field).or_default() += count;
         }
+        for (&oddity, &count) in &other.oddities {
+            *self.oddities.entry(oddity).or_default() += count;
+        }
+    }
+
+    /// An oddity happened.
+    pub fn add_oddity(&mut self, oddity: Oddity) {
+        *self.oddities.entry(oddity).or_default() += 1;
     }
 }
 
@@ -81,8 +97,17 @@ impl Injected {
 pub struct Segment {
     /// Its octets in the stream.
     pub octets: Range<usize>,
-    /// A bit of its frame is wrong: it does not arrive.
-    pub damage: Option<Field>,
+    /// Why it does not arrive, if it does not.
+    pub damage: Option<Damage>,
+}
+
+/// What keeps a segment from its receiver though its frame arrives.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// A bit of the frame is wrong.
+    Bit(Field),
+    /// See [`Oddity::is_loss`].
+    Odd(Oddity),
 }
 
 impl From<Range<usize>> for Segment {
@@ -202,20 +227,29 @@ impl<'a> Injector<'a> {
                 self.injected.loss += 1;
                 continue;
             }
-            if let Some(field) = damage {
-                *self.injected.errors.entry(field).or_default() += 1;
+            match damage {
+                Some(Damage::Bit(field)) => {
+                    *self.injected.errors.entry(field).or_default() += 1;
+                }
+                Some(Damage::Odd(oddity)) => self.injected.add_oddity(oddity),
+                None => {}
             }
             placed.push((position, 0, Segment { damage, ..segment }));
         }
         in_order_of_place(placed)
     }
 
-    /// The field of a frame in which a bit is wrong, if any.
-    fn damage(&mut self) -> Option<Field> {
+    /// The field of a frame in which a bit is wrong, if any, or an oddity that is a loss.
+    fn damage(&mut self) -> Option<Damage> {
         let mut damage = None;
         for (&field, &rate) in self.faults.errors.iter().filter(|(f, _)| f.is_of_frame()) {
             if self.generator.random_bool(rate) {
-                damage = Some(field);
+                damage = Some(Damage::Bit(field));
+            }
+        }
+        for (&oddity, &rate) in self.faults.oddities.iter().filter(|(o, _)| o.is_loss()) {
+            if self.generator.random_bool(rate) {
+                damage = Some(Damage::Odd(oddity));
             }
         }
         damage

@@ -60,14 +60,14 @@ pub fn generate(workload: &Workload) -> Result<Generation, WorkloadError> {
         // A responder sends no FPDU before it has received one (START-014).
         for side in SIDES {
             while connection.opens(side) {
-                connection.send(side);
+                connection.send(side, &mut faults);
                 segments += 1;
             }
         }
         frames.append(&mut connection.take_frames());
         connections.push(connection);
     }
-    segments += take_turns(workload, &mut connections, &mut frames);
+    segments += take_turns(workload, &mut connections, &mut frames, &mut faults);
     for connection in &mut connections {
         connection.close();
         frames.append(&mut connection.take_frames());
@@ -104,6 +104,7 @@ fn take_turns(
     workload: &Workload,
     connections: &mut [Connection],
     frames: &mut Vec<Vec<u8>>,
+    injected: &mut Injected,
 ) -> usize {
     let mut turns = generator(workload.seed, Purpose::Turns, 0);
     let all = (0..connections.len()).flat_map(|number| SIDES.map(|side| (number, side)));
@@ -115,7 +116,7 @@ fn take_turns(
         let (number, side) = left[turn];
         let connection = &mut connections[number];
         loop {
-            let ended = connection.send(side);
+            let ended = connection.send(side, injected);
             segments += 1;
             frames.append(&mut connection.take_frames());
             let goes_on = workload.interleave == Interleave::Fpdu && !ended;

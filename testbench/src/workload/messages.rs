@@ -2,21 +2,26 @@
 //!
 //! Each direction has STags of its own, so that one device may play every receiver. RDMA Writes and
 //! Read Responses fill one region each from an odd Tagged Offset just below 2^32 upwards, without
-//! overlap, so that memory at the end does not depend on the order of placement. Read Responses are
-//! not tied to the Read Requests of the other direction.
+//! overlap, so that memory at the end does not depend on the order of placement; so do messages to
+//! STags that were invalidated before. Read Responses are not tied to the Read Requests of the other
+//! direction.
 
 use crate::traffic::sender::Sender;
+use crate::workload::connection::{generator as odd_generator, Purpose};
 use crate::workload::describe::{Mix, Workload};
+use crate::workload::faults::Injected;
+use crate::workload::neighbours;
+use crate::workload::oddity::Oddity;
 use rand::{Rng, RngCore};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::limits::REGIONS;
-use rnic_wire::ddp::rdmap::Opcode;
+use rnic_wire::ddp::errors::RDMAP_ACCESS;
+use rnic_wire::ddp::rdmap::{Opcode, QN_READ_REQUEST, QN_SEND, QN_TERMINATE};
 use rnic_wire::ddp::read_request::ReadRequestRepr;
+use rnic_wire::ddp::terminate::{Terminate, TerminateRepr};
 
 /// Octets of the Send that opens a stream.
 const OPENING_OCTETS: usize = 16;
-/// Tagged Offset of the first octet written: odd, and 2^32 is crossed soon.
-const FIRST_OFFSET: u64 = 0xffff_8003;
 /// Octets left out between two writes are fewer than this.
 const SPACE_OCTETS_MAX: u64 = 16;
 /// Regions that all directions together may ask of a device: half of what it has.
@@ -25,6 +30,8 @@ const REGION_BUDGET: usize = REGIONS / 2;
 const TAGGED_REGIONS: usize = 2;
 const STAG_INDEX: u32 = 0x10_0000;
 const STAG_INDICES_LOG2: u32 = 12;
+/// Upper octet of the stag indices of the first direction whose STags are neighbours.
+const NEIGHBOURS_UPPER: u8 = 0x20;
 
 /// A message as it was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +52,20 @@ pub struct SentMessage {
 struct Speaker<'a> {
     sender: &'a mut Sender,
     generator: &'a mut ChaCha8Rng,
-    /// Number of the direction in the capture.
-    direction: usize,
-    /// Tagged Offsets of the next RDMA Write and Read Response.
-    next_to: [u64; TAGGED_REGIONS],
+    /// Tagged Offsets of the next RDMA Write, Read Response, and message to an STag that was
+    /// invalidated.
+    next_to: [u64; TAGGED_REGIONS + 1],
+    /// Number that tells its stag indices from those of others: the direction's, or the connection's.
+    owner: usize,
+    /// Keys of all STags.
+    key: u8,
+    /// Stag indices, if they are neighbours.
+    indices: Vec<u32>,
+    /// How often a message is odd, and what that is drawn from.
+    terminate: f64,
+    reuse: f64,
+    oddities: ChaCha8Rng,
+    injected: &'a mut Injected,
     /// STags invalidated so far, and how many there may be.
     invalidated: usize,
     invalidated_max: usize,
@@ -62,15 +79,38 @@ pub fn speak(
     workload: &Workload,
     direction: usize,
     generator: &mut ChaCha8Rng,
+    injected: &mut Injected,
 ) -> Vec<SentMessage> {
     let directions = 2 * workload.connections;
+    for qn in [QN_SEND, QN_READ_REQUEST, QN_TERMINATE] {
+        sender.set_next_msn(qn, workload.msn_start);
+    }
+    let mut oddities = odd_generator(workload.seed, Purpose::OddMessages, direction);
+    let indices = match workload.neighbours {
+        true => neighbours::stag_indices(NEIGHBOURS_UPPER + direction as u8),
+        false => Vec::new(),
+    };
+    let invalidated_max = match indices.len() {
+        0 => usize::MAX,
+        known => known - TAGGED_REGIONS,
+    };
+    let owner = match workload.same_stags {
+        true => direction / 2,
+        false => direction,
+    };
     let mut speaker = Speaker {
+        owner,
         sender,
         generator,
-        direction,
-        next_to: [FIRST_OFFSET; TAGGED_REGIONS],
+        next_to: [workload.to_start; TAGGED_REGIONS + 1],
+        key: oddities.random(),
+        indices,
+        terminate: workload.faults.rate(Oddity::Terminate),
+        reuse: workload.faults.rate(Oddity::Reuse),
+        oddities,
+        injected,
         invalidated: 0,
-        invalidated_max: REGION_BUDGET / directions - TAGGED_REGIONS,
+        invalidated_max: invalidated_max.min(REGION_BUDGET / directions - TAGGED_REGIONS),
         sent: Vec::new(),
     };
     speaker.say(Opcode::Send, OPENING_OCTETS);
@@ -100,6 +140,9 @@ impl Speaker<'_> {
         let mut data = vec![0; octets];
         self.generator.fill_bytes(&mut data);
         let opcode = self.affordable(opcode);
+        if !self.sent.is_empty() && self.oddities.random_bool(self.terminate) {
+            return self.say_terminate();
+        }
         match opcode {
             Opcode::RdmaWrite | Opcode::ReadResponse => self.say_tagged(opcode, data),
             Opcode::ReadRequest => self.say_request(octets),
@@ -119,14 +162,21 @@ impl Speaker<'_> {
     }
 
     fn say_tagged(&mut self, opcode: Opcode, data: Vec<u8>) {
-        let region = usize::from(opcode == Opcode::ReadResponse);
-        let (stag, to) = (self.stag(region), self.next_to[region]);
+        let mut region = usize::from(opcode == Opcode::ReadResponse);
+        let mut stag = self.stag(region);
+        if self.invalidated > 0 && self.oddities.random_bool(self.reuse) {
+            let again = self.oddities.random_range(0..self.invalidated);
+            (region, stag) = (TAGGED_REGIONS, self.stag(TAGGED_REGIONS + again));
+            self.injected.add_oddity(Oddity::Reuse);
+        }
+        let to = self.next_to[region];
         match opcode {
             Opcode::RdmaWrite => self.sender.rdma_write(stag, to, &data),
             _ => self.sender.read_response(stag, to, &data),
         }
         let space = self.generator.random_range(0..SPACE_OCTETS_MAX);
-        self.next_to[region] += data.len() as u64 + space;
+        // What passes 2^64 is refused, and so is what follows it.
+        self.next_to[region] = to.saturating_add(data.len() as u64 + space);
         self.sent.push(SentMessage {
             opcode,
             msn: None,
@@ -176,9 +226,31 @@ impl Speaker<'_> {
         });
     }
 
+    /// A Terminate as of a peer whose own check has failed; it goes on all the same.
+    fn say_terminate(&mut self) {
+        let terminate = TerminateRepr {
+            cause: RDMAP_ACCESS,
+            segment_length: None,
+            ddp_header: &[],
+            rdmap_header: &[],
+        };
+        let mut data = vec![0; terminate.buffer_len()];
+        terminate.emit(&mut Terminate::new_unchecked(&mut data));
+        let msn = Some(self.sender.terminate(&terminate));
+        self.injected.add_oddity(Oddity::Terminate);
+        self.sent.push(SentMessage {
+            opcode: Opcode::Terminate,
+            msn,
+            stag: 0,
+            to: 0,
+            data,
+        });
+    }
+
     /// STag of a region of this direction.
     fn stag(&self, region: usize) -> u32 {
-        let index = STAG_INDEX | (self.direction as u32) << STAG_INDICES_LOG2 | region as u32;
-        index << 8 | 0x1b
+        let own = STAG_INDEX | (self.owner as u32) << STAG_INDICES_LOG2 | region as u32;
+        let index = self.indices.get(region).copied().unwrap_or(own);
+        index << 8 | u32::from(self.key.wrapping_add(region as u8))
     }
 }

@@ -14,6 +14,9 @@
 //! [`Resend`] asks for.
 //!
 //! - [`describe`]: the workload, its defaults and limits.
+//! - [`oddity`]: what happens now and then beside loss and wrong bits.
+//! - [`neighbours`]: keys that meet in the device's hash tables.
+//! - [`odd_frames`]: frames that are odd.
 //! - [`messages`]: what a direction says.
 //! - [`places`]: where an FPDU's octets are in its stream.
 //! - [`faults`]: stages over its segments.
@@ -21,6 +24,9 @@
 //! - [`mod@generate`]: connections in turns, the file, the summary.
 
 pub mod describe;
+pub mod oddity;
+pub mod neighbours;
+pub mod odd_frames;
 pub mod messages;
 pub mod places;
 pub mod faults;
@@ -32,3 +38,4 @@ pub use describe::{Faults, Field, Interleave, IpFamily, Markers, Mix, Resend, Wo
 pub use faults::Injected;
 pub use generate::{generate, Generation, Summary};
 pub use messages::SentMessage;
+pub use oddity::Oddity;

@@ -18,6 +18,7 @@ mod setup;
 use rnic_abi::counters::Counter;
 use rnic_driver::{Config, Connection, DriverError, RegionConfig};
 use rnic_testbench::capture::Flow;
+use rnic_testbench::model::Room;
 use rnic_testbench::play::compare::Comparison;
 use rnic_testbench::play::dut::{settle, Dut};
 use rnic_testbench::play::rtl::{Rtl, RtlOptions};
@@ -173,6 +174,7 @@ impl Scene {
             trace: None,
             config,
             pauses: false,
+            short_pages: 0,
         });
         let ends = [41_000, 42_000, 43_000]
             .map(|port| FrameBuilder::new(Endpoint::host(1, port), Endpoint::host(2, 4420)));
@@ -252,7 +254,8 @@ impl Scene {
 
     /// A frame to both.
     pub fn push(&mut self, frame: &[u8]) {
-        self.duts().into_iter().for_each(|dut| dut.push(frame));
+        let duts = self.duts().into_iter();
+        duts.fold(Room::Enough, |room, dut| dut.push(frame, room));
     }
 
     /// The rest of the attacked connection's stream, in full segments.
@@ -341,7 +344,9 @@ impl Scene {
         self.settle();
         let before = self.tallies[0].flows[self.attacked].fpdu_traces.len();
         let (first, others) = frames.split_at(first);
-        first.iter().for_each(|frame| self.rtl.push(frame));
+        first.iter().for_each(|frame| {
+            self.rtl.push(frame, Room::Enough);
+        });
         others.iter().for_each(|frame| self.rtl.queue(frame));
         act(&mut self.rtl).expect("the driver agrees");
         let piece = self.memory.iter().find(|piece| piece.name == region);
@@ -352,11 +357,11 @@ impl Scene {
         let traces = &self.tallies[0].flows[self.attacked].fpdu_traces[before..];
         let good = traces.iter().filter(|trace| trace.error == 0).count();
         for frame in &frames[..good] {
-            self.model.push(frame);
+            self.model.push(frame, Room::Enough);
         }
         act(&mut self.model).expect("the driver agrees");
         for frame in &frames[good..] {
-            self.model.push(frame);
+            self.model.push(frame, Room::Enough);
         }
         let octets = GUARD_OCTETS as usize..piece.expected.len() - GUARD_OCTETS as usize;
         (good, seen[octets].to_vec())

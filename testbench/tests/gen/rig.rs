@@ -38,7 +38,7 @@ fn play_alone(name: &str, generation: &Generation) -> Report {
     let progress = indicatif::ProgressBar::hidden();
     let report = play(&capture, &flows, &options, &progress);
     let report = report.unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert_eq!(report.mismatches, 0, "{name}: {:?}", report.told);
+    assert_eq!(report.mismatches, 0, "{name}: {:?}", report.differences);
     assert_eq!(report.frames, generation.summary.frames, "{name}");
     assert_eq!(report.flows.len(), generation.directions.len(), "{name}");
     report

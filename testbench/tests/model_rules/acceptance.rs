@@ -94,7 +94,7 @@ fn control_segments_are_for_the_host() {
             rig.counted(),
             [(Counter::HostFrames, 1), (Counter::TcpControl, 1)]
         );
-        assert_eq!(rig.model.host_frames, [frame]);
+        assert_eq!(rig.host_frames(), [frame]);
     }
 }
 

@@ -45,7 +45,7 @@ fn counted(frame: &[u8]) -> Vec<(Counter, u32)> {
     assert_eq!(rig.counter(Counter::Frames), 1);
     let passed = rig.counter(Counter::HostFrames) as usize;
     assert_eq!(
-        rig.model.host_frames,
+        rig.host_frames(),
         vec![frame.to_vec(); passed],
         "frames pass unchanged"
     );

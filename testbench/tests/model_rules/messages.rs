@@ -407,7 +407,7 @@ fn a_closed_connection_is_unknown() {
 /// A write outside mapped memory is kept as a violation: the rig would not pass over one.
 #[test]
 fn a_region_without_memory_shows() {
-    let mut model = Model::new(2000);
+    let mut model = Model::new(2000, 8);
     model.memory.map(0x1000, 16);
     model.memory.write(0x1008, &[0; 9]);
     assert_eq!(model.memory.violations, [(0x1008, 9)]);

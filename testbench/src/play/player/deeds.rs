@@ -1,7 +1,7 @@
 //! What a hostile playback does through the driver, on every receiver alike and at rest.
 
 use super::flows::Active;
-use super::{at, each, Player};
+use super::{at, Player};
 use crate::capture::Flow;
 use crate::model::{ethernet, ip, tcp};
 use crate::play::dut::PlayError;
@@ -80,13 +80,16 @@ impl Player<'_> {
             return Ok(false);
         };
         regions[place].revoked = true;
-        let stag = regions[place].config.stag;
-        each(&mut self.duts, |dut| dut.deregister(stag))?;
+        let active = self.active.get(&flow).expect("it was at hand");
+        let region = &active.regions[place];
+        self.registered.remove(&(region.config.stag >> 8));
+        region.deregister(&mut self.duts)?;
         Ok(true)
     }
 
     fn restore(&mut self, flow: usize, generator: &mut ChaCha8Rng) -> Result<bool, DriverError> {
-        let regions = &mut self.at_hand(flow).regions;
+        let active = self.active.get_mut(&flow).expect("active flows are chosen");
+        let regions = &mut active.regions;
         let revoked: Vec<_> = regions.iter_mut().filter(|r| r.revoked).collect();
         if revoked.is_empty() {
             return Ok(false);
@@ -94,8 +97,9 @@ impl Player<'_> {
         let place = generator.random_range(0..revoked.len());
         let region = revoked.into_iter().nth(place).expect("it is below the end");
         region.revoked = false;
-        let config = region.config;
-        each(&mut self.duts, |dut| dut.register(&config))?;
+        self.registered
+            .insert(region.config.stag >> 8, region.config.stag);
+        region.register(&mut self.duts)?;
         Ok(true)
     }
 

@@ -1,12 +1,15 @@
 //! A flow's connection: opened with its regions, queues and buffers, attended to, and closed.
 
+use super::regions::{Region, Shared};
 use super::{each, Player};
-use crate::capture::RegionUse;
+use crate::play::compare::Piece;
+use crate::play::conditions::Condition;
+use crate::play::difference::What;
 use crate::play::dut::Buffer;
 use crate::play::tally::Place;
 use rnic_abi::limits::{MAX_RECEIVE_WINDOW, RECEIVE_POOL};
 use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, DriverError, Posted, RegionConfig};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Unmapped octets between pieces: a write past an end is seen.
 const GUARD_OCTETS: u64 = 4096;
@@ -21,18 +24,6 @@ pub(super) struct Expected {
     pub(super) posted: bool,
 }
 
-/// A region of a flow.
-#[derive(Debug)]
-pub(super) struct Region {
-    pub(super) config: RegionConfig,
-    /// Registered with the connection.
-    pub(super) initial: bool,
-    /// Frames before which it must be made valid again.
-    pub(super) renewals: Vec<usize>,
-    /// Taken away by a hostile deed.
-    pub(super) revoked: bool,
-}
-
 /// A flow while its connection is offloaded.
 #[derive(Debug)]
 pub(super) struct Active {
@@ -45,7 +36,7 @@ pub(super) struct Active {
 }
 
 impl Player<'_> {
-    fn allocate(&mut self, name: &str, octets: u64) -> u64 {
+    pub(super) fn allocate(&mut self, name: &str, octets: u64) -> u64 {
         // An odd distance from page starts, so that placements meet every alignment of the bus.
         let address = self.next_address + (self.next_address >> 12) % 64;
         self.next_address = (address + octets + GUARD_OCTETS).next_multiple_of(GUARD_OCTETS);
@@ -64,25 +55,37 @@ impl Player<'_> {
                 local: known.destination,
             },
             sequence_start,
-            window: MAX_RECEIVE_WINDOW,
+            window: self.options.conditions.window(flow),
             markers: known.markers,
             crc: known.crc,
             version: known.revision.min(1),
-            // Flows do not share regions: each has a Protection Domain of its own.
-            protection_domain: flow as u16,
+            protection_domain: self.domain(flow),
         };
+        if config.window < MAX_RECEIVE_WINDOW {
+            self.meet(Condition::SmallWindow);
+        }
         let connection = each(&mut self.duts, |dut| dut.open(&config))?;
         self.tallies
             .iter_mut()
             .for_each(|tally| tally.open(flow, connection));
-        let regions = self.map_regions(flow);
+        let regions = self.map_regions(flow, connection);
         for region in regions.iter().filter(|region| region.initial) {
-            each(&mut self.duts, |dut| dut.register(&region.config))?;
+            region.register(&mut self.duts)?;
+            let stag = region.config.stag;
+            self.registered.insert(stag >> 8, stag);
         }
         let queues = self.map_messages(flow);
         for (&qn, messages) in &queues {
-            let log2 = queue_log2(qn, messages.len(), self.flows.len());
-            each(&mut self.duts, |dut| dut.open_queue(connection, qn, log2))?;
+            let conditions = &self.options.conditions;
+            let needed = queue_log2(qn, messages.len(), self.flows.len());
+            let log2 = needed.min(conditions.queue_entries_log2_max);
+            let first_msn = conditions.first_msn;
+            each(&mut self.duts, |dut| {
+                dut.open_queue(connection, qn, log2, first_msn)
+            })?;
+            if log2 < needed {
+                self.meet(Condition::SmallReceiveQueue);
+            }
         }
         self.active.insert(
             flow,
@@ -96,62 +99,93 @@ impl Player<'_> {
         Ok(())
     }
 
-    fn map_regions(&mut self, flow: usize) -> Vec<Region> {
-        let learned = self.flows[flow].regions.clone();
+    /// The regions that a flow is the first one to use; those of other flows it shares.
+    fn map_regions(&mut self, flow: usize, connection: Connection) -> Vec<Region> {
+        let plan = self.plan;
+        let of_flow = |place: &usize| plan.regions[*place].flows.contains(&flow);
+        let places: Vec<usize> = (0..plan.regions.len()).filter(of_flow).collect();
         let mut regions = Vec::new();
-        for known in learned {
-            let mut region = known;
-            let replaced = self.options.regions.as_ref();
-            let mut domain = flow as u16;
-            if let Some(overrides) = replaced {
+        for &place in &places {
+            if let Some(shared) = self.shared.get_mut(&place) {
+                shared.users.insert(flow);
+                let config = shared.config;
+                self.place_own(flow, &config);
+                continue;
+            }
+            let known = &plan.regions[place];
+            let mut region = known.region.clone();
+            let mut domain = self.domain(flow);
+            if let Some(overrides) = &self.options.regions {
                 // A file names all regions there are; others do not exist.
-                let Some(given) = overrides
+                let given = overrides
                     .iter()
-                    .find(|given| given.applies(flow, region.stag))
-                else {
+                    .find(|given| given.applies(flow, region.stag));
+                let Some(given) = given else {
                     continue;
                 };
                 given.apply(&mut region, &mut domain);
             }
-            let address = self.allocate("region", region.octets);
-            for tally in &mut self.tallies {
-                let (base, octets) = (region.base, region.octets);
-                tally.region(
-                    flow,
-                    region.stag,
-                    Place {
-                        address,
-                        base,
-                        octets,
-                    },
-                );
+            let index = region.stag >> 8;
+            let same = plan.regions.iter().filter(|r| r.region.stag >> 8 == index);
+            let alone = known.flows.len() == 1 && same.count() == 1;
+            let region = self.map_region(flow, connection, region, domain, alone, place);
+            if known.flows.len() == 1 {
+                self.place(flow, region.config.stag, &region.config);
+            } else {
+                self.place_own(flow, &region.config);
+                let shared = Shared {
+                    config: region.config,
+                    users: BTreeSet::from([flow]),
+                };
+                self.shared.insert(place, shared);
             }
-            let config = RegionConfig {
-                stag: region.stag,
-                rights: region.rights,
-                protection_domain: domain,
-                connection: None,
-                tagged_offset: region.base,
-                octets: region.octets,
-                address,
-            };
-            let RegionUse {
-                initial, renewals, ..
-            } = region;
-            regions.push(Region {
-                config,
-                initial,
-                renewals,
-                revoked: false,
-            });
+            regions.push(region);
         }
         regions
+    }
+
+    /// Protection Domain of a flow: its own, or that of the flows it shares regions with.
+    fn domain(&self, flow: usize) -> u16 {
+        let first = self.plan.domains.get(&flow).copied();
+        let first = first.map_or(flow, usize::from);
+        self.options.conditions.domain(first)
+    }
+
+    /// Of a shared region every tally knows the octets that the flow itself writes.
+    fn place_own(&mut self, flow: usize, config: &RegionConfig) {
+        let stag = config.stag;
+        let mut own = self.flows[flow].regions.iter();
+        let Some(own) = own.find(|region| region.stag == stag) else {
+            return;
+        };
+        let place = RegionConfig {
+            address: config.address + own.base.wrapping_sub(config.tagged_offset),
+            tagged_offset: own.base,
+            octets: own.octets,
+            ..*config
+        };
+        self.place(flow, stag, &place);
+    }
+
+    /// Every tally knows where a region lies.
+    pub(super) fn place(&mut self, flow: usize, stag: u32, config: &RegionConfig) {
+        let place = Place {
+            address: config.address,
+            base: config.tagged_offset,
+            octets: config.octets,
+        };
+        let tallies = self.tallies.iter_mut();
+        tallies.for_each(|tally| tally.region(flow, stag, place));
     }
 
     fn map_messages(&mut self, flow: usize) -> BTreeMap<u32, Vec<Expected>> {
         let mut queues: BTreeMap<u32, Vec<Expected>> = (0..3).map(|qn| (qn, Vec::new())).collect();
         let mut messages = self.flows[flow].messages.clone();
-        messages.sort_by_key(|message| (message.qn, message.msn.wrapping_sub(1)));
+        let first_msn = self.options.conditions.first_msn;
+        if first_msn > 1 {
+            self.meet(Condition::MsnWrap);
+        }
+        messages.sort_by_key(|message| (message.qn, message.msn.wrapping_sub(first_msn)));
         for message in messages {
             let Some(queue) = queues.get_mut(&message.qn) else {
                 continue;
@@ -167,12 +201,27 @@ impl Player<'_> {
         }
         for (&qn, queue) in &mut queues {
             for (position, expected) in queue.iter_mut().enumerate() {
+                let slack = self.options.conditions.buffer(flow, qn, position);
+                expected.buffer.octets = expected.buffer.octets.saturating_add_signed(slack as i32);
+                match slack {
+                    1.. => self.meet(Condition::LargerBuffer),
+                    0 => {}
+                    _ => self.meet(Condition::ShorterBuffer),
+                }
                 let octets = expected.buffer.octets;
                 expected.buffer.address = self.allocate("receive buffer", u64::from(octets));
                 for tally in &mut self.tallies {
                     let address = expected.buffer.address;
-                    tally.buffer(flow, qn, position as u32 + 1, address);
+                    let msn = first_msn.wrapping_add(position as u32);
+                    tally.buffer(flow, qn, msn, address);
                 }
+                let msn = first_msn.wrapping_add(position as u32);
+                self.pieces.push(Piece {
+                    address: expected.buffer.address,
+                    octets: octets.max(1) as usize,
+                    flow,
+                    what: What::Buffer { qn, msn },
+                });
             }
         }
         queues
@@ -197,17 +246,29 @@ impl Player<'_> {
     /// of this frame in any case.
     pub(super) fn attend(&mut self, flow: usize, frame: usize) -> Result<(), DriverError> {
         let active = &self.active[&flow];
-        let posts = frame >= active.withheld_until;
+        let posts = frame >= active.withheld_until && !self.is_over(flow);
+        // A message without a buffer may be on its way through the device: it is refused there, as
+        // it is in the model, before another one may be posted.
+        let overdue = active
+            .queues
+            .values()
+            .flatten()
+            .any(|message| !message.posted && message.first_frame < frame);
+        let overdue = overdue && posts;
         let due = active
             .regions
             .iter()
             .filter(|region| region.renewals.contains(&frame) && !region.revoked);
         let due: Vec<RegionConfig> = due.map(|region| region.config).collect();
-        if !due.is_empty() {
+        if !due.is_empty() || overdue {
             self.settle();
         }
         for config in due {
-            each(&mut self.duts, |dut| dut.renew(&config))?;
+            let index = config.stag >> 8;
+            match self.registered.insert(index, config.stag) {
+                Some(_) => each(&mut self.duts, |dut| dut.renew(&config))?,
+                None => each(&mut self.duts, |dut| dut.register(&config))?,
+            }
         }
         if posts && self.post(flow, frame)? {
             // The queue is full of buffers that were used already: let the driver see them.
@@ -215,6 +276,11 @@ impl Player<'_> {
             self.post(flow, frame)?;
         }
         Ok(())
+    }
+
+    /// Has its stream stopped, so that no buffer will be used any more?
+    fn is_over(&self, flow: usize) -> bool {
+        self.tallies.iter().all(|tally| tally.flows[flow].is_over())
     }
 
     /// Post what fits; true if a buffer that `frame` needs did not.
@@ -250,16 +316,14 @@ impl Player<'_> {
         let Some(active) = self.active.remove(&flow) else {
             return Ok(());
         };
-        self.collect(flow, active.connection);
+        let connection = active.connection;
+        self.collect(flow, connection);
         self.moved = true;
-        each(&mut self.duts, |dut| dut.close(active.connection))?;
-        let held = |region: &&Region| region.initial && !region.revoked;
-        for region in active.regions.iter().filter(held) {
-            each(&mut self.duts, |dut| dut.deregister(region.config.stag))?;
-        }
+        each(&mut self.duts, |dut| dut.close(connection))?;
+        self.close_regions(flow, active)?;
         self.tallies
             .iter_mut()
-            .for_each(|tally| tally.close(active.connection));
+            .for_each(|tally| tally.close(connection));
         Ok(())
     }
 }

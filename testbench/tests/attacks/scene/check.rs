@@ -58,7 +58,7 @@ impl Scene {
         self.comparison.compare_results(rtl, model);
         let violations = rtl.violations.iter().chain(&model.violations);
         self.comparison.add_violations(violations);
-        let told = &self.comparison.told;
+        let told = &self.comparison.differences;
         assert_eq!(self.comparison.mismatches, 0, "{told:#?}");
     }
 

@@ -36,7 +36,7 @@ impl Scene {
             sent: 0,
         });
         for qn in 0..3 {
-            self.each(|dut| dut.open_queue(connection, qn, 2));
+            self.each(|dut| dut.open_queue(connection, qn, 2, 1));
             (1..=BUFFERS).for_each(|msn| self.post(number, qn, msn));
         }
     }

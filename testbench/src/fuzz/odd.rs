@@ -1,0 +1,78 @@
+//! What is drawn for a run beside its workload and faults: oddities, and conditions on the receiving
+//! side.
+//!
+//! It is drawn apart, so that a kind more leaves the rest of a run as it is. What ends a stream is
+//! rare; what lets octets be missing for long is left out where packet memory would not hold what
+//! waits for them.
+
+use crate::fuzz::draw::{longest_fpdu, Draw};
+use crate::play::Conditions;
+use crate::workload::describe::TO_START;
+use crate::workload::{Interleave, Oddity, Workload};
+use rand::Rng;
+
+/// Octets of an FPDU beyond which no octets may be missing.
+const GAP_FPDU_OCTETS: f64 = 16_000.0;
+/// Connections with which frames may take the most pages.
+const LONGEST_FRAMES_CONNECTIONS: usize = 4;
+/// Seeds of conditions are below: a user types them.
+const SEED_MAX: u64 = 1_000_000_000;
+
+impl Draw {
+    /// Oddities of segments, keys and numbers.
+    pub(super) fn oddities(&mut self, workload: &mut Workload) {
+        let may_wait = longest_fpdu(workload) <= GAP_FPDU_OCTETS;
+        for oddity in Oddity::ALL {
+            let (share, most) = match oddity {
+                Oddity::IpOptions | Oddity::Window => (0.3, 0.5),
+                Oddity::Fragments | Oddity::TooLong | Oddity::Runt => (0.3, 0.02),
+                Oddity::Longest => (0.1, 0.02),
+                Oddity::Stranger => (0.4, 0.1),
+                Oddity::Differ => (0.5, 0.8),
+                Oddity::Fin => (0.7, 1.0),
+                Oddity::Reuse => (0.4, 0.3),
+                // Of messages, whose number is not known yet.
+                Oddity::Terminate => (0.0, 0.0),
+            };
+            let possible = match oddity {
+                Oddity::Differ => workload.crc,
+                Oddity::Longest => workload.connections <= LONGEST_FRAMES_CONNECTIONS,
+                other => may_wait || !other.is_loss(),
+            };
+            if possible && self.happens(share) {
+                let rate = self.rate(most);
+                workload.faults.oddities.insert(oddity, rate);
+            }
+        }
+        workload.neighbours = self.happens(0.25);
+        let random = self.generator.random();
+        let starts = [0, 0xffff_f000, random, u64::MAX - 700_000, u64::MAX - 5_000];
+        if self.happens(0.4) {
+            workload.to_start = self.one_of(&starts);
+        } else {
+            workload.to_start = TO_START;
+        }
+    }
+
+    /// A Terminate in one of a few streams.
+    pub(super) fn terminates(&mut self, workload: &mut Workload) {
+        if self.happens(0.25) {
+            let rate = self.rate(0.9) / workload.messages as f64;
+            workload.faults.oddities.insert(Oddity::Terminate, rate);
+        }
+    }
+
+    /// The seed of conditions, if the run has some, which its sender then knows as far as it must.
+    pub(super) fn conditions(&mut self, workload: &mut Workload) -> Option<u64> {
+        if longest_fpdu(workload) > GAP_FPDU_OCTETS || !self.happens(0.6) {
+            return None;
+        }
+        let seed = self.generator.random_range(0..SEED_MAX);
+        let conditions = Conditions::draw(seed);
+        workload.msn_start = conditions.first_msn;
+        if conditions.leaves_gaps() {
+            workload.interleave = Interleave::Segment;
+        }
+        Some(seed)
+    }
+}

@@ -1,0 +1,243 @@
+//! Regions of a flow under the conditions of a playback: bound, foreign, windows of others, larger
+//! or shorter than their traffic.
+
+use super::flows::Active;
+use super::{each, Player};
+use crate::capture::RegionUse;
+use crate::play::compare::Piece;
+use crate::play::conditions::{foreign_connection, Condition, RegionCondition};
+use crate::play::difference::What;
+use crate::play::dut::Dut;
+use rnic_driver::{Connection, DriverError, RegionConfig, WindowConfig};
+use std::collections::BTreeSet;
+
+/// Stag indices of regions that windows are opened of: no traffic names them.
+const PARENT_INDEX: u32 = 0xf0_0000;
+
+/// A region of a flow.
+#[derive(Debug)]
+pub(super) struct Region {
+    pub(super) config: RegionConfig,
+    /// Registered with the connection.
+    pub(super) initial: bool,
+    /// Frames before which it must be made valid again.
+    pub(super) renewals: Vec<usize>,
+    /// Taken away by a hostile deed.
+    pub(super) revoked: bool,
+    /// Its place in the plan.
+    pub(super) place: usize,
+    /// The region that it is a window of, and the octets of that in front of it.
+    parent: Option<(RegionConfig, u64)>,
+}
+
+/// A region that several flows use.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) config: RegionConfig,
+    /// The open flows among them.
+    pub(super) users: BTreeSet<usize>,
+}
+
+impl Region {
+    /// Give it to every receiver.
+    pub(super) fn register(&self, duts: &mut [Box<dyn Dut>]) -> Result<(), DriverError> {
+        let Some((parent, offset)) = self.parent else {
+            return each(duts, |dut| dut.register(&self.config));
+        };
+        let RegionConfig {
+            stag,
+            rights,
+            tagged_offset,
+            octets,
+            ..
+        } = self.config;
+        let window = WindowConfig {
+            stag,
+            region: parent.stag,
+            connection: self.config.connection.expect("windows are bound"),
+            rights,
+            tagged_offset,
+            offset,
+            octets,
+        };
+        each(duts, |dut| dut.register(&parent))?;
+        each(duts, |dut| dut.bind(&window, &self.config))
+    }
+
+    /// Take it from every receiver.
+    pub(super) fn deregister(&self, duts: &mut [Box<dyn Dut>]) -> Result<(), DriverError> {
+        let stag = self.config.stag;
+        match self.parent {
+            None => each(duts, |dut| dut.deregister(stag)),
+            Some((parent, _)) => {
+                each(duts, |dut| dut.unbind(stag))?;
+                each(duts, |dut| dut.deregister(parent.stag))
+            }
+        }
+    }
+
+    /// Take the region that it is a window of; the window has gone with its connection.
+    fn close_parent(&self, duts: &mut [Box<dyn Dut>]) -> Result<(), DriverError> {
+        match self.parent {
+            Some((parent, _)) => each(duts, |dut| dut.deregister(parent.stag)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Player<'_> {
+    /// Take the regions of a flow whose connection is closed; what is bound to that went with it. One
+    /// that others use goes to the next of them.
+    pub(super) fn close_regions(&mut self, flow: usize, active: Active) -> Result<(), DriverError> {
+        for shared in self.shared.values_mut() {
+            shared.users.remove(&flow);
+        }
+        for region in active.regions {
+            let heir = self.shared.get(&region.place);
+            let heir = heir.and_then(|shared| shared.users.first().copied());
+            if let Some(heir) = heir.and_then(|heir| self.active.get_mut(&heir)) {
+                heir.regions.push(region);
+                continue;
+            }
+            self.shared.remove(&region.place);
+            let stag = region.config.stag;
+            if region.revoked || self.registered.get(&(stag >> 8)) != Some(&stag) {
+                continue;
+            }
+            self.registered.remove(&(stag >> 8));
+            match region.config.connection == Some(active.connection) {
+                true => region.close_parent(&mut self.duts)?,
+                false => region.deregister(&mut self.duts)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The region of `learned`, in memory of its own. `alone`: no other flow uses it and no other
+    /// STag has its stag_index, so that it may be bound, foreign or a window.
+    pub(super) fn map_region(
+        &mut self,
+        flow: usize,
+        connection: Connection,
+        mut learned: RegionUse,
+        protection_domain: u16,
+        alone: bool,
+        place: usize,
+    ) -> Region {
+        let mut condition = self.options.conditions.region(flow, learned.stag);
+        if self.plan.regions[place].flows.len() > 1 {
+            condition = RegionCondition::default();
+        }
+        if condition.never_renewed && alone && !learned.renewals.is_empty() {
+            learned.renewals.clear();
+            self.meet(Condition::NeverRenewed);
+        }
+        self.resize(&mut learned, condition.before, condition.behind);
+        let mut config = RegionConfig {
+            stag: learned.stag,
+            rights: learned.rights,
+            protection_domain,
+            connection: None,
+            tagged_offset: learned.base,
+            octets: learned.octets,
+            address: 0,
+        };
+        let windowed = alone && learned.renewals.is_empty() && learned.initial;
+        let foreign = foreign_connection(connection.0, condition.bit, self.flows.len());
+        let another_domain = protection_domain ^ 1 << condition.bit;
+        let mut offset = None;
+        let met = match condition.owner {
+            Some(owner @ Condition::BoundRegion) => {
+                config.connection = Some(connection);
+                Some(owner)
+            }
+            Some(owner @ Condition::MemoryWindow) if windowed => {
+                config.connection = Some(connection);
+                offset = Some(u64::from(condition.bit) * 7);
+                Some(owner)
+            }
+            Some(owner @ Condition::ForeignDomain) => {
+                config.protection_domain = another_domain;
+                Some(owner)
+            }
+            Some(owner @ Condition::ForeignConnection) => {
+                config.connection = Some(Connection(foreign));
+                Some(owner)
+            }
+            Some(owner @ Condition::BoundForeignDomain) => {
+                config.connection = Some(connection);
+                config.protection_domain = another_domain;
+                Some(owner)
+            }
+            Some(owner @ Condition::AbsentRegion) if alone && learned.initial => {
+                learned.initial = false;
+                learned.renewals.clear();
+                Some(owner)
+            }
+            _ => None,
+        };
+        met.into_iter().for_each(|condition| self.meet(condition));
+        let parent = self.map_config(flow, &mut config, offset);
+        Region {
+            config,
+            initial: learned.initial,
+            renewals: learned.renewals,
+            revoked: false,
+            place,
+            parent: parent.map(|parent| (parent, offset.unwrap_or(0))),
+        }
+    }
+
+    /// Give a region its memory, and that of the region it is a window of.
+    fn map_config(
+        &mut self,
+        flow: usize,
+        config: &mut RegionConfig,
+        offset: Option<u64>,
+    ) -> Option<RegionConfig> {
+        let Some(offset) = offset else {
+            config.address = self.allocate("region", config.octets);
+            self.add_region_piece(flow, config);
+            return None;
+        };
+        self.parents += 1;
+        let mut parent = RegionConfig {
+            stag: (PARENT_INDEX + self.parents) << 8,
+            rights: 0,
+            connection: None,
+            tagged_offset: 0,
+            octets: config.octets + 2 * offset,
+            ..*config
+        };
+        parent.address = self.allocate("region with a window", parent.octets);
+        config.address = parent.address + offset;
+        self.add_region_piece(flow, &parent);
+        Some(parent)
+    }
+
+    fn add_region_piece(&mut self, flow: usize, config: &RegionConfig) {
+        self.pieces.push(Piece {
+            address: config.address,
+            octets: config.octets.max(1) as usize,
+            flow,
+            what: What::Region { stag: config.stag },
+        });
+    }
+
+    /// More or fewer octets than the traffic has. An octet is taken only where there are two.
+    fn resize(&mut self, region: &mut RegionUse, before: i64, behind: i64) {
+        let end = region.base.saturating_add(region.octets);
+        if (before < 0 || behind < 0) && region.octets > 1 {
+            region.octets -= 1;
+            region.base += u64::from(before < 0);
+            return self.meet(Condition::ShorterRegion);
+        }
+        let before = (before.max(0) as u64).min(region.base);
+        let behind = (behind.max(0) as u64).min(u64::MAX - end);
+        if before + behind > 0 {
+            region.base -= before;
+            region.octets += before + behind;
+            self.meet(Condition::LargerRegion);
+        }
+    }
+}

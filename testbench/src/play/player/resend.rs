@@ -1,0 +1,214 @@
+//! Frames that the device had no room for, sent again later, as TCP would.
+//!
+//! ```text
+//!  frame -> receivers -> taken
+//!              |            ^
+//!              v no room    | after each RETRY_FRAMES frames, and at the end
+//!           waiting, by flow, in the order of the capture
+//! ```
+//!
+//! A capture holds what a peer sent to another receiver. What this one refuses for want of room
+//! would come again, so nothing of the capture is lost for that reason.
+
+use super::{at, Player};
+use crate::capture::Flow;
+use crate::model::ethernet;
+use crate::model::ip::{self, IpVerdict};
+use crate::model::tcp::TcpSegment;
+use crate::model::Room;
+use crate::play::dut::PlayError;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Frames played between two rounds in which everything waiting is sent again.
+const RETRY_FRAMES: usize = 32;
+/// Frames of a flow refused one after the other after which the rest of them wait for the next round.
+const REFUSALS_A_ROUND: usize = 8;
+
+/// A frame that waits.
+#[derive(Clone, Debug)]
+struct Waiting {
+    frame: usize,
+    octets: Vec<u8>,
+}
+
+/// What is to be sent again.
+#[derive(Debug, Default)]
+pub(super) struct Resend {
+    /// By flow; frames of none under `None`.
+    waiting: BTreeMap<Option<usize>, Vec<Waiting>>,
+    started: BTreeSet<usize>,
+    pushed: usize,
+    faults: Vec<String>,
+}
+
+impl Resend {
+    /// Has the connection of `flow` not been opened yet?
+    pub(super) fn may_start(&self, flow: usize) -> bool {
+        !self.started.contains(&flow)
+    }
+
+    /// The connection of `flow` is opened.
+    pub(super) fn started(&mut self, flow: usize) {
+        self.started.insert(flow);
+    }
+
+    /// What never found room though it was in order.
+    pub(super) fn faults(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.faults)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+impl Player<'_> {
+    /// Give frame `frame`, which holds `octets`, to every receiver.
+    pub(super) fn push(&mut self, frame: usize, octets: &[u8]) {
+        let flow = flow_of(octets, self.flows, self.active.keys());
+        if !self.offer(flow, octets) {
+            let waiting = self.resend.waiting.entry(flow).or_default();
+            waiting.push(Waiting {
+                frame,
+                octets: octets.to_vec(),
+            });
+        }
+        self.resend.pushed += 1;
+        if self.resend.pushed % RETRY_FRAMES == 0 {
+            self.send_again();
+        }
+    }
+
+    /// Push a frame; false if it, or a part of it, has to be sent again.
+    fn offer(&mut self, flow: Option<usize>, octets: &[u8]) -> bool {
+        self.moved = true;
+        let mut room = Room::Enough;
+        let mut answers = Vec::new();
+        for dut in &mut self.duts {
+            let answer = dut.push(octets, room);
+            room = answer;
+            answers.push(answer);
+        }
+        // The model, where there is one, knows best why.
+        let refused = match (answers.last(), segment_of(octets)) {
+            (Some(Room::NoPage | Room::Short), _) => return false,
+            (Some(Room::UpTo(rcv_nxt)), Some((first, length))) => {
+                let behind = first.wrapping_add(u32::from(length)).wrapping_sub(*rcv_nxt) as i32;
+                let taken = rcv_nxt.wrapping_sub(first) as i32;
+                (behind > 0 && taken > 0).then_some((first, length))
+            }
+            _ => None,
+        };
+        if let (Some((first, length)), Some(flow)) = (refused, flow) {
+            let tallies = self.tallies.iter_mut();
+            tallies.for_each(|tally| tally.flows[flow].leave_out_one(first, length));
+        }
+        refused.is_none()
+    }
+
+    /// Send everything that waits once more; true if something of it was taken.
+    fn send_again(&mut self) -> bool {
+        let mut taken = false;
+        for (flow, waiting) in std::mem::take(&mut self.resend.waiting) {
+            let (mut left, mut refusals) = (Vec::new(), 0);
+            for one in waiting {
+                if refusals < REFUSALS_A_ROUND && self.offer(flow, &one.octets) {
+                    (taken, refusals) = (true, 0);
+                    if let Some(flow) = flow {
+                        let tallies = self.tallies.iter_mut();
+                        tallies.for_each(|tally| tally.flows[flow].resent += 1);
+                    }
+                    continue;
+                }
+                refusals += 1;
+                left.push(one);
+            }
+            if !left.is_empty() {
+                self.resend.waiting.insert(flow, left);
+            }
+        }
+        taken
+    }
+
+    /// Send again what waits of `flow`, and of all others, until nothing of it does or nothing moves.
+    pub(super) fn send_rest_of(&mut self, flow: usize) -> Result<(), PlayError> {
+        while self.resend.waiting.contains_key(&Some(flow)) {
+            let taken = self.send_again();
+            self.settle();
+            if !taken && !self.send_again() {
+                self.give_up(Some(flow));
+            }
+        }
+        Ok(())
+    }
+
+    /// The capture is over: send again whatever waits. Connections with nothing left to send are
+    /// closed where that makes room for others.
+    pub(super) fn send_rest(&mut self) -> Result<(), PlayError> {
+        while !self.resend.is_empty() {
+            let taken = self.send_again();
+            self.settle();
+            if taken || self.resend.is_empty() || self.send_again() {
+                continue;
+            }
+            let waits = |flow: &usize| self.resend.waiting.contains_key(&Some(*flow));
+            let done: Vec<usize> = self.active.keys().copied().filter(|f| !waits(f)).collect();
+            if done.is_empty() {
+                let flows: Vec<Option<usize>> = self.resend.waiting.keys().copied().collect();
+                flows.into_iter().for_each(|flow| self.give_up(flow));
+            }
+            for flow in done {
+                self.close(flow)
+                    .map_err(|source| at(self.frame, flow, source))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forget what waits of `flow`. Octets beyond a gap may find no room for ever; what is in order,
+    /// or for the host, must find it when nothing else is sent.
+    fn give_up(&mut self, flow: Option<usize>) {
+        let waiting = self.resend.waiting.remove(&flow).unwrap_or_default();
+        let connection = flow.and_then(|flow| self.active.get(&flow));
+        let connection = connection.map(|active| active.connection);
+        let dut = self.duts.last_mut().expect("there is a receiver");
+        let state = connection.and_then(|connection| dut.state(connection));
+        for Waiting { frame, octets } in waiting {
+            let in_order = match (&state, segment_of(&octets)) {
+                (Some(state), Some((first, _))) => (first.wrapping_sub(state.rcv_nxt) as i32) <= 0,
+                _ => flow.is_none(),
+            };
+            if in_order {
+                self.resend.faults.push(format!(
+                    "frame {}: the device has no room for it, however often it is sent again",
+                    frame + 1
+                ));
+            }
+        }
+    }
+}
+
+/// Sequence number and octets of a segment with payload.
+fn segment_of(frame: &[u8]) -> Option<(u32, u16)> {
+    let IpVerdict::Tcp(datagram) = ip::classify(&ethernet::payload(frame)?) else {
+        return None;
+    };
+    let segment = TcpSegment::parse(&datagram)?;
+    let octets = segment.payload.len() as u16;
+    (octets > 0).then_some((segment.sequence, octets))
+}
+
+/// The flow among `active` that a frame belongs to.
+fn flow_of<'a>(
+    frame: &[u8],
+    flows: &[Flow],
+    mut active: impl Iterator<Item = &'a usize>,
+) -> Option<usize> {
+    let IpVerdict::Tcp(datagram) = ip::classify(&ethernet::payload(frame)?) else {
+        return None;
+    };
+    let segment = TcpSegment::parse(&datagram)?;
+    let ends = (segment.source, segment.destination);
+    let same = |flow: &&usize| (flows[**flow].source, flows[**flow].destination) == ends;
+    active.find(same).copied()
+}
