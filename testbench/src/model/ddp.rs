@@ -194,6 +194,8 @@ pub struct DdpReceiver {
     version: u8,
     stopped: bool,
     first_seen: bool,
+    /// FPDUs are looked at whose predecessors are missing.
+    beyond_gap: bool,
     queues: [Option<Queue>; QUEUES],
 }
 
@@ -205,6 +207,7 @@ impl DdpReceiver {
             version,
             stopped: false,
             first_seen: false,
+            beyond_gap: false,
             queues: [const { None }; QUEUES],
         }
     }
@@ -251,14 +254,19 @@ impl DdpReceiver {
             })
     }
 
-    /// What an FPDU beyond a gap would place now: it goes through every check, and changes nothing.
+    /// What an FPDU beyond a gap would place now: it goes through every check, but a gap before its
+    /// MSN is no error of it; nothing is changed.
     pub fn would_place(
         &self,
         connection: u16,
         fpdu: &Fpdu,
         regions: &Regions,
     ) -> Result<Option<(u64, Vec<u8>)>, StreamError> {
-        let outcome = self.clone().receive(connection, fpdu, &mut regions.clone());
+        let mut trial = Self {
+            beyond_gap: true,
+            ..self.clone()
+        };
+        let outcome = trial.receive(connection, fpdu, &mut regions.clone());
         outcome.error.map_or(Ok(outcome.placement), Err)
     }
 
@@ -312,7 +320,7 @@ impl DdpReceiver {
             .and_then(Option::as_mut);
         let queue = queue.ok_or(StreamError::DdpQn)?;
         check_untagged_opcode(segment)?;
-        let buffer = buffer_for(queue, segment)?;
+        let buffer = buffer_for(queue, segment, self.beyond_gap)?;
         let end = place_within(&buffer, segment)?;
         let placement = (!segment.payload.is_empty()).then(|| {
             (
@@ -368,8 +376,12 @@ fn check_untagged_opcode(segment: &Untagged) -> Result<(), StreamError> {
 }
 
 /// The buffer of a segment's message; in an ordered stream that is the oldest one (DDP-037,
-/// DDP-041).
-fn buffer_for(queue: &Queue, segment: &Untagged) -> Result<Buffer, StreamError> {
+/// DDP-041), beyond a gap it may be any that is posted.
+fn buffer_for(
+    queue: &Queue,
+    segment: &Untagged,
+    beyond_gap: bool,
+) -> Result<Buffer, StreamError> {
     let ahead = segment.msn.wrapping_sub(queue.next_msn) as i32;
     if ahead < 0 {
         return Err(StreamError::DdpMsn);
@@ -377,10 +389,10 @@ fn buffer_for(queue: &Queue, segment: &Untagged) -> Result<Buffer, StreamError> 
     if ahead as usize >= queue.buffers.len() {
         return Err(StreamError::DdpNoBuffer);
     }
-    if ahead > 0 {
+    if ahead > 0 && !beyond_gap {
         return Err(StreamError::DdpMsn);
     }
-    Ok(queue.buffers[0])
+    Ok(queue.buffers[ahead as usize])
 }
 
 /// Message octets up to the end of the segment, if they fit the buffer (DDP-039, DDP-040).

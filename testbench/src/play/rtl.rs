@@ -349,7 +349,8 @@ impl Dut for Rtl {
         self.device.deregister_region(stag)
     }
 
-    fn bind(&mut self, window: &WindowConfig, _config: &RegionConfig) -> Result<(), DriverError> {
+    fn bind(&mut self, window: &WindowConfig, config: &RegionConfig) -> Result<(), DriverError> {
+        self.rings.borrow_mut().registered(config);
         self.device.bind_window(window)
     }
 

@@ -313,6 +313,7 @@ impl Player<'_> {
 
     /// Read what a flow left in memory, then take its connection and regions away.
     pub(super) fn close(&mut self, flow: usize) -> Result<(), DriverError> {
+        self.settle();
         let Some(active) = self.active.remove(&flow) else {
             return Ok(());
         };

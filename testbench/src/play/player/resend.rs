@@ -21,7 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Frames played between two rounds in which everything waiting is sent again.
 const RETRY_FRAMES: usize = 32;
-/// Frames of a flow refused one after the other after which the rest of them wait for the next round.
+/// Frames of a flow refused one after the other after which the rest of them wait for the next round,
+/// while the capture goes on.
 const REFUSALS_A_ROUND: usize = 8;
 
 /// A frame that waits.
@@ -75,7 +76,7 @@ impl Player<'_> {
         }
         self.resend.pushed += 1;
         if self.resend.pushed % RETRY_FRAMES == 0 {
-            self.send_again();
+            self.send_again(REFUSALS_A_ROUND);
         }
     }
 
@@ -106,13 +107,14 @@ impl Player<'_> {
         refused.is_none()
     }
 
-    /// Send everything that waits once more; true if something of it was taken.
-    fn send_again(&mut self) -> bool {
+    /// Send what waits once more, of each flow until `refusals_max` frames were refused one after the
+    /// other; true if something was taken.
+    fn send_again(&mut self, refusals_max: usize) -> bool {
         let mut taken = false;
         for (flow, waiting) in std::mem::take(&mut self.resend.waiting) {
             let (mut left, mut refusals) = (Vec::new(), 0);
             for one in waiting {
-                if refusals < REFUSALS_A_ROUND && self.offer(flow, &one.octets) {
+                if refusals < refusals_max && self.offer(flow, &one.octets) {
                     (taken, refusals) = (true, 0);
                     if let Some(flow) = flow {
                         let tallies = self.tallies.iter_mut();
@@ -133,9 +135,9 @@ impl Player<'_> {
     /// Send again what waits of `flow`, and of all others, until nothing of it does or nothing moves.
     pub(super) fn send_rest_of(&mut self, flow: usize) -> Result<(), PlayError> {
         while self.resend.waiting.contains_key(&Some(flow)) {
-            let taken = self.send_again();
+            let taken = self.send_again(usize::MAX);
             self.settle();
-            if !taken && !self.send_again() {
+            if !taken && !self.send_again(usize::MAX) {
                 self.give_up(Some(flow));
             }
         }
@@ -146,9 +148,9 @@ impl Player<'_> {
     /// closed where that makes room for others.
     pub(super) fn send_rest(&mut self) -> Result<(), PlayError> {
         while !self.resend.is_empty() {
-            let taken = self.send_again();
+            let taken = self.send_again(usize::MAX);
             self.settle();
-            if taken || self.resend.is_empty() || self.send_again() {
+            if taken || self.resend.is_empty() || self.send_again(usize::MAX) {
                 continue;
             }
             let waits = |flow: &usize| self.resend.waiting.contains_key(&Some(*flow));
