@@ -1,4 +1,5 @@
 //! What the driver's tests stand on: a device that is only its tables.
+pub(crate) mod hanging;
 pub(crate) mod memory;
 
 use crate::bar::Bar;
