@@ -94,15 +94,14 @@ impl<B: Bar, D: Dma> Device<B, D> {
             region: region as u16,
         };
         let full = DriverError::HashFull { what: "STag" };
-        self.write_region(region, config, true)?;
-        let bar = &mut self.bar;
-        let inserted = self
-            .stags
-            .insert(stag_hash(stag_index), entry, full, |slot| {
-                write_stag(bar, slot)
-            });
-        if let Err(error) = inserted {
-            // No STag leads to it, and it is not valid: a device that hangs may have kept either.
+        let written = self.write_region(region, config, true).and_then(|()| {
+            let bar = &mut self.bar;
+            let hash = stag_hash(stag_index);
+            self.stags
+                .insert(hash, entry, full, |slot| write_stag(bar, slot))
+        });
+        if let Err(error) = written {
+            // A device that did not finish may have taken the entry; no STag leads to it.
             let _ = self.write_region(region, config, false);
             return Err(error);
         }

@@ -72,6 +72,8 @@ fn a_region_that_the_device_did_not_take_is_in_no_table() {
         |device| {
             assert!(!device.has_region(ONE >> 8));
             assert_eq!(reachable(device, ONE >> 8), []);
+            let held = device.bar.tables.written.get(&(REGION, 0));
+            assert!(held.is_none_or(|words| words[0] >> 31 == 0), "{held:?}");
             let entry = StagEntry {
                 stag_index: ONE >> 8,
                 region: 0,
