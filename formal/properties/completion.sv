@@ -96,8 +96,8 @@ module properties(
             assume(cq_consumer == number && cq_producer == number);
 `ifdef BROKEN
         // A counterexample is looked for among entries alone, in a queue of two at address 0.
-        assume(cq_entries_log2 <= 1 && cq_base == 0 && request == 0 && device_id == 0);
-        assume(tlp_ready);
+        assume(cq_entries_log2 <= 1 && cq_base == 0 && device_id == 0 && cq_consumer < 8);
+        assume(tlp_ready && !host);
 `endif
         // At most 127 commands are inside (fence.sv).
         if (left == 127) assume(!payload_done);
