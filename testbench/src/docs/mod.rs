@@ -5,7 +5,6 @@
 //! They are committed; a test makes each anew and compares, so none can go stale unseen.
 //! `make generate` writes all.
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub mod source;
@@ -27,14 +26,6 @@ pub fn workspace_root() -> PathBuf {
 /// The text of a file of the project; an error names the file.
 pub fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// A test ends without a result, as `missing` is not there: says so where it is seen, as the test
-/// harness shows nothing that a passing test prints. `.ci/test` repeats these lines at its end.
-pub fn skipped(test: &str, missing: &str) {
-    let line = format!("SKIPPED {test}: {missing} is missing; `make tools` installs it as root\n");
-    // Nothing is to be done about an error stream that is closed.
-    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// Every Rust file of the project, sorted by its path; build results are not searched.
