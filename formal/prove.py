@@ -198,16 +198,22 @@ def one_word(text, memory, watched):
         f"reg {width}the_word;\n    wire {width}watched_data = the_word;\n"
         f"    {watched}    (* anyseq *) wire {width}elsewhere;"
     )
-    text = text.replace(memory[0], declared).replace("memory[word]", "the_word")
-    text = text.replace(
-        "if (write_enable) memory[write_address]",
-        "if (write_enable && write_address == watched_address) the_word",
-    )
-    return text.replace(
-        "memory[read_address]",
-        "(read_address != watched_address || (write_enable && write_address == read_address)"
-        " ? elsewhere : the_word)",
-    )
+    changes = {
+        memory[0]: declared,
+        "memory[word]": "the_word",
+        "if (write_enable) memory[write_address]": (
+            "if (write_enable && write_address == watched_address) the_word"
+        ),
+        "memory[read_address]": (
+            "(read_address != watched_address || (write_enable && write_address == read_address)"
+            " ? elsewhere : the_word)"
+        ),
+    }
+    for old, new in changes.items():
+        if old not in text:
+            raise Failed(f"one_word: a memory's module does not read `{old}` any more:\n{text}")
+        text = text.replace(old, new)
+    return text
 
 
 def arguments():
