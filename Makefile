@@ -23,7 +23,7 @@ demo: tools ## plays a capture of a foreign stack through the verilated core and
 	cargo build --release --package rnic-testbench
 	@$(RNIC) play $(CAPTURE)
 
-test: tools ## every check; ends with "N passed, N failed"
+test: tools ## format, lints and all tests; ends with "N passed, N failed"
 	@.ci/test
 
 lint: ## format, clippy and rustdoc, no warning allowed

@@ -11,8 +11,9 @@ each. `make formal` is the usual way in.
 A block is taken out of the core's text as it stands, with its sub-modules. Where properties speak
 of what a memory holds, the memory's module gets observers (`watched_address`, any constant, with
 `watched_data`, and `read_now` of the address being read); nothing that the block does depends on
-them. A proof that names ports instead of a module is made for each module with these ports; those
-that differ in nothing but names, once.
+them. With `one_word` the memory is that one word, and any other reads as anything: what is proved
+so holds for every memory, and sooner. A proof that names ports instead of a module is made for each
+module with these ports; those that differ in nothing but names, once.
 
 A proof is by induction over `depth` cycles, so for runs of any length; before, the solver must find
 that what it assumes can be at all (`presat = false` leaves that to the broken design, whose run
@@ -124,7 +125,8 @@ class Task:
             f"[options]\nmode {mode}\ndepth {depth}\ntimeout {self.proof.get('timeout', 600)}\n"
             f"[engines]\n{solver}\n"
             f"[script]\nread_verilog -sv -formal {macro} block.v {files[0]}\n"
-            "prep -flatten -top properties\n"
+            # Without ROMs in place of cases: induction knows nothing of what a memory holds.
+            "hierarchy -top properties\nproc -norom\nprep -flatten -top properties\n"
             "[files]\nblock.v\n" + "\n".join(files) + "\n"
         )
 
@@ -141,12 +143,15 @@ class Task:
                 bits = last.bit_length()
                 short = name[len(self.block) + 1 :].replace("$", "_")
                 lines.append(f"`define ADDRESS_BITS_{short} {bits}")
-                observer = (
-                    f"    (* anyconst *) wire [{bits - 1}:0] watched_address;\n"
-                    f"    wire {word}watched_data = memory[watched_address];\n"
-                    f"    wire {word}read_now = memory[read_address];\n"
-                )
-                text = text.replace("endmodule", observer + "endmodule", 1)
+                watched = f"(* anyconst *) wire [{bits - 1}:0] watched_address;\n"
+                if self.proof.get("one_word"):
+                    text = one_word(text, memory, watched)
+                else:
+                    observer = (
+                        f"    {watched}    wire {word}watched_data = memory[watched_address];\n"
+                        f"    wire {word}read_now = memory[read_address];\n"
+                    )
+                    text = text.replace("endmodule", observer + "endmodule", 1)
             lines.append(text)
         return "\n".join(lines)
 
@@ -182,6 +187,33 @@ class Task:
             verdict = how if self.holds() else f"NOT PROVED ({self.status})"
             text = self.block
         return f"    {text:<80} {verdict:<20} {self.seconds:5.1f} s"
+
+
+def one_word(text, memory, watched):
+    """A memory's module with one word, any one, in place of all of them. Any other word may read as
+    anything, and so may a word that is read where it is written, as block RAM leaves that open."""
+    width = memory[1] or ""
+    # What properties are to see is a wire: flattening takes a register's initial value from it.
+    declared = (
+        f"reg {width}the_word;\n    wire {width}watched_data = the_word;\n"
+        f"    {watched}    (* anyseq *) wire {width}elsewhere;"
+    )
+    changes = {
+        memory[0]: declared,
+        "memory[word]": "the_word",
+        "if (write_enable) memory[write_address]": (
+            "if (write_enable && write_address == watched_address) the_word"
+        ),
+        "memory[read_address]": (
+            "(read_address != watched_address || (write_enable && write_address == read_address)"
+            " ? elsewhere : the_word)"
+        ),
+    }
+    for old, new in changes.items():
+        if old not in text:
+            raise Failed(f"one_word: a memory's module does not read `{old}` any more:\n{text}")
+        text = text.replace(old, new)
+    return text
 
 
 def arguments():

@@ -3,7 +3,9 @@
 // not in front of the region, its last one not behind it; and it goes to the bus address that the
 // region names.
 //
-// Any region (`watched`) is looked at, whatever is written to and invalidated in the table.
+// Any region (`watched`) is looked at, whatever is written to and invalidated in the table. A read
+// that meets a write of its region may give anything, and is left out: table_gaps.sv proves that no
+// such read is used.
 module properties(
     input clock, input [9:0] region, input found, input [7:0] stag_key, input [63:0] to,
     input [63:0] to_end, input [15:0] pd, input [9:0] connection,
@@ -48,7 +50,7 @@ module properties(
     reg [15:0] pd_3 = 0;
     reg [9:0] connection_3 = 0;
     always @(posedge clock) begin
-        {read_4, read_3, read_2, read_1} <= {read_3, read_2, read_1, region == watched};
+        {read_4, read_3, read_2, read_1} <= {read_3, read_2, read_1, region == watched && !written && !cleared};
         {valid_4, valid_3, valid_2, valid_1} <= {valid_3, valid_2, valid_1, granted_valid};
         {entry_4, entry_3, entry_2, entry_1} <= {entry_3, entry_2, entry_1, granted};
         {found_3, key_3, to_3, to_end_3} <= {found, stag_key, to, to_end};
@@ -62,15 +64,8 @@ module properties(
     wire [63:0] offset = entry_4[214:151];
     always @(*) begin
         assume(\block.valids.watched_address == watched);
-`ifdef BROKEN
-        // A counterexample is looked for among few numbers, in a table that nobody writes.
-        assume(watched == 0 && region == 0 && write_region == 0 && invalidate_region == 0);
-        assume(to < 16 && to_end < 16 && write_entry[102:43] == 0 && write_entry[150:107] == 0);
-        assume(write_entry[214:151] == 0 && pd == 0 && stag_key == 0);
-`endif
-        // The table's contracts: one writer at a time; who writes makes readers read again.
+        // One writer at a time (table_gaps.sv).
         assume(!(write && invalidate));
-        if (region == watched) assume(!written && !cleared);
         assert(\block.entries.watched_data == granted);
         assert(\block.valids.watched_data == granted_valid);
         if (read_3 && !unknown) assert(found_3 && valid_3 && entry_3[12:5] == key_3);

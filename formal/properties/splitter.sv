@@ -1,6 +1,7 @@
 // What a command lets be written is exactly what it names: its segments begin at its first octet,
 // follow each other without a gap, end at its last octet, and none leaves a line of the maximum
-// payload size. A command that is not to be written has no segment that writes.
+// payload size. A command that is not to be written has no segment that writes. A host frame goes to
+// the slot that was there for it, which is taken once, and its header goes to the same slot.
 module properties(
     input clock, input reset, input [`BITS_command-1:0] command, input command_valid,
     input [63:0] slot_address, input [31:0] slot_word_3, input slot_too_long, input slot_full,
@@ -21,6 +22,8 @@ module properties(
         .drop_ring_full(drop_ring_full), .drop_too_long(drop_too_long)
     );
     (* hierconn *) wire [1:0] \block.state$q ;
+    (* hierconn *) wire [2:0] \block.settle$q ;
+    (* hierconn *) wire \block.host$q ;
     (* hierconn *) wire [63:0] \block.address$q ;
     (* hierconn *) wire [15:0] \block.less_one$q ;
     (* hierconn *) wire \block.writes$q ;
@@ -50,6 +53,23 @@ module properties(
         if (stands) assume(command_valid && command == command_before);
         if (is_write || is_host) assume(octets != 0);
     end
+
+    // Cycles that a host frame has waited for its slot, and since the last slot was taken, up to 7;
+    // this frame's has been.
+    reg [2:0] shown = 0, since_take = 7;
+    reg took = 0, was_load = 0;
+    reg [63:0] slot_before = 0;
+    always @(posedge clock) begin
+        shown <= \block.state$q == LOAD && command_valid && is_host && !reset
+            ? shown + (shown != 7) : 0;
+        since_take <= reset ? 7 : slot_take ? 0 : since_take + (since_take != 7);
+        took <= (took || slot_take) && \block.state$q != LOAD && !reset;
+        was_load <= \block.state$q == LOAD && !reset;
+        slot_before <= slot_address;
+    end
+    // It stands from when it has been asked for until it is taken (host_slot.sv).
+    always @(*) if (since_take >= 5 && (shown >= 5 || \block.state$q == PREPARE))
+        assume(slot_address == slot_before);
 
     // What it may write; a host frame goes behind the 16 octets of its slot's header.
     reg writes = 0;
@@ -81,7 +101,19 @@ module properties(
             assert(segment[0] == (segment_last == last));
             assert((segment_first ^ segment_last) < line);
         end
+        if (\block.state$q == PREPARE && was_load && is_host)
+            assert(shown >= 5 && since_take >= 6);
+        if (slot_take) assert(is_host && writes && !took && completion_valid && completion_ready);
+        if (completion_valid && is_host) assert(completion[0] && (completion[96:33] | 16) == next);
         // What makes these true after any number of cycles.
+        if (\block.state$q == PREPARE) assert(!took);
+        if (\block.state$q == ISSUE) assert(since_take >= 1);
+        if (\block.state$q == LOAD)
+            assert(since_take >= shown + 4'd2 && \block.settle$q == shown);
+        if (\block.state$q == PREPARE) assert(since_take >= 3 && stands);
+        if (\block.state$q == PREPARE && is_host) assert(since_take >= 6);
+        if (\block.state$q == PREPARE) assert(\block.host$q == is_host);
+        if (\block.state$q == PREPARE && is_host && writes) assert((slot_before | 16) == next);
         assert(\block.line_mask$q == line - 1 && \block.line_octets$q == line);
         assert(\block.line_step$q == line / 128);
         if (\block.state$q != LOAD) begin

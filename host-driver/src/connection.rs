@@ -180,12 +180,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
             table::write(&mut self.bar, tables::QUEUE, index << 2 | qn, &[0, 0])?;
         }
         let entry = LookupEntry::new(&config.key, id);
-        let writes = self.lookup.insert(config.key.hash(), entry);
-        let writes = writes.ok_or(DriverError::HashFull { what: "connection" })?;
-        for write in writes {
-            let words = write.value.map_or([0; 10], |value| value.words());
-            table::write(&mut self.bar, tables::LOOKUP, write.index, &words)?;
-        }
+        let full = DriverError::HashFull { what: "connection" };
+        self.lookup.insert(config.key.hash(), entry, full, |slot| {
+            let words = slot.value.map_or([0; 10], |value| value.words());
+            table::write(&mut self.bar, tables::LOOKUP, slot.index, &words)
+        })?;
         self.connections[usize::from(id)] = Some(*config);
         Ok(Connection(id))
     }
@@ -196,9 +195,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
     pub fn close_connection(&mut self, connection: Connection) -> Result<(), DriverError> {
         let config = self.connection_config(connection)?;
         let entry = LookupEntry::new(&config.key, connection.0);
-        if let Some(write) = self.lookup.remove(config.key.hash(), &entry) {
-            table::write(&mut self.bar, tables::LOOKUP, write.index, &[])?;
-        }
+        self.lookup.remove(config.key.hash(), &entry, |slot| {
+            table::write(&mut self.bar, tables::LOOKUP, slot.index, &[])
+        })?;
         table::release(&mut self.bar, tables::TCP, u32::from(connection.0))?;
         table::release(&mut self.bar, tables::MPA, u32::from(connection.0))?;
         self.deregister_bound(connection)?;

@@ -151,6 +151,14 @@ impl<B: Bar, D: Dma> Device<B, D> {
         bar.write32(registers::IN_ORDER_RESERVE, reserve);
         let entries = CQE_OCTETS << config.completion_entries_log2;
         let completion_queue = dma.allocate("completion queue", entries, 4096)?;
+        let slots = 1usize << (config.host_slots_log2 + config.host_slot_octets_log2);
+        let host_ring = match dma.allocate("host receive ring", slots, 4096) {
+            Ok(buffer) => buffer,
+            Err(error) => {
+                dma.free(completion_queue);
+                return Err(error);
+            }
+        };
         bar.write32(registers::CQ_BASE_LOW, completion_queue.address as u32);
         bar.write32(
             registers::CQ_BASE_HIGH,
@@ -158,8 +166,6 @@ impl<B: Bar, D: Dma> Device<B, D> {
         );
         bar.write32(registers::CQ_CONSUMER, 0);
         bar.write32(registers::CQ_ENTRIES_LOG2, config.completion_entries_log2);
-        let slots = 1usize << (config.host_slots_log2 + config.host_slot_octets_log2);
-        let host_ring = dma.allocate("host receive ring", slots, 4096)?;
         bar.write32(registers::HOST_RING_BASE_LOW, host_ring.address as u32);
         bar.write32(
             registers::HOST_RING_BASE_HIGH,

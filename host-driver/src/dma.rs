@@ -11,7 +11,9 @@ pub struct DmaBuffer {
     pub octets: usize,
 }
 
-/// Allocator of, and access to, device-visible memory. Access is by copy only.
+/// Allocator of, and access to, device-visible memory. Access is by copy only: the device may write
+/// at any time, so an implementation over mapped memory copies through raw pointers (volatile, or
+/// atomic for a doubleword) and forms no reference to it.
 pub trait Dma {
     /// Allocate zeroed memory whose bus address is a multiple of `align` (a power of two). `name`
     /// appears in diagnostics.
@@ -19,7 +21,12 @@ pub trait Dma {
         -> Result<DmaBuffer, DriverError>;
     /// Give memory back; the device must not be able to reach it any more.
     fn free(&mut self, buffer: DmaBuffer);
-    /// Copy `out.len()` octets from bus address `address`.
+    /// The little-endian doubleword at bus address `address`, a multiple of 4: one access, with
+    /// Acquire ordering. Whatever the device wrote before this doubleword, a later [`Dma::read`]
+    /// sees. The driver asks so for the phase of an entry, before it reads the entry.
+    fn read_u32_acquire(&self, address: u64) -> u32;
+    /// Copy `out.len()` octets from bus address `address`. Octets that the device writes meanwhile
+    /// may be old or new, each by itself.
     fn read(&self, address: u64, out: &mut [u8]);
     /// Copy `data` to bus address `address`.
     fn write(&mut self, address: u64, data: &[u8]);

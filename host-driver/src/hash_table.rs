@@ -55,35 +55,66 @@ impl<V: Copy + PartialEq> HashTable<V> {
         self.position(hash, value).is_some()
     }
 
-    /// Put `value` in; the writes to do, in this order, or `None` when no place can be made.
-    pub fn insert(&mut self, hash: u32, value: V) -> Option<Vec<SlotWrite<V>>> {
-        let path = self.path_to_free_slot(hash)?;
-        let mut writes = Vec::with_capacity(path.len());
+    /// Put `value` in. `write` brings each write to the device, in an order in which it finds every
+    /// present key at each moment; what it has not taken is not in the mirror either.
+    ///
+    /// # Errors
+    /// `full` when no place can be made. An error of `write`, after which the slots written before
+    /// have been written back: as far as the device takes writes, it holds what it held.
+    pub fn insert<E>(
+        &mut self,
+        hash: u32,
+        value: V,
+        full: E,
+        mut write: impl FnMut(SlotWrite<V>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let path = self.path_to_free_slot(hash).ok_or(full)?;
+        let before: Vec<_> = path.iter().map(|&index| self.entries[index]).collect();
         // From the free end backwards: copy each moved entry before its old slot is overwritten.
-        for step in (1..path.len()).rev() {
-            let moved = self.entries[path[step - 1]].expect("inner slots of a path are taken");
-            self.entries[path[step]] = Some(moved);
-            writes.push(SlotWrite {
-                index: path[step] as Index,
-                value: Some(moved.value),
-            });
+        for step in (0..path.len()).rev() {
+            let entry = match step {
+                0 => Entry { hash, value },
+                _ => before[step - 1].expect("inner slots of a path are taken"),
+            };
+            if let Err(error) = self.set(path[step], Some(entry), &mut write) {
+                // Whether the device took this write is not known, so its slot is the first.
+                for (&index, &entry) in path.iter().zip(&before).skip(step) {
+                    let _ = self.set(index, entry, &mut write);
+                }
+                return Err(error);
+            }
         }
-        self.entries[path[0]] = Some(Entry { hash, value });
-        writes.push(SlotWrite {
-            index: path[0] as Index,
-            value: Some(value),
-        });
-        Some(writes)
+        Ok(())
     }
 
-    /// Take `value` out; the write to do, or `None` if it is not there.
-    pub fn remove(&mut self, hash: u32, value: &V) -> Option<SlotWrite<V>> {
-        let index = self.position(hash, value)?;
-        self.entries[index] = None;
-        Some(SlotWrite {
+    /// Take `value` out, if it is there; the mirror forgets it when the device has.
+    ///
+    /// # Errors
+    /// That of `write`; the value is still there.
+    pub fn remove<E>(
+        &mut self,
+        hash: u32,
+        value: &V,
+        mut write: impl FnMut(SlotWrite<V>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self.position(hash, value) {
+            Some(index) => self.set(index, None, &mut write),
+            None => Ok(()),
+        }
+    }
+
+    fn set<E>(
+        &mut self,
+        index: usize,
+        entry: Option<Entry<V>>,
+        write: &mut impl FnMut(SlotWrite<V>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        write(SlotWrite {
             index: index as Index,
-            value: None,
-        })
+            value: entry.map(|entry| entry.value),
+        })?;
+        self.entries[index] = entry;
+        Ok(())
     }
 
     fn position(&self, hash: u32, value: &V) -> Option<usize> {
@@ -128,15 +159,59 @@ mod tests {
     use super::*;
     use rand::{Rng, SeedableRng};
 
-    /// What the device would hold after the writes.
-    fn apply(device: &mut [Option<u64>], writes: &[SlotWrite<u64>], present: &[(u32, u64)]) {
-        for write in writes {
-            device[write.index as usize] = write.value;
-            for &(hash, key) in present {
-                let found = (0..HASH_WAYS).any(|way| device[index_of(hash, way)] == Some(key));
-                assert!(found, "key {key:#x} must be found at each moment");
+    /// A device that takes a write, or refuses it after it has (`Err`), and the keys it must find.
+    struct Slots {
+        held: Vec<Option<u64>>,
+        present: Vec<(u32, u64)>,
+        refuses: Option<usize>,
+    }
+
+    impl Slots {
+        fn new() -> Self {
+            Self {
+                held: vec![None; HASH_WAYS * SLOTS],
+                present: Vec::new(),
+                refuses: None,
             }
         }
+
+        fn write(&mut self, write: SlotWrite<u64>) -> Result<(), &'static str> {
+            self.held[write.index as usize] = write.value;
+            for &(hash, key) in &self.present {
+                let found = (0..HASH_WAYS).any(|way| self.held[index_of(hash, way)] == Some(key));
+                assert!(found, "key {key:#x} must be found at each moment");
+            }
+            let left = self.refuses.map(|left| left.wrapping_sub(1));
+            self.refuses = left;
+            left.map_or(Ok(()), |left| {
+                if left == usize::MAX {
+                    Err("refused")
+                } else {
+                    Ok(())
+                }
+            })
+        }
+
+        fn insert(
+            &mut self,
+            table: &mut HashTable<u64>,
+            hash: u32,
+            key: u64,
+        ) -> Result<(), &'static str> {
+            table.insert(hash, key, "full", |write| self.write(write))?;
+            self.present.push((hash, key));
+            Ok(())
+        }
+    }
+
+    fn mirrored(table: &HashTable<u64>) -> Vec<Option<u64>> {
+        let value = |entry: &Option<Entry<u64>>| entry.map(|entry| entry.value);
+        table.entries.iter().map(value).collect()
+    }
+
+    fn random_key(random: &mut rand_chacha::ChaCha8Rng) -> (u32, u64) {
+        let key: u64 = random.random();
+        (crc32c::crc32c(&key.to_le_bytes()), key)
     }
 
     #[test]
@@ -144,33 +219,63 @@ mod tests {
         let seed = 1;
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
         for round in 0..4 {
-            let mut table = HashTable::default();
-            let mut device = vec![None; HASH_WAYS * SLOTS];
-            let mut present = Vec::new();
+            let (mut table, mut device) = (HashTable::default(), Slots::new());
             for _ in 0..rnic_abi::limits::CONNECTIONS {
-                let key: u64 = random.random();
-                let hash = crc32c::crc32c(&key.to_le_bytes());
-                let writes = table
-                    .insert(hash, key)
-                    .unwrap_or_else(|| panic!("round {round}, seed {seed}"));
-                apply(&mut device, &writes, &present);
-                present.push((hash, key));
+                let (hash, key) = random_key(&mut random);
+                let inserted = device.insert(&mut table, hash, key);
+                assert_eq!(inserted, Ok(()), "round {round}, seed {seed}");
             }
-            while let Some((hash, key)) = present.pop() {
-                let write = table.remove(hash, &key).expect("was inserted");
-                apply(&mut device, &[write], &present);
+            assert_eq!(mirrored(&table), device.held);
+            while let Some((hash, key)) = device.present.pop() {
+                let removed = table.remove(hash, &key, |write| device.write(write));
+                assert_eq!(removed, Ok(()));
             }
-            assert!(device.iter().all(Option::is_none));
+            assert!(device.held.iter().all(Option::is_none));
         }
+    }
+
+    /// The device takes the write and reports an error, which is the worst it can do.
+    #[test]
+    fn a_write_that_fails_leaves_mirror_and_device_as_they_were() {
+        let seed = 2;
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+        let (mut table, mut device) = (HashTable::default(), Slots::new());
+        let mut of_several_writes = 0;
+        for _ in 0..rnic_abi::limits::CONNECTIONS {
+            let (hash, key) = random_key(&mut random);
+            for refused in 0.. {
+                let before = device.held.clone();
+                device.refuses = Some(refused);
+                let inserted = device.insert(&mut table, hash, key);
+                device.refuses = None;
+                assert_eq!(mirrored(&table), device.held, "{key:#x}, seed {seed}");
+                if inserted.is_ok() {
+                    of_several_writes += usize::from(refused > 1);
+                    break;
+                }
+                assert_eq!(
+                    device.held, before,
+                    "{key:#x}, write {refused}, seed {seed}"
+                );
+            }
+        }
+        assert!(
+            of_several_writes > 20,
+            "{of_several_writes} keys were moved"
+        );
+        let (hash, key) = device.present.pop().expect("many are there");
+        device.refuses = Some(0);
+        let removed = table.remove(hash, &key, |write| device.write(write).and(Err("refused")));
+        assert!(removed.is_err() && table.contains(hash, &key));
     }
 
     #[test]
     fn keys_of_one_hash_fill_their_three_slots_and_the_fourth_is_refused() {
         let mut table = HashTable::default();
         for key in 0..HASH_WAYS as u64 {
-            assert!(table.insert(7, key).is_some());
+            assert_eq!(table.insert(7, key, (), |_| Ok(())), Ok(()));
         }
-        assert_eq!(table.insert(7, 99), None);
+        assert_eq!(table.insert(7, 99, (), |_| Ok(())), Err(()));
         assert!(table.contains(7, &2) && !table.contains(7, &99));
     }
 }

@@ -150,9 +150,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
 
     pub(crate) fn close_queues(&mut self, connection: Connection) -> Result<(), DriverError> {
         for qn in 0..QUEUES as u32 {
-            if self.queues.remove(&(connection.0, qn)).is_some() {
+            if self.queues.contains_key(&(connection.0, qn)) {
                 let index = queue_index(connection, qn);
                 table::revoke(&mut self.bar, tables::QUEUE, index, &[0, 0])?;
+                self.queues.remove(&(connection.0, qn));
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ use crate::connection::Connection;
 use crate::device::Device;
 use crate::dma::Dma;
 use crate::error::DriverError;
+use crate::hash_table::SlotWrite;
 use crate::table;
 use rnic_abi::limits::REGIONS;
 use rnic_abi::tables;
@@ -61,7 +62,13 @@ pub fn stag_hash(stag_index: u32) -> u32 {
 }
 
 impl<B: Bar, D: Dma> Device<B, D> {
-    /// Make a region known. The region's entry is written before the STag leads to it.
+    /// Make a region known. The region's entry is written before the STag leads to it, and the
+    /// driver lists neither before the device has both.
+    ///
+    /// # Errors
+    /// [`DriverError::Duplicate`], [`DriverError::Exhausted`], [`DriverError::HashFull`],
+    /// [`DriverError::Configuration`]; [`DriverError::TableTimeout`], after which no STag leads to
+    /// the region, unless the device takes no operation at all.
     pub fn register_region(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
         if config.octets >= 1 << 48 {
             let value = config.octets;
@@ -86,11 +93,17 @@ impl<B: Bar, D: Dma> Device<B, D> {
             stag_index,
             region: region as u16,
         };
-        let writes = self.stags.insert(stag_hash(stag_index), entry);
-        let writes = writes.ok_or(DriverError::HashFull { what: "STag" })?;
-        self.write_region(region, config)?;
-        for write in writes {
-            self.write_stag(write.index, write.value)?;
+        let full = DriverError::HashFull { what: "STag" };
+        let written = self.write_region(region, config, true).and_then(|()| {
+            let bar = &mut self.bar;
+            let hash = stag_hash(stag_index);
+            self.stags
+                .insert(hash, entry, full, |slot| write_stag(bar, slot))
+        });
+        if let Err(error) = written {
+            // A device that did not finish may have taken the entry; no STag leads to it.
+            let _ = self.write_region(region, config, false);
+            return Err(error);
         }
         self.regions[region] = Some(*config);
         Ok(())
@@ -107,7 +120,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.check_no_window(config.stag)?;
         let region = self.known_region(config.stag)?;
         self.revoke_region(region)?;
-        self.write_region(region, config)?;
+        if let Err(error) = self.write_region(region, config, true) {
+            // As before this call, but for the valid bit.
+            let _ = self.revoke_region(region);
+            return Err(error);
+        }
         self.regions[region] = Some(*config);
         Ok(())
     }
@@ -131,15 +148,20 @@ impl<B: Bar, D: Dma> Device<B, D> {
             stag_index,
             region: region as u16,
         };
-        if let Some(write) = self.stags.remove(stag_hash(stag_index), &entry) {
-            self.write_stag(write.index, None)?;
-        }
+        let bar = &mut self.bar;
+        self.stags
+            .remove(stag_hash(stag_index), &entry, |slot| write_stag(bar, slot))?;
         self.regions[region] = None;
         Ok(())
     }
 
-    fn write_region(&mut self, region: usize, config: &RegionConfig) -> Result<(), DriverError> {
-        let words = config.words(true);
+    fn write_region(
+        &mut self,
+        region: usize,
+        config: &RegionConfig,
+        valid: bool,
+    ) -> Result<(), DriverError> {
+        let words = config.words(valid);
         table::write(&mut self.bar, tables::REGION, region as u32, &words)
     }
 
@@ -184,11 +206,14 @@ impl<B: Bar, D: Dma> Device<B, D> {
             id: u64::from(stag),
         })
     }
-
-    fn write_stag(&mut self, index: u32, value: Option<StagEntry>) -> Result<(), DriverError> {
-        let words = value.map_or([0, 0], |entry| {
-            [1 << 31 | u32::from(entry.region), entry.stag_index]
-        });
-        table::write(&mut self.bar, tables::STAG, index, &words)
-    }
 }
+
+fn write_stag(bar: &mut impl Bar, slot: SlotWrite<StagEntry>) -> Result<(), DriverError> {
+    let words = slot.value.map_or([0, 0], |entry| {
+        [1 << 31 | u32::from(entry.region), entry.stag_index]
+    });
+    table::write(bar, tables::STAG, slot.index, &words)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,7 @@
 //! What the driver's tests stand on: a device that is only its tables.
+pub(crate) mod hanging;
+pub(crate) mod memory;
+
 use crate::bar::Bar;
 use crate::connection::{Connection, ConnectionConfig, ConnectionKey};
 use crate::device::{Config, Device};
@@ -64,6 +67,10 @@ impl Dma for NoMemory {
     }
 
     fn free(&mut self, _: DmaBuffer) {}
+
+    fn read_u32_acquire(&self, _: u64) -> u32 {
+        0
+    }
 
     fn read(&self, _: u64, out: &mut [u8]) {
         out.fill(0);

@@ -104,6 +104,15 @@ impl Dma for SimDma {
 
     /// # Panics
     /// If the range was not allocated.
+    fn read_u32_acquire(&self, address: u64) -> u32 {
+        // One thread simulates device and host: what was written before is there.
+        let mut octets = [0; 4];
+        self.read(address, &mut octets);
+        u32::from_le_bytes(octets)
+    }
+
+    /// # Panics
+    /// If the range was not allocated.
     fn read(&self, address: u64, out: &mut [u8]) {
         let simulation = self.simulation.borrow();
         let octets = simulation.complex().memory().slice(address, out.len());

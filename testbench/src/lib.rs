@@ -9,3 +9,4 @@ pub mod workload;
 pub mod fuzz;
 pub mod bench;
 pub mod docs;
+pub mod skip;

@@ -53,24 +53,31 @@ struct ReasonRow {
 /// # Errors
 /// A file that is missing, or a line that is no row.
 pub fn requirements() -> Result<Vec<Requirement>, String> {
-    let text = read(&workspace_root().join("docs/requirements.csv"))?;
-    let rows = text.lines().enumerate().skip(1);
-    rows.map(|(index, line)| {
-        let fields = fields(line);
-        let [id, source, section, level, _side, text, _verify] = fields.as_slice() else {
-            let (line, count) = (index + 1, fields.len());
-            return Err(format!(
-                "docs/requirements.csv line {line}: {count} fields, 7 expected"
-            ));
-        };
+    parse(&read(&workspace_root().join("docs/requirements.csv"))?)
+}
+
+/// The columns that are used of a row of the file.
+#[derive(Deserialize)]
+struct Row {
+    id: String,
+    source: String,
+    section: String,
+    level: String,
+    requirement: String,
+}
+
+fn parse(text: &str) -> Result<Vec<Requirement>, String> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows = reader.deserialize().map(|row| {
+        let row: Row = row.map_err(|error| format!("docs/requirements.csv: {error}"))?;
         Ok(Requirement {
-            id: id.clone(),
-            source: format!("{source}, {section}"),
-            level: level.clone(),
-            text: text.clone(),
+            id: row.id,
+            source: format!("{}, {}", row.source, row.section),
+            level: row.level,
+            text: row.requirement,
         })
-    })
-    .collect()
+    });
+    rows.collect()
 }
 
 /// The reasons in the order of the file.
@@ -95,33 +102,28 @@ pub fn reasons() -> Result<Vec<Reason>, String> {
     Ok(rows.collect())
 }
 
-/// The fields of a CSV line (RFC 4180; no field of this file runs over a line's end).
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            // Two quotes inside quotes are one quote.
-            '"' if quoted && characters.peek() == Some(&'"') => {
-                characters.next();
-                fields.last_mut().expect("never empty").push('"');
-            }
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            other => fields.last_mut().expect("never empty").push(other),
-        }
-    }
-    fields
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const COLUMNS: &str = "id,source,section,level,side,requirement,verify";
+
     #[test]
-    fn quoted_fields_keep_commas_and_quotes() {
-        assert_eq!(fields("a,\"b, \"\"c\"\"\",,d"), ["a", "b, \"c\"", "", "d"]);
+    fn a_field_may_hold_commas_and_quotes() {
+        let text = format!("{COLUMNS}\nMPA-001,RFC 5044,4.1,MUST,sink,\"a, \"\"b\"\"\",test\n");
+        let rows = parse(&text).expect("a row");
+        assert_eq!(rows[0].text, "a, \"b\"");
+        assert_eq!(rows[0].source, "RFC 5044, 4.1");
+    }
+
+    #[test]
+    fn a_line_without_all_fields_is_named() {
+        let text = format!("{COLUMNS}\nMPA-001,RFC 5044,4.1,MUST,sink,a,test\nMPA-002,RFC 5044\n");
+        let error = parse(&text).expect_err("the second row is short");
+        assert!(
+            error.starts_with("docs/requirements.csv") && error.contains("line: 3"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! tshark, which shares nothing with this repository, reads what is generated.
 
 use crate::rig::{made, path};
+use rnic_testbench::skip::skipped;
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{Faults, IpFamily, Markers, Workload};
 use std::process::Command;
@@ -13,7 +14,7 @@ use std::process::Command;
 #[test]
 fn an_independent_dissector_reads_it() {
     if Command::new("tshark").arg("--version").output().is_err() {
-        println!("skipped: tshark is not installed");
+        skipped("an_independent_dissector_reads_it", "tshark");
         return;
     }
     let plain = Workload {

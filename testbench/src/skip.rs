@@ -1,0 +1,10 @@
+//! Tests that cannot run for want of a tool, and say so.
+use std::io::Write;
+
+/// A test ends without a result, as `missing` is not there: says so where it is seen, as the test
+/// harness shows nothing that a passing test prints. `.ci/test` repeats these lines at its end.
+pub fn skipped(test: &str, missing: &str) {
+    let line = format!("SKIPPED {test}: {missing} is missing; `make tools` installs it as root\n");
+    // Nothing is to be done about an error stream that is closed.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
