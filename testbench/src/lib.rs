@@ -8,4 +8,5 @@ pub mod traffic;
 pub mod workload;
 pub mod fuzz;
 pub mod bench;
+pub mod mutants;
 pub mod docs;
