@@ -21,7 +21,7 @@ Example:
 
 Of testbench/mutants.toml; each goes through playback, fuzz, hostile fuzz, attacks and the proofs of
 its block until one fails. The core with all of them is built once. For one mutant by hand, give any
-command RNIC_MUTANT=N and RNIC_MUTANT_LIBRARY=FILE; the file is named in the first line.";
+command RNIC_MUTANT=N and RNIC_MUTANT_LIBRARY=FILE; the file is named in the first lines.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
@@ -35,6 +35,9 @@ pub(crate) struct Arguments {
     /// Mutants at a time. [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+    /// Leave the proofs out: what no check of the whole device catches has survived.
+    #[arg(long)]
+    system_only: bool,
     /// Folder for what the checks write.
     #[arg(long, value_name = "DIR", default_value = "build/mutants")]
     out: PathBuf,
@@ -59,6 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         },
         seed: arguments.seed,
         jobs: arguments.jobs.map_or_else(processors, usize::from),
+        proofs: !arguments.system_only,
     };
     let progress = ProgressBar::new(picked.len() as u64);
     let template = "{bar:40} {pos}/{len} mutants, {msg}, {eta} left";
@@ -68,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         false => progress.suspend(|| println!("{line}")),
     };
     let campaign = Campaign::new(settings, &table)?;
-    say(&campaign.first_line());
+    say(&campaign.first_lines());
     let mut survived = 0;
     let outcomes = campaign.run(&picked, |outcome| {
         survived += usize::from(!outcome.is_as_it_should_be());

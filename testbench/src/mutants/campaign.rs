@@ -35,6 +35,8 @@ pub struct Settings {
     pub seed: u64,
     /// Mutants at a time.
     pub jobs: usize,
+    /// What survives the checks of the whole device goes on to the proofs of its block.
+    pub proofs: bool,
 }
 
 /// What caught a mutant.
@@ -69,6 +71,7 @@ pub struct Campaign {
     settings: Settings,
     verilog: String,
     library: PathBuf,
+    /// With what each took of the sound core, the quickest first.
     checks: Vec<(Check, Duration)>,
 }
 
@@ -96,17 +99,24 @@ impl Campaign {
                 let check = check.stage.name();
                 return Err(MutantError::Unsound { check, told });
             }
-            let limit = begun.elapsed() * LIMIT_FACTOR + LIMIT_MARGIN;
-            campaign.checks.push((check, limit));
+            campaign.checks.push((check, begun.elapsed()));
         }
+        campaign.checks.sort_by_key(|(_, took)| *took);
         Ok(campaign)
     }
 
-    /// How a person uses a mutant.
-    pub fn first_line(&self) -> String {
+    /// What each check took of the sound core, and how a person uses a mutant.
+    pub fn first_lines(&self) -> String {
+        let checks = self.checks.iter();
+        let took: Vec<String> = checks
+            .map(|(check, took)| format!("{} {:.1} s", check.stage.name(), took.as_secs_f64()))
+            .collect();
         let (variable, path) = (mutant::LIBRARY_VARIABLE, self.library.display());
         let number = mutant::NUMBER_VARIABLE;
-        format!("without a mutant every check passes; for mutant N: {number}=N {variable}={path}")
+        format!(
+            "without a mutant every check passes: {}\nfor mutant N: {number}=N {variable}={path}",
+            took.join(", ")
+        )
     }
 
     /// Every one of `mutants`, told to `listener` in their order.
@@ -159,20 +169,27 @@ impl Campaign {
     }
 
     fn catch(&self, mutant: &Mutant) -> Result<Option<Catch>, MutantError> {
-        let limit = |stage| self.checks.iter().find(|(check, _)| check.stage == stage);
         let programs = &self.settings.programs;
         let known = mutant.attack.as_deref().map(|name| {
-            let limit = limit(Stage::Attacks).map_or(SOUND_LIMIT, |(_, limit)| *limit);
-            (programs.attack(Some(name)), limit)
+            let all = self
+                .checks
+                .iter()
+                .find(|(check, _)| check.stage == Stage::Attacks);
+            let took = all.map_or(SOUND_LIMIT, |(_, took)| *took);
+            (programs.attack(Some(name)), took)
         });
-        for (check, limit) in known.iter().chain(&self.checks) {
-            let ended = check.run(&self.library, mutant.number, *limit)?;
+        for (check, took) in known.iter().chain(&self.checks) {
+            let limit = *took * LIMIT_FACTOR + LIMIT_MARGIN;
+            let ended = check.run(&self.library, mutant.number, limit)?;
             if let Ended::Failed(told) = ended {
                 let stage = check.stage;
                 return Ok(Some(Catch { stage, told }));
             }
         }
-        self.prove(mutant)
+        match self.settings.proofs {
+            true => self.prove(mutant),
+            false => Ok(None),
+        }
     }
 
     /// The proofs about the block, on the text with this change alone.

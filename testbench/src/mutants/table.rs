@@ -12,8 +12,8 @@
 //! equivalent = "reason"   # optional: why no check can tell it from the sound core
 //! ```
 //!
-//! Numbers are given in the order of the file, from 1 on. `from` is one whole operand, or whole
-//! statements; a `;` in it makes the difference.
+//! Numbers are given in the order of the file, from 1 on. `from` is one whole operand of an
+//! expression, a condition with its `if`, or whole statements, which a `;` shows.
 
 use super::MutantError;
 use serde::Deserialize;

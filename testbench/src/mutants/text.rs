@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  operand      a < b     ((bench.mutant_now == 16'd7) ? (a <= b) : (a < b))
+//!  condition    if (a)    if ((bench.mutant_now == 16'd9) ? ((b)) : ((a)))
 //!  statements   x = a;    if (bench.mutant_now == 16'd8) begin x = b; end else begin x = a; end
 //! ```
 //!
@@ -96,20 +97,46 @@ impl<'a> Design<'a> {
     }
 }
 
+/// How a text can be made selectable.
+enum Form {
+    /// An operand of an expression.
+    Operand,
+    /// A condition with its `if`, and what stands before that.
+    Condition(usize),
+    /// Whole statements.
+    Statements,
+}
+
+impl Form {
+    fn of(text: &str) -> Self {
+        let condition = text.starts_with("if (") || text.starts_with("else if (");
+        match text.find("if (") {
+            _ if text.contains(';') => Self::Statements,
+            Some(at) if condition && text.ends_with(')') => Self::Condition(at + "if ".len()),
+            _ => Self::Operand,
+        }
+    }
+}
+
 /// `from` where none of `group` is in force.
 fn selectable(from: &str, group: &[&Mutant]) -> String {
-    let are_statements = from.contains(';');
-    let mut text = match are_statements {
-        true => format!("begin {from} end"),
-        false => format!("({from})"),
-    };
-    for Mutant { number, to, .. } in group {
-        text = match are_statements {
-            true => format!("if ({REGISTER} == 16'd{number}) begin {to} end else {text}"),
-            false => format!("(({REGISTER} == 16'd{number}) ? ({to}) : {text})"),
+    let operand = |from: &str, before: usize| {
+        let chain = |text: String, Mutant { number, to, .. }: &&Mutant| {
+            let to = &to[before..];
+            format!("(({REGISTER} == 16'd{number}) ? ({to}) : {text})")
         };
+        group.iter().fold(format!("({from})"), chain)
+    };
+    match Form::of(from) {
+        Form::Operand => operand(from, 0),
+        Form::Condition(at) => format!("{}{}", &from[..at], operand(&from[at..], at)),
+        Form::Statements => {
+            let chain = |text: String, Mutant { number, to, .. }: &&Mutant| {
+                format!("if ({REGISTER} == 16'd{number}) begin {to} end else {text}")
+            };
+            group.iter().fold(format!("begin {from} end"), chain)
+        }
     }
-    text
 }
 
 #[cfg(test)]
@@ -145,6 +172,11 @@ mod tests {
         let expression = "y = ((bench.mutant_now == 16'd3) ? (1'b0) : \
                           ((bench.mutant_now == 16'd1) ? (x <= 1) : (x < 1)));";
         assert!(text.contains(expression), "{text}");
+        let condition = mutant(4, "a", "else if (x)", "else if (1'b0)");
+        assert_eq!(
+            selectable(&condition.from, &[&condition]),
+            "else if ((bench.mutant_now == 16'd4) ? ((1'b0)) : ((x)))"
+        );
         let statement = "if (bench.mutant_now == 16'd2) begin  end else begin z = 0; end";
         assert!(text.contains(statement), "{text}");
         assert!(text.ends_with("module a$b(x);\n  y = x < 1;\nendmodule\n"));

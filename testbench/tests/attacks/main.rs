@@ -15,6 +15,7 @@
 //! - [`scene`]: the device, three connections, their regions and buffers with guards around them.
 //! - [`framing`], [`tags`], [`untagged`], [`revocation`], [`tcp`], [`link`], [`exhaustion`],
 //!   [`neighbours`]: the rows.
+//! - [`bare`], [`host_side`]: a device without a player, and what only its wire and host can do.
 
 mod scene;
 #[macro_use]
@@ -27,6 +28,8 @@ mod tcp;
 mod link;
 mod exhaustion;
 mod neighbours;
+mod bare;
+mod host_side;
 
 use rnic_abi::errors;
 use rnic_testbench::docs::security::Answer;
