@@ -26,6 +26,8 @@ pub const REGION_TO: u64 = 0x55;
 pub const REGION_OCTETS: usize = 4000;
 /// Octets of a receive buffer.
 pub const BUFFER_OCTETS: usize = 64;
+/// Receive window of the connection in octets: less than a frame may hold.
+pub const WINDOW: u32 = 4096;
 /// Cycles of a reset, and until the free pages are listed after it.
 const RESET_CYCLES: usize = 16;
 const LIST_CYCLES: usize = 1024;
@@ -74,8 +76,8 @@ pub struct Bare {
     pub bar: SimBar,
     pub device: Device<SimBar, Memory>,
     pub sender: Sender,
+    pub connection: Connection,
     builder: FrameBuilder,
-    connection: Connection,
     region: DmaBuffer,
     buffers: Vec<DmaBuffer>,
     sent: usize,
@@ -109,7 +111,7 @@ impl Bare {
         let mut device = device.expect("the device opens");
         let builder = FrameBuilder::new(Endpoint::host(7, 47_000), Endpoint::host(8, 4_420));
         let stream = StreamConfig::default();
-        let opened = device.open_connection(&builder.connection(&stream, 1 << 16, 3));
+        let opened = device.open_connection(&builder.connection(&stream, WINDOW, 3));
         let connection = opened.expect("a connection");
         let region = device.dma().allocate("region", REGION_OCTETS, 1);
         let region = region.expect("memory is there");
@@ -118,8 +120,8 @@ impl Bare {
             bar,
             device,
             sender: Sender::new(stream),
-            builder,
             connection,
+            builder,
             region,
             buffers: Vec::new(),
             sent: 0,
@@ -154,9 +156,41 @@ impl Bare {
 
     /// A frame with these octets of the stream.
     pub fn segment(&self, octets: Range<usize>) -> Vec<u8> {
-        let sequence = self.sender.sequence(octets.start);
+        self.frame(octets.start, 1, FLAG_ACK, &self.sender.stream()[octets])
+    }
+
+    /// A frame with octets of the caller's, for the stream from octet `start` on.
+    pub fn frame(&self, start: usize, acknowledgement: u32, flags: u8, octets: &[u8]) -> Vec<u8> {
+        let sequence = self.sender.sequence(start);
         self.builder
-            .segment(sequence, 1, FLAG_ACK, &self.sender.stream()[octets])
+            .segment(sequence, acknowledgement, flags, octets)
+    }
+
+    /// Those octets of the stream, on the wire.
+    pub fn send(&mut self, octets: Range<usize>) {
+        let frame = self.segment(octets);
+        self.push(&frame, false);
+    }
+
+    /// End the connection and offload it again; its stream begins anew, with markers or without.
+    pub fn open_again(&mut self, markers: bool) {
+        self.device
+            .close_connection(self.connection)
+            .expect("it is open");
+        let stream = StreamConfig {
+            markers,
+            ..StreamConfig::default()
+        };
+        let config = self.builder.connection(&stream, WINDOW, 3);
+        self.connection = self.device.open_connection(&config).expect("a connection");
+        self.sender = Sender::new(stream);
+        self.sent = 0;
+    }
+
+    /// How far the stream has been accepted, in octets.
+    pub fn accepted(&mut self) -> usize {
+        let state = self.device.tcp_state(self.connection).expect("it is open");
+        state.rcv_nxt.wrapping_sub(self.sender.sequence(0)) as usize
     }
 
     /// A frame for the host of `octets` octets, told apart by `mark`.

@@ -15,7 +15,8 @@
 //! - [`scene`]: the device, three connections, their regions and buffers with guards around them.
 //! - [`framing`], [`tags`], [`untagged`], [`revocation`], [`tcp`], [`link`], [`exhaustion`],
 //!   [`neighbours`]: the rows.
-//! - [`bare`], [`host_side`]: a device without a player, and what only its wire and host can do.
+//! - [`bare`], [`host_side`], [`state`]: a device without a player; what only its wire and host can
+//!   do, and what its driver reads of a connection.
 
 mod scene;
 #[macro_use]
@@ -30,6 +31,7 @@ mod exhaustion;
 mod neighbours;
 mod bare;
 mod host_side;
+mod state;
 
 use rnic_abi::errors;
 use rnic_testbench::docs::security::Answer;
