@@ -224,6 +224,9 @@ def arguments():
     parser.add_argument("verilog", type=pathlib.Path, help="the core's Verilog")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for all results")
     parser.add_argument("--only", help="only proofs with this in their name")
+    parser.add_argument(
+        "--module", help="only proofs of blocks that hold this module, and no broken designs"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once")
     return parser.parse_args()
 
@@ -241,9 +244,16 @@ def main():
         if options.only and options.only not in proof["name"]:
             continue
         blocks = design.blocks_of(proof)
+        if options.module:
+            blocks = [block for block in blocks if options.module in design.block(block)]
         tasks += [Task(design, proof, block) for block in blocks]
+        if options.module:
+            continue
         breaks = proof.get("broken_in", blocks[0])
         tasks += [Task(design, proof, breaks, each) for each in proof.get("broken", [])]
+    if not tasks and options.module:
+        print(f"no proof is about {options.module}")
+        return 0
     if not tasks:
         raise Failed(f"--only {options.only}: proofs.toml has no such proof")
     begun = time.monotonic()

@@ -1,6 +1,7 @@
 //! The verilated core with its ports by name.
 
 use crate::error::SimError;
+use crate::mutant::{self, Mutant};
 use crate::ports::{self, Port};
 use crate::verilator::{build, Model, Options};
 use std::collections::BTreeMap;
@@ -76,19 +77,30 @@ pub struct Core {
 
 impl Core {
     /// Emit, build (or find built) and load the core of `width`; `trace` names an FST file to
-    /// write.
+    /// write. Where the environment asks for a mutant ([`mutant`]) that one is loaded instead.
     pub fn load(width: usize, trace: Option<&Path>) -> Result<Self, SimError> {
         if ![64, 128, 512].contains(&width) {
             return Err(SimError::Width(width));
         }
-        let (inputs, outputs) = (ports::inputs(width), ports::outputs(width));
-        let library = library(width, &inputs, &outputs, trace.is_some())?;
+        let (mut inputs, outputs) = (ports::inputs(width), ports::outputs(width));
+        let mutant = Mutant::of_environment()?;
+        let library = match &mutant {
+            Some(mutant) => mutant.library_for(width, trace)?,
+            None => library(width, &inputs, &outputs, trace.is_some())?,
+        };
+        if mutant.is_some() {
+            inputs.push(mutant::PORT);
+        }
         let (input_words, output_words) = (ports::words(&inputs), ports::words(&outputs));
+        let mut input_values = vec![0; input_words];
+        if let Some(mutant) = mutant {
+            input_values[ports::offset(&inputs, mutant::PORT.name)] = u32::from(mutant.number);
+        }
         Ok(Self {
             model: Model::load(&library, input_words, output_words, trace)?,
             width,
             at: offsets(&inputs, &outputs),
-            inputs: vec![0; input_words],
+            inputs: input_values,
             outputs: vec![0; output_words],
             recording: None,
         })

@@ -30,6 +30,14 @@ pub enum SimError {
         /// Its last lines.
         tail: String,
     },
+    /// The environment asks for a mutant in a way that cannot be met.
+    #[error("{variable}: {reason}")]
+    Mutant {
+        /// The environment variable at fault.
+        variable: &'static str,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// The data path width is none the core is built for.
     #[error("there is no core of width {0}: use 64, 128 or 512")]
     Width(usize),

@@ -22,7 +22,8 @@ impl Port {
     }
 }
 
-const fn port(name: &'static str, bits: usize) -> Port {
+/// A port that always means something.
+pub(crate) const fn port(name: &'static str, bits: usize) -> Port {
     Port {
         name,
         bits,

@@ -8,5 +8,6 @@ pub mod traffic;
 pub mod workload;
 pub mod fuzz;
 pub mod bench;
+pub mod mutants;
 pub mod docs;
 pub mod skip;

@@ -3,9 +3,8 @@
 use super::{shim, wrapper};
 use crate::error::SimError;
 use crate::ports::Port;
-use std::collections::hash_map::DefaultHasher;
+use sha2::{Digest, Sha256};
 use std::fs;
-use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -51,14 +50,12 @@ static BUILDING: Mutex<()> = Mutex::new(());
 pub fn build(options: &Options) -> Result<PathBuf, SimError> {
     let shim_text = shim::text(options.inputs, options.outputs, options.trace);
     let wrapper_text = wrapper::text(options.inputs, options.outputs);
-    let mut hasher = DefaultHasher::new();
-    (options.verilog, &wrapper_text, &shim_text).hash(&mut hasher);
-    (MODEL_FLAGS, SLOW_FLAGS, COMMON_FLAGS, processor()).hash(&mut hasher);
+    let texts = [options.verilog, &wrapper_text, &shim_text];
+    let flags = [MODEL_FLAGS, SLOW_FLAGS, COMMON_FLAGS, &processor()];
+    let key = content_key(texts.into_iter().chain(flags));
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target = target.unwrap_or_else(|| workspace_root().join("target"));
-    let folder = target
-        .join("verilated")
-        .join(format!("{:016x}", hasher.finish()));
+    let folder = target.join("verilated").join(key);
     let library = folder.join("librnic.so");
     // Threads of one process build one after the other: the second finds what the first has built.
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,6 +83,18 @@ pub fn build(options: &Options) -> Result<PathBuf, SimError> {
         });
     }
     Ok(library)
+}
+
+/// The name of a build: the first 16 octets of the SHA-256 of all that it is made from. Each part
+/// goes in behind its length, so that no octet can move from one part to the next unseen.
+fn content_key<'a>(parts: impl Iterator<Item = &'a str>) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let octets = &hasher.finalize()[..16];
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 /// For what runs every cycle, on this machine.
@@ -195,4 +204,19 @@ fn run(tool: &'static str, mut command: Command, work: &Path) -> Result<(), SimE
     let lines: Vec<&str> = text.lines().collect();
     let tail = lines[lines.len().saturating_sub(20)..].join("\n");
     Err(SimError::ToolFailed { tool, log, tail })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The name is the same in every process and release, and each part is told from the next.
+    #[test]
+    fn a_build_is_named_by_its_content() {
+        let key = |parts: &[&str]| content_key(parts.iter().copied());
+        // SHA-256 of 01 00 00 00 00 00 00 00 61, as `sha256sum` has it.
+        assert_eq!(key(&["a"]), "ae6121c88ba555f64c3d812123eb799d");
+        assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
+        assert_ne!(key(&["ab", ""]), key(&["ab"]));
+    }
 }

@@ -12,10 +12,14 @@
 //! edge is what the core sees in the cycle that this edge begins, and one evaluation both clocks
 //! the core and settles it.
 //!
+//! A core with mutants (`mutant.rs`) has one register more, which holds the number of the mutant in
+//! force; the mutants read it by its name in this module, and no port of the core is for it.
+//!
 //! | enters  | port tables of the core                                  |
 //! | leaves  | Verilog of a module [`TOP`] with the core's ports        |
 //! | latency | 0 cycles: an edge begins a cycle, it does not end it     |
 
+use crate::mutant;
 use crate::ports::Port;
 
 /// Name of the outer module.
@@ -45,7 +49,8 @@ pub fn text(inputs: &[Port], outputs: &[Port]) -> String {
         text.push_str(&format!("        {name}_now <= {name};\n"));
     }
     text.push_str("    end\n    rnic rnic(\n        .clock(clock)");
-    for Port { name, .. } in inputs {
+    let of_the_core = inputs.iter().filter(|port| port.name != mutant::PORT.name);
+    for Port { name, .. } in of_the_core {
         text.push_str(&format!(",\n        .{name}({name}_now)"));
     }
     for Port { name, .. } in outputs {

@@ -7,6 +7,7 @@ mod play;
 mod generate;
 mod fuzz;
 mod bench;
+mod mutants;
 mod emit;
 mod json;
 
@@ -20,6 +21,7 @@ Examples:
   rnic gen --out lossy.pcap --connections 4 --loss 0.02 --seed 7
   rnic fuzz --runs 200 --seed 1
   rnic bench --width 64
+  rnic mutants --only 17
   rnic emit --width 64 --out build/verilog";
 
 /// Open iWARP RNIC receive offload: play captures through it, generate captures, measure it,
@@ -41,6 +43,8 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Measure the core in cycles.
     Bench(bench::Arguments),
+    /// Change the core in one place at a time, and see which check notices.
+    Mutants(mutants::Arguments),
     /// Write the Verilog of the core.
     Emit(emit::Arguments),
 }
@@ -61,6 +65,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Gen(arguments) => generate::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Emit(arguments) => emit::run(&arguments),
     };
     match result {

@@ -13,7 +13,10 @@
 //!
 //! - [`table`]: what a row is, and how it is played.
 //! - [`scene`]: the device, three connections, their regions and buffers with guards around them.
-//! - [`framing`], [`tags`], [`untagged`], [`revocation`], [`tcp`], [`exhaustion`]: the rows.
+//! - [`framing`], [`tags`], [`untagged`], [`revocation`], [`tcp`], [`link`], [`exhaustion`],
+//!   [`neighbours`]: the rows.
+//! - [`bare`], [`host_side`], [`state`]: a device without a player; what only its wire and host can
+//!   do, and what its driver reads of a connection.
 
 mod scene;
 #[macro_use]
@@ -23,20 +26,27 @@ mod tags;
 mod untagged;
 mod revocation;
 mod tcp;
+mod link;
 mod exhaustion;
+mod neighbours;
+mod bare;
+mod host_side;
+mod state;
 
 use rnic_abi::errors;
 use rnic_testbench::docs::security::Answer;
 use rnic_testbench::docs::{check, security};
 use table::Attack;
 
-const FAMILIES: [&[Attack]; 6] = [
+const FAMILIES: [&[Attack]; 8] = [
     framing::ROWS,
     tags::ROWS,
     untagged::ROWS,
     revocation::ROWS,
     tcp::ROWS,
+    link::ROWS,
     exhaustion::ROWS,
+    neighbours::ROWS,
 ];
 
 /// DDP-046: there is an attack for each cause of an error, and the record it must give.

@@ -1,0 +1,133 @@
+//! `rnic mutants`: single changes of the core that the checks must notice.
+
+use crate::cli::json::{unusable, JsonSink};
+use crate::cli::{Failure, Outcome};
+use indicatif::{ProgressBar, ProgressStyle};
+use rnic_testbench::docs::workspace_root;
+use rnic_testbench::mutants::campaign::{Campaign, Settings};
+use rnic_testbench::mutants::checks::Programs;
+use rnic_testbench::mutants::report::{row, Report};
+use rnic_testbench::mutants::{table, MutantError};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+const EXAMPLE: &str = "\
+Example:
+  rnic mutants --json mutants.json
+  rnic mutants --only 17
+  rnic mutants --only 'checksum'
+
+Of testbench/mutants.toml; each goes through playback, fuzz, hostile fuzz, attacks and the proofs of
+its block until one fails. The core with all of them is built once. For one mutant by hand, give any
+command RNIC_MUTANT=N and RNIC_MUTANT_LIBRARY=FILE; the file is named in the first lines.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Arguments {
+    /// Only the mutant of this number, or those with this in their name.
+    #[arg(long, value_name = "N|NAME")]
+    only: Option<String>,
+    /// Seed of every random choice.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Mutants at a time. [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Leave the proofs out: what no check of the whole device catches has survived.
+    #[arg(long)]
+    system_only: bool,
+    /// Folder for what the checks write.
+    #[arg(long, value_name = "DIR", default_value = "build/mutants")]
+    out: PathBuf,
+    /// Write every mutant and what caught it as JSON; `-` for stdout.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let begun = Instant::now();
+    let table = table::read()?;
+    let picked = table::pick(table.clone(), arguments.only.as_deref())?;
+    let mut json = JsonSink::open(arguments.json.as_deref())?;
+    fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
+    let out = fs::canonicalize(&arguments.out);
+    let settings = Settings {
+        programs: Programs {
+            rnic: std::env::current_exe()?,
+            attacks: attacks()?,
+            root: workspace_root(),
+            out: out.map_err(|error| unusable(&arguments.out, &error))?,
+        },
+        seed: arguments.seed,
+        jobs: arguments.jobs.map_or_else(processors, usize::from),
+        proofs: !arguments.system_only,
+    };
+    let progress = ProgressBar::new(picked.len() as u64);
+    let template = "{bar:40} {pos}/{len} mutants, {msg}, {eta} left";
+    progress.set_style(ProgressStyle::with_template(template)?);
+    let say = |line: &str| match json.is_stdout() {
+        true => progress.suspend(|| eprintln!("{line}")),
+        false => progress.suspend(|| println!("{line}")),
+    };
+    let campaign = Campaign::new(settings, &table)?;
+    say(&campaign.first_lines());
+    let mut survived = 0;
+    let outcomes = campaign.run(&picked, |outcome| {
+        survived += usize::from(!outcome.is_as_it_should_be());
+        progress.inc(1);
+        progress.set_message(format!("{survived} not as they should be"));
+        say(&row(outcome));
+    })?;
+    progress.finish_and_clear();
+    let report = Report::new(&outcomes, arguments.seed, begun.elapsed().as_secs_f64());
+    say(report.text().trim_end());
+    json.write(&report)?;
+    let all_well = outcomes.iter().all(|outcome| outcome.is_as_it_should_be());
+    Ok(match all_well {
+        true => Outcome::Good,
+        false => Outcome::Bad,
+    })
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Build the test binary of the attacks: its path.
+fn attacks() -> Result<PathBuf, MutantError> {
+    let failed = |reason: String| MutantError::Tool {
+        tool: "cargo test --test attacks --no-run".into(),
+        reason,
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(workspace_root()).args([
+        "test",
+        "--quiet",
+        "--package=rnic-testbench",
+        "--test=attacks",
+        "--no-run",
+        "--message-format=json",
+    ]);
+    // With the settings that this command was built with, so that nothing is built twice.
+    if !cfg!(debug_assertions) {
+        command.arg("--release");
+    }
+    let output = command
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let executable = |line: &str| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let is_attacks = message["target"]["name"] == "attacks";
+        let path = message["executable"].as_str()?;
+        is_attacks.then(|| Path::new(path).to_path_buf())
+    };
+    let found = messages.lines().find_map(executable);
+    found.ok_or_else(|| failed("it names no executable".into()))
+}

@@ -1,0 +1,288 @@
+//! The checks a mutant goes through: child processes that must fail.
+//!
+//! A child that ends with another status than 0 has caught it, one that reports a failure on the
+//! way too (it is stopped then), and one that has not ended long after it should have: a core that
+//! hangs is noticed by whoever waits for it.
+
+use super::MutantError;
+use rnic_sim::mutant::{LIBRARY_VARIABLE, NUMBER_VARIABLE};
+use serde::Serialize;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Where a mutant can be caught, in the order of cost.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// Captures through hardware and model.
+    Playback,
+    /// Random workloads and faults.
+    Fuzz,
+    /// The same among peers and owners that mean harm.
+    Hostile,
+    /// Attacks by name.
+    Attacks,
+    /// Proofs about the block that is changed.
+    Proofs,
+}
+
+impl Stage {
+    /// Every stage, in order.
+    pub const ALL: [Self; 5] = [
+        Self::Playback,
+        Self::Fuzz,
+        Self::Hostile,
+        Self::Attacks,
+        Self::Proofs,
+    ];
+
+    /// Its name in the report.
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+
+    /// Is it the whole device that is looked at, from outside?
+    pub fn is_of_the_system(self) -> bool {
+        self != Self::Proofs
+    }
+}
+
+/// A command that must fail on a mutant.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// What it belongs to.
+    pub stage: Stage,
+    program: PathBuf,
+    arguments: Vec<String>,
+    folder: PathBuf,
+    /// What a line has that reports a failure before the child has ended; nothing for children that
+    /// have children of their own, which would not end with them.
+    reports: Option<&'static str>,
+}
+
+/// How a child ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Status 0.
+    Passed,
+    /// Anything else, in the child's own words.
+    Failed(String),
+}
+
+/// Captures of the playback stage: markers, lost segments, IPv6 and VLAN tags, all opcodes.
+const CAPTURES: [&str; 4] = [
+    "rping-v4-crc.pcap",
+    "ops-v4-crc.pcap",
+    "mk-v6-vlan.pcap",
+    "mk-loss.pcap",
+];
+
+/// Programs that checks run, all of this build.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    /// `rnic` itself.
+    pub rnic: PathBuf,
+    /// The test binary of the attacks.
+    pub attacks: PathBuf,
+    /// Folder of the project.
+    pub root: PathBuf,
+    /// Folder for what checks write.
+    pub out: PathBuf,
+}
+
+impl Programs {
+    /// The checks of the whole device.
+    pub fn system_checks(&self, seed: u64, fuzz_runs: u64) -> Vec<Check> {
+        let root = self.root.clone();
+        let rnic = |stage, arguments: Vec<String>| Check {
+            stage,
+            program: self.rnic.clone(),
+            arguments,
+            folder: root.clone(),
+            reports: Some("fails and is cut down"),
+        };
+        let mut play = vec!["play".to_owned(), "--seed".into(), seed.to_string()];
+        play.extend(CAPTURES.map(|name| format!("testbench/captures/{name}")));
+        let fuzz = |hostile: &[&str]| {
+            let (runs, seed) = (fuzz_runs.to_string(), seed.to_string());
+            let out = self.out.join("fuzz").display().to_string();
+            let given = ["fuzz", "--runs", &runs, "--seed", &seed, "--out", &out];
+            let given = given.iter().chain(hostile);
+            given.map(|&word| word.to_owned()).collect()
+        };
+        vec![
+            rnic(Stage::Playback, play),
+            rnic(Stage::Fuzz, fuzz(&[])),
+            rnic(Stage::Hostile, fuzz(&["--hostile"])),
+            self.attack(None),
+        ]
+    }
+
+    /// All attacks, or the one of a name.
+    pub fn attack(&self, name: Option<&str>) -> Check {
+        let mut arguments = vec!["--test-threads=1".to_owned()];
+        // An attack's test is named by its file and its name; the file is not asked for.
+        arguments.extend(name.map(str::to_owned));
+        Check {
+            stage: Stage::Attacks,
+            program: self.attacks.clone(),
+            arguments,
+            folder: self.root.join("testbench"),
+            reports: Some(" ... FAILED"),
+        }
+    }
+
+    /// The proofs about blocks that hold `module`, on the text in `verilog`.
+    pub fn proofs(&self, verilog: &Path, module: &str) -> Check {
+        let out = verilog.with_file_name("proofs").display().to_string();
+        let text = verilog.display().to_string();
+        let arguments = ["formal/prove.py", "--jobs", "1", "--module", module];
+        let arguments = arguments.into_iter().chain(["--out", &out, &text]);
+        Check {
+            stage: Stage::Proofs,
+            program: self.root.join(".tools/venv/bin/python3"),
+            arguments: arguments.map(str::to_owned).collect(),
+            folder: self.root.clone(),
+            reports: None,
+        }
+    }
+}
+
+impl Check {
+    /// Run it with change `number` of `library` in force, for `limit` at most.
+    pub fn run(&self, library: &Path, number: u16, limit: Duration) -> Result<Ended, MutantError> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .current_dir(&self.folder)
+            .env(NUMBER_VARIABLE, number.to_string())
+            .env(LIBRARY_VARIABLE, library)
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let failed = |error: std::io::Error| MutantError::Tool {
+            tool: self.program.display().to_string(),
+            reason: error.to_string(),
+        };
+        let mut child = command.spawn().map_err(failed)?;
+        let lines = lines_of(&mut child);
+        let told = self.watch(&lines, Instant::now() + limit);
+        if told.is_err() {
+            // It may have ended meanwhile; the status is taken below in either case.
+            let _ = child.kill();
+        }
+        let status = child.wait().map_err(failed)?;
+        Ok(match told {
+            Err(told) => Ended::Failed(told),
+            Ok(_) if status.success() => Ended::Passed,
+            Ok(told) => Ended::Failed(format!("{status}: {told}")),
+        })
+    }
+
+    /// Listen until the child is silent for good: its most telling line. The error is why it need
+    /// not go on.
+    fn watch(&self, lines: &Receiver<String>, end: Instant) -> Result<String, String> {
+        let mut told = String::new();
+        let reports = |line: &str| self.reports.is_some_and(|words| line.contains(words));
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match lines.recv_timeout(left) {
+                Ok(line) if reports(&line) => return Err(line),
+                Ok(line) if is_telling(&line) || !is_telling(&told) && !line.is_empty() => {
+                    told = line;
+                }
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(told),
+                Err(RecvTimeoutError::Timeout) => return Err(format!("no end; last: {told}")),
+            }
+        }
+    }
+}
+
+/// Does the line say what is wrong?
+fn is_telling(line: &str) -> bool {
+    [
+        "panicked",
+        "differ",
+        "rnic: ",
+        "NOT PROVED",
+        "mismatches: 1",
+    ]
+    .iter()
+    .any(|word| line.contains(word))
+}
+
+/// What `child` says, line by line, on both of its outputs.
+fn lines_of(child: &mut Child) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    if let Some(output) = child.stdout.take() {
+        pass_on(output, sender.clone());
+    }
+    if let Some(output) = child.stderr.take() {
+        pass_on(output, sender);
+    }
+    receiver
+}
+
+fn pass_on(output: impl Read + Send + 'static, sender: Sender<String>) {
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, seconds: u64) -> Ended {
+        let check = Check {
+            stage: Stage::Attacks,
+            program: "sh".into(),
+            arguments: vec!["-c".into(), script.into()],
+            folder: ".".into(),
+            reports: Some(" ... FAILED"),
+        };
+        let limit = Duration::from_secs(seconds);
+        check.run(Path::new("a.so"), 7, limit).expect("a shell")
+    }
+
+    #[test]
+    fn a_child_passes_with_status_0_only() {
+        assert_eq!(shell("echo good", 60), Ended::Passed);
+        let Ended::Failed(told) = shell("echo 'thread panicked'; echo more; exit 101", 60) else {
+            panic!("status 101 passed");
+        };
+        assert!(told.contains("thread panicked"), "{told}");
+        assert!(matches!(shell("kill -SEGV $$", 60), Ended::Failed(_)));
+    }
+
+    #[test]
+    fn a_child_that_reports_a_failure_or_hangs_is_stopped() {
+        let begun = Instant::now();
+        let reports = Ended::Failed("test a ... FAILED".into());
+        assert_eq!(
+            shell("echo 'test a ... FAILED'; exec sleep 600", 60),
+            reports
+        );
+        let Ended::Failed(told) = shell("echo last; exec sleep 600", 1) else {
+            panic!("a child that hangs passed");
+        };
+        assert_eq!(told, "no end; last: last");
+        assert!(begun.elapsed() < Duration::from_secs(60));
+    }
+
+    #[test]
+    fn a_child_is_told_its_mutant() {
+        let script = "test \"$RNIC_MUTANT $RNIC_MUTANT_LIBRARY\" = '7 a.so'";
+        assert_eq!(shell(script, 60), Ended::Passed);
+    }
+}

@@ -1,0 +1,337 @@
+//! The wire and the host behind a device: frames with a wrong FCS, rings that fill, addresses across
+//! 4 GiB, registers that refuse, a reset in the middle of a stream.
+
+use crate::bare::{simulation, Bare, REGION_TO, STAG};
+use crate::scene::pattern;
+use rnic_abi::counters::Counter::*;
+use rnic_abi::{registers, tables};
+use rnic_driver::{Bar, Config};
+use rnic_sim::simulation::BAR0_ADDRESS;
+
+/// Where the first ring lies, unless a test wants it elsewhere.
+const FIRST: u64 = 0x1_0000_0000;
+/// The last page below 4 GiB.
+const BELOW_4_GIB: u64 = 0xffff_f000;
+/// Cycles in which a register request is over.
+const REQUEST_CYCLES: usize = 200;
+
+fn open(config: Config) -> Bare {
+    Bare::open(simulation(256), config, FIRST, 2)
+}
+
+/// IEEE 802.3 clause 3.4: a good segment with a wrong FCS is as if it had not come.
+#[test]
+fn a_frame_with_a_wrong_fcs_changes_nothing() {
+    let mut bare = open(Config::default());
+    bare.sender.rdma_write(STAG, REGION_TO, &pattern(100));
+    let frame = bare.segment(0..bare.sender.stream().len());
+    let host = bare.host_frame(60, 1);
+    for frame in [&frame, &host] {
+        bare.push(frame, true);
+    }
+    bare.rest();
+    assert_eq!(bare.counter(DropMacError), 2);
+    assert!(bare.region().iter().all(|&octet| octet == 0));
+    assert!(bare.host_frames().is_empty());
+    bare.push(&frame, false);
+    bare.rest();
+    assert_eq!(&bare.region()[..100], pattern(100));
+    let counted = [Frames, DropMacError, DropRunt, TcpInOrder, HostFrames];
+    assert_eq!(
+        counted.map(|counter| bare.counter(counter)),
+        [3, 2, 0, 1, 0]
+    );
+    bare.assert_clean();
+}
+
+/// Nothing is received before the driver has enabled the device, nor after it has switched it off.
+#[test]
+fn a_device_that_is_off_receives_nothing() {
+    let mut bare = open(Config::default());
+    let frame = bare.host_frame(200, 1);
+    bare.bar.write32(registers::CONTROL, 0);
+    bare.bar.read32(registers::CONTROL);
+    (0..3).for_each(|_| bare.push(&frame, false));
+    bare.rest();
+    assert_eq!(
+        (bare.counter(DropDisabled), bare.counter(HostFrames)),
+        (3, 0)
+    );
+    bare.bar
+        .write32(registers::CONTROL, registers::CONTROL_ENABLE);
+    bare.bar.read32(registers::CONTROL);
+    bare.push(&frame, false);
+    bare.rest();
+    assert_eq!(bare.host_frames(), [frame]);
+    bare.assert_clean();
+}
+
+/// IEEE 802.3 clause 4.4: frames without a gap. Each is received whole or counted as bad.
+#[test]
+fn frames_without_a_gap_are_received_or_counted() {
+    const SENT: u32 = 250;
+    let mut bare = open(Config {
+        host_slots_log2: 9,
+        host_slot_octets_log2: 9,
+        ..Config::default()
+    });
+    let frames: Vec<Vec<u8>> = (0..SENT)
+        .map(|frame| bare.host_frame(23 + frame as usize % 2, frame as u8))
+        .collect();
+    let mut simulation = bare.simulation.borrow_mut();
+    simulation.frames_mut().set_rate(0, 1);
+    for frame in &frames {
+        simulation.push_frame(frame.clone(), false);
+    }
+    drop(simulation);
+    bare.rest();
+    let counted = [DropMacError, DropNoPage, HostFrames].map(|counter| bare.counter(counter));
+    assert!(counted[0] > 0, "there is no gap to miss");
+    assert_eq!(counted.iter().sum::<u32>(), SENT, "{counted:?}");
+    assert_eq!(bare.counter(Frames), SENT);
+    let received = bare.host_frames();
+    assert_eq!(received.len() as u32, counted[2]);
+    let mut sent = frames.iter();
+    for frame in &received {
+        assert!(sent.any(|sent| sent == frame), "{frame:02x?} was not sent");
+    }
+    bare.assert_clean();
+}
+
+/// A host ring of four slots of 128 octets: what finds no slot, and what is too long for one, is
+/// counted, and its pages come back.
+#[test]
+fn a_full_host_ring_drops_and_counts() {
+    let mut bare = open(Config {
+        host_slots_log2: 2,
+        host_slot_octets_log2: 7,
+        ..Config::default()
+    });
+    for round in 0..3 {
+        let frames: Vec<Vec<u8>> = (0..6)
+            .map(|n| bare.host_frame(112, 6 * round + n))
+            .collect();
+        frames.iter().for_each(|frame| bare.push(frame, false));
+        let too_long = bare.host_frame(113, 99);
+        bare.push(&too_long, false);
+        bare.rest();
+        assert_eq!(bare.host_frames(), frames[..4], "round {round}");
+    }
+    let counted = [HostFrames, DropHostRingFull, DropHostFrameTooLong];
+    assert_eq!(counted.map(|counter| bare.counter(counter)), [12, 6, 3]);
+    bare.assert_clean();
+}
+
+/// A completion queue of two entries: the third waits until one is free, and none is lost.
+#[test]
+fn a_full_completion_queue_waits() {
+    let mut bare = Bare::open(
+        simulation(256),
+        Config {
+            completion_entries_log2: 1,
+            ..Config::default()
+        },
+        FIRST,
+        3,
+    );
+    let messages: Vec<Vec<u8>> = (0..8).map(|n| pattern(20 + n)).collect();
+    for message in &messages {
+        bare.sender.send(message);
+    }
+    bare.deliver();
+    assert_eq!(bare.bar.read32(registers::CQ_PRODUCER), 2);
+    let mut received = Vec::new();
+    while received.len() < messages.len() {
+        let some = bare.received();
+        assert!(!some.is_empty(), "{} came", received.len());
+        received.extend(some);
+        bare.rest();
+    }
+    for (n, (msn, octets)) in received.iter().enumerate() {
+        assert_eq!((*msn as usize, octets), (n + 1, &messages[n]));
+    }
+    bare.assert_clean();
+}
+
+/// Completion queue, host ring, region and buffers that begin below a multiple of 4 GiB and end
+/// above it; payloads of 128 octets.
+#[test]
+fn rings_and_regions_across_4_gib() {
+    const SENDS: usize = 160;
+    let config = Config {
+        completion_entries_log2: 8,
+        max_payload_octets: 128,
+        host_slots_log2: 3,
+        host_slot_octets_log2: 10,
+        ..Config::default()
+    };
+    let mut bare = Bare::open(simulation(128), config, BELOW_4_GIB + 7 * 0x1_0000_0000, 8);
+    let data = pattern(3990);
+    bare.sender.rdma_write(STAG, REGION_TO + 3, &data);
+    bare.deliver();
+    assert_eq!(&bare.region()[3..3 + data.len()], data);
+    let frames: Vec<Vec<u8>> = (0..8).map(|n| bare.host_frame(900, n)).collect();
+    frames.iter().for_each(|frame| bare.push(frame, false));
+    bare.rest();
+    assert_eq!(bare.host_frames(), frames);
+    for n in 0..SENDS {
+        bare.sender.send(&pattern(1 + n % 60));
+    }
+    bare.deliver();
+    let received = bare.received();
+    assert_eq!(received.len(), SENDS);
+    for (n, (_, octets)) in received.into_iter().enumerate() {
+        assert_eq!(octets, pattern(1 + n % 60));
+    }
+    bare.assert_clean();
+}
+
+/// Values that a register does not take leave it as it was or are cut to what there is.
+#[test]
+fn registers_refuse_what_there_is_not() {
+    let mut bare = open(Config::default());
+    for (offset, good, bad, then) in [
+        (registers::MAX_PAYLOAD, 1, 3, 1),
+        (registers::CQ_BASE_LOW, 0x5000, 0x7fff, 0x7000),
+        (registers::CQ_ENTRIES_LOG2, 10, 17, 10),
+        (registers::HOST_RING_BASE_LOW, 0x5000, 0x7fff, 0x7000),
+        (registers::HOST_RING_SLOTS_LOG2, 8, 17, 8),
+        (registers::HOST_RING_SLOT_OCTETS_LOG2, 9, 6, 9),
+        (registers::HOST_RING_SLOT_OCTETS_LOG2, 9, 15, 9),
+        (registers::EARLY_PAGES, 100, 473, 472),
+        (registers::EARLY_SHARE, 100, 513, 472),
+        (
+            registers::TABLE_COMMAND,
+            0,
+            tables::WRITE << 24 | 12 << 16,
+            0,
+        ),
+        (registers::TABLE_COMMAND, 0, tables::READ << 24, 0),
+    ] {
+        for (value, expected) in [(good, good), (bad, then)] {
+            bare.bar.write32(offset, value);
+            let found = bare.bar.read32(offset);
+            assert_eq!(found, expected, "register {offset:#x} after {value:#x}");
+        }
+    }
+}
+
+/// PCI Express 2.2.5 and 2.3.1: what is not one whole doubleword changes no register and is not
+/// answered with data.
+#[test]
+fn requests_that_are_not_a_doubleword_are_refused() {
+    let mut bare = open(Config::default());
+    let address = BAR0_ADDRESS + u64::from(registers::CQ_BASE_HIGH);
+    let before = bare.bar.read32(registers::CQ_BASE_HIGH);
+    let mut simulation = bare.simulation.borrow_mut();
+    for octets in [1, 2, 3, 8] {
+        let now = simulation.now();
+        simulation
+            .complex_mut()
+            .write_bar(now, address, &[0xa5; 8][..octets]);
+        simulation.run(REQUEST_CYCLES);
+    }
+    let now = simulation.now();
+    let token = simulation.complex_mut().read_bar(now, address, 8);
+    simulation.run(REQUEST_CYCLES);
+    let now = simulation.now();
+    let answer = simulation.complex_mut().poll(now, token);
+    let told = answer.expect_err("two doublewords are refused").to_string();
+    assert!(told.contains("completed with status"), "{told}");
+    // A part of one may be read.
+    for (offset, octets) in [(0, 1), (1, 2), (3, 1)] {
+        let now = simulation.now();
+        let token = simulation
+            .complex_mut()
+            .read_bar(now, address + offset, octets);
+        simulation.run(REQUEST_CYCLES);
+        let now = simulation.now();
+        let answer = simulation.complex_mut().poll(now, token);
+        let from = offset as usize;
+        let expected = before.to_le_bytes()[from..from + octets].to_vec();
+        assert_eq!(answer, Ok(Some(expected)), "{octets} octets at {offset}");
+    }
+    drop(simulation);
+    assert_eq!(bare.bar.read32(registers::CQ_BASE_HIGH), before);
+    bare.assert_clean();
+}
+
+/// PCI Express 2.7.2: a write whose data is poisoned (EP) changes no register.
+#[test]
+fn poisoned_data_changes_no_register() {
+    const WRITE_OF_ONE: u32 = 0x4000_0001;
+    const POISONED: u32 = 1 << 14;
+    let mut bare = open(Config::default());
+    let before = bare.bar.read32(registers::CQ_BASE_HIGH);
+    let address = BAR0_ADDRESS as u32 + registers::CQ_BASE_HIGH;
+    for (control, expected) in [(WRITE_OF_ONE | POISONED, before), (WRITE_OF_ONE, 0x77)] {
+        let mut simulation = bare.simulation.borrow_mut();
+        let core = simulation.core_mut();
+        core.set_request(Some((&[control, 0x0f, address, 0], 0x77)));
+        core.cycle(false);
+        assert!(core.request_ready());
+        simulation.run(REQUEST_CYCLES);
+        drop(simulation);
+        assert_eq!(bare.bar.read32(registers::CQ_BASE_HIGH), expected);
+    }
+}
+
+/// The words of a table operation stay as they were while it runs.
+#[test]
+fn table_words_stand_still_while_an_operation_runs() {
+    const INDEX: u32 = 9;
+    let mut bare = open(Config::default());
+    for (word, value) in [(0, 0x1111_1111), (1, 1 << 16)] {
+        bare.bar.write32(registers::TABLE_DATA + 4 * word, value);
+    }
+    let write = registers::table_command(tables::WRITE, tables::TCP, INDEX);
+    bare.bar.write32(registers::TABLE_COMMAND, write);
+    bare.bar.write32(registers::TABLE_DATA, 0x2222_2222);
+    assert_eq!(bare.bar.read32(registers::TABLE_DATA), 0x1111_1111);
+    while bare.bar.read32(registers::TABLE_COMMAND) & registers::TABLE_BUSY != 0 {}
+    let read = registers::table_command(tables::READ, tables::TCP, INDEX);
+    bare.bar.write32(registers::TABLE_COMMAND, read);
+    while bare.bar.read32(registers::TABLE_COMMAND) & registers::TABLE_BUSY != 0 {}
+    assert_eq!(bare.bar.read32(registers::TABLE_DATA), 0x1111_1111);
+}
+
+/// A reset in the middle of a stream: with a range beyond a gap, an unfinished FPDU and entries in
+/// the completion queue. What is set up anew finds an empty device.
+#[test]
+fn a_reset_in_mid_stream_leaves_nothing_behind() {
+    let simulation = simulation(256);
+    for round in 0..3 {
+        let first = FIRST + round * 0x100_0000_0000;
+        let mut bare = Bare::open(simulation.clone(), Config::default(), first, 2);
+        let messages: Vec<Vec<u8>> = (0..3).map(|n| pattern(30 + n)).collect();
+        for message in &messages {
+            bare.sender.send(message);
+        }
+        bare.deliver();
+        let received = bare.received();
+        let octets: Vec<&Vec<u8>> = received.iter().map(|(_, octets)| octets).collect();
+        assert_eq!(octets, messages.iter().collect::<Vec<_>>(), "round {round}");
+        let start = bare.sender.stream().len();
+        bare.sender.rdma_write(STAG, REGION_TO, &pattern(1200));
+        let whole = bare.segment(start..bare.sender.stream().len());
+        bare.push(&whole, false);
+        bare.rest();
+        assert_eq!(&bare.region()[..1200], pattern(1200), "round {round}");
+        let end = bare.sender.stream().len();
+        bare.sender.rdma_write(STAG, REGION_TO, &pattern(1300));
+        for octets in [end..end + 300, end + 500..end + 900, end + 1000..end + 1100] {
+            let frame = bare.segment(octets);
+            bare.push(&frame, false);
+        }
+        let host = bare.host_frame(600, 1);
+        bare.push(&host, false);
+        bare.reset();
+        let free = bare.simulation.borrow().free_pages();
+        assert_eq!(free, 512, "round {round}: free pages after the reset");
+        bare.push(&host, false);
+        bare.rest();
+        // Counters stand in block RAM, which a reset does not clear.
+        let dropped = bare.counter(DropDisabled);
+        assert_eq!(dropped, round as u32 + 1, "a reset switches the device off");
+    }
+}
