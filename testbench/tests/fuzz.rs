@@ -10,9 +10,7 @@ use rnic_testbench::fuzz::{Campaign, Case, Failure, Settings, Totals};
 use rnic_testbench::play::hostile::Deed;
 use rnic_testbench::play::{play, DutKind, Options, PlayError, Report};
 use rnic_testbench::traffic::Cutter;
-use rnic_testbench::workload::{
-    generate, Injected, IpFamily, Markers, Oddity, Resend, Workload,
-};
+use rnic_testbench::workload::{generate, Injected, IpFamily, Markers, Oddity, Resend, Workload};
 use std::cell::RefCell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};

@@ -21,6 +21,7 @@ use std::path::PathBuf;
 
 mod deeds;
 mod flows;
+mod hasty;
 mod regions;
 mod state;
 

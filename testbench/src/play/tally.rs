@@ -10,6 +10,9 @@ use rnic_wire::ddp::rdmap::QN_TERMINATE;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
+/// Kinds of refusals.
+pub const REFUSALS: usize = rnic_abi::errors::ALL.len();
+
 /// Where a region lies.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -96,7 +99,22 @@ pub struct FlowTally {
     places: Vec<(u32, Place)>,
     /// Completions and messages of connections that are closed.
     closed: (usize, usize),
-    buffers: BTreeMap<(u32, u32), u64>,
+    buffers: BTreeMap<(u32, u32), (u64, u32)>,
+    /// Its connection was closed at once: the model may have placed more.
+    pub hasty: bool,
+}
+
+/// What the model did for connections that were closed at once, and the device did not.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// FPDUs that counted.
+    pub fpdus: u32,
+    /// FPDUs that were refused, by error.
+    pub refusals: [u32; REFUSALS],
+    /// Completions.
+    pub completions: u32,
+    /// Connections closed so.
+    pub connections: u32,
 }
 
 /// All that one receiver has shown.
@@ -160,8 +178,10 @@ impl Tally {
     }
 
     /// `flow` has a buffer for a message.
-    pub fn buffer(&mut self, flow: usize, qn: u32, msn: u32, address: u64) {
-        self.flows[flow].buffers.insert((qn, msn), address);
+    pub fn buffer(&mut self, flow: usize, qn: u32, msn: u32, address: u64, octets: u32) {
+        self.flows[flow]
+            .buffers
+            .insert((qn, msn), (address, octets));
     }
 
     /// `pages` pages of packet memory are in use.
@@ -223,6 +243,41 @@ impl Tally {
         flow
     }
 
+    /// The connection of `flow` was closed at once: take from `model` what the hardware did not do,
+    /// and from the hardware's host frames the segments that it did not take. What is left must be
+    /// the same. A segment is the flow's by `is_of_flow`.
+    pub fn tell_how_far(
+        rtl: &mut Self,
+        model: &mut Self,
+        flow: usize,
+        is_of_flow: impl Fn(&[u8]) -> bool,
+    ) -> Removed {
+        let mut removed = Removed {
+            connections: 1,
+            ..Removed::default()
+        };
+        let done = &rtl.flows[flow];
+        let other = &mut model.flows[flow];
+        other.hasty = true;
+        let from = done.fpdu_traces.len().min(other.fpdu_traces.len());
+        for trace in other.fpdu_traces.drain(from..) {
+            let bad = [StreamError::MpaCrc as u8, StreamError::MpaMarker as u8];
+            removed.fpdus += u32::from(!bad.contains(&trace.error));
+            if let Some(refusal) = usize::from(trace.error).checked_sub(1) {
+                removed.refusals[refusal] += 1;
+            }
+        }
+        let from = done.completions.len().min(other.completions.len());
+        removed.completions += other.completions.drain(from..).count() as u32;
+        let count = |tally: &Self| tally.segments.iter().filter(|(of, _)| *of == flow).count();
+        let surplus = count(model).saturating_sub(count(rtl));
+        remove_last(&mut model.segments, surplus, |(of, _)| *of == flow);
+        let count = |frames: &[Vec<u8>]| frames.iter().filter(|frame| is_of_flow(frame)).count();
+        let surplus = count(&rtl.host_frames).saturating_sub(count(&model.host_frames));
+        remove_last(&mut rtl.host_frames, surplus, |frame| is_of_flow(frame));
+        removed
+    }
+
     /// Read a flow's memory: its regions and the messages delivered into its buffers.
     pub fn collect(&mut self, flow: usize, dut: &dyn Dut) {
         let tally = &mut self.flows[flow];
@@ -247,7 +302,7 @@ impl Tally {
             else {
                 continue;
             };
-            let Some(&address) = tally.buffers.get(&(qn, msn)) else {
+            let Some(&(address, _)) = tally.buffers.get(&(qn, msn)) else {
                 continue;
             };
             let octets = dut.read(address, length as usize);
@@ -275,7 +330,32 @@ impl Tally {
     }
 }
 
+/// Remove the last `count` that are chosen.
+fn remove_last<T>(all: &mut Vec<T>, count: usize, chosen: impl Fn(&T) -> bool) {
+    for _ in 0..count {
+        if let Some(place) = all.iter().rposition(&chosen) {
+            all.remove(place);
+        }
+    }
+}
+
 impl FlowTally {
+    /// Every piece of memory that was given to the flow.
+    pub fn pieces(&self, dut: &dyn Dut) -> Vec<Vec<u8>> {
+        let regions = self
+            .places
+            .iter()
+            .map(|(_, place)| (place.address, place.octets as usize));
+        let buffers = self
+            .buffers
+            .values()
+            .map(|&(address, octets)| (address, octets as usize));
+        let pieces = regions.chain(buffers);
+        pieces
+            .map(|(address, octets)| dut.read(address, octets))
+            .collect()
+    }
+
     fn take_segment(&mut self, segment: &SegmentTrace) {
         // Retransmitted start-up octets are none of full operation's.
         let end = segment.seg_seq.wrapping_add(u32::from(segment.seg_len));
