@@ -441,11 +441,11 @@ impl Conditions {
     }
 }
 
-/// A connection that is not `own`, and that no flow has: ids are given from 0 on.
-pub fn foreign_connection(own: u16, bit: u32, flows: usize) -> u16 {
+/// A connection that is not `own`, and whose id is not one of the first `used` ones.
+pub fn foreign_connection(own: u16, bit: u32, used: usize) -> u16 {
     let bits = CONNECTIONS_LOG2 as u32;
     let others = (0..bits).map(|turn| own ^ 1 << ((bit + turn) % bits));
-    let unused = others.filter(|&id| usize::from(id) >= flows);
+    let unused = others.filter(|&id| usize::from(id) >= used);
     unused.into_iter().next().unwrap_or(own ^ 1 << (bits - 1))
 }
 

@@ -104,7 +104,9 @@ impl Player<'_> {
             address: 0,
         };
         let windowed = alone && learned.renewals.is_empty() && learned.initial;
-        let foreign = foreign_connection(connection.0, condition.bit, self.flows.len());
+        // Ids are given from 0 on: one for each flow, and one beside them.
+        let used = self.flows.len() + 1;
+        let foreign = foreign_connection(connection.0, condition.bit, used);
         let another_domain = protection_domain ^ 1 << condition.bit;
         let mut offset = None;
         let met = match condition.owner {
