@@ -203,7 +203,85 @@ fn short(value: &impl Debug) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::agree;
+    use super::{agree, Comparison};
+    use crate::capture::Flow;
+    use crate::play::tally::Tally;
+    use rnic_abi::counters::Counter;
+    use rnic_abi::events::{FpduTrace, SegmentTrace};
+
+    fn flow() -> Flow {
+        Flow {
+            source: ([10, 0, 0, 1], 1).into(),
+            destination: ([10, 0, 0, 2], 2).into(),
+            revision: 1,
+            markers: false,
+            crc: true,
+            sequence_start: 0,
+            first_frame: 0,
+            last_frame: 0,
+            regions: Vec::new(),
+            messages: Vec::new(),
+            longest_fpdu: 0,
+            fpdus: Vec::new(),
+        }
+    }
+
+    /// What a receiver decided of segments and FPDUs with these sequence numbers.
+    fn tally(segments: &[u32], fpdus: &[u32]) -> Tally {
+        let mut tally = Tally::new(&[flow()]);
+        tally.segments = segments
+            .iter()
+            .map(|&seg_seq| {
+                let trace = SegmentTrace {
+                    connection: 0,
+                    verdict: 0,
+                    seg_seq,
+                    seg_len: 10,
+                };
+                (0, trace)
+            })
+            .collect();
+        tally.flows[0].fpdu_traces = fpdus
+            .iter()
+            .map(|&sequence| FpduTrace {
+                connection: 0,
+                sequence,
+                ulpdu_length: 10,
+                error: 0,
+                opcode: Some(0),
+                placed_octets: 1,
+                placed_early: false,
+            })
+            .collect();
+        tally
+    }
+
+    /// A connection closed at once: hardware may stop short of the model, and only that.
+    #[test]
+    fn after_a_close_at_once_hardware_may_have_done_less_but_nothing_else() {
+        let mismatches = |mut rtl: Tally, completed: u32| {
+            let mut model = tally(&[1, 2, 3], &[1, 2]);
+            rtl.host_frames = vec![vec![3]];
+            let removed = Tally::tell_how_far(&mut rtl, &mut model, 0, |frame| frame == [3]);
+            let mut comparison = Comparison::default();
+            comparison.add_removed(removed);
+            comparison.compare(&mut rtl, &mut model);
+            rtl.counters = vec![(Counter::Fpdus, completed), (Counter::TcpInOrder, 2)];
+            rtl.counters.push((Counter::HostFrames, 1));
+            model.counters = vec![(Counter::Fpdus, 2), (Counter::TcpInOrder, 3)];
+            model.counters.push((Counter::HostFrames, 0));
+            comparison.compare_results(&rtl, &model);
+            comparison.mismatches
+        };
+        assert_eq!(mismatches(tally(&[1, 2], &[1]), 1), 0);
+        assert!(mismatches(tally(&[1, 4], &[1]), 1) > 0, "another segment");
+        assert!(mismatches(tally(&[1, 2], &[2]), 1) > 0, "another FPDU");
+        assert!(mismatches(tally(&[1, 2], &[1]), 2) > 0, "a count too many");
+        assert!(
+            mismatches(tally(&[1, 2, 3, 4], &[1]), 1) > 0,
+            "a segment more"
+        );
+    }
 
     #[test]
     fn only_what_an_unfinished_flow_has_not_come_to_may_differ() {
