@@ -53,7 +53,7 @@ impl Scene {
         let same = self.model.post(connection, qn, buffer, Some(posted));
         assert_eq!(same, Ok(posted));
         for tally in &mut self.tallies {
-            tally.buffer(number, qn, msn, address);
+            tally.buffer(number, qn, msn, address, buffer.octets);
         }
     }
 
