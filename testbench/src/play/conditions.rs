@@ -267,7 +267,7 @@ impl Conditions {
             true => u32::MAX - random.random_range(0..12),
             false => 1,
         };
-        self.queue_entries_log2_max = weighted(random, &[(u32::MAX, 6), (2, 1), (1, 1), (0, 1)]);
+        self.queue_entries_log2_max = weighted(random, &[(u32::MAX, 9), (2, 1), (1, 1), (0, 1)]);
         let crossing = FOUR_GIB - random.random_range(1..20_000);
         let pieces = [(PIECES_ADDRESS, 2), (LOW_PIECES_ADDRESS, 1), (crossing, 2)];
         self.pieces_address = weighted(random, &pieces);
@@ -292,19 +292,19 @@ impl Conditions {
     }
 
     fn draw_device(mut self, random: &mut ChaCha8Rng) -> Self {
-        let windows = weighted(random, &[(0.0, 12), (0.2, 6), (1.0, 1)]);
+        let windows = weighted(random, &[(0.0, 16), (0.2, 6), (1.0, 1)]);
         self.windows = (windows, random.random_range(11..=18));
         self.max_payload_octets = weighted(random, &[(256, 2), (128, 1), (512, 1)]);
         self.completion_entries_log2 = weighted(random, &[(10, 4), (4, 1), (3, 1), (1, 1)]);
         self.surroundings.late_frames = weighted(random, &[(1, 3), (7, 1), (64, 1)]);
         self.host_slots_log2 = weighted(random, &[(8, 4), (4, 1), (2, 1), (1, 1)]);
         self.host_slot_octets_log2 = weighted(random, &[(14, 4), (11, 1), (7, 1)]);
-        let share = weighted(random, &[(512, 12), (64, 2), (8, 1), (1, 1)]);
+        let share = weighted(random, &[(512, 20), (64, 3), (8, 1), (1, 1)]);
         self.early_share_max = random.random_range(0..=share);
         if share == 512 {
             self.early_share_max = share;
         }
-        self.early_pages_max = weighted(random, &[(512, 12), (100, 2), (12, 1)]);
+        self.early_pages_max = weighted(random, &[(512, 20), (100, 2), (12, 1)]);
         self
     }
 
