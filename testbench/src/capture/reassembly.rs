@@ -4,6 +4,7 @@
 //! what a device must be told, and to say what a device should have placed.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Octets in order, with the frame that brought each run.
 #[derive(Clone, Debug, Default)]
@@ -36,12 +37,29 @@ impl Reassembly {
         if offset + payload.len() as i64 <= self.octets.len() as i64 {
             return;
         }
-        let skip = usize::try_from(-offset).unwrap_or(0);
-        let offset = offset.max(0) as usize;
-        self.ahead
-            .entry(offset)
-            .or_insert_with(|| payload[skip..].to_vec());
+        let new = self.new_octets(offset.max(0) as usize..(offset + payload.len() as i64) as usize);
+        for octets in new {
+            let own = (octets.start as i64 - offset) as usize;
+            let octets_new = payload[own..own + octets.len()].to_vec();
+            self.ahead.insert(octets.start, octets_new);
+        }
         self.close_gaps(frame);
+    }
+
+    /// The parts of `octets` that are not there yet: of what arrives twice the first copy counts.
+    fn new_octets(&self, octets: Range<usize>) -> Vec<Range<usize>> {
+        let mut new = Vec::new();
+        let mut at = octets.start.max(self.octets.len());
+        for (&start, known) in self.ahead.range(..octets.end) {
+            if at < start {
+                new.push(at..start);
+            }
+            at = at.max(start + known.len());
+        }
+        if at < octets.end {
+            new.push(at..octets.end);
+        }
+        new
     }
 
     fn close_gaps(&mut self, frame: usize) {
@@ -105,5 +123,26 @@ mod tests {
         assert_eq!(reassembly.arrival(40), 2);
         assert_eq!(reassembly.arrival(200), 4);
         assert_eq!(reassembly.offset(0), Some(51));
+    }
+
+    /// RFC 9293 section 3.10.7.4: what was accepted stays, and a longer copy brings what is new.
+    #[test]
+    fn of_octets_that_arrive_twice_the_first_copy_counts() {
+        let mut reassembly = Reassembly::default();
+        reassembly.begin(0);
+        let pieces = [
+            (0, 40, 1),
+            (60, 70, 2),
+            (60, 90, 3),
+            (50, 65, 4),
+            (40, 100, 5),
+        ];
+        for (frame, (start, end, value)) in pieces.into_iter().enumerate() {
+            reassembly.push(start, &vec![value; (end - start) as usize], frame);
+        }
+        let expected = [(40, 1), (10, 5), (10, 4), (10, 2), (20, 3), (10, 5)];
+        let expected = expected.map(|(octets, value)| vec![value; octets]);
+        assert_eq!(reassembly.octets(), expected.concat());
+        assert_eq!(reassembly.arrival(100), 4);
     }
 }

@@ -1,4 +1,5 @@
-//! What a run plays: a workload, its faults and the back-pressure, drawn from seed and number.
+//! What a run plays: a workload, its faults, the back-pressure and the seed of conditions on the
+//! receiving side, drawn from seed and number.
 //!
 //! Most runs are small and mostly whole, so that what they say is looked at to the end; some are
 //! harsh. About [`SEGMENTS`] segments make a run, however they come about. Bounded are:

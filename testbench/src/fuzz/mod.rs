@@ -14,7 +14,7 @@
 //! playback compares, if the driver refuses, or if anything panics, as the simulation does when the
 //! core never comes to rest or makes no room.
 //!
-//! - [`draw`]: what a run plays.
+//! - [`draw`]: what a run plays; `odd` draws oddities, and conditions on the receiving side.
 //! - [`campaign`]: runs one after another, and what is done with one that fails.
 //! - [`totals`]: what was played, as a table and as JSON.
 

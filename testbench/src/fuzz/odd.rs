@@ -30,7 +30,7 @@ impl Draw {
                 Oddity::Stranger => (0.4, 0.1),
                 Oddity::Differ => (0.5, 0.8),
                 Oddity::Fin => (0.7, 1.0),
-                Oddity::Reuse => (0.4, 0.3),
+                Oddity::Reuse => (0.3, 0.1),
                 // Of messages, whose number is not known yet.
                 Oddity::Terminate => (0.0, 0.0),
             };

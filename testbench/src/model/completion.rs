@@ -51,13 +51,10 @@ pub fn read_response(connection: u16, fpdu: &Fpdu, segment: &Tagged) -> [u32; 7]
     ]
 }
 
-/// Slot of host frame number `number` in a ring of `2^slots_log2` slots: header, then frame
-/// (`rnic_abi::host_ring`).
-pub fn host_slot(frame: &[u8], number: u32, slots_log2: u32) -> Vec<u8> {
-    let first_pass = (number >> slots_log2) % 2 == 0;
-    let phase = if first_pass { 0x8000_0000 } else { 0 };
-    let header = [frame.len() as u32, 0, 0, phase | number & 0x7fff_ffff];
-    let header = header.into_iter().flat_map(u32::to_le_bytes);
+/// Slot of a host frame: words 0 to 2 of its header, and the frame (`rnic_abi::host_ring`).
+pub fn host_slot(frame: &[u8]) -> Vec<u8> {
+    let header = [frame.len() as u32, 0, 0].into_iter();
+    let header = header.flat_map(u32::to_le_bytes);
     header.chain(frame.iter().copied()).collect()
 }
 

@@ -377,11 +377,7 @@ fn check_untagged_opcode(segment: &Untagged) -> Result<(), StreamError> {
 
 /// The buffer of a segment's message; in an ordered stream that is the oldest one (DDP-037,
 /// DDP-041), beyond a gap it may be any that is posted.
-fn buffer_for(
-    queue: &Queue,
-    segment: &Untagged,
-    beyond_gap: bool,
-) -> Result<Buffer, StreamError> {
+fn buffer_for(queue: &Queue, segment: &Untagged, beyond_gap: bool) -> Result<Buffer, StreamError> {
     let ahead = segment.msn.wrapping_sub(queue.next_msn) as i32;
     if ahead < 0 {
         return Err(StreamError::DdpMsn);

@@ -147,7 +147,7 @@ pub struct Model {
     pub regions: Regions,
     /// Completion entries in order.
     pub completions: Vec<Entry>,
-    /// Slots of the host receive ring, header and frame, in order.
+    /// Slots of the host receive ring in order: words 0 to 2 of the header, and the frame.
     pub host_slots: Vec<Vec<u8>>,
     /// Verdicts on segments with payload, in order.
     pub segments: Vec<SegmentTrace>,
@@ -165,18 +165,14 @@ pub struct Model {
     lookup: HashMap<ConnectionKey, u16>,
     counters: [u32; COUNT],
     host_frame_octets_max: usize,
-    host_slots_log2: u32,
-    /// Frames given to the host, modulo 2^31.
-    host_frame_count: u32,
     /// Slots of the host ring that are filled before the host empties it; without end, if nobody says.
     pub host_ring_room: usize,
     host_slots_taken: usize,
 }
 
 impl Model {
-    /// A model whose host ring has `2^host_slots_log2` slots and takes frames of up to
-    /// `host_frame_octets_max` octets.
-    pub fn new(host_frame_octets_max: usize, host_slots_log2: u32) -> Self {
+    /// A model whose host ring takes frames of up to `host_frame_octets_max` octets.
+    pub fn new(host_frame_octets_max: usize) -> Self {
         Self {
             memory: Memory::default(),
             regions: Regions::default(),
@@ -192,8 +188,6 @@ impl Model {
             lookup: HashMap::new(),
             counters: [0; COUNT],
             host_frame_octets_max,
-            host_slots_log2,
-            host_frame_count: 0,
             host_ring_room: usize::MAX,
             host_slots_taken: 0,
         }
@@ -452,9 +446,7 @@ impl Model {
         }
         self.host_slots_taken += 1;
         self.count(Counter::HostFrames);
-        let slot = completion::host_slot(frame, self.host_frame_count, self.host_slots_log2);
-        self.host_slots.push(slot);
-        self.host_frame_count = self.host_frame_count.wrapping_add(1);
+        self.host_slots.push(completion::host_slot(frame));
     }
 
     fn count(&mut self, counter: Counter) {

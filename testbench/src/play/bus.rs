@@ -24,6 +24,9 @@ use std::rc::Rc;
 /// the entry names its end alone.
 const TAIL_OCTETS: u64 = 64;
 
+/// Words 0 to 2 of a slot's header; word 3 numbers the slots and is looked at by itself.
+pub const HEADER_OCTETS_COMPARED: usize = 12;
+
 /// A ring in host memory.
 #[derive(Clone, Debug)]
 struct Ring {
@@ -78,7 +81,7 @@ pub struct Rings {
     regions: HashMap<u32, RegionConfig>,
     /// Completion entries not yet taken.
     pub entries: Vec<Entry>,
-    /// Slots of the host ring not yet taken: header and frame.
+    /// Slots of the host ring not yet taken: words 0 to 2 of the header, and the frame.
     pub slots: Vec<Vec<u8>>,
     /// What no ring may show, in words.
     pub faults: Vec<String>,
@@ -183,7 +186,9 @@ impl Rings {
         let room = (1usize << self.host.place_octets_log2) - SLOT_HEADER_OCTETS;
         let frame = (dword(memory, address, 0) as usize).min(room);
         let slot = memory.read(address, SLOT_HEADER_OCTETS + frame);
-        self.slots.push(slot.expect("a slot lies in its ring"));
+        let mut slot = slot.expect("a slot lies in its ring");
+        slot.drain(HEADER_OCTETS_COMPARED..SLOT_HEADER_OCTETS);
+        self.slots.push(slot);
     }
 }
 

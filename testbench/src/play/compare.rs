@@ -7,10 +7,14 @@
 //! | what an entry announces | in memory when the entry is written | Read Responses: but for their last octets, the entry names their end alone |
 //! | every mapped octet | at rest, and when all connections are closed | octets where an FPDU beyond a gap that passes every check may have been placed: there the model's octet or the FPDU's |
 //! | counters | at the end | nothing |
+//!
+//! Of a connection closed in the middle of its traffic [`undone`](super::undone) says what is left
+//! out.
 
 use crate::play::difference::{octets, Difference, What};
 use crate::play::dut::{Dut, Entry};
 use crate::play::tally::Tally;
+use crate::play::undone::Undone;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -29,6 +33,9 @@ pub struct Piece {
     pub flow: usize,
     /// Region or buffer.
     pub what: What,
+    /// Its flow was closed in the middle of its traffic: octets that the model placed by then the
+    /// hardware may have left as they were, zero.
+    pub cut_short: bool,
 }
 
 /// Differences found so far.
@@ -42,6 +49,7 @@ pub struct Comparison {
     frames: Option<RangeInclusive<usize>>,
     segments_seen: usize,
     flows_seen: Vec<(usize, usize)>,
+    undone: Undone,
     /// Pieces of memory known to differ.
     differing: BTreeSet<u64>,
 }
@@ -90,9 +98,10 @@ impl Comparison {
             }
             let allowed = allowed(piece, &model.may_hold());
             let is_wrong = |at: &usize| {
-                let may_be = allowed
-                    .iter()
-                    .any(|&(known, octet)| known == *at && octet == found[*at]);
+                let may_be = (piece.cut_short && found[*at] == 0)
+                    || allowed
+                        .iter()
+                        .any(|&(known, octet)| known == *at && octet == found[*at]);
                 found[*at] != expected[*at] && !may_be
             };
             let Some(first) = (0..piece.octets).find(is_wrong) else {
@@ -114,6 +123,10 @@ impl Comparison {
             let (left, right) = (&left.receives, &right.receives);
             self.sequence(Some(flow), What::Message, 0, left, right, PartialEq::eq);
         }
+        if !self.undone.is_empty() {
+            let undone = self.undone;
+            return self.compare_sums(&undone, &rtl.counters, &model.counters);
+        }
         for ((counter, left), (_, right)) in rtl.counters.iter().zip(&model.counters) {
             if left != right {
                 let what = What::Counter(counter.name());
@@ -125,14 +138,25 @@ impl Comparison {
         }
     }
 
-    /// Compare what both say of a flow's connection.
-    pub fn pair<T: PartialEq + Debug>(&mut self, flow: usize, what: What, rtl: &T, model: &T) {
+    /// Compare what both say of the same.
+    pub fn pair<T: PartialEq + Debug>(
+        &mut self,
+        flow: Option<usize>,
+        what: What,
+        rtl: &T,
+        model: &T,
+    ) {
         if rtl != model {
-            self.report(Some(flow), what, None, |difference| {
+            self.report(flow, what, None, |difference| {
                 difference.expected = short(Some(model));
                 difference.found = short(Some(rtl));
             });
         }
+    }
+
+    /// A connection was closed at once.
+    pub fn add_undone(&mut self, undone: Undone) {
+        self.undone += undone;
     }
 
     /// Add what another device of the run has shown.
@@ -247,6 +271,7 @@ mod tests {
             octets: 4,
             flow: 0,
             what: What::Region { stag: 7 },
+            cut_short: false,
         }
     }
 

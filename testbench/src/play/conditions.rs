@@ -267,7 +267,7 @@ impl Conditions {
             true => u32::MAX - random.random_range(0..12),
             false => 1,
         };
-        self.queue_entries_log2_max = weighted(random, &[(u32::MAX, 3), (2, 1), (1, 1), (0, 1)]);
+        self.queue_entries_log2_max = weighted(random, &[(u32::MAX, 9), (2, 1), (1, 1), (0, 1)]);
         let crossing = FOUR_GIB - random.random_range(1..20_000);
         let pieces = [(PIECES_ADDRESS, 2), (LOW_PIECES_ADDRESS, 1), (crossing, 2)];
         self.pieces_address = weighted(random, &pieces);
@@ -286,25 +286,25 @@ impl Conditions {
         self.owned = share(random, 1);
         self.resized = share(random, 1);
         // What is refused ends its stream: mostly few, so that most of the traffic is looked at.
-        self.refused = weighted(random, &[(0.0, 5), (0.05, 4), (0.4, 1)]);
-        self.shortened = weighted(random, &[(0.0, 5), (0.03, 4), (0.3, 1)]);
+        self.refused = weighted(random, &[(0.0, 10), (0.03, 9), (0.3, 1)]);
+        self.shortened = weighted(random, &[(0.0, 10), (0.03, 9), (0.3, 1)]);
         self
     }
 
     fn draw_device(mut self, random: &mut ChaCha8Rng) -> Self {
-        let windows = weighted(random, &[(0.0, 5), (0.3, 3), (1.0, 2)]);
+        let windows = weighted(random, &[(0.0, 16), (0.2, 6), (1.0, 1)]);
         self.windows = (windows, random.random_range(11..=18));
         self.max_payload_octets = weighted(random, &[(256, 2), (128, 1), (512, 1)]);
         self.completion_entries_log2 = weighted(random, &[(10, 4), (4, 1), (3, 1), (1, 1)]);
         self.surroundings.late_frames = weighted(random, &[(1, 3), (7, 1), (64, 1)]);
         self.host_slots_log2 = weighted(random, &[(8, 4), (4, 1), (2, 1), (1, 1)]);
         self.host_slot_octets_log2 = weighted(random, &[(14, 4), (11, 1), (7, 1)]);
-        let share = weighted(random, &[(512, 4), (64, 2), (8, 2), (1, 1)]);
+        let share = weighted(random, &[(512, 20), (64, 3), (8, 1), (1, 1)]);
         self.early_share_max = random.random_range(0..=share);
         if share == 512 {
             self.early_share_max = share;
         }
-        self.early_pages_max = weighted(random, &[(512, 4), (100, 1), (12, 1)]);
+        self.early_pages_max = weighted(random, &[(512, 20), (100, 2), (12, 1)]);
         self
     }
 
@@ -354,6 +354,11 @@ impl Conditions {
         ];
         let met = met.into_iter().filter(|&(_, is_met)| is_met);
         met.map(|(condition, _)| (condition, 1)).collect()
+    }
+
+    /// May the host ring be full though it is emptied after each batch of frames?
+    pub fn host_ring_is_small(&self) -> bool {
+        self.host_slots_log2 < Config::default().host_slots_log2
     }
 
     /// Do connections refuse octets beyond a gap, or beyond a window, so that what follows waits?
@@ -436,11 +441,11 @@ impl Conditions {
     }
 }
 
-/// A connection that is not `own`, and that no flow has: ids are given from 0 on.
-pub fn foreign_connection(own: u16, bit: u32, flows: usize) -> u16 {
+/// A connection that is not `own`, and whose id is not one of the first `used` ones.
+pub fn foreign_connection(own: u16, bit: u32, used: usize) -> u16 {
     let bits = CONNECTIONS_LOG2 as u32;
     let others = (0..bits).map(|turn| own ^ 1 << ((bit + turn) % bits));
-    let unused = others.filter(|&id| usize::from(id) >= flows);
+    let unused = others.filter(|&id| usize::from(id) >= used);
     unused.into_iter().next().unwrap_or(own ^ 1 << (bits - 1))
 }
 

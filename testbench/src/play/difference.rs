@@ -33,6 +33,8 @@ pub enum What {
         /// MSN of the message it was posted for.
         msn: u32,
     },
+    /// Was memory written after a close had returned?
+    AfterClose,
     /// TCP state of a connection when it is closed.
     TcpState,
     /// A counter.
@@ -79,6 +81,7 @@ impl Display for Difference {
             What::Buffer { qn, msn } => {
                 write!(f, "buffer of queue {qn} for MSN {msn}, octet {place:#x}")?;
             }
+            What::AfterClose => write!(f, "memory written after its close had returned")?,
             What::TcpState => write!(f, "TCP state at the end")?,
             What::Counter(name) => write!(f, "counter {name}")?,
             What::Fault => return f.write_str(&self.found),

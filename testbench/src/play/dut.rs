@@ -193,7 +193,8 @@ pub struct Observation {
     pub entries: Vec<Entry>,
     /// The same as the driver decodes them.
     pub completions: Vec<Completion>,
-    /// Slots of the host ring as they were written, header and frame, in order.
+    /// Slots of the host ring as they were written, in order: words 0 to 2 of the header, and the
+    /// frame; word 3 numbers the slots and is looked at by itself.
     pub host_slots: Vec<Vec<u8>>,
     /// Verdicts on segments, in order.
     pub segments: Vec<SegmentTrace>,

@@ -4,7 +4,8 @@
 //!   [`bus`]) and [`software`] (the model).
 //! - [`plan`]: which device plays which frames and flows, and what these share.
 //! - [`player`]: frames in capture order, connections, regions and buffers set up in time.
-//! - [`compare`]: RTL against model; [`difference`]: what a person is shown of one.
+//! - [`compare`]: RTL against model; [`difference`]: what a person is shown of one;
+//!   [`undone`]: connections closed in mid-traffic.
 //! - [`report`]: what a user is told.
 //! - [`regions`]: `--regions` files.
 //! - [`conditions`]: how the receiving side is set up.
@@ -18,6 +19,7 @@ pub mod plan;
 pub mod player;
 pub mod difference;
 pub mod compare;
+pub mod undone;
 pub mod tally;
 pub mod report;
 pub mod page;

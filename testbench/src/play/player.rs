@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 mod deeds;
 mod flows;
+mod hasty;
 mod regions;
 mod resend;
 mod state;

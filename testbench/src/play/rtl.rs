@@ -164,7 +164,6 @@ impl Rtl {
             stall: options.stall,
             trace: options.trace.clone(),
             max_payload_octets: options.config.max_payload_octets as usize,
-            ..SimulationConfig::default()
         })?;
         let simulation = Rc::new(RefCell::new(simulation));
         let (bar, dma) = attach_at(&simulation, surroundings.rings_address);

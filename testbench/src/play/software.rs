@@ -23,7 +23,7 @@ impl Software {
     /// model's memory has no end.
     pub fn new(config: &Config) -> Self {
         let slot = 1usize << config.host_slot_octets_log2;
-        let mut model = Model::new(slot - SLOT_HEADER_OCTETS, config.host_slots_log2);
+        let mut model = Model::new(slot - SLOT_HEADER_OCTETS);
         model.early_pool.pages_max = config.early_pages;
         model.early_pool.share = config.early_share;
         model.host_ring_room = 1 << config.host_slots_log2;
@@ -194,5 +194,55 @@ impl Dut for Software {
             format!("model: {octets} octets at {address:#x} lie outside mapped memory")
         };
         self.model.memory.violations.iter().map(outside).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK, FLAG_FIN};
+    use crate::traffic::StreamConfig;
+
+    /// Each of what the state holds changes with one segment, so that comparing it says something.
+    #[test]
+    fn a_segment_more_shows_in_the_state() {
+        let builder = FrameBuilder::new(Endpoint::host(1, 4000), Endpoint::host(2, 7174));
+        let stream = StreamConfig::default();
+        let start = stream.sequence_start;
+        let segment = |offset: u32, acknowledgement: u32, flags: u8| {
+            builder.segment(start + offset, acknowledgement, FLAG_ACK | flags, &[7; 100])
+        };
+        let state = |frames: &[Vec<u8>]| {
+            let mut software = Software::new(&Config::default());
+            let config = builder.connection(&stream, 1000, 1);
+            let connection = software.open(&config).expect("the first one");
+            for frame in frames {
+                software.push(frame, Room::Enough);
+            }
+            let state = software.state(connection).expect("it is open");
+            (state, software.cut_at_window(connection))
+        };
+        let (before, cut) = state(&[segment(0, 5, 0)]);
+        assert_eq!(
+            (before.rcv_nxt, before.seg_ack, before.seg_wnd),
+            (start + 100, 5, 0xffff)
+        );
+        assert_eq!(
+            (before.fin_seen, before.pages, before.duplicate_acks, cut),
+            (false, 0, 0, 0)
+        );
+        let (early, _) = state(&[segment(0, 5, 0), segment(200, 5, 0)]);
+        let (left, right) = (start + 200, start + 300);
+        assert_eq!(early.ranges, [EarlyRange { left, right }]);
+        assert_eq!((early.pages, early.duplicate_acks), (1, 1));
+        let (again, _) = state(&[segment(0, 5, 0), segment(0, 6, 0)]);
+        assert_eq!((again.duplicate_acks, again.seg_ack), (1, 6));
+        let (finished, _) = state(&[segment(0, 5, FLAG_FIN)]);
+        assert!(finished.fin_seen);
+        let (edge, cut) = state(&[segment(0, 5, 0), segment(1050, 5, FLAG_FIN)]);
+        assert_eq!(
+            (edge.ranges[0].right, edge.fin_seen, cut),
+            (start + 1100, false, 1)
+        );
     }
 }

@@ -107,7 +107,7 @@ pub struct Tally {
     pub flows: Vec<FlowTally>,
     /// Verdicts on segments in order of arrival, with the flow.
     pub segments: Vec<(usize, SegmentTrace)>,
-    /// Slots of the host ring: header and frame.
+    /// Slots of the host ring: words 0 to 2 of the header, and the frame.
     pub host_slots: Vec<Vec<u8>>,
     /// Number of frames given to the host.
     pub host_frame_count: u64,

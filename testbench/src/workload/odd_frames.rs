@@ -1,5 +1,6 @@
 //! Frames that are odd: datagrams in fragments, padding, runts, segments of strangers.
 
+use crate::model::ip::ones_complement_sum;
 use crate::traffic::frame::{Endpoint, FrameBuilder};
 use crate::workload::neighbours;
 use rand::seq::IndexedRandom;
@@ -67,10 +68,8 @@ fn fragment_v4(
     datagram[4..6].copy_from_slice(&identification.to_be_bytes());
     datagram[6..8].copy_from_slice(&fragment.to_be_bytes());
     datagram[10..12].fill(0);
-    let mut sum = etherparse::checksum::Sum16BitWords::new();
-    sum = sum.add_slice(&datagram[..headers]);
-    let checksum = sum.ones_complement().to_be_bytes();
-    datagram[10..12].copy_from_slice(&checksum);
+    let checksum = !ones_complement_sum(&datagram[..headers], 0);
+    datagram[10..12].copy_from_slice(&checksum.to_be_bytes());
     frame
 }
 

@@ -68,19 +68,24 @@ fn a_write_may_end_at_the_top_of_the_address_space() {
     assert_eq!(rig.region()[REGION_OCTETS - 10..], pattern(10));
 }
 
-/// DDP-048: the connection a region is bound to may use it, of whatever Protection Domain it is.
+/// DDP-048: the connection a region is bound to may use it, if the Protection Domain is its own too.
 #[test]
 fn a_bound_region_is_open_to_its_connection() {
-    let mut rig = rig();
-    let bound = RegionConfig {
-        connection: Some(CONNECTION),
-        protection_domain: 999,
-        ..region()
-    };
-    rig.model.regions.register(&bound);
-    rig.sender.rdma_write(STAG, REGION_TO, &[9]);
-    rig.deliver();
-    assert_eq!((rig.stopped(), rig.region()[0]), (None, 9));
+    for (protection_domain, found) in [
+        (DOMAIN, (None, 9)),
+        (DOMAIN + 1, (Some(StreamError::DdpAssociation), 0)),
+    ] {
+        let mut rig = rig();
+        let bound = RegionConfig {
+            connection: Some(CONNECTION),
+            protection_domain,
+            ..region()
+        };
+        rig.model.regions.register(&bound);
+        rig.sender.rdma_write(STAG, REGION_TO, &[9]);
+        rig.deliver();
+        assert_eq!((rig.stopped(), rig.region()[0]), found);
+    }
 }
 
 /// DDP-048: the next connection of that id finds nothing under the STag.
@@ -407,7 +412,7 @@ fn a_closed_connection_is_unknown() {
 /// A write outside mapped memory is kept as a violation: the rig would not pass over one.
 #[test]
 fn a_region_without_memory_shows() {
-    let mut model = Model::new(2000, 8);
+    let mut model = Model::new(2000);
     model.memory.map(0x1000, 16);
     model.memory.write(0x1008, &[0; 9]);
     assert_eq!(model.memory.violations, [(0x1008, 9)]);

@@ -2,10 +2,10 @@
 
 use rnic_abi::counters::{Counter, FIRST_REFUSAL};
 use rnic_abi::errors::{StreamError, ALL};
-use rnic_abi::host_ring::SLOT_HEADER_OCTETS;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
 use rnic_driver::{Completion, Connection, RegionConfig};
 use rnic_testbench::model::{ddp, Entry, Model};
+use rnic_testbench::play::bus::HEADER_OCTETS_COMPARED;
 use rnic_testbench::traffic::frame::FLAG_ACK;
 use rnic_testbench::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
 
@@ -52,7 +52,7 @@ impl Rig {
     /// A rig whose stream is as `stream` says.
     pub fn new(stream: StreamConfig) -> Self {
         let builder = FrameBuilder::new(Endpoint::host(1, 40_000), Endpoint::host(2, 4420));
-        let mut model = Model::new(HOST_FRAME_OCTETS_MAX, 8);
+        let mut model = Model::new(HOST_FRAME_OCTETS_MAX);
         model.open_connection(CONNECTION, &builder.connection(&stream, WINDOW, DOMAIN));
         model.memory.map(REGION_ADDRESS, REGION_OCTETS);
         model.regions.register(&region());
@@ -202,7 +202,7 @@ impl Rig {
     pub fn host_frames(&self) -> Vec<Vec<u8>> {
         let slots = self.model.host_slots.iter();
         slots
-            .map(|slot| slot[SLOT_HEADER_OCTETS..].to_vec())
+            .map(|slot| slot[HEADER_OCTETS_COMPARED..].to_vec())
             .collect()
     }
 }

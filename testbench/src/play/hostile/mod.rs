@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A deed depends on seed, rate and number of the frame alone, so a prefix of a capture meets the
-//! same ones. Receivers come to rest before the driver acts: what the device had decided by then
-//! depends on nothing but the frames. A revocation under load is played by itself, with a model
+//! same ones. Receivers come to rest before the driver acts, mostly: what the device had decided by
+//! then depends on nothing but the frames. What is done without that stands in `player/hasty.rs`. A revocation under load is played by itself, with a model
 //! that is told how far the device was (`tests/attacks/revocation.rs`).
 
 pub mod forge;
@@ -32,20 +32,26 @@ pub enum Deed {
     Close,
     /// No buffers are posted to a connection for a while.
     Withhold,
+    /// Tables that concern no traffic are written in its middle.
+    Churn,
+    /// A connection is closed in the middle of its traffic.
+    CloseAtOnce,
 }
 
 impl Deed {
     /// Every deed.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Forge,
         Self::Revoke,
         Self::Restore,
         Self::Reopen,
         Self::Close,
         Self::Withhold,
+        Self::Churn,
+        Self::CloseAtOnce,
     ];
     /// Weights, in the order of [`Deed::ALL`].
-    const WEIGHTS: [u32; 6] = [20, 4, 3, 3, 1, 3];
+    const WEIGHTS: [u32; 8] = [20, 4, 3, 3, 1, 3, 6, 1];
 
     /// The name in reports.
     pub const fn name(self) -> &'static str {
@@ -56,6 +62,8 @@ impl Deed {
             Self::Reopen => "reopen",
             Self::Close => "close",
             Self::Withhold => "withhold",
+            Self::Churn => "churn",
+            Self::CloseAtOnce => "close_at_once",
         }
     }
 }

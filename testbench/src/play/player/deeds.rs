@@ -33,9 +33,13 @@ impl Player<'_> {
         let Some(&flow) = active.choose(&mut generator) else {
             return Ok(None);
         };
-        self.settle();
+        if !matches!(deed, Deed::Churn | Deed::CloseAtOnce) {
+            self.settle();
+        }
         let done = match deed {
             Deed::Forge => Ok(false),
+            Deed::Churn => self.churn(&mut generator),
+            Deed::CloseAtOnce => self.close_at_once(flow),
             Deed::Revoke => self.revoke(flow, &mut generator),
             Deed::Restore => self.restore(flow, &mut generator),
             Deed::Reopen => self.reopen(flow, frame, &mut generator),

@@ -143,7 +143,9 @@ impl Player<'_> {
             address: 0,
         };
         let windowed = alone && learned.renewals.is_empty() && learned.initial;
-        let foreign = foreign_connection(connection.0, condition.bit, self.flows.len());
+        // Ids are given from 0 on: one for each flow, and one beside them.
+        let used = self.flows.len() + 1;
+        let foreign = foreign_connection(connection.0, condition.bit, used);
         let another_domain = protection_domain ^ 1 << condition.bit;
         let mut offset = None;
         let met = match condition.owner {
@@ -221,6 +223,7 @@ impl Player<'_> {
             octets: config.octets.max(1) as usize,
             flow,
             what: What::Region { stag: config.stag },
+            cut_short: false,
         });
     }
 

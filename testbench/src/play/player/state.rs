@@ -17,7 +17,7 @@ impl Player<'_> {
         let states = self.duts.iter_mut().map(|dut| dut.state(connection));
         let states: Vec<Option<StreamState>> = states.collect();
         if let [rtl, model] = states.as_slice() {
-            self.comparison.pair(flow, What::TcpState, rtl, model);
+            self.comparison.pair(Some(flow), What::TcpState, rtl, model);
         }
     }
 }

@@ -1,0 +1,119 @@
+//! Deeds without waiting until the receivers are at rest.
+//!
+//! Tables that concern nobody's traffic are written in its middle: nothing may come of it. And a
+//! connection is closed while its segments and FPDUs are on their way through the device. How far
+//! they come is the device's business, so the model, which is always at rest, is told: of what it
+//! decided for that connection as much as the device did. All else must hold to the octet:
+//!
+//! - what the device decided before is what the model decided first;
+//! - what it did not decide of segments, its host gets as frames;
+//! - nothing is written for the connection after the close has returned;
+//! - other connections do not notice, then or later.
+
+use super::{each, Player};
+use crate::model::{ethernet, ip, tcp};
+use crate::play::difference::What;
+use crate::play::dut::{self, Dut};
+use crate::play::undone::Undone;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rnic_abi::tables::RIGHT_REMOTE_WRITE;
+use rnic_driver::{ConnectionConfig, ConnectionKey, DriverError, RegionConfig};
+
+/// Stag indices that no traffic names.
+const IDLE_INDICES: std::ops::Range<u32> = 0xfe_0000..0xfe_ffff;
+/// Ports of connections that no traffic has.
+const IDLE_PORT: u16 = 9;
+
+impl Player<'_> {
+    /// Register a region, open a connection, and take both away again.
+    pub(super) fn churn(&mut self, generator: &mut ChaCha8Rng) -> Result<bool, DriverError> {
+        let region = RegionConfig {
+            stag: generator.random_range(IDLE_INDICES) << 8 | generator.random_range(0..256),
+            rights: RIGHT_REMOTE_WRITE,
+            protection_domain: generator.random(),
+            connection: None,
+            tagged_offset: generator.random(),
+            octets: generator.random_range(0..1 << 40),
+            address: generator.random(),
+        };
+        let address = |octet: u8| ([192, 0, 2, octet], IDLE_PORT).into();
+        let connection = ConnectionConfig {
+            key: ConnectionKey {
+                remote: address(generator.random()),
+                local: address(generator.random()),
+            },
+            sequence_start: generator.random(),
+            window: 1,
+            markers: false,
+            crc: true,
+            version: 1,
+            protection_domain: generator.random(),
+        };
+        // What it took in between is of no flow.
+        self.moved = true;
+        each(&mut self.duts, |dut| dut.register(&region))?;
+        let idle = each(&mut self.duts, |dut| dut.open(&connection))?;
+        each(&mut self.duts, |dut| dut.close(idle))?;
+        each(&mut self.duts, |dut| dut.deregister(region.stag))?;
+        Ok(true)
+    }
+
+    /// Close the connection of a flow at once.
+    pub(super) fn close_at_once(&mut self, flow: usize) -> Result<bool, DriverError> {
+        if self.duts.len() < 2 || self.options.conditions.host_ring_is_small() {
+            return Ok(false);
+        }
+        let Some(active) = self.active.remove(&flow) else {
+            return Ok(false);
+        };
+        let connection = active.connection;
+        each(&mut self.duts, |dut| dut.close(connection))?;
+        let own = self.pieces.iter_mut().filter(|piece| piece.flow == flow);
+        own.for_each(|piece| piece.cut_short = true);
+        let then = self.left_by(flow);
+        self.moved = false;
+        let seen = dut::settle(self.duts.iter_mut().map(|dut| &mut **dut as &mut dyn Dut));
+        for (seen, tally) in seen.into_iter().zip(&mut self.tallies) {
+            tally.take(seen);
+        }
+        let (source, destination) = (self.flows[flow].source, self.flows[flow].destination);
+        let is_of_flow = |frame: &[u8]| {
+            let segment = ethernet::payload(frame).and_then(|datagram| {
+                let ip::IpVerdict::Tcp(datagram) = ip::classify(&datagram) else {
+                    return None;
+                };
+                let segment = tcp::TcpSegment::parse(&datagram)?;
+                let own = (segment.source, segment.destination) == (source, destination);
+                Some(own && segment.checksum_good && !segment.is_control())
+            });
+            segment.unwrap_or(false)
+        };
+        if let [rtl, model] = self.tallies.as_mut_slice() {
+            let undone = Undone::take(rtl, model, flow, is_of_flow);
+            self.comparison.add_undone(undone);
+            self.comparison.compare(rtl, model);
+        }
+        let now = self.left_by(flow);
+        let what = What::AfterClose;
+        self.comparison
+            .pair(Some(flow), what, &(then != now), &false);
+        self.collect(flow, connection);
+        self.close_regions(flow, active)?;
+        self.tallies
+            .iter_mut()
+            .for_each(|tally| tally.close(connection));
+        Ok(true)
+    }
+
+    /// The hardware's memory of a flow.
+    fn left_by(&self, flow: usize) -> Vec<Vec<u8>> {
+        let Some(dut) = self.duts.first() else {
+            return Vec::new();
+        };
+        let pieces = self.pieces.iter().filter(|piece| piece.flow == flow);
+        pieces
+            .map(|piece| dut.read(piece.address, piece.octets))
+            .collect()
+    }
+}
