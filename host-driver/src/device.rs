@@ -33,6 +33,10 @@ pub struct Config {
     /// free; at most `PAGES`. An FPDU gets through if the frames that hold it take no more. 0: all
     /// pages are for all, and connections with unfinished FPDUs may stop each other for ever.
     pub in_order_reserve: u32,
+    /// The same from when a stream shows an FPDU of `LONG_FPDU_OCTETS` or more; at most `PAGES`.
+    /// Less than `in_order_reserve`, as 0, changes nothing: then long FPDUs may stop each other for
+    /// ever.
+    pub long_reserve: u32,
     /// log2 of the cycles after which that connection loses its turn if nothing of it is accepted,
     /// 0..=31: more than its peer waits before it sends again.
     pub reserve_hold_log2: u32,
@@ -48,6 +52,7 @@ impl Default for Config {
             early_pages: registers::EARLY_PAGES_MAX,
             early_share: registers::EARLY_PAGES_MAX,
             in_order_reserve: registers::IN_ORDER_RESERVE_PAGES_FIRST,
+            long_reserve: registers::IN_ORDER_RESERVE_LONG_FIRST,
             reserve_hold_log2: registers::IN_ORDER_RESERVE_HOLD_FIRST,
         }
     }
@@ -91,13 +96,12 @@ impl Config {
         ] {
             range(what, pages, 0, registers::EARLY_PAGES_MAX, "0..=472")?;
         }
-        range(
-            "pages kept for segments in order",
-            self.in_order_reserve,
-            0,
-            PAGES as u32,
-            "0..=512",
-        )?;
+        for (what, pages) in [
+            ("pages kept for segments in order", self.in_order_reserve),
+            ("pages kept where FPDUs are long", self.long_reserve),
+        ] {
+            range(what, pages, 0, PAGES as u32, "0..=512")?;
+        }
         range(
             "log2 of the cycles of a silent turn",
             self.reserve_hold_log2,
@@ -146,8 +150,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
         bar.write32(registers::MAX_PAYLOAD, max_payload);
         bar.write32(registers::EARLY_PAGES, config.early_pages);
         bar.write32(registers::EARLY_SHARE, config.early_share);
-        let reserve =
-            registers::in_order_reserve(config.in_order_reserve, config.reserve_hold_log2);
+        let reserve = registers::in_order_reserve(
+            config.in_order_reserve,
+            config.long_reserve,
+            config.reserve_hold_log2,
+        );
         bar.write32(registers::IN_ORDER_RESERVE, reserve);
         let entries = CQE_OCTETS << config.completion_entries_log2;
         let completion_queue = dma.allocate("completion queue", entries, 4096)?;

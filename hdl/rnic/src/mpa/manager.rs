@@ -149,6 +149,9 @@ pub struct StreamManager {
     pub unfinished: Signal<Out, Unfinished>,
     /// `unfinished` counts; one cycle.
     pub unfinished_valid: Signal<Out, Bit>,
+    /// An ended job has shown an FPDU of `LONG_FPDU_OCTETS` or more that is not whole, or not placed
+    /// yet; one cycle or more.
+    pub long_fpdu: Signal<Out, Bit>,
     inbox: ManagerInbox,
     contexts: SdpRam<StreamContext, 10>,
     control: ManagerControl,
@@ -170,6 +173,8 @@ pub struct StreamManager {
     returned: DFF<Bit>,
     answer: DFF<Unfinished>,
     answer_valid: DFF<Bit>,
+    needed: Signal<Local, Bits<18>>,
+    long: DFF<Bit>,
     waiting: Signal<Local, Bits<18>>,
     // The context that is written, from registers: in the cycle in which the next event is taken,
     // one before its context is read.
@@ -181,7 +186,7 @@ pub struct StreamManager {
 impl Logic for StreamManager {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, returned, answer, answer_valid);
+        dff_setup!(self, clock, returned, answer, answer_valid, long);
         dff_setup!(self, clock, writing, written_connection, written);
         // What is at hand.
         self.kind.next = self.control.at_hand.val();
@@ -377,6 +382,12 @@ impl Logic for StreamManager {
         self.answer_valid.d.next = self.control.answer.val() & !self.reset.val();
         self.unfinished.next = self.answer.q.val();
         self.unfinished_valid.next = self.answer_valid.q.val();
+        // `LONG_FPDU_OCTETS` is a power of two.
+        self.needed.next = self.job_done.val().need;
+        self.long.d.next = self.job_done_valid.val()
+            & self.needed.val().get_bits::<6>(12).any()
+            & !self.reset.val();
+        self.long_fpdu.next = self.long.q.val();
 
         // Jobs out.
         self.jobs.clock.next = self.clock.val();

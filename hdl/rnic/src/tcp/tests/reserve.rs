@@ -7,10 +7,11 @@ use crate::tcp::records::WaitingFrame;
 use crate::tcp::room::TcpRoom;
 use crate::testkit::{lockstep, Random};
 use rnic_abi::events::SegmentVerdict;
-use rnic_abi::registers::EARLY_PAGES_MAX;
+use rnic_abi::registers::{EARLY_PAGES_MAX, LONG_FPDU_OCTETS};
 
 const STREAMS: usize = 5;
 const RESERVE: u64 = 80;
+const LONG_RESERVE: u64 = 200;
 const HOLD_LOG2: u64 = 10;
 /// Cycles without a frame of the holder before and after which its turn surely stands or is over.
 const STANDS: usize = 800;
@@ -47,13 +48,19 @@ struct Seen {
     expired: usize,
     early_refused: usize,
     among_ranges: usize,
+    far: usize,
+    far_settled: usize,
+    short_for_long: usize,
 }
 
 #[derive(Default)]
 struct Test {
     step: Step,
     cycle: usize,
-    short: bool,
+    free: u64,
+    /// There was a long FPDU, and `LONG_RESERVE` pages were free since.
+    grown: bool,
+    settled: bool,
     holder: Option<u64>,
     /// Cycle of the holder's last acceptance.
     since: usize,
@@ -83,12 +90,8 @@ impl Test {
                 return;
             }
         }
-        if random.chance(1, if self.short { 40 } else { 10 }) {
-            self.short = !self.short;
-            let edge = [RESERVE, RESERVE - 1][usize::from(self.short)];
-            let far = [512, random.below(RESERVE)][usize::from(self.short)];
-            uut.free_pages.next = [edge, far][random.below(2) as usize].into();
-            self.holder = None;
+        if random.chance(1, if self.is_short() { 40 } else { 10 }) {
+            self.change_pages(uut, random);
             return;
         }
         self.stream = random.below(STREAMS as u64) as usize;
@@ -98,6 +101,25 @@ impl Test {
         uut.stored.next = stored(&self.frame, &bench.connections[self.stream].key);
         uut.stored_valid.next = true;
         self.step = Step::Offer;
+    }
+
+    fn is_short(&self) -> bool {
+        self.free < RESERVE || (self.grown && self.free < LONG_RESERVE)
+    }
+
+    /// Pages come or go, or the reserve grows or is written anew.
+    fn change_pages(&mut self, uut: &mut TcpRoom, random: &mut Random) {
+        if random.chance(1, 3) {
+            self.grown = !self.grown;
+        } else {
+            let edges = [RESERVE, LONG_RESERVE][random.below(2) as usize];
+            let few = random.below(RESERVE);
+            self.free = [edges, edges - 1, few, few, 512][random.below(5) as usize];
+        }
+        self.settled = self.grown && (self.settled || self.free >= LONG_RESERVE);
+        uut.free_pages.next = self.free.into();
+        uut.reserve_grown.next = self.grown;
+        self.holder = self.holder.filter(|_| self.is_short());
     }
 
     /// Octets from rcv_nxt to the segment's end, within the window.
@@ -131,6 +153,7 @@ impl Test {
         let (connection, window) = (stream.connection, stream.window);
         let missing = answer.missing.index() as u32;
         let ends = answer.known && self.reach(bench) >= missing && about == connection;
+        let far = answer.known && missing >= LONG_FPDU_OCTETS && self.grown && self.free < RESERVE;
         let (limit, limited) = if about != connection {
             let over = answer.empty && !answer.busy;
             self.seen.takes_over += usize::from(over);
@@ -145,6 +168,9 @@ impl Test {
             (0, true)
         } else if ends {
             (missing, true)
+        } else if far && !self.settled {
+            self.seen.far += 1;
+            (0, true)
         } else if self.holder.is_some_and(|holder| holder != connection) {
             self.step = Step::Question(self.holder.expect("just seen"));
             return;
@@ -173,6 +199,8 @@ impl Test {
             self.seen.ends_a_turn += usize::from(own);
             self.holder = self.holder.filter(|_| !own);
         } else {
+            self.seen.far_settled += usize::from(far);
+            self.seen.short_for_long += usize::from(self.free >= RESERVE);
             self.seen.begins_a_turn += usize::from(!own);
             (self.holder, self.since) = (Some(connection), self.cycle);
         }
@@ -196,7 +224,7 @@ impl Test {
             Step::Offer if uut.stored_ready.val() => {
                 uut.stored_valid.next = false;
                 self.step = Step::Leave;
-                if self.short && self.is_data() {
+                if self.is_short() && self.is_data() {
                     self.step = Step::Question(bench.model.streams[self.stream].connection);
                 } else {
                     self.take(None, bench);
@@ -249,8 +277,10 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
                 uut.early_pages.next = u64::from(EARLY_PAGES_MAX).into();
                 uut.early_share.next = u64::from(EARLY_PAGES_MAX).into();
                 uut.reserve_pages.next = RESERVE.into();
+                uut.long_pages.next = LONG_RESERVE.into();
                 uut.hold_log2.next = HOLD_LOG2.into();
-                uut.free_pages.next = 512u64.into();
+                test.free = 512;
+                uut.free_pages.next = test.free.into();
             }
             check_outputs(uut, &mut bench, 6, random);
             drive_table(uut, &mut bench, random);
@@ -283,6 +313,9 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
         seen.expired,
         seen.early_refused,
         seen.among_ranges,
+        seen.far,
+        seen.far_settled,
+        seen.short_for_long,
     ];
     assert!(counts.iter().all(|count| *count >= 5), "{seen:?}");
 }
