@@ -53,7 +53,10 @@ impl Bench {
             seed: 1,
             stall: 0.0,
             trace: None,
-            config: Config::default(),
+            config: Config {
+                fresh: true,
+                ..Config::default()
+            },
             pauses: false,
         });
         let mut rtl = rtl.expect("the core is there");

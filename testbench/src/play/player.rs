@@ -146,6 +146,7 @@ impl<'a> Player<'a> {
             early_share: early_pages,
             // A capture does not send again what the device refuses.
             in_order_reserve: 0,
+            fresh: true,
             ..Config::default()
         };
         if options.dut != DutKind::Model {

@@ -164,6 +164,7 @@ impl Scene {
     pub fn new(stall: f64) -> Self {
         let config = Config {
             early_share: EARLY_SHARE,
+            fresh: true,
             ..Config::default()
         };
         let rtl = Rtl::new(&RtlOptions {

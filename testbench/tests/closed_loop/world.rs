@@ -159,6 +159,7 @@ impl Loop {
         let (bar, dma) = attach(&simulation);
         let config = Config {
             completion_entries_log2: 11,
+            fresh: true,
             ..config
         };
         let mut device = Device::open(bar, dma, config).expect("the device opens");
