@@ -231,6 +231,16 @@ impl<B: Bar, D: Dma> Device<B, D> {
         })
     }
 
+    /// Stop reception and give the rings back. The device has to be reset before it is opened
+    /// again: what its connections have under way goes on, and what they hold stays held.
+    pub fn close(mut self) -> (B, D) {
+        self.bar.write32(registers::CONTROL, 0);
+        self.bar.read32(registers::CONTROL);
+        self.dma.free(self.completion_queue);
+        self.dma.free(self.host_ring);
+        (self.bar, self.dma)
+    }
+
     /// Width of the frame path in bits.
     pub fn frame_path_bits(&mut self) -> u32 {
         self.bar.read32(registers::CAPABILITIES) & 0x3ff

@@ -53,10 +53,9 @@ impl Bench {
             seed: 1,
             stall: 0.0,
             trace: None,
-            config: Config {
-                fresh: true,
-                ..Config::default()
-            },
+            silicon: false,
+            used: false,
+            config: Config::default(),
             pauses: false,
         });
         let mut rtl = rtl.expect("the core is there");

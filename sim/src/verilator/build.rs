@@ -1,8 +1,9 @@
 //! Verilate and compile, with a cache named by content.
 
-use super::{shim, wrapper};
+use super::{shim, silicon, wrapper};
 use crate::error::SimError;
 use crate::ports::Port;
+use std::borrow::Cow;
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
 use std::hash::{Hash, Hasher};
@@ -21,6 +22,8 @@ pub struct Options<'a> {
     pub outputs: &'a [Port],
     /// Build with waveform support; slower.
     pub trace: bool,
+    /// Build what is synthesised, with anything where hardware leaves anything ([`silicon`]).
+    pub silicon: bool,
 }
 
 /// The folder of the whole project.
@@ -51,8 +54,12 @@ static BUILDING: Mutex<()> = Mutex::new(());
 pub fn build(options: &Options) -> Result<PathBuf, SimError> {
     let shim_text = shim::text(options.inputs, options.outputs, options.trace);
     let wrapper_text = wrapper::text(options.inputs, options.outputs);
+    let verilog = match options.silicon {
+        true => Cow::Owned(silicon::text(options.verilog)),
+        false => Cow::Borrowed(options.verilog),
+    };
     let mut hasher = DefaultHasher::new();
-    (options.verilog, &wrapper_text, &shim_text).hash(&mut hasher);
+    (&verilog, &wrapper_text, &shim_text).hash(&mut hasher);
     (MODEL_FLAGS, SLOW_FLAGS, COMMON_FLAGS, processor()).hash(&mut hasher);
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target = target.unwrap_or_else(|| workspace_root().join("target"));
@@ -72,10 +79,10 @@ pub fn build(options: &Options) -> Result<PathBuf, SimError> {
         path: work.clone(),
         source,
     })?;
-    write(&work.join("rnic.v"), options.verilog)?;
+    write(&work.join("rnic.v"), &verilog)?;
     write(&work.join("bench.v"), &wrapper_text)?;
     write(&work.join("shim.cpp"), &shim_text)?;
-    verilate(&work, options.trace)?;
+    verilate(&work, options)?;
     compile(&work)?;
     link(&work, options.trace)?;
     if fs::rename(&work, &folder).is_err() && !library.exists() {
@@ -109,7 +116,7 @@ fn write(path: &Path, text: &str) -> Result<(), SimError> {
     })
 }
 
-fn verilate(work: &Path, trace: bool) -> Result<(), SimError> {
+fn verilate(work: &Path, options: &Options) -> Result<(), SimError> {
     let root = verilator_root()?;
     let mut command = Command::new(root.join("bin/verilator_bin"));
     command.env("VERILATOR_ROOT", &root);
@@ -122,12 +129,13 @@ fn verilate(work: &Path, trace: bool) -> Result<(), SimError> {
         "-Mdir",
         "obj",
     ]);
+    let unknown = if options.silicon { "unique" } else { "fast" };
     command.args([
         "-O3",
         "--x-assign",
-        "fast",
+        unknown,
         "--x-initial",
-        "fast",
+        unknown,
         "--no-timing",
     ]);
     // The emitter's own widths are not Verilog's; latches and combinational loops are fatal.
@@ -137,7 +145,7 @@ fn verilate(work: &Path, trace: bool) -> Result<(), SimError> {
         "-Werror-LATCH",
         "-Werror-UNOPTFLAT",
     ]);
-    if trace {
+    if options.trace {
         command.arg("--trace-fst");
     }
     command.args(["bench.v", "rnic.v"]);

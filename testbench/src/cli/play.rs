@@ -57,6 +57,13 @@ pub(crate) struct Arguments {
     /// again, buffers withheld; what `rnic fuzz --hostile` does.
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
     hostile: f64,
+    /// Play what is synthesised, with random values wherever hardware leaves them open: registers
+    /// that reset does not set, block RAM that is read where it is written.
+    #[arg(long)]
+    silicon: bool,
+    /// Use the device before, and reset it in mid-traffic; the playback must not show it.
+    #[arg(long)]
+    used: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
@@ -79,6 +86,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         trace_frames: arguments.trace_frames.clone(),
         regions,
         hostile: arguments.hostile,
+        silicon: arguments.silicon,
+        used: arguments.used,
     };
     let mut json = JsonSink::open(arguments.json.as_deref())?;
     // Opened before the work begins: what cannot be written is told at once.

@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use thiserror::Error;
 
+/// One of so many runs is played on a device that was reset in mid-traffic before.
+const USED_ONE_OF: u64 = 4;
+
 /// What all runs have in common.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -27,6 +30,8 @@ pub struct Settings {
     pub folder: PathBuf,
     /// Forge frames, and act as hostile peers and owners do.
     pub hostile: bool,
+    /// Play what is synthesised.
+    pub silicon: bool,
 }
 
 /// A run that failed.
@@ -188,6 +193,8 @@ impl Campaign {
             seed: case.workload.seed,
             stall: case.stall,
             hostile: case.hostile,
+            silicon: self.settings.silicon,
+            used: case.workload.seed % USED_ONE_OF == 0,
             ..Options::default()
         }
     }
@@ -248,8 +255,12 @@ impl Campaign {
             width,
             stall,
             hostile,
+            used,
+            silicon,
             ..
         } = *options;
+        let silicon = if silicon { " --silicon" } else { "" };
+        let used = if used { " --used" } else { "" };
         let (rate, flag) = match self.settings.hostile {
             true => (format!(" --hostile {hostile}"), " --hostile"),
             false => (String::new(), ""),
@@ -261,10 +272,10 @@ impl Campaign {
             failing_frames,
             capture: path.clone(),
             replay: format!(
-                "rnic play {file} --width {width} --seed {} --stall {stall}{rate}",
+                "rnic play {file} --width {width} --seed {} --stall {stall}{rate}{silicon}{used}",
                 options.seed
             ),
-            again: format!("rnic fuzz --width {width} --seed {seed} --only {run}{flag}"),
+            again: format!("rnic fuzz --width {width} --seed {seed} --only {run}{flag}{silicon}"),
             mismatches: played.mismatches,
             told,
         })

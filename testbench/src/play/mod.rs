@@ -1,7 +1,7 @@
 //! Playback: a capture's frames through the RTL, the model, or both, with every difference found.
 //!
 //! - [`dut`]: what can receive frames: [`rtl`] (driver over the co-simulation) and [`software`]
-//!   (the model).
+//!   (the model); [`used`]: a device that was reset in mid-traffic.
 //! - [`player`]: frames in capture order, connections, regions and buffers set up in time.
 //! - [`compare`]: RTL against model.
 //! - [`report`]: what a user is told.
@@ -10,6 +10,7 @@
 
 pub mod dut;
 pub mod rtl;
+pub mod used;
 pub mod software;
 pub mod player;
 pub mod compare;

@@ -53,6 +53,10 @@ pub struct Options {
     pub regions: Option<Vec<RegionOverride>>,
     /// Hostile deeds a frame ([`crate::play::hostile`]).
     pub hostile: f64,
+    /// The RTL is what is synthesised ([`RtlOptions::silicon`]).
+    pub silicon: bool,
+    /// The RTL was used before ([`RtlOptions::used`]).
+    pub used: bool,
 }
 
 impl Default for Options {
@@ -67,6 +71,8 @@ impl Default for Options {
             trace_frames: None,
             regions: None,
             hostile: 0.0,
+            silicon: false,
+            used: false,
         }
     }
 }
@@ -146,7 +152,6 @@ impl<'a> Player<'a> {
             early_share: early_pages,
             // A capture does not send again what the device refuses.
             in_order_reserve: 0,
-            fresh: true,
             ..Config::default()
         };
         if options.dut != DutKind::Model {
@@ -155,6 +160,8 @@ impl<'a> Player<'a> {
                 seed: options.seed,
                 stall: options.stall,
                 trace: options.trace.clone(),
+                silicon: options.silicon,
+                used: options.used,
                 config,
                 pauses: true,
             });

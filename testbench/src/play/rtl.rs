@@ -1,6 +1,7 @@
 //! The verilated core behind its driver.
 
 use crate::play::dut::{Buffer, Dut, Observation};
+use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::PAGES;
 use rnic_driver::{
@@ -92,6 +93,10 @@ pub struct RtlOptions {
     pub stall: f64,
     /// Waveform.
     pub trace: Option<PathBuf>,
+    /// Simulate what is synthesised ([`SimulationConfig::silicon`]).
+    pub silicon: bool,
+    /// The device was used before, and reset in mid-traffic ([`crate::play::used`]).
+    pub used: bool,
     /// How the driver sets the device up.
     pub config: Config,
     /// The wire pauses while packet memory is nearly full, as the sender of a capture would have
@@ -118,11 +123,19 @@ impl Rtl {
             seed: options.seed,
             stall: options.stall,
             trace: options.trace.clone(),
+            silicon: options.silicon,
             ..SimulationConfig::default()
         })?;
         let simulation = Rc::new(RefCell::new(simulation));
-        let (bar, dma) = attach(&simulation);
-        let device = Device::open(bar, dma, options.config)?;
+        let (bar, dma) = match options.used {
+            true => use_and_reset(&simulation, options.seed)?,
+            false => attach(&simulation),
+        };
+        let config = Config {
+            fresh: !options.used,
+            ..options.config
+        };
+        let device = Device::open(bar, dma, config)?;
         Ok(Self {
             simulation,
             device,

@@ -110,11 +110,12 @@ impl Test {
     /// Pages come or go, or the reserve grows or is written anew.
     fn change_pages(&mut self, uut: &mut TcpRoom, random: &mut Random) {
         if random.chance(1, 3) {
-            self.grown = !self.grown;
+            self.grown = !self.grown || random.chance(1, 2);
         } else {
             let edges = [RESERVE, LONG_RESERVE][random.below(2) as usize];
             let few = random.below(RESERVE);
-            self.free = [edges, edges - 1, few, few, 512][random.below(5) as usize];
+            let some = RESERVE + random.below(LONG_RESERVE - RESERVE);
+            self.free = [edges, edges - 1, few, few, some, 512][random.below(6) as usize];
         }
         self.settled = self.grown && (self.settled || self.free >= LONG_RESERVE);
         uut.free_pages.next = self.free.into();
@@ -269,7 +270,7 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
     lockstep(
         "tcp_room_reserve",
         TcpRoom::default(),
-        40_000,
+        60_000,
         |uut| &mut uut.clock,
         |uut, random| {
             uut.reset.next = test.cycle == 0;
