@@ -34,9 +34,9 @@ pub struct Config {
     /// free; at most `PAGES`. An FPDU gets through if the frames that hold it take no more. 0: all
     /// pages are for all, and connections with unfinished FPDUs may stop each other for ever.
     pub in_order_reserve: u32,
-    /// The same from when a stream shows an FPDU of `LONG_FPDU_OCTETS` or more; at most `PAGES`.
-    /// Less than `in_order_reserve`, as 0, changes nothing: then long FPDUs may stop each other for
-    /// ever.
+    /// The same from when two streams have shown FPDUs of `LONG_FPDU_OCTETS` or more; at most
+    /// `PAGES`. Less than `in_order_reserve`, as 0, changes nothing: then long FPDUs may stop each
+    /// other for ever.
     pub long_reserve: u32,
     /// log2 of the cycles after which that connection loses its turn if nothing of it is accepted,
     /// 0..=31: more than its peer waits before it sends again.

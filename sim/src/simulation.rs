@@ -39,8 +39,8 @@ pub struct SimulationConfig {
     pub trace: Option<PathBuf>,
     /// Maximum payload size in octets that the monitor enforces.
     pub max_payload_octets: usize,
-    /// Simulate what is synthesised: what hardware leaves open - values of registers that reset does
-    /// not set, of block RAM that is read where it is written - is drawn from the seed.
+    /// Simulate what is synthesised: what hardware leaves open - registers that reset does not set,
+    /// block RAM that is read where it is written - is drawn from the seed.
     pub silicon: bool,
 }
 

@@ -92,8 +92,8 @@ fn rtl_and_model_agree_on_random_traffic_at_128() {
     agrees("wide", 1, 128, RUNS_128);
 }
 
-/// What is synthesised behaves as what is simulated, whatever hardware leaves open, on a fresh device
-/// and on one that was reset in mid-traffic.
+/// What is synthesised behaves as what is simulated, whatever hardware leaves open, on a fresh
+/// device and on one that was reset in mid-traffic.
 #[test]
 fn what_is_synthesised_agrees_with_the_model_too() {
     let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;

@@ -1,5 +1,5 @@
-//! The device is reset, and its driver opens it anew. Block RAM keeps what it holds over a reset: the
-//! connections, STags and buffers of before must not reach memory that was given back meanwhile, and
+//! The device is reset, and its driver opens it anew. Block RAM keeps what it holds over a reset:
+//! the connections, STags and buffers of before must not reach memory that was given back, and
 //! traffic must find what a fresh device has.
 
 use indicatif::ProgressBar;

@@ -60,15 +60,15 @@ pub const EARLY_PAGES_MAX: u32 = (PAGES - IN_ORDER_PAGES) as u32;
 /// What segments in order find of packet memory when few pages are left. Bits 9:0: pages; while
 /// fewer are free, one connection at a time, the *holder*, may go on, and only to the end of its
 /// FPDU; 0 switches that off. Bits 20:16: log2 of the cycles that a holder stays of which nothing
-/// is accepted. Bits 30:21: pages that count instead, if they are more, from when a stream has
-/// shown an FPDU of [`LONG_FPDU_OCTETS`] or more ([`IN_ORDER_RESERVE_GROWN`]) until reset or until
+/// is accepted. Bits 30:21: pages that count instead, if they are more, from when two streams have
+/// shown FPDUs of [`LONG_FPDU_OCTETS`] or more ([`IN_ORDER_RESERVE_GROWN`]) until reset or until
 /// this register is written; bits 9:0 of 0 stay off. First value: [`IN_ORDER_RESERVE_FIRST`].
 pub const IN_ORDER_RESERVE: u32 = 0x064;
 /// Lowest bit of the log2 of cycles in [`IN_ORDER_RESERVE`].
 pub const IN_ORDER_RESERVE_HOLD_SHIFT: u32 = 16;
 /// Lowest bit of the pages for long FPDUs in [`IN_ORDER_RESERVE`].
 pub const IN_ORDER_RESERVE_LONG_SHIFT: u32 = 21;
-/// Bit of [`IN_ORDER_RESERVE`] when read: a stream has shown a long FPDU. Not written.
+/// Bit of [`IN_ORDER_RESERVE`] when read: two streams have shown long FPDUs. Not written.
 pub const IN_ORDER_RESERVE_GROWN: u32 = 1 << 31;
 /// Octets, markers and CRC counted, from which on an FPDU that is not whole is a long one: a
 /// shorter one fits [`IN_ORDER_RESERVE_PAGES_FIRST`] in segments of any size from 52 octets up.

@@ -117,13 +117,13 @@ pub struct RegisterFile {
     pub early_pages: Signal<Out, Bits<10>>,
     /// `EARLY_SHARE`.
     pub early_share: Signal<Out, Bits<10>>,
-    /// A stream has shown a long FPDU; one cycle.
-    pub long_fpdu: Signal<In, Bit>,
+    /// A second stream has shown a long FPDU; one cycle or more.
+    pub reserve_grows: Signal<In, Bit>,
     /// `IN_ORDER_RESERVE`: its pages.
     pub reserve_pages: Signal<Out, Bits<10>>,
     /// `IN_ORDER_RESERVE`: its pages for long FPDUs.
     pub long_pages: Signal<Out, Bits<10>>,
-    /// There was a long FPDU since `IN_ORDER_RESERVE` was written, and it is not off.
+    /// That was so since `IN_ORDER_RESERVE` was written, and it is not off.
     pub reserve_grown: Signal<Out, Bit>,
     /// `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
     pub hold_log2: Signal<Out, Bits<5>>,
@@ -230,7 +230,7 @@ impl RegisterFile {
             host_ring_consumer: Default::default(),
             early_pages: Default::default(),
             early_share: Default::default(),
-            long_fpdu: Default::default(),
+            reserve_grows: Default::default(),
             reserve_pages: Default::default(),
             long_pages: Default::default(),
             reserve_grown: Default::default(),
@@ -423,7 +423,7 @@ impl Logic for RegisterFile {
         if self.write_hit.val().get_bit(19) {
             self.connection_pages.d.next = self.early_limited.val();
         }
-        if self.long_fpdu.val() {
+        if self.reserve_grows.val() {
             self.grown.d.next = true;
         }
         if self.write_hit.val().get_bit(20) {

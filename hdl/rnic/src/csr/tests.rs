@@ -350,13 +350,13 @@ fn rust_and_verilog_agree() {
 /// A long FPDU is remembered until the reserve is written anew or the device is reset; a reserve
 /// that is off stays off.
 #[test]
-fn a_long_fpdu_makes_the_reserve_grow_until_it_is_written_or_reset() {
+fn a_reserve_grows_makes_the_reserve_grow_until_it_is_written_or_reset() {
     let mut uut = connected();
     let first = map::IN_ORDER_RESERVE_FIRST;
     let long = |uut: &mut Uut| {
-        uut.long_fpdu.next = true;
+        uut.reserve_grows.next = true;
         cycle(uut);
-        uut.long_fpdu.next = false;
+        uut.reserve_grows.next = false;
         cycle(uut);
     };
     assert!(!uut.reserve_grown.val());

@@ -7,11 +7,13 @@ use crate::tcp::records::WaitingFrame;
 use crate::tcp::room::TcpRoom;
 use crate::testkit::{lockstep, Random};
 use rnic_abi::events::SegmentVerdict;
-use rnic_abi::registers::{EARLY_PAGES_MAX, LONG_FPDU_OCTETS};
+use rnic_abi::registers::EARLY_PAGES_MAX;
 
 const STREAMS: usize = 5;
 const RESERVE: u64 = 80;
 const LONG_RESERVE: u64 = 200;
+/// Octets missing that the first reserve does not hold.
+const FAR_OCTETS: u32 = 1 << 14;
 const HOLD_LOG2: u64 = 10;
 /// Cycles without a frame of the holder before and after which its turn surely stands or is over.
 const STANDS: usize = 800;
@@ -51,6 +53,7 @@ struct Seen {
     far: usize,
     far_settled: usize,
     short_for_long: usize,
+    grows: usize,
 }
 
 #[derive(Default)]
@@ -61,6 +64,9 @@ struct Test {
     /// There was a long FPDU, and `LONG_RESERVE` pages were free since.
     grown: bool,
     settled: bool,
+    /// The first connection that showed a long FPDU, and the one that does so in this cycle.
+    first: Option<u64>,
+    shows: Option<u64>,
     holder: Option<u64>,
     /// Cycle of the holder's last acceptance.
     since: usize,
@@ -109,8 +115,14 @@ impl Test {
 
     /// Pages come or go, or the reserve grows or is written anew.
     fn change_pages(&mut self, uut: &mut TcpRoom, random: &mut Random) {
-        if random.chance(1, 3) {
+        if random.chance(1, 5) {
+            let before = self.grown;
             self.grown = !self.grown || random.chance(1, 2);
+            if self.grown && !before {
+                // The first that had a long FPDU has the turn now.
+                self.since = self.holder.map_or(self.cycle, |_| self.since);
+                self.holder = Some(self.first.unwrap_or(0));
+            }
         } else {
             let edges = [RESERVE, LONG_RESERVE][random.below(2) as usize];
             let few = random.below(RESERVE);
@@ -154,7 +166,7 @@ impl Test {
         let (connection, window) = (stream.connection, stream.window);
         let missing = answer.missing.index() as u32;
         let ends = answer.known && self.reach(bench) >= missing && about == connection;
-        let far = answer.known && missing >= LONG_FPDU_OCTETS && self.grown && self.free < RESERVE;
+        let far = answer.known && missing >= FAR_OCTETS && self.free < RESERVE;
         let (limit, limited) = if about != connection {
             let over = answer.empty && !answer.busy;
             self.seen.takes_over += usize::from(over);
@@ -214,6 +226,21 @@ impl Test {
         bench.model.limit = None;
         let limited = limit.is_some() && bench.model.told.back().is_some_and(|told| !told.early);
         self.seen.among_ranges += usize::from(ranges > 0 && limited);
+    }
+
+    /// A stream shows a long FPDU now and then: it is told whether it is the second one.
+    fn show_long_fpdus(&mut self, uut: &mut TcpRoom, bench: &Bench, random: &mut Random) {
+        if let Some(shown) = self.shows.take() {
+            let second = self.first.is_some_and(|first| first != shown);
+            assert_eq!(uut.grows.val(), second, "cycle {}, {random}", self.cycle);
+            self.first.get_or_insert(shown);
+            self.seen.grows += usize::from(second);
+        } else if random.chance(1, 100) {
+            let stream = random.below(STREAMS as u64) as usize;
+            self.shows = Some(bench.model.streams[stream].connection);
+        }
+        uut.long_fpdu.next = self.shows.is_some();
+        uut.long_connection.next = self.shows.unwrap_or(0).into();
     }
 
     fn step(&mut self, uut: &mut TcpRoom, bench: &mut Bench, random: &mut Random) {
@@ -285,6 +312,7 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
             }
             check_outputs(uut, &mut bench, 6, random);
             drive_table(uut, &mut bench, random);
+            test.show_long_fpdus(uut, &bench, random);
             // Not before the room has taken the key.
             let quiet = matches!(test.step, Step::Rest(_));
             uut.key_free.next = quiet && bench.model.keys_out > 0 && random.chance(1, 4);
@@ -317,6 +345,7 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
         seen.far,
         seen.far_settled,
         seen.short_for_long,
+        seen.grows,
     ];
     assert!(counts.iter().all(|count| *count >= 5), "{seen:?}");
 }
