@@ -7,10 +7,11 @@ use crate::error::DriverError;
 use crate::hash_table::HashTable;
 use crate::queue::Queue;
 use crate::region::{RegionConfig, StagEntry};
+use crate::table;
 use rnic_abi::counters::{Counter, ALL};
 use rnic_abi::cqe::CQE_OCTETS;
-use rnic_abi::limits::{CONNECTIONS, PAGES, REGIONS};
-use rnic_abi::registers;
+use rnic_abi::limits::{CONNECTIONS, HASH_SLOTS_LOG2, HASH_WAYS, PAGES, REGIONS};
+use rnic_abi::{registers, tables};
 use std::collections::BTreeMap;
 
 /// Choices made when the device is opened.
@@ -33,9 +34,17 @@ pub struct Config {
     /// free; at most `PAGES`. An FPDU gets through if the frames that hold it take no more. 0: all
     /// pages are for all, and connections with unfinished FPDUs may stop each other for ever.
     pub in_order_reserve: u32,
+    /// The same from when two streams have shown FPDUs of `LONG_FPDU_OCTETS` or more; at most
+    /// `PAGES`. Less than `in_order_reserve`, as 0, changes nothing: then long FPDUs may stop each
+    /// other for ever.
+    pub long_reserve: u32,
     /// log2 of the cycles after which that connection loses its turn if nothing of it is accepted,
     /// 0..=31: more than its peer waits before it sends again.
     pub reserve_hold_log2: u32,
+    /// Nothing has used the device since it was powered on, so its tables are empty. If not,
+    /// [`Device::open`] clears them: a reset does not, and what stands there would let old peers
+    /// into memory that was given back. Takes 9,000 table writes.
+    pub fresh: bool,
 }
 
 impl Default for Config {
@@ -48,7 +57,9 @@ impl Default for Config {
             early_pages: registers::EARLY_PAGES_MAX,
             early_share: registers::EARLY_PAGES_MAX,
             in_order_reserve: registers::IN_ORDER_RESERVE_PAGES_FIRST,
+            long_reserve: registers::IN_ORDER_RESERVE_LONG_FIRST,
             reserve_hold_log2: registers::IN_ORDER_RESERVE_HOLD_FIRST,
+            fresh: false,
         }
     }
 }
@@ -91,13 +102,12 @@ impl Config {
         ] {
             range(what, pages, 0, registers::EARLY_PAGES_MAX, "0..=472")?;
         }
-        range(
-            "pages kept for segments in order",
-            self.in_order_reserve,
-            0,
-            PAGES as u32,
-            "0..=512",
-        )?;
+        for (what, pages) in [
+            ("pages kept for segments in order", self.in_order_reserve),
+            ("pages kept where FPDUs are long", self.long_reserve),
+        ] {
+            range(what, pages, 0, PAGES as u32, "0..=512")?;
+        }
         range(
             "log2 of the cycles of a silent turn",
             self.reserve_hold_log2,
@@ -135,19 +145,43 @@ pub struct Device<B: Bar, D: Dma> {
     /// Index of the region's STag, by the index of the window's.
     pub(crate) windows: BTreeMap<u32, u32>,
     pub(crate) queues: BTreeMap<(u16, u32), Queue>,
+    /// The device's counters when it was opened: a reset does not clear them.
+    counters_before: Vec<u32>,
 }
+
+/// Tables whose entries let frames in, or into memory, with their sizes: peers first, so that
+/// nothing comes that needs the others.
+const CLEARED: [(u32, u32); 4] = [
+    (tables::LOOKUP, HASH_ENTRIES),
+    (tables::STAG, HASH_ENTRIES),
+    (tables::REGION, REGIONS as u32),
+    (tables::QUEUE, 4 * CONNECTIONS as u32),
+];
+const HASH_ENTRIES: u32 = (HASH_WAYS << HASH_SLOTS_LOG2) as u32;
 
 impl<B: Bar, D: Dma> Device<B, D> {
     /// Check the identity, set rings and payload size up, then enable reception.
+    ///
+    /// The device must have been reset since another driver used it: what its connections held is
+    /// lost then. What reset leaves, the tables, is cleared here before a frame is accepted, unless
+    /// the configuration says that there is nothing ([`Config::fresh`]).
     pub fn open(mut bar: B, mut dma: D, config: Config) -> Result<Self, DriverError> {
         let max_payload = config.check()?;
         expect_identity(&mut bar)?;
         bar.write32(registers::CONTROL, 0);
+        if !config.fresh {
+            for (table, entries) in CLEARED {
+                table::clear(&mut bar, table, entries)?;
+            }
+        }
         bar.write32(registers::MAX_PAYLOAD, max_payload);
         bar.write32(registers::EARLY_PAGES, config.early_pages);
         bar.write32(registers::EARLY_SHARE, config.early_share);
-        let reserve =
-            registers::in_order_reserve(config.in_order_reserve, config.reserve_hold_log2);
+        let reserve = registers::in_order_reserve(
+            config.in_order_reserve,
+            config.long_reserve,
+            config.reserve_hold_log2,
+        );
         bar.write32(registers::IN_ORDER_RESERVE, reserve);
         let entries = CQE_OCTETS << config.completion_entries_log2;
         let completion_queue = dma.allocate("completion queue", entries, 4096)?;
@@ -177,6 +211,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
             config.host_slot_octets_log2,
         );
         bar.write32(registers::HOST_RING_SLOTS_LOG2, config.host_slots_log2);
+        let counters_before = match config.fresh {
+            true => vec![0; ALL.len()],
+            false => read_counters(&mut bar),
+        };
         bar.write32(registers::CONTROL, registers::CONTROL_ENABLE);
         // A read is answered after the posted writes before it have taken effect: from here on the
         // device receives.
@@ -195,7 +233,18 @@ impl<B: Bar, D: Dma> Device<B, D> {
             regions: vec![None; REGIONS],
             windows: BTreeMap::new(),
             queues: BTreeMap::new(),
+            counters_before,
         })
+    }
+
+    /// Stop reception and give the rings back. The device has to be reset before it is opened
+    /// again: what its connections have under way goes on, and what they hold stays held.
+    pub fn close(mut self) -> (B, D) {
+        self.bar.write32(registers::CONTROL, 0);
+        self.bar.read32(registers::CONTROL);
+        self.dma.free(self.completion_queue);
+        self.dma.free(self.host_ring);
+        (self.bar, self.dma)
     }
 
     /// Width of the frame path in bits.
@@ -208,22 +257,27 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.bar.read32(registers::FREE_PAGES)
     }
 
-    /// Every counter with its value, in the order of the BAR.
+    /// Every counter with what it has counted since the device was opened, modulo 2^32, in the
+    /// order of the BAR.
     pub fn counters(&mut self) -> Vec<(Counter, u32)> {
-        let read = |&counter: &Counter| {
-            (
-                counter,
-                self.bar
-                    .read32(registers::COUNTERS + 4 * counter.index() as u32),
-            )
-        };
-        ALL.iter().map(read).collect()
+        let now = read_counters(&mut self.bar);
+        let counts = now.iter().zip(&self.counters_before);
+        let since = counts.map(|(now, before)| now.wrapping_sub(*before));
+        ALL.iter().copied().zip(since).collect()
     }
 
     /// The device-visible memory, for buffers and regions.
     pub fn dma(&mut self) -> &mut D {
         &mut self.dma
     }
+}
+
+/// The counters as the device has them, in the order of [`ALL`].
+fn read_counters(bar: &mut impl Bar) -> Vec<u32> {
+    let offset = |counter: &Counter| registers::COUNTERS + 4 * counter.index() as u32;
+    ALL.iter()
+        .map(|counter| bar.read32(offset(counter)))
+        .collect()
 }
 
 fn expect_identity(bar: &mut impl Bar) -> Result<(), DriverError> {
@@ -242,4 +296,41 @@ fn expect_identity(bar: &mut impl Bar) -> Result<(), DriverError> {
         });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{NoMemory, Tables};
+
+    /// Entries of a driver before this one: none of them is valid any more, and none was looked at
+    /// before it was written.
+    #[test]
+    fn opening_a_used_device_clears_what_lets_peers_into_memory() {
+        let mut bar = Tables::default();
+        let valid = [1 << 31; registers::TABLE_DATA_WORDS];
+        for (table, entries) in CLEARED {
+            for index in 0..entries {
+                bar.written.insert((table, index), valid);
+            }
+        }
+        let config = Config::default();
+        assert!(!config.fresh, "who says nothing has the tables cleared");
+        let device = Device::open(bar, NoMemory, config).expect("opens");
+        let valid = device.bar.written.values().filter(|words| words[0] != 0);
+        assert_eq!(valid.count(), 0);
+        let writes = device.bar.operations.len();
+        let entries: u32 = CLEARED.iter().map(|(_, entries)| entries + 1).sum();
+        assert_eq!(writes, entries as usize);
+    }
+
+    #[test]
+    fn opening_a_fresh_device_writes_no_table() {
+        let config = Config {
+            fresh: true,
+            ..Config::default()
+        };
+        let device = Device::open(Tables::default(), NoMemory, config).expect("opens");
+        assert!(device.bar.operations.is_empty());
+    }
 }

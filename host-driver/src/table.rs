@@ -54,6 +54,19 @@ pub fn revoke(
     write(bar, table, index, words)
 }
 
+/// Write zeros to the first `entries` entries: none of them is valid. When this returns, nothing
+/// that was checked against one of them before is written any more.
+pub fn clear(bar: &mut impl Bar, table: u32, entries: u32) -> Result<(), DriverError> {
+    for position in 0..registers::TABLE_DATA_WORDS {
+        bar.write32(registers::TABLE_DATA + 4 * position as u32, 0);
+    }
+    // A write leaves the table data as it is. The last entry is written twice, see `revoke`.
+    for index in (0..entries).chain(entries.checked_sub(1)) {
+        run(bar, tables::WRITE, table, index)?;
+    }
+    Ok(())
+}
+
 /// Read the first four words of entry `index`.
 pub fn read(bar: &mut impl Bar, table: u32, index: u32) -> Result<[u32; 4], DriverError> {
     run(bar, tables::READ, table, index)?;

@@ -80,7 +80,11 @@ impl Dma for NoMemory {
 }
 
 pub(crate) fn device() -> Device<Tables, NoMemory> {
-    Device::open(Tables::default(), NoMemory, Config::default()).expect("opens")
+    let config = Config {
+        fresh: true,
+        ..Config::default()
+    };
+    Device::open(Tables::default(), NoMemory, config).expect("opens")
 }
 
 /// A device with one connection, of Protection Domain 3.

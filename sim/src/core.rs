@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Libraries that this process has built or found, by width and waveform support: emitting a core
-/// takes longer than a short run, and a process may load the same one often.
-static LIBRARIES: Mutex<BTreeMap<(usize, bool), PathBuf>> = Mutex::new(BTreeMap::new());
+/// Libraries that this process has built or found, by width, waveform support and silicon: emitting
+/// a core takes longer than a short run, and a process may load the same one often.
+static LIBRARIES: Mutex<BTreeMap<(usize, bool, bool), PathBuf>> = Mutex::new(BTreeMap::new());
 
 /// Word offsets of the ports that are touched every cycle.
 #[derive(Clone, Copy, Debug)]
@@ -77,27 +77,35 @@ pub struct Core {
 
 impl Core {
     /// Emit, build (or find built) and load the core of `width`; `trace` names an FST file to
-    /// write. Where the environment asks for a mutant ([`mutant`]) that one is loaded instead.
-    pub fn load(width: usize, trace: Option<&Path>) -> Result<Self, SimError> {
+    /// write. `silicon` is the seed of what hardware leaves open, for the core as synthesised. Where
+    /// the environment asks for a mutant ([`mutant`]) that one is loaded instead.
+    pub fn load(
+        width: usize,
+        trace: Option<&Path>,
+        silicon: Option<u64>,
+    ) -> Result<Self, SimError> {
         if ![64, 128, 512].contains(&width) {
             return Err(SimError::Width(width));
         }
         let (mut inputs, outputs) = (ports::inputs(width), ports::outputs(width));
         let mutant = Mutant::of_environment()?;
+        let variant = (width, trace.is_some(), silicon.is_some());
         let library = match &mutant {
             Some(mutant) => mutant.library_for(width, trace)?,
-            None => library(width, &inputs, &outputs, trace.is_some())?,
+            None => library(variant, &inputs, &outputs)?,
         };
         if mutant.is_some() {
             inputs.push(mutant::PORT);
         }
+        // Verilator's seed has 31 bits and is not 0.
+        let seed = silicon.map_or(0, |seed| (seed % 0x7fff_fffe) as u32 + 1);
         let (input_words, output_words) = (ports::words(&inputs), ports::words(&outputs));
         let mut input_values = vec![0; input_words];
         if let Some(mutant) = mutant {
             input_values[ports::offset(&inputs, mutant::PORT.name)] = u32::from(mutant.number);
         }
         Ok(Self {
-            model: Model::load(&library, input_words, output_words, trace)?,
+            model: Model::load(&library, input_words, output_words, trace, seed)?,
             width,
             at: offsets(&inputs, &outputs),
             inputs: input_values,
@@ -229,15 +237,16 @@ impl Core {
     }
 }
 
-/// The library of the core of `width`: of this process, found, or emitted and built.
+/// The library of the core of a width, with waveform support or not, as silicon or not: of this
+/// process, found, or emitted and built.
 fn library(
-    width: usize,
+    variant: (usize, bool, bool),
     inputs: &[Port],
     outputs: &[Port],
-    trace: bool,
 ) -> Result<PathBuf, SimError> {
+    let (width, trace, silicon) = variant;
     let mut libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = libraries.get(&(width, trace)).filter(|path| path.exists()) {
+    if let Some(known) = libraries.get(&variant).filter(|path| path.exists()) {
         return Ok(known.clone());
     }
     let verilog = rnic_hdl::top::verilog(width).map_err(|error| SimError::Emission {
@@ -249,8 +258,9 @@ fn library(
         inputs,
         outputs,
         trace,
+        silicon,
     })?;
-    libraries.insert((width, trace), built.clone());
+    libraries.insert(variant, built.clone());
     Ok(built)
 }
 

@@ -63,6 +63,11 @@ impl FrameSource {
         self.queue.push_back(Frame { octets, error });
     }
 
+    /// Forget the frames of which nothing was given yet.
+    pub fn clear(&mut self) {
+        self.queue.truncate(usize::from(self.given > 0));
+    }
+
     /// Octets of a whole beat.
     pub fn beat_octets(&self) -> usize {
         self.beat_octets

@@ -40,6 +40,9 @@ pub struct SimulationConfig {
     pub trace: Option<PathBuf>,
     /// Maximum payload size in octets that the monitor enforces.
     pub max_payload_octets: usize,
+    /// Simulate what is synthesised: what hardware leaves open - registers that reset does not set,
+    /// block RAM that is read where it is written - is drawn from the seed.
+    pub silicon: bool,
 }
 
 impl Default for SimulationConfig {
@@ -50,6 +53,7 @@ impl Default for SimulationConfig {
             stall: 0.0,
             trace: None,
             max_payload_octets: 256,
+            silicon: false,
         }
     }
 }
@@ -78,6 +82,8 @@ pub struct Simulation {
     random: ChaCha8Rng,
     stall: f64,
     traced: bool,
+    /// What the core shows means nothing.
+    in_reset: bool,
     now: u64,
     /// Free pages when nothing is in packet memory.
     free_pages_at_rest: u32,
@@ -95,7 +101,8 @@ pub struct Simulation {
 impl Simulation {
     /// Build or find the core, put it through reset, and let it settle.
     pub fn new(config: &SimulationConfig) -> Result<Self, SimError> {
-        let core = Core::load(config.width, config.trace.as_deref())?;
+        let seed = config.silicon.then_some(config.seed);
+        let core = Core::load(config.width, config.trace.as_deref(), seed)?;
         let payload = TransferSize::from_octets(config.max_payload_octets);
         let limits = Limits {
             max_payload: payload.unwrap_or(TransferSize::Octets128),
@@ -112,6 +119,7 @@ impl Simulation {
             random: ChaCha8Rng::seed_from_u64(config.seed),
             stall: config.stall,
             traced: config.trace.is_some(),
+            in_reset: false,
             now: 0,
             free_pages_at_rest: 0,
             last_activity: 0,
@@ -125,12 +133,24 @@ impl Simulation {
             fpdus: VecDeque::new(),
         };
         simulation.core.set_device_id(Bdf::new(1, 0, 0).bits());
-        simulation.core.set_reset(true);
-        simulation.run(RESET_CYCLES);
-        simulation.core.set_reset(false);
-        simulation.run(SETTLE_CYCLES);
+        simulation.reset();
         simulation.free_pages_at_rest = simulation.free_pages();
         Ok(simulation)
+    }
+
+    /// Reset the device, whatever it is at, and let it settle, as a function-level reset does: the
+    /// packet it is sending ends there, frames on the wire go on and are lost meanwhile. Its driver
+    /// has to open it anew.
+    pub fn reset(&mut self) {
+        self.in_reset = true;
+        self.core.set_reset(true);
+        self.run(RESET_CYCLES);
+        self.core.set_reset(false);
+        self.in_reset = false;
+        self.assembly = Assembly::default();
+        self.segments.clear();
+        self.fpdus.clear();
+        self.run(SETTLE_CYCLES);
     }
 
     /// One clock cycle.
@@ -149,10 +169,12 @@ impl Simulation {
         if given {
             self.last_activity = self.now;
         }
-        if ready {
+        if ready && !self.in_reset {
             self.take_tlp();
         }
-        self.take_events();
+        if !self.in_reset {
+            self.take_events();
+        }
         if self.request.is_some() && self.core.request_ready() {
             self.request = None;
         }

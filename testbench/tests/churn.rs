@@ -54,6 +54,8 @@ impl Bench {
             seed: 1,
             stall: 0.0,
             trace: None,
+            silicon: false,
+            used: false,
             config: Config::default(),
             short_pages: 0,
             pauses: false,

@@ -25,6 +25,8 @@ const RUNS_128: u64 = 5;
 const RUNS_SHORT: u64 = 3;
 /// Runs over which every condition must have been met, and every refusal.
 const RUNS_MODEL: u64 = 120;
+/// Runs of a test on what is synthesised, and as many hostile ones.
+const RUNS_SILICON: u64 = 6;
 /// Hostile runs of a test.
 const RUNS_HOSTILE: u64 = 12;
 /// Workloads over which every kind of fault and every choice must have been drawn.
@@ -39,6 +41,7 @@ fn settings(name: &str, seed: u64, width: usize) -> Settings {
         width,
         folder,
         hostile: false,
+        silicon: false,
     }
 }
 
@@ -97,6 +100,27 @@ fn rtl_and_model_agree_on_random_traffic_at_128() {
 #[test]
 fn rtl_and_model_agree_on_random_traffic_at_512() {
     agrees("wider", 1, 512, RUNS_SHORT);
+}
+
+/// What is synthesised behaves as what is simulated, whatever hardware leaves open, on a fresh
+/// device and on one that was reset in mid-traffic.
+#[test]
+fn what_is_synthesised_agrees_with_the_model_too() {
+    let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
+    println!("fresh seed {seed}: rnic fuzz --silicon --seed {seed} --runs {RUNS_SILICON}");
+    for hostile in [false, true] {
+        let mut campaign = Campaign::new(Settings {
+            hostile,
+            silicon: true,
+            ..settings("silicon", seed, 64)
+        });
+        for run in 0..RUNS_SILICON {
+            let failure = campaign.run(run).expect("the core is there");
+            let text = failure.as_ref().map(Failure::text);
+            assert_eq!(failure, None, "{}", text.unwrap_or_default());
+        }
+        assert!(campaign.totals.placed_octets > 0, "seed {seed}");
+    }
 }
 
 /// Hardware and model agree whatever peers, owner and host do: MPA-046, DDP-042, DDP-047, DDP-050

@@ -60,18 +60,33 @@ pub const EARLY_PAGES_MAX: u32 = (PAGES - IN_ORDER_PAGES) as u32;
 /// What segments in order find of packet memory when few pages are left. Bits 9:0: pages; while
 /// fewer are free, one connection at a time, the *holder*, may go on, and only to the end of its
 /// FPDU; 0 switches that off. Bits 20:16: log2 of the cycles that a holder stays of which nothing
-/// is accepted. First value: [`IN_ORDER_RESERVE_FIRST`].
+/// is accepted. Bits 30:21: pages that count instead, if they are more, from when two streams have
+/// shown FPDUs of [`LONG_FPDU_OCTETS`] or more ([`IN_ORDER_RESERVE_GROWN`]) until reset or until
+/// this register is written; bits 9:0 of 0 stay off. First value: [`IN_ORDER_RESERVE_FIRST`].
 pub const IN_ORDER_RESERVE: u32 = 0x064;
 /// Lowest bit of the log2 of cycles in [`IN_ORDER_RESERVE`].
 pub const IN_ORDER_RESERVE_HOLD_SHIFT: u32 = 16;
+/// Lowest bit of the pages for long FPDUs in [`IN_ORDER_RESERVE`].
+pub const IN_ORDER_RESERVE_LONG_SHIFT: u32 = 21;
+/// Bit of [`IN_ORDER_RESERVE`] when read: two streams have shown long FPDUs. Not written.
+pub const IN_ORDER_RESERVE_GROWN: u32 = 1 << 31;
+/// Octets, markers and CRC counted, from which on an FPDU that is not whole is a long one: a
+/// shorter one fits [`IN_ORDER_RESERVE_PAGES_FIRST`] in segments of any size from 52 octets up.
+pub const LONG_FPDU_OCTETS: u32 = 4096;
 /// First value of the pages in [`IN_ORDER_RESERVE`]: twice the longest frame, and six pages.
 pub const IN_ORDER_RESERVE_PAGES_FIRST: u32 = 80;
+/// First value of the pages for long FPDUs in [`IN_ORDER_RESERVE`]: an FPDU of 64 KiB with markers
+/// in nine frames of 9018 octets, or in 54 of 1518.
+pub const IN_ORDER_RESERVE_LONG_FIRST: u32 = 324;
 /// First value of the log2 of cycles in [`IN_ORDER_RESERVE`]: 430 ms at 156.25 MHz, longer than a
 /// peer waits before it sends again.
 pub const IN_ORDER_RESERVE_HOLD_FIRST: u32 = 26;
 /// First value of [`IN_ORDER_RESERVE`].
-pub const IN_ORDER_RESERVE_FIRST: u32 =
-    in_order_reserve(IN_ORDER_RESERVE_PAGES_FIRST, IN_ORDER_RESERVE_HOLD_FIRST);
+pub const IN_ORDER_RESERVE_FIRST: u32 = in_order_reserve(
+    IN_ORDER_RESERVE_PAGES_FIRST,
+    IN_ORDER_RESERVE_LONG_FIRST,
+    IN_ORDER_RESERVE_HOLD_FIRST,
+);
 
 /// Table command. A write starts the operation; a read gives [`TABLE_BUSY`] until it is done.
 pub const TABLE_COMMAND: u32 = 0x100;
@@ -85,8 +100,8 @@ pub const TABLE_DATA_WORDS: usize = 10;
 pub const COUNTERS: u32 = 0x400;
 
 /// The value to write to [`IN_ORDER_RESERVE`].
-pub const fn in_order_reserve(pages: u32, hold_log2: u32) -> u32 {
-    (hold_log2 << IN_ORDER_RESERVE_HOLD_SHIFT) | pages
+pub const fn in_order_reserve(pages: u32, long_pages: u32, hold_log2: u32) -> u32 {
+    (long_pages << IN_ORDER_RESERVE_LONG_SHIFT) | (hold_log2 << IN_ORDER_RESERVE_HOLD_SHIFT) | pages
 }
 
 /// The value to write to [`TABLE_COMMAND`].

@@ -308,6 +308,11 @@ macro_rules! core {
                 // What a segment in order may take when few pages are left.
                 self.tcp.free_pages.next = self.packet.free_pages.val();
                 self.tcp.reserve_pages.next = self.csr.reserve_pages.val();
+                self.tcp.long_pages.next = self.csr.long_pages.val();
+                self.tcp.reserve_grown.next = self.csr.reserve_grown.val();
+                self.tcp.long_fpdu.next = self.manager.long_fpdu.val();
+                self.tcp.long_connection.next = self.manager.long_connection.val();
+                self.csr.reserve_grows.next = self.tcp.grows.val();
                 self.tcp.hold_log2.next = self.csr.hold_log2.val();
                 self.tcp.unfinished.next = self.manager.unfinished.val();
                 self.tcp.unfinished_valid.next = self.manager.unfinished_valid.val();

@@ -1,9 +1,10 @@
 //! Verilate and compile, with a cache named by content.
 
-use super::{shim, wrapper};
+use super::{shim, silicon, wrapper};
 use crate::error::SimError;
 use crate::ports::Port;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,6 +21,8 @@ pub struct Options<'a> {
     pub outputs: &'a [Port],
     /// Build with waveform support; slower.
     pub trace: bool,
+    /// Build what is synthesised, with anything where hardware leaves anything ([`silicon`]).
+    pub silicon: bool,
 }
 
 /// The folder of the whole project.
@@ -50,7 +53,11 @@ static BUILDING: Mutex<()> = Mutex::new(());
 pub fn build(options: &Options) -> Result<PathBuf, SimError> {
     let shim_text = shim::text(options.inputs, options.outputs, options.trace);
     let wrapper_text = wrapper::text(options.inputs, options.outputs);
-    let texts = [options.verilog, &wrapper_text, &shim_text];
+    let verilog = match options.silicon {
+        true => Cow::Owned(silicon::text(options.verilog)),
+        false => Cow::Borrowed(options.verilog),
+    };
+    let texts = [&verilog, &wrapper_text, &shim_text];
     let flags = [MODEL_FLAGS, SLOW_FLAGS, COMMON_FLAGS, &processor()];
     let key = content_key(texts.into_iter().chain(flags));
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
@@ -69,10 +76,10 @@ pub fn build(options: &Options) -> Result<PathBuf, SimError> {
         path: work.clone(),
         source,
     })?;
-    write(&work.join("rnic.v"), options.verilog)?;
+    write(&work.join("rnic.v"), &verilog)?;
     write(&work.join("bench.v"), &wrapper_text)?;
     write(&work.join("shim.cpp"), &shim_text)?;
-    verilate(&work, options.trace)?;
+    verilate(&work, options)?;
     compile(&work)?;
     link(&work, options.trace)?;
     if fs::rename(&work, &folder).is_err() && !library.exists() {
@@ -118,7 +125,7 @@ fn write(path: &Path, text: &str) -> Result<(), SimError> {
     })
 }
 
-fn verilate(work: &Path, trace: bool) -> Result<(), SimError> {
+fn verilate(work: &Path, options: &Options) -> Result<(), SimError> {
     let root = verilator_root()?;
     let mut command = Command::new(root.join("bin/verilator_bin"));
     command.env("VERILATOR_ROOT", &root);
@@ -131,12 +138,13 @@ fn verilate(work: &Path, trace: bool) -> Result<(), SimError> {
         "-Mdir",
         "obj",
     ]);
+    let unknown = if options.silicon { "unique" } else { "fast" };
     command.args([
         "-O3",
         "--x-assign",
-        "fast",
+        unknown,
         "--x-initial",
-        "fast",
+        unknown,
         "--no-timing",
     ]);
     // The emitter's own widths are not Verilog's; latches and combinational loops are fatal.
@@ -146,7 +154,7 @@ fn verilate(work: &Path, trace: bool) -> Result<(), SimError> {
         "-Werror-LATCH",
         "-Werror-UNOPTFLAT",
     ]);
-    if trace {
+    if options.trace {
         command.arg("--trace-fst");
     }
     command.args(["bench.v", "rnic.v"]);

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_void, CString};
 use std::path::Path;
 use std::ptr::NonNull;
 
-type Open = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+type Open = unsafe extern "C" fn(*const c_char, u32) -> *mut c_void;
 type Close = unsafe extern "C" fn(*mut c_void);
 type Cycle = unsafe extern "C" fn(*mut c_void, *const u32, *mut u32, c_int);
 type Replay = unsafe extern "C" fn(*mut c_void, *const u32, u64);
@@ -27,12 +27,13 @@ pub struct Model {
 impl Model {
     /// Load `library`, built by [`build`](super::build), and make an instance that exchanges the
     /// given numbers of words. `trace` names a waveform file, for libraries built with waveform
-    /// support.
+    /// support. A library built as silicon begins with values drawn from `seed`; with 0 with zeros.
     pub fn load(
         library: &Path,
         input_words: usize,
         output_words: usize,
         trace: Option<&Path>,
+        seed: u32,
     ) -> Result<Self, SimError> {
         let failed = |reason: String| SimError::Load {
             path: library.to_path_buf(),
@@ -66,7 +67,7 @@ impl Model {
             .as_ref()
             .map_or(std::ptr::null(), |path| path.as_ptr());
         // SAFETY: `path` is null or a C string that outlives the call.
-        let handle = unsafe { open(path) };
+        let handle = unsafe { open(path, seed) };
         let handle = NonNull::new(handle).ok_or_else(|| failed("no instance".into()))?;
         Ok(Self {
             handle,

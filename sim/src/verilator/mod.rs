@@ -5,6 +5,7 @@
 
 mod ffi;
 mod shim;
+mod silicon;
 mod wrapper;
 mod build;
 

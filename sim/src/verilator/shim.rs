@@ -30,7 +30,10 @@ pub fn text(inputs: &[Port], outputs: &[Port], trace: bool) -> String {
 }
 
 fn open_and_close(text: &mut String, trace: bool) {
-    text.push_str("void* rnic_open(const char* path) {\n  Handle* h = new Handle();\n");
+    text.push_str(
+        "void* rnic_open(const char* path, uint32_t seed) {\n  Handle* h = new Handle();\n  \
+         if (seed) { h->context.randReset(2); h->context.randSeed((int)seed); }\n",
+    );
     if trace {
         text.push_str("  h->context.traceEverOn(true); h->trace = nullptr; h->time = 0;\n");
     }

@@ -61,6 +61,7 @@ impl Rig {
             completion_entries_log2: 12,
             // Nobody here sends again what the device refuses.
             in_order_reserve: 0,
+            fresh: true,
             ..Config::default()
         };
         let mut device = Device::open(bar, dma, config)?;

@@ -34,6 +34,9 @@ pub(crate) struct Arguments {
     /// closed and opened again on the same addresses and ports, buffers withheld.
     #[arg(long)]
     hostile: bool,
+    /// Play what is synthesised, with random values wherever hardware leaves them open.
+    #[arg(long)]
+    silicon: bool,
     /// Go on behind a run that fails; otherwise it is the last one.
     #[arg(long)]
     keep_going: bool,
@@ -71,6 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         width,
         folder: arguments.out.clone(),
         hostile: arguments.hostile,
+        silicon: arguments.silicon,
     });
     let runs = match arguments.only {
         Some(run) => run..run.saturating_add(1),

@@ -67,6 +67,13 @@ pub(crate) struct Arguments {
     /// does. [default: what the capture needs]
     #[arg(long, value_name = "SEED")]
     conditions: Option<u64>,
+    /// Play what is synthesised, with random values wherever hardware leaves them open: registers
+    /// that reset does not set, block RAM that is read where it is written.
+    #[arg(long)]
+    silicon: bool,
+    /// Use the device before, and reset it in mid-traffic; the playback must not show it.
+    #[arg(long)]
+    used: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
@@ -93,6 +100,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         conditions: arguments
             .conditions
             .map_or_else(Conditions::default, Conditions::draw),
+        silicon: arguments.silicon,
+        used: arguments.used,
     };
     let mut json = JsonSink::open(arguments.json.as_deref())?;
     // Opened before the work begins: what cannot be written is told at once.

@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use thiserror::Error;
 
+/// One of so many runs is played on a device that was reset in mid-traffic before.
+const USED_ONE_OF: u64 = 4;
+
 /// What all runs have in common.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -26,6 +29,8 @@ pub struct Settings {
     pub folder: PathBuf,
     /// Forge frames, and act as hostile peers and owners do.
     pub hostile: bool,
+    /// Play what is synthesised.
+    pub silicon: bool,
 }
 
 /// A run that failed.
@@ -170,6 +175,8 @@ impl Campaign {
             conditions: case
                 .conditions
                 .map_or_else(Conditions::default, Conditions::draw),
+            silicon: self.settings.silicon,
+            used: case.workload.seed % USED_ONE_OF == 0,
             ..Options::default()
         }
     }
@@ -232,15 +239,24 @@ impl Campaign {
             hostile,
             ref conditions,
             one_device,
+            used,
+            silicon,
             ..
         } = *options;
         let drawn = conditions.seed;
         let drawn = drawn.map_or(String::new(), |seed| format!(" --conditions {seed}"));
+        let flags = [
+            (one_device, " --one-device"),
+            (silicon, " --silicon"),
+            (used, " --used"),
+        ];
+        let given = flags.into_iter().filter(|(is_set, _)| *is_set);
+        let flags_of_play: String = given.map(|(_, flag)| flag).collect();
+        let silicon = if silicon { " --silicon" } else { "" };
         let (rate, flag) = match self.settings.hostile {
             true => (format!(" --hostile {hostile}"), " --hostile"),
             false => (String::new(), ""),
         };
-        let devices = if one_device { " --one-device" } else { "" };
         Ok(Failure {
             seed,
             run,
@@ -248,10 +264,11 @@ impl Campaign {
             failing_frames,
             capture: path.clone(),
             replay: format!(
-                "rnic play {file} --width {width} --seed {} --stall {stall}{rate}{drawn}{devices}",
+                "rnic play {file} --width {width} --seed {} --stall {stall}{rate}{drawn}\
+                 {flags_of_play}",
                 options.seed
             ),
-            again: format!("rnic fuzz --width {width} --seed {seed} --only {run}{flag}"),
+            again: format!("rnic fuzz --width {width} --seed {seed} --only {run}{flag}{silicon}"),
             mismatches: played.mismatches,
             told,
         })

@@ -1,7 +1,8 @@
 //! Playback: a capture's frames through the RTL, the model, or both, with every difference found.
 //!
 //! - [`dut`]: what can receive frames: [`rtl`] (driver over the co-simulation, its rings seen by
-//!   [`bus`]) and [`software`] (the model).
+//!   [`bus`]) and [`software`] (the model);
+//!   [`used`]: a device that was reset in mid-traffic.
 //! - [`plan`]: which device plays which frames and flows, and what these share.
 //! - [`player`]: frames in capture order, connections, regions and buffers set up in time.
 //! - [`compare`]: RTL against model; [`difference`]: what a person is shown of one;
@@ -14,6 +15,7 @@
 pub mod dut;
 pub mod bus;
 pub mod rtl;
+pub mod used;
 pub mod software;
 pub mod plan;
 pub mod player;

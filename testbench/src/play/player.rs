@@ -14,6 +14,7 @@ use crate::play::software::Software;
 use crate::play::tally::Tally;
 use indicatif::ProgressBar;
 use rnic_abi::limits::PAGES;
+use rnic_abi::registers::LONG_FPDU_OCTETS;
 use rnic_driver::{Config, Connection, DriverError};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -30,10 +31,6 @@ use flows::Active;
 use regions::Shared;
 use resend::Resend;
 
-/// Octets of an FPDU, markers included, from which on a stream may make the device's reserve larger.
-const LONG_FPDU_OCTETS: u32 = 4096;
-/// Pages of the larger reserve.
-const LONG_RESERVE_PAGES: u32 = 324;
 /// Frames between two comparisons of the receivers.
 const BATCH_FRAMES: usize = 256;
 
@@ -62,6 +59,10 @@ pub struct Options {
     pub conditions: Conditions,
     /// One device receives for all hosts of the capture, whose STags must then differ.
     pub one_device: bool,
+    /// The RTL is what is synthesised ([`RtlOptions::silicon`]).
+    pub silicon: bool,
+    /// The RTL was used before ([`RtlOptions::used`]).
+    pub used: bool,
 }
 
 impl Default for Options {
@@ -78,6 +79,8 @@ impl Default for Options {
             hostile: 0.0,
             conditions: Conditions::default(),
             one_device: false,
+            silicon: false,
+            used: false,
         }
     }
 }
@@ -173,6 +176,8 @@ impl<'a> Player<'a> {
                 seed: options.seed,
                 stall: options.stall,
                 trace: options.trace.as_deref().map(|path| trace_of(path, number)),
+                silicon: options.silicon,
+                used: options.used,
                 config,
                 pauses: true,
                 short_pages: match options.dut {
@@ -359,7 +364,7 @@ impl<'a> Player<'a> {
 fn short_pages(config: &Config, longest_fpdu: u32) -> u32 {
     match config.in_order_reserve {
         0 => 0,
-        reserve if longest_fpdu > LONG_FPDU_OCTETS => reserve.max(LONG_RESERVE_PAGES),
+        reserve if longest_fpdu >= LONG_FPDU_OCTETS => reserve.max(config.long_reserve),
         reserve => reserve,
     }
 }

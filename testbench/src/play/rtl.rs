@@ -5,6 +5,7 @@ use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
 use crate::play::dut::{Buffer, Dut, Observation, StreamState};
 use crate::play::tally::lacks_room;
+use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::SegmentTrace;
 use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGES, PAGE_OCTETS};
@@ -129,6 +130,10 @@ pub struct RtlOptions {
     pub stall: f64,
     /// Waveform.
     pub trace: Option<PathBuf>,
+    /// Simulate what is synthesised ([`SimulationConfig::silicon`]).
+    pub silicon: bool,
+    /// The device was used before, and reset in mid-traffic ([`crate::play::used`]).
+    pub used: bool,
     /// How the driver sets the device up.
     pub config: Config,
     /// The wire pauses while packet memory is nearly full, as the sender of a capture would have
@@ -164,10 +169,18 @@ impl Rtl {
             stall: options.stall,
             trace: options.trace.clone(),
             max_payload_octets: options.config.max_payload_octets as usize,
+            silicon: options.silicon,
         })?;
         let simulation = Rc::new(RefCell::new(simulation));
+        if options.used {
+            use_and_reset(&simulation, options.seed)?;
+        }
         let (bar, dma) = attach_at(&simulation, surroundings.rings_address);
-        let device = Device::open(bar, dma, options.config)?;
+        let config = Config {
+            fresh: !options.used,
+            ..options.config
+        };
+        let device = Device::open(bar, dma, config)?;
         let rings = Rings::new(simulation.borrow().complex().memory(), &options.config);
         let rings = Rc::new(RefCell::new(rings));
         let watch = BusWatch(Rc::clone(&rings));

@@ -63,6 +63,13 @@ impl Dma for Memory {
         out.copy_from_slice(octets.expect("only what was mapped is read"));
     }
 
+    fn read_u32_acquire(&self, address: u64) -> u32 {
+        let mut octets = [0; 4];
+        // The simulated device writes only while the simulation steps.
+        self.read(address, &mut octets);
+        u32::from_le_bytes(octets)
+    }
+
     fn write(&mut self, address: u64, data: &[u8]) {
         let mut simulation = self.simulation.borrow_mut();
         let written = simulation.complex_mut().memory_mut().write(address, data);

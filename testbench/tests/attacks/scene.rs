@@ -163,6 +163,11 @@ impl Scene {
     /// A device after reset with everything set up; `stall` is the probability that its host takes
     /// nothing in a cycle.
     pub fn new(stall: f64) -> Self {
+        Self::of(stall, false)
+    }
+
+    /// The same; with `silicon` of what is synthesised.
+    pub fn of(stall: f64, silicon: bool) -> Self {
         let config = Config {
             early_share: EARLY_SHARE,
             ..Config::default()
@@ -172,6 +177,8 @@ impl Scene {
             seed: 1,
             stall,
             trace: None,
+            silicon,
+            used: false,
             config,
             pauses: false,
             short_pages: 0,

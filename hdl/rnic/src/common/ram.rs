@@ -22,7 +22,7 @@
 //! **Read during write.** A read whose address is written in the same cycle is undefined in
 //! hardware (`no_rw_check`: the block RAM is given no collision logic). Callers keep the two
 //! apart or forward the value themselves. Both simulations return `T::default()` for such a
-//! read, so that a caller which relies on it fails its tests.
+//! read, so that a caller which relies on it fails its tests; `rnic play --silicon` gives noise.
 use rust_hdl::prelude::*;
 
 /// Simple dual-port RAM of `2^A` words of type `T`, read latency exactly 2 cycles.

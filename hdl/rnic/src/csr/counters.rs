@@ -122,7 +122,8 @@ impl Logic for Counters {
         self.sum_slot.d.next = self.slot.q.val();
         self.memory.write_address.next = self.sum_slot.q.val();
         self.memory.write_data.next = self.sum.q.val();
-        self.memory.write_enable.next = true;
+        // In reset the stages still hold what was before it, at power-up anything.
+        self.memory.write_enable.next = !self.reset.val();
 
         self.read_data.next = self.sum.q.val();
         self.read_valid.next =

@@ -49,7 +49,7 @@ const _: () = {
     assert!(map::TABLE_DATA_WORDS == 10, "table data is 320 bits wide");
     assert!(READABLE == 32, "registers are read in four groups of eight");
     assert!(map::CONTROL_ENABLE == 1 && map::TABLE_BUSY == 1 << 31);
-    assert!(map::IN_ORDER_RESERVE_HOLD_SHIFT == 16);
+    assert!(map::IN_ORDER_RESERVE_HOLD_SHIFT == 16 && map::IN_ORDER_RESERVE_LONG_SHIFT == 21);
 };
 
 /// Register file.
@@ -117,8 +117,14 @@ pub struct RegisterFile {
     pub early_pages: Signal<Out, Bits<10>>,
     /// `EARLY_SHARE`.
     pub early_share: Signal<Out, Bits<10>>,
+    /// A second stream has shown a long FPDU; one cycle or more.
+    pub reserve_grows: Signal<In, Bit>,
     /// `IN_ORDER_RESERVE`: its pages.
     pub reserve_pages: Signal<Out, Bits<10>>,
+    /// `IN_ORDER_RESERVE`: its pages for long FPDUs.
+    pub long_pages: Signal<Out, Bits<10>>,
+    /// That was so since `IN_ORDER_RESERVE` was written, and it is not off.
+    pub reserve_grown: Signal<Out, Bit>,
     /// `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
     pub hold_log2: Signal<Out, Bits<5>>,
     address: DFF<Bits<10>>,
@@ -146,6 +152,7 @@ pub struct RegisterFile {
     device_pages: DFF<Bits<10>>,
     connection_pages: DFF<Bits<10>>,
     reserve: DFF<Bits<32>>,
+    grown: DFF<Bit>,
     value: [Signal<Local, Bits<32>>; READABLE],
     gather: Signal<Local, Bits<32>>,
     hit: Signal<Local, Bits<32>>,
@@ -172,6 +179,7 @@ pub struct RegisterFile {
     early_pages_first: Constant<Bits<10>>,
     reserve_mask: Constant<Bits<32>>,
     reserve_first: Constant<Bits<32>>,
+    grown_bit: Constant<Bits<32>>,
 }
 
 impl RegisterFile {
@@ -222,7 +230,10 @@ impl RegisterFile {
             host_ring_consumer: Default::default(),
             early_pages: Default::default(),
             early_share: Default::default(),
+            reserve_grows: Default::default(),
             reserve_pages: Default::default(),
+            long_pages: Default::default(),
+            reserve_grown: Default::default(),
             hold_log2: Default::default(),
             address: Default::default(),
             data: Default::default(),
@@ -249,6 +260,7 @@ impl RegisterFile {
             device_pages: Default::default(),
             connection_pages: Default::default(),
             reserve: Default::default(),
+            grown: Default::default(),
             value: std::array::from_fn(|_| Default::default()),
             gather: Default::default(),
             hit: Default::default(),
@@ -272,8 +284,9 @@ impl RegisterFile {
             slot_octets_log2_first: Constant::new(14.into()),
             early_pages_max: number(map::EARLY_PAGES_MAX),
             early_pages_first: Constant::new(LiteralType::from(map::EARLY_PAGES_MAX).into()),
-            reserve_mask: number(map::in_order_reserve(0x3ff, 0x1f)),
+            reserve_mask: number(map::in_order_reserve(0x3ff, 0x3ff, 0x1f)),
             reserve_first: number(map::IN_ORDER_RESERVE_FIRST),
+            grown_bit: number(map::IN_ORDER_RESERVE_GROWN),
         }
     }
 }
@@ -287,7 +300,7 @@ impl Logic for RegisterFile {
         dff_setup!(self, clock, cq_low, cq_high, cq_entries, cq_consumed);
         dff_setup!(self, clock, ring_low, ring_high, ring_slots);
         dff_setup!(self, clock, ring_slot_octets, ring_consumed);
-        dff_setup!(self, clock, device_pages, connection_pages, reserve);
+        dff_setup!(self, clock, device_pages, connection_pages, reserve, grown);
 
         // First stage: hold the access.
         if self.register_read.val() | self.register_write.val() {
@@ -338,6 +351,9 @@ impl Logic for RegisterFile {
         self.value[18].next = bit_cast::<32, 10>(self.device_pages.q.val());
         self.value[19].next = bit_cast::<32, 10>(self.connection_pages.q.val());
         self.value[20].next = self.reserve.q.val();
+        if self.grown.q.val() {
+            self.value[20].next = self.reserve.q.val() | self.grown_bit.val();
+        }
         self.value[21].next = 0.into();
         if self.table_busy.val() {
             self.value[21].next = self.busy_bit.val();
@@ -407,8 +423,12 @@ impl Logic for RegisterFile {
         if self.write_hit.val().get_bit(19) {
             self.connection_pages.d.next = self.early_limited.val();
         }
+        if self.reserve_grows.val() {
+            self.grown.d.next = true;
+        }
         if self.write_hit.val().get_bit(20) {
             self.reserve.d.next = self.data.q.val() & self.reserve_mask.val();
+            self.grown.d.next = false;
         }
         self.table_command_write.next = self.write_hit.val().get_bit(21);
         self.table_word_write.next = self.write_hit.val().get_bits::<10>(22);
@@ -439,6 +459,8 @@ impl Logic for RegisterFile {
         self.early_share.next = self.connection_pages.q.val();
         self.reserve_pages.next = self.reserve.q.val().get_bits::<10>(0);
         self.hold_log2.next = self.reserve.q.val().get_bits::<5>(16);
+        self.long_pages.next = self.reserve.q.val().get_bits::<10>(21);
+        self.reserve_grown.next = self.grown.q.val() & self.reserve.q.val().get_bits::<10>(0).any();
         if self.reset.val() {
             self.decode_write.d.next = false;
             self.decode_read.d.next = false;
@@ -460,6 +482,7 @@ impl Logic for RegisterFile {
             self.device_pages.d.next = self.early_pages_first.val();
             self.connection_pages.d.next = self.early_pages_first.val();
             self.reserve.d.next = self.reserve_first.val();
+            self.grown.d.next = false;
         }
     }
 }

@@ -68,8 +68,14 @@ pub struct Csr<const W: usize, const D: usize> {
     pub early_pages: Signal<Out, Bits<10>>,
     /// The same for one connection.
     pub early_share: Signal<Out, Bits<10>>,
+    /// A second stream has shown a long FPDU; one cycle or more.
+    pub reserve_grows: Signal<In, Bit>,
     /// Free pages below which one connection at a time goes on.
     pub reserve_pages: Signal<Out, Bits<10>>,
+    /// The same once there was a long FPDU.
+    pub long_pages: Signal<Out, Bits<10>>,
+    /// There was one.
+    pub reserve_grown: Signal<Out, Bit>,
     /// log2 of the cycles that it stays while nothing of it is accepted.
     pub hold_log2: Signal<Out, Bits<5>>,
     registers: RegisterFile,
@@ -113,7 +119,10 @@ impl<const W: usize, const D: usize> Default for Csr<W, D> {
             host_ring_consumer: Default::default(),
             early_pages: Default::default(),
             early_share: Default::default(),
+            reserve_grows: Default::default(),
             reserve_pages: Default::default(),
+            long_pages: Default::default(),
+            reserve_grown: Default::default(),
             hold_log2: Default::default(),
             registers: RegisterFile::new(W, D),
             tables: Default::default(),
@@ -171,7 +180,10 @@ impl<const W: usize, const D: usize> Logic for Csr<W, D> {
         self.host_ring_consumer.next = self.registers.host_ring_consumer.val();
         self.early_pages.next = self.registers.early_pages.val();
         self.early_share.next = self.registers.early_share.val();
+        self.registers.reserve_grows.next = self.reserve_grows.val();
         self.reserve_pages.next = self.registers.reserve_pages.val();
+        self.long_pages.next = self.registers.long_pages.val();
+        self.reserve_grown.next = self.registers.reserve_grown.val();
         self.hold_log2.next = self.registers.hold_log2.val();
     }
 }

@@ -91,7 +91,7 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
         (map::HOST_RING_CONSUMER, 0xffff_ffff, 0xffff_ffff),
         (map::EARLY_PAGES, 300, 300),
         (map::EARLY_SHARE, 0, 0),
-        (map::IN_ORDER_RESERVE, 0xffff_ffff, 0x1f_03ff),
+        (map::IN_ORDER_RESERVE, 0xffff_ffff, 0x7fff_03ff),
     ];
     for (offset, written, _) in cases {
         write(&mut uut, offset, written);
@@ -111,6 +111,7 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
     assert_eq!(uut.early_pages.val(), 300u64);
     assert_eq!(uut.early_share.val(), 0u64);
     assert_eq!(uut.reserve_pages.val(), 0x3ffu64);
+    assert_eq!(uut.long_pages.val(), 0x3ffu64);
     assert_eq!(uut.hold_log2.val(), 0x1fu64);
     // In-order segments keep their pages whatever is written.
     let most = map::EARLY_PAGES_MAX;
@@ -344,4 +345,41 @@ fn rust_and_verilog_agree() {
             uut.host_ring_producer.next = random.wide();
         },
     );
+}
+
+/// A long FPDU is remembered until the reserve is written anew or the device is reset; a reserve
+/// that is off stays off.
+#[test]
+fn a_reserve_grows_makes_the_reserve_grow_until_it_is_written_or_reset() {
+    let mut uut = connected();
+    let first = map::IN_ORDER_RESERVE_FIRST;
+    let long = |uut: &mut Uut| {
+        uut.reserve_grows.next = true;
+        cycle(uut);
+        uut.reserve_grows.next = false;
+        cycle(uut);
+    };
+    assert!(!uut.reserve_grown.val());
+    long(&mut uut);
+    assert!(uut.reserve_grown.val());
+    let grown = value(&mut uut, map::IN_ORDER_RESERVE);
+    assert_eq!(grown, first | map::IN_ORDER_RESERVE_GROWN);
+    write(&mut uut, map::IN_ORDER_RESERVE, grown);
+    assert!(!uut.reserve_grown.val());
+    assert_eq!(value(&mut uut, map::IN_ORDER_RESERVE), first);
+    write(
+        &mut uut,
+        map::IN_ORDER_RESERVE,
+        map::in_order_reserve(0, 324, 26),
+    );
+    long(&mut uut);
+    assert!(!uut.reserve_grown.val(), "the reserve is off");
+    write(&mut uut, map::IN_ORDER_RESERVE, first);
+    long(&mut uut);
+    assert!(uut.reserve_grown.val());
+    uut.reset.next = true;
+    cycle(&mut uut);
+    uut.reset.next = false;
+    assert!(!uut.reserve_grown.val());
+    assert_eq!(value(&mut uut, map::IN_ORDER_RESERVE), first);
 }

@@ -149,6 +149,11 @@ pub struct StreamManager {
     pub unfinished: Signal<Out, Unfinished>,
     /// `unfinished` counts; one cycle.
     pub unfinished_valid: Signal<Out, Bit>,
+    /// An ended job has shown an FPDU of `LONG_FPDU_OCTETS`, a power of two, or more that is not
+    /// whole, or not placed yet; one cycle or more.
+    pub long_fpdu: Signal<Out, Bit>,
+    /// Its connection.
+    pub long_connection: Signal<Out, Bits<10>>,
     inbox: ManagerInbox,
     contexts: SdpRam<StreamContext, 10>,
     control: ManagerControl,
@@ -170,6 +175,9 @@ pub struct StreamManager {
     returned: DFF<Bit>,
     answer: DFF<Unfinished>,
     answer_valid: DFF<Bit>,
+    needed: Signal<Local, Bits<18>>,
+    long: DFF<Bit>,
+    long_of: DFF<Bits<10>>,
     waiting: Signal<Local, Bits<18>>,
     // The context that is written, from registers: in the cycle in which the next event is taken,
     // one before its context is read.
@@ -181,7 +189,7 @@ pub struct StreamManager {
 impl Logic for StreamManager {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, returned, answer, answer_valid);
+        dff_setup!(self, clock, returned, answer, answer_valid, long, long_of);
         dff_setup!(self, clock, writing, written_connection, written);
         // What is at hand.
         self.kind.next = self.control.at_hand.val();
@@ -203,7 +211,6 @@ impl Logic for StreamManager {
         self.popped_frame.next.octets = self.popped.val().head_octets;
         self.popped_frame.next.slot = self.popped.val().head_slot;
         self.popped_frame.next.shared = self.popped.val().head_shared;
-
         // Messages in.
         self.inbox.clock.next = self.clock.val();
         self.inbox.reset.next = self.reset.val();
@@ -377,7 +384,13 @@ impl Logic for StreamManager {
         self.answer_valid.d.next = self.control.answer.val() & !self.reset.val();
         self.unfinished.next = self.answer.q.val();
         self.unfinished_valid.next = self.answer_valid.q.val();
-
+        self.needed.next = self.job_done.val().need;
+        self.long.d.next = self.job_done_valid.val()
+            & self.needed.val().get_bits::<6>(12).any()
+            & !self.reset.val();
+        self.long_of.d.next = self.job_done.val().connection;
+        self.long_fpdu.next = self.long.q.val();
+        self.long_connection.next = self.long_of.q.val();
         // Jobs out.
         self.jobs.clock.next = self.clock.val();
         self.jobs.reset.next = self.reset.val();

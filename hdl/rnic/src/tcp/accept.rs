@@ -131,6 +131,16 @@ pub struct SegmentAcceptance {
     pub free_pages: Signal<In, Bits<10>>,
     /// Register `IN_ORDER_RESERVE`: its pages.
     pub reserve_pages: Signal<In, Bits<10>>,
+    /// Register `IN_ORDER_RESERVE`: its pages for long FPDUs.
+    pub long_pages: Signal<In, Bits<10>>,
+    /// Two streams have shown long FPDUs, and the reserve is not off.
+    pub reserve_grown: Signal<In, Bit>,
+    /// A stream has shown a long FPDU; one cycle or more.
+    pub long_fpdu: Signal<In, Bit>,
+    /// Its connection.
+    pub long_connection: Signal<In, Bits<10>>,
+    /// It is the second stream that has; one cycle or more.
+    pub grows: Signal<Out, Bit>,
     /// Register `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
     pub hold_log2: Signal<In, Bits<5>>,
     /// What MPA was asked for in `accepted`.
@@ -245,6 +255,11 @@ impl Logic for SegmentAcceptance {
         self.walk.peek_number.next = self.tables.peek_number.val();
         self.reserve.free_pages.next = self.free_pages.val();
         self.reserve.reserve_pages.next = self.reserve_pages.val();
+        self.reserve.long_pages.next = self.long_pages.val();
+        self.reserve.grown.next = self.reserve_grown.val();
+        self.reserve.long_fpdu.next = self.long_fpdu.val();
+        self.reserve.long_connection.next = self.long_connection.val();
+        self.grows.next = self.reserve.grows.val();
         self.reserve.hold_log2.next = self.hold_log2.val();
         self.reserve.early_pages.next = self.early_pages.val();
         self.reserve.connection.next = self.connection.q.val();

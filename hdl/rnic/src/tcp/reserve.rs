@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! free_pages < reserve_pages --> short, early_limit       holder: one connection, or none
+//!              (long_pages, once two streams have shown long FPDUs)
 //!
 //! start --> asks (MPA: what is unfinished of the segment's connection, `subject`) --> answer
 //!             ^                                                                       |
@@ -21,6 +22,7 @@
 //! |--------------------------------------------|-----------------------|------------------------|
 //! | a job of its connection is out             | 0: refused            |                        |
 //! | reaches the end of its FPDU                | to the FPDU's end     | none, if it was its own |
+//! | misses too much, see below                 | 0: refused            |                        |
 //! | there is no holder, or it is its own       | its own               | its own                |
 //! | the holder has nothing queued in order     | its own               | its own                |
 //! | else                                       | 0: refused            |                        |
@@ -28,6 +30,12 @@
 //! There is no holder while memory is not short, and none after `2^hold_log2` cycles in which
 //! nothing of it was accepted. Early segments are given no page while memory is short. Why no
 //! traffic then waits for ever: docs/adr/0013.
+//!
+//! The reserve grows when a second stream shows a long FPDU: one alone needs none, and the other
+//! connections do not wait for its turns. The first one then has the turn, as it may hold most.
+//! More pages may be held by then than the reserve leaves. Until `long_pages` have been free once,
+//! a segment whose FPDU misses 16,384 octets or more is refused while fewer than `reserve_pages`
+//! are free: they would not hold it, and stay for FPDUs that end, and give back what they hold.
 use crate::messages::Unfinished;
 use rust_hdl::prelude::*;
 
@@ -42,6 +50,16 @@ pub struct PageReserve {
     pub free_pages: Signal<In, Bits<10>>,
     /// Register `IN_ORDER_RESERVE`: pages below which memory is short; 0: never.
     pub reserve_pages: Signal<In, Bits<10>>,
+    /// Register `IN_ORDER_RESERVE`: the same once there was a long FPDU.
+    pub long_pages: Signal<In, Bits<10>>,
+    /// There were two, and `reserve_pages` is not 0.
+    pub grown: Signal<In, Bit>,
+    /// A stream has shown a long FPDU; one cycle or more.
+    pub long_fpdu: Signal<In, Bit>,
+    /// Its connection.
+    pub long_connection: Signal<In, Bits<10>>,
+    /// It is another one than the first; one cycle or more.
+    pub grows: Signal<Out, Bit>,
     /// Register `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
     pub hold_log2: Signal<In, Bits<5>>,
     /// Register `EARLY_PAGES`.
@@ -76,6 +94,14 @@ pub struct PageReserve {
     pub limit: Signal<Out, Bits<32>>,
     free: DFF<Bits<10>>,
     few: DFF<Bit>,
+    few_for_long: DFF<Bit>,
+    is_short: Signal<Local, Bit>,
+    // The reserve has grown, and its pages have been free since.
+    settled: DFF<Bit>,
+    // The first stream that has shown a long FPDU.
+    first: DFF<Bits<10>>,
+    has_first: DFF<Bit>,
+    grown_before: DFF<Bit>,
     early: DFF<Bits<10>>,
     holder: DFF<Bits<10>>,
     held: DFF<Bit>,
@@ -92,6 +118,7 @@ pub struct PageReserve {
     weighs: DFF<Bit>,
     reached: DFF<Bits<32>>,
     ends: DFF<Bit>,
+    far: DFF<Bit>,
     nothing: DFF<Bit>,
     // The decision.
     ready: DFF<Bit>,
@@ -109,6 +136,11 @@ impl Default for PageReserve {
             reset: Default::default(),
             free_pages: Default::default(),
             reserve_pages: Default::default(),
+            long_pages: Default::default(),
+            grown: Default::default(),
+            long_fpdu: Default::default(),
+            long_connection: Default::default(),
+            grows: Default::default(),
             hold_log2: Default::default(),
             early_pages: Default::default(),
             start: Default::default(),
@@ -127,6 +159,12 @@ impl Default for PageReserve {
             limit: Default::default(),
             free: Default::default(),
             few: Default::default(),
+            few_for_long: Default::default(),
+            is_short: Default::default(),
+            settled: Default::default(),
+            first: Default::default(),
+            has_first: Default::default(),
+            grown_before: Default::default(),
             early: Default::default(),
             holder: Default::default(),
             held: Default::default(),
@@ -140,6 +178,7 @@ impl Default for PageReserve {
             weighs: Default::default(),
             reached: Default::default(),
             ends: Default::default(),
+            far: Default::default(),
             nothing: Default::default(),
             ready: Default::default(),
             refuses: Default::default(),
@@ -156,16 +195,38 @@ impl Logic for PageReserve {
     fn update(&mut self) {
         dff_setup!(self, clock, free, few, early, holder, held, own, age, expired);
         dff_setup!(self, clock, asking, second, told, arrived, weighs, reached);
-        dff_setup!(self, clock, ends, nothing, ready, refuses, clips);
+        dff_setup!(self, clock, ends, far, nothing, ready, refuses, clips);
+        dff_setup!(
+            self,
+            clock,
+            few_for_long,
+            settled,
+            first,
+            has_first,
+            grown_before
+        );
         // Registers on both sides: the pool is far away, and so are those who look.
         self.free.d.next = self.free_pages.val();
         self.few.d.next = self.free.q.val() < self.reserve_pages.val();
-        self.short.next = self.few.q.val();
+        self.few_for_long.d.next = self.free.q.val() < self.long_pages.val();
+        self.settled.d.next =
+            self.grown.val() & (self.settled.q.val() | !self.few_for_long.q.val());
+        self.is_short.next = self.few.q.val() | (self.grown.val() & self.few_for_long.q.val());
+        self.short.next = self.is_short.val();
         self.early.d.next = self.early_pages.val();
-        if self.few.q.val() {
+        if self.is_short.val() {
             self.early.d.next = 0.into();
         }
         self.early_limit.next = self.early.q.val();
+
+        // Long FPDUs: the first stream that has one, and whether there is another.
+        self.grows.next = self.long_fpdu.val()
+            & self.has_first.q.val()
+            & (self.long_connection.val() != self.first.q.val());
+        if self.long_fpdu.val() & !self.has_first.q.val() {
+            self.has_first.d.next = true;
+            self.first.d.next = self.long_connection.val();
+        }
 
         // Questions: about the segment's connection, then perhaps about the holder.
         self.asking.d.next = self.start.val();
@@ -187,6 +248,10 @@ impl Logic for PageReserve {
         self.own.d.next = self.holder.q.val() == self.connection.val();
         self.missing.next = bit_cast::<32, 18>(self.told.q.val().missing);
         self.ends.d.next = self.told.q.val().known & (self.reached.q.val() >= self.missing.val());
+        self.far.d.next = self.told.q.val().known
+            & self.missing.val().get_bits::<4>(14).any()
+            & self.few.q.val()
+            & !self.settled.q.val();
         self.nothing.d.next = self.told.q.val().empty & !self.told.q.val().busy;
         self.weighs.d.next = self.arrived.q.val();
         self.ready.d.next = false;
@@ -200,6 +265,8 @@ impl Logic for PageReserve {
                 self.refuses.d.next = true;
             } else if self.ends.q.val() {
                 self.clips.d.next = true;
+            } else if self.far.q.val() {
+                self.refuses.d.next = true;
             } else if self.held.q.val() & !self.own.q.val() {
                 self.ready.d.next = false;
                 self.second.d.next = true;
@@ -234,10 +301,17 @@ impl Logic for PageReserve {
                 self.held.d.next = false;
             }
         }
-        if self.reset.val() | !self.few.q.val() {
+        self.grown_before.d.next = self.grown.val();
+        if self.grown.val() & !self.grown_before.q.val() {
+            self.held.d.next = true;
+            self.holder.d.next = self.first.q.val();
+        }
+        if self.reset.val() | !self.is_short.val() {
             self.held.d.next = false;
         }
         if self.reset.val() {
+            self.has_first.d.next = false;
+            self.grown_before.d.next = false;
             self.asking.d.next = false;
             self.arrived.d.next = false;
             self.weighs.d.next = false;

@@ -68,6 +68,16 @@ pub struct TcpRoom {
     pub free_pages: Signal<In, Bits<10>>,
     /// Register `IN_ORDER_RESERVE`: its pages.
     pub reserve_pages: Signal<In, Bits<10>>,
+    /// Register `IN_ORDER_RESERVE`: its pages for long FPDUs.
+    pub long_pages: Signal<In, Bits<10>>,
+    /// Two streams have shown long FPDUs, and the reserve is not off.
+    pub reserve_grown: Signal<In, Bit>,
+    /// A stream has shown a long FPDU; one cycle or more.
+    pub long_fpdu: Signal<In, Bit>,
+    /// Its connection.
+    pub long_connection: Signal<In, Bits<10>>,
+    /// It is the second stream that has; one cycle or more.
+    pub grows: Signal<Out, Bit>,
     /// Register `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
     pub hold_log2: Signal<In, Bits<5>>,
     /// What MPA was asked for in `accepted`.
@@ -135,6 +145,11 @@ impl Default for TcpRoom {
             early_share: Default::default(),
             free_pages: Default::default(),
             reserve_pages: Default::default(),
+            long_pages: Default::default(),
+            reserve_grown: Default::default(),
+            long_fpdu: Default::default(),
+            long_connection: Default::default(),
+            grows: Default::default(),
             hold_log2: Default::default(),
             unfinished: Default::default(),
             unfinished_valid: Default::default(),
@@ -237,6 +252,11 @@ impl Logic for TcpRoom {
         self.acceptance.early_share.next = self.early_share.val();
         self.acceptance.free_pages.next = self.free_pages.val();
         self.acceptance.reserve_pages.next = self.reserve_pages.val();
+        self.acceptance.long_pages.next = self.long_pages.val();
+        self.acceptance.reserve_grown.next = self.reserve_grown.val();
+        self.acceptance.long_fpdu.next = self.long_fpdu.val();
+        self.acceptance.long_connection.next = self.long_connection.val();
+        self.grows.next = self.acceptance.grows.val();
         self.acceptance.hold_log2.next = self.hold_log2.val();
         self.acceptance.unfinished.next = self.unfinished.val();
         self.acceptance.unfinished_valid.next = self.unfinished_valid.val();

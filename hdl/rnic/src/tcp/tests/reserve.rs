@@ -11,6 +11,9 @@ use rnic_abi::registers::EARLY_PAGES_MAX;
 
 const STREAMS: usize = 5;
 const RESERVE: u64 = 80;
+const LONG_RESERVE: u64 = 200;
+/// Octets missing that the first reserve does not hold.
+const FAR_OCTETS: u32 = 1 << 14;
 const HOLD_LOG2: u64 = 10;
 /// Cycles without a frame of the holder before and after which its turn surely stands or is over.
 const STANDS: usize = 800;
@@ -47,13 +50,23 @@ struct Seen {
     expired: usize,
     early_refused: usize,
     among_ranges: usize,
+    far: usize,
+    far_settled: usize,
+    short_for_long: usize,
+    grows: usize,
 }
 
 #[derive(Default)]
 struct Test {
     step: Step,
     cycle: usize,
-    short: bool,
+    free: u64,
+    /// There was a long FPDU, and `LONG_RESERVE` pages were free since.
+    grown: bool,
+    settled: bool,
+    /// The first connection that showed a long FPDU, and the one that does so in this cycle.
+    first: Option<u64>,
+    shows: Option<u64>,
     holder: Option<u64>,
     /// Cycle of the holder's last acceptance.
     since: usize,
@@ -83,12 +96,8 @@ impl Test {
                 return;
             }
         }
-        if random.chance(1, if self.short { 40 } else { 10 }) {
-            self.short = !self.short;
-            let edge = [RESERVE, RESERVE - 1][usize::from(self.short)];
-            let far = [512, random.below(RESERVE)][usize::from(self.short)];
-            uut.free_pages.next = [edge, far][random.below(2) as usize].into();
-            self.holder = None;
+        if random.chance(1, if self.is_short() { 40 } else { 10 }) {
+            self.change_pages(uut, random);
             return;
         }
         self.stream = random.below(STREAMS as u64) as usize;
@@ -98,6 +107,32 @@ impl Test {
         uut.stored.next = stored(&self.frame, &bench.connections[self.stream].key);
         uut.stored_valid.next = true;
         self.step = Step::Offer;
+    }
+
+    fn is_short(&self) -> bool {
+        self.free < RESERVE || (self.grown && self.free < LONG_RESERVE)
+    }
+
+    /// Pages come or go, or the reserve grows or is written anew.
+    fn change_pages(&mut self, uut: &mut TcpRoom, random: &mut Random) {
+        if random.chance(1, 5) {
+            let before = self.grown;
+            self.grown = !self.grown || random.chance(1, 2);
+            if self.grown && !before {
+                // The first that had a long FPDU has the turn now.
+                self.since = self.holder.map_or(self.cycle, |_| self.since);
+                self.holder = Some(self.first.unwrap_or(0));
+            }
+        } else {
+            let edges = [RESERVE, LONG_RESERVE][random.below(2) as usize];
+            let few = random.below(RESERVE);
+            let some = RESERVE + random.below(LONG_RESERVE - RESERVE);
+            self.free = [edges, edges - 1, few, few, some, 512][random.below(6) as usize];
+        }
+        self.settled = self.grown && (self.settled || self.free >= LONG_RESERVE);
+        uut.free_pages.next = self.free.into();
+        uut.reserve_grown.next = self.grown;
+        self.holder = self.holder.filter(|_| self.is_short());
     }
 
     /// Octets from rcv_nxt to the segment's end, within the window.
@@ -131,6 +166,7 @@ impl Test {
         let (connection, window) = (stream.connection, stream.window);
         let missing = answer.missing.index() as u32;
         let ends = answer.known && self.reach(bench) >= missing && about == connection;
+        let far = answer.known && missing >= FAR_OCTETS && self.free < RESERVE;
         let (limit, limited) = if about != connection {
             let over = answer.empty && !answer.busy;
             self.seen.takes_over += usize::from(over);
@@ -145,6 +181,9 @@ impl Test {
             (0, true)
         } else if ends {
             (missing, true)
+        } else if far && !self.settled {
+            self.seen.far += 1;
+            (0, true)
         } else if self.holder.is_some_and(|holder| holder != connection) {
             self.step = Step::Question(self.holder.expect("just seen"));
             return;
@@ -173,6 +212,8 @@ impl Test {
             self.seen.ends_a_turn += usize::from(own);
             self.holder = self.holder.filter(|_| !own);
         } else {
+            self.seen.far_settled += usize::from(far);
+            self.seen.short_for_long += usize::from(self.free >= RESERVE);
             self.seen.begins_a_turn += usize::from(!own);
             (self.holder, self.since) = (Some(connection), self.cycle);
         }
@@ -187,6 +228,21 @@ impl Test {
         self.seen.among_ranges += usize::from(ranges > 0 && limited);
     }
 
+    /// A stream shows a long FPDU now and then: it is told whether it is the second one.
+    fn show_long_fpdus(&mut self, uut: &mut TcpRoom, bench: &Bench, random: &mut Random) {
+        if let Some(shown) = self.shows.take() {
+            let second = self.first.is_some_and(|first| first != shown);
+            assert_eq!(uut.grows.val(), second, "cycle {}, {random}", self.cycle);
+            self.first.get_or_insert(shown);
+            self.seen.grows += usize::from(second);
+        } else if random.chance(1, 100) {
+            let stream = random.below(STREAMS as u64) as usize;
+            self.shows = Some(bench.model.streams[stream].connection);
+        }
+        uut.long_fpdu.next = self.shows.is_some();
+        uut.long_connection.next = self.shows.unwrap_or(0).into();
+    }
+
     fn step(&mut self, uut: &mut TcpRoom, bench: &mut Bench, random: &mut Random) {
         uut.unfinished_valid.next = false;
         match self.step {
@@ -196,7 +252,7 @@ impl Test {
             Step::Offer if uut.stored_ready.val() => {
                 uut.stored_valid.next = false;
                 self.step = Step::Leave;
-                if self.short && self.is_data() {
+                if self.is_short() && self.is_data() {
                     self.step = Step::Question(bench.model.streams[self.stream].connection);
                 } else {
                     self.take(None, bench);
@@ -241,7 +297,7 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
     lockstep(
         "tcp_room_reserve",
         TcpRoom::default(),
-        40_000,
+        60_000,
         |uut| &mut uut.clock,
         |uut, random| {
             uut.reset.next = test.cycle == 0;
@@ -249,11 +305,14 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
                 uut.early_pages.next = u64::from(EARLY_PAGES_MAX).into();
                 uut.early_share.next = u64::from(EARLY_PAGES_MAX).into();
                 uut.reserve_pages.next = RESERVE.into();
+                uut.long_pages.next = LONG_RESERVE.into();
                 uut.hold_log2.next = HOLD_LOG2.into();
-                uut.free_pages.next = 512u64.into();
+                test.free = 512;
+                uut.free_pages.next = test.free.into();
             }
             check_outputs(uut, &mut bench, 6, random);
             drive_table(uut, &mut bench, random);
+            test.show_long_fpdus(uut, &bench, random);
             // Not before the room has taken the key.
             let quiet = matches!(test.step, Step::Rest(_));
             uut.key_free.next = quiet && bench.model.keys_out > 0 && random.chance(1, 4);
@@ -283,6 +342,10 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
         seen.expired,
         seen.early_refused,
         seen.among_ranges,
+        seen.far,
+        seen.far_settled,
+        seen.short_for_long,
+        seen.grows,
     ];
     assert!(counts.iter().all(|count| *count >= 5), "{seen:?}");
 }

@@ -1,9 +1,4 @@
-//! Peers that send again what the device drops whole: 1,024 connections at once, each with an FPDU
-//! open at the end of every segment but its last, in 512 pages of packet memory.
-//!
-//! Each peer knows of the device what the driver would acknowledge, rcv_nxt and the ranges received
-//! beyond it, and sends what is not there: what was accepted is never sent again. All take turns at
-//! random.
+//! A device and peers that send again what it drops whole.
 
 use rand::seq::SliceRandom;
 use rand::{Rng, RngCore, SeedableRng};
@@ -22,51 +17,88 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-const SEED: u64 = 0x0015_f8c1;
 const STAG: u32 = 0x0071_c300;
 const PROTECTION_DOMAIN: u16 = 7;
-/// Octets of the region and of the receive buffers that belong to one connection.
-const SLICE_OCTETS: usize = 8192;
+/// Octets of the receive buffer that belongs to one connection.
 const BUFFER_OCTETS: usize = 128;
-/// RDMA Writes of a stream; a Send follows them.
-const WRITES: usize = 4;
+/// Connections there are buffers for.
+const PEERS_MAX: usize = CONNECTIONS;
 /// Frames between two of one connection: by then the earlier one is decided on.
 const FRAMES_APART: usize = 5;
 const CYCLES_APART: usize = 1_000;
-/// Rounds, one turn of each peer that has something left, in which one of a thousand may find no
-/// room; 21 were measured.
-const ROUNDS_OF_A_THOUSAND_MAX: u32 = 64;
-/// The same where silent peers hold the memory and the others go on one at a time; 116 measured.
-const ROUNDS_BESIDE_SILENT_MAX: u32 = 350;
-/// Pages of the longest frame sent here.
-const FRAME_PAGES: u32 = 5;
-/// Peers that begin an FPDU and fall silent, more than there is memory for, and others beside them.
-const SILENT: usize = 320;
-const OTHERS: usize = 48;
 /// Rounds in which nobody gets anything through after which nobody ever will.
 const ROUNDS_STUCK: u32 = 8;
-/// log2 of the cycles that a silent turn lasts where peers fall silent: less than these rounds.
-const SHORT_HOLD_LOG2: u32 = 13;
 
-/// A sender with a window of two segments.
-struct Peer {
+/// What a peer sends, and how.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// RDMA Writes of a stream; a Send follows them.
+    pub writes: usize,
+    /// Octets of a Write.
+    pub write_octets: Range<usize>,
+    /// Longest ULPDU.
+    pub mulpdu: usize,
+    /// Octets of a segment; `None`: some hundred, so that it ends inside of an FPDU.
+    pub segment_octets: Option<usize>,
+    /// Most segments of a window. It begins with one, doubles with each progress, and is one again
+    /// after a turn without (RFC 5681).
+    pub window_max: usize,
+}
+
+impl Shape {
+    /// FPDUs that are not longer than a segment of 1,448 octets.
+    pub fn short() -> Self {
+        Self {
+            writes: 4,
+            write_octets: 150..1100,
+            mulpdu: StreamConfig::default().mulpdu,
+            segment_octets: None,
+            window_max: 1,
+        }
+    }
+
+    /// FPDUs of 64,000 octets, markers not counted, in segments of 1,448.
+    pub fn long(writes: usize) -> Self {
+        Self {
+            writes,
+            write_octets: 63_980..63_981,
+            mulpdu: 63_994,
+            segment_octets: Some(1448),
+            window_max: 45,
+        }
+    }
+
+    /// Octets of memory that a peer needs.
+    fn slice_octets(&self) -> usize {
+        self.writes * (self.write_octets.end + 8)
+    }
+}
+
+/// A sender.
+pub struct Peer {
     connection: Connection,
     builder: FrameBuilder,
-    sender: Sender,
+    pub sender: Sender,
+    shape: Shape,
+    /// Segments of its window.
+    pub window: usize,
     /// Octets of the stream that are acknowledged.
-    acknowledged: usize,
+    pub acknowledged: usize,
     /// Rounds since that has grown.
     waits: u32,
 }
 
 impl Peer {
-    fn is_done(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         self.acknowledged == self.sender.stream().len()
     }
 
-    /// A segment from `start` on. It ends inside of an FPDU, or with the stream, or where octets
-    /// follow that are `there`.
+    /// A segment from `start` on. It ends inside of an FPDU if it can choose, or with the stream,
+    /// or where octets follow that are `there`.
     fn segment(&self, start: usize, there: usize, random: &mut ChaCha8Rng) -> Range<usize> {
+        if let Some(octets) = self.shape.segment_octets {
+            return start..(start + octets).min(there);
+        }
         let mut end = start + random.random_range(200..1000);
         if self
             .sender
@@ -88,11 +120,13 @@ impl Peer {
 }
 
 /// The device, its peers, and what memory must hold in the end.
-struct Loop {
-    simulation: Rc<RefCell<Simulation>>,
+pub struct Loop {
+    pub simulation: Rc<RefCell<Simulation>>,
     device: Device<SimBar, SimDma>,
-    peers: Vec<Peer>,
+    pub peers: Vec<Peer>,
     region: DmaBuffer,
+    /// Octets of the region that belong to peers.
+    used: usize,
     buffers: DmaBuffer,
     expected: Vec<u8>,
     messages: Vec<Vec<u8>>,
@@ -100,13 +134,14 @@ struct Loop {
     random: ChaCha8Rng,
     /// Connections whose frames may not be decided on yet.
     under_way: VecDeque<Connection>,
-    most_waits: u32,
-    frames: u64,
+    pub most_waits: u32,
+    pub frames: u64,
+    pub rounds: u32,
 }
 
 /// How a run ends.
 #[derive(Debug, PartialEq)]
-enum End {
+pub enum End {
     /// Every peer was told that everything has arrived.
     Done,
     /// For several rounds nothing of anybody was accepted.
@@ -114,7 +149,8 @@ enum End {
 }
 
 impl Loop {
-    fn new(config: Config, seed: u64) -> Self {
+    /// A device for peers that need `octets` of memory.
+    fn new(config: Config, seed: u64, octets: usize) -> Self {
         let simulation = Simulation::new(&SimulationConfig {
             seed,
             ..SimulationConfig::default()
@@ -123,15 +159,15 @@ impl Loop {
         let (bar, dma) = attach(&simulation);
         let config = Config {
             completion_entries_log2: 11,
+            fresh: true,
             ..config
         };
         let mut device = Device::open(bar, dma, config).expect("the device opens");
-        let octets = CONNECTIONS * SLICE_OCTETS;
         let region = device.dma().allocate("region", octets, 4096);
         let region = region.expect("memory is there");
         let buffers = device
             .dma()
-            .allocate("buffers", CONNECTIONS * BUFFER_OCTETS, 64);
+            .allocate("buffers", PEERS_MAX * BUFFER_OCTETS, 64);
         let region_config = RegionConfig {
             stag: STAG,
             rights: RIGHT_REMOTE_WRITE,
@@ -147,6 +183,7 @@ impl Loop {
             device,
             peers: Vec::new(),
             region,
+            used: 0,
             buffers: buffers.expect("memory is there"),
             expected: vec![0; octets],
             messages: Vec::new(),
@@ -155,11 +192,23 @@ impl Loop {
             under_way: VecDeque::new(),
             most_waits: 0,
             frames: 0,
+            rounds: 0,
         }
     }
 
-    /// Open connection `number` and make its whole stream.
-    fn open(&mut self, number: usize) {
+    /// A device with a peer of each of `shapes`.
+    pub fn with_peers(config: Config, seed: u64, shapes: &[Shape]) -> Self {
+        let octets = shapes.iter().map(Shape::slice_octets).sum();
+        let mut world = Self::new(config, seed, octets);
+        for shape in shapes {
+            world.open(shape);
+        }
+        world
+    }
+
+    /// Open the next connection and make its whole stream.
+    fn open(&mut self, shape: &Shape) {
+        let number = self.peers.len();
         let end = |host: u8, port: u16| Endpoint {
             mac: [2, 0, 0, 0, 0, host],
             address: ([10, 1, 0, host], port).into(),
@@ -169,6 +218,7 @@ impl Loop {
             markers: number % 4 == 3,
             // Near the end of sequence space: some streams pass it.
             sequence_start: 0_u32.wrapping_sub(number as u32 * 8),
+            mulpdu: shape.mulpdu,
             ..StreamConfig::default()
         };
         let config = builder.connection(&stream, 1 << 16, PROTECTION_DOMAIN);
@@ -183,21 +233,24 @@ impl Loop {
         let posted = self.device.post_receive(connection, 0, buffer);
         posted.expect("the queue has room for one");
         let mut sender = Sender::new(stream);
-        self.fill(&mut sender, number);
+        self.fill(&mut sender, shape);
         self.peers.push(Peer {
             connection,
             builder,
             sender,
+            shape: shape.clone(),
+            window: 1,
             acknowledged: 0,
             waits: 0,
         });
     }
 
     /// Writes that do not overlap, into the connection's slice, then a Send.
-    fn fill(&mut self, sender: &mut Sender, number: usize) {
-        let mut at = number * SLICE_OCTETS;
-        for _ in 0..WRITES {
-            let mut data = vec![0; self.random.random_range(150..1100)];
+    fn fill(&mut self, sender: &mut Sender, shape: &Shape) {
+        let mut at = self.used;
+        self.used += shape.slice_octets();
+        for _ in 0..shape.writes {
+            let mut data = vec![0; self.random.random_range(shape.write_octets.clone())];
             self.random.fill_bytes(&mut data);
             sender.rdma_write(STAG, at as u64, &data);
             self.expected[at..at + data.len()].copy_from_slice(&data);
@@ -211,7 +264,7 @@ impl Loop {
 
     /// One turn of a peer: it looks at what is acknowledged and sends from there on. True if that
     /// was more than before.
-    fn turn(&mut self, number: usize) -> bool {
+    pub fn turn(&mut self, number: usize) -> bool {
         let connection = self.peers[number].connection;
         if self.under_way.contains(&connection) {
             self.simulation.borrow_mut().run(CYCLES_APART);
@@ -228,6 +281,10 @@ impl Loop {
         let progress = offset > peer.acknowledged;
         peer.acknowledged = offset;
         peer.waits = if progress { 0 } else { peer.waits + 1 };
+        peer.window = match progress {
+            true => (2 * peer.window).min(peer.shape.window_max),
+            false => 1,
+        };
         self.most_waits = self.most_waits.max(peer.waits);
         if peer.is_done() {
             return progress;
@@ -239,12 +296,17 @@ impl Loop {
             there = offset + ranges.iter().map(left).min().expect("it has ranges");
         }
         let peer = &self.peers[number];
-        let first = peer.segment(offset, there, &mut self.random);
-        let second = peer.segment(first.end, there, &mut self.random);
-        let mut segments = vec![first];
-        // The rest of its window: beyond a gap, if the first one is not accepted.
-        if !second.is_empty() && self.random.random_ratio(1, 8) {
-            segments.push(second);
+        let mut segments = vec![peer.segment(offset, there, &mut self.random)];
+        // The rest of its window: beyond a gap, if the first one is not accepted. A window of one
+        // segment is one of two now and then.
+        let one_more = peer.shape.window_max == 1 && self.random.random_ratio(1, 8);
+        for _ in 1..peer.window + usize::from(one_more) {
+            let start = segments.last().expect("one at least").end;
+            let next = peer.segment(start, there, &mut self.random);
+            if next.is_empty() {
+                break;
+            }
+            segments.push(next);
         }
         let mut simulation = self.simulation.borrow_mut();
         for segment in &segments {
@@ -262,7 +324,7 @@ impl Loop {
     }
 
     /// Rounds over the peers of `numbers` until all are done, or nothing goes on.
-    fn run(&mut self, numbers: Range<usize>) -> End {
+    pub fn run(&mut self, numbers: Range<usize>) -> End {
         let mut quiet = 0;
         loop {
             let unfinished = |number: &usize| !self.peers[*number].is_done();
@@ -273,6 +335,7 @@ impl Loop {
                 return End::Done;
             }
             order.shuffle(&mut self.random);
+            self.rounds += 1;
             let mut progress = false;
             for number in order {
                 progress |= self.turn(number);
@@ -290,12 +353,12 @@ impl Loop {
         self.completions.extend(polled);
     }
 
-    fn counters(&mut self) -> BTreeMap<Counter, u32> {
+    pub fn counters(&mut self) -> BTreeMap<Counter, u32> {
         self.device.counters().into_iter().collect()
     }
 
     /// Every octet is where it belongs, every Send was reported once, every page is free.
-    fn check(&mut self, seed: u64) {
+    pub fn check(&mut self, seed: u64) {
         let mut placed = vec![0; self.expected.len()];
         self.device.dma().read(self.region.address, &mut placed);
         let differs = placed.iter().zip(&self.expected).position(|(a, b)| a != b);
@@ -324,96 +387,4 @@ impl Loop {
         let violations = simulation.complex().monitor().records();
         assert!(violations.is_empty(), "{violations:?}, seed {seed}");
     }
-}
-
-fn seed() -> u64 {
-    let given = std::env::var("RNIC_SEED").ok();
-    given.map_or(SEED, |seed| seed.parse().expect("RNIC_SEED is a number"))
-}
-
-/// The counters after a run that came to its end: the reserve was needed, nothing that was accepted
-/// was sent again, and each FPDU was placed once.
-fn check_counters(world: &mut Loop, rounds_max: u32, seed: u64) {
-    let counters = world.counters();
-    let fpdus: usize = world
-        .peers
-        .iter()
-        .map(|peer| peer.sender.fpdus().len())
-        .sum();
-    println!(
-        "seed {seed}: {} frames in {} cycles, {} rounds without progress at most, {:?}",
-        world.frames,
-        world.simulation.borrow().now(),
-        world.most_waits,
-        counters
-            .iter()
-            .filter(|(_, count)| **count > 0)
-            .map(|(counter, count)| (counter.name(), *count))
-            .collect::<Vec<_>>()
-    );
-    assert_eq!(counters[&Counter::Fpdus] as usize, fpdus, "seed {seed}");
-    for again in [Counter::DropTcpDuplicate, Counter::TcpTrimmed] {
-        assert_eq!(counters[&again], 0, "{}, seed {seed}", again.name());
-    }
-    assert!(counters[&Counter::DropTcpNoRoom] > 0, "seed {seed}");
-    assert!(
-        world.most_waits <= rounds_max,
-        "{} rounds, seed {seed}",
-        world.most_waits
-    );
-}
-
-/// In-order traffic never starves: all connections go on, whoever else has an FPDU open.
-#[test]
-fn a_thousand_connections_with_open_fpdus_all_come_to_their_ends() {
-    let seed = seed();
-    let mut world = Loop::new(Config::default(), seed);
-    (0..CONNECTIONS).for_each(|number| world.open(number));
-    assert_eq!(world.run(0..CONNECTIONS), End::Done, "seed {seed}");
-    world.check(seed);
-    check_counters(&mut world, ROUNDS_OF_A_THOUSAND_MAX, seed);
-}
-
-/// Peers that fall silent in the middle of FPDUs, one of them in its turn, and hold all memory but
-/// the reserve, keep nobody from going on, and go on themselves when they come back.
-#[test]
-fn silent_peers_with_open_fpdus_leave_the_others_going_on() {
-    let seed = seed();
-    let config = Config {
-        reserve_hold_log2: SHORT_HOLD_LOG2,
-        ..Config::default()
-    };
-    let mut world = Loop::new(config, seed);
-    (0..SILENT + OTHERS).for_each(|number| world.open(number));
-    for number in 0..SILENT {
-        world.turn(number);
-    }
-    world.simulation.borrow_mut().run_until_idle();
-    let free = world.simulation.borrow().free_pages();
-    let few = config.in_order_reserve + FRAME_PAGES;
-    assert!(free < few, "{free} pages are free, seed {seed}");
-    let others = world.run(SILENT..SILENT + OTHERS);
-    assert_eq!(others, End::Done, "seed {seed}");
-    let free = world.simulation.borrow().free_pages();
-    assert!(free < few, "{free} pages are free, seed {seed}");
-    assert_eq!(world.run(0..SILENT), End::Done, "seed {seed}");
-    world.check(seed);
-    check_counters(&mut world, ROUNDS_BESIDE_SILENT_MAX, seed);
-}
-
-/// The thousand without a reserve: packet memory fills up with FPDUs of which no other can come to
-/// its end. What the first test shows is thus the reserve's doing.
-#[test]
-fn without_the_reserve_the_same_connections_stop_each_other() {
-    let seed = seed();
-    let config = Config {
-        in_order_reserve: 0,
-        ..Config::default()
-    };
-    let mut world = Loop::new(config, seed);
-    (0..CONNECTIONS).for_each(|number| world.open(number));
-    assert_eq!(world.run(0..CONNECTIONS), End::Stuck, "seed {seed}");
-    let done = world.peers.iter().filter(|peer| peer.is_done()).count();
-    println!("seed {seed}: {done} connections had come to their ends");
-    assert!(world.counters()[&Counter::DropNoPage] > 0, "seed {seed}");
 }
