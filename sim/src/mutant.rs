@@ -39,6 +39,7 @@ pub fn library(verilog: &str) -> Result<PathBuf, SimError> {
         inputs: &inputs,
         outputs: &ports::outputs(WIDTH),
         trace: false,
+        silicon: false,
     })
 }
 

@@ -195,7 +195,8 @@ fn a_device_that_was_reset_in_mid_traffic_plays_as_a_fresh_one() {
             ..SimulationConfig::default()
         });
         let simulation = Rc::new(RefCell::new(simulation.expect("the core is there")));
-        let (bar, dma) = use_and_reset(&simulation, seed).expect("it is used");
+        use_and_reset(&simulation, seed).expect("it is used");
+        let (bar, dma) = attach(&simulation);
         let mut device = Device::open(bar, dma, config(false)).expect("opens again");
         assert_eq!(device.free_pages(), PAGES as u32, "seed {seed}");
         let counted = device.counters().into_iter().find(|(_, count)| *count > 0);
@@ -207,6 +208,10 @@ fn a_device_that_was_reset_in_mid_traffic_plays_as_a_fresh_one() {
         };
         let report = play(&capture, &flows, &options, &ProgressBar::hidden());
         let report = report.expect("it plays");
-        assert_eq!(report.mismatches, 0, "seed {seed}: {:?}", report.told);
+        assert_eq!(
+            report.mismatches, 0,
+            "seed {seed}: {:?}",
+            report.differences
+        );
     }
 }

@@ -57,7 +57,7 @@ pub fn build(options: &Options) -> Result<PathBuf, SimError> {
         true => Cow::Owned(silicon::text(options.verilog)),
         false => Cow::Borrowed(options.verilog),
     };
-    let texts = [&verilog, &wrapper_text, &shim_text];
+    let texts = [verilog.as_ref(), &wrapper_text, &shim_text];
     let flags = [MODEL_FLAGS, SLOW_FLAGS, COMMON_FLAGS, &processor()];
     let key = content_key(texts.into_iter().chain(flags));
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
