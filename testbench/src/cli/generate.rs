@@ -104,6 +104,9 @@ struct Traffic {
     /// Both hosts of a connection give the same stag indices.
     #[arg(long)]
     same_stags: bool,
+    /// All connections are between the same two hosts.
+    #[arg(long)]
+    one_pair: bool,
 }
 
 /// What goes wrong.
@@ -202,6 +205,7 @@ fn workload(arguments: &Arguments) -> Workload {
         msn_start: traffic.msn_start,
         neighbours: traffic.neighbours,
         same_stags: traffic.same_stags,
+        one_pair: traffic.one_pair,
         faults: Faults {
             resegment: injected.resegment,
             overlap: injected.overlap,

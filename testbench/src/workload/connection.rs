@@ -384,9 +384,10 @@ fn builders(workload: &Workload, number: usize) -> [FrameBuilder; 2] {
         }
     };
     let own = |number: usize| {
+        let pair = if workload.one_pair { 0 } else { number };
         [
-            endpoint(number, 1, FIRST_PORT + number as u16),
-            endpoint(number, 2, RESPONDER_PORT),
+            endpoint(pair, 1, FIRST_PORT + number as u16),
+            endpoint(pair, 2, RESPONDER_PORT),
         ]
     };
     // The first connection of its IP version, and how many of it came between.

@@ -74,6 +74,8 @@ pub struct Workload {
     pub neighbours: bool,
     /// Both hosts of a connection give the same stag indices.
     pub same_stags: bool,
+    /// All connections are between the same two hosts.
+    pub one_pair: bool,
     /// Faults.
     pub faults: Faults,
 }
@@ -101,6 +103,7 @@ impl Default for Workload {
             msn_start: 1,
             neighbours: false,
             same_stags: false,
+            one_pair: false,
             faults: Faults::default(),
         }
     }
