@@ -123,9 +123,9 @@ fn hear_the_neighbours(scene: &mut Scene, way: usize) {
     send(scene, &pair(nobody, nobody), 100);
 }
 
-/// CRC32C of an STag's index, as device and driver hash it.
+/// CRC32C of an STag's index, most significant octet first.
 fn stag_hash(index: u32) -> u32 {
-    crc32c::crc32c(&index.to_le_bytes()[..3])
+    crc32c::crc32c(&index.to_be_bytes()[1..])
 }
 
 /// A Write to the neighbour of an STag that stands in `way`; its index differs in one half.
