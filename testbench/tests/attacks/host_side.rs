@@ -1,5 +1,5 @@
-//! The wire and the host behind a device: frames with a wrong FCS, rings that fill, addresses across
-//! 4 GiB, registers that refuse, a reset in the middle of a stream.
+//! The wire and the host behind a device: frames with a wrong FCS, rings that fill, addresses
+//! across 4 GiB, registers that refuse, a reset in the middle of a stream.
 
 use crate::bare::{simulation, Bare, REGION_TO, STAG};
 use crate::scene::pattern;

@@ -156,8 +156,8 @@ fn write_to_the_neighbour(scene: &mut Scene, way: usize, half: u32) {
 }
 
 attacks! {
-    /// MPA-027: segments whose address pair shares the slot of an offloaded one in the first way and
-    /// differs in 16 bits, each 16 of the 288 in turn.
+    /// MPA-027: segments whose address pair shares the slot of an offloaded one in the first way
+    /// and differs in 16 bits, each 16 of the 288 in turn.
     #[test]
     fn neighbours_of_a_connection_in_way_0(scene) => Counts(HostFrames, 20), {
         hear_the_neighbours(scene, 0);
