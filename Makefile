@@ -46,6 +46,7 @@ formal: tools ## proofs on the emitted Verilog of the blocks, and broken designs
 	@$(VENV)/python3 formal/prove.py --out build/formal build/emit-w64/rnic.v
 
 mutants: tools ## single changes of the emitted Verilog, each of which a check must catch
+	@mkdir -p build
 	@$(RNIC) mutants --json build/mutants.json
 
 generate: ## writes docs/registers.md, docs/conformance.md and the table of docs/security.md anew

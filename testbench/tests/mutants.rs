@@ -83,3 +83,24 @@ fn a_mutant_is_noticed_and_none_is_not() {
     );
     assert!(!play(&library, loud.number).status.success());
 }
+
+/// A name or number that the table has not, and half of the environment, end in one line.
+#[test]
+fn what_is_not_there_is_refused_in_one_line() {
+    let rnic = || Command::new(env!("CARGO_BIN_EXE_rnic"));
+    let mut unknown = rnic();
+    unknown.args(["mutants", "--only", "no such mutant"]);
+    let mut half = rnic();
+    half.args(["play", "--dut", "rtl", "captures/rping-v4-crc.pcap"]);
+    half.env(NUMBER_VARIABLE, "1");
+    half.current_dir(env!("CARGO_MANIFEST_DIR"));
+    for (mut command, word) in [(unknown, "no such mutant"), (half, LIBRARY_VARIABLE)] {
+        let output = command.output().expect("cargo has built it");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains(word) && said.trim_end().lines().count() == 1,
+            "{said}"
+        );
+    }
+}

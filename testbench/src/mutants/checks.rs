@@ -73,9 +73,11 @@ pub enum Ended {
     Failed(String),
 }
 
-/// Captures of the playback stage: markers, lost segments, IPv6 and VLAN tags, all opcodes.
-const CAPTURES: [&str; 4] = [
+/// Captures of the playback stage: with CRC and without, markers, lost segments, IPv6 and VLAN
+/// tags, all opcodes.
+const CAPTURES: [&str; 5] = [
     "rping-v4-crc.pcap",
+    "rping-v4-nocrc.pcap",
     "ops-v4-crc.pcap",
     "mk-v6-vlan.pcap",
     "mk-loss.pcap",

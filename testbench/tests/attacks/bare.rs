@@ -1,5 +1,5 @@
-//! A device with its driver and nothing else, for what no peer's frame shows: a wire with bad frames
-//! and without gaps, rings that fill and that lie across 4 GiB, a reset.
+//! A device with its driver and nothing else, for what no peer's frame shows: a wire with bad
+//! frames and without gaps, rings that fill and that lie across 4 GiB, a reset.
 //!
 //! ```text
 //!  frames, each with its FCS right or wrong -> wire -> core -> memory at addresses of the test's

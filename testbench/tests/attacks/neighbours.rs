@@ -123,9 +123,9 @@ fn hear_the_neighbours(scene: &mut Scene, way: usize) {
     send(scene, &pair(nobody, nobody), 100);
 }
 
-/// CRC32C of an STag's index, as device and driver hash it.
+/// CRC32C of an STag's index, most significant octet first.
 fn stag_hash(index: u32) -> u32 {
-    crc32c::crc32c(&index.to_le_bytes()[..3])
+    crc32c::crc32c(&index.to_be_bytes()[1..])
 }
 
 /// A Write to the neighbour of an STag that stands in `way`; its index differs in one half.
@@ -156,8 +156,8 @@ fn write_to_the_neighbour(scene: &mut Scene, way: usize, half: u32) {
 }
 
 attacks! {
-    /// MPA-027: segments whose address pair shares the slot of an offloaded one in the first way and
-    /// differs in 16 bits, each 16 of the 288 in turn.
+    /// MPA-027: segments whose address pair shares the slot of an offloaded one in the first way
+    /// and differs in 16 bits, each 16 of the 288 in turn.
     #[test]
     fn neighbours_of_a_connection_in_way_0(scene) => Counts(HostFrames, 20), {
         hear_the_neighbours(scene, 0);

@@ -205,7 +205,9 @@ fn gaps_without_end_leave_nothing_held() {
         bare.open_again(markers);
         for gap in 0..GAPS {
             let start = bare.sender.stream().len();
-            (0..4).for_each(|_| write(&mut bare, 60));
+            // With markers each FPDU has one, so that it is placed early.
+            let octets = if markers { 600 } else { 60 };
+            (0..4).for_each(|_| write(&mut bare, octets));
             let fpdus = bare.sender.fpdus();
             let ends: Vec<usize> = fpdus[4 * gap..]
                 .iter()

@@ -88,6 +88,12 @@ attacks! {
         write(scene, STAG, REGION_TO ^ 1 << 32, 100);
     }
 
+    /// DDP-043: four gigabytes behind the right offset: the distance fits in 32 bits.
+    #[test]
+    fn four_gigabytes_behind(scene) => Stops(DdpBounds), {
+        write(scene, STAG, REGION_TO + (1 << 32), 100);
+    }
+
     /// DDP-043: a Write of one octet to a region without any.
     #[test]
     fn region_of_zero_octets(scene) => Stops(DdpBounds), {

@@ -80,6 +80,12 @@ attacks! {
         send(scene, 0, 0x8000_0001, 0, 100);
     }
 
+    /// DDP-041: a message number whose lower 16 bits are the right one's.
+    #[test]
+    fn message_number_65536_ahead(scene) => Stops(DdpNoBuffer), {
+        send(scene, 0, 0x0001_0001, 0, 100);
+    }
+
     /// DDP-039: a message offset right behind the buffer.
     #[test]
     fn message_offset_at_the_end(scene) => Stops(DdpMo), {
