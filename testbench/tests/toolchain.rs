@@ -59,9 +59,13 @@ fn no_locked_package_needs_a_newer_rust_than_is_promised() {
     );
 }
 
+/// A package as `cargo metadata` tells of it.
+fn package(name: &str, version: &str, rust_version: Value) -> Value {
+    json!({ "name": name, "version": version, "rust_version": rust_version })
+}
+
 #[test]
 fn a_package_that_needs_more_is_named() {
-    let package = |name, version, rust: Value| json!({ "name": name, "version": version, "rust_version": rust });
     let metadata = json!({ "packages": [
         package("rnic-testbench", "0.1.0", json!("1.85")),
         package("silent", "1.0.0", Value::Null),

@@ -44,8 +44,9 @@ fn stag_of(completion: Completion) -> u32 {
     }
 }
 
-/// The words of an entry become visible one by one while the driver polls: it takes the entry whole,
-/// and only once its phase has turned. A driver that reads the other words first takes old ones.
+/// The words of an entry become visible one by one while the driver polls: it takes the entry
+/// whole, and only once its phase has turned. A driver that reads the other words first takes old
+/// ones.
 #[test]
 fn an_entry_is_read_only_behind_its_phase() {
     let mut device = device();

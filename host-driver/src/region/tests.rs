@@ -1,5 +1,5 @@
-//! Tests: what is left of a region when the device does not finish an operation, and when no slot is
-//! left for its STag.
+//! Tests: what is left of a region when the device does not finish an operation, and when no slot
+//! is left for its STag.
 use super::*;
 use crate::hash_table::Index;
 use crate::testing::hanging::{hanging_device, Hanging};
@@ -20,8 +20,8 @@ fn region(stag: u32) -> RegionConfig {
 
 const ONE: u32 = 0x0011_1111;
 
-/// Regions that the device lets a peer reach under this index: an STag entry leads to them, and they
-/// are valid.
+/// Regions that the device lets a peer reach under this index: an STag entry leads to them, and
+/// they are valid.
 fn reachable(device: &Device<Hanging, NoMemory>, stag_index: u32) -> Vec<u32> {
     let written = &device.bar.tables.written;
     let leads = |(&(table, _), words): (&(u32, Index), &[u32; 10])| {

@@ -1,5 +1,5 @@
-//! Rate and latency of the room in cycles, and who waits for whom: records for their verdicts and for
-//! room behind them, table operations for neither.
+//! Rate and latency of the room in cycles, and who waits for whom: records for their verdicts and
+//! for room behind them, table operations for neither.
 use super::bench::Bench;
 use super::world::*;
 use crate::messages::*;
