@@ -23,7 +23,7 @@ const RUNS_128: u64 = 5;
 /// Runs of a test at a width, ordinary ones at W = 512 and hostile ones at all but 64.
 const RUNS_SHORT: u64 = 3;
 /// Runs over which every condition must have been met, and every refusal.
-const RUNS_MODEL: u64 = 120;
+const RUNS_MODEL: u64 = 200;
 /// Hostile runs of a test.
 const RUNS_HOSTILE: u64 = 12;
 /// Workloads over which every kind of fault and every choice must have been drawn.
