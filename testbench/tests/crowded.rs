@@ -30,7 +30,10 @@ fn delivered(name: &str, workload: &Workload) -> Report {
     let fpdus: u64 = report.flows.iter().map(|flow| flow.fpdus).sum();
     assert_eq!(fpdus, summary.fpdus as u64, "{name}: FPDUs");
     for direction in &directions {
-        let ends = (direction.source.to_string(), direction.destination.to_string());
+        let ends = (
+            direction.source.to_string(),
+            direction.destination.to_string(),
+        );
         let mut flows = report.flows.iter();
         let flow = flows.find(|flow| (&flow.src, &flow.dst) == (&ends.0, &ends.1));
         let flow = flow.expect("each direction is a flow");

@@ -63,8 +63,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
     hostile: f64,
     /// Seed of conditions on the receiving side, all drawn from it: windows, bound and foreign
-    /// regions, sizes of regions, buffers, queues and rings, addresses, first MSNs; what `rnic fuzz`
-    /// does. [default: what the capture needs]
+    /// regions, sizes of regions, buffers, queues and rings, addresses, first MSNs; what
+    /// `rnic fuzz` does. [default: what the capture needs]
     #[arg(long, value_name = "SEED")]
     conditions: Option<u64>,
     /// Play what is synthesised, with random values wherever hardware leaves them open: registers

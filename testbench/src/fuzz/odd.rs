@@ -1,5 +1,5 @@
-//! What is drawn for a run beside its workload and faults: oddities, and conditions on the receiving
-//! side.
+//! What is drawn for a run beside its workload and faults: oddities, and conditions on the
+//! receiving side.
 //!
 //! It is drawn apart, so that a kind more leaves the rest of a run as it is. What ends a stream is
 //! rare; what lets octets be missing for long is left out where packet memory would not hold what
@@ -64,7 +64,7 @@ impl Draw {
 
     /// The seed of conditions, if the run has some, which its sender then knows as far as it must.
     pub(super) fn conditions(&mut self, workload: &mut Workload) -> Option<u64> {
-        if longest_fpdu(workload) > GAP_FPDU_OCTETS || !self.happens(0.6) {
+        if longest_fpdu(workload) > GAP_FPDU_OCTETS || !self.happens(0.4) {
             return None;
         }
         let seed = self.generator.random_range(0..SEED_MAX);

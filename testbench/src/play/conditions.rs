@@ -56,7 +56,7 @@ pub enum Condition {
     ShorterRegion,
     /// A receive buffer is longer than its message.
     LargerBuffer,
-    /// A receive buffer is one octet too short.
+    /// A receive buffer is too short, mostly by an octet.
     ShorterBuffer,
     /// The MSNs of a connection begin just below 2^32.
     MsnWrap,
@@ -424,7 +424,7 @@ impl Conditions {
         condition
     }
 
-    /// Octets that a buffer has more than its message; one less if negative.
+    /// Octets that a buffer has more than its message; fewer, down to none, if negative.
     pub fn buffer(&self, flow: usize, qn: u32, position: usize) -> i64 {
         let number = u64::from(qn) << 32 | position as u64;
         let Some(mut random) = self.of(Subject::Buffer, flow, number) else {
@@ -432,7 +432,7 @@ impl Conditions {
         };
         // There are many more buffers than regions.
         if random.random_bool(self.shortened / 10.0) {
-            return -1;
+            return weighted(&mut random, &[(-1, 3), (-1500, 1)]);
         }
         match random.random_bool(self.resized) {
             true => weighted(&mut random, &[(1, 1), (7, 1), (5000, 1)]),

@@ -3,7 +3,8 @@
 //! Each direction has STags of its own, so that one device may play every receiver. RDMA Writes and
 //! Read Responses fill one region each from an odd Tagged Offset just below 2^32 upwards, without
 //! overlap, so that memory at the end does not depend on the order of placement; so do messages to
-//! STags that were invalidated before. Read Responses are not tied to the Read Requests of the other
+//! STags that were invalidated before. Read Responses are not tied to the Read Requests of the
+//! other
 //! direction.
 
 use crate::traffic::sender::Sender;

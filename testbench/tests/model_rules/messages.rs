@@ -68,7 +68,8 @@ fn a_write_may_end_at_the_top_of_the_address_space() {
     assert_eq!(rig.region()[REGION_OCTETS - 10..], pattern(10));
 }
 
-/// DDP-048: the connection a region is bound to may use it, if the Protection Domain is its own too.
+/// DDP-048: the connection a region is bound to may use it, if the Protection Domain is its own
+/// too.
 #[test]
 fn a_bound_region_is_open_to_its_connection() {
     for (protection_domain, found) in [

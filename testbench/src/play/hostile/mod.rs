@@ -7,7 +7,8 @@
 //!
 //! A deed depends on seed, rate and number of the frame alone, so a prefix of a capture meets the
 //! same ones. Receivers come to rest before the driver acts, mostly: what the device had decided by
-//! then depends on nothing but the frames. What is done without that stands in `player/hasty.rs`. A revocation under load is played by itself, with a model
+//! then depends on nothing but the frames. What is done without that stands in
+//! `player/hasty.rs`. A revocation under load is played by itself, with a model
 //! that is told how far the device was (`tests/attacks/revocation.rs`).
 
 pub mod forge;
