@@ -14,7 +14,6 @@ use crate::play::software::Software;
 use crate::play::tally::Tally;
 use indicatif::ProgressBar;
 use rnic_abi::limits::PAGES;
-use rnic_abi::registers::LONG_FPDU_OCTETS;
 use rnic_driver::{Config, Connection, DriverError};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -169,7 +168,6 @@ impl<'a> Player<'a> {
     ) -> Result<Self, PlayError> {
         let mut duts: Vec<Box<dyn Dut>> = Vec::new();
         let config = options.conditions.config(Config::default());
-        let longest_fpdu = plan.flows.iter().map(|&flow| flows[flow].longest_fpdu);
         if options.dut != DutKind::Model {
             let rtl_options = RtlOptions {
                 width: options.width,
@@ -183,7 +181,7 @@ impl<'a> Player<'a> {
                 short_pages: match options.dut {
                     // Nothing else can say which segments found no room.
                     DutKind::Rtl => PAGES as u32,
-                    _ => short_pages(&config, longest_fpdu.max().unwrap_or(0)),
+                    _ => short_pages(&config),
                 },
             };
             let rtl = Rtl::within(&rtl_options, &options.conditions.surroundings);
@@ -359,13 +357,12 @@ impl<'a> Player<'a> {
     }
 }
 
-/// Free pages below which the device may refuse segments for want of room: its reserve, which is
-/// larger once a stream has shown a long FPDU (ADR 13).
-fn short_pages(config: &Config, longest_fpdu: u32) -> u32 {
+/// Free pages below which the device may refuse segments for want of room: its larger reserve, which
+/// it takes when streams show long FPDUs, be it in a length field that is wrong (ADR 13).
+fn short_pages(config: &Config) -> u32 {
     match config.in_order_reserve {
         0 => 0,
-        reserve if longest_fpdu >= LONG_FPDU_OCTETS => reserve.max(config.long_reserve),
-        reserve => reserve,
+        reserve => reserve.max(config.long_reserve),
     }
 }
 

@@ -43,6 +43,8 @@ const COMPLETION_CYCLES: usize = 200;
 /// so that a core that goes on needing them does not go on itself.
 const LONG_PAUSES_MAX: u32 = 8;
 
+/// Pages that are on their way from the pool to the next frames while they still count as free.
+const PREFETCHED_PAGES: u32 = 4;
 /// Cycles after which a stored frame has its verdict: TCP has looked its connection up, gone along
 /// all of its ranges and asked the stream manager twice.
 const VERDICT_CYCLES: u64 = 500;
@@ -234,7 +236,7 @@ impl Rtl {
     /// Is so little of packet memory left that `frame` may be refused for want of room?
     fn is_short(&self, frame: &[u8]) -> bool {
         let pages = (frame.len() + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32;
-        self.simulation.borrow().free_pages() < self.short_pages + pages
+        self.simulation.borrow().free_pages() < self.short_pages + pages + PREFETCHED_PAGES
     }
 
     /// Send a frame while little room is left, and see whether there was room for it.
