@@ -170,9 +170,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         expect_identity(&mut bar)?;
         bar.write32(registers::CONTROL, 0);
         if !config.fresh {
-            for (table, entries) in CLEARED {
-                table::clear(&mut bar, table, entries)?;
-            }
+            clear_tables(&mut bar)?;
         }
         bar.write32(registers::MAX_PAYLOAD, max_payload);
         bar.write32(registers::EARLY_PAGES, config.early_pages);
@@ -278,6 +276,14 @@ fn read_counters(bar: &mut impl Bar) -> Vec<u32> {
     ALL.iter()
         .map(|counter| bar.read32(offset(counter)))
         .collect()
+}
+
+/// Clear what a reset leaves of an earlier use.
+fn clear_tables(bar: &mut impl Bar) -> Result<(), DriverError> {
+    for (table, entries) in CLEARED {
+        table::clear(bar, table, entries)?;
+    }
+    Ok(())
 }
 
 fn expect_identity(bar: &mut impl Bar) -> Result<(), DriverError> {

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Libraries that this process has built or found, by width, waveform support and silicon: emitting
-/// a core takes longer than a short run, and a process may load the same one often.
+/// Libraries that this process has built or found, by width, waveform support and silicon:
+/// emitting a core takes longer than a short run, and a process may load the same one often.
 static LIBRARIES: Mutex<BTreeMap<(usize, bool, bool), PathBuf>> = Mutex::new(BTreeMap::new());
 
 /// Word offsets of the ports that are touched every cycle.
@@ -77,8 +77,8 @@ pub struct Core {
 
 impl Core {
     /// Emit, build (or find built) and load the core of `width`; `trace` names an FST file to
-    /// write. `silicon` is the seed of what hardware leaves open, for the core as synthesised. Where
-    /// the environment asks for a mutant ([`mutant`]) that one is loaded instead.
+    /// write. `silicon` is the seed of what hardware leaves open, for the core as synthesised.
+    /// Where the environment asks for a mutant ([`mutant`]) that one is loaded instead.
     pub fn load(
         width: usize,
         trace: Option<&Path>,

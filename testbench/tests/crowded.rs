@@ -1,6 +1,6 @@
-//! Captures that need more than one device has to give: STags of two hosts that are equal, FPDUs and
-//! gaps that fill packet memory. Everything recorded is delivered; what the device had no room for
-//! was sent again.
+//! Captures that need more than one device has to give: STags of two hosts that are equal, FPDUs
+//! and gaps that fill packet memory. Everything recorded is delivered; what the device had no room
+//! for was sent again.
 
 use indicatif::ProgressBar;
 use rnic_testbench::capture;

@@ -1,9 +1,10 @@
-//! FPDUs beyond a gap: what a receiver may have placed of them (RFC 5044 section 4.3, MPA-044, 045).
+//! FPDUs beyond a gap: what a receiver may have placed of them (RFC 5044 section 4.3, MPA-044,
+//! 045).
 //!
 //! The model places nothing before its turn. The hardware may, if the FPDU passes every check, and
 //! when it looks depends on the cycle. So the model notes what *may* lie in memory: the payload of
-//! each FPDU that could be located and that passed every check at some time since the receivers were
-//! last at rest. All other octets are as the model left them.
+//! each FPDU that could be located and that passed every check at some time since the receivers
+//! were last at rest. All other octets are as the model left them.
 //!
 //! ```text
 //!  span (a segment that followed nothing) -> FPDU with a marker in it -> FPDU -> FPDU ...
@@ -24,7 +25,8 @@ pub struct Placement {
 }
 
 impl Model {
-    /// The receivers are at rest: what was valid before and is no longer serves no FPDU from now on.
+    /// The receivers are at rest: what was valid before and is no longer serves no FPDU from now
+    /// on.
     pub fn rest(&mut self) {
         self.regions_at_rest.clone_from(&self.regions);
         for stream in self.streams.values_mut() {

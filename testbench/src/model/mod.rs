@@ -55,8 +55,8 @@ pub enum Room {
     NoPage,
     /// Few pages are left, and they are not for this segment (`drop_tcp_no_room`).
     Short,
-    /// Few pages are left, and this is RCV.NXT behind the segment: it may have been taken up to the
-    /// end of the FPDU that its connection had begun, and no further (ADR 13).
+    /// Few pages are left, and this is RCV.NXT behind the segment: it may have been taken up to
+    /// the end of the FPDU that its connection had begun, and no further (ADR 13).
     UpTo(u32),
 }
 
@@ -110,8 +110,8 @@ impl Stream {
         (acceptance, refused)
     }
 
-    /// Accept a segment up to the end of the FPDU begun, if the device has done so: then RCV.NXT is
-    /// `rcv_nxt`, and would be another one without that limit.
+    /// Accept a segment up to the end of the FPDU begun, if the device has done so: then RCV.NXT
+    /// is `rcv_nxt`, and would be another one without that limit.
     fn accept_in_part(
         &mut self,
         segment: &TcpSegment,
@@ -165,7 +165,8 @@ pub struct Model {
     lookup: HashMap<ConnectionKey, u16>,
     counters: [u32; COUNT],
     host_frame_octets_max: usize,
-    /// Slots of the host ring that are filled before the host empties it; without end, if nobody says.
+    /// Slots of the host ring that are filled before the host empties it; without end, if nobody
+    /// says.
     pub host_ring_room: usize,
     host_slots_taken: usize,
 }
@@ -285,7 +286,8 @@ impl Model {
         self.receive_with(frame, error, Room::Enough);
     }
 
-    /// As [`receive`](Self::receive), of a frame for which the device has said that it had no room.
+    /// As [`receive`](Self::receive), of a frame for which the device has said that it had no
+    /// room.
     pub fn receive_with(&mut self, frame: &[u8], error: bool, room: Room) {
         self.count(Counter::Frames);
         self.refused = Room::Enough;

@@ -6,9 +6,9 @@
 //!                 +--> host ring: place, number, phase; the whole slot
 //! ```
 //!
-//! A driver may act on an entry as soon as it sees it, so everything announced must be there by then
-//! (architecture rule: payload, then entry). Layouts come from `rnic_abi`; nothing is decoded by the
-//! driver's code.
+//! A driver may act on an entry as soon as it sees it, so everything announced must be there by
+//! then (architecture rule: payload, then entry). Layouts come from `rnic_abi`; nothing is decoded
+//! by the driver's code.
 
 use crate::play::dut::{Buffer, Entry};
 use pcie_sim::memory::Memory;

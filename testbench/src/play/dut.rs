@@ -109,8 +109,8 @@ pub trait Dut {
     fn observe(&mut self) -> Observation;
     /// Memory as the receiver left it.
     fn read(&self, address: u64, octets: usize) -> Vec<u8>;
-    /// Octets that memory may hold beside what this receiver has left there, as another one may have
-    /// placed FPDUs beyond a gap: bus addresses and octets.
+    /// Octets that memory may hold beside what this receiver has left there, as another one may
+    /// have placed FPDUs beyond a gap: bus addresses and octets.
     fn may_hold(&self) -> Vec<(u64, Vec<u8>)> {
         Vec::new()
     }
@@ -174,8 +174,8 @@ pub struct Buffer {
 pub struct Entry {
     /// Words 0 to 6; the last one numbers all connections' entries and is looked at by itself.
     pub words: [u32; 7],
-    /// The octets that it announces, as they were in memory when it was written: the message, or the
-    /// last ones of a Read Response; `None` for an entry that announces none.
+    /// The octets that it announces, as they were in memory when it was written: the message, or
+    /// the last ones of a Read Response; `None` for an entry that announces none.
     pub announced: Option<Vec<u8>>,
 }
 

@@ -6,8 +6,8 @@
 //!                                     device 1: ...
 //! ```
 //!
-//! STags are names that a host gives. So two hosts may use the same ones, flows of one host that use
-//! the same STag at a time write to the same memory (their Protection Domain is one), and a
+//! STags are names that a host gives. So two hosts may use the same ones, flows of one host that
+//! use the same STag at a time write to the same memory (their Protection Domain is one), and a
 //! stag_index that comes again with another key was registered again.
 
 use crate::capture::{Capture, Flow, RegionUse};
@@ -167,7 +167,8 @@ fn follow_keys(regions: &mut [SharedRegion]) {
     }
 }
 
-/// A domain for each flow; flows that share a region share it. Its number is that of the first one.
+/// A domain for each flow; flows that share a region share it. Its number is that of the first
+/// one.
 fn domains(numbers: &[usize], regions: &[SharedRegion]) -> BTreeMap<usize, u16> {
     let mut domains: BTreeMap<usize, u16> =
         numbers.iter().map(|&flow| (flow, flow as u16)).collect();

@@ -282,8 +282,9 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Wait until the receivers are at rest, and look at what they did. That they are takes long to
-    /// see, so it is asked only if something has moved since: many flows may ask before one frame.
+    /// Wait until the receivers are at rest, and look at what they did. That they are takes long
+    /// to see, so it is asked only if something has moved since: many flows may ask before one
+    /// frame.
     fn settle(&mut self) {
         if !std::mem::take(&mut self.moved) {
             return;
@@ -357,8 +358,8 @@ impl<'a> Player<'a> {
     }
 }
 
-/// Free pages below which the device may refuse segments for want of room: its larger reserve, which
-/// it takes when streams show long FPDUs, be it in a length field that is wrong (ADR 13).
+/// Free pages below which the device may refuse segments for want of room: its larger reserve,
+/// which it takes when streams show long FPDUs, be it in a length field that is wrong (ADR 13).
 fn short_pages(config: &Config) -> u32 {
     match config.in_order_reserve {
         0 => 0,

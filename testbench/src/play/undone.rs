@@ -1,12 +1,12 @@
 //! A connection closed in the middle of its traffic: what the device had not done of it by then.
 //!
-//! How far segments and FPDUs come before a close is a matter of cycles. The model, which is always
-//! done, is cut back to what the hardware did, and only if that is how its own work begins. What is
-//! cut off is counted, so that counters still agree to the last one:
+//! How far segments and FPDUs come before a close is a matter of cycles. The model, which is
+//! always done, is cut back to what the hardware did, and only if that is how its own work begins.
+//! What is cut off is counted, so that counters still agree to the last one:
 //!
 //! - an FPDU or completion that was not reached is missing in its counter;
-//! - a segment that was not reached is the host's, as its connection is no longer known: verdicts on
-//!   segments and frames for the host are compared in sum.
+//! - a segment that was not reached is the host's, as its connection is no longer known: verdicts
+//!   on segments and frames for the host are compared in sum.
 
 use crate::play::bus::HEADER_OCTETS_COMPARED;
 use crate::play::compare::Comparison;
@@ -46,9 +46,9 @@ impl Undone {
         self.connections == 0
     }
 
-    /// The connection of `flow` was closed at once: take from `model` what the hardware did not do,
-    /// and from the hardware's host frames the segments that it did not take. What is left must be
-    /// the same. A frame is a segment of the flow by `is_of_flow`.
+    /// The connection of `flow` was closed at once: take from `model` what the hardware did not
+    /// do, and from the hardware's host frames the segments that it did not take. What is left
+    /// must be the same. A frame is a segment of the flow by `is_of_flow`.
     pub fn take(
         rtl: &mut Tally,
         model: &mut Tally,

@@ -105,8 +105,8 @@ impl Use {
     }
 }
 
-/// Use the device of `simulation` until it is reset in mid-traffic, and take its memory away. The next
-/// driver's configuration must not say `fresh`.
+/// Use the device of `simulation` until it is reset in mid-traffic, and take its memory away. The
+/// next driver's configuration must not say `fresh`.
 ///
 /// # Errors
 /// A refusal of the driver.

@@ -1,11 +1,10 @@
 //! What one direction has to say: messages of a seed, and the stream they make.
 //!
-//! Each direction has STags of its own, so that one device may play every receiver. RDMA Writes and
-//! Read Responses fill one region each from an odd Tagged Offset just below 2^32 upwards, without
-//! overlap, so that memory at the end does not depend on the order of placement; so do messages to
-//! STags that were invalidated before. Read Responses are not tied to the Read Requests of the
-//! other
-//! direction.
+//! Each direction has STags of its own, so that one device may play every receiver. RDMA Writes
+//! and Read Responses fill one region each from an odd Tagged Offset just below 2^32 upwards,
+//! without overlap, so that memory at the end does not depend on the order of placement; so do
+//! messages to STags that were invalidated before. Read Responses are not tied to the Read
+//! Requests of the other direction.
 
 use crate::traffic::sender::Sender;
 use crate::workload::connection::{generator as odd_generator, Purpose};
@@ -56,7 +55,8 @@ struct Speaker<'a> {
     /// Tagged Offsets of the next RDMA Write, Read Response, and message to an STag that was
     /// invalidated.
     next_to: [u64; TAGGED_REGIONS + 1],
-    /// Number that tells its stag indices from those of others: the direction's, or the connection's.
+    /// Number that tells its stag indices from those of others: the direction's, or the
+    /// connection's.
     owner: usize,
     /// Keys of all STags.
     key: u8,

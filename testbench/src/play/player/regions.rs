@@ -86,8 +86,8 @@ impl Region {
 }
 
 impl Player<'_> {
-    /// Take the regions of a flow whose connection is closed; what is bound to that went with it. One
-    /// that others use goes to the next of them.
+    /// Take the regions of a flow whose connection is closed; what is bound to that went with it.
+    /// One that others use goes to the next of them.
     pub(super) fn close_regions(&mut self, flow: usize, active: Active) -> Result<(), DriverError> {
         for shared in self.shared.values_mut() {
             shared.users.remove(&flow);

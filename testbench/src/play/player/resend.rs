@@ -21,8 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Frames played between two rounds in which everything waiting is sent again.
 const RETRY_FRAMES: usize = 32;
-/// Frames of a flow refused one after the other after which the rest of them wait for the next round,
-/// while the capture goes on.
+/// Frames of a flow refused one after the other after which the rest of them wait for the next
+/// round, while the capture goes on.
 const REFUSALS_A_ROUND: usize = 8;
 
 /// A frame that waits.
@@ -107,8 +107,8 @@ impl Player<'_> {
         refused.is_none()
     }
 
-    /// Send what waits once more, of each flow until `refusals_max` frames were refused one after the
-    /// other; true if something was taken.
+    /// Send what waits once more, of each flow until `refusals_max` frames were refused one after
+    /// the other; true if something was taken.
     fn send_again(&mut self, refusals_max: usize) -> bool {
         let mut taken = false;
         for (flow, waiting) in std::mem::take(&mut self.resend.waiting) {
@@ -132,7 +132,8 @@ impl Player<'_> {
         taken
     }
 
-    /// Send again what waits of `flow`, and of all others, until nothing of it does or nothing moves.
+    /// Send again what waits of `flow`, and of all others, until nothing of it does or nothing
+    /// moves.
     pub(super) fn send_rest_of(&mut self, flow: usize) -> Result<(), PlayError> {
         while self.resend.waiting.contains_key(&Some(flow)) {
             let taken = self.send_again(usize::MAX);
@@ -167,8 +168,8 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Forget what waits of `flow`. Octets beyond a gap may find no room for ever; what is in order,
-    /// or for the host, must find it when nothing else is sent.
+    /// Forget what waits of `flow`. Octets beyond a gap may find no room for ever; what is in
+    /// order, or for the host, must find it when nothing else is sent.
     fn give_up(&mut self, flow: Option<usize>) {
         let waiting = self.resend.waiting.remove(&flow).unwrap_or_default();
         let connection = flow.and_then(|flow| self.active.get(&flow));
