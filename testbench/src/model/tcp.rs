@@ -140,13 +140,9 @@ impl TcpReceiver {
         self.seg_wnd = segment.window;
     }
 
-    /// Judge a segment with payload for which there are no pages.
+    /// Judge a segment with payload for which there are no pages, wherever it lies.
     pub fn refuse(&mut self, segment: &TcpSegment) -> Acceptance {
         self.acknowledge(segment);
-        let first = segment.sequence.wrapping_sub(self.rcv_nxt) as i32;
-        if i64::from(first) >= i64::from(self.window) {
-            return Acceptance::OutsideWindow;
-        }
         // An ACK at once, so that its peer need not wait for a timeout (ADR 13).
         self.duplicate_acks = self.duplicate_acks.wrapping_add(1);
         Acceptance::NoRoom
