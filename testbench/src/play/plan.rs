@@ -153,16 +153,18 @@ fn follow_keys(regions: &mut [SharedRegion]) {
         };
         let mut uses: Vec<(usize, usize)> = crossing.iter().flat_map(used).collect();
         uses.sort_unstable();
-        let mut current = None;
+        let Some(&(_, first)) = uses.first() else {
+            continue;
+        };
+        for &number in &crossing {
+            regions[number].region.initial = number == first;
+        }
+        let mut current = first;
         for (frame, number) in uses {
-            let region = &mut regions[number].region;
-            if current.is_none() {
-                region.initial = true;
-            } else if current != Some(number) {
-                region.initial &= current.is_none();
-                region.renewals.push(frame);
+            if current != number {
+                regions[number].region.renewals.push(frame);
             }
-            current = Some(number);
+            current = number;
         }
     }
 }

@@ -331,7 +331,8 @@ fn a_reset_in_mid_stream_leaves_nothing_behind() {
         }
         bare.rest();
         let early = [TcpOutOfOrder, DropTcpNoRoom].map(|counter| bare.counter(counter));
-        assert_eq!(early, [2 * (round as u32 + 1), 0], "round {round}");
+        // Counters count from when the device was opened.
+        assert_eq!(early, [2, 0], "round {round}");
         let host = bare.host_frame(600, 1);
         bare.push(&host, false);
         bare.reset();

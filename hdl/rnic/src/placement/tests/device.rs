@@ -122,6 +122,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         self.csr.table_done.next = self.table_done.val();
         self.csr.table_data.next = self.table_data.val();
         self.csr.free_pages.next = self.free_pages.val();
+        self.csr.reserve_grows.next = false;
         self.enable.next = self.csr.enable.val();
 
         self.pcie.payload_tlp_data.next = self.placement.payload_tlp_data.val();

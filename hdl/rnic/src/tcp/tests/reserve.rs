@@ -297,7 +297,7 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
     lockstep(
         "tcp_room_reserve",
         TcpRoom::default(),
-        60_000,
+        120_000,
         |uut| &mut uut.clock,
         |uut, random| {
             uut.reset.next = test.cycle == 0;
