@@ -30,6 +30,10 @@ use flows::Active;
 use regions::Shared;
 use resend::Resend;
 
+/// log2 of the cycles that a connection keeps its turn while memory is short and nothing of it comes:
+/// less than an idle core is waited for. The peers of a capture fall silent when it ends, and send
+/// again within hundreds of cycles before.
+const HOLD_CYCLES_LOG2: u32 = 13;
 /// Frames between two comparisons of the receivers.
 const BATCH_FRAMES: usize = 256;
 
@@ -167,7 +171,10 @@ impl<'a> Player<'a> {
         options: &'a Options,
     ) -> Result<Self, PlayError> {
         let mut duts: Vec<Box<dyn Dut>> = Vec::new();
-        let config = options.conditions.config(Config::default());
+        let config = Config {
+            reserve_hold_log2: HOLD_CYCLES_LOG2,
+            ..options.conditions.config(Config::default())
+        };
         if options.dut != DutKind::Model {
             let rtl_options = RtlOptions {
                 width: options.width,

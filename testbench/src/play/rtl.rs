@@ -1,6 +1,8 @@
 //! The verilated core behind its driver.
 
-use crate::model::Room;
+use crate::model::ip::{self, IpVerdict};
+use crate::model::tcp::TcpSegment;
+use crate::model::{ethernet, Room};
 use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
 use crate::play::dut::{Buffer, Dut, Observation, StreamState};
@@ -70,6 +72,15 @@ pub struct Rtl {
     completions: Vec<Completion>,
     /// Verdicts taken from the simulation, and not yet observed.
     segments: Vec<SegmentTrace>,
+}
+
+/// Is a frame a segment with payload, which gets a verdict if its connection is known?
+fn has_payload(frame: &[u8]) -> bool {
+    let Some(IpVerdict::Tcp(datagram)) = ethernet::payload(frame).map(|ip| ip::classify(&ip))
+    else {
+        return false;
+    };
+    TcpSegment::parse(&datagram).is_some_and(|segment| !segment.payload.is_empty())
 }
 
 /// Pauses of the wire: a core that stalls must end a playback, not make it endless.
@@ -244,7 +255,11 @@ impl Rtl {
         let before = self.take_verdicts();
         self.segments.extend(before);
         self.send(frame);
-        let verdicts = self.take_verdicts();
+        let mut verdicts = self.take_verdicts();
+        // The stream manager, which TCP asks, may be long with what it is at.
+        while verdicts.is_empty() && has_payload(frame) && !self.simulation.borrow().is_idle() {
+            verdicts = self.take_verdicts();
+        }
         self.segments.extend(&verdicts);
         let no_page = self.no_page_count();
         if no_page != self.no_page_reported {

@@ -16,14 +16,14 @@ use crate::model::ethernet;
 use crate::model::ip::{self, IpVerdict};
 use crate::model::tcp::TcpSegment;
 use crate::model::Room;
-use crate::play::dut::PlayError;
+use crate::play::dut::{PlayError, StreamState};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Frames played between two rounds in which everything waiting is sent again.
 const RETRY_FRAMES: usize = 32;
 /// Frames of a flow refused one after the other after which the rest of them wait for the next
-/// round, while the capture goes on.
-const REFUSALS_A_ROUND: usize = 8;
+/// round: they lie behind those.
+const REFUSALS_A_ROUND: usize = 4;
 
 /// A frame that waits.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl Player<'_> {
         }
         self.resend.pushed += 1;
         if self.resend.pushed % RETRY_FRAMES == 0 {
-            self.send_again(REFUSALS_A_ROUND);
+            self.send_again();
         }
     }
 
@@ -107,14 +107,30 @@ impl Player<'_> {
         refused.is_none()
     }
 
-    /// Send what waits once more, of each flow until `refusals_max` frames were refused one after
-    /// the other; true if something was taken.
-    fn send_again(&mut self, refusals_max: usize) -> bool {
+    /// What waits of a flow, as its peer sends it again: what comes first in the stream first.
+    fn in_sequence(&mut self, flow: Option<usize>, mut waiting: Vec<Waiting>) -> Vec<Waiting> {
+        let rcv_nxt = self.state(flow).map_or(0, |state| state.rcv_nxt);
+        waiting.sort_by_key(|one| {
+            let first = segment_of(&one.octets).map_or(rcv_nxt, |(first, _)| first);
+            first.wrapping_sub(rcv_nxt) as i32
+        });
+        waiting
+    }
+
+    /// TCP state of the connection of `flow`, if it is open.
+    fn state(&mut self, flow: Option<usize>) -> Option<StreamState> {
+        let connection = self.active.get(&flow?)?.connection;
+        self.duts.last_mut()?.state(connection)
+    }
+
+    /// Send what waits once more, of each flow until a few frames were refused one after the other;
+    /// true if something was taken.
+    fn send_again(&mut self) -> bool {
         let mut taken = false;
         for (flow, waiting) in std::mem::take(&mut self.resend.waiting) {
             let (mut left, mut refusals) = (Vec::new(), 0);
-            for one in waiting {
-                if refusals < refusals_max && self.offer(flow, &one.octets) {
+            for one in self.in_sequence(flow, waiting) {
+                if refusals < REFUSALS_A_ROUND && self.offer(flow, &one.octets) {
                     (taken, refusals) = (true, 0);
                     if let Some(flow) = flow {
                         let tallies = self.tallies.iter_mut();
@@ -136,9 +152,9 @@ impl Player<'_> {
     /// moves.
     pub(super) fn send_rest_of(&mut self, flow: usize) -> Result<(), PlayError> {
         while self.resend.waiting.contains_key(&Some(flow)) {
-            let taken = self.send_again(usize::MAX);
+            let taken = self.send_again();
             self.settle();
-            if !taken && !self.send_again(usize::MAX) {
+            if !taken && !self.send_again() {
                 self.give_up(Some(flow));
             }
         }
@@ -149,18 +165,23 @@ impl Player<'_> {
     /// closed where that makes room for others.
     pub(super) fn send_rest(&mut self) -> Result<(), PlayError> {
         while !self.resend.is_empty() {
-            let taken = self.send_again(usize::MAX);
+            let taken = self.send_again();
             self.settle();
-            if taken || self.resend.is_empty() || self.send_again(usize::MAX) {
+            if taken || self.resend.is_empty() || self.send_again() {
                 continue;
             }
-            let waits = |flow: &usize| self.resend.waiting.contains_key(&Some(*flow));
-            let done: Vec<usize> = self.active.keys().copied().filter(|f| !waits(f)).collect();
+            // What lies beyond a gap that nothing closes any more can wait for ever.
+            let open: Vec<usize> = self.active.keys().copied().collect();
+            let done: Vec<usize> = open
+                .into_iter()
+                .filter(|&flow| self.waiting_in_order(Some(flow)).is_empty())
+                .collect();
             if done.is_empty() {
                 let flows: Vec<Option<usize>> = self.resend.waiting.keys().copied().collect();
                 flows.into_iter().for_each(|flow| self.give_up(flow));
             }
             for flow in done {
+                self.resend.waiting.remove(&Some(flow));
                 self.close(flow)
                     .map_err(|source| at(self.frame, flow, source))?;
             }
@@ -168,26 +189,27 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Forget what waits of `flow`. Octets beyond a gap may find no room for ever; what is in
-    /// order, or for the host, must find it when nothing else is sent.
+    /// The frames that wait of `flow` though they are in order, or for the host.
+    fn waiting_in_order(&mut self, flow: Option<usize>) -> Vec<usize> {
+        let state = self.state(flow);
+        let waiting = self.resend.waiting.get(&flow).into_iter().flatten();
+        let in_order = waiting.filter(|one| match (&state, segment_of(&one.octets)) {
+            (Some(state), Some((first, _))) => (first.wrapping_sub(state.rcv_nxt) as i32) <= 0,
+            _ => flow.is_none(),
+        });
+        in_order.map(|one| one.frame).collect()
+    }
+
+    /// Forget what waits of `flow`. Octets beyond a gap may find no room for ever; what is in order,
+    /// or for the host, must find it when nothing else is sent.
     fn give_up(&mut self, flow: Option<usize>) {
-        let waiting = self.resend.waiting.remove(&flow).unwrap_or_default();
-        let connection = flow.and_then(|flow| self.active.get(&flow));
-        let connection = connection.map(|active| active.connection);
-        let dut = self.duts.last_mut().expect("there is a receiver");
-        let state = connection.and_then(|connection| dut.state(connection));
-        for Waiting { frame, octets } in waiting {
-            let in_order = match (&state, segment_of(&octets)) {
-                (Some(state), Some((first, _))) => (first.wrapping_sub(state.rcv_nxt) as i32) <= 0,
-                _ => flow.is_none(),
-            };
-            if in_order {
-                self.resend.faults.push(format!(
-                    "frame {}: the device has no room for it, however often it is sent again",
-                    frame + 1
-                ));
-            }
+        for frame in self.waiting_in_order(flow) {
+            self.resend.faults.push(format!(
+                "frame {}: the device has no room for it, however often it is sent again",
+                frame + 1
+            ));
         }
+        self.resend.waiting.remove(&flow);
     }
 }
 
