@@ -195,7 +195,7 @@ fn a_device_that_was_reset_in_mid_traffic_plays_as_a_fresh_one() {
             ..SimulationConfig::default()
         });
         let simulation = Rc::new(RefCell::new(simulation.expect("the core is there")));
-        use_and_reset(&simulation, seed).expect("it is used");
+        use_and_reset(&simulation, seed, Config::default().max_payload_octets).expect("it is used");
         let (bar, dma) = attach(&simulation);
         let mut device = Device::open(bar, dma, config(false)).expect("opens again");
         assert_eq!(device.free_pages(), PAGES as u32, "seed {seed}");

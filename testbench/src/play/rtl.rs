@@ -186,7 +186,7 @@ impl Rtl {
         })?;
         let simulation = Rc::new(RefCell::new(simulation));
         if options.used {
-            use_and_reset(&simulation, options.seed)?;
+            use_and_reset(&simulation, options.seed, options.config.max_payload_octets)?;
         }
         let (bar, dma) = attach_at(&simulation, surroundings.rings_address);
         let config = Config {

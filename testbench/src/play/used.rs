@@ -110,10 +110,15 @@ impl Use {
 ///
 /// # Errors
 /// A refusal of the driver.
-pub fn use_and_reset(simulation: &Rc<RefCell<Simulation>>, seed: u64) -> Result<(), DriverError> {
+pub fn use_and_reset(
+    simulation: &Rc<RefCell<Simulation>>,
+    seed: u64,
+    max_payload_octets: u32,
+) -> Result<(), DriverError> {
     let (bar, dma) = attach(simulation);
     let config = Config {
         fresh: true,
+        max_payload_octets,
         ..Config::default()
     };
     let mut used = Use {
