@@ -77,7 +77,7 @@ fn eight_connections_each_way_whose_stags_collide() {
 fn two_flows_with_fpdus_of_64_000_octets() {
     let workload = Workload {
         connections: 1,
-        messages: 8,
+        messages: 3,
         sizes: 60_000..=63_950,
         mulpdu: Some(64_000),
         cutter: Cutter::Full,
@@ -87,7 +87,7 @@ fn two_flows_with_fpdus_of_64_000_octets() {
     let one_device = delivered("long.pcap", &workload);
     assert_eq!(one_device.flows.len(), 2);
     let crowded = Workload {
-        connections: 4,
+        connections: 3,
         ..workload
     };
     let report = delivered("long-crowded.pcap", &crowded);

@@ -207,6 +207,14 @@ captures! {
     #[test]
     fn lossy_link() { "netem-write-bw.pcap" }
 
+    /// The same with Sends: what is early finds no room at times, and is sent again.
+    #[test]
+    fn lossy_link_with_sends() { "netem-send-bw.pcap" }
+
+    /// Eight connections that write to one region.
+    #[test]
+    fn eight_queue_pairs() { "q8-write-bw.pcap" }
+
     /// RDMAP-006: NFS, with Sends with Invalidate.
     #[test]
     fn nfs() { "nfs-v3.pcap" }
@@ -266,8 +274,8 @@ fn lossy_flows_give_a_part() {
         }
     }
     assert_eq!(
-        lossy, 3,
-        "both directions of mk-loss, and the writes of netem-write-bw"
+        lossy, 4,
+        "both directions of mk-loss, the writes of netem-write-bw, the Sends of netem-send-bw"
     );
 }
 

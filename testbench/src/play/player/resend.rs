@@ -200,8 +200,8 @@ impl Player<'_> {
         in_order.map(|one| one.frame).collect()
     }
 
-    /// Forget what waits of `flow`. Octets beyond a gap may find no room for ever; what is in order,
-    /// or for the host, must find it when nothing else is sent.
+    /// Forget what waits of `flow`. Octets beyond a gap may find no room for ever; what is in
+    /// order, or for the host, must find it when nothing else is sent.
     fn give_up(&mut self, flow: Option<usize>) {
         for frame in self.waiting_in_order(flow) {
             self.resend.faults.push(format!(

@@ -117,7 +117,7 @@ impl Test {
     fn change_pages(&mut self, uut: &mut TcpRoom, random: &mut Random) {
         if random.chance(1, 5) {
             let before = self.grown;
-            self.grown = !self.grown || random.chance(1, 2);
+            self.grown = !self.grown || random.chance(7, 8);
             if self.grown && !before {
                 // The first that had a long FPDU has the turn now.
                 self.since = self.holder.map_or(self.cycle, |_| self.since);
@@ -149,7 +149,7 @@ impl Test {
         let near = self.reach(bench).wrapping_sub(random.below(3) as u32);
         let missing = match random.below(3) {
             0 => 1 + random.below(60) as u32,
-            1 => 1 + random.below(1 << 16) as u32,
+            1 => FAR_OCTETS / 2 + random.below(1 << 16) as u32,
             _ => near.wrapping_add(1).clamp(1, 1 << 17),
         };
         Unfinished {
@@ -297,7 +297,7 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
     lockstep(
         "tcp_room_reserve",
         TcpRoom::default(),
-        120_000,
+        150_000,
         |uut| &mut uut.clock,
         |uut, random| {
             uut.reset.next = test.cycle == 0;
