@@ -105,6 +105,8 @@ pub trait Dut {
     fn push(&mut self, frame: &[u8], room: Room) -> Room;
     /// Finish everything that has come in.
     fn settle(&mut self);
+    /// Let `cycles` cycles pass; software knows none.
+    fn wait(&mut self, _cycles: usize) {}
     /// What was seen since the last call.
     fn observe(&mut self) -> Observation;
     /// Memory as the receiver left it.

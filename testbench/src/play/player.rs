@@ -31,9 +31,8 @@ use regions::Shared;
 use resend::Resend;
 
 /// log2 of the cycles that a connection keeps its turn while memory is short and nothing of it
-/// comes: less than an idle core is waited for. The peers of a capture fall silent when it ends, and
-/// send again within hundreds of cycles before.
-const HOLD_CYCLES_LOG2: u32 = 13;
+/// comes: longer than a round of resends takes. Peers of a capture fall silent when it ends.
+const HOLD_CYCLES_LOG2: u32 = 17;
 /// Frames between two comparisons of the receivers.
 const BATCH_FRAMES: usize = 256;
 

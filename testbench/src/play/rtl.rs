@@ -413,6 +413,10 @@ impl Dut for Rtl {
         }
     }
 
+    fn wait(&mut self, cycles: usize) {
+        self.simulation.borrow_mut().run(cycles);
+    }
+
     fn settle(&mut self) {
         loop {
             // A core that a full queue holds up counts as idle after many more cycles.

@@ -10,7 +10,7 @@
 //! A capture holds what a peer sent to another receiver. What this one refuses for want of room
 //! would come again, so nothing of the capture is lost for that reason.
 
-use super::{at, Player};
+use super::{at, Player, HOLD_CYCLES_LOG2};
 use crate::capture::Flow;
 use crate::model::ethernet;
 use crate::model::ip::{self, IpVerdict};
@@ -148,13 +148,20 @@ impl Player<'_> {
         taken
     }
 
+    /// As [`send_again`](Self::send_again), when the turn of a silent connection is over.
+    fn send_after_turns(&mut self) -> bool {
+        let cycles = 1 << HOLD_CYCLES_LOG2;
+        self.duts.iter_mut().for_each(|dut| dut.wait(cycles));
+        self.send_again()
+    }
+
     /// Send again what waits of `flow`, and of all others, until nothing of it does or nothing
     /// moves.
     pub(super) fn send_rest_of(&mut self, flow: usize) -> Result<(), PlayError> {
         while self.resend.waiting.contains_key(&Some(flow)) {
             let taken = self.send_again();
             self.settle();
-            if !taken && !self.send_again() {
+            if !taken && !self.send_again() && !self.send_after_turns() {
                 self.give_up(Some(flow));
             }
         }
@@ -167,7 +174,8 @@ impl Player<'_> {
         while !self.resend.is_empty() {
             let taken = self.send_again();
             self.settle();
-            if taken || self.resend.is_empty() || self.send_again() {
+            let empty = self.resend.is_empty();
+            if taken || empty || self.send_again() || self.send_after_turns() {
                 continue;
             }
             // What lies beyond a gap that nothing closes any more can wait for ever.

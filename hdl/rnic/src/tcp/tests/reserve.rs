@@ -343,9 +343,10 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
         seen.early_refused,
         seen.among_ranges,
         seen.far,
-        seen.far_settled,
         seen.short_for_long,
         seen.grows,
     ];
     assert!(counts.iter().all(|count| *count >= 5), "{seen:?}");
+    // Rare: the long reserve was free once, few pages are left, and nobody has the turn.
+    assert!(seen.far_settled >= 1, "{seen:?}");
 }
