@@ -4,7 +4,7 @@
 //!  frame -> receivers -> taken
 //!              |            ^
 //!              v no room    | after each RETRY_FRAMES frames, and at the end
-//!           waiting, by flow, in the order of the capture
+//!           waiting, by flow, what comes first in its stream first
 //! ```
 //!
 //! A capture holds what a peer sent to another receiver. What this one refuses for want of room
