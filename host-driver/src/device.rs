@@ -10,7 +10,7 @@ use crate::region::{RegionConfig, StagEntry};
 use crate::table;
 use rnic_abi::counters::{Counter, ALL};
 use rnic_abi::cqe::CQE_OCTETS;
-use rnic_abi::limits::{CONNECTIONS, HASH_SLOTS_LOG2, HASH_WAYS, PAGES, REGIONS};
+use rnic_abi::limits::{CONNECTIONS, EARLY_RECORDS, HASH_SLOTS_LOG2, HASH_WAYS, PAGES, REGIONS};
 use rnic_abi::{registers, tables};
 use std::collections::BTreeMap;
 
@@ -126,6 +126,20 @@ impl Config {
             }),
         }
     }
+}
+
+/// What connections hold of the pools that they share, all of them together. With no connection
+/// open, and nothing on its way, all are 0.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct InUse {
+    /// Received ranges beyond gaps, of `RANGES`.
+    pub ranges: u16,
+    /// Keys of frames that hold several runs of new octets, of `SHARED_RUNS`.
+    pub shared_runs: u16,
+    /// Spans, of `SPANS`.
+    pub spans: u16,
+    /// Records of FPDUs placed beyond a gap, of `EARLY_RECORDS`.
+    pub records: u16,
 }
 
 /// An open device.
@@ -253,6 +267,21 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// Pages of packet memory that are free now.
     pub fn free_pages(&mut self) -> u32 {
         self.bar.read32(registers::FREE_PAGES)
+    }
+
+    /// What all connections together hold of the device's pools now.
+    ///
+    /// # Errors
+    /// [`DriverError::TableTimeout`] if the device does not answer.
+    pub fn in_use(&mut self) -> Result<InUse, DriverError> {
+        let [ranges_runs, spans, ..] = table::read(&mut self.bar, tables::IN_USE, 0)?;
+        let [free_records, ..] = table::read(&mut self.bar, tables::RECORDS, 0)?;
+        Ok(InUse {
+            ranges: (ranges_runs & 0x1ff) as u16,
+            shared_runs: (ranges_runs >> 16 & 0x7f) as u16,
+            spans: (spans & 0x3ff) as u16,
+            records: EARLY_RECORDS.saturating_sub((free_records & 0x3ff) as usize) as u16,
+        })
     }
 
     /// Every counter with what it has counted since the device was opened, modulo 2^32, in the

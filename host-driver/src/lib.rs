@@ -34,7 +34,7 @@ pub use completion::Completion;
 pub use connection::{
     Connection, ConnectionConfig, ConnectionKey, EarlyRange, EarlyState, TcpState,
 };
-pub use device::{Config, Device};
+pub use device::{Config, Device, InUse};
 pub use dma::{Dma, DmaBuffer};
 pub use error::DriverError;
 pub use queue::Posted;

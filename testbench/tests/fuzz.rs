@@ -66,16 +66,19 @@ fn agrees(name: &str, seed: u64, width: usize, runs: u64) -> Totals {
 }
 
 /// Runs whose connections leave more unfinished than packet memory holds: what found no room was
-/// sent again, and everything is compared. The third one is of a stream that never ends.
+/// sent again, and everything is compared: 58 connections with a late driver, and a stream that
+/// stops and never ends.
 #[test]
 fn runs_that_do_not_fit_and_streams_that_do_not_end_still_agree() {
-    let mut campaign = Campaign::new(settings("crowded", 1, 64));
-    for run in [218, 233, 1829] {
+    let mut resent = 0;
+    for (seed, run) in [(71, 34), (1, 1829)] {
+        let mut campaign = Campaign::new(settings("crowded", seed, 64));
         let failure = campaign.run(run).expect("the core is there");
         let text = failure.as_ref().map(Failure::text);
         assert_eq!(failure, None, "{}", text.unwrap_or_default());
+        resent += campaign.totals.resent;
     }
-    assert!(campaign.totals.resent > 0, "each run has room now");
+    assert!(resent > 0, "each run has room now");
 }
 
 /// MPA-043, MPA-046, DDP-020 under faults of every kind, in every run of this seed.
@@ -144,7 +147,7 @@ fn agrees_among_hostile_peers(name: &str, seed: u64, width: usize, runs: u64) ->
 
 #[test]
 fn rtl_and_model_agree_among_hostile_peers_of_a_fixed_seed() {
-    let totals = agrees_among_hostile_peers("hostile", 1, 64, RUNS_HOSTILE);
+    let totals = agrees_among_hostile_peers("hostile", 4, 64, RUNS_HOSTILE);
     for deed in Deed::ALL {
         assert!(totals.deeds.contains_key(&deed), "{}", deed.name());
     }

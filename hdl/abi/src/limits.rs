@@ -46,6 +46,9 @@ pub const SHARED_RUNS: usize = 64;
 /// Spans: each early segment that does not follow octets received before opens one. It lasts until
 /// the stream has come to it.
 pub const SPANS: usize = 512;
+/// Records of FPDUs placed beyond a gap, of all connections together; an FPDU that finds none free
+/// is placed when it is in order.
+pub const EARLY_RECORDS: usize = 511;
 /// Pages of packet memory that segments beyond rcv_nxt never get: they stay for those in order. The
 /// longest frame takes 37.
 pub const IN_ORDER_PAGES: usize = 40;

@@ -9,8 +9,8 @@
 /// commands at most that were checked before it may still wait to be taken: a second write of the
 /// same entry is busy until they have left too.
 pub const WRITE: u32 = 1;
-/// Read the entry into `TABLE_DATA` (tables [`TCP`], [`REGION`], [`EARLY`] and [`RANGE`] only;
-/// others read as zero).
+/// Read the entry into `TABLE_DATA` (tables [`TCP`], [`REGION`], [`EARLY`], [`RANGE`], [`IN_USE`]
+/// and [`RECORDS`] only; others read as zero).
 pub const READ: u32 = 2;
 /// Give the entry's resources back. The connection's [`LOOKUP`] entry must be cleared before. Of
 /// table [`TCP`]: every received range of the connection is forgotten. Of table [`MPA`], after
@@ -114,6 +114,17 @@ pub const EARLY: u32 = 10;
 /// | 2 | 8 | there is a next range |
 /// | 3 | 9:0 | pages charged for it |
 pub const RANGE: u32 = 11;
+/// What all connections together hold of TCP's shared pools. Any index. Read only.
+///
+/// | word | bits | meaning |
+/// |---|---|---|
+/// | 0 | 8:0 | entries of table [`RANGE`], of `RANGES` |
+/// | 0 | 22:16 | keys of frames that hold several runs of new octets, of `SHARED_RUNS` |
+/// | 1 | 9:0 | spans: stretches of received octets without a gap before them, of `SPANS` |
+pub const IN_USE: u32 = 12;
+/// Pool of records of FPDUs that were placed beyond a gap. Any index. Read only. Word 0, bits 9:0:
+/// records that are free, of `EARLY_RECORDS`.
+pub const RECORDS: u32 = 13;
 
 /// The region may be written by RDMA Write.
 pub const RIGHT_REMOTE_WRITE: u32 = 1 << 0;

@@ -55,10 +55,16 @@ pub enum Room {
     NoPage,
     /// Few pages are left, and they are not for this segment (`drop_tcp_no_room`).
     Short,
+    /// As `Short`, of a segment in order; and all that the device held of its connection beyond gaps
+    /// is forgotten, if its FPDU misses [`DISTANT_OCTETS`] (ADR 13).
+    GivenUp,
     /// Few pages are left, and this is RCV.NXT behind the segment: it may have been taken up to
     /// the end of the FPDU that its connection had begun, and no further (ADR 13).
     UpTo(u32),
 }
+
+/// Octets missing of an FPDU from which on what lies beyond gaps may be in its way.
+const DISTANT_OCTETS: u32 = 16_384;
 
 /// A completion entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,9 +107,17 @@ impl Stream {
         }
         let acceptance = match room {
             Room::Short => self.tcp.refuse(segment),
+            Room::GivenUp => {
+                let missing = self.mpa.missing_octets().unwrap_or(0);
+                if self.tcp.is_next(segment) && missing >= DISTANT_OCTETS {
+                    self.tcp.early.clear(pool);
+                }
+                self.tcp.refuse(segment)
+            }
             _ => self.tcp.accept(segment, pages, pool),
         };
         let refused = match acceptance {
+            Acceptance::NoRoom if room == Room::GivenUp => room,
             Acceptance::NoRoom | Acceptance::NoRange => Room::Short,
             _ => Room::Enough,
         };

@@ -1,6 +1,7 @@
 //! TCP: header, checksum, acceptance (RFC 9293 sections 3.1 and 3.10.7.4).
 
-use crate::model::ip::{ones_complement_sum, TcpDatagram};
+use crate::model::ethernet;
+use crate::model::ip::{self, ones_complement_sum, IpVerdict, TcpDatagram};
 use crate::model::reorder::{EarlyPool, EarlyRuns};
 use std::net::{IpAddr, SocketAddr};
 
@@ -55,6 +56,19 @@ impl<'a> TcpSegment<'a> {
             checksum_good: ones_complement_sum(octets, pseudo) == 0xffff,
             payload: &octets[header..],
         })
+    }
+
+    /// The segment that a frame holds; `None` if it holds none that the receiver looks at.
+    pub fn of_frame(frame: &'a [u8]) -> Option<Self> {
+        match ip::classify(&ethernet::payload(frame)?) {
+            IpVerdict::Tcp(datagram) => Self::parse(&datagram),
+            _ => None,
+        }
+    }
+
+    /// Source and destination.
+    pub fn ends(&self) -> (SocketAddr, SocketAddr) {
+        (self.source, self.destination)
     }
 
     /// Segments that only the host's stack can judge.
@@ -138,6 +152,12 @@ impl TcpReceiver {
     pub fn acknowledge(&mut self, segment: &TcpSegment) {
         self.seg_ack = segment.acknowledgement;
         self.seg_wnd = segment.window;
+    }
+
+    /// Does the segment hold the octet at RCV.NXT?
+    pub fn is_next(&self, segment: &TcpSegment) -> bool {
+        let before = self.rcv_nxt.wrapping_sub(segment.sequence);
+        self.window > 0 && (before as usize) < segment.payload.len()
     }
 
     /// Judge a segment with payload for which there are no pages, wherever it lies.

@@ -1,8 +1,7 @@
 //! The verilated core behind its driver.
 
-use crate::model::ip::{self, IpVerdict};
 use crate::model::tcp::TcpSegment;
-use crate::model::{ethernet, Room};
+use crate::model::Room;
 use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
 use crate::play::dut::{Buffer, Dut, Observation, StreamState};
@@ -12,8 +11,8 @@ use rnic_abi::counters::Counter;
 use rnic_abi::events::SegmentTrace;
 use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGES, PAGE_OCTETS};
 use rnic_driver::{
-    Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, Posted,
-    RegionConfig, WindowConfig,
+    Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, InUse,
+    Posted, RegionConfig, WindowConfig,
 };
 use rnic_sim::{attach_at, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
@@ -45,8 +44,9 @@ const COMPLETION_CYCLES: usize = 200;
 /// so that a core that goes on needing them does not go on itself.
 const LONG_PAUSES_MAX: u32 = 8;
 
-/// Pages that are on their way from the pool to the next frames while they still count as free.
-const PREFETCHED_PAGES: u32 = 4;
+/// Pages that still count as free but are on their way from the pool to the next frames, or will
+/// be taken by the frame before, which is in and not yet stored.
+const PAGES_UNDER_WAY: u32 = 4 + 40;
 /// Cycles after which a stored frame has its verdict: TCP has looked its connection up, gone along
 /// all of its ranges and asked the stream manager twice.
 const VERDICT_CYCLES: u64 = 500;
@@ -72,15 +72,6 @@ pub struct Rtl {
     completions: Vec<Completion>,
     /// Verdicts taken from the simulation, and not yet observed.
     segments: Vec<SegmentTrace>,
-}
-
-/// Is a frame a segment with payload, which gets a verdict if its connection is known?
-fn has_payload(frame: &[u8]) -> bool {
-    let Some(IpVerdict::Tcp(datagram)) = ethernet::payload(frame).map(|ip| ip::classify(&ip))
-    else {
-        return false;
-    };
-    TcpSegment::parse(&datagram).is_some_and(|segment| !segment.payload.is_empty())
 }
 
 /// Pauses of the wire: a core that stalls must end a playback, not make it endless.
@@ -247,7 +238,7 @@ impl Rtl {
     /// Is so little of packet memory left that `frame` may be refused for want of room?
     fn is_short(&self, frame: &[u8]) -> bool {
         let pages = (frame.len() + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32;
-        self.simulation.borrow().free_pages() < self.short_pages + pages + PREFETCHED_PAGES
+        self.simulation.borrow().free_pages() < self.short_pages + pages + PAGES_UNDER_WAY
     }
 
     /// Send a frame while little room is left, and see whether there was room for it.
@@ -255,24 +246,50 @@ impl Rtl {
         let before = self.take_verdicts();
         self.segments.extend(before);
         self.send(frame);
-        let mut verdicts = self.take_verdicts();
-        // The stream manager, which TCP asks, may be long with what it is at.
-        while verdicts.is_empty() && has_payload(frame) && !self.simulation.borrow().is_idle() {
-            verdicts = self.take_verdicts();
-        }
-        self.segments.extend(&verdicts);
+        let verdict = self.verdict_on(frame);
         let no_page = self.no_page_count();
         if no_page != self.no_page_reported {
             self.no_page_reported = no_page;
             return Room::NoPage;
         }
-        match verdicts.as_slice() {
-            [trace] if lacks_room(trace.verdict) => Room::Short,
-            [trace] => {
+        match verdict {
+            Some(trace) if lacks_room(trace.verdict) => {
+                match self.device.tcp_state(Connection(trace.connection)) {
+                    Ok(tcp) if tcp.ranges == 0 => Room::GivenUp,
+                    _ => Room::Short,
+                }
+            }
+            Some(trace) => {
                 let state = self.device.tcp_state(Connection(trace.connection));
                 state.map_or(Room::Enough, |tcp| Room::UpTo(tcp.rcv_nxt))
             }
-            _ => Room::Enough,
+            None => Room::Enough,
+        }
+    }
+
+    /// The verdict on the frame just sent, if it gets one; those before it may come with it.
+    fn verdict_on(&mut self, frame: &[u8]) -> Option<SegmentTrace> {
+        let sent = TcpSegment::of_frame(frame).filter(|segment| !segment.payload.is_empty());
+        let sent = sent.map(|segment| (segment.sequence, segment.payload.len() as u16));
+        let mut found = None;
+        loop {
+            let verdicts = self.take_verdicts();
+            self.segments.extend(&verdicts);
+            let matches = |trace: &&SegmentTrace| Some((trace.seg_seq, trace.seg_len)) == sent;
+            let last = verdicts.iter().rfind(matches).copied();
+            match (last, found) {
+                (Some(_), _) => found = last,
+                (None, Some(_)) => return found,
+                // The stream manager, which TCP asks, may be long with what it is at, and a full
+                // completion queue holds it up.
+                (None, None) if sent.is_some() => {
+                    let is_idle = self.simulation.borrow().is_idle();
+                    if is_idle && !self.take_completions() {
+                        return None;
+                    }
+                }
+                (None, None) => return None,
+            }
         }
     }
 
@@ -463,7 +480,14 @@ impl Dut for Rtl {
     fn leaks(&mut self) -> Vec<String> {
         let (free, all) = (self.device.free_pages(), self.free_pages_at_rest);
         let leaked = format!("free_pages: {free} of {all} with no connection open");
-        (free != all).then_some(leaked).into_iter().collect()
+        let mut leaks: Vec<String> = (free != all).then_some(leaked).into_iter().collect();
+        let held = match self.device.in_use() {
+            Ok(held) if held == InUse::default() => return leaks,
+            Ok(held) => format!("{held:?} with no connection open"),
+            Err(error) => error.to_string(),
+        };
+        leaks.push(held);
+        leaks
     }
 
     fn counters(&mut self) -> Vec<(Counter, u32)> {

@@ -11,7 +11,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::limits::PAGES;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{
-    Completion, Config, Connection, Device, Dma, DmaBuffer, DriverError, RegionConfig,
+    Completion, Config, Connection, Device, Dma, DmaBuffer, DriverError, InUse, RegionConfig,
 };
 use rnic_sim::{attach, SimBar, Simulation, SimulationConfig};
 use rnic_testbench::traffic::frame::FLAG_ACK;
@@ -181,14 +181,19 @@ impl Bare {
 
     /// End the connection and offload it again; its stream begins anew, with markers or without.
     pub fn open_again(&mut self, markers: bool) {
-        self.device
-            .close_connection(self.connection)
-            .expect("it is open");
         let stream = StreamConfig {
             markers,
             ..StreamConfig::default()
         };
-        let config = self.builder.connection(&stream, WINDOW, 3);
+        self.open_again_with(stream, WINDOW);
+    }
+
+    /// The same with this stream, and a receive window of `window` octets.
+    pub fn open_again_with(&mut self, stream: StreamConfig, window: u32) {
+        self.device
+            .close_connection(self.connection)
+            .expect("it is open");
+        let config = self.builder.connection(&stream, window, 3);
         self.connection = self.device.open_connection(&config).expect("a connection");
         self.sender = Sender::new(stream);
         self.sent = 0;
@@ -280,6 +285,10 @@ impl Bare {
         self.rest();
         let simulation = self.simulation.borrow();
         assert_eq!(simulation.free_pages(), PAGES as u32, "pages are lost");
+        drop(simulation);
+        let held = self.device.in_use().expect("the device answers");
+        assert_eq!(held, InUse::default(), "nothing is on its way");
+        let simulation = self.simulation.borrow();
         let records = simulation.complex().monitor().records();
         assert!(records.is_empty(), "{records:?}");
     }

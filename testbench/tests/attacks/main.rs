@@ -27,6 +27,7 @@ mod untagged;
 mod revocation;
 mod tcp;
 mod link;
+mod memory;
 mod exhaustion;
 mod neighbours;
 mod bare;

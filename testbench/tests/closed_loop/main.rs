@@ -27,6 +27,8 @@ const FRAME_PAGES: u32 = 5;
 /// Peers that begin an FPDU and fall silent, more than there is memory for, and others beside them.
 const SILENT: usize = 320;
 const OTHERS: usize = 48;
+/// Segments of a window of 203,000 octets.
+const WIDE_WINDOW: usize = 140;
 /// Peers that fill packet memory with short FPDUs.
 const FULL_OF_SHORT: usize = 200;
 /// log2 of the cycles that a silent turn lasts where peers fall silent: less than these rounds.
@@ -186,6 +188,29 @@ fn a_reserve_that_does_not_grow_lets_two_peers_with_long_fpdus_stop_each_other()
     let (mut world, end) = second_of_two_comes_late(Config::default(), seed);
     assert_eq!(end, End::Done, "seed {seed}");
     world.check(seed);
+}
+
+/// A peer whose network loses segments, with a window that packet memory does not hold: what lies
+/// beyond the gaps fills it, and is given up where the FPDU before it finds no room. Alone, and
+/// beside others of its kind.
+#[test]
+fn long_fpdus_that_find_memory_full_of_what_lies_behind_them_come_to_their_ends() {
+    for peers in [1, 3] {
+        for seed in seed()..seed() + 2 {
+            let shape = Shape {
+                window_max: WIDE_WINDOW,
+                lost_of_16: 4,
+                ..Shape::long(6)
+            };
+            let mut world = Loop::with_peers(Config::default(), seed, &vec![shape; peers]);
+            for number in 0..peers {
+                world.peers[number].window = WIDE_WINDOW;
+            }
+            assert_eq!(world.run(0..peers), End::Done, "{peers} peers, seed {seed}");
+            world.check(seed);
+            println!("{peers} peers, seed {seed}: {} rounds", world.rounds);
+        }
+    }
 }
 
 /// Long FPDUs come when short ones hold all pages but the first reserve: these come to their ends

@@ -19,6 +19,8 @@ use std::rc::Rc;
 
 const STAG: u32 = 0x0071_c300;
 const PROTECTION_DOMAIN: u16 = 7;
+/// Octets; more than packet memory holds.
+const RECEIVE_WINDOW: u32 = 1 << 18;
 /// Octets of the receive buffer that belongs to one connection.
 const BUFFER_OCTETS: usize = 128;
 /// Connections there are buffers for.
@@ -43,6 +45,8 @@ pub struct Shape {
     /// Most segments of a window. It begins with one, doubles with each progress, and is one again
     /// after a turn without (RFC 5681).
     pub window_max: usize,
+    /// Segments that the network loses, of 16.
+    pub lost_of_16: u32,
 }
 
 impl Shape {
@@ -54,6 +58,7 @@ impl Shape {
             mulpdu: StreamConfig::default().mulpdu,
             segment_octets: None,
             window_max: 1,
+            lost_of_16: 0,
         }
     }
 
@@ -65,6 +70,7 @@ impl Shape {
             mulpdu: 63_994,
             segment_octets: Some(1448),
             window_max: 45,
+            lost_of_16: 0,
         }
     }
 
@@ -221,7 +227,7 @@ impl Loop {
             mulpdu: shape.mulpdu,
             ..StreamConfig::default()
         };
-        let config = builder.connection(&stream, 1 << 16, PROTECTION_DOMAIN);
+        let config = builder.connection(&stream, RECEIVE_WINDOW, PROTECTION_DOMAIN);
         let connection = self.device.open_connection(&config);
         let connection = connection.expect("1,024 keys fit");
         let queue = self.device.open_queue(connection, 0, 0);
@@ -310,6 +316,9 @@ impl Loop {
         }
         let mut simulation = self.simulation.borrow_mut();
         for segment in &segments {
+            if self.random.random_ratio(peer.shape.lost_of_16, 16) {
+                continue;
+            }
             simulation.push_frame(peer.frame(segment), false);
             self.frames += 1;
         }

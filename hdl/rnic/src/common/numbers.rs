@@ -31,9 +31,12 @@ pub struct FreeNumbers<const A: usize, const F: usize> {
     pub give: Signal<In, Bit>,
     /// A number that was taken.
     pub given: Signal<In, Bits<A>>,
+    /// Numbers that are not free.
+    pub used: Signal<Out, Bits<F>>,
     used_before: BlockFifo<Bits<A>, A, F>,
     // The next number never used; 2^A: there is none.
     fresh: DFF<Bits<F>>,
+    out: DFF<Bits<F>>,
     fresh_now: Signal<Local, Bits<F>>,
     exhausted: Signal<Local, Bit>,
     one: Constant<Bits<F>>,
@@ -53,8 +56,10 @@ impl<const A: usize, const F: usize> Default for FreeNumbers<A, F> {
             take: Default::default(),
             give: Default::default(),
             given: Default::default(),
+            used: Default::default(),
             used_before: BlockFifo::new(1),
             fresh: Default::default(),
+            out: Default::default(),
             fresh_now: Default::default(),
             exhausted: Default::default(),
             one: Constant::new(1u64.into()),
@@ -65,7 +70,7 @@ impl<const A: usize, const F: usize> Default for FreeNumbers<A, F> {
 impl<const A: usize, const F: usize> Logic for FreeNumbers<A, F> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, fresh);
+        dff_setup!(self, clock, fresh, out);
         self.used_before.clock.next = self.clock.val();
         self.used_before.reset.next = self.reset.val();
         self.used_before.write.next = self.give.val();
@@ -85,8 +90,15 @@ impl<const A: usize, const F: usize> Logic for FreeNumbers<A, F> {
         } else if self.take.val() {
             self.fresh.d.next = self.fresh.q.val() + self.one.val();
         }
+        self.used.next = self.out.q.val();
+        if self.take.val() & !self.give.val() {
+            self.out.d.next = self.out.q.val() + self.one.val();
+        } else if self.give.val() & !self.take.val() {
+            self.out.d.next = self.out.q.val() - self.one.val();
+        }
         if self.reset.val() {
             self.fresh.d.next = 0.into();
+            self.out.d.next = 0.into();
         }
     }
 }
@@ -113,6 +125,13 @@ mod tests {
                 let filling = (cycle / 1000) % 2 == 0;
                 let reset = matches!(cycle, 0 | 7_777);
                 uut.reset.next = reset;
+                if cycle > 0 {
+                    assert_eq!(
+                        uut.used.val().index(),
+                        taken.len(),
+                        "cycle {cycle}, {random}"
+                    );
+                }
                 if since_give > 6 {
                     let expected = !free.is_empty();
                     assert_eq!(uut.available.val(), expected, "cycle {cycle}, {random}");

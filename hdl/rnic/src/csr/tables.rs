@@ -125,7 +125,7 @@ impl Default for TableEngine {
             exists: Default::default(),
             revokes: Default::default(),
             first_table: Constant::new(number(tables::LOOKUP).into()),
-            last_table: Constant::new(number(tables::RANGE).into()),
+            last_table: Constant::new(number(tables::RECORDS).into()),
             operation_write: Constant::new(number(tables::WRITE).into()),
             operation_read: Constant::new(number(tables::READ).into()),
             queue: Constant::new(number(tables::QUEUE).into()),

@@ -56,6 +56,8 @@ pub struct Checks {
     pub commit: Signal<In, Bit>,
     /// The record of an early FPDU can be kept.
     pub has_room: Signal<In, Bit>,
+    /// Records that may still be kept.
+    pub free_records: Signal<In, Bits<10>>,
     /// With `commit`: it is to be kept.
     pub keep: Signal<Out, Bit>,
     /// See [`TablePort`].
@@ -121,6 +123,7 @@ impl Default for Checks {
             is_judged: Default::default(),
             commit: Default::default(),
             has_room: Default::default(),
+            free_records: Default::default(),
             keep: Default::default(),
             may_start: Default::default(),
             may_run: Default::default(),
@@ -221,6 +224,7 @@ impl Logic for Checks {
         self.chain.reset.next = self.reset.val();
         self.chain.record.next = self.held.q.val();
         self.judge.has_room.next = self.has_room.val();
+        self.port.free_records.next = self.free_records.val();
         self.judge.follows_bad.next = self.chain.follows_bad.val();
         self.judge.crc_good.next = self.fpdu_verdict.val().crc_good | !self.is_judged.val();
         self.judge.marker_good.next =

@@ -54,6 +54,8 @@ pub struct DeferredRecords {
     pub record: Signal<In, FpduRecord>,
     /// A place is free.
     pub has_room: Signal<Out, Bit>,
+    /// Places that are.
+    pub free_places: Signal<Out, Bits<10>>,
     /// What becomes of a span.
     pub replay: Signal<In, Replay>,
     /// `replay` is offered.
@@ -104,6 +106,7 @@ impl Default for DeferredRecords {
             push: Default::default(),
             record: Default::default(),
             has_room: Default::default(),
+            free_places: Default::default(),
             replay: Default::default(),
             replay_valid: Default::default(),
             replay_ready: Default::default(),
@@ -155,6 +158,7 @@ impl Logic for DeferredRecords {
         self.lists.push.next = self.push.val();
         self.lists.push_span.next = self.record.val().span;
         self.has_room.next = self.lists.has_room.val();
+        self.free_places.next = self.lists.free_places.val();
         self.kept.write.next = self.push.val();
         self.kept.place.next = self.lists.place.val();
         self.kept.record.next = self.record.val();

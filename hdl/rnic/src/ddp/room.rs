@@ -158,6 +158,7 @@ impl Logic for DdpRoom {
         self.checks.is_judged.next = self.sequencer.is_judged.val();
         self.checks.commit.next = self.sequencer.commit.val();
         self.checks.has_room.next = self.deferred.has_room.val();
+        self.checks.free_records.next = self.deferred.free_places.val();
         self.checks.may_start.next = self.sequencer.may_start.val();
         self.checks.may_run.next = self.sequencer.may_run.val();
         self.checks.table_request.next = self.table_request.val();

@@ -22,7 +22,7 @@ use crate::common::ram::SdpRam;
 use rust_hdl::prelude::*;
 
 /// Places that can hold records at a time.
-pub const PLACES: u64 = 511;
+pub const PLACES: u64 = rnic_abi::limits::EARLY_RECORDS as u64;
 
 /// The list of one span.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -73,6 +73,8 @@ pub struct SpanLists {
     pub place: Signal<Out, Bits<9>>,
     /// It is free.
     pub has_room: Signal<Out, Bit>,
+    /// Places that are free.
+    pub free_places: Signal<Out, Bits<10>>,
     /// Open `open_span`, held until `opened`. At most one of `open`, `follow` and `give` is high.
     pub open: Signal<In, Bit>,
     /// See `open`.
@@ -125,6 +127,7 @@ impl Default for SpanLists {
             push_span: Default::default(),
             place: Default::default(),
             has_room: Default::default(),
+            free_places: Default::default(),
             open: Default::default(),
             open_span: Default::default(),
             opened: Default::default(),
@@ -257,6 +260,7 @@ impl Logic for SpanLists {
         }
         self.place.next = self.first.q.val();
         self.has_room.next = self.free.q.val().any();
+        self.free_places.next = self.free.q.val();
         self.opened_list.next = self.read.val();
         self.next_place.next = self.links.read_data.val();
         self.given.next = self.gives.val();

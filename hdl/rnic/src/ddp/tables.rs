@@ -25,7 +25,7 @@ use super::pool::{Buffer, QueueShape};
 use crate::messages::TableRequest;
 use crate::stag::lookup::StagEntry;
 use crate::stag::region::RegionEntry;
-use rnic_abi::tables::{DDP, QUEUE, QUEUE_TAIL, READ, RECEIVE_POOL, REGION, STAG, WRITE};
+use rnic_abi::tables::{DDP, QUEUE, QUEUE_TAIL, READ, RECEIVE_POOL, RECORDS, REGION, STAG, WRITE};
 use rust_hdl::prelude::*;
 
 /// A table operation that takes effect: at most one strobe (two for a queue) and every entry that
@@ -112,6 +112,8 @@ pub struct TablePort {
     pub read_entry: Signal<In, RegionEntry>,
     /// Its valid bit.
     pub read_valid: Signal<In, Bit>,
+    /// Records that may still be kept.
+    pub free_records: Signal<In, Bits<10>>,
     state: DFF<TableState>,
     // In state Execute.
     reads_region: DFF<Bit>,
@@ -124,6 +126,7 @@ pub struct TablePort {
     is_buffer: DFF<Bit>,
     is_stag: DFF<Bit>,
     is_region: DFF<Bit>,
+    is_records: DFF<Bit>,
     write_context: DFF<Bit>,
     write_queue: DFF<Bit>,
     write_tail: DFF<Bit>,
@@ -148,6 +151,7 @@ pub struct TablePort {
     table_pool: Constant<Bits<4>>,
     table_stag: Constant<Bits<4>>,
     table_region: Constant<Bits<4>>,
+    table_records: Constant<Bits<4>>,
 }
 
 impl Default for TablePort {
@@ -167,6 +171,7 @@ impl Default for TablePort {
             read_region: Default::default(),
             read_entry: Default::default(),
             read_valid: Default::default(),
+            free_records: Default::default(),
             state: Default::default(),
             reads_region: Default::default(),
             data: Default::default(),
@@ -178,6 +183,7 @@ impl Default for TablePort {
             is_buffer: Default::default(),
             is_stag: Default::default(),
             is_region: Default::default(),
+            is_records: Default::default(),
             write_context: Default::default(),
             write_queue: Default::default(),
             write_tail: Default::default(),
@@ -202,6 +208,7 @@ impl Default for TablePort {
             table_pool: Constant::new(LiteralType::from(RECEIVE_POOL).into()),
             table_stag: Constant::new(LiteralType::from(STAG).into()),
             table_region: Constant::new(LiteralType::from(REGION).into()),
+            table_records: Constant::new(LiteralType::from(RECORDS).into()),
         }
     }
 }
@@ -210,7 +217,15 @@ impl Logic for TablePort {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, data, is_write, is_read, is_context, is_queue, is_tail);
-        dff_setup!(self, clock, is_buffer, is_stag, is_region, reads_region);
+        dff_setup!(
+            self,
+            clock,
+            is_buffer,
+            is_stag,
+            is_region,
+            is_records,
+            reads_region
+        );
         dff_setup!(
             self,
             clock,
@@ -230,8 +245,10 @@ impl Logic for TablePort {
         self.is_buffer.d.next = self.number.val() == self.table_pool.val();
         self.is_stag.d.next = self.number.val() == self.table_stag.val();
         self.is_region.d.next = self.number.val() == self.table_region.val();
-        self.is_mine.next = (self.number.val() >= self.table_context.val())
-            & (self.number.val() <= self.table_region.val());
+        self.is_records.d.next = self.number.val() == self.table_records.val();
+        self.is_mine.next = ((self.number.val() >= self.table_context.val())
+            & (self.number.val() <= self.table_region.val()))
+            | (self.number.val() == self.table_records.val());
 
         self.table_done.next = false;
         self.hold.next = true;
@@ -264,6 +281,8 @@ impl Logic for TablePort {
                 self.state.d.next = TableState::Done;
                 if self.is_read.q.val() & self.is_region.q.val() {
                     self.state.d.next = TableState::Fetch;
+                } else if self.is_read.q.val() & self.is_records.q.val() {
+                    self.data.d.next = bit_cast::<128, 10>(self.free_records.val());
                 }
             }
             TableState::Fetch => self.state.d.next = TableState::Capture,

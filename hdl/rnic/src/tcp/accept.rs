@@ -2,8 +2,8 @@
 //! go.
 //!
 //! ```text
-//!                                    +<-- Ask <-+  few pages are left
-//!                                    v          |  [ reserve ] <-> MPA
+//!                           Forget <-+<-- Ask <-+  few pages are left
+//!                                 +->v          |  [ reserve ] <-> MPA
 //! frame, found --> Idle -> Fetch -> Load -> Judge -> Decide --+----------> accepted | host_frame |
 //!                   | |     class      |  [ judge ]           |    ^       release
 //!                   | +-- address -> [ contexts ] <-----------+    |
@@ -74,6 +74,8 @@ pub enum AcceptState {
     Judge,
     /// Few pages are left: waits for how far the segment may go.
     Ask,
+    /// The connection's own ranges are in the way of its segment: waits until they are forgotten.
+    Forget,
     /// The verdict, if there are no ranges to go along.
     Decide,
     /// The segment is compared with the ranges; its verdict comes last.
@@ -151,7 +153,7 @@ pub struct SegmentAcceptance {
     pub key_free: Signal<In, Bit>,
     /// MPA is done with a span.
     pub span_free: Signal<In, Bit>,
-    /// Table bus; the tables `TCP`, `EARLY` and `RANGE` are answered here.
+    /// Table bus; the tables `TCP`, `EARLY`, `RANGE` and `IN_USE` are answered here.
     pub table_request: Signal<In, TableRequest>,
     /// The request stands.
     pub table_valid: Signal<In, Bit>,
@@ -180,6 +182,9 @@ pub struct SegmentAcceptance {
     must_ask: DFF<Bit>,
     asked: DFF<Bit>,
     limited: DFF<Bit>,
+    // The reserve's answer becomes the segment's window; first its ranges are to be forgotten.
+    answered: Signal<Local, Bit>,
+    gives_up: Signal<Local, Bit>,
     trace: DFF<SegmentEvent>,
     trace_valid: DFF<Bit>,
     pulses: DFF<Bits<COUNTS>>,
@@ -241,7 +246,14 @@ impl Logic for SegmentAcceptance {
         self.decide.next = (self.state.q.val() == AcceptState::Decide) & !self.walks.val();
         self.settle.next = self.walk.done.val() & (self.state.q.val() == AcceptState::Walk);
         self.walk.start.next = (self.state.q.val() == AcceptState::Decide) & self.walks.val();
-        self.walk.purge.next = self.tables.purge.val();
+        self.gives_up.next = self.reserve.decided.val()
+            & self.reserve.distant.val()
+            & self.judge.accept.val()
+            & !self.judge.early.val()
+            & self.has_ranges.q.val();
+        self.answered.next = (self.reserve.decided.val() & !self.gives_up.val())
+            | ((self.state.q.val() == AcceptState::Forget) & self.walk.done.val());
+        self.walk.purge.next = self.tables.purge.val() | self.gives_up.val();
         self.walk.frame.next = self.held.q.val();
         self.walk.segment.next = self.judge.segment.val();
         self.walk.connection.next = self.connection.q.val();
@@ -276,6 +288,9 @@ impl Logic for SegmentAcceptance {
         self.tables.current.next = self.current.q.val();
         self.tables.range.next = self.walk.range.val();
         self.tables.purged.next = self.walk.done.val();
+        self.tables.ranges_used.next = self.walk.ranges_used.val();
+        self.tables.spans_used.next = self.walk.spans_used.val();
+        self.tables.runs_used.next = self.walk.runs_used.val();
         self.tables.message_waits.next = self.outputs.accepted_valid.val();
         self.table_done.next = self.tables.table_done.val();
         self.table_data.next = self.tables.table_data.val();
@@ -333,16 +348,16 @@ impl Logic for SegmentAcceptance {
             self.contexts.updated.next = self.tables.written.val();
             self.contexts.write.next = self.tables.write.val();
         }
-        if self.reserve.decided.val() {
+        if self.answered.val() {
             // Not to be kept: the judge alone gets it, with rcv_nxt as it was.
             self.contexts.updated.next = self.tables.written.val();
             self.contexts.updated.next.window = self.reserve.limit.val();
         }
         self.contexts.hold.next = self.settle.val()
             | self.decide.val()
-            | self.reserve.decided.val()
+            | self.answered.val()
             | (self.state.q.val() == AcceptState::Table);
-        self.contexts.show.next = self.reserve.decided.val();
+        self.contexts.show.next = self.answered.val();
         self.pulses.d.next = 0.into();
         self.range_count.next = self.current.q.val().ranges;
         match self.state.q.val() {
@@ -381,9 +396,19 @@ impl Logic for SegmentAcceptance {
                 }
             }
             AcceptState::Ask => {
-                if self.reserve.decided.val() {
+                if self.gives_up.val() {
+                    self.state.d.next = AcceptState::Forget;
+                } else if self.reserve.decided.val() {
                     self.asked.d.next = true;
                     self.limited.d.next = self.reserve.limited.val();
+                    self.state.d.next = AcceptState::Load;
+                }
+            }
+            AcceptState::Forget => {
+                if self.walk.done.val() {
+                    self.current.d.next = self.tables.written.val();
+                    self.asked.d.next = true;
+                    self.limited.d.next = true;
                     self.state.d.next = AcceptState::Load;
                 }
             }

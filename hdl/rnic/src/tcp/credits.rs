@@ -22,6 +22,8 @@ pub struct Credits<const A: usize, const F: usize> {
     pub take: Signal<In, Bit>,
     /// Gives one back.
     pub give: Signal<In, Bit>,
+    /// Credits that are out.
+    pub used: Signal<Out, Bits<F>>,
     out: DFF<Bits<F>>,
     out_now: Signal<Local, Bits<F>>,
     one: Constant<Bits<F>>,
@@ -36,6 +38,7 @@ impl<const A: usize, const F: usize> Default for Credits<A, F> {
             available: Default::default(),
             take: Default::default(),
             give: Default::default(),
+            used: Default::default(),
             out: Default::default(),
             out_now: Default::default(),
             one: Constant::new(1u64.into()),
@@ -48,6 +51,7 @@ impl<const A: usize, const F: usize> Logic for Credits<A, F> {
     fn update(&mut self) {
         dff_setup!(self, clock, out);
         self.out_now.next = self.out.q.val();
+        self.used.next = self.out.q.val();
         // Bit A; an index is a loop's variable or a literal.
         for top in A..(A + 1) {
             self.available.next = !self.out_now.val().get_bit(top);
@@ -81,6 +85,7 @@ mod tests {
             |uut| &mut uut.clock,
             |uut, random| {
                 assert_eq!(uut.available.val(), out < CREDITS, "{random}");
+                assert_eq!(uut.used.val().index(), out, "{random}");
                 all_out += usize::from(out == CREDITS);
                 let taking = (cycle / 200) % 2 == 0;
                 uut.reset.next = cycle == 2_111;

@@ -36,6 +36,8 @@
 //! More pages may be held by then than the reserve leaves. Until `long_pages` have been free once,
 //! a segment whose FPDU misses 16,384 octets or more is refused while fewer than `reserve_pages`
 //! are free: they would not hold it, and stay for FPDUs that end, and give back what they hold.
+//! What its connection holds beyond gaps may be in the way itself: `distant` says to give it up.
+//! What its connection holds beyond gaps may be what is in the way, so that is given up (`distant`).
 use crate::messages::Unfinished;
 use rust_hdl::prelude::*;
 
@@ -92,6 +94,8 @@ pub struct PageReserve {
     pub limited: Signal<Out, Bit>,
     /// Octets from rcv_nxt on that the segment may bring.
     pub limit: Signal<Out, Bits<32>>,
+    /// With `decided`: none, as its FPDU misses too much.
+    pub distant: Signal<Out, Bit>,
     free: DFF<Bits<10>>,
     few: DFF<Bit>,
     few_for_long: DFF<Bit>,
@@ -119,6 +123,7 @@ pub struct PageReserve {
     reached: DFF<Bits<32>>,
     ends: DFF<Bit>,
     far: DFF<Bit>,
+    too_far: DFF<Bit>,
     nothing: DFF<Bit>,
     // The decision.
     ready: DFF<Bit>,
@@ -157,6 +162,7 @@ impl Default for PageReserve {
             decided: Default::default(),
             limited: Default::default(),
             limit: Default::default(),
+            distant: Default::default(),
             free: Default::default(),
             few: Default::default(),
             few_for_long: Default::default(),
@@ -179,6 +185,7 @@ impl Default for PageReserve {
             reached: Default::default(),
             ends: Default::default(),
             far: Default::default(),
+            too_far: Default::default(),
             nothing: Default::default(),
             ready: Default::default(),
             refuses: Default::default(),
@@ -195,7 +202,7 @@ impl Logic for PageReserve {
     fn update(&mut self) {
         dff_setup!(self, clock, free, few, early, holder, held, own, age, expired);
         dff_setup!(self, clock, asking, second, told, arrived, weighs, reached);
-        dff_setup!(self, clock, ends, far, nothing, ready, refuses, clips);
+        dff_setup!(self, clock, ends, far, too_far, nothing, ready, refuses, clips);
         dff_setup!(
             self,
             clock,
@@ -259,6 +266,7 @@ impl Logic for PageReserve {
             self.ready.d.next = true;
             self.refuses.d.next = false;
             self.clips.d.next = false;
+            self.too_far.d.next = false;
             if self.second.q.val() {
                 self.refuses.d.next = self.held.q.val() & !self.nothing.q.val();
             } else if self.told.q.val().busy {
@@ -267,6 +275,7 @@ impl Logic for PageReserve {
                 self.clips.d.next = true;
             } else if self.far.q.val() {
                 self.refuses.d.next = true;
+                self.too_far.d.next = true;
             } else if self.held.q.val() & !self.own.q.val() {
                 self.ready.d.next = false;
                 self.second.d.next = true;
@@ -274,6 +283,7 @@ impl Logic for PageReserve {
             }
         }
         self.decided.next = self.ready.q.val();
+        self.distant.next = self.too_far.q.val();
         self.limited.next = self.refuses.q.val() | self.clips.q.val();
         self.limit.next = self.window.val();
         if self.refuses.q.val() {

@@ -10,8 +10,8 @@
 //! |            | taken what was told                                                         |
 //! | throughput | one operation at a time, between two frames                                 |
 //! | units      | see `rnic_abi::tables`                                                      |
-//! | tables     | `TCP` (write, read, release), `EARLY` and `RANGE` (read); any other         |
-//! |            | operation on them is done without effect                                    |
+//! | tables     | `TCP` (write, read, release), `EARLY`, `RANGE` and `IN_USE` (read); any     |
+//! |            | other operation on them is done without effect                              |
 //!
 //! A release is done only when MPA has every purge: a release of the connection in table `MPA` that
 //! follows finds no run of it on the way.
@@ -75,6 +75,14 @@ struct RangeWords {
     pages: Bits<32>,
 }
 
+/// Words of `IN_USE`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+struct InUseWords {
+    ranges: Bits<16>,
+    runs: Bits<16>,
+    spans: Bits<96>,
+}
+
 /// Answers the table bus.
 #[derive(LogicBlock)]
 pub struct TcpTables {
@@ -116,12 +124,19 @@ pub struct TcpTables {
     pub purged: Signal<In, Bit>,
     /// A message waits for MPA.
     pub message_waits: Signal<In, Bit>,
+    /// Ranges, spans and keys of shared runs that are not free.
+    pub ranges_used: Signal<In, Bits<9>>,
+    /// See `ranges_used`.
+    pub spans_used: Signal<In, Bits<10>>,
+    /// See `ranges_used`.
+    pub runs_used: Signal<In, Bits<7>>,
     state: DFF<TablesState>,
     done: DFF<Bit>,
     data: DFF<Bits<128>>,
     is_tcp: DFF<Bit>,
     is_early: DFF<Bit>,
     is_range: DFF<Bit>,
+    is_use: DFF<Bit>,
     is_write: DFF<Bit>,
     is_read: DFF<Bit>,
     is_release: DFF<Bit>,
@@ -130,12 +145,14 @@ pub struct TcpTables {
     context_words: Signal<Local, ContextWords>,
     early_words: Signal<Local, EarlyWords>,
     range_words: Signal<Local, RangeWords>,
+    use_words: Signal<Local, InUseWords>,
     ours: Signal<Local, Bit>,
     answers: Signal<Local, Bit>,
     range_count: Signal<Local, Bits<5>>,
     table_tcp: Constant<Bits<4>>,
     table_early: Constant<Bits<4>>,
     table_range: Constant<Bits<4>>,
+    table_use: Constant<Bits<4>>,
     operation_write: Constant<Bits<2>>,
     operation_read: Constant<Bits<2>>,
     operation_release: Constant<Bits<2>>,
@@ -165,12 +182,16 @@ impl Default for TcpTables {
             purge: Default::default(),
             purged: Default::default(),
             message_waits: Default::default(),
+            ranges_used: Default::default(),
+            spans_used: Default::default(),
+            runs_used: Default::default(),
             state: Default::default(),
             done: Default::default(),
             data: Default::default(),
             is_tcp: Default::default(),
             is_early: Default::default(),
             is_range: Default::default(),
+            is_use: Default::default(),
             is_write: Default::default(),
             is_read: Default::default(),
             is_release: Default::default(),
@@ -179,12 +200,14 @@ impl Default for TcpTables {
             context_words: Default::default(),
             early_words: Default::default(),
             range_words: Default::default(),
+            use_words: Default::default(),
             ours: Default::default(),
             answers: Default::default(),
             range_count: Default::default(),
             table_tcp: table(tables::TCP),
             table_early: table(tables::EARLY),
             table_range: table(tables::RANGE),
+            table_use: table(tables::IN_USE),
             operation_write: operation(tables::WRITE),
             operation_read: operation(tables::READ),
             operation_release: operation(tables::RELEASE),
@@ -196,18 +219,20 @@ impl Logic for TcpTables {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, done, data, is_tcp, is_early, is_range);
-        dff_setup!(self, clock, is_write, is_read, is_release);
+        dff_setup!(self, clock, is_use, is_write, is_read, is_release);
         self.table_done.next = self.done.q.val();
         self.table_data.next = self.data.q.val();
         self.is_tcp.d.next = self.table_request.val().table == self.table_tcp.val();
         self.is_early.d.next = self.table_request.val().table == self.table_early.val();
         self.is_range.d.next = self.table_request.val().table == self.table_range.val();
+        self.is_use.d.next = self.table_request.val().table == self.table_use.val();
         self.is_write.d.next = self.table_request.val().operation == self.operation_write.val();
         self.is_read.d.next = self.table_request.val().operation == self.operation_read.val();
         self.is_release.d.next = self.table_request.val().operation == self.operation_release.val();
         self.ours.next = (self.table_request.val().table == self.table_tcp.val())
             | (self.table_request.val().table == self.table_early.val())
-            | (self.table_request.val().table == self.table_range.val());
+            | (self.table_request.val().table == self.table_range.val())
+            | (self.table_request.val().table == self.table_use.val());
         self.wants.next = self.table_valid.val() & !self.done.q.val() & self.ours.val();
         self.request_index.next = self.table_request.val().index;
         self.request_data.next = self.table_request.val().data;
@@ -215,7 +240,10 @@ impl Logic for TcpTables {
         self.peek.next = self.is_range.q.val() & (self.state.q.val() != TablesState::Wait);
         self.peek_number.next = self.request_index.val().get_bits::<8>(0);
 
-        // The three entries as the driver reads them.
+        // The entries as the driver reads them.
+        self.use_words.next.ranges = bit_cast::<16, 9>(self.ranges_used.val());
+        self.use_words.next.runs = bit_cast::<16, 7>(self.runs_used.val());
+        self.use_words.next.spans = bit_cast::<96, 10>(self.spans_used.val());
         self.context_words.next.rcv_nxt = self.current.val().rcv_nxt;
         self.context_words.next.window = self.current.val().window;
         self.context_words.next.seg_ack = self.current.val().seg_ack;
@@ -298,6 +326,8 @@ impl Logic for TcpTables {
                 self.data.d.next = self.early_words.val().into();
             } else if self.is_read.q.val() & self.is_range.q.val() {
                 self.data.d.next = self.range_words.val().into();
+            } else if self.is_read.q.val() & self.is_use.q.val() {
+                self.data.d.next = self.use_words.val().into();
             }
         }
         if self.reset.val() {

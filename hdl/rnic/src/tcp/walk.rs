@@ -112,6 +112,12 @@ pub struct RangeWalk {
     pub complete: Signal<Out, Bit>,
     /// Ranges, pages and rcv_nxt of the context from now on.
     pub result: Signal<Out, TcpContext>,
+    /// Ranges of all connections.
+    pub ranges_used: Signal<Out, Bits<9>>,
+    /// Spans that MPA has, or is told of.
+    pub spans_used: Signal<Out, Bits<10>>,
+    /// Keys of runs that were not the last one of their frame.
+    pub runs_used: Signal<Out, Bits<7>>,
     list: RangeList,
     piece: PieceMeasure,
     numbers: FreeNumbers<8, 9>,
@@ -183,6 +189,9 @@ impl Default for RangeWalk {
             trimmed: Default::default(),
             complete: Default::default(),
             result: Default::default(),
+            ranges_used: Default::default(),
+            spans_used: Default::default(),
+            runs_used: Default::default(),
             list: Default::default(),
             piece: Default::default(),
             numbers: Default::default(),
@@ -261,6 +270,9 @@ impl Logic for RangeWalk {
         self.span_credits.clock.next = self.clock.val();
         self.span_credits.reset.next = self.reset.val();
         self.span_credits.give.next = self.span_free.val();
+        self.ranges_used.next = self.numbers.used.val();
+        self.spans_used.next = self.span_credits.used.val();
+        self.runs_used.next = self.credits.used.val();
 
         // What the held range means, while it is decided on.
         self.deciding.next = (self.state.q.val() == WalkState::Decide) & !self.purging.q.val();

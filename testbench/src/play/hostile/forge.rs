@@ -14,7 +14,7 @@
 
 use crate::capture::Flow;
 use crate::model::ethernet::{self, Datagram};
-use crate::model::ip::{classify, ones_complement_sum, IpVerdict};
+use crate::model::ip::ones_complement_sum;
 use crate::model::tcp::TcpSegment;
 use crate::workload::places::Places;
 use rand::seq::IndexedRandom;
@@ -82,10 +82,7 @@ struct Located<'a> {
 
 impl<'a> Located<'a> {
     fn of(frame: &'a [u8]) -> Option<Self> {
-        let IpVerdict::Tcp(datagram) = classify(&ethernet::payload(frame)?) else {
-            return None;
-        };
-        let segment = TcpSegment::parse(&datagram)?;
+        let segment = TcpSegment::of_frame(frame)?;
         let offset = |part: &[u8]| part.as_ptr() as usize - frame.as_ptr() as usize;
         let start = offset(segment.payload);
         let payload = start..start + segment.payload.len();

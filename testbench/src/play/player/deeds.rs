@@ -3,7 +3,7 @@
 use super::flows::Active;
 use super::{at, Player};
 use crate::capture::Flow;
-use crate::model::{ethernet, ip, tcp};
+use crate::model::tcp::TcpSegment;
 use crate::play::dut::PlayError;
 use crate::play::hostile::{self, forge, Deed};
 use rand::seq::IndexedRandom;
@@ -131,10 +131,7 @@ impl Player<'_> {
 
 /// Sequence number of a segment of `flow` that has octets.
 fn sequence_of(frame: &[u8], flow: &Flow) -> Option<u32> {
-    let ip::IpVerdict::Tcp(datagram) = ip::classify(&ethernet::payload(frame)?) else {
-        return None;
-    };
-    let segment = tcp::TcpSegment::parse(&datagram)?;
-    let same = (segment.source, segment.destination) == (flow.source, flow.destination);
+    let segment = TcpSegment::of_frame(frame)?;
+    let same = segment.ends() == (flow.source, flow.destination);
     (same && !segment.payload.is_empty()).then_some(segment.sequence)
 }

@@ -11,7 +11,7 @@
 //! - other connections do not notice, then or later.
 
 use super::{each, Player};
-use crate::model::{ethernet, ip, tcp};
+use crate::model::tcp::TcpSegment;
 use crate::play::difference::What;
 use crate::play::dut::{self, Dut};
 use crate::play::undone::Undone;
@@ -77,17 +77,11 @@ impl Player<'_> {
         for (seen, tally) in seen.into_iter().zip(&mut self.tallies) {
             tally.take(seen);
         }
-        let (source, destination) = (self.flows[flow].source, self.flows[flow].destination);
+        let ends = (self.flows[flow].source, self.flows[flow].destination);
         let is_of_flow = |frame: &[u8]| {
-            let segment = ethernet::payload(frame).and_then(|datagram| {
-                let ip::IpVerdict::Tcp(datagram) = ip::classify(&datagram) else {
-                    return None;
-                };
-                let segment = tcp::TcpSegment::parse(&datagram)?;
-                let own = (segment.source, segment.destination) == (source, destination);
-                Some(own && segment.checksum_good && !segment.is_control())
-            });
-            segment.unwrap_or(false)
+            TcpSegment::of_frame(frame).is_some_and(|segment| {
+                segment.ends() == ends && segment.checksum_good && !segment.is_control()
+            })
         };
         if let [rtl, model] = self.tallies.as_mut_slice() {
             let undone = Undone::take(rtl, model, flow, is_of_flow);

@@ -8,12 +8,11 @@
 //! ```
 //!
 //! A capture holds what a peer sent to another receiver. What this one refuses for want of room
-//! would come again, so nothing of the capture is lost for that reason.
+//! would come again, and so would what it had taken beyond a gap and gives up for want of room: so
+//! nothing of the capture is lost for that reason.
 
 use super::{at, Player, HOLD_CYCLES_LOG2};
 use crate::capture::Flow;
-use crate::model::ethernet;
-use crate::model::ip::{self, IpVerdict};
 use crate::model::tcp::TcpSegment;
 use crate::model::Room;
 use crate::play::dut::{PlayError, StreamState};
@@ -25,11 +24,24 @@ const RETRY_FRAMES: usize = 32;
 /// round: they lie behind those.
 const REFUSALS_A_ROUND: usize = 4;
 
-/// A frame that waits.
+/// Frames taken of a flow after which those that are in order by now are forgotten.
+const TAKEN_FRAMES: usize = 512;
+
+/// A frame that waits, or may have to again.
 #[derive(Clone, Debug)]
 struct Waiting {
     frame: usize,
     octets: Vec<u8>,
+}
+
+impl Waiting {
+    /// Does it hold octets beyond `rcv_nxt`?
+    fn reaches_beyond(&self, rcv_nxt: u32) -> bool {
+        segment_of(&self.octets).is_some_and(|(first, octets)| {
+            let end = first.wrapping_add(u32::from(octets));
+            end.wrapping_sub(rcv_nxt) as i32 > 0
+        })
+    }
 }
 
 /// What is to be sent again.
@@ -37,6 +49,8 @@ struct Waiting {
 pub(super) struct Resend {
     /// By flow; frames of none under `None`.
     waiting: BTreeMap<Option<usize>, Vec<Waiting>>,
+    /// By flow: segments taken that may lie beyond a gap.
+    taken: BTreeMap<usize, Vec<Waiting>>,
     started: BTreeSet<usize>,
     pushed: usize,
     faults: Vec<String>,
@@ -67,12 +81,12 @@ impl Player<'_> {
     /// Give frame `frame`, which holds `octets`, to every receiver.
     pub(super) fn push(&mut self, frame: usize, octets: &[u8]) {
         let flow = flow_of(octets, self.flows, self.active.keys());
-        if !self.offer(flow, octets) {
-            let waiting = self.resend.waiting.entry(flow).or_default();
-            waiting.push(Waiting {
-                frame,
-                octets: octets.to_vec(),
-            });
+        let one = Waiting {
+            frame,
+            octets: octets.to_vec(),
+        };
+        if let Some(refused) = self.offer(flow, one) {
+            self.resend.waiting.entry(flow).or_default().push(refused);
         }
         self.resend.pushed += 1;
         if self.resend.pushed % RETRY_FRAMES == 0 {
@@ -80,9 +94,10 @@ impl Player<'_> {
         }
     }
 
-    /// Push a frame; false if it, or a part of it, has to be sent again.
-    fn offer(&mut self, flow: Option<usize>, octets: &[u8]) -> bool {
+    /// Push a frame; it comes back if it, or a part of it, has to be sent again.
+    fn offer(&mut self, flow: Option<usize>, one: Waiting) -> Option<Waiting> {
         self.moved = true;
+        let octets = one.octets.as_slice();
         let mut room = Room::Enough;
         let mut answers = Vec::new();
         for dut in &mut self.duts {
@@ -91,8 +106,12 @@ impl Player<'_> {
             answers.push(answer);
         }
         // The model, where there is one, knows best why.
+        if answers.contains(&Room::GivenUp) {
+            self.takes_back(flow);
+            return Some(one);
+        }
         let refused = match (answers.last(), segment_of(octets)) {
-            (Some(Room::NoPage | Room::Short), _) => return false,
+            (Some(Room::NoPage | Room::Short), _) => return Some(one),
             (Some(Room::UpTo(rcv_nxt)), Some((first, length))) => {
                 let behind = first.wrapping_add(u32::from(length)).wrapping_sub(*rcv_nxt) as i32;
                 let taken = rcv_nxt.wrapping_sub(first) as i32;
@@ -104,7 +123,48 @@ impl Player<'_> {
             let tallies = self.tallies.iter_mut();
             tallies.for_each(|tally| tally.flows[flow].leave_out_one(first, length));
         }
-        refused.is_none()
+        if refused.is_some() {
+            return Some(one);
+        }
+        self.keep_taken(flow, one);
+        None
+    }
+
+    /// Keep a segment that was taken, for the case that it lies beyond a gap.
+    fn keep_taken(&mut self, flow: Option<usize>, one: Waiting) {
+        let (Some(number), true) = (flow, segment_of(&one.octets).is_some()) else {
+            return;
+        };
+        let taken = self.resend.taken.entry(number).or_default();
+        taken.push(one);
+        if taken.len() % TAKEN_FRAMES == 0 {
+            let state = self.state(flow);
+            let taken = self.resend.taken.entry(number).or_default();
+            taken.retain(|one| {
+                state
+                    .as_ref()
+                    .is_some_and(|s| one.reaches_beyond(s.rcv_nxt))
+            });
+        }
+    }
+
+    /// The device has given up what it held of `flow` beyond gaps: that waits again.
+    fn takes_back(&mut self, flow: Option<usize>) {
+        let state = self.state(flow);
+        let (Some(number), Some(state)) = (flow, state) else {
+            return;
+        };
+        let taken = self.resend.taken.remove(&number).unwrap_or_default();
+        for one in taken
+            .into_iter()
+            .filter(|one| one.reaches_beyond(state.rcv_nxt))
+        {
+            if let Some((first, octets)) = segment_of(&one.octets) {
+                let tallies = self.tallies.iter_mut();
+                tallies.for_each(|tally| tally.flows[number].leave_out_one(first, octets));
+            }
+            self.resend.waiting.entry(flow).or_default().push(one);
+        }
     }
 
     /// What waits of a flow, as its peer sends it again: what comes first in the stream first.
@@ -130,22 +190,34 @@ impl Player<'_> {
         for (flow, waiting) in std::mem::take(&mut self.resend.waiting) {
             let (mut left, mut refusals) = (Vec::new(), 0);
             for one in self.in_sequence(flow, waiting) {
-                if refusals < REFUSALS_A_ROUND && self.offer(flow, &one.octets) {
-                    (taken, refusals) = (true, 0);
-                    if let Some(flow) = flow {
-                        let tallies = self.tallies.iter_mut();
-                        tallies.for_each(|tally| tally.flows[flow].resent += 1);
+                let refused = match refusals < REFUSALS_A_ROUND {
+                    true => self.offer(flow, one),
+                    false => Some(one),
+                };
+                match refused {
+                    Some(one) => {
+                        refusals += 1;
+                        left.push(one);
                     }
-                    continue;
+                    None => {
+                        (taken, refusals) = (true, 0);
+                        self.count_resent(flow);
+                    }
                 }
-                refusals += 1;
-                left.push(one);
             }
             if !left.is_empty() {
-                self.resend.waiting.insert(flow, left);
+                self.resend.waiting.entry(flow).or_default().extend(left);
             }
         }
         taken
+    }
+
+    /// A frame of `flow` was sent again, and taken.
+    fn count_resent(&mut self, flow: Option<usize>) {
+        if let Some(flow) = flow {
+            let tallies = self.tallies.iter_mut();
+            tallies.for_each(|tally| tally.flows[flow].resent += 1);
+        }
     }
 
     /// As [`send_again`](Self::send_again), when the turn of a silent connection is over.
@@ -223,10 +295,7 @@ impl Player<'_> {
 
 /// Sequence number and octets of a segment with payload.
 fn segment_of(frame: &[u8]) -> Option<(u32, u16)> {
-    let IpVerdict::Tcp(datagram) = ip::classify(&ethernet::payload(frame)?) else {
-        return None;
-    };
-    let segment = TcpSegment::parse(&datagram)?;
+    let segment = TcpSegment::of_frame(frame)?;
     let octets = segment.payload.len() as u16;
     (octets > 0).then_some((segment.sequence, octets))
 }
@@ -237,11 +306,7 @@ fn flow_of<'a>(
     flows: &[Flow],
     mut active: impl Iterator<Item = &'a usize>,
 ) -> Option<usize> {
-    let IpVerdict::Tcp(datagram) = ip::classify(&ethernet::payload(frame)?) else {
-        return None;
-    };
-    let segment = TcpSegment::parse(&datagram)?;
-    let ends = (segment.source, segment.destination);
+    let ends = TcpSegment::of_frame(frame)?.ends();
     let same = |flow: &&usize| (flows[**flow].source, flows[**flow].destination) == ends;
     active.find(same).copied()
 }
