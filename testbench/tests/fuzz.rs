@@ -66,12 +66,12 @@ fn agrees(name: &str, seed: u64, width: usize, runs: u64) -> Totals {
 }
 
 /// Runs whose connections leave more unfinished than packet memory holds: what found no room was
-/// sent again, and everything is compared: 58 connections with a late driver, and a stream that
+/// sent again, and everything is compared: with a late driver too, and of a stream that
 /// stops and never ends.
 #[test]
 fn runs_that_do_not_fit_and_streams_that_do_not_end_still_agree() {
     let mut resent = 0;
-    for (seed, run) in [(71, 34), (1, 1829)] {
+    for (seed, run) in [(4, 8), (71, 34), (1, 1829)] {
         let mut campaign = Campaign::new(settings("crowded", seed, 64));
         let failure = campaign.run(run).expect("the core is there");
         let text = failure.as_ref().map(Failure::text);

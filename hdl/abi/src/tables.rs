@@ -102,7 +102,8 @@ pub const REGION: u32 = 9;
 /// | 1 | 9:0 | pages charged to the connection: those of the frames of its ranges |
 /// | 2 | 7:0 | segments that ask for a duplicate ACK at once, modulo 256 |
 ///
-/// Such a segment lies beyond rcv_nxt, accepted or not, or has nothing new.
+/// Such a segment lies beyond rcv_nxt, accepted or not, has nothing new, lies beyond the window, or
+/// found no room (RFC 5681 section 3.2, RFC 9293 section 3.10.7.4).
 pub const EARLY: u32 = 10;
 /// A received range beyond rcv_nxt. Index: number of the range. Read only.
 ///

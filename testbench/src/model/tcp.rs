@@ -173,11 +173,8 @@ impl TcpReceiver {
     pub fn accept(&mut self, segment: &TcpSegment, pages: u32, pool: &mut EarlyPool) -> Acceptance {
         self.acknowledge(segment);
         let acceptance = self.judge(segment, pages, pool);
-        let is_due = match acceptance {
-            Acceptance::InOrder { .. } | Acceptance::OutsideWindow => false,
-            Acceptance::Early { .. } | Acceptance::Duplicate => true,
-            Acceptance::NoRoom | Acceptance::NoRange => true,
-        };
+        // Beyond a gap (RFC 5681 section 3.2), or not acceptable (RFC 9293 section 3.10.7.4).
+        let is_due = !matches!(acceptance, Acceptance::InOrder { .. });
         self.duplicate_acks = self.duplicate_acks.wrapping_add(u8::from(is_due));
         acceptance
     }

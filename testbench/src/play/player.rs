@@ -15,7 +15,7 @@ use crate::play::tally::Tally;
 use indicatif::ProgressBar;
 use rnic_abi::limits::PAGES;
 use rnic_driver::{Config, Connection, DriverError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -114,6 +114,8 @@ struct Player<'a> {
     compared_to: usize,
     /// The frame, from 0, that is played.
     frame: usize,
+    /// Flows whose connections were opened.
+    started: BTreeSet<usize>,
     resend: Resend,
 }
 
@@ -223,6 +225,7 @@ impl<'a> Player<'a> {
             moved: true,
             compared_to: 0,
             frame: 0,
+            started: BTreeSet::new(),
             resend: Resend::default(),
         })
     }
@@ -257,9 +260,8 @@ impl<'a> Player<'a> {
         self.close_ended(frame)?;
         for &flow in &self.plan.flows {
             let wanted = self.options.flow.is_none_or(|only| only == flow);
-            let starts = self.resend.may_start(flow) && self.flows[flow].first_frame <= frame;
-            if wanted && starts {
-                self.resend.started(flow);
+            let comes = self.flows[flow].first_frame <= frame;
+            if wanted && comes && self.started.insert(flow) {
                 self.open(flow, self.flows[flow].sequence_start)
                     .map_err(|source| at(frame, flow, source))?;
             }
@@ -347,8 +349,8 @@ impl<'a> Player<'a> {
         self.settle();
         self.comparison.at(None);
         for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
-            faults.append(&mut dut.leaks());
             tally.finish(dut.counters(), dut.violations(), dut.cycles());
+            faults.append(&mut dut.leaks());
         }
         if let [rtl, model] = self.tallies.as_mut_slice() {
             self.comparison.compare_results(rtl, model);

@@ -134,10 +134,16 @@ impl Bare {
             sent: 0,
         };
         bare.register();
-        let opened = bare.device.open_queue(connection, 0, queue_log2);
-        opened.expect("a queue");
-        (0..1 << queue_log2).for_each(|_| bare.post());
+        bare.open_queue(queue_log2);
         bare
+    }
+
+    /// Queue 0 of the connection, and a buffer for each of its entries.
+    pub fn open_queue(&mut self, log2: u32) {
+        let opened = self.device.open_queue(self.connection, 0, log2);
+        opened.expect("a queue");
+        self.buffers.clear();
+        (0..1 << log2).for_each(|_| self.post());
     }
 
     fn register(&mut self) {
@@ -190,9 +196,18 @@ impl Bare {
 
     /// The same with this stream, and a receive window of `window` octets.
     pub fn open_again_with(&mut self, stream: StreamConfig, window: u32) {
-        self.device
-            .close_connection(self.connection)
-            .expect("it is open");
+        self.close();
+        self.open_next(stream, window);
+    }
+
+    /// End the connection.
+    pub fn close(&mut self) {
+        let closed = self.device.close_connection(self.connection);
+        closed.expect("it is open");
+    }
+
+    /// Offload the connection again after a `close`, with this stream and window.
+    pub fn open_next(&mut self, stream: StreamConfig, window: u32) {
         let config = self.builder.connection(&stream, window, 3);
         self.connection = self.device.open_connection(&config).expect("a connection");
         self.sender = Sender::new(stream);

@@ -234,6 +234,14 @@ attacks! {
         scene.reseal();
     }
 
+    /// MPA-055, MPA-015: the last of three markers points 512 octets too far, where a marker is due.
+    #[test]
+    fn last_marker_a_marker_off(scene) => Stops(MpaMarker), {
+        marked(scene);
+        scene.flip(1026, 0x02);
+        scene.reseal();
+    }
+
     /// MPA2-006: a second FPDU without an octet.
     #[test]
     fn zero_length_twice(scene) => Stops(MpaZeroLength), {

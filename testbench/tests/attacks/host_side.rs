@@ -8,6 +8,8 @@ use rnic_abi::{registers, tables};
 use rnic_driver::{Bar, Config};
 use rnic_sim::simulation::BAR0_ADDRESS;
 
+/// Frames with a wrong FCS: several for each cycle of a counter's turns.
+const BAD_FRAMES: usize = 512;
 /// Where the first ring lies, unless a test wants it elsewhere.
 const FIRST: u64 = 0x1_0000_0000;
 /// The last page below 4 GiB.
@@ -203,7 +205,7 @@ fn registers_refuse_what_there_is_not() {
         (
             registers::TABLE_COMMAND,
             0,
-            tables::WRITE << 24 | 12 << 16,
+            tables::WRITE << 24 | (tables::RECORDS + 1) << 16,
             0,
         ),
         (registers::TABLE_COMMAND, 0, tables::READ << 24, 0),
@@ -214,6 +216,21 @@ fn registers_refuse_what_there_is_not() {
             assert_eq!(found, expected, "register {offset:#x} after {value:#x}");
         }
     }
+}
+
+/// A counter has its turn to be summed up every 64 cycles: bad frames of all lengths, so that some
+/// end in just that cycle, are counted one by one.
+#[test]
+fn events_in_the_turn_of_their_counter_count() {
+    let mut bare = open(Config::default());
+    for frame in 0..BAD_FRAMES {
+        let octets = bare.host_frame(64 + 8 * (frame % 64), 1);
+        bare.push(&octets, true);
+        bare.simulation.borrow_mut().run(frame / 64);
+    }
+    bare.rest();
+    assert_eq!(bare.counter(DropMacError), BAD_FRAMES as u32);
+    bare.assert_clean();
 }
 
 /// PCI Express 2.2.5 and 2.3.1: what is not one whole doubleword changes no register and is not

@@ -3,10 +3,11 @@
 use crate::bare::{simulation, Bare, REGION_TO, STAG};
 use crate::scene::pattern;
 use rnic_abi::counters::Counter::*;
-use rnic_abi::limits::PAGES;
+use rnic_abi::limits::{PAGES, RANGES_PER_CONNECTION};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
-use rnic_driver::{Config, Dma, RegionConfig};
-use rnic_testbench::traffic::StreamConfig;
+use rnic_driver::{Config, Connection, Dma, InUse, RegionConfig};
+use rnic_testbench::traffic::frame::FLAG_ACK;
+use rnic_testbench::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
 use std::ops::Range;
 
 const FIRST: u64 = 0x1_0000_0000;
@@ -19,11 +20,23 @@ const LONG_OCTETS: usize = 63_980;
 const LONG_STAG: u32 = 0x0012_3401;
 /// Such Writes: more segments than memory holds.
 const WRITES: usize = 3;
+/// A Write in one long frame; so many fit the region, and so many are sent.
+const JUMBO_OCTETS: usize = 7_000;
+const WRITTEN: usize = LONG_OCTETS / JUMBO_OCTETS;
+const FRAMES: usize = 24;
+/// More Sends than fit between the stream manager and the completion queue.
+const SENDS_MAX: usize = 40;
 /// An STag that nobody registered.
 const UNKNOWN_STAG: u32 = 0x0077_7701;
 
 fn open(markers: bool) -> Bare {
     let mut bare = Bare::open(simulation(256), Config::default(), FIRST, 2);
+    prepare(&mut bare, markers);
+    bare
+}
+
+/// A new connection with a wide window and long FPDUs, and a region for them; its address.
+fn prepare(bare: &mut Bare, markers: bool) -> u64 {
     let stream = StreamConfig {
         markers,
         mulpdu: LONG_OCTETS + 14,
@@ -31,6 +44,7 @@ fn open(markers: bool) -> Bare {
     };
     bare.open_again_with(stream, WIDE_WINDOW);
     let region = bare.device.dma().allocate("long", LONG_OCTETS, 1);
+    let address = region.expect("memory is there").address;
     let config = RegionConfig {
         stag: LONG_STAG,
         rights: RIGHT_REMOTE_WRITE,
@@ -38,10 +52,10 @@ fn open(markers: bool) -> Bare {
         connection: None,
         tagged_offset: 0,
         octets: LONG_OCTETS as u64,
-        address: region.expect("memory is there").address,
+        address,
     };
     bare.device.register_region(&config).expect("a region");
-    bare
+    address
 }
 
 /// Segments of the stream from `start` on.
@@ -122,4 +136,160 @@ fn a_stopped_stream_goes_on_accepting_when_memory_is_short() {
         bare.rest();
     }
     assert_eq!(bare.accepted(), segments[2].end);
+}
+
+/// MPA-052: what connections hold of the pools that they share: three ranges, each with a span and
+/// the record of the FPDU that was placed early, and a frame in two pieces.
+#[test]
+fn what_connections_hold_can_be_read() {
+    let mut bare = open(true);
+    (0..8).for_each(|_| bare.sender.rdma_write(STAG, REGION_TO, &pattern(600)));
+    let fpdus: Vec<_> = bare.sender.fpdus().to_vec();
+    for number in [1, 3, 5] {
+        bare.send(fpdus[number].octets.clone());
+    }
+    bare.rest();
+    let held = |bare: &mut Bare| bare.device.in_use().expect("the device answers");
+    let three = InUse {
+        ranges: 3,
+        shared_runs: 0,
+        spans: 3,
+        records: 3,
+    };
+    assert_eq!(held(&mut bare), three);
+    // Over the second range and both gaps beside it, of which it leaves the ends open.
+    let (start, end) = (fpdus[2].octets.start, fpdus[4].octets.end - 1);
+    bare.send(start + 8..end);
+    bare.rest();
+    let joined = held(&mut bare);
+    assert_eq!((joined.ranges, joined.shared_runs), (3, 1));
+    bare.send(0..fpdus[0].octets.end);
+    bare.send(start..start + 8);
+    bare.send(end..fpdus[5].octets.start);
+    bare.rest();
+    assert_eq!(bare.accepted(), fpdus[5].octets.end);
+    bare.assert_clean();
+}
+
+/// MPA-042: long frames while nothing moves, as the completion queue is full, without a reserve: one
+/// finds only some of its pages. It is not kept and no page of it is lost; its peer sends again.
+#[test]
+fn a_frame_that_finds_only_some_of_its_pages_is_dropped() {
+    let config = Config {
+        completion_entries_log2: 1,
+        in_order_reserve: 0,
+        long_reserve: 0,
+        ..Config::default()
+    };
+    let mut bare = Bare::open(simulation(256), config, FIRST, 0);
+    let region = prepare(&mut bare, false);
+    bare.open_queue(6);
+    for _ in 0..SENDS_MAX {
+        bare.sender.send(&[7; 20]);
+    }
+    let sends = bare.sender.stream().len();
+    // 28 pages each; 512 are no multiple.
+    let octets = pattern(LONG_OCTETS);
+    for (number, octets) in octets
+        .chunks_exact(JUMBO_OCTETS)
+        .cycle()
+        .take(FRAMES)
+        .enumerate()
+    {
+        let at = number * JUMBO_OCTETS % (WRITTEN * JUMBO_OCTETS);
+        bare.sender.rdma_write(LONG_STAG, at as u64, octets);
+    }
+    let fpdus: Vec<_> = bare.sender.fpdus().to_vec();
+    let end = bare.sender.stream().len();
+    for fpdu in &fpdus {
+        bare.send(fpdu.octets.clone());
+    }
+    assert!(bare.counter(DropNoPage) > 0, "everything found room");
+    assert!(bare.accepted() > sends);
+    let mut received = Vec::new();
+    while received.len() < SENDS_MAX {
+        let some = bare.received();
+        assert!(!some.is_empty(), "{} Sends came", received.len());
+        received.extend(some);
+        bare.rest();
+    }
+    while bare.accepted() < end {
+        let accepted = bare.accepted();
+        let next = fpdus.iter().find(|fpdu| fpdu.octets.end > accepted);
+        let next = next.expect("the end is not reached").octets.clone();
+        bare.send(next);
+        bare.rest();
+        assert!(bare.accepted() > accepted, "octet {accepted} finds no room");
+    }
+    assert_eq!(bare.counter(Fpdus), fpdus.len() as u32);
+    let mut found = vec![0; LONG_OCTETS];
+    bare.device.dma().read(region, &mut found);
+    let written = WRITTEN * JUMBO_OCTETS;
+    assert_eq!(found[..written], octets[..written]);
+    bare.assert_clean();
+}
+
+/// A connection beside the first one, with markers: `writes` Writes of its own stand in its stream.
+fn beside(bare: &mut Bare, port: u16, writes: usize) -> (Connection, FrameBuilder, Sender) {
+    let builder = FrameBuilder::new(Endpoint::host(9, port), Endpoint::host(8, 4_420));
+    let stream = StreamConfig {
+        markers: true,
+        ..StreamConfig::default()
+    };
+    let config = builder.connection(&stream, WIDE_WINDOW, 3);
+    let connection = bare.device.open_connection(&config).expect("a connection");
+    let mut sender = Sender::new(stream);
+    (0..writes).for_each(|_| sender.rdma_write(STAG, REGION_TO, &pattern(600)));
+    (connection, builder, sender)
+}
+
+/// MPA-052: an FPDU placed early waits behind completions that find no room in their queue, however
+/// many of these it takes; behind it more spans are read than jobs may be out. None is forgotten.
+#[test]
+fn more_spans_than_jobs_wait_for_the_one_in_front() {
+    for sends in 1..SENDS_MAX {
+        let config = Config {
+            completion_entries_log2: 1,
+            fresh: true,
+            ..Config::default()
+        };
+        let mut bare = Bare::open(simulation(256), config, FIRST, 6);
+        let others: Vec<_> = (0..4)
+            .map(|number| beside(&mut bare, 50_000 + number, 2 * RANGES_PER_CONNECTION))
+            .collect();
+        for _ in 0..sends {
+            bare.sender.send(&[7; 20]);
+        }
+        let fpdus: Vec<_> = bare.sender.fpdus().to_vec();
+        fpdus.into_iter().for_each(|fpdu| bare.send(fpdu.octets));
+        bare.rest();
+        for (number, (_, builder, sender)) in others.iter().enumerate() {
+            for fpdu in sender.fpdus().iter().skip(1).step_by(2) {
+                // The first one whole, of the others what shows their length.
+                let mut octets = fpdu.octets.clone();
+                if number > 0 {
+                    octets.end = octets.start + 16;
+                }
+                let sequence = sender.sequence(octets.start);
+                let frame = builder.segment(sequence, 1, FLAG_ACK, &sender.stream()[octets]);
+                bare.push(&frame, false);
+                if number == 0 {
+                    break;
+                }
+            }
+        }
+        bare.rest();
+        let mut received = 0;
+        while received < sends {
+            let some = bare.received().len();
+            assert!(some > 0, "{received} of {sends} Sends came");
+            received += some;
+            bare.rest();
+        }
+        for (connection, ..) in others {
+            let closed = bare.device.close_connection(connection);
+            closed.unwrap_or_else(|error| panic!("{error}, behind {sends} Sends"));
+        }
+        bare.assert_clean();
+    }
 }

@@ -3,15 +3,21 @@
 use crate::bare::{simulation, Bare, REGION_TO, STAG, WINDOW};
 use crate::scene::pattern;
 use rnic_abi::counters::Counter::{self, *};
+use rnic_abi::limits::{PAGES, RANGES_PER_CONNECTION};
 use rnic_abi::tables;
 use rnic_driver::{table, Config, EarlyRange};
 use rnic_testbench::traffic::frame::{FLAG_ACK, FLAG_FIN};
+use rnic_testbench::traffic::StreamConfig;
 
 const FIRST: u64 = 0x1_0000_0000;
 /// Octets of payload whose frame takes six pages of packet memory.
 const SIX_PAGES: usize = 1448;
 /// More gaps than there are numbers of ranges and spans, frames in pieces, or records of FPDUs.
 const GAPS: usize = 600;
+/// Rounds with frames in pieces, three pieces each: more than there are places for such.
+const PIECED_ROUNDS: usize = 40;
+/// Closes in the middle of traffic.
+const CLOSES: usize = 24;
 
 fn open(config: Config) -> Bare {
     Bare::open(simulation(256), config, FIRST, 2)
@@ -65,6 +71,12 @@ fn the_driver_reads_what_the_peer_has_sent() {
     bare.rest();
     assert_eq!((state(&mut bare).seg_ack, bare.accepted()), (2, 150));
     assert_eq!(duplicate_acks(&mut bare), 3);
+    // And what lies beyond the window.
+    let beyond = bare.frame(150 + WINDOW as usize, 2, FLAG_ACK, &[1]);
+    bare.push(&beyond, false);
+    bare.rest();
+    assert_eq!(bare.counter(DropTcpOutsideWindow), 1);
+    assert_eq!(duplicate_acks(&mut bare), 4);
     assert!(!state(&mut bare).fin_seen);
     let last = bare.frame(150, 3, FLAG_ACK | FLAG_FIN, &data[150..]);
     bare.push(&last, false);
@@ -272,4 +284,97 @@ fn connections_that_end_with_a_gap_leave_nothing_held() {
         );
         bare.assert_clean();
     }
+}
+
+/// No segment of a connection is looked at any more once it is closed, however many of them stand in
+/// front of the lookup at that time: each has to go along 16 ranges.
+#[test]
+fn nothing_is_accepted_behind_a_close() {
+    let mut bare = open(Config::default());
+    bare.close();
+    for close in 0..CLOSES {
+        bare.open_next(StreamConfig::default(), WINDOW);
+        let ranges = RANGES_PER_CONNECTION;
+        for range in 0..ranges {
+            let early = bare.frame(10 + 2 * range, 1, FLAG_ACK, &[1]);
+            bare.push(&early, false);
+        }
+        bare.rest();
+        let last = bare.frame(8 + 2 * ranges, 1, FLAG_ACK, &[1]);
+        for _ in 0..16 {
+            let mut simulation = bare.simulation.borrow_mut();
+            simulation.push_frame(last.clone(), false);
+        }
+        bare.simulation.borrow_mut().run(60 + 13 * close);
+        bare.close();
+        let mut simulation = bare.simulation.borrow_mut();
+        while simulation.next_segment().is_some() {}
+        simulation.run_until_idle();
+        assert_eq!(simulation.next_segment(), None, "close {close}");
+    }
+    bare.assert_clean();
+}
+
+/// Octets of a Write, no two of them alike.
+fn numbered(number: usize, octets: usize) -> Vec<u8> {
+    let octet = |at: usize| (at * 7 + number * 31 + at / 251) as u8;
+    (0..octets).map(octet).collect()
+}
+
+/// MPA-043: segments over ranges received before, each of them in several pieces which wait at the
+/// same time, more often than there are places for pieces.
+#[test]
+fn frames_in_pieces_keep_their_octets() {
+    let mut bare = open(Config::default());
+    bare.open_again(false);
+    for round in 0..PIECED_ROUNDS {
+        let first = bare.sender.fpdus().len();
+        for number in 0..8 {
+            let octets = numbered(8 * round + number, 100 + 10 * number);
+            let place = REGION_TO + 200 * number as u64;
+            bare.sender.rdma_write(STAG, place, &octets);
+        }
+        let fpdus: Vec<_> = bare.sender.fpdus()[first..].to_vec();
+        let place = |number: usize| fpdus[number].octets.clone();
+        [place(1), place(3), place(5), place(7)]
+            .into_iter()
+            .for_each(|octets| bare.send(octets));
+        // Over three ranges: the octets between them are pieces of one frame.
+        bare.send(place(1).start + 5..place(7).start + 5);
+        bare.send(place(0));
+        bare.rest();
+        assert_eq!(bare.accepted(), bare.sender.stream().len(), "round {round}");
+        let region = bare.region();
+        for number in 0..8 {
+            let octets = numbered(8 * round + number, 100 + 10 * number);
+            let found = &region[200 * number..][..octets.len()];
+            assert_eq!(found, octets, "Write {number} of round {round}");
+        }
+    }
+    assert_eq!(bare.counter(Fpdus), 8 * PIECED_ROUNDS as u32);
+    bare.assert_clean();
+}
+
+/// MPA-043, MPA-062: the pages of a segment in several pieces that comes to a stopped stream come
+/// back once.
+#[test]
+fn a_frame_in_pieces_for_a_stopped_stream_is_given_back_once() {
+    let mut bare = open(Config::default());
+    for round in 0..PIECED_ROUNDS {
+        bare.open_again(false);
+        bare.sender.rdma_write(!STAG, 0, &pattern(100));
+        (0..6).for_each(|_| write(&mut bare, 100));
+        let fpdus: Vec<_> = bare.sender.fpdus().to_vec();
+        bare.send(fpdus[0].octets.clone());
+        bare.rest();
+        assert_eq!(bare.counter(RefuseDdpStag), round as u32 + 1);
+        for number in [2, 4] {
+            bare.send(fpdus[number].octets.clone());
+        }
+        bare.send(fpdus[1].octets.start..fpdus[6].octets.end);
+        bare.rest();
+        assert_eq!(bare.accepted(), bare.sender.stream().len());
+        assert_eq!(bare.device.free_pages(), PAGES as u32, "round {round}");
+    }
+    bare.assert_clean();
 }

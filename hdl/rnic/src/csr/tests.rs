@@ -298,7 +298,7 @@ fn operations_and_tables_that_do_not_exist_are_not_started() {
     for (operation, table) in [
         (0, tables::TCP),
         (tables::WRITE, 0),
-        (tables::WRITE, 12),
+        (tables::WRITE, tables::RECORDS + 1),
         (tables::READ, 15),
     ] {
         begin(&mut uut, operation, table, 0);

@@ -6,10 +6,9 @@
 //!
 //! Verilator is `RNIC_VERILATOR`, or the one of `make tools` (`.tools/venv`), or on `PATH`.
 use super::lockstep::{Port, Ports};
-use std::collections::hash_map::DefaultHasher;
+use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fs;
-use std::hash::{Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -83,14 +82,9 @@ pub(super) fn build(name: &str, verilog: &str, ports: &Ports) -> Model {
         .unwrap_or_else(|poisoned| poisoned.into_inner());
 
     let program = main_program(ports);
-    let key = hash(&(
-        BUILD_VERSION,
-        verilog,
-        &program,
-        VERILATOR_OPTIONS,
-        CXX_OPTIONS,
-    ));
-    let directory = lockstep_directory().join(format!("{name}-{key:016x}"));
+    let options = VERILATOR_OPTIONS.iter().chain(&CXX_OPTIONS).copied();
+    let key = content_key([verilog, &program].into_iter().chain(options));
+    let directory = lockstep_directory().join(format!("{name}-{key}"));
     if !directory.join("simulate").exists() {
         into_place(&directory, |scratch| {
             let root = verilator_root();
@@ -119,8 +113,9 @@ pub(super) fn build(name: &str, verilog: &str, ports: &Ports) -> Model {
 
 /// Verilator's support code, compiled once for each installation.
 fn runtime_library(root: &Path) -> PathBuf {
-    let key = hash(&(BUILD_VERSION, root, CXX_OPTIONS));
-    let directory = lockstep_directory().join(format!("runtime-{key:016x}"));
+    let place = root.to_string_lossy();
+    let key = content_key([&*place].into_iter().chain(CXX_OPTIONS));
+    let directory = lockstep_directory().join(format!("runtime-{key}"));
     let library = directory.join("verilated.o");
     if !library.exists() {
         into_place(&directory, |scratch| {
@@ -216,10 +211,17 @@ fn verilator_root() -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
 }
 
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
+/// The name of a build: the first 8 octets of the SHA-256 of all that it is made from, each part
+/// behind its length.
+fn content_key<'a>(parts: impl Iterator<Item = &'a str>) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(BUILD_VERSION.to_le_bytes());
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let octets = &hasher.finalize()[..8];
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 /// `program` below every generated source file, in one translation unit.

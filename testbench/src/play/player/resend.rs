@@ -16,7 +16,7 @@ use crate::capture::Flow;
 use crate::model::tcp::TcpSegment;
 use crate::model::Room;
 use crate::play::dut::{PlayError, StreamState};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Frames played between two rounds in which everything waiting is sent again.
 const RETRY_FRAMES: usize = 32;
@@ -51,22 +51,11 @@ pub(super) struct Resend {
     waiting: BTreeMap<Option<usize>, Vec<Waiting>>,
     /// By flow: segments taken that may lie beyond a gap.
     taken: BTreeMap<usize, Vec<Waiting>>,
-    started: BTreeSet<usize>,
     pushed: usize,
     faults: Vec<String>,
 }
 
 impl Resend {
-    /// Has the connection of `flow` not been opened yet?
-    pub(super) fn may_start(&self, flow: usize) -> bool {
-        !self.started.contains(&flow)
-    }
-
-    /// The connection of `flow` is opened.
-    pub(super) fn started(&mut self, flow: usize) {
-        self.started.insert(flow);
-    }
-
     /// What never found room though it was in order.
     pub(super) fn faults(&mut self) -> Vec<String> {
         std::mem::take(&mut self.faults)

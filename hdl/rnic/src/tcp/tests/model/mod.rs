@@ -122,7 +122,7 @@ impl Model {
             SegmentVerdict::InOrder | SegmentVerdict::Trimmed => (COUNT_IN_ORDER, false),
             SegmentVerdict::Duplicate => (COUNT_DUPLICATE, true),
             SegmentVerdict::OutOfOrder => (COUNT_OUT_OF_ORDER, true),
-            SegmentVerdict::OutsideWindow => (COUNT_OUTSIDE_WINDOW, false),
+            SegmentVerdict::OutsideWindow => (COUNT_OUTSIDE_WINDOW, true),
             SegmentVerdict::NoRoom => (COUNT_NO_ROOM, true),
             SegmentVerdict::NoRange => (COUNT_NO_RANGE, true),
         };
