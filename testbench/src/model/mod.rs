@@ -60,7 +60,13 @@ pub enum Room {
     GivenUp,
     /// Few pages are left, and this is RCV.NXT behind the segment: it may have been taken up to
     /// the end of the FPDU that its connection had begun, and no further (ADR 13).
-    UpTo(u32),
+    UpTo {
+        /// RCV.NXT behind the segment.
+        rcv_nxt: u32,
+        /// Some of its octets were there already. Where those behind the FPDU were, this alone
+        /// tells whether it was cut there.
+        trimmed: bool,
+    },
 }
 
 /// Octets missing of an FPDU from which on what lies beyond gaps may be in its way.
@@ -83,7 +89,7 @@ struct Stream {
     tcp: TcpReceiver,
     mpa: MpaReceiver,
     ddp: DdpReceiver,
-    /// Where the FPDU begins that stopped the stream, if one of its markers points elsewhere.
+    /// Where the FPDU begins that stopped the stream, if a marker in it or behind it contradicts.
     contradicted: Option<u32>,
     /// DDP's state when the receivers were last at rest.
     ddp_at_rest: DdpReceiver,
@@ -100,8 +106,9 @@ impl Stream {
         room: Room,
         pool: &mut EarlyPool,
     ) -> (Acceptance, Room) {
-        if let Room::UpTo(rcv_nxt) = room {
-            if let Some(acceptance) = self.accept_in_part(segment, pages, rcv_nxt, pool) {
+        if let Room::UpTo { rcv_nxt, trimmed } = room {
+            let told = (rcv_nxt, trimmed);
+            if let Some(acceptance) = self.accept_in_part(segment, pages, told, pool) {
                 return (acceptance, room);
             }
         }
@@ -125,12 +132,12 @@ impl Stream {
     }
 
     /// Accept a segment up to the end of the FPDU begun, if the device has done so: then RCV.NXT
-    /// is `rcv_nxt`, and would be another one without that limit.
+    /// and whether the segment was trimmed are as told, and would not be without that limit.
     fn accept_in_part(
         &mut self,
         segment: &TcpSegment,
         pages: u32,
-        rcv_nxt: u32,
+        told: (u32, bool),
         pool: &mut EarlyPool,
     ) -> Option<Acceptance> {
         let window = self.tcp.window;
@@ -139,11 +146,12 @@ impl Stream {
             let (mut tcp, mut taken) = (self.tcp.clone(), pool.clone());
             tcp.window = window;
             let acceptance = tcp.accept(segment, pages, &mut taken);
-            (tcp, taken, acceptance)
+            let trimmed = matches!(acceptance, Acceptance::InOrder { trimmed: true, .. });
+            ((tcp.rcv_nxt, trimmed), tcp, taken, acceptance)
         };
-        let (whole, ..) = within(window);
-        let (tcp, taken, acceptance) = within(to_fpdu_end);
-        if whole.rcv_nxt == rcv_nxt || tcp.rcv_nxt != rcv_nxt {
+        let (as_whole, ..) = within(window);
+        let (in_part, tcp, taken, acceptance) = within(to_fpdu_end);
+        if as_whole == told || in_part != told {
             return None;
         }
         (self.tcp, *pool) = (tcp, taken);
@@ -408,7 +416,7 @@ impl Model {
             // From here on memory holds what it places.
             stream.early.remove(&fpdu.sequence);
         }
-        if !fpdu.marker_good {
+        if !fpdu.marker_good || fpdu.is_entered {
             stream.contradicted = Some(fpdu.sequence);
         }
         if fpdu.crc_good && fpdu.marker_good {

@@ -20,6 +20,8 @@ pub struct Fpdu {
     pub crc_good: bool,
     /// Every marker points to the FPDU's start.
     pub marker_good: bool,
+    /// The next marker behind it is there, and points into it.
+    pub is_entered: bool,
 }
 
 /// Receive state of one stream.
@@ -167,7 +169,23 @@ impl MpaReceiver {
             ulpdu: walk.plain[2..2 + ulpdu_length].to_vec(),
             crc_good,
             marker_good: walk.markers_agree(),
+            is_entered: self.is_entered(sequence, octets, walk.wire_octets),
         }
+    }
+
+    /// Does the next marker behind the first `wire_octets` of `octets`, the first one of which is
+    /// octet `sequence`, point to one of them, but for the first?
+    fn is_entered(&self, sequence: u32, octets: &[u8], wire_octets: usize) -> bool {
+        let phase = self.phase + sequence.wrapping_sub(self.sequence) as usize;
+        let is_marker = |at: &usize| (phase + at) % MARKER_INTERVAL == 0;
+        let mut behind = wire_octets..wire_octets + MARKER_INTERVAL;
+        let at = behind.find(is_marker).filter(|_| self.markers);
+        let marker = at.and_then(|at| Some((at, octets.get(at..at + MARKER_OCTETS)?)));
+        marker.is_some_and(|(at, octets)| {
+            let fpduptr = u16::from_be_bytes([octets[2], octets[3]]) & !3;
+            let start = at.checked_sub(usize::from(fpduptr));
+            start.is_some_and(|start| start > 0 && start < wire_octets)
+        })
     }
 }
 

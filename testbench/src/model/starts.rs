@@ -5,7 +5,8 @@
 //! once (ADR 14). The model places nothing beyond gaps and would wait until the FPDU is whole, when
 //! its CRC is wrong too, mostly. Which of the two it is depends on how far the hardware was, so
 //! both answers are right; the model gives the earlier one if it is told that the hardware did, and
-//! only if it finds a marker that contradicts the FPDU's start itself.
+//! only if it finds a marker that contradicts the FPDU's start itself: one among its octets, or the
+//! next one behind them, which may be that of the FPDU beyond the gap.
 
 use super::completion;
 use super::mpa::Fpdu;
@@ -27,6 +28,7 @@ impl Model {
             ulpdu: Vec::new(),
             crc_good: true,
             marker_good: false,
+            is_entered: false,
         };
         if !stream.ddp.stopped() {
             if stream.mpa.contradicts(sequence) {

@@ -8,7 +8,7 @@ use crate::play::dut::{Buffer, Dut, Observation, StreamState};
 use crate::play::tally::lacks_room;
 use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
-use rnic_abi::events::SegmentTrace;
+use rnic_abi::events::{SegmentTrace, SegmentVerdict};
 use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGES, PAGE_OCTETS};
 use rnic_driver::{
     Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, InUse,
@@ -261,7 +261,10 @@ impl Rtl {
             }
             Some(trace) => {
                 let state = self.device.tcp_state(Connection(trace.connection));
-                state.map_or(Room::Enough, |tcp| Room::UpTo(tcp.rcv_nxt))
+                state.map_or(Room::Enough, |tcp| Room::UpTo {
+                    rcv_nxt: tcp.rcv_nxt,
+                    trimmed: trace.verdict == SegmentVerdict::Trimmed as u8,
+                })
             }
             None => Room::Enough,
         }
