@@ -232,9 +232,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// What a connection holds beyond gaps, for selective acknowledgements (RFC 2018 section 4):
     /// the range changed last comes first, the others follow in sequence order.
     ///
-    /// A range may go again before it is in order: where packet memory is nearly full, the device gives
-    /// up what lies behind a long FPDU to get that FPDU through. A peer must keep what was only
-    /// acknowledged selectively (RFC 2018 section 8).
+    /// A range may go again before it is in order: where packet memory is nearly full, the device
+    /// gives up what lies behind a long FPDU to get that FPDU through. A peer must keep what was
+    /// only acknowledged selectively (RFC 2018 section 8).
     ///
     /// Each range is a table access of its own, and segments arrive meanwhile: the list is what was
     /// there at one time or another during the call. A range in it may have grown or become in

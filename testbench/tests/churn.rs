@@ -58,6 +58,7 @@ impl Bench {
             used: false,
             config: Config::default(),
             short_pages: 0,
+            watches_all: false,
             pauses: false,
         });
         let mut rtl = rtl.expect("the core is there");

@@ -9,8 +9,8 @@ use std::process::{Command, Output};
 
 /// As many as the table promises.
 const MUTANTS_MIN: usize = 100;
-/// One that a short playback notices: every frame of some lengths lacks octets.
-const LOUD: &str = "the octets that the pad moves out of the last beat are lost";
+/// One that a short playback notices at each completion.
+const LOUD: &str = "a completion's length is the offset of its last segment";
 
 fn verilog() -> String {
     rnic_hdl::top::verilog(mutant::WIDTH).expect("the core passes its lint")

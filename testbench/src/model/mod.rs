@@ -55,9 +55,11 @@ pub enum Room {
     NoPage,
     /// Few pages are left, and they are not for this segment (`drop_tcp_no_room`).
     Short,
-    /// As `Short`, of a segment in order; and all that the device held of its connection beyond gaps
-    /// is forgotten, if its FPDU misses [`DISTANT_OCTETS`] (ADR 13).
+    /// As `Short`, of a segment in order; and all that the device held of its connection beyond
+    /// gaps is forgotten, if its FPDU misses 16,384 octets or more (ADR 13).
     GivenUp,
+    /// No number for another range (`drop_tcp_no_range`). The model finds that itself.
+    NoRange,
     /// Few pages are left, and this is RCV.NXT behind the segment: it may have been taken up to
     /// the end of the FPDU that its connection had begun, and no further (ADR 13).
     UpTo {
@@ -125,7 +127,8 @@ impl Stream {
         };
         let refused = match acceptance {
             Acceptance::NoRoom if room == Room::GivenUp => room,
-            Acceptance::NoRoom | Acceptance::NoRange => Room::Short,
+            Acceptance::NoRange => Room::NoRange,
+            Acceptance::NoRoom => Room::Short,
             _ => Room::Enough,
         };
         (acceptance, refused)

@@ -13,7 +13,6 @@ use crate::play::rtl::{BringUpError, Rtl, RtlOptions};
 use crate::play::software::Software;
 use crate::play::tally::Tally;
 use indicatif::ProgressBar;
-use rnic_abi::limits::PAGES;
 use rnic_driver::{Config, Connection, DriverError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -186,11 +185,8 @@ impl<'a> Player<'a> {
                 used: options.used,
                 config,
                 pauses: true,
-                short_pages: match options.dut {
-                    // Nothing else can say which segments found no room.
-                    DutKind::Rtl => PAGES as u32,
-                    _ => short_pages(&config),
-                },
+                short_pages: short_pages(&config),
+                watches_all: options.dut == DutKind::Rtl,
             };
             let rtl = Rtl::within(&rtl_options, &options.conditions.surroundings);
             duts.push(Box::new(rtl.map_err(|error| match error {

@@ -5,7 +5,6 @@ use crate::model::Room;
 use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
 use crate::play::dut::{Buffer, Dut, Observation, StreamState};
-use crate::play::tally::lacks_room;
 use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::{SegmentTrace, SegmentVerdict};
@@ -61,6 +60,8 @@ pub struct Rtl {
     pauses: Option<Pauses>,
     /// Free pages below which the device may refuse a segment for want of room.
     short_pages: u32,
+    /// Every frame is watched.
+    watches_all: bool,
     /// Frames dropped for want of pages that a caller was told of.
     no_page_reported: u32,
     /// Free pages of a device in which nothing is.
@@ -146,6 +147,8 @@ pub struct RtlOptions {
     /// Free pages below which each frame is watched until it has its verdict, so that it is known
     /// which ones the device had no room for; 0: never.
     pub short_pages: u32,
+    /// Every frame is watched: nothing else can say which early segments found no room.
+    pub watches_all: bool,
 }
 
 /// Why the device could not be brought up.
@@ -197,6 +200,7 @@ impl Rtl {
             frame_cycles_min: frame_cycles_min(options.width),
             pauses: options.pauses.then(Pauses::default),
             short_pages: options.short_pages,
+            watches_all: options.watches_all,
             no_page_reported: 0,
             free_pages_at_rest,
             late_frames: surroundings.late_frames,
@@ -241,8 +245,9 @@ impl Rtl {
         self.simulation.borrow().free_pages() < self.short_pages + pages + PAGES_UNDER_WAY
     }
 
-    /// Send a frame while little room is left, and see whether there was room for it.
-    fn send_watched(&mut self, frame: &[u8]) -> Room {
+    /// Send a frame, and see whether there was room for it. Only if little is left (`is_short`) it
+    /// may be accepted in part for that reason.
+    fn send_watched(&mut self, frame: &[u8], is_short: bool) -> Room {
         let before = self.take_verdicts();
         self.segments.extend(before);
         self.send(frame);
@@ -253,20 +258,21 @@ impl Rtl {
             return Room::NoPage;
         }
         match verdict {
-            Some(trace) if lacks_room(trace.verdict) => {
+            Some(trace) if trace.verdict == SegmentVerdict::NoRange as u8 => Room::NoRange,
+            Some(trace) if trace.verdict == SegmentVerdict::NoRoom as u8 => {
                 match self.device.tcp_state(Connection(trace.connection)) {
                     Ok(tcp) if tcp.ranges == 0 => Room::GivenUp,
                     _ => Room::Short,
                 }
             }
-            Some(trace) => {
+            Some(trace) if is_short => {
                 let state = self.device.tcp_state(Connection(trace.connection));
                 state.map_or(Room::Enough, |tcp| Room::UpTo {
                     rcv_nxt: tcp.rcv_nxt,
                     trimmed: trace.verdict == SegmentVerdict::Trimmed as u8,
                 })
             }
-            None => Room::Enough,
+            _ => Room::Enough,
         }
     }
 
@@ -424,8 +430,9 @@ impl Dut for Rtl {
     }
 
     fn push(&mut self, frame: &[u8], _room: Room) -> Room {
-        match self.is_short(frame) {
-            true => self.send_watched(frame),
+        let is_short = self.is_short(frame);
+        match self.watches_all || is_short {
+            true => self.send_watched(frame, is_short),
             false => {
                 self.send(frame);
                 Room::Enough

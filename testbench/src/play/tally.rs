@@ -373,7 +373,7 @@ impl FlowTally {
 }
 
 /// Was a segment refused for want of room, so that it is sent again?
-pub fn lacks_room(verdict: u8) -> bool {
+fn lacks_room(verdict: u8) -> bool {
     verdict == SegmentVerdict::NoRoom as u8 || verdict == SegmentVerdict::NoRange as u8
 }
 

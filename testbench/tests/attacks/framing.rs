@@ -234,7 +234,8 @@ attacks! {
         scene.reseal();
     }
 
-    /// MPA-055, MPA-015: the last of three markers points 512 octets too far, where a marker is due.
+    /// MPA-055, MPA-015: the last of three markers points 512 octets too far, where a marker is
+    /// due.
     #[test]
     fn last_marker_a_marker_off(scene) => Stops(MpaMarker), {
         marked(scene);

@@ -182,6 +182,7 @@ impl Scene {
             config,
             pauses: false,
             short_pages: 0,
+            watches_all: false,
         });
         let ends = [41_000, 42_000, 43_000]
             .map(|port| FrameBuilder::new(Endpoint::host(1, port), Endpoint::host(2, 4420)));

@@ -286,8 +286,8 @@ fn connections_that_end_with_a_gap_leave_nothing_held() {
     }
 }
 
-/// No segment of a connection is looked at any more once it is closed, however many of them stand in
-/// front of the lookup at that time: each has to go along 16 ranges.
+/// No segment of a connection is looked at any more once it is closed, however many of them stand
+/// in front of the lookup at that time: each has to go along 16 ranges.
 #[test]
 fn nothing_is_accepted_behind_a_close() {
     let mut bare = open(Config::default());

@@ -375,8 +375,7 @@ impl Logic for StreamManager {
 
         // What is unfinished. Eight octets show an FPDU's length, whether a marker leads it or not.
         self.waiting.next = self.stream.current.val().avail;
-        // Where spans follow the stream, its end lies in the last one: that is soon known. Those
-        // that follow a stopped one stay, and nothing of it is unfinished.
+        // Where spans follow the stream, its end is soon known. Behind a stopped one they stay.
         self.answer.d.next.busy = self.stream.current.val().busy
             | (self.stream.current.val().has_next & !self.stream.current.val().stopped);
         self.answer.d.next.empty = !self.waiting.val().any();

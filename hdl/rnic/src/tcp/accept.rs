@@ -288,9 +288,7 @@ impl Logic for SegmentAcceptance {
         self.tables.current.next = self.current.q.val();
         self.tables.range.next = self.walk.range.val();
         self.tables.purged.next = self.walk.done.val();
-        self.tables.ranges_used.next = self.walk.ranges_used.val();
-        self.tables.spans_used.next = self.walk.spans_used.val();
-        self.tables.runs_used.next = self.walk.runs_used.val();
+        self.tables.in_use.next = self.walk.in_use.val();
         self.tables.message_waits.next = self.outputs.accepted_valid.val();
         self.table_done.next = self.tables.table_done.val();
         self.table_data.next = self.tables.table_data.val();

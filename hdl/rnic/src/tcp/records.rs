@@ -71,6 +71,17 @@ pub struct TcpContext {
     pub answers: Bits<8>,
 }
 
+/// What all connections hold of TCP's shared pools.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PoolsInUse {
+    /// Received ranges.
+    pub ranges: Bits<9>,
+    /// Spans that MPA has, or is told of.
+    pub spans: Bits<10>,
+    /// Keys of runs that were not the last one of their frame.
+    pub runs: Bits<7>,
+}
+
 /// A received range beyond `rcv_nxt`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct EarlyRange {

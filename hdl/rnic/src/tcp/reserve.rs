@@ -37,7 +37,6 @@
 //! a segment whose FPDU misses 16,384 octets or more is refused while fewer than `reserve_pages`
 //! are free: they would not hold it, and stay for FPDUs that end, and give back what they hold.
 //! What its connection holds beyond gaps may be in the way itself: `distant` says to give it up.
-//! What its connection holds beyond gaps may be what is in the way, so that is given up (`distant`).
 use crate::messages::Unfinished;
 use rust_hdl::prelude::*;
 

@@ -16,7 +16,7 @@
 //! A release is done only when MPA has every purge: a release of the connection in table `MPA` that
 //! follows finds no run of it on the way.
 #![allow(clippy::collapsible_match)] // Match guards do not translate.
-use super::records::{EarlyRange, TcpContext};
+use super::records::{EarlyRange, PoolsInUse, TcpContext};
 use crate::messages::TableRequest;
 use rnic_abi::tables;
 use rust_hdl::prelude::*;
@@ -124,12 +124,8 @@ pub struct TcpTables {
     pub purged: Signal<In, Bit>,
     /// A message waits for MPA.
     pub message_waits: Signal<In, Bit>,
-    /// Ranges, spans and keys of shared runs that are not free.
-    pub ranges_used: Signal<In, Bits<9>>,
-    /// See `ranges_used`.
-    pub spans_used: Signal<In, Bits<10>>,
-    /// See `ranges_used`.
-    pub runs_used: Signal<In, Bits<7>>,
+    /// What all connections hold of the pools.
+    pub in_use: Signal<In, PoolsInUse>,
     state: DFF<TablesState>,
     done: DFF<Bit>,
     data: DFF<Bits<128>>,
@@ -182,9 +178,7 @@ impl Default for TcpTables {
             purge: Default::default(),
             purged: Default::default(),
             message_waits: Default::default(),
-            ranges_used: Default::default(),
-            spans_used: Default::default(),
-            runs_used: Default::default(),
+            in_use: Default::default(),
             state: Default::default(),
             done: Default::default(),
             data: Default::default(),
@@ -241,9 +235,9 @@ impl Logic for TcpTables {
         self.peek_number.next = self.request_index.val().get_bits::<8>(0);
 
         // The entries as the driver reads them.
-        self.use_words.next.ranges = bit_cast::<16, 9>(self.ranges_used.val());
-        self.use_words.next.runs = bit_cast::<16, 7>(self.runs_used.val());
-        self.use_words.next.spans = bit_cast::<96, 10>(self.spans_used.val());
+        self.use_words.next.ranges = bit_cast::<16, 9>(self.in_use.val().ranges);
+        self.use_words.next.runs = bit_cast::<16, 7>(self.in_use.val().runs);
+        self.use_words.next.spans = bit_cast::<96, 10>(self.in_use.val().spans);
         self.context_words.next.rcv_nxt = self.current.val().rcv_nxt;
         self.context_words.next.window = self.current.val().window;
         self.context_words.next.seg_ack = self.current.val().seg_ack;

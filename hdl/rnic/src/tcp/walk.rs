@@ -28,7 +28,7 @@ use super::budget::EarlyBudget;
 use super::credits::Credits;
 use super::list::RangeList;
 use super::piece::PieceMeasure;
-use super::records::{EarlyRange, TcpContext, WaitingFrame, WalkSegment};
+use super::records::{EarlyRange, PoolsInUse, TcpContext, WaitingFrame, WalkSegment};
 use crate::common::numbers::FreeNumbers;
 use crate::messages::Accepted;
 use rnic_abi::events::SegmentVerdict;
@@ -112,12 +112,8 @@ pub struct RangeWalk {
     pub complete: Signal<Out, Bit>,
     /// Ranges, pages and rcv_nxt of the context from now on.
     pub result: Signal<Out, TcpContext>,
-    /// Ranges of all connections.
-    pub ranges_used: Signal<Out, Bits<9>>,
-    /// Spans that MPA has, or is told of.
-    pub spans_used: Signal<Out, Bits<10>>,
-    /// Keys of runs that were not the last one of their frame.
-    pub runs_used: Signal<Out, Bits<7>>,
+    /// What all connections hold of the pools.
+    pub in_use: Signal<Out, PoolsInUse>,
     list: RangeList,
     piece: PieceMeasure,
     numbers: FreeNumbers<8, 9>,
@@ -189,9 +185,7 @@ impl Default for RangeWalk {
             trimmed: Default::default(),
             complete: Default::default(),
             result: Default::default(),
-            ranges_used: Default::default(),
-            spans_used: Default::default(),
-            runs_used: Default::default(),
+            in_use: Default::default(),
             list: Default::default(),
             piece: Default::default(),
             numbers: Default::default(),
@@ -237,13 +231,10 @@ impl Logic for RangeWalk {
     fn update(&mut self) {
         dff_setup!(self, clock, state, purging, is_early, cursor, blocked, sent, cut, short);
         dff_setup!(self, clock, denied, found);
-        self.list.clock.next = self.clock.val();
-        self.piece.clock.next = self.clock.val();
-        self.numbers.clock.next = self.clock.val();
+        clock!(self, clock, list, piece, numbers, budget);
+        clock!(self, clock, credits, span_credits);
         self.numbers.reset.next = self.reset.val();
-        self.budget.clock.next = self.clock.val();
         self.budget.reset.next = self.reset.val();
-        self.credits.clock.next = self.clock.val();
         self.credits.reset.next = self.reset.val();
 
         self.list.current.next = self.current.val();
@@ -267,12 +258,11 @@ impl Logic for RangeWalk {
         self.budget.early_pages.next = self.early_pages.val();
         self.budget.early_share.next = self.early_share.val();
         self.credits.give.next = self.key_free.val();
-        self.span_credits.clock.next = self.clock.val();
         self.span_credits.reset.next = self.reset.val();
         self.span_credits.give.next = self.span_free.val();
-        self.ranges_used.next = self.numbers.used.val();
-        self.spans_used.next = self.span_credits.used.val();
-        self.runs_used.next = self.credits.used.val();
+        self.in_use.next.ranges = self.numbers.used.val();
+        self.in_use.next.spans = self.span_credits.used.val();
+        self.in_use.next.runs = self.credits.used.val();
 
         // What the held range means, while it is decided on.
         self.deciding.next = (self.state.q.val() == WalkState::Decide) & !self.purging.q.val();

@@ -100,7 +100,7 @@ impl Player<'_> {
             return Some(one);
         }
         let refused = match (answers.last(), segment_of(octets)) {
-            (Some(Room::NoPage | Room::Short), _) => return Some(one),
+            (Some(Room::NoPage | Room::Short | Room::NoRange), _) => return Some(one),
             (Some(Room::UpTo { rcv_nxt, .. }), Some((first, length))) => {
                 let behind = first.wrapping_add(u32::from(length)).wrapping_sub(*rcv_nxt) as i32;
                 let taken = rcv_nxt.wrapping_sub(first) as i32;
