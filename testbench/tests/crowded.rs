@@ -113,3 +113,26 @@ fn sixty_four_lossy_flows_with_markers() {
     let report = delivered("lossy.pcap", &workload);
     assert_eq!(report.flows.len(), 64);
 }
+
+/// One connection that loses a fifth of its segments, with FPDUs of 64,000 octets and more on its
+/// way than packet memory holds: what lies behind an FPDU's gaps is given up for it, and comes
+/// again.
+#[test]
+fn a_lossy_flow_with_long_fpdus_and_a_wide_window() {
+    let workload = Workload {
+        connections: 1,
+        messages: 8,
+        sizes: 60_000..=63_950,
+        mulpdu: Some(64_000),
+        seed: 3,
+        faults: Faults {
+            loss: 0.2,
+            resend: Resend::Lost,
+            resend_after: 150,
+            ..Faults::default()
+        },
+        ..Workload::default()
+    };
+    let report = delivered("wide.pcap", &workload);
+    assert!(resent(&report) > 0, "everything found room at once");
+}

@@ -24,6 +24,8 @@ const RETRY_FRAMES: usize = 32;
 /// round: they lie behind those.
 const REFUSALS_A_ROUND: usize = 4;
 
+/// Cycles in which the pages come back of what the device has given up.
+const GIVE_UP_CYCLES: usize = 4_000;
 /// Frames taken of a flow after which those that are in order by now are forgotten.
 const TAKEN_FRAMES: usize = 512;
 
@@ -49,6 +51,8 @@ impl Waiting {
 pub(super) struct Resend {
     /// By flow; frames of none under `None`.
     waiting: BTreeMap<Option<usize>, Vec<Waiting>>,
+    /// The device gave up what it held of the flow that is sent again.
+    gave_up: bool,
     /// By flow: segments taken that may lie beyond a gap.
     taken: BTreeMap<usize, Vec<Waiting>>,
     pushed: usize,
@@ -153,6 +157,7 @@ impl Player<'_> {
                 tallies.for_each(|tally| tally.flows[number].leave_out_one(first, octets));
             }
             self.resend.waiting.entry(flow).or_default().push(one);
+            self.resend.gave_up = true;
         }
     }
 
@@ -180,12 +185,17 @@ impl Player<'_> {
             let (mut left, mut refusals) = (Vec::new(), 0);
             for one in self.in_sequence(flow, waiting) {
                 let refused = match refusals < REFUSALS_A_ROUND {
-                    true => self.offer(flow, one),
+                    true => self.offer_once_more(flow, one),
                     false => Some(one),
                 };
                 match refused {
                     Some(one) => {
-                        refusals += 1;
+                        // What lies behind it would only be in its way again.
+                        refusals += if self.resend.gave_up {
+                            REFUSALS_A_ROUND
+                        } else {
+                            1
+                        };
                         left.push(one);
                     }
                     None => {
@@ -199,6 +209,19 @@ impl Player<'_> {
             }
         }
         taken
+    }
+
+    /// Push a frame, and once more if the device gives up for it what lies behind it.
+    fn offer_once_more(&mut self, flow: Option<usize>, one: Waiting) -> Option<Waiting> {
+        self.resend.gave_up = false;
+        let refused = self.offer(flow, one)?;
+        if !self.resend.gave_up {
+            return Some(refused);
+        }
+        self.duts
+            .iter_mut()
+            .for_each(|dut| dut.wait(GIVE_UP_CYCLES));
+        self.offer(flow, refused)
     }
 
     /// A frame of `flow` was sent again, and taken.
