@@ -21,7 +21,7 @@ pub struct Options<'a> {
     pub outputs: &'a [Port],
     /// Build with waveform support; slower.
     pub trace: bool,
-    /// Build what is synthesised, with anything where hardware leaves anything ([`silicon`]).
+    /// Build what is synthesised, with anything where hardware leaves anything (`silicon.rs`).
     pub silicon: bool,
 }
 
