@@ -5,11 +5,9 @@ use crate::connection::Connection;
 use crate::device::Device;
 use crate::dma::Dma;
 use crate::terminate::RefusedHeader;
-use rnic_abi::cqe::{CQE_OCTETS, KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE, PHASE};
-use rnic_abi::registers;
+use rnic_abi::cqe::{KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE};
 
-/// Offset of the word with the phase, the last one of an entry.
-const LAST_WORD_OFFSET: usize = CQE_OCTETS - 4;
+pub(crate) mod ring;
 
 /// What the device reports; layouts in `rnic_abi::cqe`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -101,27 +99,7 @@ impl Completion {
 impl<B: Bar, D: Dma> Device<B, D> {
     /// The next completion, if there is one; its place in the queue is given back at once.
     pub fn poll_completion(&mut self) -> Option<Completion> {
-        let entries = 1u32 << self.config.completion_entries_log2;
-        let slot = self.completion_consumer & (entries - 1);
-        let entry = self.completion_queue.address + u64::from(slot) * CQE_OCTETS as u64;
-        // The phase first, and alone: until it is this pass's the other words may be old.
-        let last_word = self.dma.read_u32_acquire(entry + LAST_WORD_OFFSET as u64);
-        if !fresh(
-            last_word & PHASE != 0,
-            self.completion_consumer,
-            self.config.completion_entries_log2,
-        ) {
-            return None;
-        }
-        let mut octets = [0; LAST_WORD_OFFSET];
-        self.dma.read(entry, &mut octets);
-        let mut words = [last_word; CQE_OCTETS / 4];
-        for (word, octets) in words.iter_mut().zip(octets.chunks_exact(4)) {
-            *word = u32::from_le_bytes(octets.try_into().expect("four octets"));
-        }
-        self.completion_consumer = self.completion_consumer.wrapping_add(1);
-        self.bar
-            .write32(registers::CQ_CONSUMER, self.completion_consumer);
+        let words = self.completions.next(&mut self.bar, &self.dma)?;
         let completion = Completion::decode(words);
         if let Completion::Receive {
             connection,
@@ -134,13 +112,6 @@ impl<B: Bar, D: Dma> Device<B, D> {
         }
         Some(completion)
     }
-}
-
-/// Has the device written entry number `consumer` of a ring? Its phase is 1 on the first pass and
-/// turns at each wrap.
-pub(crate) fn fresh(phase: bool, consumer: u32, entries_log2: u32) -> bool {
-    let pass = consumer >> entries_log2;
-    phase == (pass & 1 == 0)
 }
 
 #[cfg(test)]

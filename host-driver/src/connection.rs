@@ -162,28 +162,29 @@ impl<B: Bar, D: Dma> Device<B, D> {
         })? as u16;
         let index = u32::from(id);
         table::write(
-            &mut self.bar,
+            &mut self.tables(),
             tables::TCP,
             index,
             &[config.sequence_start, config.window],
         )?;
         let flags = u32::from(config.markers) | u32::from(config.crc) << 1;
         table::write(
-            &mut self.bar,
+            &mut self.tables(),
             tables::MPA,
             index,
             &[config.sequence_start, flags],
         )?;
         let ddp = u32::from(config.protection_domain) | u32::from(config.version) << 16;
-        table::write(&mut self.bar, tables::DDP, index, &[ddp])?;
+        table::write(&mut self.tables(), tables::DDP, index, &[ddp])?;
         for qn in 0..QUEUES as u32 {
-            table::write(&mut self.bar, tables::QUEUE, index << 2 | qn, &[0, 0])?;
+            table::write(&mut self.tables(), tables::QUEUE, index << 2 | qn, &[0, 0])?;
         }
         let entry = LookupEntry::new(&config.key, id);
         let full = DriverError::HashFull { what: "connection" };
+        let mut bar = self.completions.beside(&mut self.bar, &self.dma);
         self.lookup.insert(config.key.hash(), entry, full, |slot| {
             let words = slot.value.map_or([0; 10], |value| value.words());
-            table::write(&mut self.bar, tables::LOOKUP, slot.index, &words)
+            table::write(&mut bar, tables::LOOKUP, slot.index, &words)
         })?;
         self.connections[usize::from(id)] = Some(*config);
         Ok(Connection(id))
@@ -195,11 +196,12 @@ impl<B: Bar, D: Dma> Device<B, D> {
     pub fn close_connection(&mut self, connection: Connection) -> Result<(), DriverError> {
         let config = self.connection_config(connection)?;
         let entry = LookupEntry::new(&config.key, connection.0);
+        let mut bar = self.completions.beside(&mut self.bar, &self.dma);
         self.lookup.remove(config.key.hash(), &entry, |slot| {
-            table::write(&mut self.bar, tables::LOOKUP, slot.index, &[])
+            table::write(&mut bar, tables::LOOKUP, slot.index, &[])
         })?;
-        table::release(&mut self.bar, tables::TCP, u32::from(connection.0))?;
-        table::release(&mut self.bar, tables::MPA, u32::from(connection.0))?;
+        table::release(&mut self.tables(), tables::TCP, u32::from(connection.0))?;
+        table::release(&mut self.tables(), tables::MPA, u32::from(connection.0))?;
         self.deregister_bound(connection)?;
         self.close_queues(connection)?;
         self.connections[usize::from(connection.0)] = None;
@@ -209,7 +211,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// TCP state of a connection, for acknowledgements.
     pub fn tcp_state(&mut self, connection: Connection) -> Result<TcpState, DriverError> {
         self.connection_config(connection)?;
-        let words = table::read(&mut self.bar, tables::TCP, u32::from(connection.0))?;
+        let words = table::read(&mut self.tables(), tables::TCP, u32::from(connection.0))?;
         Ok(TcpState {
             rcv_nxt: words[0],
             seg_ack: words[2],
@@ -222,7 +224,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// What a connection's early segments hold and ask for.
     pub fn early_state(&mut self, connection: Connection) -> Result<EarlyState, DriverError> {
         self.connection_config(connection)?;
-        let words = table::read(&mut self.bar, tables::EARLY, u32::from(connection.0))?;
+        let words = table::read(&mut self.tables(), tables::EARLY, u32::from(connection.0))?;
         Ok(EarlyState {
             pages: (words[1] & 0x3ff) as u16,
             duplicate_acks: words[2] as u8,
@@ -242,11 +244,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// with a second call and a later [`Device::tcp_state`] before it is sent.
     pub fn early_ranges(&mut self, connection: Connection) -> Result<Vec<EarlyRange>, DriverError> {
         self.connection_config(connection)?;
-        let early = table::read(&mut self.bar, tables::EARLY, u32::from(connection.0))?;
+        let early = table::read(&mut self.tables(), tables::EARLY, u32::from(connection.0))?;
         let (mut number, count, last) = (early[0] & 0xff, early[0] >> 8 & 0x1f, early[0] >> 16);
         let mut ranges = Vec::new();
         for _ in 0..count {
-            let [left, right, link, _] = table::read(&mut self.bar, tables::RANGE, number)?;
+            let [left, right, link, _] = table::read(&mut self.tables(), tables::RANGE, number)?;
             let place = if number == last & 0xff {
                 0
             } else {

@@ -1,6 +1,7 @@
 //! The device: identity, rings, counters.
 
 use crate::bar::Bar;
+use crate::completion::ring::{Beside, CompletionRing};
 use crate::connection::{ConnectionConfig, LookupEntry};
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
@@ -148,8 +149,7 @@ pub struct Device<B: Bar, D: Dma> {
     pub(crate) bar: B,
     pub(crate) dma: D,
     pub(crate) config: Config,
-    pub(crate) completion_queue: DmaBuffer,
-    pub(crate) completion_consumer: u32,
+    pub(crate) completions: CompletionRing,
     pub(crate) host_ring: DmaBuffer,
     pub(crate) host_consumer: u32,
     pub(crate) lookup: HashTable<LookupEntry>,
@@ -235,8 +235,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
             bar,
             dma,
             config,
-            completion_queue,
-            completion_consumer: 0,
+            completions: CompletionRing::new(completion_queue, config.completion_entries_log2),
             host_ring,
             host_consumer: 0,
             lookup: HashTable::default(),
@@ -254,7 +253,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     pub fn close(mut self) -> (B, D) {
         self.bar.write32(registers::CONTROL, 0);
         self.bar.read32(registers::CONTROL);
-        self.dma.free(self.completion_queue);
+        self.dma.free(self.completions.buffer);
         self.dma.free(self.host_ring);
         (self.bar, self.dma)
     }
@@ -274,8 +273,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// # Errors
     /// [`DriverError::TableTimeout`] if the device does not answer.
     pub fn in_use(&mut self) -> Result<InUse, DriverError> {
-        let [ranges_runs, spans, ..] = table::read(&mut self.bar, tables::IN_USE, 0)?;
-        let [free_records, ..] = table::read(&mut self.bar, tables::RECORDS, 0)?;
+        let [ranges_runs, spans, ..] = table::read(&mut self.tables(), tables::IN_USE, 0)?;
+        let [free_records, ..] = table::read(&mut self.tables(), tables::RECORDS, 0)?;
         Ok(InUse {
             ranges: (ranges_runs & 0x1ff) as u16,
             shared_runs: (ranges_runs >> 16 & 0x7f) as u16,
@@ -291,6 +290,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
         let counts = now.iter().zip(&self.counters_before);
         let since = counts.map(|(now, before)| now.wrapping_sub(*before));
         ALL.iter().copied().zip(since).collect()
+    }
+
+    /// The registers for a table operation ([`CompletionRing::beside`]).
+    pub(crate) fn tables(&mut self) -> Beside<'_, B, D> {
+        self.completions.beside(&mut self.bar, &self.dma)
     }
 
     /// The device-visible memory, for buffers and regions.

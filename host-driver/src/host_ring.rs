@@ -1,7 +1,7 @@
 //! Frames that are not an offloaded connection's.
 
 use crate::bar::Bar;
-use crate::completion::fresh;
+use crate::completion::ring::fresh;
 use crate::device::Device;
 use crate::dma::Dma;
 use rnic_abi::host_ring::{PHASE, SLOT_HEADER_OCTETS};

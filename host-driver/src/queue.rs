@@ -78,7 +78,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         let first = self.pool_gap(1 << entries_log2)?;
         let word = 1 << 31 | entries_log2 << 16 | first as u32;
         table::write(
-            &mut self.bar,
+            &mut self.tables(),
             tables::QUEUE,
             queue_index(connection, qn),
             &[word, first_msn],
@@ -126,10 +126,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
             (buffer.address >> 32) as u32,
             buffer.octets as u32,
         ];
-        table::write(&mut self.bar, tables::RECEIVE_POOL, entry, &words)?;
+        let mut bar = self.completions.beside(&mut self.bar, &self.dma);
+        table::write(&mut bar, tables::RECEIVE_POOL, entry, &words)?;
         let tail = msn.wrapping_add(1);
         table::write(
-            &mut self.bar,
+            &mut bar,
             tables::QUEUE_TAIL,
             queue_index(connection, qn),
             &[tail & 0xffff],
@@ -152,7 +153,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         for qn in 0..QUEUES as u32 {
             if self.queues.contains_key(&(connection.0, qn)) {
                 let index = queue_index(connection, qn);
-                table::revoke(&mut self.bar, tables::QUEUE, index, &[0, 0])?;
+                table::revoke(&mut self.tables(), tables::QUEUE, index, &[0, 0])?;
                 self.queues.remove(&(connection.0, qn));
             }
         }

@@ -95,10 +95,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
         };
         let full = DriverError::HashFull { what: "STag" };
         let written = self.write_region(region, config, true).and_then(|()| {
-            let bar = &mut self.bar;
+            let mut bar = self.completions.beside(&mut self.bar, &self.dma);
             let hash = stag_hash(stag_index);
             self.stags
-                .insert(hash, entry, full, |slot| write_stag(bar, slot))
+                .insert(hash, entry, full, |slot| write_stag(&mut bar, slot))
         });
         if let Err(error) = written {
             // A device that did not finish may have taken the entry; no STag leads to it.
@@ -148,9 +148,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
             stag_index,
             region: region as u16,
         };
-        let bar = &mut self.bar;
-        self.stags
-            .remove(stag_hash(stag_index), &entry, |slot| write_stag(bar, slot))?;
+        let mut bar = self.completions.beside(&mut self.bar, &self.dma);
+        self.stags.remove(stag_hash(stag_index), &entry, |slot| {
+            write_stag(&mut bar, slot)
+        })?;
         self.regions[region] = None;
         Ok(())
     }
@@ -162,20 +163,20 @@ impl<B: Bar, D: Dma> Device<B, D> {
         valid: bool,
     ) -> Result<(), DriverError> {
         let words = config.words(valid);
-        table::write(&mut self.bar, tables::REGION, region as u32, &words)
+        table::write(&mut self.tables(), tables::REGION, region as u32, &words)
     }
 
     /// Make the entry of a registered region invalid.
     fn revoke_region(&mut self, region: usize) -> Result<(), DriverError> {
         let config = self.regions[region].expect("known regions are registered");
         let words = config.words(false);
-        table::revoke(&mut self.bar, tables::REGION, region as u32, &words)
+        table::revoke(&mut self.tables(), tables::REGION, region as u32, &words)
     }
 
     /// Does the device still hold the region as valid? (A peer may have invalidated it.)
     pub fn region_valid(&mut self, stag: u32) -> Result<bool, DriverError> {
         let region = self.known_region(stag)?;
-        let words = table::read(&mut self.bar, tables::REGION, region as u32)?;
+        let words = table::read(&mut self.tables(), tables::REGION, region as u32)?;
         Ok(words[0] >> 31 == 1)
     }
 

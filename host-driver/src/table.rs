@@ -5,8 +5,9 @@ use crate::error::DriverError;
 use rnic_abi::{registers, tables};
 
 /// Reads of a busy `TABLE_COMMAND` before an operation counts as hanging. A release waits for a
-/// read job of up to 64 KiB; one read of the register takes at least a dozen cycles.
-const MAX_POLLS: usize = 1 << 20;
+/// read job of up to 64 KiB, which even a host that takes an octet a cycle ends in a twentieth of
+/// this; one read of the register takes at least a dozen cycles.
+const MAX_POLLS: usize = 1 << 17;
 
 fn run(bar: &mut impl Bar, operation: u32, table: u32, index: u32) -> Result<(), DriverError> {
     bar.write32(

@@ -3,6 +3,9 @@
 //! A command is `operation` (bits 25:24), `table` (bits 19:16) and `index` (bits 15:0). Each
 //! operation is atomic with respect to the pipeline: a segment or FPDU sees the entry wholly before
 //! or wholly after it.
+//!
+//! A fence and a `RELEASE` wait for octets to be written, and these may wait behind an entry for
+//! which the completion queue has no room: software that waits takes entries from a full queue.
 
 /// Write the entry from `TABLE_DATA`. A write of [`QUEUE`], [`STAG`] or [`REGION`] may take memory
 /// away from the device: it is busy until all that placement had taken before has left (fence). Two

@@ -1,9 +1,11 @@
 //! Tests: an entry is taken only when it is whole, whenever the driver looks.
+use super::ring::LAST_WORD_OFFSET;
 use super::*;
 use crate::device::Config;
 use crate::error::DriverError;
 use crate::testing::memory::{Access, Memory};
 use crate::testing::Tables;
+use rnic_abi::cqe::{CQE_OCTETS, PHASE};
 
 fn device() -> Device<Tables, Memory> {
     let config = Config {
@@ -50,7 +52,7 @@ fn stag_of(completion: Completion) -> u32 {
 #[test]
 fn an_entry_is_read_only_behind_its_phase() {
     let mut device = device();
-    let queue = device.completion_queue.address;
+    let queue = device.completions.buffer.address;
     for number in 0..7 {
         let place = queue + u64::from(number & 1) * CQE_OCTETS as u64;
         let words = entry(number, 0x100 + number);

@@ -1,4 +1,5 @@
-//! Packet memory that one connection fills with what lies beyond its own gaps.
+//! Packet memory and pools that run out: full of what lies beyond a connection's own gaps, or while
+//! nothing moves; and what the driver can read of them.
 
 use crate::bare::{simulation, Bare, REGION_TO, STAG};
 use crate::scene::pattern;

@@ -286,6 +286,17 @@ fn connections_that_end_with_a_gap_leave_nothing_held() {
     }
 }
 
+/// DDP-036: a Send for a queue that its owner has not opened.
+#[test]
+fn a_queue_that_was_not_opened_takes_no_message() {
+    let mut bare = open(Config::default());
+    bare.open_again(false);
+    bare.sender.send(&pattern(20));
+    bare.deliver();
+    assert_eq!(bare.counter(RefuseDdpQn), 1);
+    bare.assert_clean();
+}
+
 /// No segment of a connection is looked at any more once it is closed, however many of them stand
 /// in front of the lookup at that time: each has to go along 16 ranges.
 #[test]

@@ -141,6 +141,19 @@ attacks! {
         scene.sender().read_request(&request);
     }
 
+    /// RDMAP-005, RDMAP-007: a Read Request on the queue of Sends.
+    #[test]
+    fn read_request_on_the_queue_of_sends(scene) => Stops(RdmapOpcode), {
+        let header = UntaggedRepr {
+            control: ControlRepr::new(1, Opcode::ReadRequest, true),
+            invalidate_stag: 0,
+            qn: 0,
+            msn: 1,
+            mo: 0,
+        };
+        scene.sender().untagged_segment(&header, &pattern(28));
+    }
+
     /// RDMAP-003, DDP-040: a Read Request longer than the buffer of one.
     #[test]
     fn read_request_too_long(scene) => Stops(DdpTooLong), {

@@ -3,6 +3,7 @@
 //! ```text
 //!  table_request, table_valid --> [ wait for a gap ] --> [ one write ] ------------> table_done
 //!                               hold                   |   \-- region read --> table_data
+//!                                                      |   \-- free_records -/
 //!                                                      v
 //!                           strobe and entry for each memory, restart
 //! ```

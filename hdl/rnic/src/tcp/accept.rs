@@ -15,7 +15,8 @@
 //! | latency    | 5 cycles, `frame_valid` to `accepted_valid`; with ranges to go along or     |
 //! |            | beyond a gap see [`super::walk`]                                            |
 //! | throughput | one frame per 5 cycles; `Judge` waits until all three outputs have room;    |
-//! |            | while few pages are left, one with payload waits for MPA's answer           |
+//! |            | while few pages are left, one with payload waits for MPA's answer, and for  |
+//! |            | the walk along its connection's ranges where these are to be forgotten      |
 //! | units      | octets; sequence numbers modulo 2^32                                        |
 //!
 //! A frame is taken in `Idle` and held here from then on: its queue goes on while it is decided.

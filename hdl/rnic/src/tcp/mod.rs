@@ -51,11 +51,13 @@
 //! turn, or none. What is old is a duplicate all the same; what lies in no window has no room.
 //!
 //! A duplicate ACK is due at once for an early segment, taken or not, and for one with nothing new
-//! (RFC 5681 section 3.2), and for one that had no room: the context counts them for the driver.
+//! (RFC 5681 section 3.2), for one beyond the window (RFC 9293 section 3.10.7.4), and for one that
+//! had no room: the context counts them for the driver.
 //!
 //! | latency    | 12 cycles, `stored` taken to `accepted_valid` (nothing else waiting)       |
 //! | throughput | one frame per 5 cycles; with ranges or beyond a gap see [`walk`]           |
-//! | tables     | `LOOKUP` (write), `TCP` (read, write, release), `EARLY`, `RANGE` (read)    |
+//! | tables     | `LOOKUP` (write), `TCP` (read, write, release); `EARLY`, `RANGE`, `IN_USE` |
+//! |            | (read)                                                                     |
 //! | ECP5-5G -8 | 5200 LUT4, 5862 FF, 49 DP16KD in the whole core at W = 64                      |
 
 pub mod hash;

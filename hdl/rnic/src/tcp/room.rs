@@ -88,7 +88,7 @@ pub struct TcpRoom {
     pub key_free: Signal<In, Bit>,
     /// MPA is done with a span.
     pub span_free: Signal<In, Bit>,
-    /// Table bus; tables `LOOKUP`, `TCP`, `EARLY` and `RANGE` are answered here.
+    /// Table bus; tables `LOOKUP`, `TCP`, `EARLY`, `RANGE` and `IN_USE` are answered here.
     pub table_request: Signal<In, TableRequest>,
     /// The request stands.
     pub table_valid: Signal<In, Bit>,

@@ -364,11 +364,12 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
         seen.early_refused,
         seen.among_ranges,
         seen.far,
+        seen.far_settled,
         seen.short_for_long,
         seen.grows,
     ];
+    println!("{seen:?}");
     assert!(counts.iter().all(|count| *count >= 5), "{seen:?}");
-    // Rare: the long reserve was free once, few pages are left, and nobody has the turn; a segment
-    // in order is refused for its FPDU's length, with ranges behind it.
-    assert!(seen.far_settled >= 1 && seen.given_up >= 1, "{seen:?}");
+    // Rare: a segment in order is refused for its FPDU's length, with ranges behind it.
+    assert!(seen.given_up >= 1, "{seen:?}");
 }
