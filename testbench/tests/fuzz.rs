@@ -71,7 +71,7 @@ fn agrees(name: &str, seed: u64, width: usize, runs: u64) -> Totals {
 #[test]
 fn runs_that_do_not_fit_and_streams_that_do_not_end_still_agree() {
     let mut resent = 0;
-    for (seed, run) in [(4, 8), (71, 34), (1, 1829)] {
+    for (seed, run) in [(4, 8), (71, 34), (1, 1829), (112_201, 16)] {
         let mut campaign = Campaign::new(settings("crowded", seed, 64));
         let failure = campaign.run(run).expect("the core is there");
         let text = failure.as_ref().map(Failure::text);

@@ -56,6 +56,10 @@ pub(super) struct Resend {
     /// By flow: segments taken that may lie beyond a gap.
     taken: BTreeMap<usize, Vec<Waiting>>,
     pushed: usize,
+    /// `RCV.NXT` of each flow when something moved last, and the fewest frames that have waited
+    /// since: what is taken beyond a gap and given up again has not moved.
+    rcv_nxt: BTreeMap<usize, u32>,
+    fewest: usize,
     faults: Vec<String>,
 }
 
@@ -177,10 +181,8 @@ impl Player<'_> {
         self.duts.last_mut()?.state(connection)
     }
 
-    /// Send what waits once more, of each flow until a few frames were refused one after the other;
-    /// true if something was taken.
-    fn send_again(&mut self) -> bool {
-        let mut taken = false;
+    /// Send what waits once more, of each flow until a few frames were refused one after the other.
+    fn send_again(&mut self) {
         for (flow, waiting) in std::mem::take(&mut self.resend.waiting) {
             let (mut left, mut refusals) = (Vec::new(), 0);
             for one in self.in_sequence(flow, waiting) {
@@ -199,7 +201,7 @@ impl Player<'_> {
                         left.push(one);
                     }
                     None => {
-                        (taken, refusals) = (true, 0);
+                        refusals = 0;
                         self.count_resent(flow);
                     }
                 }
@@ -208,7 +210,25 @@ impl Player<'_> {
                 self.resend.waiting.entry(flow).or_default().extend(left);
             }
         }
-        taken
+    }
+
+    /// Send what waits once more; true if a stream has advanced, or fewer frames wait than before.
+    fn advances(&mut self) -> bool {
+        self.send_again();
+        let open: Vec<usize> = self.active.keys().copied().collect();
+        let states = open.into_iter().filter_map(|flow| {
+            let state = self.state(Some(flow))?;
+            Some((flow, state.rcv_nxt))
+        });
+        let rcv_nxt: BTreeMap<usize, u32> = states.collect();
+        let waiting = self.resend.waiting.values().map(Vec::len).sum();
+        let advances = rcv_nxt != self.resend.rcv_nxt;
+        if advances || waiting < self.resend.fewest {
+            self.resend.rcv_nxt = rcv_nxt;
+            self.resend.fewest = waiting;
+            return true;
+        }
+        false
     }
 
     /// Push a frame, and once more if the device gives up for it what lies behind it.
@@ -232,20 +252,21 @@ impl Player<'_> {
         }
     }
 
-    /// As [`send_again`](Self::send_again), when the turn of a silent connection is over.
-    fn send_after_turns(&mut self) -> bool {
+    /// As [`advances`](Self::advances), when the turn of a silent connection is over.
+    fn advances_after_turns(&mut self) -> bool {
         let cycles = 1 << HOLD_CYCLES_LOG2;
         self.duts.iter_mut().for_each(|dut| dut.wait(cycles));
-        self.send_again()
+        self.advances()
     }
 
     /// Send again what waits of `flow`, and of all others, until nothing of it does or nothing
     /// moves.
     pub(super) fn send_rest_of(&mut self, flow: usize) -> Result<(), PlayError> {
+        self.resend.fewest = usize::MAX;
         while self.resend.waiting.contains_key(&Some(flow)) {
-            let taken = self.send_again();
+            let advances = self.advances();
             self.settle();
-            if !taken && !self.send_again() && !self.send_after_turns() {
+            if !advances && !self.advances() && !self.advances_after_turns() {
                 self.give_up(Some(flow));
             }
         }
@@ -255,11 +276,12 @@ impl Player<'_> {
     /// The capture is over: send again whatever waits. Connections with nothing left to send are
     /// closed where that makes room for others.
     pub(super) fn send_rest(&mut self) -> Result<(), PlayError> {
+        self.resend.fewest = usize::MAX;
         while !self.resend.is_empty() {
-            let taken = self.send_again();
+            let advances = self.advances();
             self.settle();
             let empty = self.resend.is_empty();
-            if taken || empty || self.send_again() || self.send_after_turns() {
+            if advances || empty || self.advances() || self.advances_after_turns() {
                 continue;
             }
             // What lies beyond a gap that nothing closes any more can wait for ever.
