@@ -11,8 +11,11 @@
 //!                                            good: noted, go on      bad: stop here
 //! ```
 //!
-//! A note goes when its FPDU is delivered: then memory holds the octets for certain.
+//! A note goes when its FPDU is delivered: then memory holds the octets for certain. Where an error
+//! stops a stream, the FPDUs behind it are not delivered, but the hardware may have found some from a
+//! span before it came to the error: so the spans of that stream go on until the receivers rest.
 
+use super::reorder::ClosedRun;
 use super::Model;
 
 /// Octets that may lie in memory.
@@ -31,6 +34,7 @@ impl Model {
         self.regions_at_rest.clone_from(&self.regions);
         for stream in self.streams.values_mut() {
             stream.ddp_at_rest.clone_from(&stream.ddp);
+            stream.tcp.closed = ClosedRun::default();
         }
     }
 
@@ -53,16 +57,17 @@ impl Model {
     pub(super) fn read_early(&mut self, connection: u16) {
         let stream = self.streams.get_mut(&connection);
         let stream = stream.expect("its connection is open");
-        let (rcv_nxt, mpa) = (stream.tcp.rcv_nxt, &stream.mpa);
+        let mpa = &stream.mpa;
         let states = [
             (&stream.ddp, &self.regions),
             (&stream.ddp_at_rest, &self.regions_at_rest),
+            (&stream.ddp_at_rest, &self.regions),
         ];
         let notes = &mut stream.early;
-        stream.tcp.early.read_spans(|position, octets, first| {
+        let mut read = |from: u32, position: u64, octets: &[u8], first: bool| {
             let mut read = 0;
             loop {
-                let sequence = rcv_nxt.wrapping_add((position + read as u64) as u32);
+                let sequence = from.wrapping_add((position + read as u64) as u32);
                 let proven = first && read == 0;
                 let Some((fpdu, wire_octets)) = mpa.beyond(sequence, &octets[read..], proven)
                 else {
@@ -81,6 +86,15 @@ impl Model {
                 }
                 read += wire_octets;
             }
-        });
+        };
+        let tcp = &mut stream.tcp;
+        let from = tcp.rcv_nxt;
+        tcp.early
+            .read_spans(|position, octets, first| read(from, position, octets, first));
+        if stream.ddp.stopped() {
+            let from = tcp.closed.sequence();
+            tcp.closed
+                .read_spans(|position, octets, first| read(from, position, octets, first));
+        }
     }
 }

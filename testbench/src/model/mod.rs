@@ -93,7 +93,7 @@ struct Stream {
     ddp: DdpReceiver,
     /// Where the FPDU begins that stopped the stream, if a marker in it or behind it contradicts.
     contradicted: Option<u32>,
-    /// DDP's state when the receivers were last at rest.
+    /// DDP's state when the receivers were last at rest, with what was posted since.
     ddp_at_rest: DdpReceiver,
     /// What FPDUs beyond a gap may have placed, by the sequence number of their first octet.
     early: BTreeMap<u32, Placement>,
@@ -253,7 +253,9 @@ impl Model {
 
     /// Open an untagged queue whose next message is `first_msn`.
     pub fn open_queue_at(&mut self, connection: Connection, qn: u32, first_msn: u32) {
-        self.stream(connection).ddp.open_queue_at(qn, first_msn);
+        let stream = self.stream(connection);
+        stream.ddp.open_queue_at(qn, first_msn);
+        stream.ddp_at_rest.open_queue_at(qn, first_msn);
     }
 
     /// TCP state of a connection.
@@ -269,7 +271,9 @@ impl Model {
 
     /// Post a receive buffer; `pool_entry` is where the driver put it in the shared pool.
     pub fn post_receive(&mut self, connection: Connection, qn: u32, buffer: ddp::Buffer) {
-        self.stream(connection).ddp.post(qn, buffer);
+        let stream = self.stream(connection);
+        stream.ddp.post(qn, buffer);
+        stream.ddp_at_rest.post(qn, buffer);
         self.read_early(connection.0);
     }
 

@@ -36,6 +36,60 @@ impl Run {
     fn touches(&self, range: &Range<u64>) -> bool {
         self.right() >= range.start && self.left <= range.end
     }
+
+    /// As [`EarlyRuns::read_spans`].
+    fn read_spans(&mut self, read: &mut impl FnMut(u64, &[u8], bool) -> usize) {
+        let ends = self.spans.iter().skip(1).map(|span| span.start);
+        let ends: Vec<u64> = ends.chain([self.right()]).collect();
+        for (span, end) in self.spans.iter_mut().zip(ends) {
+            let inside = (span.read_to - self.left) as usize..(end - self.left) as usize;
+            let octets = &self.octets[inside];
+            span.read_to += read(span.read_to, octets, span.read_to == span.start) as u64;
+        }
+    }
+}
+
+/// A run that is in order by now, and what has followed it: a receiver that is not yet done with its
+/// spans may go on to look for FPDUs there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClosedRun {
+    /// Positions in it count from `sequence`.
+    run: Option<Run>,
+    sequence: u32,
+}
+
+impl ClosedRun {
+    /// Sequence number from which its positions count.
+    pub fn sequence(&self) -> u32 {
+        self.sequence
+    }
+
+    /// As [`EarlyRuns::read_spans`].
+    pub fn read_spans(&mut self, mut read: impl FnMut(u64, &[u8], bool) -> usize) {
+        self.run
+            .iter_mut()
+            .for_each(|run| run.read_spans(&mut read));
+    }
+
+    /// `next`, whose positions count from `sequence`, is in order.
+    fn extend(&mut self, sequence: u32, next: &Run) {
+        // What begins in order followed something.
+        let spans = next.spans.iter().filter(|span| span.start > 0);
+        if let Some(run) = &mut self.run {
+            let before = run.octets.len() as u64;
+            run.octets.extend(&next.octets);
+            run.spans.extend(spans.map(|span| Span {
+                start: before + span.start,
+                read_to: before + span.read_to,
+            }));
+        } else if spans.clone().next().is_some() {
+            self.sequence = sequence;
+            self.run = Some(Run {
+                spans: spans.cloned().collect(),
+                ..next.clone()
+            });
+        }
+    }
 }
 
 /// What the early runs of all connections share.
@@ -123,9 +177,15 @@ impl EarlyRuns {
         self.runs.sort_by_key(|run| run.left);
     }
 
-    /// `octets` continue the stream: all that is in order with them. Positions count from there
-    /// afterwards.
-    pub fn close_gap(&mut self, octets: &[u8], pool: &mut EarlyPool) -> Vec<u8> {
+    /// `octets` continue the stream, at `sequence`: all that is in order with them. Positions count
+    /// from there afterwards. What was beyond a gap goes on in `closed`.
+    pub fn close_gap(
+        &mut self,
+        sequence: u32,
+        octets: &[u8],
+        pool: &mut EarlyPool,
+        closed: &mut ClosedRun,
+    ) -> Vec<u8> {
         let range = 0..octets.len() as u64;
         let (touched, others) = self.runs.drain(..).partition(|run| run.touches(&range));
         self.runs = others;
@@ -140,6 +200,7 @@ impl EarlyRuns {
                 span.read_to -= advance;
             }
         }
+        closed.extend(sequence, &merged);
         merged.octets
     }
 
@@ -148,14 +209,7 @@ impl EarlyRuns {
     /// read; they are not shown again.
     pub fn read_spans(&mut self, mut read: impl FnMut(u64, &[u8], bool) -> usize) {
         for run in &mut self.runs {
-            let right = run.left + run.octets.len() as u64;
-            let ends = run.spans.iter().skip(1).map(|span| span.start);
-            let ends: Vec<u64> = ends.chain([right]).collect();
-            for (span, end) in run.spans.iter_mut().zip(ends) {
-                let inside = (span.read_to - run.left) as usize..(end - run.left) as usize;
-                let octets = &run.octets[inside];
-                span.read_to += read(span.read_to, octets, span.read_to == span.start) as u64;
-            }
+            run.read_spans(&mut read);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::model::ethernet;
 use crate::model::ip::{self, ones_complement_sum, IpVerdict, TcpDatagram};
-use crate::model::reorder::{EarlyPool, EarlyRuns};
+use crate::model::reorder::{ClosedRun, EarlyPool, EarlyRuns};
 use std::net::{IpAddr, SocketAddr};
 
 const FLAG_FIN: u8 = 0x01;
@@ -127,6 +127,8 @@ pub struct TcpReceiver {
     pub fin_seen: bool,
     /// What was received beyond a gap.
     pub early: EarlyRuns,
+    /// What was, and has become in order since the receivers were last at rest.
+    pub closed: ClosedRun,
     /// Segments for which a duplicate ACK is due at once (RFC 5681 section 3.2), modulo 256.
     pub duplicate_acks: u8,
     /// Segments that were cut off at the window's right edge.
@@ -143,6 +145,7 @@ impl TcpReceiver {
             seg_wnd: 0,
             fin_seen: false,
             early: EarlyRuns::default(),
+            closed: ClosedRun::default(),
             duplicate_acks: 0,
             cut_at_window: 0,
         }
@@ -214,7 +217,9 @@ impl TcpReceiver {
             self.early.insert(wanted.start, taken, pages, pool);
             return Acceptance::Early { trimmed };
         }
-        let octets = self.early.close_gap(taken, pool);
+        let octets = self
+            .early
+            .close_gap(self.rcv_nxt, taken, pool, &mut self.closed);
         self.rcv_nxt = self.rcv_nxt.wrapping_add(octets.len() as u32);
         Acceptance::InOrder { octets, trimmed }
     }
