@@ -60,15 +60,20 @@ pub enum Room {
     GivenUp,
     /// No number for another range (`drop_tcp_no_range`). The model finds that itself.
     NoRange,
-    /// Few pages are left, and this is RCV.NXT behind the segment: it may have been taken up to
-    /// the end of the FPDU that its connection had begun, and no further (ADR 13).
-    UpTo {
-        /// RCV.NXT behind the segment.
-        rcv_nxt: u32,
-        /// Some of its octets were there already. Where those behind the FPDU were, this alone
-        /// tells whether it was cut there.
-        trimmed: bool,
-    },
+    /// Few pages are left, and this is what became of the segment: it may have been taken up to the
+    /// end of the FPDU that its connection had begun, and no further (ADR 13).
+    UpTo(Taken),
+}
+
+/// What TCP has made of a segment.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// RCV.NXT behind it.
+    pub rcv_nxt: u32,
+    /// `rnic_abi::events::SegmentVerdict`.
+    pub verdict: u8,
+    /// Octets that its connection then has beyond gaps.
+    pub early_octets: u32,
 }
 
 /// Octets missing of an FPDU from which on what lies beyond gaps may be in its way.
@@ -108,8 +113,7 @@ impl Stream {
         room: Room,
         pool: &mut EarlyPool,
     ) -> (Acceptance, Room) {
-        if let Room::UpTo { rcv_nxt, trimmed } = room {
-            let told = (rcv_nxt, trimmed);
+        if let Room::UpTo(told) = room {
             if let Some(acceptance) = self.accept_in_part(segment, pages, told, pool) {
                 return (acceptance, room);
             }
@@ -134,13 +138,13 @@ impl Stream {
         (acceptance, refused)
     }
 
-    /// Accept a segment up to the end of the FPDU begun, if the device has done so: then RCV.NXT
-    /// and whether the segment was trimmed are as told, and would not be without that limit.
+    /// Accept a segment up to the end of the FPDU begun, if the device has done so: then what became
+    /// of it is as told, and would not be without that limit.
     fn accept_in_part(
         &mut self,
         segment: &TcpSegment,
         pages: u32,
-        told: (u32, bool),
+        told: Taken,
         pool: &mut EarlyPool,
     ) -> Option<Acceptance> {
         let window = self.tcp.window;
@@ -149,8 +153,12 @@ impl Stream {
             let (mut tcp, mut taken) = (self.tcp.clone(), pool.clone());
             tcp.window = window;
             let acceptance = tcp.accept(segment, pages, &mut taken);
-            let trimmed = matches!(acceptance, Acceptance::InOrder { trimmed: true, .. });
-            ((tcp.rcv_nxt, trimmed), tcp, taken, acceptance)
+            let made = Taken {
+                rcv_nxt: tcp.rcv_nxt,
+                verdict: acceptance.verdict() as u8,
+                early_octets: tcp.early.octets() as u32,
+            };
+            (made, tcp, taken, acceptance)
         };
         let (as_whole, ..) = within(window);
         let (in_part, tcp, taken, acceptance) = within(to_fpdu_end);
@@ -383,20 +391,15 @@ impl Model {
     }
 
     fn trace_segment(&mut self, connection: u16, segment: &TcpSegment, acceptance: &Acceptance) {
-        let (verdict, counter) = match acceptance {
-            Acceptance::InOrder { trimmed: false, .. } => {
-                (SegmentVerdict::InOrder, Counter::TcpInOrder)
-            }
-            Acceptance::InOrder { .. } => (SegmentVerdict::Trimmed, Counter::TcpInOrder),
-            Acceptance::Early { .. } => (SegmentVerdict::OutOfOrder, Counter::TcpOutOfOrder),
-            Acceptance::Duplicate => (SegmentVerdict::Duplicate, Counter::DropTcpDuplicate),
-            Acceptance::OutsideWindow => {
-                (SegmentVerdict::OutsideWindow, Counter::DropTcpOutsideWindow)
-            }
-            Acceptance::NoRoom => (SegmentVerdict::NoRoom, Counter::DropTcpNoRoom),
-            Acceptance::NoRange => (SegmentVerdict::NoRange, Counter::DropTcpNoRange),
-        };
-        self.count(counter);
+        let verdict = acceptance.verdict();
+        self.count(match verdict {
+            SegmentVerdict::InOrder | SegmentVerdict::Trimmed => Counter::TcpInOrder,
+            SegmentVerdict::OutOfOrder => Counter::TcpOutOfOrder,
+            SegmentVerdict::Duplicate => Counter::DropTcpDuplicate,
+            SegmentVerdict::OutsideWindow => Counter::DropTcpOutsideWindow,
+            SegmentVerdict::NoRoom => Counter::DropTcpNoRoom,
+            SegmentVerdict::NoRange => Counter::DropTcpNoRange,
+        });
         if let Acceptance::InOrder { trimmed: true, .. } | Acceptance::Early { trimmed: true } =
             acceptance
         {

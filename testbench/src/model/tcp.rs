@@ -3,6 +3,7 @@
 use crate::model::ethernet;
 use crate::model::ip::{self, ones_complement_sum, IpVerdict, TcpDatagram};
 use crate::model::reorder::{ClosedRun, EarlyPool, EarlyRuns};
+use rnic_abi::events::SegmentVerdict;
 use std::net::{IpAddr, SocketAddr};
 
 const FLAG_FIN: u8 = 0x01;
@@ -110,6 +111,21 @@ pub enum Acceptance {
     NoRoom,
     /// New, but something before it is missing, and it would be one received range too many.
     NoRange,
+}
+
+impl Acceptance {
+    /// As the device calls it.
+    pub fn verdict(&self) -> SegmentVerdict {
+        match self {
+            Self::InOrder { trimmed: false, .. } => SegmentVerdict::InOrder,
+            Self::InOrder { .. } => SegmentVerdict::Trimmed,
+            Self::Early { .. } => SegmentVerdict::OutOfOrder,
+            Self::Duplicate => SegmentVerdict::Duplicate,
+            Self::OutsideWindow => SegmentVerdict::OutsideWindow,
+            Self::NoRoom => SegmentVerdict::NoRoom,
+            Self::NoRange => SegmentVerdict::NoRange,
+        }
+    }
 }
 
 /// Receive state of one connection.

@@ -1,7 +1,7 @@
 //! The verilated core behind its driver.
 
 use crate::model::tcp::TcpSegment;
-use crate::model::Room;
+use crate::model::{Room, Taken};
 use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
 use crate::play::dut::{Buffer, Dut, Observation, StreamState};
@@ -266,10 +266,14 @@ impl Rtl {
                 }
             }
             Some(trace) if is_short => {
-                let state = self.device.tcp_state(Connection(trace.connection));
-                state.map_or(Room::Enough, |tcp| Room::UpTo {
-                    rcv_nxt: tcp.rcv_nxt,
-                    trimmed: trace.verdict == SegmentVerdict::Trimmed as u8,
+                let state = self.state(Connection(trace.connection));
+                state.map_or(Room::Enough, |state| {
+                    let ranges = state.ranges.iter();
+                    Room::UpTo(Taken {
+                        rcv_nxt: state.rcv_nxt,
+                        verdict: trace.verdict,
+                        early_octets: ranges.map(|r| r.right.wrapping_sub(r.left)).sum(),
+                    })
                 })
             }
             _ => Room::Enough,

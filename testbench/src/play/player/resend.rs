@@ -15,7 +15,7 @@ use super::{at, Player, HOLD_CYCLES_LOG2};
 use crate::capture::Flow;
 use crate::model::tcp::TcpSegment;
 use crate::model::Room;
-use crate::play::dut::{PlayError, StreamState};
+use crate::play::dut::{DutKind, PlayError, StreamState};
 use std::collections::BTreeMap;
 
 /// Frames played between two rounds in which everything waiting is sent again.
@@ -96,6 +96,7 @@ impl Player<'_> {
         self.moved = true;
         let octets = one.octets.as_slice();
         let mut room = Room::Enough;
+        let has_model = self.options.dut != DutKind::Rtl;
         let mut answers = Vec::new();
         for dut in &mut self.duts {
             let answer = dut.push(octets, room);
@@ -109,10 +110,12 @@ impl Player<'_> {
         }
         let refused = match (answers.last(), segment_of(octets)) {
             (Some(Room::NoPage | Room::Short | Room::NoRange), _) => return Some(one),
-            (Some(Room::UpTo { rcv_nxt, .. }), Some((first, length))) => {
-                let behind = first.wrapping_add(u32::from(length)).wrapping_sub(*rcv_nxt) as i32;
-                let taken = rcv_nxt.wrapping_sub(first) as i32;
-                (behind > 0 && taken > 0).then_some((first, length))
+            (Some(Room::UpTo(taken)), Some((first, length))) => {
+                let end = first.wrapping_add(u32::from(length));
+                let behind = end.wrapping_sub(taken.rcv_nxt) as i32 > 0;
+                let is_next = taken.rcv_nxt.wrapping_sub(first) as i32 > 0;
+                // Only the model knows of what begins beyond a gap that it was cut.
+                (behind && (is_next || has_model)).then_some((first, length))
             }
             _ => None,
         };
