@@ -258,6 +258,7 @@ impl<'a> Player<'a> {
             let wanted = self.options.flow.is_none_or(|only| only == flow);
             let comes = self.flows[flow].first_frame <= frame;
             if wanted && comes && self.started.insert(flow) {
+                self.close_postponed()?;
                 self.open(flow, self.flows[flow].sequence_start)
                     .map_err(|source| at(frame, flow, source))?;
             }
@@ -273,15 +274,18 @@ impl<'a> Player<'a> {
 
     /// Close what ended before frame `frame`.
     fn close_ended(&mut self, frame: usize) -> Result<(), PlayError> {
-        let ended = |flow: &usize| self.flows[*flow].last_frame < frame;
+        let ended = |flow: &usize| {
+            self.flows[*flow].last_frame < frame && !self.resend.is_postponed(*flow, frame)
+        };
         let ended: Vec<usize> = self.active.keys().copied().filter(ended).collect();
         if ended.is_empty() {
             return Ok(());
         }
         self.settle();
         for flow in ended {
-            self.send_rest_of(flow)?;
-            self.close(flow).map_err(|source| at(frame, flow, source))?;
+            if self.send_rest_of(flow) {
+                self.close(flow).map_err(|source| at(frame, flow, source))?;
+            }
         }
         Ok(())
     }

@@ -26,6 +26,8 @@ const REFUSALS_A_ROUND: usize = 4;
 
 /// Cycles in which the pages come back of what the device has given up.
 const GIVE_UP_CYCLES: usize = 4_000;
+/// Frames played before a flow whose end was put off is looked at again.
+const POSTPONE_FRAMES: usize = 128;
 /// Frames taken of a flow after which those that are in order by now are forgotten.
 const TAKEN_FRAMES: usize = 512;
 
@@ -60,6 +62,9 @@ pub(super) struct Resend {
     /// since: what is taken beyond a gap and given up again has not moved.
     rcv_nxt: BTreeMap<usize, u32>,
     fewest: usize,
+    /// Flows that have ended while others held what they still need, with the frame at which they
+    /// were last looked at.
+    postponed: BTreeMap<usize, usize>,
     faults: Vec<String>,
 }
 
@@ -67,6 +72,12 @@ impl Resend {
     /// What never found room though it was in order.
     pub(super) fn faults(&mut self) -> Vec<String> {
         std::mem::take(&mut self.faults)
+    }
+
+    /// Was the end of `flow` put off, and is it too early before frame `frame` to try again?
+    pub(super) fn is_postponed(&self, flow: usize, frame: usize) -> bool {
+        let last = self.postponed.get(&flow);
+        last.is_some_and(|last| frame - last < POSTPONE_FRAMES)
     }
 
     fn is_empty(&self) -> bool {
@@ -263,14 +274,32 @@ impl Player<'_> {
     }
 
     /// Send again what waits of `flow`, and of all others, until nothing of it does or nothing
-    /// moves.
-    pub(super) fn send_rest_of(&mut self, flow: usize) -> Result<(), PlayError> {
+    /// moves. False if what is in order of it has found no room: then others hold it, whose peers go
+    /// on later in the capture.
+    pub(super) fn send_rest_of(&mut self, flow: usize) -> bool {
         self.resend.fewest = usize::MAX;
         while self.resend.waiting.contains_key(&Some(flow)) {
             let advances = self.advances();
             self.settle();
             if !advances && !self.advances() && !self.advances_after_turns() {
+                if !self.waiting_in_order(Some(flow)).is_empty() {
+                    self.resend.postponed.insert(flow, self.frame);
+                    return false;
+                }
                 self.give_up(Some(flow));
+            }
+        }
+        true
+    }
+
+    /// Close the flows whose end was put off, whatever still waits: others are to be opened, which
+    /// may be their successors.
+    pub(super) fn close_postponed(&mut self) -> Result<(), PlayError> {
+        for flow in std::mem::take(&mut self.resend.postponed).into_keys() {
+            if self.active.contains_key(&flow) {
+                self.give_up(Some(flow));
+                self.close(flow)
+                    .map_err(|source| at(self.frame, flow, source))?;
             }
         }
         Ok(())
