@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 const RETRY_FRAMES: usize = 32;
 /// Frames of a flow refused one after the other after which the rest of them wait for the next
 /// round: they lie behind those.
-const REFUSALS_A_ROUND: usize = 4;
+const REFUSALS_A_ROUND: usize = 2;
 
 /// Cycles in which the pages come back of what the device has given up.
 const GIVE_UP_CYCLES: usize = 4_000;
@@ -62,6 +62,8 @@ pub(super) struct Resend {
     /// since: what is taken beyond a gap and given up again has not moved.
     rcv_nxt: BTreeMap<usize, u32>,
     fewest: usize,
+    /// Octets of the shortest frame for which there were no pages in this round.
+    no_pages_for: usize,
     /// Flows that have ended while others held what they still need, with the frame at which they
     /// were last looked at.
     postponed: BTreeMap<usize, usize>,
@@ -113,6 +115,9 @@ impl Player<'_> {
             let answer = dut.push(octets, room);
             room = answer;
             answers.push(answer);
+        }
+        if answers.contains(&Room::NoPage) {
+            self.resend.no_pages_for = self.resend.no_pages_for.min(octets.len());
         }
         // The model, where there is one, knows best why.
         if answers.contains(&Room::GivenUp) {
@@ -195,12 +200,16 @@ impl Player<'_> {
         self.duts.last_mut()?.state(connection)
     }
 
-    /// Send what waits once more, of each flow until a few frames were refused one after the other.
+    /// Send what waits once more, of each flow until two frames were refused one after the other.
+    /// What is as long as a frame for which there were no pages is not tried before something was
+    /// taken.
     fn send_again(&mut self) {
+        self.resend.no_pages_for = usize::MAX;
         for (flow, waiting) in std::mem::take(&mut self.resend.waiting) {
             let (mut left, mut refusals) = (Vec::new(), 0);
             for one in self.in_sequence(flow, waiting) {
-                let refused = match refusals < REFUSALS_A_ROUND {
+                let fits = one.octets.len() < self.resend.no_pages_for;
+                let refused = match fits && refusals < REFUSALS_A_ROUND {
                     true => self.offer_once_more(flow, one),
                     false => Some(one),
                 };
@@ -216,6 +225,7 @@ impl Player<'_> {
                     }
                     None => {
                         refusals = 0;
+                        self.resend.no_pages_for = usize::MAX;
                         self.count_resent(flow);
                     }
                 }
