@@ -12,8 +12,8 @@
 //! ```
 //!
 //! A note goes when its FPDU is delivered: then memory holds the octets for certain. Where an error
-//! stops a stream, the FPDUs behind it are not delivered, but the hardware may have found some from a
-//! span before it came to the error: so the spans of that stream go on until the receivers rest.
+//! stops a stream, the FPDUs behind it are not delivered, but the hardware may have found some from
+//! a span before it came to the error: so the spans of that stream go on until the receivers rest.
 
 use super::reorder::ClosedRun;
 use super::Model;

@@ -138,8 +138,8 @@ impl Stream {
         (acceptance, refused)
     }
 
-    /// Accept a segment up to the end of the FPDU begun, if the device has done so: then what became
-    /// of it is as told, and would not be without that limit.
+    /// Accept a segment up to the end of the FPDU begun, if the device has done so: then what
+    /// became of it is as told, and would not be without that limit.
     fn accept_in_part(
         &mut self,
         segment: &TcpSegment,

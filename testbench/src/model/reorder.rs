@@ -49,8 +49,8 @@ impl Run {
     }
 }
 
-/// A run that is in order by now, and what has followed it: a receiver that is not yet done with its
-/// spans may go on to look for FPDUs there.
+/// A run that is in order by now, and what has followed it: a receiver that is not yet done with
+/// its spans may go on to look for FPDUs there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClosedRun {
     /// Positions in it count from `sequence`.

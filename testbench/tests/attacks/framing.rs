@@ -234,8 +234,8 @@ attacks! {
         scene.reseal();
     }
 
-    /// MPA-055, MPA-015: the last marker of an FPDU that opens with none points 512 octets off, where
-    /// a marker is due.
+    /// MPA-055, MPA-015: the last marker of an FPDU that opens with none points 512 octets off,
+    /// where a marker is due.
     #[test]
     fn last_marker_a_marker_off(scene) => Stops(MpaMarker), {
         scene.with_markers();

@@ -284,8 +284,8 @@ impl Player<'_> {
     }
 
     /// Send again what waits of `flow`, and of all others, until nothing of it does or nothing
-    /// moves. False if what is in order of it has found no room: then others hold it, whose peers go
-    /// on later in the capture.
+    /// moves. False if what is in order of it has found no room: then others hold it, whose peers
+    /// go on later in the capture.
     pub(super) fn send_rest_of(&mut self, flow: usize) -> bool {
         self.resend.fewest = usize::MAX;
         while self.resend.waiting.contains_key(&Some(flow)) {
