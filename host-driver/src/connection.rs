@@ -161,27 +161,27 @@ impl<B: Bar, D: Dma> Device<B, D> {
             limit: CONNECTIONS,
         })? as u16;
         let index = u32::from(id);
+        let mut bar = self.completions.beside(&mut self.bar, &self.dma);
         table::write(
-            &mut self.tables(),
+            &mut bar,
             tables::TCP,
             index,
             &[config.sequence_start, config.window],
         )?;
         let flags = u32::from(config.markers) | u32::from(config.crc) << 1;
         table::write(
-            &mut self.tables(),
+            &mut bar,
             tables::MPA,
             index,
             &[config.sequence_start, flags],
         )?;
         let ddp = u32::from(config.protection_domain) | u32::from(config.version) << 16;
-        table::write(&mut self.tables(), tables::DDP, index, &[ddp])?;
+        table::write(&mut bar, tables::DDP, index, &[ddp])?;
         for qn in 0..QUEUES as u32 {
-            table::write(&mut self.tables(), tables::QUEUE, index << 2 | qn, &[0, 0])?;
+            table::write(&mut bar, tables::QUEUE, index << 2 | qn, &[0, 0])?;
         }
         let entry = LookupEntry::new(&config.key, id);
         let full = DriverError::HashFull { what: "connection" };
-        let mut bar = self.completions.beside(&mut self.bar, &self.dma);
         self.lookup.insert(config.key.hash(), entry, full, |slot| {
             let words = slot.value.map_or([0; 10], |value| value.words());
             table::write(&mut bar, tables::LOOKUP, slot.index, &words)
@@ -200,8 +200,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.lookup.remove(config.key.hash(), &entry, |slot| {
             table::write(&mut bar, tables::LOOKUP, slot.index, &[])
         })?;
-        table::release(&mut self.tables(), tables::TCP, u32::from(connection.0))?;
-        table::release(&mut self.tables(), tables::MPA, u32::from(connection.0))?;
+        table::release(&mut bar, tables::TCP, u32::from(connection.0))?;
+        table::release(&mut bar, tables::MPA, u32::from(connection.0))?;
         self.deregister_bound(connection)?;
         self.close_queues(connection)?;
         self.connections[usize::from(connection.0)] = None;

@@ -1,4 +1,13 @@
 //! The completion queue in memory, and what was taken from it to let a table operation end.
+//!
+//! ```text
+//!  device -> [ queue in memory ] ------ next ----------------> a poll
+//!                    |                                           ^
+//!                    +-- full, and a table operation busy --> [ aside ]
+//! ```
+//!
+//! Enters: entries of 8 words (`rnic_abi::cqe`), each with the phase of its pass. Leaves: the same,
+//! in the device's order; the place of each is given back (`CQ_CONSUMER`) when it is taken.
 
 use crate::bar::Bar;
 use crate::dma::{Dma, DmaBuffer};
@@ -86,7 +95,7 @@ impl CompletionRing {
     }
 }
 
-/// Registers, and the queue that is watched beside them.
+/// BAR0, and the queue that is watched while a table operation is busy.
 pub(crate) struct Beside<'a, B, D> {
     ring: &'a mut CompletionRing,
     bar: &'a mut B,

@@ -64,7 +64,7 @@ impl Model {
             (&stream.ddp_at_rest, &self.regions),
         ];
         let notes = &mut stream.early;
-        let mut read = |from: u32, position: u64, octets: &[u8], first: bool| {
+        let mut note = |from: u32, position: u64, octets: &[u8], first: bool| {
             let mut read = 0;
             loop {
                 let sequence = from.wrapping_add((position + read as u64) as u32);
@@ -90,11 +90,11 @@ impl Model {
         let tcp = &mut stream.tcp;
         let from = tcp.rcv_nxt;
         tcp.early
-            .read_spans(|position, octets, first| read(from, position, octets, first));
+            .read_spans(|position, octets, first| note(from, position, octets, first));
         if stream.ddp.stopped() {
             let from = tcp.closed.sequence();
             tcp.closed
-                .read_spans(|position, octets, first| read(from, position, octets, first));
+                .read_spans(|position, octets, first| note(from, position, octets, first));
         }
     }
 }

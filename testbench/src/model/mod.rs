@@ -29,7 +29,10 @@ pub mod stag;
 pub mod placement;
 pub mod completion;
 mod early;
+mod stream;
 mod starts;
+
+pub use stream::{Room, Taken};
 
 use crate::model::ddp::{DdpReceiver, Outcome};
 use crate::model::early::Placement;
@@ -38,46 +41,13 @@ use crate::model::mpa::{Fpdu, MpaReceiver};
 use crate::model::placement::Memory;
 use crate::model::reorder::EarlyPool;
 use crate::model::stag::Regions;
+use crate::model::stream::Stream;
 use crate::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_abi::counters::{Counter, ALL, COUNT, FIRST_REFUSAL};
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
 use rnic_abi::limits::{FRAME_PAD_OCTETS, MAX_FRAME_OCTETS, MIN_FRAME_OCTETS, PAGE_OCTETS};
 use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, RegionConfig};
 use std::collections::{BTreeMap, HashMap};
-
-/// Whether the device had room for a frame. How much it has depends on the cycle, so the model is
-/// told; all else it decides itself.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Room {
-    /// It had, or the model's own bounds say so.
-    Enough,
-    /// No pages: the frame was dropped before anything of it was looked at (`drop_no_page`).
-    NoPage,
-    /// Few pages are left, and they are not for this segment (`drop_tcp_no_room`).
-    Short,
-    /// As `Short`, of a segment in order; and all that the device held of its connection beyond
-    /// gaps is forgotten, if its FPDU misses 16,384 octets or more (ADR 13).
-    GivenUp,
-    /// No number for another range (`drop_tcp_no_range`). The model finds that itself.
-    NoRange,
-    /// Few pages are left, and this is what became of the segment: it may have been taken up to the
-    /// end of the FPDU that its connection had begun, and no further (ADR 13).
-    UpTo(Taken),
-}
-
-/// What TCP has made of a segment.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
-    /// RCV.NXT behind it.
-    pub rcv_nxt: u32,
-    /// `rnic_abi::events::SegmentVerdict`.
-    pub verdict: u8,
-    /// Octets that its connection then has beyond gaps.
-    pub early_octets: u32,
-}
-
-/// Octets missing of an FPDU from which on what lies beyond gaps may be in its way.
-const DISTANT_OCTETS: u32 = 16_384;
 
 /// A completion entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,88 +57,6 @@ pub struct Entry {
     /// The octets that it announces, as they are in memory when it is written: the message, or the
     /// last octets of a Read Response. `None` if it announces none.
     pub announced: Option<Vec<u8>>,
-}
-
-/// One offloaded connection.
-#[derive(Debug)]
-struct Stream {
-    key: ConnectionKey,
-    tcp: TcpReceiver,
-    mpa: MpaReceiver,
-    ddp: DdpReceiver,
-    /// Where the FPDU begins that stopped the stream, if a marker in it or behind it contradicts.
-    contradicted: Option<u32>,
-    /// DDP's state when the receivers were last at rest, with what was posted since.
-    ddp_at_rest: DdpReceiver,
-    /// What FPDUs beyond a gap may have placed, by the sequence number of their first octet.
-    early: BTreeMap<u32, Placement>,
-}
-
-impl Stream {
-    /// Judge a segment with payload, whose frame takes `pages` pages; what there was no room for.
-    fn accept(
-        &mut self,
-        segment: &TcpSegment,
-        pages: u32,
-        room: Room,
-        pool: &mut EarlyPool,
-    ) -> (Acceptance, Room) {
-        if let Room::UpTo(told) = room {
-            if let Some(acceptance) = self.accept_in_part(segment, pages, told, pool) {
-                return (acceptance, room);
-            }
-        }
-        let acceptance = match room {
-            Room::Short => self.tcp.refuse(segment),
-            Room::GivenUp => {
-                let missing = self.mpa.missing_octets().unwrap_or(0);
-                if self.tcp.is_next(segment) && missing >= DISTANT_OCTETS {
-                    self.tcp.early.clear(pool);
-                }
-                self.tcp.refuse(segment)
-            }
-            _ => self.tcp.accept(segment, pages, pool),
-        };
-        let refused = match acceptance {
-            Acceptance::NoRoom if room == Room::GivenUp => room,
-            Acceptance::NoRange => Room::NoRange,
-            Acceptance::NoRoom => Room::Short,
-            _ => Room::Enough,
-        };
-        (acceptance, refused)
-    }
-
-    /// Accept a segment up to the end of the FPDU begun, if the device has done so: then what
-    /// became of it is as told, and would not be without that limit.
-    fn accept_in_part(
-        &mut self,
-        segment: &TcpSegment,
-        pages: u32,
-        told: Taken,
-        pool: &mut EarlyPool,
-    ) -> Option<Acceptance> {
-        let window = self.tcp.window;
-        let to_fpdu_end = self.mpa.missing_octets()?.min(window);
-        let within = |window| {
-            let (mut tcp, mut taken) = (self.tcp.clone(), pool.clone());
-            tcp.window = window;
-            let acceptance = tcp.accept(segment, pages, &mut taken);
-            let made = Taken {
-                rcv_nxt: tcp.rcv_nxt,
-                verdict: acceptance.verdict() as u8,
-                early_octets: tcp.early.octets() as u32,
-            };
-            (made, tcp, taken, acceptance)
-        };
-        let (as_whole, ..) = within(window);
-        let (in_part, tcp, taken, acceptance) = within(to_fpdu_end);
-        if as_whole == told || in_part != told {
-            return None;
-        }
-        (self.tcp, *pool) = (tcp, taken);
-        self.tcp.window = window;
-        Some(acceptance)
-    }
 }
 
 /// The software receiver.

@@ -2,7 +2,7 @@
 //!
 //! - [`dut`]: what can receive frames: [`rtl`] (driver over the co-simulation, its rings seen by
 //!   [`bus`]) and [`software`] (the model);
-//!   [`used`]: a device that was reset in mid-traffic.
+//!   [`used`]: a device that was reset in mid-traffic; `pauses`: how the wire waits for room.
 //! - [`plan`]: which device plays which frames and flows, and what these share.
 //! - [`player`]: frames in capture order, connections, regions and buffers set up in time.
 //! - [`compare`]: RTL against model; [`difference`]: what a person is shown of one;
@@ -15,6 +15,7 @@
 pub mod dut;
 pub mod bus;
 pub mod rtl;
+mod pauses;
 pub mod used;
 pub mod software;
 pub mod plan;

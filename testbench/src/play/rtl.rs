@@ -5,6 +5,7 @@ use crate::model::{Room, Taken};
 use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
 use crate::play::dut::{Buffer, Dut, Observation, StreamState};
+use crate::play::pauses::Pauses;
 use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::{SegmentTrace, SegmentVerdict};
@@ -18,8 +19,6 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Free pages below which the wire pauses: room for the longest frame.
-const PAUSE_FREE_PAGES: u32 = 40;
 /// Cycles from one frame's start to the next, at least: the core's own rate for small frames, which
 /// at W=512 is below what 64 octets a cycle would bring.
 const fn frame_cycles_min(width: usize) -> u64 {
@@ -29,19 +28,8 @@ const fn frame_cycles_min(width: usize) -> u64 {
     }
 }
 
-/// Stored frames above which the wire pauses: the queue holds 16, and those that end while one is
-/// seen must find room.
-const PAUSE_STORED_FRAMES: u32 = 8;
-/// Cycles after which a pause ends in any case: the core then has to drop. Pages that wait for
-/// octets to come are not freed by waiting, so that an idle core ends it too.
-const PAUSE_CYCLES_MAX: u64 = 200_000;
-/// Cycles after which a late driver looks whether the wire pauses because of it.
-const LATE_CYCLES: u64 = 2_000;
 /// Cycles in which a core that comes to rest writes another completion, mostly.
 const COMPLETION_CYCLES: usize = 200;
-/// Such pauses in a playback. In one of them the slowest host takes more than packet memory holds,
-/// so that a core that goes on needing them does not go on itself.
-const LONG_PAUSES_MAX: u32 = 8;
 
 /// Pages that still count as free but are on their way from the pool to the next frames, or will
 /// be taken by the frame before, which is in and not yet stored.
@@ -73,55 +61,6 @@ pub struct Rtl {
     completions: Vec<Completion>,
     /// Verdicts taken from the simulation, and not yet observed.
     segments: Vec<SegmentTrace>,
-}
-
-/// Pauses of the wire: a core that stalls must end a playback, not make it endless.
-#[derive(Debug, Default)]
-struct Pauses {
-    long: u32,
-}
-
-impl Pauses {
-    /// A capture does not tell when its sender would have been slowed down; the wire pauses, so
-    /// that what is played does not depend on how fast the host side is.
-    /// True if there is room now, or the core is idle; if the driver is late, it looks after some
-    /// cycles whether it should act.
-    fn wait(&mut self, simulation: &mut Simulation, is_late: bool) -> bool {
-        let start = simulation.now();
-        let cycles_max = if is_late {
-            LATE_CYCLES
-        } else {
-            PAUSE_CYCLES_MAX
-        };
-        let mut has_room = false;
-        while simulation.now() - start < cycles_max {
-            // Idle, it waits for octets to come - or for a driver that is late.
-            let waits = simulation.is_idle() && !is_late;
-            let has_pages = simulation.free_pages() >= PAUSE_FREE_PAGES || waits;
-            if has_pages && simulation.stored_frames() <= PAUSE_STORED_FRAMES {
-                has_room = true;
-                break;
-            }
-            simulation.step();
-        }
-        let now = simulation.now();
-        self.ended(now - start, now);
-        has_room
-    }
-
-    /// A pause of so many cycles has ended.
-    ///
-    /// # Panics
-    /// If too many have come to their limit.
-    fn ended(&mut self, cycles: u64, now: u64) {
-        self.long += u32::from(cycles >= PAUSE_CYCLES_MAX);
-        assert!(
-            self.long <= LONG_PAUSES_MAX,
-            "the core stalls: by cycle {now} the wire has paused {} times for {PAUSE_CYCLES_MAX} \
-             cycles, and packet memory has not made room",
-            self.long
-        );
-    }
 }
 
 /// How to run it.
@@ -528,30 +467,5 @@ impl Dut for Rtl {
 
     fn set_traced(&mut self, traced: bool) {
         self.simulation.borrow_mut().set_traced(traced);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slow_host_makes_no_stall() {
-        let mut pauses = Pauses::default();
-        for _ in 0..10_000 {
-            pauses.ended(PAUSE_CYCLES_MAX - 1, 7);
-        }
-        for _ in 0..LONG_PAUSES_MAX {
-            pauses.ended(PAUSE_CYCLES_MAX, 7);
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "the core stalls: by cycle 7 the wire has paused 9 times")]
-    fn a_core_that_never_makes_room_ends_the_playback() {
-        let mut pauses = Pauses::default();
-        for _ in 0..=LONG_PAUSES_MAX {
-            pauses.ended(PAUSE_CYCLES_MAX, 7);
-        }
     }
 }

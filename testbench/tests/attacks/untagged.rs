@@ -13,8 +13,13 @@ use rnic_wire::ddp::untagged::UntaggedRepr;
 
 /// A whole Send of `octets` octets under these numbers.
 fn send(scene: &mut Scene, qn: u32, msn: u32, mo: u32, octets: usize) {
+    message(scene, Opcode::Send, (qn, msn, mo), octets);
+}
+
+/// A whole message of `octets` octets under QN, MSN and MO.
+fn message(scene: &mut Scene, opcode: Opcode, (qn, msn, mo): (u32, u32, u32), octets: usize) {
     let header = UntaggedRepr {
-        control: ControlRepr::new(1, Opcode::Send, true),
+        control: ControlRepr::new(1, opcode, true),
         invalidate_stag: 0,
         qn,
         msn,
@@ -144,27 +149,13 @@ attacks! {
     /// RDMAP-005, RDMAP-007: a Read Request on the queue of Sends.
     #[test]
     fn read_request_on_the_queue_of_sends(scene) => Stops(RdmapOpcode), {
-        let header = UntaggedRepr {
-            control: ControlRepr::new(1, Opcode::ReadRequest, true),
-            invalidate_stag: 0,
-            qn: 0,
-            msn: 1,
-            mo: 0,
-        };
-        scene.sender().untagged_segment(&header, &pattern(28));
+        message(scene, Opcode::ReadRequest, (0, 1, 0), 28);
     }
 
     /// RDMAP-003, DDP-040: a Read Request longer than the buffer of one.
     #[test]
     fn read_request_too_long(scene) => Stops(DdpTooLong), {
-        let header = UntaggedRepr {
-            control: ControlRepr::new(1, Opcode::ReadRequest, true),
-            invalidate_stag: 0,
-            qn: 1,
-            msn: 1,
-            mo: END - 27,
-        };
-        scene.sender().untagged_segment(&header, &pattern(28));
+        message(scene, Opcode::ReadRequest, (1, 1, END - 27), 28);
     }
 
     /// RDMAP-020: good Writes and Sends behind a Terminate, which is delivered.

@@ -17,8 +17,8 @@
 //! look at a stateful memory and its last write (`may_run`), and `restart` makes the record that
 //! waits in front look everything up again. A record whose command waits for its receiver is done
 //! looking, and one that waits for its verdict gives way (see [`super::sequencer`]): a full
-//! completion queue cannot hold up a table operation. `may_start` lets a waiting
-//! record through between two operations.
+//! completion queue cannot hold a table operation up here, only the fence behind it. `may_start`
+//! lets a waiting record through between two operations.
 // LogicStruct derives accessors without documentation.
 #![allow(missing_docs)]
 use super::context::StreamProfile;

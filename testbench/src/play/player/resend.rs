@@ -10,6 +10,10 @@
 //! A capture holds what a peer sent to another receiver. What this one refuses for want of room
 //! would come again, and so would what it had taken beyond a gap and gives up for want of room: so
 //! nothing of the capture is lost for that reason.
+//!
+//! Rounds go on while a stream advances or fewer frames wait. Where a flow ends and nothing moves,
+//! because flows that go on later hold the pages it needs, its end is put off: until the capture is
+//! over, or another connection is opened.
 
 use super::{at, Player, HOLD_CYCLES_LOG2};
 use crate::capture::Flow;
@@ -200,7 +204,7 @@ impl Player<'_> {
         self.duts.last_mut()?.state(connection)
     }
 
-    /// Send what waits once more, of each flow until two frames were refused one after the other.
+    /// Send what waits once more, of each flow until a few frames were refused one after the other.
     /// What is as long as a frame for which there were no pages is not tried before something was
     /// taken.
     fn send_again(&mut self) {
