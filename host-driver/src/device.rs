@@ -292,6 +292,12 @@ impl<B: Bar, D: Dma> Device<B, D> {
         ALL.iter().copied().zip(since).collect()
     }
 
+    /// One of them: what a look at all costs in reads of registers, it does not.
+    pub fn counter(&mut self, counter: Counter) -> u32 {
+        let before = self.counters_before[counter.index()];
+        read_counter(&mut self.bar, counter).wrapping_sub(before)
+    }
+
     /// The registers for a table operation ([`CompletionRing::beside`]).
     pub(crate) fn tables(&mut self) -> Beside<'_, B, D> {
         self.completions.beside(&mut self.bar, &self.dma)
@@ -305,10 +311,14 @@ impl<B: Bar, D: Dma> Device<B, D> {
 
 /// The counters as the device has them, in the order of [`ALL`].
 fn read_counters(bar: &mut impl Bar) -> Vec<u32> {
-    let offset = |counter: &Counter| registers::COUNTERS + 4 * counter.index() as u32;
-    ALL.iter()
-        .map(|counter| bar.read32(offset(counter)))
+    let counters = ALL.iter();
+    counters
+        .map(|&counter| read_counter(bar, counter))
         .collect()
+}
+
+fn read_counter(bar: &mut impl Bar, counter: Counter) -> u32 {
+    bar.read32(registers::COUNTERS + 4 * counter.index() as u32)
 }
 
 /// Clear what a reset leaves of an earlier use.

@@ -16,7 +16,7 @@ use std::time::Instant;
 use thiserror::Error;
 
 /// One of so many runs is played on a device that was reset in mid-traffic before.
-const USED_ONE_OF: u64 = 4;
+const USED_ONE_OF: u64 = 10;
 
 /// What all runs have in common.
 #[derive(Clone, Debug)]

@@ -31,6 +31,8 @@ pub struct Totals {
     pub placed_octets: u64,
     /// Segments that the hardware had no room for at first, and that were sent again.
     pub resent: u64,
+    /// Connections closed because their FPDUs took more pages than the device's reserve has.
+    pub closed_for_room: u64,
     /// Streams that an error ended.
     pub stopped_streams: u64,
     /// Faults by kind.
@@ -74,6 +76,7 @@ impl Totals {
             self.fpdus_received += flow.fpdus;
             self.placed_octets += flow.placed_octets;
             self.resent += flow.resent;
+            self.closed_for_room += u64::from(flow.closed_for_room);
             self.stopped_streams += u64::from(flow.error.is_some());
         }
         for (&deed, &count) in &report.deeds {
@@ -99,6 +102,10 @@ impl Totals {
             (
                 "segments sent again for want of room".to_owned(),
                 self.resent,
+            ),
+            (
+                "connections closed for want of room".to_owned(),
+                self.closed_for_room,
             ),
             ("streams ended by an error".to_owned(), self.stopped_streams),
             ("frames".to_owned(), self.frames),

@@ -48,6 +48,7 @@ use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
 use rnic_abi::limits::{FRAME_PAD_OCTETS, MAX_FRAME_OCTETS, MIN_FRAME_OCTETS, PAGE_OCTETS};
 use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, RegionConfig};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 /// A completion entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,6 +205,16 @@ impl Model {
     pub fn waits_beyond_gap(&self, connection: Connection) -> bool {
         let stream = self.streams.get(&connection.0);
         stream.is_some_and(|stream| stream.tcp.early.octets() > 0)
+    }
+
+    /// Sequence numbers of the FPDU that the connection's stream has begun, as far as its length
+    /// field says; nothing once an error has ended the stream.
+    pub fn fpdu_begun(&self, connection: Connection) -> Option<Range<u32>> {
+        let stream = self.streams.get(&connection.0)?;
+        let missing = stream.mpa.missing_octets()?;
+        let rcv_nxt = stream.tcp.rcv_nxt;
+        let first = rcv_nxt.wrapping_sub(stream.mpa.held_octets() as u32);
+        (!stream.ddp.stopped()).then(|| first..rcv_nxt.wrapping_add(missing))
     }
 
     /// Receive one frame, without FCS; `error` as the MAC says.

@@ -1,8 +1,8 @@
-//! One offloaded connection: its receivers, and how a segment is judged where the device was short of
-//! room.
+//! One offloaded connection: its receivers, and how a segment is judged where the device was short
+//! of room.
 //!
-//! Enters: a segment with payload, the pages that its frame takes, and what the device had room for.
-//! Leaves: what TCP accepts of it, and what there was no room for, so that it is sent again.
+//! Enters: a segment with payload, the pages that its frame takes, and what the device had room
+//! for. Leaves: what TCP accepts of it, and what there was no room for, so that it is sent again.
 
 use super::ddp::DdpReceiver;
 use super::early::Placement;
@@ -41,6 +41,8 @@ pub struct Taken {
     pub verdict: u8,
     /// Octets that its connection then has beyond gaps.
     pub early_octets: u32,
+    /// A FIN was within what the connection has taken: one behind a cut was not.
+    pub fin_seen: bool,
 }
 
 /// Octets missing of an FPDU from which on what lies beyond gaps may be in its way.
@@ -114,6 +116,7 @@ impl Stream {
                 rcv_nxt: tcp.rcv_nxt,
                 verdict: acceptance.verdict() as u8,
                 early_octets: tcp.early.octets() as u32,
+                fin_seen: tcp.fin_seen,
             };
             (made, tcp, taken, acceptance)
         };

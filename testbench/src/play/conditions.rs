@@ -25,6 +25,8 @@ const LOW_RINGS_ADDRESS: u64 = 0x2000_0000;
 /// Rings where pieces of memory cross 4 GiB.
 const HIGH_RINGS_ADDRESS: u64 = 0x9_0000_0000;
 const FOUR_GIB: u64 = 1 << 32;
+/// Cycles that a patient wire waits: more than one reading of the longest FPDU.
+const PATIENCE_CYCLES: usize = 6_000;
 /// Ring bases are multiples of this.
 const RING_ALIGNMENT: u64 = 4096;
 
@@ -160,6 +162,9 @@ pub struct Surroundings {
     pub rings_address: u64,
     /// The driver takes completions after so many frames.
     pub late_frames: usize,
+    /// Cycles that the wire waits before each frame while few pages are left, as peers do that a
+    /// receiver slows down.
+    pub patience_cycles: usize,
 }
 
 impl Default for Surroundings {
@@ -167,6 +172,7 @@ impl Default for Surroundings {
         Self {
             rings_address: RINGS_ADDRESS,
             late_frames: 1,
+            patience_cycles: PATIENCE_CYCLES,
         }
     }
 }
@@ -305,6 +311,7 @@ impl Conditions {
             self.early_share_max = share;
         }
         self.early_pages_max = weighted(random, &[(512, 20), (100, 2), (12, 1)]);
+        self.surroundings.patience_cycles = weighted(random, &[(0, 2), (PATIENCE_CYCLES, 1)]);
         self
     }
 

@@ -10,6 +10,7 @@ use rnic_driver::{
     WindowConfig,
 };
 use rnic_sim::SimError;
+use std::ops::Range;
 use thiserror::Error;
 
 /// Which receiver plays.
@@ -135,6 +136,11 @@ pub trait Dut {
     /// Were octets accepted beyond a gap that is still there? Unknown, and `false`, for hardware.
     fn waits_beyond_gap(&self, _connection: Connection) -> bool {
         false
+    }
+    /// Sequence numbers of the FPDU that a stream without an error has begun, as its length field
+    /// says; unknown for hardware.
+    fn fpdu_begun(&self, _connection: Connection) -> Option<Range<u32>> {
+        None
     }
     /// Another receiver has told of MPA error 3 at the FPDU that begins at `sequence`, before it
     /// was whole: look whether what is here says so too. Only software has to ([`crate::model`]).

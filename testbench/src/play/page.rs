@@ -253,6 +253,7 @@ mod tests {
             placed_out_of_order_octets: 1234,
             peak_pages: 5,
             resent: 0,
+            closed_for_room: false,
             regions: vec![RegionReport {
                 stag: "0x00012345".into(),
                 base: "0x1000".into(),

@@ -16,8 +16,8 @@ const PAUSE_STORED_FRAMES: u32 = 8;
 const PAUSE_CYCLES_MAX: u64 = 200_000;
 /// Cycles after which a late driver looks whether the wire pauses because of it.
 const LATE_CYCLES: u64 = 2_000;
-/// Pauses of `PAUSE_CYCLES_MAX` in a playback. In one of them the slowest host takes more than packet memory holds,
-/// so that a core that goes on needing them does not go on itself.
+/// Pauses of `PAUSE_CYCLES_MAX` in a playback. In one of them the slowest host takes more than
+/// packet memory holds, so that a core that goes on needing them does not go on itself.
 const LONG_PAUSES_MAX: u32 = 8;
 
 /// Pauses of the wire: a core that stalls must end a playback, not make it endless.

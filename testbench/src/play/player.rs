@@ -23,6 +23,7 @@ mod flows;
 mod hasty;
 mod regions;
 mod resend;
+mod reserve;
 mod state;
 
 use flows::Active;

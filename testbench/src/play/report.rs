@@ -101,6 +101,9 @@ pub struct FlowReport {
     /// Segments that the device had no room for at first, sent again until it had; they are counted
     /// here only.
     pub resent: u64,
+    /// The driver closed the connection so that others could go on: its FPDU, in small segments,
+    /// took more pages than the device's reserve is made for (ADR 13).
+    pub closed_for_room: bool,
     /// Regions.
     pub regions: Vec<RegionReport>,
     /// Messages in delivery order.
@@ -266,6 +269,7 @@ fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
         placed_out_of_order_octets: tally.placed_early_octets,
         peak_pages: tally.peak_pages,
         resent: tally.resent,
+        closed_for_room: tally.closed_for_room,
         regions: regions(tally),
         receives: receives(tally),
         terminate: tally.terminate().map(|message| TerminateReport {

@@ -19,8 +19,11 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Cycles from one frame's start to the next, at least: the core's own rate for small frames, which
-/// at W=512 is below what 64 octets a cycle would bring.
+/// What 100GbE brings at the clock of W=512: so many cycles for so many octets. 64 octets a cycle
+/// are more than the core takes for long (`ethernet`, spacing).
+const WIRE_512: (u32, u32) = (322, 12_500);
+
+/// Cycles from one frame's start to the next, at least: the core's own rate for small frames.
 const fn frame_cycles_min(width: usize) -> u64 {
     match width {
         512 => 16,
@@ -37,6 +40,11 @@ const PAGES_UNDER_WAY: u32 = 4 + 40;
 /// Cycles after which a stored frame has its verdict: TCP has looked its connection up, gone along
 /// all of its ranges and asked the stream manager twice.
 const VERDICT_CYCLES: u64 = 500;
+/// Cycles in which a frame that is in has come through the front end, so that its drop is counted;
+/// and those from a segment's verdict until all of its connection's state can be read.
+const FRONT_END_CYCLES: usize = 100;
+/// Cycles between two looks whether there is room now.
+const PATIENCE_STEP_CYCLES: usize = 100;
 
 /// The hardware under test.
 #[derive(Debug)]
@@ -52,10 +60,15 @@ pub struct Rtl {
     watches_all: bool,
     /// Frames dropped for want of pages that a caller was told of.
     no_page_reported: u32,
+    /// Stored frames may wait for verdicts that nobody has waited for.
+    has_unwatched: bool,
     /// Free pages of a device in which nothing is.
     free_pages_at_rest: u32,
     /// Completions are taken after so many frames, and when the wire pauses for want of room.
     late_frames: usize,
+    patience_cycles: usize,
+    /// Cycle of the last memory write, if a wait for room saw no later one.
+    waited_in_vain: Option<u64>,
     frames: usize,
     /// Taken from the completion queue, and not yet observed.
     completions: Vec<Completion>,
@@ -109,7 +122,7 @@ impl Rtl {
 
     /// As [`Rtl::new`], with rings and a driver as told.
     pub fn within(options: &RtlOptions, surroundings: &Surroundings) -> Result<Self, BringUpError> {
-        let simulation = Simulation::new(&SimulationConfig {
+        let mut simulation = Simulation::new(&SimulationConfig {
             width: options.width,
             seed: options.seed,
             stall: options.stall,
@@ -117,6 +130,10 @@ impl Rtl {
             max_payload_octets: options.config.max_payload_octets as usize,
             silicon: options.silicon,
         })?;
+        if options.width == 512 {
+            let (cycles, octets) = WIRE_512;
+            simulation.frames_mut().set_rate(cycles, octets);
+        }
         let simulation = Rc::new(RefCell::new(simulation));
         if options.used {
             use_and_reset(&simulation, options.seed, options.config.max_payload_octets)?;
@@ -141,8 +158,11 @@ impl Rtl {
             short_pages: options.short_pages,
             watches_all: options.watches_all,
             no_page_reported: 0,
+            has_unwatched: false,
             free_pages_at_rest,
             late_frames: surroundings.late_frames,
+            patience_cycles: surroundings.patience_cycles,
+            waited_in_vain: None,
             frames: 0,
             completions: Vec::new(),
             segments: Vec::new(),
@@ -158,6 +178,7 @@ impl Rtl {
             simulation.step();
         }
         drop(simulation);
+        self.has_unwatched = true;
         self.pause();
         self.frames += 1;
         if self.frames % self.late_frames == 0 {
@@ -165,8 +186,9 @@ impl Rtl {
         }
     }
 
-    /// Wait until every stored frame has its verdict; the verdicts since the last call.
-    fn take_verdicts(&mut self) -> Vec<SegmentTrace> {
+    /// Wait until every stored frame has its verdict, or the segment `(SEG.SEQ, octets)` has; the
+    /// verdicts since the last call, and that segment's.
+    fn take_verdicts(&mut self, segment: Option<(u32, u16)>) -> Option<SegmentTrace> {
         let mut simulation = self.simulation.borrow_mut();
         let mut start = simulation.now();
         while simulation.now() - start < VERDICT_CYCLES {
@@ -174,8 +196,14 @@ impl Rtl {
             if simulation.stored_frames() > 0 && !simulation.is_idle() {
                 start = simulation.now();
             }
+            while let Some(trace) = simulation.next_segment() {
+                self.segments.push(trace);
+                if segment == Some((trace.seg_seq, trace.seg_len)) {
+                    return Some(trace);
+                }
+            }
         }
-        std::iter::from_fn(|| simulation.next_segment()).collect()
+        None
     }
 
     /// Is so little of packet memory left that `frame` may be refused for want of room?
@@ -184,73 +212,69 @@ impl Rtl {
         self.simulation.borrow().free_pages() < self.short_pages + pages + PAGES_UNDER_WAY
     }
 
+    /// The same after what is on its way out has had time to leave. Where nothing was written in
+    /// that time, it waits again only after something was.
+    fn is_still_short(&mut self, frame: &[u8]) -> bool {
+        let write = self.last_write();
+        if self.waited_in_vain != Some(write) {
+            for _ in 0..self.patience_cycles / PATIENCE_STEP_CYCLES {
+                if !self.is_short(frame) {
+                    return false;
+                }
+                self.simulation.borrow_mut().run(PATIENCE_STEP_CYCLES);
+            }
+            self.waited_in_vain = (self.last_write() == write).then_some(write);
+        }
+        self.is_short(frame)
+    }
+
     /// Send a frame, and see whether there was room for it. Only if little is left (`is_short`) it
     /// may be accepted in part for that reason.
     fn send_watched(&mut self, frame: &[u8], is_short: bool) -> Room {
-        let before = self.take_verdicts();
-        self.segments.extend(before);
+        if self.has_unwatched {
+            self.take_verdicts(None);
+        }
         self.send(frame);
-        let verdict = self.verdict_on(frame);
-        let no_page = self.no_page_count();
+        self.simulation.borrow_mut().run(FRONT_END_CYCLES);
+        let no_page = self.device.counter(Counter::DropNoPage);
         if no_page != self.no_page_reported {
             self.no_page_reported = no_page;
             return Room::NoPage;
         }
-        match verdict {
-            Some(trace) if trace.verdict == SegmentVerdict::NoRange as u8 => Room::NoRange,
-            Some(trace) if trace.verdict == SegmentVerdict::NoRoom as u8 => {
-                match self.device.tcp_state(Connection(trace.connection)) {
-                    Ok(tcp) if tcp.ranges == 0 => Room::GivenUp,
-                    _ => Room::Short,
-                }
+        let Some(trace) = self.verdict_on(frame) else {
+            return Room::Enough;
+        };
+        self.simulation.borrow_mut().run(FRONT_END_CYCLES);
+        let connection = Connection(trace.connection);
+        if trace.verdict == SegmentVerdict::NoRange as u8 {
+            Room::NoRange
+        } else if trace.verdict == SegmentVerdict::NoRoom as u8 {
+            match self.device.tcp_state(connection) {
+                Ok(tcp) if tcp.ranges == 0 => Room::GivenUp,
+                _ => Room::Short,
             }
-            Some(trace) if is_short => {
-                let state = self.state(Connection(trace.connection));
-                state.map_or(Room::Enough, |state| {
-                    let ranges = state.ranges.iter();
-                    Room::UpTo(Taken {
-                        rcv_nxt: state.rcv_nxt,
-                        verdict: trace.verdict,
-                        early_octets: ranges.map(|r| r.right.wrapping_sub(r.left)).sum(),
-                    })
-                })
-            }
-            _ => Room::Enough,
+        } else if is_short {
+            let state = self.state(connection);
+            state.map_or(Room::Enough, |state| Room::UpTo(taken(&state, &trace)))
+        } else {
+            Room::Enough
         }
     }
 
-    /// The verdict on the frame just sent, if it gets one; those before it may come with it.
+    /// The verdict on the frame just sent, if it gets one. No other frame waits for its own.
     fn verdict_on(&mut self, frame: &[u8]) -> Option<SegmentTrace> {
-        let sent = TcpSegment::of_frame(frame).filter(|segment| !segment.payload.is_empty());
-        let sent = sent.map(|segment| (segment.sequence, segment.payload.len() as u16));
-        let mut found = None;
+        let sent = TcpSegment::of_frame(frame).filter(|segment| !segment.payload.is_empty())?;
+        let sent = Some((sent.sequence, sent.payload.len() as u16));
         loop {
-            let verdicts = self.take_verdicts();
-            self.segments.extend(&verdicts);
-            let matches = |trace: &&SegmentTrace| Some((trace.seg_seq, trace.seg_len)) == sent;
-            let last = verdicts.iter().rfind(matches).copied();
-            match (last, found) {
-                (Some(_), _) => found = last,
-                (None, Some(_)) => return found,
-                // The stream manager, which TCP asks, may be long with what it is at, and a full
-                // completion queue holds it up.
-                (None, None) if sent.is_some() => {
-                    let is_idle = self.simulation.borrow().is_idle();
-                    if is_idle && !self.take_completions() {
-                        return None;
-                    }
-                }
-                (None, None) => return None,
+            let found = self.take_verdicts(sent);
+            // The stream manager, which TCP asks, may be long with what it is at, and a full
+            // completion queue holds it up.
+            let is_idle = self.simulation.borrow().is_idle();
+            if found.is_some() || is_idle && !self.take_completions() {
+                self.has_unwatched = false;
+                return found;
             }
         }
-    }
-
-    fn no_page_count(&mut self) -> u32 {
-        let counters = self.device.counters();
-        let count = counters
-            .iter()
-            .find(|(counter, _)| *counter == Counter::DropNoPage);
-        count.map_or(0, |(_, count)| *count)
     }
 
     /// Put a frame on the wire behind those that wait there, and wait for none of them.
@@ -287,6 +311,17 @@ impl Rtl {
         let polled = std::iter::from_fn(|| self.device.poll_completion());
         self.completions.extend(polled);
         self.completions.len() > before
+    }
+}
+
+/// What TCP has made of the segment of `trace`, as its connection's `state` then shows.
+fn taken(state: &StreamState, trace: &SegmentTrace) -> Taken {
+    let ranges = state.ranges.iter();
+    Taken {
+        rcv_nxt: state.rcv_nxt,
+        verdict: trace.verdict,
+        early_octets: ranges.map(|r| r.right.wrapping_sub(r.left)).sum(),
+        fin_seen: state.fin_seen,
     }
 }
 
@@ -373,7 +408,7 @@ impl Dut for Rtl {
     }
 
     fn push(&mut self, frame: &[u8], _room: Room) -> Room {
-        let is_short = self.is_short(frame);
+        let is_short = self.is_still_short(frame);
         match self.watches_all || is_short {
             true => self.send_watched(frame, is_short),
             false => {

@@ -10,6 +10,7 @@ use rnic_driver::{
     RegionConfig, WindowConfig,
 };
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The model with the driver's bookkeeping.
 #[derive(Debug)]
@@ -183,6 +184,10 @@ impl Dut for Software {
 
     fn waits_beyond_gap(&self, connection: Connection) -> bool {
         self.model.waits_beyond_gap(connection)
+    }
+
+    fn fpdu_begun(&self, connection: Connection) -> Option<Range<u32>> {
+        self.model.fpdu_begun(connection)
     }
 
     fn starts_disagree(&mut self, connection: Connection, sequence: u32) {

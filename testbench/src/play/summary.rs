@@ -97,6 +97,12 @@ fn write_flow(text: &mut String, flow: &FlowReport) -> std::fmt::Result {
             flow.resent
         )?;
     }
+    if flow.closed_for_room {
+        writeln!(
+            text,
+            "  closed before its end: its FPDU takes more pages than the reserve has (ADR 13)"
+        )?;
+    }
     writeln!(text, "  opcodes: {}", opcodes(&flow.opcodes))?;
     if let Some(error) = &flow.error {
         writeln!(

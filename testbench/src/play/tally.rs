@@ -90,6 +90,9 @@ pub struct FlowTally {
     pub entries: Vec<Entry>,
     /// Segments that the device had no room for at first, and that were sent again.
     pub resent: u64,
+    /// The driver closed its connection, which took more of memory than the device promises room
+    /// for, so that others could go on.
+    pub closed_for_room: bool,
     /// An error or a Terminate has ended the stream of its connection.
     over: bool,
     places: Vec<(u32, Place)>,

@@ -10,6 +10,7 @@ use rnic_testbench::model::ethernet;
 use rnic_testbench::model::ip::{self, IpVerdict};
 use rnic_testbench::model::reorder::EarlyPool;
 use rnic_testbench::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
+use rnic_testbench::model::{Room, Taken};
 use rnic_testbench::traffic::frame::{FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, FLAG_URG};
 use rnic_testbench::traffic::{FrameBuilder, StreamConfig};
 
@@ -297,6 +298,33 @@ fn accepted_octets_end_at_the_windows_right_edge() {
                 "FIN counts with its last octet only"
             );
         }
+    }
+}
+
+/// Accepted up to the end of an FPDU, with the octets beyond it there already: RCV.NXT is the same
+/// as for the whole segment, but its FIN lies behind the cut (ADR 13).
+#[test]
+fn a_fin_behind_a_cut_is_not_seen() {
+    for fin_seen in [false, true] {
+        let mut rig = rig(1);
+        let fpdu_end = rig.sender.stream().len();
+        rig.sender.rdma_write(STAG, REGION_TO, &pattern(400));
+        let end = rig.sender.stream().len();
+        rig.segment(0, 10);
+        rig.segment(fpdu_end - 4, end);
+        let octets = &rig.sender.stream()[10..end];
+        let sequence = rig.sender.sequence(10);
+        let flags = FLAG_ACK | FLAG_FIN;
+        let frame = rig.builder.segment(sequence, 1, flags, octets);
+        let taken = Taken {
+            rcv_nxt: rig.sender.sequence(end),
+            verdict: SegmentVerdict::Trimmed as u8,
+            early_octets: 0,
+            fin_seen,
+        };
+        rig.model.receive_with(&frame, false, Room::UpTo(taken));
+        let tcp = rig.model.tcp(CONNECTION).expect("open");
+        assert_eq!((tcp.rcv_nxt, tcp.fin_seen), (taken.rcv_nxt, fin_seen));
     }
 }
 

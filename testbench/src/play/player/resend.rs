@@ -13,7 +13,8 @@
 //!
 //! Rounds go on while a stream advances or fewer frames wait. Where a flow ends and nothing moves,
 //! because flows that go on later hold the pages it needs, its end is put off: until the capture is
-//! over, or another connection is opened.
+//! over, or another connection is opened. Where the device may stop (`reserve`), a connection is
+//! closed.
 
 use super::{at, Player, HOLD_CYCLES_LOG2};
 use crate::capture::Flow;
@@ -310,12 +311,15 @@ impl Player<'_> {
     /// may be their successors.
     pub(super) fn close_postponed(&mut self) -> Result<(), PlayError> {
         for flow in std::mem::take(&mut self.resend.postponed).into_keys() {
-            if self.active.contains_key(&flow) {
-                self.give_up(Some(flow));
-                self.close(flow)
-                    .map_err(|source| at(self.frame, flow, source))?;
+            while self.active.contains_key(&flow) && !self.send_rest_of(flow) {
+                if !self.close_for_room()? {
+                    self.give_up(Some(flow));
+                }
             }
+            self.close(flow)
+                .map_err(|source| at(self.frame, flow, source))?;
         }
+        self.resend.postponed.clear();
         Ok(())
     }
 
@@ -336,7 +340,7 @@ impl Player<'_> {
                 .into_iter()
                 .filter(|&flow| self.waiting_in_order(Some(flow)).is_empty())
                 .collect();
-            if done.is_empty() {
+            if done.is_empty() && !self.close_for_room()? {
                 let flows: Vec<Option<usize>> = self.resend.waiting.keys().copied().collect();
                 flows.into_iter().for_each(|flow| self.give_up(flow));
             }
@@ -358,6 +362,11 @@ impl Player<'_> {
             _ => flow.is_none(),
         });
         in_order.map(|one| one.frame).collect()
+    }
+
+    /// Forget what waits of `flow`, whose connection is closed.
+    pub(super) fn forget(&mut self, flow: usize) {
+        self.resend.waiting.remove(&Some(flow));
     }
 
     /// Forget what waits of `flow`. Octets beyond a gap may find no room for ever; what is in
