@@ -91,9 +91,10 @@ pub fn speak(
         true => neighbours::stag_indices(NEIGHBOURS_UPPER + direction as u8),
         false => Vec::new(),
     };
-    let invalidated_max = match indices.len() {
-        0 => usize::MAX,
-        known => known - TAGGED_REGIONS,
+    // Keys that share a slot leave few places to each other, and some to all other keys.
+    let (known, budget) = match workload.neighbours {
+        true => (indices.len() / 2, REGION_BUDGET / 2),
+        false => (usize::MAX, REGION_BUDGET),
     };
     let owner = match workload.same_stags {
         true => direction / 2,
@@ -111,7 +112,7 @@ pub fn speak(
         oddities,
         injected,
         invalidated: 0,
-        invalidated_max: invalidated_max.min(REGION_BUDGET / directions - TAGGED_REGIONS),
+        invalidated_max: known.min(budget / directions) - TAGGED_REGIONS,
         sent: Vec::new(),
     };
     speaker.say(Opcode::Send, OPENING_OCTETS);
