@@ -292,7 +292,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         ALL.iter().copied().zip(since).collect()
     }
 
-    /// One of them: what a look at all costs in reads of registers, it does not.
+    /// What `counter` has counted since the device was opened, modulo 2^32: one register read.
     pub fn counter(&mut self, counter: Counter) -> u32 {
         let before = self.counters_before[counter.index()];
         read_counter(&mut self.bar, counter).wrapping_sub(before)

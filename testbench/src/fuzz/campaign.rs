@@ -151,6 +151,8 @@ impl Campaign {
         if played.mismatches == 0 {
             return Ok(None);
         }
+        // Whole at first: who has no time for the cut can play it.
+        write(&capture.path, &capture_file(&capture.frames))?;
         (self.listener)(run, &played.told);
         self.cut_down(&capture, &options, run, &played).map(Some)
     }

@@ -302,9 +302,7 @@ impl<'a> Player<'a> {
         for (seen, tally) in seen.into_iter().zip(&mut self.tallies) {
             tally.take(seen);
         }
-        let (first, last) = (self.compared_to + 1, self.frame + 1);
-        self.comparison.at(Some(first.min(last)..=last));
-        self.compared_to = self.frame + 1;
+        self.compare_at_this_frame();
         if let [rtl, model] = self.tallies.as_mut_slice() {
             self.comparison.compare(rtl, model);
         }
@@ -312,6 +310,13 @@ impl<'a> Player<'a> {
             self.comparison
                 .compare_memory(&self.pieces, rtl.as_ref(), model.as_ref());
         }
+    }
+
+    /// Differences found from here on are of the frames since the receivers were last compared.
+    fn compare_at_this_frame(&mut self) {
+        let (first, last) = (self.compared_to + 1, self.frame + 1);
+        self.comparison.at(Some(first.min(last)..=last));
+        self.compared_to = last;
     }
 
     /// A condition is met.

@@ -83,6 +83,7 @@ impl Player<'_> {
                 segment.ends() == ends && segment.checksum_good && !segment.is_control()
             })
         };
+        self.compare_at_this_frame();
         if let [rtl, model] = self.tallies.as_mut_slice() {
             let undone = Undone::take(rtl, model, flow, is_of_flow);
             self.comparison.add_undone(undone);
