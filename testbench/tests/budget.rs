@@ -1,5 +1,5 @@
 //! Packet memory against what the specifications say a receiver needs (`rnic_abi::limits`).
-use rnic_abi::limits::{CONNECTIONS, FRAME_PAD_OCTETS, MAX_FRAME_OCTETS, PAGES, PAGE_OCTETS};
+use rnic_abi::limits::{frame_pages, CONNECTIONS, MAX_FRAME_OCTETS, PAGES, PAGE_OCTETS};
 
 /// Payload of a full segment on a path of 1500 octets.
 const EMSS_OCTETS: usize = 1460;
@@ -7,11 +7,6 @@ const EMSS_OCTETS: usize = 1460;
 const HEADERS_OCTETS: usize = 14 + 8 + 40 + 60;
 /// The largest FPDU: length field, 65535 ULPDU octets, PAD and CRC, and a marker every 512 octets.
 const FPDU_OCTETS_MAX: usize = (2 + 65535 + 3 + 4) * 512 / 508 + 4;
-
-/// Pages a frame of `octets` takes.
-fn pages(octets: usize) -> usize {
-    (FRAME_PAD_OCTETS + octets).div_ceil(PAGE_OCTETS)
-}
 
 /// MPA-062: BufferSizeNAF, with K1 = 1, grows with the connections; the pool is smaller and does
 /// not.
@@ -26,6 +21,6 @@ fn packet_memory_is_far_smaller_than_a_buffer_for_each_connection() {
 #[test]
 fn packet_memory_holds_the_largest_fpdu_and_frames_that_pass_it() {
     let segments = FPDU_OCTETS_MAX.div_ceil(EMSS_OCTETS) + 1;
-    let waiting = segments * pages(HEADERS_OCTETS + EMSS_OCTETS);
-    assert!(waiting + 2 * pages(MAX_FRAME_OCTETS) <= PAGES);
+    let waiting = segments as u32 * frame_pages(HEADERS_OCTETS + EMSS_OCTETS);
+    assert!(waiting + 2 * frame_pages(MAX_FRAME_OCTETS) <= PAGES as u32);
 }

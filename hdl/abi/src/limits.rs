@@ -9,6 +9,10 @@ pub const MAX_FRAME_OCTETS: usize = 9216;
 pub const MIN_FRAME_OCTETS: usize = 14;
 /// Octets of one page of packet memory.
 pub const PAGE_OCTETS: usize = 256;
+/// Pages of packet memory that a frame of `octets` octets takes, without its FCS.
+pub const fn frame_pages(octets: usize) -> u32 {
+    (octets + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32
+}
 /// log2 of the number of pages of packet memory.
 pub const PAGES_LOG2: usize = 9;
 /// Pages of packet memory (128 KiB in all).

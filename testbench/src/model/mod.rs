@@ -32,7 +32,7 @@ mod early;
 mod stream;
 mod starts;
 
-pub use stream::{Room, Taken};
+pub use stream::{Room, Taken, DISTANT_OCTETS};
 
 use crate::model::ddp::{DdpReceiver, Outcome};
 use crate::model::early::Placement;
@@ -45,7 +45,7 @@ use crate::model::stream::Stream;
 use crate::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_abi::counters::{Counter, ALL, COUNT, FIRST_REFUSAL};
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
-use rnic_abi::limits::{FRAME_PAD_OCTETS, MAX_FRAME_OCTETS, MIN_FRAME_OCTETS, PAGE_OCTETS};
+use rnic_abi::limits::{frame_pages, MAX_FRAME_OCTETS, MIN_FRAME_OCTETS};
 use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, RegionConfig};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -276,7 +276,7 @@ impl Model {
             stream.tcp.acknowledge(segment);
             return self.count(Counter::TcpPureAck);
         }
-        let pages = (frame.len() + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32;
+        let pages = frame_pages(frame.len());
         let (acceptance, refused) = stream.accept(segment, pages, room, &mut self.early_pool);
         self.refused = refused;
         self.trace_segment(connection, segment, &acceptance);

@@ -45,8 +45,9 @@ pub struct Taken {
     pub fin_seen: bool,
 }
 
-/// Octets missing of an FPDU from which on what lies beyond gaps may be in its way.
-const DISTANT_OCTETS: u32 = 16_384;
+/// Octets missing of an FPDU from which on what lies beyond gaps may be in its way: the last ones
+/// are what the device keeps pages for (ADR 13).
+pub const DISTANT_OCTETS: u32 = 16_384;
 
 /// One offloaded connection.
 #[derive(Debug)]

@@ -20,6 +20,9 @@ const LATE_CYCLES: u64 = 2_000;
 /// packet memory holds, so that a core that goes on needing them does not go on itself.
 const LONG_PAUSES_MAX: u32 = 8;
 
+/// Cycles between two looks whether enough pages are free.
+const PATIENCE_STEP_CYCLES: usize = 100;
+
 /// Pauses of the wire: a core that stalls must end a playback, not make it endless.
 #[derive(Debug, Default)]
 pub(super) struct Pauses {
@@ -64,6 +67,41 @@ impl Pauses {
              cycles, and packet memory has not made room",
             self.long
         );
+    }
+}
+
+/// What the wire waits before a frame while few pages are free, as peers do that a receiver slows
+/// down.
+#[derive(Debug)]
+pub(super) struct Patience {
+    cycles: usize,
+    /// Cycle of the last memory write, if a wait saw no later one.
+    in_vain: Option<u64>,
+}
+
+impl Patience {
+    /// Waits of `cycles` cycles at most.
+    pub(super) fn new(cycles: usize) -> Self {
+        Self {
+            cycles,
+            in_vain: None,
+        }
+    }
+
+    /// Wait until `enough` pages are free, or for as long as it may; true if they are. A wait in
+    /// which nothing was written is not repeated before something is.
+    pub(super) fn wait(&mut self, simulation: &mut Simulation, enough: u32) -> bool {
+        let write = simulation.last_write();
+        if self.in_vain != Some(write) {
+            for _ in 0..self.cycles / PATIENCE_STEP_CYCLES {
+                if simulation.free_pages() >= enough {
+                    return true;
+                }
+                simulation.run(PATIENCE_STEP_CYCLES);
+            }
+            self.in_vain = (simulation.last_write() == write).then_some(write);
+        }
+        simulation.free_pages() >= enough
     }
 }
 

@@ -1,15 +1,19 @@
 //! The verilated core behind its driver.
+//!
+//! Enters: frames, one after another, each on the wire for as many cycles as its width takes; what
+//! a driver does between them. Leaves: what the device showed on the bus and in its counters.
+//! `watch` sees what becomes of a frame for which there may be no room; `pauses` slows the wire
+//! down as receivers slow their peers down.
 
-use crate::model::tcp::TcpSegment;
-use crate::model::{Room, Taken};
+use crate::model::Room;
 use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
 use crate::play::dut::{Buffer, Dut, Observation, StreamState};
-use crate::play::pauses::Pauses;
+use crate::play::pauses::{Patience, Pauses};
 use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
-use rnic_abi::events::{SegmentTrace, SegmentVerdict};
-use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGES, PAGE_OCTETS};
+use rnic_abi::events::SegmentTrace;
+use rnic_abi::limits::PAGES;
 use rnic_driver::{
     Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, InUse,
     Posted, RegionConfig, WindowConfig,
@@ -18,6 +22,8 @@ use rnic_sim::{attach_at, SimBar, SimDma, SimError, Simulation, SimulationConfig
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
+
+mod watch;
 
 /// What 100GbE brings at the clock of W=512: so many cycles for so many octets. 64 octets a cycle
 /// are more than the core takes for long (`ethernet`, spacing).
@@ -33,18 +39,6 @@ const fn frame_cycles_min(width: usize) -> u64 {
 
 /// Cycles in which a core that comes to rest writes another completion, mostly.
 const COMPLETION_CYCLES: usize = 200;
-
-/// Pages that still count as free but are on their way from the pool to the next frames, or will
-/// be taken by the frame before, which is in and not yet stored.
-const PAGES_UNDER_WAY: u32 = 4 + 40;
-/// Cycles after which a stored frame has its verdict: TCP has looked its connection up, gone along
-/// all of its ranges and asked the stream manager twice.
-const VERDICT_CYCLES: u64 = 500;
-/// Cycles in which a frame that is in has come through the front end, so that its drop is counted;
-/// and those from a segment's verdict until all of its connection's state can be read.
-const FRONT_END_CYCLES: usize = 100;
-/// Cycles between two looks whether there is room now.
-const PATIENCE_STEP_CYCLES: usize = 100;
 
 /// The hardware under test.
 #[derive(Debug)]
@@ -66,9 +60,7 @@ pub struct Rtl {
     free_pages_at_rest: u32,
     /// Completions are taken after so many frames, and when the wire pauses for want of room.
     late_frames: usize,
-    patience_cycles: usize,
-    /// Cycle of the last memory write, if a wait for room saw no later one.
-    waited_in_vain: Option<u64>,
+    patience: Patience,
     frames: usize,
     /// Taken from the completion queue, and not yet observed.
     completions: Vec<Completion>,
@@ -161,8 +153,7 @@ impl Rtl {
             has_unwatched: false,
             free_pages_at_rest,
             late_frames: surroundings.late_frames,
-            patience_cycles: surroundings.patience_cycles,
-            waited_in_vain: None,
+            patience: Patience::new(surroundings.patience_cycles),
             frames: 0,
             completions: Vec::new(),
             segments: Vec::new(),
@@ -183,97 +174,6 @@ impl Rtl {
         self.frames += 1;
         if self.frames % self.late_frames == 0 {
             self.take_completions();
-        }
-    }
-
-    /// Wait until every stored frame has its verdict, or the segment `(SEG.SEQ, octets)` has; the
-    /// verdicts since the last call, and that segment's.
-    fn take_verdicts(&mut self, segment: Option<(u32, u16)>) -> Option<SegmentTrace> {
-        let mut simulation = self.simulation.borrow_mut();
-        let mut start = simulation.now();
-        while simulation.now() - start < VERDICT_CYCLES {
-            simulation.step();
-            if simulation.stored_frames() > 0 && !simulation.is_idle() {
-                start = simulation.now();
-            }
-            while let Some(trace) = simulation.next_segment() {
-                self.segments.push(trace);
-                if segment == Some((trace.seg_seq, trace.seg_len)) {
-                    return Some(trace);
-                }
-            }
-        }
-        None
-    }
-
-    /// Is so little of packet memory left that `frame` may be refused for want of room?
-    fn is_short(&self, frame: &[u8]) -> bool {
-        let pages = (frame.len() + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32;
-        self.simulation.borrow().free_pages() < self.short_pages + pages + PAGES_UNDER_WAY
-    }
-
-    /// The same after what is on its way out has had time to leave. Where nothing was written in
-    /// that time, it waits again only after something was.
-    fn is_still_short(&mut self, frame: &[u8]) -> bool {
-        let write = self.last_write();
-        if self.waited_in_vain != Some(write) {
-            for _ in 0..self.patience_cycles / PATIENCE_STEP_CYCLES {
-                if !self.is_short(frame) {
-                    return false;
-                }
-                self.simulation.borrow_mut().run(PATIENCE_STEP_CYCLES);
-            }
-            self.waited_in_vain = (self.last_write() == write).then_some(write);
-        }
-        self.is_short(frame)
-    }
-
-    /// Send a frame, and see whether there was room for it. Only if little is left (`is_short`) it
-    /// may be accepted in part for that reason.
-    fn send_watched(&mut self, frame: &[u8], is_short: bool) -> Room {
-        if self.has_unwatched {
-            self.take_verdicts(None);
-        }
-        self.send(frame);
-        self.simulation.borrow_mut().run(FRONT_END_CYCLES);
-        let no_page = self.device.counter(Counter::DropNoPage);
-        if no_page != self.no_page_reported {
-            self.no_page_reported = no_page;
-            return Room::NoPage;
-        }
-        let Some(trace) = self.verdict_on(frame) else {
-            return Room::Enough;
-        };
-        self.simulation.borrow_mut().run(FRONT_END_CYCLES);
-        let connection = Connection(trace.connection);
-        if trace.verdict == SegmentVerdict::NoRange as u8 {
-            Room::NoRange
-        } else if trace.verdict == SegmentVerdict::NoRoom as u8 {
-            match self.device.tcp_state(connection) {
-                Ok(tcp) if tcp.ranges == 0 => Room::GivenUp,
-                _ => Room::Short,
-            }
-        } else if is_short {
-            let state = self.state(connection);
-            state.map_or(Room::Enough, |state| Room::UpTo(taken(&state, &trace)))
-        } else {
-            Room::Enough
-        }
-    }
-
-    /// The verdict on the frame just sent, if it gets one. No other frame waits for its own.
-    fn verdict_on(&mut self, frame: &[u8]) -> Option<SegmentTrace> {
-        let sent = TcpSegment::of_frame(frame).filter(|segment| !segment.payload.is_empty())?;
-        let sent = Some((sent.sequence, sent.payload.len() as u16));
-        loop {
-            let found = self.take_verdicts(sent);
-            // The stream manager, which TCP asks, may be long with what it is at, and a full
-            // completion queue holds it up.
-            let is_idle = self.simulation.borrow().is_idle();
-            if found.is_some() || is_idle && !self.take_completions() {
-                self.has_unwatched = false;
-                return found;
-            }
         }
     }
 
@@ -311,17 +211,6 @@ impl Rtl {
         let polled = std::iter::from_fn(|| self.device.poll_completion());
         self.completions.extend(polled);
         self.completions.len() > before
-    }
-}
-
-/// What TCP has made of the segment of `trace`, as its connection's `state` then shows.
-fn taken(state: &StreamState, trace: &SegmentTrace) -> Taken {
-    let ranges = state.ranges.iter();
-    Taken {
-        rcv_nxt: state.rcv_nxt,
-        verdict: trace.verdict,
-        early_octets: ranges.map(|r| r.right.wrapping_sub(r.left)).sum(),
-        fin_seen: state.fin_seen,
     }
 }
 
@@ -408,7 +297,7 @@ impl Dut for Rtl {
     }
 
     fn push(&mut self, frame: &[u8], _room: Room) -> Room {
-        let is_short = self.is_still_short(frame);
+        let is_short = self.is_short_after_waiting(frame);
         match self.watches_all || is_short {
             true => self.send_watched(frame, is_short),
             false => {

@@ -5,16 +5,18 @@
 //! they come. Segments that are small for their FPDU need more, and where the octets of a length
 //! field are not those that were sent, most never come. Such FPDUs may fill memory for good; then a
 //! driver has to close their connection, as ADR 13 says: all its pages come back, and others go on.
+//!
+//! Enters: a playback in which no stream advances any more. Leaves: one connection fewer, marked
+//! `closed_for_room`, or the answer that the device itself has to go on. Units: octets of a stream,
+//! pages of packet memory.
 
 use super::{at, Player};
 use crate::model::tcp::TcpSegment;
+use crate::model::DISTANT_OCTETS;
 use crate::play::dut::PlayError;
-use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGE_OCTETS};
+use rnic_abi::limits::frame_pages;
 use rnic_driver::Config;
 use std::ops::Range;
-
-/// Octets before the end of an FPDU for which the reserve is meant.
-const PROMISED_OCTETS: u32 = 16_384;
 
 impl Player<'_> {
     /// Nothing moves: close a connection whose FPDU is beyond what the reserve promises. False if
@@ -38,7 +40,7 @@ impl Player<'_> {
         let model = self.duts.last();
         let begun = model.and_then(|dut| dut.fpdu_begun(self.active[&flow].connection));
         begun.is_some_and(|fpdu| {
-            let octets = fpdu.end.wrapping_sub(fpdu.start).min(PROMISED_OCTETS);
+            let octets = fpdu.end.wrapping_sub(fpdu.start).min(DISTANT_OCTETS);
             let pages = self.pages_of(flow, &(fpdu.end.wrapping_sub(octets)..fpdu.end));
             pages.is_none_or(|pages| pages > Config::default().in_order_reserve)
         })
@@ -61,7 +63,7 @@ impl Player<'_> {
             let within = first.clamp(0, octets) as usize..last.clamp(0, octets) as usize;
             if is_there[within.clone()].contains(&false) {
                 is_there[within].fill(true);
-                pages += (frame.len() + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32;
+                pages += frame_pages(frame.len());
             }
         }
         (!is_there.contains(&false)).then_some(pages)
