@@ -35,6 +35,7 @@ use crate::ip::parse::IpParse;
 use crate::messages::FrameInfo;
 use crate::tcp::checksum::TcpChecksum;
 use crate::tcp::head::TcpHead;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 pub mod verdict;
@@ -43,7 +44,15 @@ use verdict::Verdict;
 /// Front end for beats of `W` bits: `L` words, `K` octets; `S`: see above; `G`, `NW`, `KN`, `AW`,
 /// `AK`: see [`crate::ip::stream_sum::StreamSum`]. Use [`FrontEnd64`], [`FrontEnd128`] or
 /// [`FrontEnd512`].
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    // The IPv4 header's first word and the first word behind it that is not sure to be header are
+    // at least 5 words, 5 / L beats, apart.
+    assert!(
+        matches!((W, S), (64, 0) | (128, 1) | (512, 2)),
+        "FrontEnd: S = {S} does not fit W = {W}: 0 at 64, 1 at 128, 2 at 512"
+    );
+)]
 pub struct FrontEnd<
     const W: usize,
     const L: usize,
@@ -122,103 +131,25 @@ impl<
         const KN: usize,
         const AW: usize,
         const AK: usize,
-    > Default for FrontEnd<W, L, K, S, G, NW, KN, AW, AK>
-{
-    fn default() -> Self {
-        // The IPv4 header's first word and the first word behind it that is not sure to be
-        // header are at least 5 words, 5 / L beats, apart.
-        assert!(
-            matches!((W, S), (64, 0) | (128, 1) | (512, 2)),
-            "FrontEnd: S = {S} does not fit W = {W}: 0 at 64, 1 at 128, 2 at 512"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            enable: Default::default(),
-            frame_data: Default::default(),
-            frame_octets: Default::default(),
-            frame_last: Default::default(),
-            frame_error: Default::default(),
-            frame_valid: Default::default(),
-            store_data: Default::default(),
-            store_valid: Default::default(),
-            store_last: Default::default(),
-            frame_info: Default::default(),
-            frame_info_valid: Default::default(),
-            counts: Default::default(),
-            intake: Default::default(),
-            pad: Default::default(),
-            parse: Default::default(),
-            ip: Default::default(),
-            tap_data: Default::default(),
-            tap_control: Default::default(),
-            tap_link: Default::default(),
-            later_data: Default::default(),
-            store_delay: Default::default(),
-            later_control: Default::default(),
-            fields: Default::default(),
-            header_checksum: Default::default(),
-            tcp_head: Default::default(),
-            tcp_checksum: Default::default(),
-            verdict: Default::default(),
-            read: Default::default(),
-            settled: Default::default(),
-            stored: Default::default(),
-        }
-    }
-}
-
-impl<
-        const W: usize,
-        const L: usize,
-        const K: usize,
-        const S: usize,
-        const G: usize,
-        const NW: usize,
-        const KN: usize,
-        const AW: usize,
-        const AK: usize,
     > Logic for FrontEnd<W, L, K, S, G, NW, KN, AW, AK>
 {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        self.intake.clock.next = self.clock.val();
-        self.pad.clock.next = self.clock.val();
-        self.parse.clock.next = self.clock.val();
-        self.ip.clock.next = self.clock.val();
-        self.tap_data.clock.next = self.clock.val();
-        self.tap_control.clock.next = self.clock.val();
-        self.tap_link.clock.next = self.clock.val();
-        self.later_data.clock.next = self.clock.val();
-        self.store_delay.clock.next = self.clock.val();
-        self.later_control.clock.next = self.clock.val();
-        self.fields.clock.next = self.clock.val();
-        self.header_checksum.clock.next = self.clock.val();
-        self.tcp_head.clock.next = self.clock.val();
-        self.tcp_checksum.clock.next = self.clock.val();
-        self.verdict.clock.next = self.clock.val();
-        self.intake.reset.next = self.reset.val();
-        self.pad.reset.next = self.reset.val();
-        self.verdict.reset.next = self.reset.val();
+        wire!(self => self.{
+            intake, pad, parse, ip, tap_data, tap_control, tap_link, later_data, store_delay,
+            later_control, fields, header_checksum, tcp_head, tcp_checksum, verdict
+        }; clock);
+        wire!(self => self.{intake, pad, verdict}; reset);
 
         // Ethernet.
-        self.intake.enable.next = self.enable.val();
-        self.intake.frame_data.next = self.frame_data.val();
-        self.intake.frame_octets.next = self.frame_octets.val();
-        self.intake.frame_last.next = self.frame_last.val();
-        self.intake.frame_error.next = self.frame_error.val();
-        self.intake.frame_valid.next = self.frame_valid.val();
+        wire!(self => self.intake;
+            enable, frame_data, frame_octets, frame_last, frame_error, frame_valid);
         self.intake.overrun_counted.next = self.verdict.overrun_counted.val();
-        self.pad.beat_valid.next = self.intake.beat_valid.val();
-        self.pad.beat.next = self.intake.beat.val();
-        self.pad.beat_data.next = self.intake.beat_data.val();
-        self.parse.control_in.next = self.pad.control.val();
-        self.parse.data_in.next = self.pad.data.val();
+        wire!(self.intake => self.pad; beat_valid, beat, beat_data);
+        wire!(self.pad => self.parse; control as control_in, data as data_in);
 
         // IP.
-        self.ip.control.next = self.parse.control.val();
-        self.ip.data.next = self.parse.data.val();
-        self.ip.link.next = self.parse.link.val();
+        wire!(self.parse => self.ip; control, data, link);
         self.read.next = self.ip.fields.val();
         self.fields.data_in.next = self.read.val();
         self.settled.next = self.fields.data_out.val();
@@ -246,16 +177,11 @@ impl<
         // The verdict.
         self.verdict.control.next = self.later_control.data_out.val();
         self.verdict.fields.next = self.settled.val();
-        self.verdict.word0.next = self.tcp_head.word0.val();
-        self.verdict.word1.next = self.tcp_head.word1.val();
-        self.verdict.word2.next = self.tcp_head.word2.val();
-        self.verdict.word3.next = self.tcp_head.word3.val();
+        wire!(self.tcp_head => self.verdict; word0, word1, word2, word3);
         self.verdict.header_good.next = self.header_checksum.good.val();
         self.verdict.tcp_good.next = self.tcp_checksum.good.val();
         self.verdict.overrun.next = self.intake.overrun.val();
-        self.frame_info.next = self.verdict.frame_info.val();
-        self.frame_info_valid.next = self.verdict.frame_info_valid.val();
-        self.counts.next = self.verdict.counts.val();
+        wire!(self.verdict => self; frame_info, frame_info_valid, counts);
 
         // The stored frame, one cycle ahead of its FrameInfo.
         self.stored.next = self.later_control.data_out.val();

@@ -31,6 +31,7 @@ use crate::packet::room::{Packet128, Packet512, Packet64};
 use crate::pcie::room::{PcieRoom128, PcieRoom512};
 use crate::placement::room::{PlacementRoom128, PlacementRoom512};
 use crate::tcp::room::TcpRoom;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Counters, `rnic_abi::counters::COUNT`.
@@ -67,7 +68,7 @@ macro_rules! core {
     ($(#[$doc:meta])* $name:ident, $w:literal, $d:literal, $l:literal,
      $front_end:ty, $packet:ty, $mpa:ty, $placement:ty, $pcie:ty) => {
         $(#[$doc])*
-        #[derive(LogicBlock)]
+        #[derive(LogicBlock, Default)]
         pub struct $name {
             /// The only clock; every port is synchronous to its rising edge.
             pub clock: Signal<In, Clock>,
@@ -163,69 +164,6 @@ macro_rules! core {
             counts_held: DFF<Bits<COUNTERS>>,
         }
 
-        impl Default for $name {
-            fn default() -> Self {
-                Self {
-                    clock: Default::default(),
-                    reset: Default::default(),
-                    device_id: Default::default(),
-                    frame_data: Default::default(),
-                    frame_octets: Default::default(),
-                    frame_last: Default::default(),
-                    frame_error: Default::default(),
-                    frame_valid: Default::default(),
-                    tlp_data: Default::default(),
-                    tlp_keep: Default::default(),
-                    tlp_last: Default::default(),
-                    tlp_valid: Default::default(),
-                    tlp_ready: Default::default(),
-                    tlp_header: Default::default(),
-                    request_header: Default::default(),
-                    request_data: Default::default(),
-                    request_valid: Default::default(),
-                    request_ready: Default::default(),
-                    free_pages: Default::default(),
-                    stored_frames: Default::default(),
-                    segment_event_valid: Default::default(),
-                    segment_event_connection: Default::default(),
-                    segment_event_verdict: Default::default(),
-                    segment_event_seg_seq: Default::default(),
-                    segment_event_seg_len: Default::default(),
-                    fpdu_event_valid: Default::default(),
-                    fpdu_event_connection: Default::default(),
-                    fpdu_event_sequence: Default::default(),
-                    fpdu_event_ulpdu_length: Default::default(),
-                    fpdu_event_error: Default::default(),
-                    fpdu_event_opcode: Default::default(),
-                    fpdu_event_opcode_valid: Default::default(),
-                    fpdu_event_placed_octets: Default::default(),
-                    fpdu_event_placed_early: Default::default(),
-                    front_end: Default::default(),
-                    packet: Default::default(),
-                    tcp: Default::default(),
-                    manager: Default::default(),
-                    settle: Default::default(),
-                    replays: Default::default(),
-                    mpa: Default::default(),
-                    ddp: Default::default(),
-                    placement: Default::default(),
-                    pcie: Default::default(),
-                    csr: Default::default(),
-                    tcp_relay: Default::default(),
-                    manager_relay: Default::default(),
-                    ddp_relay: Default::default(),
-                    segment_event: Default::default(),
-                    fpdu_event: Default::default(),
-                    front_counts: Default::default(),
-                    tcp_counts: Default::default(),
-                    placement_counts: Default::default(),
-                    refusals: Default::default(),
-                    counts: Default::default(),
-                    counts_held: Default::default(),
-                }
-            }
-        }
-
         impl $name {
             /// The core with every input connected, ready to be emitted.
             pub fn standalone() -> Self {
@@ -248,225 +186,127 @@ macro_rules! core {
         }
 
         impl Logic for $name {
-            #[hdl_gen]
+            #[kernel]
             fn update(&mut self) {
                 dff_setup!(self, clock, counts_held);
                 // Clock and reset.
-                self.front_end.clock.next = self.clock.val();
-                self.packet.clock.next = self.clock.val();
-                self.tcp.clock.next = self.clock.val();
-                self.manager.clock.next = self.clock.val();
-                self.settle.clock.next = self.clock.val();
-                self.replays.clock.next = self.clock.val();
-                self.mpa.clock.next = self.clock.val();
-                self.ddp.clock.next = self.clock.val();
-                self.placement.clock.next = self.clock.val();
-                self.pcie.clock.next = self.clock.val();
-                self.csr.clock.next = self.clock.val();
-                self.tcp_relay.clock.next = self.clock.val();
-                self.manager_relay.clock.next = self.clock.val();
-                self.ddp_relay.clock.next = self.clock.val();
-                self.front_end.reset.next = self.reset.val();
-                self.packet.reset.next = self.reset.val();
-                self.tcp.reset.next = self.reset.val();
-                self.manager.reset.next = self.reset.val();
-                self.settle.reset.next = self.reset.val();
-                self.replays.reset.next = self.reset.val();
-                self.mpa.reset.next = self.reset.val();
-                self.ddp.reset.next = self.reset.val();
-                self.placement.reset.next = self.reset.val();
-                self.pcie.reset.next = self.reset.val();
-                self.csr.reset.next = self.reset.val();
-                self.tcp_relay.reset.next = self.reset.val();
-                self.manager_relay.reset.next = self.reset.val();
-                self.ddp_relay.reset.next = self.reset.val();
+                wire!(self => self.{
+                    front_end, packet, tcp, manager, settle, replays, mpa, ddp, placement, pcie,
+                    csr, tcp_relay, manager_relay, ddp_relay
+                }; clock);
+                wire!(self => self.{
+                    front_end, packet, tcp, manager, settle, replays, mpa, ddp, placement, pcie,
+                    csr, tcp_relay, manager_relay, ddp_relay
+                }; reset);
                 // Wire to front end.
                 self.front_end.enable.next = self.csr.enable.val();
-                self.front_end.frame_data.next = self.frame_data.val();
-                self.front_end.frame_octets.next = self.frame_octets.val();
-                self.front_end.frame_last.next = self.frame_last.val();
-                self.front_end.frame_error.next = self.frame_error.val();
-                self.front_end.frame_valid.next = self.frame_valid.val();
+                wire!(self => self.front_end;
+                    frame_data, frame_octets, frame_last, frame_error, frame_valid);
                 // Front end to packet memory.
-                self.packet.store_data.next = self.front_end.store_data.val();
-                self.packet.store_valid.next = self.front_end.store_valid.val();
-                self.packet.store_last.next = self.front_end.store_last.val();
-                self.packet.frame_info.next = self.front_end.frame_info.val();
-                self.packet.frame_info_valid.next = self.front_end.frame_info_valid.val();
+                wire!(self.front_end => self.packet;
+                    store_data, store_valid, store_last, frame_info, frame_info_valid);
                 // Packet memory to TCP.
-                self.tcp.stored.next = self.packet.stored.val();
-                self.tcp.stored_valid.next = self.packet.stored_valid.val();
-                self.packet.stored_ready.next = self.tcp.stored_ready.val();
+                stream!(self.packet => self.tcp; stored);
                 // TCP to the stream manager.
-                self.manager.accepted.next = self.tcp.accepted.val();
-                self.manager.accepted_valid.next = self.tcp.accepted_valid.val();
-                self.tcp.accepted_ready.next = self.manager.accepted_ready.val();
-                self.tcp.key_free.next = self.manager.slot_free.val();
-                self.tcp.span_free.next = self.manager.span_free.val();
-                self.tcp.early_pages.next = self.csr.early_pages.val();
-                self.tcp.early_share.next = self.csr.early_share.val();
+                stream!(self.tcp => self.manager; accepted);
+                wire!(self.manager => self.tcp; slot_free as key_free, span_free);
+                wire!(self.csr => self.tcp; early_pages, early_share);
                 // What a segment in order may take when few pages are left.
                 self.tcp.free_pages.next = self.packet.free_pages.val();
-                self.tcp.reserve_pages.next = self.csr.reserve_pages.val();
-                self.tcp.long_pages.next = self.csr.long_pages.val();
-                self.tcp.reserve_grown.next = self.csr.reserve_grown.val();
-                self.tcp.long_fpdu.next = self.manager.long_fpdu.val();
-                self.tcp.long_connection.next = self.manager.long_connection.val();
+                wire!(self.csr => self.tcp; reserve_pages, long_pages, reserve_grown);
+                wire!(self.manager => self.tcp; long_fpdu, long_connection);
                 self.csr.reserve_grows.next = self.tcp.grows.val();
                 self.tcp.hold_log2.next = self.csr.hold_log2.val();
-                self.tcp.unfinished.next = self.manager.unfinished.val();
-                self.tcp.unfinished_valid.next = self.manager.unfinished_valid.val();
-                self.manager.host_frame.next = self.tcp.host_frame.val();
-                self.manager.host_frame_valid.next = self.tcp.host_frame_valid.val();
-                self.tcp.host_frame_ready.next = self.manager.host_frame_ready.val();
+                wire!(self.manager => self.tcp; unfinished, unfinished_valid);
+                stream!(self.tcp => self.manager; host_frame);
                 // Stream manager to the packet reader.
-                self.packet.job.next = self.manager.job.val();
-                self.packet.job_valid.next = self.manager.job_valid.val();
-                self.manager.job_ready.next = self.packet.job_ready.val();
-                self.packet.frame_table_write.next = self.manager.frame_table_write.val();
-                self.packet.frame_table_index.next = self.manager.frame_table_index.val();
-                self.packet.frame_table_data.next = self.manager.frame_table_data.val();
-                self.packet.frame_link_write.next = self.manager.frame_link_write.val();
-                self.packet.frame_link_index.next = self.manager.frame_link_index.val();
-                self.packet.frame_link_next.next = self.manager.frame_link_next.val();
+                stream!(self.manager => self.packet; job);
+                wire!(self.manager => self.packet;
+                    frame_table_write, frame_table_index, frame_table_data, frame_link_write,
+                    frame_link_index, frame_link_next);
                 // Page links to the stream manager, and pages given back.
-                self.manager.link_write.next = self.packet.link_write.val();
-                self.manager.link_page.next = self.packet.link_page.val();
-                self.manager.link_next.next = self.packet.link_next.val();
-                self.manager.jump_write.next = self.packet.jump_write.val();
-                self.manager.jump_page.next = self.packet.jump_page.val();
-                self.packet.release0.next = self.tcp.page_release.val();
-                self.packet.release0_valid.next = self.tcp.page_release_valid.val();
-                self.tcp.page_release_ready.next = self.packet.release0_ready.val();
-                self.packet.release1.next = self.manager.page_release.val();
-                self.packet.release1_valid.next = self.manager.page_release_valid.val();
-                self.manager.page_release_ready.next = self.packet.release1_ready.val();
-                self.packet.release2.next = self.placement.page_release.val();
-                self.packet.release2_valid.next = self.placement.page_release_valid.val();
-                self.placement.page_release_ready.next = self.packet.release2_ready.val();
+                wire!(self.packet => self.manager;
+                    link_write, link_page, link_next, jump_write, jump_page);
+                stream!(self.tcp => self.packet; page_release as release0);
+                stream!(self.manager => self.packet; page_release as release1);
+                stream!(self.placement => self.packet; page_release as release2);
                 // A fourth place to give pages back, not in use.
                 self.packet.release3.next = self.placement.page_release.val();
                 self.packet.release3_valid.next = false;
                 // Packet reader to MPA.
-                self.mpa.joined_data.next = self.packet.joined_data.val();
-                self.mpa.joined_octets.next = self.packet.joined_octets.val();
-                self.mpa.joined_first.next = self.packet.joined_first.val();
-                self.mpa.joined_last.next = self.packet.joined_last.val();
-                self.mpa.joined_valid.next = self.packet.joined_valid.val();
+                wire!(self.packet => self.mpa;
+                    joined_data, joined_octets, joined_first, joined_last, joined_valid);
                 self.packet.joined_ready.next = self.mpa.joined_ready.val();
-                self.mpa.started.next = self.packet.started.val();
-                self.mpa.started_tag.next = self.packet.started_tag.val();
-                self.mpa.started_valid.next = self.packet.started_valid.val();
-                self.packet.started_ready.next = self.mpa.started_ready.val();
-                self.packet.kill.next = self.mpa.kill.val();
-                self.packet.kill_tag.next = self.mpa.kill_tag.val();
-                self.settle.job_done.next = self.mpa.job_done.val();
-                self.settle.job_done_valid.next = self.mpa.job_done_valid.val();
-                self.mpa.job_done_ready.next = self.settle.job_done_ready.val();
-                self.manager.job_done.next = self.settle.done.val();
-                self.manager.job_done_valid.next = self.settle.done_valid.val();
-                self.settle.done_ready.next = self.manager.job_done_ready.val();
+                wire!(self.packet => self.mpa; started, started_tag, started_valid);
+                wire!(self.mpa => self.packet; started_ready, kill, kill_tag);
+                stream!(self.mpa => self.settle; job_done);
+                stream!(self.settle => self.manager; done as job_done);
                 // MPA to DDP.
-                self.ddp.record.next = self.mpa.record.val();
-                self.ddp.record_valid.next = self.mpa.record_valid.val();
+                wire!(self.mpa => self.ddp; record, record_valid);
                 self.mpa.record_room.next = self.ddp.record_room.val();
                 self.ddp.fpdu_verdict.next = self.mpa.verdict.val();
                 self.ddp.fpdu_verdict_valid.next = self.mpa.verdict_valid.val();
                 // What is placed beyond a gap: results, and replays in order.
                 self.settle.result.next = self.ddp.early_result.val();
                 self.settle.result_valid.next = self.ddp.early_result_valid.val();
-                self.settle.replayed.next = self.ddp.replayed.val();
-                self.settle.replayed_valid.next = self.ddp.replayed_valid.val();
-                self.ddp.replayed_ready.next = self.settle.replayed_ready.val();
-                self.replays.order.next = self.manager.order.val();
-                self.replays.order_valid.next = self.manager.order_valid.val();
-                self.replays.begun.next = self.mpa.begun.val();
-                self.replays.passed.next = self.mpa.record_valid.val();
+                stream!(self.ddp => self.settle; replayed);
+                wire!(self.manager => self.replays; order, order_valid);
+                wire!(self.mpa => self.replays; begun, record_valid as passed);
                 self.manager.forget_room.next = self.replays.forget_room.val();
-                self.ddp.replay.next = self.replays.replay.val();
-                self.ddp.replay_valid.next = self.replays.replay_valid.val();
-                self.replays.replay_ready.next = self.ddp.replay_ready.val();
-                self.manager.span_back.next = self.settle.span_back.val();
-                self.manager.span_back_valid.next = self.settle.span_back_valid.val();
-                self.settle.span_back_ready.next = self.manager.span_back_ready.val();
-                self.manager.stopped.next = self.ddp.stopped.val();
-                self.manager.stopped_valid.next = self.ddp.stopped_valid.val();
-                self.ddp.stopped_ready.next = self.manager.stopped_ready.val();
+                stream!(self.replays => self.ddp; replay);
+                stream!(self.settle => self.manager; span_back);
+                stream!(self.ddp => self.manager; stopped);
                 // DDP and the placement buffer to placement.
-                self.placement.command.next = self.ddp.command.val();
-                self.placement.command_valid.next = self.ddp.command_valid.val();
-                self.ddp.command_ready.next = self.placement.command_ready.val();
-                self.placement.placement_data.next = self.mpa.placement_data.val();
-                self.placement.placement_valid.next = self.mpa.placement_valid.val();
+                stream!(self.ddp => self.placement; command);
+                wire!(self.mpa => self.placement; placement_data, placement_valid);
                 self.mpa.placement_ready.next = self.placement.placement_ready.val();
                 // Placement to PCI Express.
-                self.pcie.payload_tlp_data.next = self.placement.payload_tlp_data.val();
-                self.pcie.payload_tlp_keep.next = self.placement.payload_tlp_keep.val();
-                self.pcie.payload_tlp_last.next = self.placement.payload_tlp_last.val();
-                self.pcie.payload_tlp_valid.next = self.placement.payload_tlp_valid.val();
+                wire!(self.placement => self.pcie;
+                    payload_tlp_data, payload_tlp_keep, payload_tlp_last, payload_tlp_valid);
                 self.placement.payload_tlp_ready.next = self.pcie.payload_tlp_ready.val();
-                self.pcie.payload_tlp_header.next = self.placement.payload_tlp_header.val();
-                self.pcie.completion_tlp_data.next = self.placement.completion_tlp_data.val();
-                self.pcie.completion_tlp_keep.next = self.placement.completion_tlp_keep.val();
-                self.pcie.completion_tlp_last.next = self.placement.completion_tlp_last.val();
-                self.pcie.completion_tlp_valid.next = self.placement.completion_tlp_valid.val();
+                wire!(self.placement => self.pcie;
+                    payload_tlp_header, completion_tlp_data, completion_tlp_keep,
+                    completion_tlp_last, completion_tlp_valid);
                 self.placement.completion_tlp_ready.next = self.pcie.completion_tlp_ready.val();
                 self.pcie.completion_tlp_header.next = self.placement.completion_tlp_header.val();
-                self.tlp_data.next = self.pcie.tlp_data.val();
-                self.tlp_keep.next = self.pcie.tlp_keep.val();
-                self.tlp_last.next = self.pcie.tlp_last.val();
-                self.tlp_valid.next = self.pcie.tlp_valid.val();
+                wire!(self.pcie => self; tlp_data, tlp_keep, tlp_last, tlp_valid);
                 self.pcie.tlp_ready.next = self.tlp_ready.val();
                 self.tlp_header.next = self.pcie.tlp_header.val();
                 self.pcie.device_id.next = self.device_id.val();
                 self.placement.device_id.next = self.device_id.val();
                 // BAR requests to the register file.
-                self.pcie.request_header.next = self.request_header.val();
-                self.pcie.request_data.next = self.request_data.val();
-                self.pcie.request_valid.next = self.request_valid.val();
+                wire!(self => self.pcie; request_header, request_data, request_valid);
                 self.request_ready.next = self.pcie.request_ready.val();
-                self.csr.register_address.next = self.pcie.register_address.val();
-                self.csr.register_read.next = self.pcie.register_read.val();
-                self.csr.register_write.next = self.pcie.register_write.val();
-                self.csr.register_write_data.next = self.pcie.register_write_data.val();
-                self.pcie.register_read_data.next = self.csr.register_read_data.val();
-                self.pcie.register_read_valid.next = self.csr.register_read_valid.val();
+                wire!(self.pcie => self.csr;
+                    register_address, register_read, register_write, register_write_data);
+                wire!(self.csr => self.pcie; register_read_data, register_read_valid);
                 // Registers to placement, and back.
-                self.placement.max_payload.next = self.csr.max_payload.val();
-                self.placement.cq_base.next = self.csr.cq_base.val();
-                self.placement.cq_entries_log2.next = self.csr.cq_entries_log2.val();
-                self.placement.cq_consumer.next = self.csr.cq_consumer.val();
+                wire!(self.csr => self.placement;
+                    max_payload, cq_base, cq_entries_log2, cq_consumer);
                 self.csr.cq_producer.next = self.placement.cq_producer.val();
-                self.placement.host_ring_base.next = self.csr.host_ring_base.val();
-                self.placement.host_ring_slots_log2.next = self.csr.host_ring_slots_log2.val();
-                self.placement.host_ring_slot_octets_log2.next =
-                    self.csr.host_ring_slot_octets_log2.val();
-                self.placement.host_ring_consumer.next = self.csr.host_ring_consumer.val();
+                wire!(self.csr => self.placement;
+                    host_ring_base, host_ring_slots_log2, host_ring_slot_octets_log2,
+                    host_ring_consumer);
                 self.csr.host_ring_producer.next = self.placement.host_ring_producer.val();
                 self.placement.fence.next = self.csr.fence.val();
                 self.csr.fence_done.next = self.placement.fence_done.val();
                 self.csr.free_pages.next = self.packet.free_pages.val();
-                self.free_pages.next = self.packet.free_pages.val();
-                self.stored_frames.next = self.packet.stored_frames.val();
+                wire!(self.packet => self; free_pages, stored_frames);
                 // Tables.
-                self.tcp_relay.request.next = self.csr.table_request.val();
-                self.tcp_relay.valid.next = self.csr.table_valid.val();
+                wire!(self.csr => self.tcp_relay; table_request as request, table_valid as valid);
                 self.tcp.table_request.next = self.tcp_relay.room_request.val();
                 self.tcp.table_valid.next = self.tcp_relay.room_valid.val();
-                self.tcp_relay.room_done.next = self.tcp.table_done.val();
-                self.tcp_relay.room_data.next = self.tcp.table_data.val();
+                wire!(self.tcp => self.tcp_relay; table_done as room_done, table_data as room_data);
                 self.manager_relay.request.next = self.csr.table_request.val();
                 self.manager_relay.valid.next = self.csr.table_valid.val();
                 self.manager.table_request.next = self.manager_relay.room_request.val();
                 self.manager.table_valid.next = self.manager_relay.room_valid.val();
                 self.manager_relay.room_done.next = self.manager.table_done.val();
                 self.manager_relay.room_data.next = self.manager.table_data.val();
-                self.ddp_relay.request.next = self.csr.table_request.val();
-                self.ddp_relay.valid.next = self.csr.table_valid.val();
+                wire!(self.csr => self.ddp_relay; table_request as request, table_valid as valid);
                 self.ddp.table_request.next = self.ddp_relay.room_request.val();
                 self.ddp.table_valid.next = self.ddp_relay.room_valid.val();
-                self.ddp_relay.room_done.next = self.ddp.table_done.val();
-                self.ddp_relay.room_data.next = self.ddp.table_data.val();
+                wire!(self.ddp => self.ddp_relay; table_done as room_done, table_data as room_data);
                 self.csr.table_done.next = self.tcp_relay.done.val()
                     | self.manager_relay.done.val()
                     | self.ddp_relay.done.val();
@@ -518,14 +358,12 @@ macro_rules! core {
                 self.counts_held.d.next = self.counts.val();
                 self.csr.counts.next = self.counts_held.q.val();
                 // Trace events.
-                self.segment_event.next = self.tcp.segment_event.val();
-                self.segment_event_valid.next = self.tcp.segment_event_valid.val();
+                wire!(self.tcp => self; segment_event, segment_event_valid);
                 self.segment_event_connection.next = self.segment_event.val().connection;
                 self.segment_event_verdict.next = self.segment_event.val().verdict;
                 self.segment_event_seg_seq.next = self.segment_event.val().seg_seq;
                 self.segment_event_seg_len.next = self.segment_event.val().seg_len;
-                self.fpdu_event.next = self.ddp.fpdu_event.val();
-                self.fpdu_event_valid.next = self.ddp.fpdu_event_valid.val();
+                wire!(self.ddp => self; fpdu_event, fpdu_event_valid);
                 self.fpdu_event_connection.next = self.fpdu_event.val().connection;
                 self.fpdu_event_sequence.next = self.fpdu_event.val().sequence;
                 self.fpdu_event_ulpdu_length.next = self.fpdu_event.val().ulpdu_length;

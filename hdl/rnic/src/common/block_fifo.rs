@@ -15,6 +15,7 @@
 //! `read` while `empty` are ignored.
 use super::fifo::Fifo;
 use super::ram::SdpRam;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// FIFO of `2^A` words of type `T` in block RAM; `F = A + 1`.
@@ -121,7 +122,7 @@ impl<T: Synth, const A: usize, const F: usize> Default for BlockFifo<T, A, F> {
 }
 
 impl<T: Synth, const A: usize, const F: usize> Logic for BlockFifo<T, A, F> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(
             self,
@@ -134,8 +135,7 @@ impl<T: Synth, const A: usize, const F: usize> Logic for BlockFifo<T, A, F> {
         );
         dff_setup!(self, clock, is_almost_full, fetched_1, fetched_2, credits);
         self.memory.clock.next = self.clock.val();
-        self.prefetched.clock.next = self.clock.val();
-        self.prefetched.reset.next = self.reset.val();
+        wire!(self => self.prefetched; clock, reset);
         self.full.next = self.is_full.q.val();
         self.almost_full.next = self.is_almost_full.q.val();
 
@@ -174,8 +174,7 @@ impl<T: Synth, const A: usize, const F: usize> Logic for BlockFifo<T, A, F> {
         self.prefetched.write.next = self.fetched_2.q.val();
         self.prefetched.data_in.next = self.memory.read_data.val();
         self.prefetched.read.next = self.read.val();
-        self.data_out.next = self.prefetched.data_out.val();
-        self.empty.next = self.prefetched.empty.val();
+        wire!(self.prefetched => self; data_out, empty);
         self.taken.next = self.read.val() & !self.prefetched.empty.val();
         if self.fetch.val() & !self.taken.val() {
             self.credits.d.next = self.credits.q.val() - self.one_credit.val();

@@ -7,10 +7,17 @@
 //!
 //! A read of the word that is being written returns the old value; this one is safe, because
 //! the write happens at the clock edge.
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Distributed RAM of `2^A` words of type `T` with an asynchronous read port.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        (1..=6).contains(&A),
+        "LutRam: A = {A} address bits is outside 1..=6"
+    );
+)]
 pub struct LutRam<T: Synth, const A: usize> {
     /// The only clock; the write port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -24,25 +31,8 @@ pub struct LutRam<T: Synth, const A: usize> {
     pub read_address: Signal<In, Bits<A>>,
     /// The addressed word, in the same cycle.
     pub read_data: Signal<Out, T>,
+    #[init(vec![T::default(); 1 << A])]
     _memory: Vec<T>,
-}
-
-impl<T: Synth, const A: usize> Default for LutRam<T, A> {
-    fn default() -> Self {
-        assert!(
-            (1..=6).contains(&A),
-            "LutRam: A = {A} address bits is outside 1..=6"
-        );
-        Self {
-            clock: Default::default(),
-            write_enable: Default::default(),
-            write_address: Default::default(),
-            write_data: Default::default(),
-            read_address: Default::default(),
-            read_data: Default::default(),
-            _memory: vec![T::default(); 1 << A],
-        }
-    }
 }
 
 impl<T: Synth, const A: usize> Logic for LutRam<T, A> {

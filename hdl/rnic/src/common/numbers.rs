@@ -12,10 +12,17 @@
 //! Numbers never used come first, then those given back, the one first that has been free longest.
 //! After a reset, and it needs one, all are free.
 use super::block_fifo::BlockFifo;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Gives out numbers of `A` bits, each once until it comes back; `F = A + 1`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        F == A + 1,
+        "FreeNumbers: F = {F} must be A + 1 with A = {A}"
+    );
+)]
 pub struct FreeNumbers<const A: usize, const F: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -33,48 +40,22 @@ pub struct FreeNumbers<const A: usize, const F: usize> {
     pub given: Signal<In, Bits<A>>,
     /// Numbers that are not free.
     pub used: Signal<Out, Bits<F>>,
+    #[init(BlockFifo::new(1))]
     used_before: BlockFifo<Bits<A>, A, F>,
     // The next number never used; 2^A: there is none.
     fresh: DFF<Bits<F>>,
     out: DFF<Bits<F>>,
     fresh_now: Signal<Local, Bits<F>>,
     exhausted: Signal<Local, Bit>,
+    #[constant(1)]
     one: Constant<Bits<F>>,
 }
 
-impl<const A: usize, const F: usize> Default for FreeNumbers<A, F> {
-    fn default() -> Self {
-        assert!(
-            F == A + 1,
-            "FreeNumbers: F = {F} must be A + 1 with A = {A}"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            available: Default::default(),
-            number: Default::default(),
-            take: Default::default(),
-            give: Default::default(),
-            given: Default::default(),
-            used: Default::default(),
-            used_before: BlockFifo::new(1),
-            fresh: Default::default(),
-            out: Default::default(),
-            fresh_now: Default::default(),
-            exhausted: Default::default(),
-            one: Constant::new(1u64.into()),
-        }
-    }
-}
-
 impl<const A: usize, const F: usize> Logic for FreeNumbers<A, F> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, fresh, out);
-        self.used_before.clock.next = self.clock.val();
-        self.used_before.reset.next = self.reset.val();
-        self.used_before.write.next = self.give.val();
-        self.used_before.data_in.next = self.given.val();
+        wire!(self => self.used_before; clock, reset, give as write, given as data_in);
         self.used_before.read.next = false;
         self.fresh_now.next = self.fresh.q.val();
         self.available.next = true;

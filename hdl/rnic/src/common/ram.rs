@@ -23,10 +23,17 @@
 //! hardware (`no_rw_check`: the block RAM is given no collision logic). Callers keep the two
 //! apart or forward the value themselves. Both simulations return `T::default()` for such a
 //! read, so that a caller which relies on it fails its tests; `rnic play --silicon` gives noise.
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Simple dual-port RAM of `2^A` words of type `T`, read latency exactly 2 cycles.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        (1..=16).contains(&A),
+        "SdpRam: A = {A} address bits is outside 1..=16"
+    );
+)]
 pub struct SdpRam<T: Synth, const A: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -40,27 +47,10 @@ pub struct SdpRam<T: Synth, const A: usize> {
     pub read_address: Signal<In, Bits<A>>,
     /// The word addressed two cycles ago.
     pub read_data: Signal<Out, T>,
+    #[init(vec![T::default(); 1 << A])]
     _memory: Vec<T>,
+    #[init(T::default())]
     _fetched: T,
-}
-
-impl<T: Synth, const A: usize> Default for SdpRam<T, A> {
-    fn default() -> Self {
-        assert!(
-            (1..=16).contains(&A),
-            "SdpRam: A = {A} address bits is outside 1..=16"
-        );
-        Self {
-            clock: Default::default(),
-            write_enable: Default::default(),
-            write_address: Default::default(),
-            write_data: Default::default(),
-            read_address: Default::default(),
-            read_data: Default::default(),
-            _memory: vec![T::default(); 1 << A],
-            _fetched: T::default(),
-        }
-    }
 }
 
 impl<T: Synth, const A: usize> Logic for SdpRam<T, A> {

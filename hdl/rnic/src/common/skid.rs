@@ -15,10 +15,11 @@
 //! A word moves when `valid` and `ready` are both high at a clock edge. `m_valid` and `m_data`
 //! hold until taken and never depend on `m_ready` in the same cycle; `s_ready` depends on
 //! neither input.
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Ready/valid register slice for a payload `T`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct Skid<T: Synth> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -40,25 +41,6 @@ pub struct Skid<T: Synth> {
     head_valid: DFF<Bit>,
     spare: DFF<T>,
     spare_valid: DFF<Bit>,
-}
-
-impl<T: Synth> Default for Skid<T> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            s_valid: Default::default(),
-            s_data: Default::default(),
-            s_ready: Default::default(),
-            m_valid: Default::default(),
-            m_data: Default::default(),
-            m_ready: Default::default(),
-            head: Default::default(),
-            head_valid: Default::default(),
-            spare: Default::default(),
-            spare_valid: Default::default(),
-        }
-    }
 }
 
 impl<T: Synth> Logic for Skid<T> {

@@ -15,6 +15,7 @@
 use super::CompletionRequest;
 use crate::common::fifo::Fifo;
 use crate::pcie::header::WriteHeader;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Cycles until address, phase and `is_full` follow the number of the next entry, but for the one
@@ -30,7 +31,16 @@ enum WriterState {
 }
 
 /// Completion writer of width `D`, `L = D / 32`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        (D == 128 || D == 512) && D == 32 * L,
+        "CompletionWriter: D = {D} must be 128 or 512, and 32 L = {}",
+        32 * L
+    );
+    let lanes = rnic_abi::cqe::CQE_OCTETS / 4;
+    let lanes = lanes.min(L) as u32;
+)]
 pub struct CompletionWriter<const D: usize, const L: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -111,98 +121,27 @@ pub struct CompletionWriter<const D: usize, const L: usize> {
     start: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
     wide: Signal<Local, Bits<640>>,
+    #[constant(1)]
     one: Constant<Bits<32>>,
+    #[constant(1)]
     one_done: Constant<Bits<7>>,
+    #[constant(0xffff)]
     all_entries: Constant<Bits<16>>,
+    #[constant(SETTLE_CYCLES)]
     settle_cycles: Constant<Bits<3>>,
+    #[constant(SETTLE_CYCLES + 2)]
     off_settle_cycles: Constant<Bits<3>>,
     // The entry takes one beat.
+    #[init(Constant::new(D == 512))]
     single_beat: Constant<Bit>,
+    #[constant((1 << lanes) - 1)]
     entry_keep: Constant<Bits<L>>,
+    #[constant(0xf)]
     slot_keep: Constant<Bits<L>>,
 }
 
-impl<const D: usize, const L: usize> Default for CompletionWriter<D, L> {
-    fn default() -> Self {
-        assert!(
-            (D == 128 || D == 512) && D == 32 * L,
-            "CompletionWriter: D = {D} must be 128 or 512, and 32 L = {}",
-            32 * L
-        );
-        let lanes = rnic_abi::cqe::CQE_OCTETS / 4;
-        let lanes = lanes.min(L) as u32;
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            device_id: Default::default(),
-            request: Default::default(),
-            request_valid: Default::default(),
-            request_ready: Default::default(),
-            payload_done: Default::default(),
-            cq_base: Default::default(),
-            cq_entries_log2: Default::default(),
-            cq_consumer: Default::default(),
-            cq_producer: Default::default(),
-            host_ring_producer: Default::default(),
-            tlp_data: Default::default(),
-            tlp_keep: Default::default(),
-            tlp_last: Default::default(),
-            tlp_valid: Default::default(),
-            tlp_ready: Default::default(),
-            tlp_header: Default::default(),
-            entry_written: Default::default(),
-            slot_written: Default::default(),
-            requests: Default::default(),
-            write_header: Default::default(),
-            state: Default::default(),
-            done_count: Default::default(),
-            is_done: Default::default(),
-            settle: Default::default(),
-            is_settled: Default::default(),
-            number: Default::default(),
-            written: Default::default(),
-            slots_written: Default::default(),
-            index_mask: Default::default(),
-            offset: Default::default(),
-            low_sum: Default::default(),
-            high_sum: Default::default(),
-            distance: Default::default(),
-            is_full: Default::default(),
-            phase: Default::default(),
-            host: Default::default(),
-            address: Default::default(),
-            words: Default::default(),
-            header: Default::default(),
-            second: Default::default(),
-            mask: Default::default(),
-            index: Default::default(),
-            rounds: Default::default(),
-            carry: Default::default(),
-            low_word: Default::default(),
-            base_low: Default::default(),
-            base_high: Default::default(),
-            head: Default::default(),
-            head_words: Default::default(),
-            word_7: Default::default(),
-            slot_word_0: Default::default(),
-            slot_word_3: Default::default(),
-            start: Default::default(),
-            ends: Default::default(),
-            wide: Default::default(),
-            one: Constant::new(1.into()),
-            one_done: Constant::new(1.into()),
-            all_entries: Constant::new(0xffff.into()),
-            settle_cycles: Constant::new(SETTLE_CYCLES.into()),
-            off_settle_cycles: Constant::new((SETTLE_CYCLES + 2).into()),
-            single_beat: Constant::new(D == 512),
-            entry_keep: Constant::new(((1 << lanes) - 1).into()),
-            slot_keep: Constant::new(0xf.into()),
-        }
-    }
-}
-
 impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(
             self,
@@ -218,10 +157,7 @@ impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
         );
         dff_setup!(self, clock, index_mask, offset, low_sum, high_sum, distance, is_full, phase);
         dff_setup!(self, clock, host, address, words, header, second);
-        self.requests.clock.next = self.clock.val();
-        self.requests.reset.next = self.reset.val();
-        self.requests.data_in.next = self.request.val();
-        self.requests.write.next = self.request_valid.val();
+        wire!(self => self.requests; clock, reset, request as data_in, request_valid as write);
         self.request_ready.next = !self.requests.full.val();
 
         // Where the next entry goes, and whether it may.

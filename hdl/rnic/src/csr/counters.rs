@@ -15,12 +15,13 @@
 //! RAM.
 use crate::common::lut_ram::LutRam;
 use rnic_abi::counters::COUNT;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 const _: () = assert!(COUNT == 43, "the port `counts` has one bit a counter");
 
 /// Counter block.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct Counters {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -52,37 +53,10 @@ pub struct Counters {
     reading: DFF<Bit>,
     picked: Signal<Local, Bits<7>>,
     first_turn: Signal<Local, Bit>,
+    #[constant(1)]
     one: Constant<Bits<6>>,
+    #[constant(63)]
     last_slot: Constant<Bits<6>>,
-}
-
-impl Default for Counters {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            counts: Default::default(),
-            read: Default::default(),
-            read_index: Default::default(),
-            read_data: Default::default(),
-            read_valid: Default::default(),
-            memory: Default::default(),
-            pulses: Default::default(),
-            tallies: std::array::from_fn(|_| Default::default()),
-            turn: Default::default(),
-            turns: Default::default(),
-            old: Default::default(),
-            tally: Default::default(),
-            slot: Default::default(),
-            sum: Default::default(),
-            sum_slot: Default::default(),
-            reading: Default::default(),
-            picked: Default::default(),
-            first_turn: Default::default(),
-            one: Constant::new(1.into()),
-            last_slot: Constant::new(63.into()),
-        }
-    }
 }
 
 impl Logic for Counters {

@@ -5,10 +5,17 @@ use super::counters::Counters;
 use super::registers::RegisterFile;
 use super::tables::TableEngine;
 use crate::messages::TableRequest;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Control and status registers of a device with frame path `W` and inner path `D`, in bits.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        matches!((W, D), (64, 128) | (128, 128) | (512, 512)),
+        "Csr: W = {W}, D = {D}; the device has (64, 128), (128, 128) or (512, 512)"
+    );
+)]
 pub struct Csr<const W: usize, const D: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -78,112 +85,43 @@ pub struct Csr<const W: usize, const D: usize> {
     pub reserve_grown: Signal<Out, Bit>,
     /// log2 of the cycles that it stays while nothing of it is accepted.
     pub hold_log2: Signal<Out, Bits<5>>,
+    #[init(RegisterFile::new(W, D))]
     registers: RegisterFile,
     tables: TableEngine,
     counters: Counters,
 }
 
-impl<const W: usize, const D: usize> Default for Csr<W, D> {
-    fn default() -> Self {
-        assert!(
-            matches!((W, D), (64, 128) | (128, 128) | (512, 512)),
-            "Csr: W = {W}, D = {D}; the device has (64, 128), (128, 128) or (512, 512)"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            register_address: Default::default(),
-            register_read: Default::default(),
-            register_write: Default::default(),
-            register_write_data: Default::default(),
-            register_read_data: Default::default(),
-            register_read_valid: Default::default(),
-            table_request: Default::default(),
-            table_valid: Default::default(),
-            table_done: Default::default(),
-            table_data: Default::default(),
-            fence: Default::default(),
-            fence_done: Default::default(),
-            counts: Default::default(),
-            free_pages: Default::default(),
-            cq_producer: Default::default(),
-            host_ring_producer: Default::default(),
-            enable: Default::default(),
-            max_payload: Default::default(),
-            cq_base: Default::default(),
-            cq_entries_log2: Default::default(),
-            cq_consumer: Default::default(),
-            host_ring_base: Default::default(),
-            host_ring_slots_log2: Default::default(),
-            host_ring_slot_octets_log2: Default::default(),
-            host_ring_consumer: Default::default(),
-            early_pages: Default::default(),
-            early_share: Default::default(),
-            reserve_grows: Default::default(),
-            reserve_pages: Default::default(),
-            long_pages: Default::default(),
-            reserve_grown: Default::default(),
-            hold_log2: Default::default(),
-            registers: RegisterFile::new(W, D),
-            tables: Default::default(),
-            counters: Default::default(),
-        }
-    }
-}
-
 impl<const W: usize, const D: usize> Logic for Csr<W, D> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        self.registers.clock.next = self.clock.val();
-        self.registers.reset.next = self.reset.val();
-        self.tables.clock.next = self.clock.val();
-        self.tables.reset.next = self.reset.val();
-        self.counters.clock.next = self.clock.val();
-        self.counters.reset.next = self.reset.val();
+        wire!(self => self.registers; clock, reset);
+        wire!(self => self.tables; clock, reset);
+        wire!(self => self.counters; clock, reset);
 
-        self.registers.register_address.next = self.register_address.val();
-        self.registers.register_read.next = self.register_read.val();
-        self.registers.register_write.next = self.register_write.val();
-        self.registers.register_write_data.next = self.register_write_data.val();
-        self.register_read_data.next = self.registers.register_read_data.val();
-        self.register_read_valid.next = self.registers.register_read_valid.val();
+        wire!(self => self.registers;
+            register_address, register_read, register_write, register_write_data);
+        wire!(self.registers => self; register_read_data, register_read_valid);
 
         self.counters.counts.next = self.counts.val();
-        self.counters.read.next = self.registers.counter_read.val();
-        self.counters.read_index.next = self.registers.counter_index.val();
+        wire!(self.registers => self.counters; counter_read as read, counter_index as read_index);
         self.registers.counter_data.next = self.counters.read_data.val();
         self.registers.counter_valid.next = self.counters.read_valid.val();
 
         self.tables.command_write.next = self.registers.table_command_write.val();
         self.tables.word_write.next = self.registers.table_word_write.val();
         self.tables.write_data.next = self.registers.table_write_data.val();
-        self.registers.table_busy.next = self.tables.busy.val();
-        self.registers.table_words.next = self.tables.words.val();
-        self.table_request.next = self.tables.table_request.val();
-        self.table_valid.next = self.tables.table_valid.val();
-        self.tables.table_done.next = self.table_done.val();
-        self.tables.table_data.next = self.table_data.val();
+        wire!(self.tables => self.registers; busy as table_busy, words as table_words);
+        wire!(self.tables => self; table_request, table_valid);
+        wire!(self => self.tables; table_done, table_data);
         self.fence.next = self.tables.fence.val();
         self.tables.fence_done.next = self.fence_done.val();
 
-        self.registers.free_pages.next = self.free_pages.val();
-        self.registers.cq_producer.next = self.cq_producer.val();
-        self.registers.host_ring_producer.next = self.host_ring_producer.val();
-        self.enable.next = self.registers.enable.val();
-        self.max_payload.next = self.registers.max_payload.val();
-        self.cq_base.next = self.registers.cq_base.val();
-        self.cq_entries_log2.next = self.registers.cq_entries_log2.val();
-        self.cq_consumer.next = self.registers.cq_consumer.val();
-        self.host_ring_base.next = self.registers.host_ring_base.val();
-        self.host_ring_slots_log2.next = self.registers.host_ring_slots_log2.val();
-        self.host_ring_slot_octets_log2.next = self.registers.host_ring_slot_octets_log2.val();
-        self.host_ring_consumer.next = self.registers.host_ring_consumer.val();
-        self.early_pages.next = self.registers.early_pages.val();
-        self.early_share.next = self.registers.early_share.val();
+        wire!(self => self.registers; free_pages, cq_producer, host_ring_producer);
+        wire!(self.registers => self;
+            enable, max_payload, cq_base, cq_entries_log2, cq_consumer, host_ring_base,
+            host_ring_slots_log2, host_ring_slot_octets_log2, host_ring_consumer, early_pages,
+            early_share);
         self.registers.reserve_grows.next = self.reserve_grows.val();
-        self.reserve_pages.next = self.registers.reserve_pages.val();
-        self.long_pages.next = self.registers.long_pages.val();
-        self.reserve_grown.next = self.registers.reserve_grown.val();
-        self.hold_log2.next = self.registers.hold_log2.val();
+        wire!(self.registers => self; reserve_pages, long_pages, reserve_grown, hold_log2);
     }
 }

@@ -17,6 +17,7 @@
 #![allow(clippy::collapsible_match)] // Match guards do not translate.
 use crate::messages::TableRequest;
 use rnic_abi::tables;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// The table data as words, word 0 in the low bits.
@@ -43,7 +44,10 @@ enum TableState {
 }
 
 /// Table engine.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    let number = |number: u32| LiteralType::from(number);
+)]
 pub struct TableEngine {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -85,54 +89,20 @@ pub struct TableEngine {
     requested_table: Signal<Local, Bits<4>>,
     exists: Signal<Local, Bit>,
     revokes: Signal<Local, Bit>,
+    #[constant(number(tables::LOOKUP))]
     first_table: Constant<Bits<4>>,
+    #[constant(number(tables::RECORDS))]
     last_table: Constant<Bits<4>>,
+    #[constant(number(tables::WRITE))]
     operation_write: Constant<Bits<2>>,
+    #[constant(number(tables::READ))]
     operation_read: Constant<Bits<2>>,
+    #[constant(number(tables::QUEUE))]
     queue: Constant<Bits<4>>,
+    #[constant(number(tables::STAG))]
     stag: Constant<Bits<4>>,
+    #[constant(number(tables::REGION))]
     region: Constant<Bits<4>>,
-}
-
-impl Default for TableEngine {
-    fn default() -> Self {
-        let number = |number: u32| LiteralType::from(number);
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            command_write: Default::default(),
-            word_write: Default::default(),
-            write_data: Default::default(),
-            busy: Default::default(),
-            words: Default::default(),
-            table_request: Default::default(),
-            table_valid: Default::default(),
-            table_done: Default::default(),
-            table_data: Default::default(),
-            fence: Default::default(),
-            fence_done: Default::default(),
-            state: Default::default(),
-            operation: Default::default(),
-            table_number: Default::default(),
-            index: Default::default(),
-            data: std::array::from_fn(|_| Default::default()),
-            is_done: Default::default(),
-            answer: Default::default(),
-            joined: Default::default(),
-            all_words: Default::default(),
-            requested: Default::default(),
-            requested_table: Default::default(),
-            exists: Default::default(),
-            revokes: Default::default(),
-            first_table: Constant::new(number(tables::LOOKUP).into()),
-            last_table: Constant::new(number(tables::RECORDS).into()),
-            operation_write: Constant::new(number(tables::WRITE).into()),
-            operation_read: Constant::new(number(tables::READ).into()),
-            queue: Constant::new(number(tables::QUEUE).into()),
-            stag: Constant::new(number(tables::STAG).into()),
-            region: Constant::new(number(tables::REGION).into()),
-        }
-    }
 }
 
 impl Logic for TableEngine {

@@ -29,10 +29,11 @@ use super::verdict::VerdictEncode;
 use crate::messages::{FpduRecord, FpduVerdict, TableRequest, FPDU_CHECK, FPDU_DELIVER};
 use crate::messages::{FPDU_EARLY, FPDU_FAULT, FPDU_HOST};
 use crate::stag::room::StagRoom;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Memories and tests of the room.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct Checks {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -102,69 +103,20 @@ pub struct Checks {
     writes: Signal<Local, TableWrites>,
     role: Signal<Local, Role>,
     is_fault: Signal<Local, Bit>,
+    #[constant(FPDU_CHECK)]
     fpdu_check: Constant<Bits<3>>,
+    #[constant(FPDU_HOST)]
     fpdu_host: Constant<Bits<3>>,
+    #[constant(FPDU_EARLY)]
     fpdu_early: Constant<Bits<3>>,
+    #[constant(FPDU_DELIVER)]
     fpdu_deliver: Constant<Bits<3>>,
+    #[constant(FPDU_FAULT)]
     fpdu_fault: Constant<Bits<3>>,
 }
 
-impl Default for Checks {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            head: Default::default(),
-            head_hash: Default::default(),
-            take: Default::default(),
-            address_there: Default::default(),
-            decide: Default::default(),
-            fpdu_verdict: Default::default(),
-            is_judged: Default::default(),
-            commit: Default::default(),
-            has_room: Default::default(),
-            free_records: Default::default(),
-            keep: Default::default(),
-            may_start: Default::default(),
-            may_run: Default::default(),
-            hold: Default::default(),
-            restart: Default::default(),
-            table_request: Default::default(),
-            table_valid: Default::default(),
-            table_done: Default::default(),
-            table_data: Default::default(),
-            record: Default::default(),
-            segment: Default::default(),
-            entry: Default::default(),
-            address: Default::default(),
-            verdict: Default::default(),
-            header: Default::default(),
-            order: Default::default(),
-            stag: Default::default(),
-            untagged: Default::default(),
-            contexts: Default::default(),
-            envelope: Default::default(),
-            judge: Default::default(),
-            chain: Default::default(),
-            port: Default::default(),
-            held: Default::default(),
-            held_segment: Default::default(),
-            held_address: Default::default(),
-            header_octets: Default::default(),
-            writes: Default::default(),
-            role: Default::default(),
-            is_fault: Default::default(),
-            fpdu_check: Constant::new(FPDU_CHECK.into()),
-            fpdu_host: Constant::new(FPDU_HOST.into()),
-            fpdu_early: Constant::new(FPDU_EARLY.into()),
-            fpdu_deliver: Constant::new(FPDU_DELIVER.into()),
-            fpdu_fault: Constant::new(FPDU_FAULT.into()),
-        }
-    }
-}
-
 impl Logic for Checks {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, held, held_segment, held_address);
         clock!(self, clock, header, stag, untagged, contexts, envelope, judge, chain, port);
@@ -210,17 +162,9 @@ impl Logic for Checks {
             (self.held.q.val().kind == self.fpdu_deliver.val()) | self.is_fault.val();
         self.judge.role.next = self.role.val();
         self.judge.in_error.next = self.contexts.state.val().in_error;
-        self.judge.envelope_error.next = self.envelope.error.val();
-        self.judge.envelope_refused.next = self.envelope.refused.val();
-        self.judge.unknown.next = self.stag.unknown.val();
-        self.judge.foreign.next = self.stag.foreign.val();
-        self.judge.rights.next = self.stag.rights.val();
-        self.judge.outside.next = self.stag.outside.val();
-        self.judge.mo_bad.next = self.untagged.mo_bad.val();
-        self.judge.too_long.next = self.untagged.too_long.val();
-        self.judge.behind.next = self.untagged.behind.val();
-        self.judge.not_posted.next = self.untagged.not_posted.val();
-        self.judge.gap.next = self.untagged.gap.val();
+        wire!(self.envelope => self.judge; error as envelope_error, refused as envelope_refused);
+        wire!(self.stag => self.judge; unknown, foreign, rights, outside);
+        wire!(self.untagged => self.judge; mo_bad, too_long, behind, not_posted, gap);
         self.chain.reset.next = self.reset.val();
         self.chain.record.next = self.held.q.val();
         self.judge.has_room.next = self.has_room.val();
@@ -249,18 +193,9 @@ impl Logic for Checks {
         self.stag.invalidate.next = self.commit.val() & self.judge.verdict.val().invalidate;
 
         // Table operations.
-        self.port.reset.next = self.reset.val();
-        self.port.table_request.next = self.table_request.val();
-        self.port.table_valid.next = self.table_valid.val();
-        self.port.may_start.next = self.may_start.val();
-        self.port.may_run.next = self.may_run.val();
-        self.port.read_entry.next = self.stag.read_entry.val();
-        self.port.read_valid.next = self.stag.read_valid.val();
-        self.table_done.next = self.port.table_done.val();
-        self.table_data.next = self.port.table_data.val();
-        self.hold.next = self.port.hold.val();
-        self.restart.next = self.port.restart.val();
-        self.writes.next = self.port.writes.val();
+        wire!(self => self.port; reset, table_request, table_valid, may_start, may_run);
+        wire!(self.stag => self.port; read_entry, read_valid);
+        wire!(self.port => self; table_done, table_data, hold, restart, writes);
         self.contexts.writes.next = self.writes.val();
         self.untagged.writes.next = self.writes.val();
         self.stag.index.next = self.writes.val().index;

@@ -30,6 +30,7 @@ use super::segment::{Segment, Verdict};
 use super::terminate::TerminateCode;
 use crate::messages::*;
 use rnic_abi::cqe::{KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE};
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Words 0 to 6 of a completion entry.
@@ -52,7 +53,7 @@ pub struct EntryWords {
 }
 
 /// Composes the place command and the trace event of one FPDU.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct CommandCompose {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -90,60 +91,28 @@ pub struct CommandCompose {
     head_bits: Signal<Local, Bits<32>>,
     mo_end: Signal<Local, Bits<33>>,
     placed: Signal<Local, Bits<16>>,
+    #[constant(1)]
     bit_t: Constant<Bits<32>>,
+    #[constant(2)]
     bit_l: Constant<Bits<32>>,
+    #[constant(LiteralType::from(KIND_ERROR))]
     error_kind: Constant<Bits<32>>,
+    #[constant(LiteralType::from(KIND_RECEIVE))]
     receive_kind: Constant<Bits<32>>,
+    #[constant(LiteralType::from(KIND_READ_RESPONSE))]
     response_kind: Constant<Bits<32>>,
+    #[constant(FPDU_CHECK)]
     fpdu_check: Constant<Bits<3>>,
+    #[constant(FPDU_HOST)]
     fpdu_host: Constant<Bits<3>>,
+    #[constant(FPDU_DELIVER)]
     fpdu_deliver: Constant<Bits<3>>,
+    #[constant(PLACE_DISCARD)]
     place_discard: Constant<Bits<2>>,
+    #[constant(PLACE_WRITE)]
     place_write: Constant<Bits<2>>,
+    #[constant(PLACE_HOST)]
     place_host: Constant<Bits<2>>,
-}
-
-impl Default for CommandCompose {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            record: Default::default(),
-            segment: Default::default(),
-            verdict: Default::default(),
-            address: Default::default(),
-            entry: Default::default(),
-            load: Default::default(),
-            command: Default::default(),
-            fpdu_event: Default::default(),
-            sequence_end: Default::default(),
-            terminate: Default::default(),
-            held_command: Default::default(),
-            held_event: Default::default(),
-            held_end: Default::default(),
-            now: Default::default(),
-            event_now: Default::default(),
-            words: Default::default(),
-            opcode: Default::default(),
-            qn: Default::default(),
-            common: Default::default(),
-            to_end: Default::default(),
-            header_to: Default::default(),
-            head_bits: Default::default(),
-            mo_end: Default::default(),
-            placed: Default::default(),
-            bit_t: Constant::new(1u64.into()),
-            bit_l: Constant::new(2u64.into()),
-            error_kind: Constant::new(LiteralType::from(KIND_ERROR).into()),
-            receive_kind: Constant::new(LiteralType::from(KIND_RECEIVE).into()),
-            response_kind: Constant::new(LiteralType::from(KIND_READ_RESPONSE).into()),
-            fpdu_check: Constant::new(FPDU_CHECK.into()),
-            fpdu_host: Constant::new(FPDU_HOST.into()),
-            fpdu_deliver: Constant::new(FPDU_DELIVER.into()),
-            place_discard: Constant::new(PLACE_DISCARD.into()),
-            place_write: Constant::new(PLACE_WRITE.into()),
-            place_host: Constant::new(PLACE_HOST.into()),
-        }
-    }
 }
 
 impl Logic for CommandCompose {

@@ -16,6 +16,7 @@
 #![allow(missing_docs)]
 use super::tables::TableWrites;
 use crate::common::ram::SdpRam;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// What the driver says of a stream.
@@ -63,17 +64,15 @@ pub struct StreamContext {
 }
 
 impl Logic for StreamContext {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         self.index.next = self.writes.val().index;
         self.start_connection.next = self.index.val().get_bits::<10>(0);
-        self.profiles.clock.next = self.clock.val();
-        self.profiles.read_address.next = self.connection.val();
+        wire!(self => self.profiles; clock, connection as read_address);
         self.profiles.write_enable.next = self.writes.val().context;
         self.profiles.write_address.next = self.start_connection.val();
         self.profiles.write_data.next = self.writes.val().profile;
-        self.states.clock.next = self.clock.val();
-        self.states.read_address.next = self.connection.val();
+        wire!(self => self.states; clock, connection as read_address);
         self.states.write_enable.next = self.writes.val().context | self.mark.val();
         self.states.write_address.next = self.start_connection.val();
         self.new_state.next.in_error = false;

@@ -22,6 +22,7 @@ use super::kept::KeptRecords;
 use super::spans::{SpanList, SpanLists};
 use crate::common::skid::Skid;
 use crate::messages::{FpduRecord, Replay, Replayed, FPDU_FAULT, REPLAY_DELIVER, REPLAY_FAULT};
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// How far the replay at hand is.
@@ -42,7 +43,7 @@ pub enum ReplayStep {
 }
 
 /// Keeps records by span and replays them.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct DeferredRecords {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -92,73 +93,30 @@ pub struct DeferredRecords {
     is_fault: Signal<Local, Bit>,
     finds: Signal<Local, Bit>,
     done: Signal<Local, Bit>,
+    #[constant(1)]
     one: Constant<Bits<2>>,
+    #[constant(FPDU_FAULT)]
     fpdu_fault: Constant<Bits<3>>,
+    #[constant(REPLAY_DELIVER)]
     replay_deliver: Constant<Bits<2>>,
+    #[constant(REPLAY_FAULT)]
     replay_fault: Constant<Bits<2>>,
 }
 
-impl Default for DeferredRecords {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            push: Default::default(),
-            record: Default::default(),
-            has_room: Default::default(),
-            free_places: Default::default(),
-            replay: Default::default(),
-            replay_valid: Default::default(),
-            replay_ready: Default::default(),
-            offered: Default::default(),
-            offered_valid: Default::default(),
-            offered_taken: Default::default(),
-            replayed: Default::default(),
-            replayed_valid: Default::default(),
-            replayed_ready: Default::default(),
-            requests: Default::default(),
-            lists: Default::default(),
-            kept: Default::default(),
-            step: Default::default(),
-            list: Default::default(),
-            cursor: Default::default(),
-            age: Default::default(),
-            is_last: Default::default(),
-            has_next: Default::default(),
-            next_place: Default::default(),
-            offers: Default::default(),
-            message: Default::default(),
-            opened_list: Default::default(),
-            is_fault: Default::default(),
-            finds: Default::default(),
-            done: Default::default(),
-            one: Constant::new(1u64.into()),
-            fpdu_fault: Constant::new(FPDU_FAULT.into()),
-            replay_deliver: Constant::new(REPLAY_DELIVER.into()),
-            replay_fault: Constant::new(REPLAY_FAULT.into()),
-        }
-    }
-}
-
 impl Logic for DeferredRecords {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, step, list, cursor, age, is_last);
         dff_setup!(self, clock, has_next, next_place, offers);
         clock!(self, clock, requests, lists, kept);
-        self.requests.reset.next = self.reset.val();
-        self.requests.s_data.next = self.replay.val();
-        self.requests.s_valid.next = self.replay_valid.val();
-        self.replay_ready.next = self.requests.s_ready.val();
-        self.message.next = self.requests.m_data.val();
+        wire!(self => self.requests; reset, replay as s_data, replay_valid as s_valid);
+        wire!(self.requests => self; s_ready as replay_ready, m_data as message);
         self.is_fault.next = self.message.val().kind == self.replay_fault.val();
 
         // A record is written where the lists have a place for it; the lists follow.
-        self.lists.reset.next = self.reset.val();
-        self.lists.push.next = self.push.val();
+        wire!(self => self.lists; reset, push);
         self.lists.push_span.next = self.record.val().span;
-        self.has_room.next = self.lists.has_room.val();
-        self.free_places.next = self.lists.free_places.val();
+        wire!(self.lists => self; has_room, free_places);
         self.kept.write.next = self.push.val();
         self.kept.place.next = self.lists.place.val();
         self.kept.record.next = self.record.val();

@@ -23,10 +23,11 @@ use super::segment::Arrival;
 use crate::common::fifo::Fifo;
 use crate::messages::{FpduRecord, FPDU_CHECK, FPDU_EARLY, FPDU_NORMAL};
 use crate::stag::hash::StagHash;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// The queue in front of the checks.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct Entrance {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -56,6 +57,8 @@ pub struct Entrance {
     pub leave: Signal<In, Bit>,
     order: OctetOrder<32>,
     hash: StagHash,
+    /// Not almost full: four places are free.
+    #[init(Fifo::new(3))]
     queue: Fifo<Arrival, 4, 5>,
     entering: Signal<Local, FpduRecord>,
     header: Signal<Local, Bits<160>>,
@@ -64,48 +67,18 @@ pub struct Entrance {
     enters: Signal<Local, Bit>,
     head_now: Signal<Local, FpduRecord>,
     // Fill from which on no replayed record enters.
+    #[constant(14)]
     crowded: Constant<Bits<5>>,
+    #[constant(FPDU_NORMAL)]
     fpdu_normal: Constant<Bits<3>>,
+    #[constant(FPDU_CHECK)]
     fpdu_check: Constant<Bits<3>>,
+    #[constant(FPDU_EARLY)]
     fpdu_early: Constant<Bits<3>>,
 }
 
-impl Default for Entrance {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            record: Default::default(),
-            record_valid: Default::default(),
-            record_room: Default::default(),
-            offered: Default::default(),
-            offered_valid: Default::default(),
-            offered_taken: Default::default(),
-            head: Default::default(),
-            head_hash: Default::default(),
-            head_valid: Default::default(),
-            head_judged: Default::default(),
-            leave: Default::default(),
-            order: Default::default(),
-            hash: Default::default(),
-            // Not almost full: four places are free.
-            queue: Fifo::new(3),
-            entering: Default::default(),
-            header: Default::default(),
-            stag: Default::default(),
-            arrival: Default::default(),
-            enters: Default::default(),
-            head_now: Default::default(),
-            crowded: Constant::new(14u64.into()),
-            fpdu_normal: Constant::new(FPDU_NORMAL.into()),
-            fpdu_check: Constant::new(FPDU_CHECK.into()),
-            fpdu_early: Constant::new(FPDU_EARLY.into()),
-        }
-    }
-}
-
 impl Logic for Entrance {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         self.queue.clock.next = self.clock.val();
         self.enters.next = self.offered_valid.val()
@@ -124,8 +97,7 @@ impl Logic for Entrance {
         self.hash.stag_index.next = self.stag.val().get_bits::<24>(8);
         self.arrival.next.record = self.entering.val();
         self.arrival.next.hash = self.hash.hash.val();
-        self.queue.reset.next = self.reset.val();
-        self.queue.data_in.next = self.arrival.val();
+        wire!(self => self.queue; reset, arrival as data_in);
         self.queue.write.next = self.record_valid.val() | self.enters.val();
         self.queue.read.next = self.leave.val();
         self.record_room.next = !self.queue.almost_full.val();

@@ -14,10 +14,11 @@
 //! no buffer; what passes them is left to [`super::verdict`].
 use super::segment::Segment;
 use rnic_abi::errors::StreamError;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// The tests between markers and STag or MSN.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct EnvelopeCheck {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -40,46 +41,25 @@ pub struct EnvelopeCheck {
     rdmap_version: Signal<Local, Bits<2>>,
     form_now: Signal<Local, Bits<5>>,
     header_now: Signal<Local, Bits<5>>,
+    #[init(number(StreamError::MpaZeroLength))]
     mpa_zero_length: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpShortHeader))]
     ddp_short_header: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpTaggedVersion))]
     ddp_tagged_version: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpUntaggedVersion))]
     ddp_untagged_version: Constant<Bits<5>>,
+    #[init(number(StreamError::RdmapVersion))]
     rdmap_version_error: Constant<Bits<5>>,
+    #[init(number(StreamError::RdmapOpcode))]
     rdmap_opcode: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpQn))]
     ddp_qn: Constant<Bits<5>>,
 }
 
 /// The number of `error`, as a constant of a kernel.
 pub(super) fn number(error: StreamError) -> Constant<Bits<5>> {
     Constant::new((error as LiteralType).into())
-}
-
-impl Default for EnvelopeCheck {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            segment: Default::default(),
-            is_open: Default::default(),
-            is_first: Default::default(),
-            version: Default::default(),
-            error: Default::default(),
-            refused: Default::default(),
-            form_error: Default::default(),
-            held_error: Default::default(),
-            held_refused: Default::default(),
-            ddp_version: Default::default(),
-            rdmap_version: Default::default(),
-            form_now: Default::default(),
-            header_now: Default::default(),
-            mpa_zero_length: number(StreamError::MpaZeroLength),
-            ddp_short_header: number(StreamError::DdpShortHeader),
-            ddp_tagged_version: number(StreamError::DdpTaggedVersion),
-            ddp_untagged_version: number(StreamError::DdpUntaggedVersion),
-            rdmap_version_error: number(StreamError::RdmapVersion),
-            rdmap_opcode: number(StreamError::RdmapOpcode),
-            ddp_qn: number(StreamError::DdpQn),
-        }
-    }
 }
 
 impl Logic for EnvelopeCheck {

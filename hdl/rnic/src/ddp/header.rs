@@ -15,6 +15,7 @@
 //! | source     | RFC 5041 section 4 (reserved bits are not checked), RFC 5040 section 4.1, 4.3  |
 use super::octet_order::OctetOrder;
 use super::segment::Segment;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Octets of a tagged DDP header (RFC 5041 4.2).
@@ -23,7 +24,7 @@ pub const TAGGED_HEADER_OCTETS: u64 = 14;
 pub const UNTAGGED_HEADER_OCTETS: u64 = 18;
 
 /// Decodes the header of one FPDU.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct HeaderDecode {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -47,35 +48,10 @@ pub struct HeaderDecode {
     summed: DFF<Segment>,
     held: Signal<Local, Segment>,
     to_sum: Signal<Local, Bits<65>>,
+    #[constant(TAGGED_HEADER_OCTETS)]
     tagged_header: Constant<Bits<16>>,
+    #[constant(UNTAGGED_HEADER_OCTETS)]
     untagged_header: Constant<Bits<16>>,
-}
-
-impl Default for HeaderDecode {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            header: Default::default(),
-            ulpdu_length: Default::default(),
-            segment: Default::default(),
-            order: Default::default(),
-            number: Default::default(),
-            control: Default::default(),
-            opcode: Default::default(),
-            queue_number: Default::default(),
-            high_queue_bits: Default::default(),
-            low_queue_bits: Default::default(),
-            is_tagged: Default::default(),
-            is_send_with_invalidate: Default::default(),
-            now: Default::default(),
-            decoded: Default::default(),
-            summed: Default::default(),
-            held: Default::default(),
-            to_sum: Default::default(),
-            tagged_header: Constant::new(TAGGED_HEADER_OCTETS.into()),
-            untagged_header: Constant::new(UNTAGGED_HEADER_OCTETS.into()),
-        }
-    }
 }
 
 impl Logic for HeaderDecode {

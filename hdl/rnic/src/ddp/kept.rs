@@ -18,6 +18,7 @@
 use super::octet_order::OctetOrder;
 use crate::common::ram::SdpRam;
 use crate::messages::{FpduRecord, FPDU_DELIVER};
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// A record in block RAM.
@@ -32,7 +33,7 @@ pub struct KeptRecord {
 }
 
 /// Block RAM of records.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct KeptRecords {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -53,32 +54,12 @@ pub struct KeptRecords {
     wire_octets: Signal<Local, Bits<32>>,
     written: Signal<Local, KeptRecord>,
     header: Signal<Local, Bits<160>>,
+    #[constant(FPDU_DELIVER)]
     fpdu_deliver: Constant<Bits<3>>,
 }
 
-impl Default for KeptRecords {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            write: Default::default(),
-            place: Default::default(),
-            record: Default::default(),
-            read_place: Default::default(),
-            read: Default::default(),
-            memory: Default::default(),
-            order: Default::default(),
-            sequence_end: Default::default(),
-            fetched: Default::default(),
-            wire_octets: Default::default(),
-            written: Default::default(),
-            header: Default::default(),
-            fpdu_deliver: Constant::new(FPDU_DELIVER.into()),
-        }
-    }
-}
-
 impl Logic for KeptRecords {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, sequence_end);
         self.memory.clock.next = self.clock.val();
@@ -86,9 +67,8 @@ impl Logic for KeptRecords {
         self.written.next.sequence = self.record.val().sequence;
         self.written.next.wire_octets = self.wire_octets.val().get_bits::<17>(0);
         self.written.next.header = self.record.val().header;
-        self.memory.write_enable.next = self.write.val();
-        self.memory.write_address.next = self.place.val();
-        self.memory.write_data.next = self.written.val();
+        wire!(self => self.memory;
+            write as write_enable, place as write_address, written as write_data);
 
         // Two cycles after `read_place`; the memory's output is a register and holds still.
         self.memory.read_address.next = self.read_place.val();

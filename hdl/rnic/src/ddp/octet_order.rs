@@ -10,28 +10,22 @@
 //!
 //! Network byte order is most significant octet first, so every field of the header is a slice of
 //! `number`.
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Reverses the order of the N/8 octets of a string.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        N > 0 && N % 8 == 0,
+        "OctetOrder: N = {N} is not a positive multiple of 8"
+    );
+)]
 pub struct OctetOrder<const N: usize> {
     /// Octet string, octet 0 in bits 7:0.
     pub octets: Signal<In, Bits<N>>,
     /// The same octets, octet 0 in the uppermost eight bits.
     pub number: Signal<Out, Bits<N>>,
-}
-
-impl<const N: usize> Default for OctetOrder<N> {
-    fn default() -> Self {
-        assert!(
-            N > 0 && N % 8 == 0,
-            "OctetOrder: N = {N} is not a positive multiple of 8"
-        );
-        Self {
-            octets: Default::default(),
-            number: Default::default(),
-        }
-    }
 }
 
 impl<const N: usize> Logic for OctetOrder<N> {

@@ -17,6 +17,7 @@
 // LogicStruct derives accessors without documentation.
 #![allow(missing_docs)]
 use crate::common::ram::SdpRam;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// How a queue lies in the pool.
@@ -93,15 +94,13 @@ pub struct BufferPool {
 }
 
 impl Logic for BufferPool {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, held_open, held_entry, mo_at_end, mo_beyond);
         dff_setup!(self, clock, end_beyond, with_payload, held_address);
-        self.shapes.clock.next = self.clock.val();
-        self.shapes.read_address.next = self.queue.val();
-        self.shapes.write_enable.next = self.write_shape.val();
-        self.shapes.write_address.next = self.shape_queue.val();
-        self.shapes.write_data.next = self.shape.val();
+        wire!(self => self.shapes;
+            clock, queue as read_address, write_shape as write_enable, shape_queue as write_address,
+            shape as write_data);
 
         // Cycle 2: entry first + (msn mod 2^entries_log2).
         self.entries_log2.next = self.shapes.read_data.val().entries_log2;
@@ -129,9 +128,8 @@ impl Logic for BufferPool {
 
         self.buffers.clock.next = self.clock.val();
         self.buffers.read_address.next = self.held_entry.q.val();
-        self.buffers.write_enable.next = self.write_buffer.val();
-        self.buffers.write_address.next = self.buffer_entry.val();
-        self.buffers.write_data.next = self.buffer.val();
+        wire!(self => self.buffers;
+            write_buffer as write_enable, buffer_entry as write_address, buffer as write_data);
 
         // Cycle 5. RFC 5041 7.1: MO lies in the buffer, and so does the last octet. Without
         // payload MO may stand at the buffer's end.

@@ -14,6 +14,7 @@
 //! expected MSN. A queue written in the cycle in which it is read is undefined: writers restart
 //! readers, and the engine writes an advanced MSN before the next question.
 use crate::common::ram::SdpRam;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Expected MSN and posted end of every queue.
@@ -60,7 +61,7 @@ pub struct QueueOrder {
 }
 
 impl Logic for QueueOrder {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(
             self,
@@ -71,16 +72,12 @@ impl Logic for QueueOrder {
             is_not_posted,
             is_gap
         );
-        self.expected.clock.next = self.clock.val();
-        self.expected.read_address.next = self.queue.val();
-        self.expected.write_enable.next = self.write_msn.val();
-        self.expected.write_address.next = self.msn_queue.val();
-        self.expected.write_data.next = self.next_msn.val();
-        self.tails.clock.next = self.clock.val();
-        self.tails.read_address.next = self.queue.val();
-        self.tails.write_enable.next = self.write_tail.val();
-        self.tails.write_address.next = self.tail_queue.val();
-        self.tails.write_data.next = self.tail.val();
+        wire!(self => self.expected;
+            clock, queue as read_address, write_msn as write_enable, msn_queue as write_address,
+            next_msn as write_data);
+        wire!(self => self.tails;
+            clock, queue as read_address, write_tail as write_enable, tail_queue as write_address,
+            tail as write_data);
 
         // Cycle 2.
         self.expected_msn.next = self.expected.read_data.val();

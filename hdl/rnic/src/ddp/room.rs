@@ -28,6 +28,7 @@ use super::sequencer::Sequencer;
 use crate::common::fifo::Fifo;
 use crate::messages::{EarlyResult, FpduEvent, FpduRecord, FpduVerdict, PlaceCommand};
 use crate::messages::{Replay, Replayed, TableRequest};
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// DDP and RDMAP checks of received FPDUs.
@@ -114,7 +115,7 @@ pub struct DdpRoom {
 }
 
 impl Logic for DdpRoom {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(
             self,
@@ -128,61 +129,37 @@ impl Logic for DdpRoom {
         dff_setup!(self, clock, has_early, has_kept);
         clock!(self, clock, entrance, verdicts, sequencer, checks, compose, deferred);
 
-        self.entrance.reset.next = self.reset.val();
-        self.entrance.record.next = self.record.val();
-        self.entrance.record_valid.next = self.record_valid.val();
+        wire!(self => self.entrance; reset, record, record_valid);
         self.record_room.next = self.entrance.record_room.val();
-        self.entrance.offered.next = self.deferred.offered.val();
-        self.entrance.offered_valid.next = self.deferred.offered_valid.val();
+        wire!(self.deferred => self.entrance; offered, offered_valid);
         self.entrance.leave.next = self.sequencer.leave.val();
-        self.verdicts.reset.next = self.reset.val();
-        self.verdicts.data_in.next = self.fpdu_verdict.val();
-        self.verdicts.write.next = self.fpdu_verdict_valid.val();
+        wire!(self => self.verdicts; reset, fpdu_verdict as data_in, fpdu_verdict_valid as write);
 
         self.sequencer.reset.next = self.reset.val();
-        self.sequencer.head_valid.next = self.entrance.head_valid.val();
-        self.sequencer.head_judged.next = self.entrance.head_judged.val();
+        wire!(self.entrance => self.sequencer; head_valid, head_judged);
         self.sequencer.verdict_valid.next = !self.verdicts.empty.val();
         self.verdicts.read.next = self.sequencer.take_verdict.val();
         self.sequencer.outputs_free.next = !self.has_command.q.val() & !self.has_stopped.q.val();
-        self.sequencer.hold.next = self.checks.hold.val();
-        self.sequencer.restart.next = self.checks.restart.val();
+        wire!(self.checks => self.sequencer; hold, restart);
 
         self.checks.reset.next = self.reset.val();
-        self.checks.head.next = self.entrance.head.val();
-        self.checks.head_hash.next = self.entrance.head_hash.val();
-        self.checks.take.next = self.sequencer.take.val();
-        self.checks.address_there.next = self.sequencer.address.val();
-        self.checks.decide.next = self.sequencer.decide.val();
+        wire!(self.entrance => self.checks; head, head_hash);
+        wire!(self.sequencer => self.checks; take, address as address_there, decide);
         self.checks.fpdu_verdict.next = self.verdicts.data_out.val();
-        self.checks.is_judged.next = self.sequencer.is_judged.val();
-        self.checks.commit.next = self.sequencer.commit.val();
-        self.checks.has_room.next = self.deferred.has_room.val();
-        self.checks.free_records.next = self.deferred.free_places.val();
-        self.checks.may_start.next = self.sequencer.may_start.val();
-        self.checks.may_run.next = self.sequencer.may_run.val();
-        self.checks.table_request.next = self.table_request.val();
-        self.checks.table_valid.next = self.table_valid.val();
-        self.table_done.next = self.checks.table_done.val();
-        self.table_data.next = self.checks.table_data.val();
+        wire!(self.sequencer => self.checks; is_judged, commit);
+        wire!(self.deferred => self.checks; has_room, free_places as free_records);
+        wire!(self.sequencer => self.checks; may_start, may_run);
+        wire!(self => self.checks; table_request, table_valid);
+        wire!(self.checks => self; table_done, table_data);
 
-        self.compose.record.next = self.checks.record.val();
-        self.compose.segment.next = self.checks.segment.val();
-        self.compose.verdict.next = self.checks.verdict.val();
-        self.compose.address.next = self.checks.address.val();
-        self.compose.entry.next = self.checks.entry.val();
+        wire!(self.checks => self.compose; record, segment, verdict, address, entry);
         self.compose.load.next = self.sequencer.load.val();
 
         self.deferred.reset.next = self.reset.val();
-        self.deferred.push.next = self.checks.keep.val();
-        self.deferred.record.next = self.checks.record.val();
+        wire!(self.checks => self.deferred; keep as push, record);
         self.deferred.offered_taken.next = self.entrance.offered_taken.val();
-        self.deferred.replay.next = self.replay.val();
-        self.deferred.replay_valid.next = self.replay_valid.val();
-        self.replay_ready.next = self.deferred.replay_ready.val();
-        self.replayed.next = self.deferred.replayed.val();
-        self.replayed_valid.next = self.deferred.replayed_valid.val();
-        self.deferred.replayed_ready.next = self.replayed_ready.val();
+        stream!(self => self.deferred; replay);
+        stream!(self.deferred => self; replayed);
 
         // A message holds until taken; the next record's is not loaded before.
         if self.command_ready.val() {

@@ -22,10 +22,11 @@
 //! there the record stays the head of the FIFO, though it is in the checks: it writes nothing, and
 //! `hold` sends it back to where it was. So no table operation waits for an FPDU's end, which may
 //! itself wait for a full completion queue.
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Steps records through the room.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct Sequencer {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -79,47 +80,8 @@ pub struct Sequencer {
     yields: Signal<Local, Bit>,
     decides: Signal<Local, Bit>,
     loads: Signal<Local, Bit>,
+    #[constant(1)]
     one: Constant<Bits<3>>,
-}
-
-impl Default for Sequencer {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            head_valid: Default::default(),
-            head_judged: Default::default(),
-            verdict_valid: Default::default(),
-            outputs_free: Default::default(),
-            hold: Default::default(),
-            restart: Default::default(),
-            may_start: Default::default(),
-            may_run: Default::default(),
-            take: Default::default(),
-            leave: Default::default(),
-            address: Default::default(),
-            decide: Default::default(),
-            is_judged: Default::default(),
-            take_verdict: Default::default(),
-            commit: Default::default(),
-            load: Default::default(),
-            age: Default::default(),
-            is_ready: Default::default(),
-            phase: Default::default(),
-            is_busy: Default::default(),
-            is_early: Default::default(),
-            held_judged: Default::default(),
-            is_committing: Default::default(),
-            is_waiting: Default::default(),
-            was_restarted: Default::default(),
-            takes: Default::default(),
-            leaves: Default::default(),
-            yields: Default::default(),
-            decides: Default::default(),
-            loads: Default::default(),
-            one: Constant::new(1u64.into()),
-        }
-    }
 }
 
 impl Logic for Sequencer {

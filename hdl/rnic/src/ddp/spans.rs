@@ -19,6 +19,7 @@
 // LogicStruct derives accessors without documentation.
 #![allow(missing_docs)]
 use crate::common::ram::SdpRam;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Places that can hold records at a time.
@@ -59,7 +60,7 @@ pub enum ListWork {
 }
 
 /// The lists of all spans and of the free places.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct SpanLists {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -112,52 +113,14 @@ pub struct SpanLists {
     gives: Signal<Local, Bit>,
     // Places free but for the push of this cycle.
     more: Signal<Local, Bits<10>>,
+    #[constant(1)]
     one: Constant<Bits<9>>,
+    #[constant(1)]
     one_record: Constant<Bits<10>>,
+    #[constant(PLACES)]
     last_place: Constant<Bits<9>>,
+    #[constant(PLACES)]
     all_places: Constant<Bits<10>>,
-}
-
-impl Default for SpanLists {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            push: Default::default(),
-            push_span: Default::default(),
-            place: Default::default(),
-            has_room: Default::default(),
-            free_places: Default::default(),
-            open: Default::default(),
-            open_span: Default::default(),
-            opened: Default::default(),
-            opened_list: Default::default(),
-            follow: Default::default(),
-            follow_place: Default::default(),
-            followed: Default::default(),
-            next_place: Default::default(),
-            give: Default::default(),
-            give_list: Default::default(),
-            given: Default::default(),
-            spans: Default::default(),
-            links: Default::default(),
-            work: Default::default(),
-            sweep: Default::default(),
-            first: Default::default(),
-            last: Default::default(),
-            free: Default::default(),
-            has_push: Default::default(),
-            held_span: Default::default(),
-            read: Default::default(),
-            written: Default::default(),
-            gives: Default::default(),
-            more: Default::default(),
-            one: Constant::new(1u64.into()),
-            one_record: Constant::new(1u64.into()),
-            last_place: Constant::new(PLACES.into()),
-            all_places: Constant::new(PLACES.into()),
-        }
-    }
 }
 
 impl Logic for SpanLists {

@@ -27,6 +27,7 @@ use crate::messages::TableRequest;
 use crate::stag::lookup::StagEntry;
 use crate::stag::region::RegionEntry;
 use rnic_abi::tables::{DDP, QUEUE, QUEUE_TAIL, READ, RECEIVE_POOL, RECORDS, REGION, STAG, WRITE};
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// A table operation that takes effect: at most one strobe (two for a queue) and every entry that
@@ -83,7 +84,7 @@ pub enum TableState {
 }
 
 /// The room's end of the table bus.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct TablePort {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -144,74 +145,24 @@ pub struct TablePort {
     stag_entry: Signal<Local, StagEntry>,
     region_entry: Signal<Local, RegionEntry>,
     fetched: Signal<Local, Bits<128>>,
+    #[constant(LiteralType::from(WRITE))]
     operation_write: Constant<Bits<2>>,
+    #[constant(LiteralType::from(READ))]
     operation_read: Constant<Bits<2>>,
+    #[constant(LiteralType::from(DDP))]
     table_context: Constant<Bits<4>>,
+    #[constant(LiteralType::from(QUEUE))]
     table_queue: Constant<Bits<4>>,
+    #[constant(LiteralType::from(QUEUE_TAIL))]
     table_tail: Constant<Bits<4>>,
+    #[constant(LiteralType::from(RECEIVE_POOL))]
     table_pool: Constant<Bits<4>>,
+    #[constant(LiteralType::from(STAG))]
     table_stag: Constant<Bits<4>>,
+    #[constant(LiteralType::from(REGION))]
     table_region: Constant<Bits<4>>,
+    #[constant(LiteralType::from(RECORDS))]
     table_records: Constant<Bits<4>>,
-}
-
-impl Default for TablePort {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            table_request: Default::default(),
-            table_valid: Default::default(),
-            table_done: Default::default(),
-            table_data: Default::default(),
-            may_start: Default::default(),
-            may_run: Default::default(),
-            hold: Default::default(),
-            restart: Default::default(),
-            writes: Default::default(),
-            read_region: Default::default(),
-            read_entry: Default::default(),
-            read_valid: Default::default(),
-            free_records: Default::default(),
-            state: Default::default(),
-            reads_region: Default::default(),
-            data: Default::default(),
-            is_write: Default::default(),
-            is_read: Default::default(),
-            is_context: Default::default(),
-            is_queue: Default::default(),
-            is_tail: Default::default(),
-            is_buffer: Default::default(),
-            is_stag: Default::default(),
-            is_region: Default::default(),
-            is_records: Default::default(),
-            write_context: Default::default(),
-            write_queue: Default::default(),
-            write_tail: Default::default(),
-            write_pool: Default::default(),
-            write_stag: Default::default(),
-            write_region: Default::default(),
-            words: Default::default(),
-            number: Default::default(),
-            is_mine: Default::default(),
-            strobe: Default::default(),
-            profile: Default::default(),
-            shape: Default::default(),
-            buffer: Default::default(),
-            stag_entry: Default::default(),
-            region_entry: Default::default(),
-            fetched: Default::default(),
-            operation_write: Constant::new(LiteralType::from(WRITE).into()),
-            operation_read: Constant::new(LiteralType::from(READ).into()),
-            table_context: Constant::new(LiteralType::from(DDP).into()),
-            table_queue: Constant::new(LiteralType::from(QUEUE).into()),
-            table_tail: Constant::new(LiteralType::from(QUEUE_TAIL).into()),
-            table_pool: Constant::new(LiteralType::from(RECEIVE_POOL).into()),
-            table_stag: Constant::new(LiteralType::from(STAG).into()),
-            table_region: Constant::new(LiteralType::from(REGION).into()),
-            table_records: Constant::new(LiteralType::from(RECORDS).into()),
-        }
-    }
 }
 
 impl Logic for TablePort {

@@ -13,10 +13,11 @@ use super::pool::BufferPool;
 use super::queue::QueueOrder;
 use super::segment::Segment;
 use super::tables::TableWrites;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Queue state and receive buffers.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct UntaggedQueues {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -55,41 +56,12 @@ pub struct UntaggedQueues {
     held_entry: DFF<Bits<11>>,
     next_msn: DFF<Bits<32>>,
     index: Signal<Local, Bits<16>>,
+    #[constant(1)]
     one: Constant<Bits<32>>,
 }
 
-impl Default for UntaggedQueues {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            queue: Default::default(),
-            front_segment: Default::default(),
-            take: Default::default(),
-            segment: Default::default(),
-            is_open: Default::default(),
-            entry: Default::default(),
-            mo_bad: Default::default(),
-            too_long: Default::default(),
-            address: Default::default(),
-            behind: Default::default(),
-            not_posted: Default::default(),
-            gap: Default::default(),
-            advance: Default::default(),
-            writes: Default::default(),
-            pool: Default::default(),
-            order: Default::default(),
-            held_queue: Default::default(),
-            held_open: Default::default(),
-            held_entry: Default::default(),
-            next_msn: Default::default(),
-            index: Default::default(),
-            one: Constant::new(1u64.into()),
-        }
-    }
-}
-
 impl Logic for UntaggedQueues {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, held_queue, held_open, held_entry, next_msn);
         clock!(self, clock, pool, order);
@@ -107,12 +79,8 @@ impl Logic for UntaggedQueues {
         self.pool.mo_end.next = self.segment.val().mo_end;
         self.pool.has_payload.next = self.segment.val().has_payload;
         self.order.msn.next = self.segment.val().msn;
-        self.mo_bad.next = self.pool.mo_bad.val();
-        self.too_long.next = self.pool.too_long.val();
-        self.address.next = self.pool.address.val();
-        self.behind.next = self.order.behind.val();
-        self.not_posted.next = self.order.not_posted.val();
-        self.gap.next = self.order.gap.val();
+        wire!(self.pool => self; mo_bad, too_long, address);
+        wire!(self.order => self; behind, not_posted, gap);
 
         self.index.next = self.writes.val().index;
         self.pool.write_shape.next = self.writes.val().queue;

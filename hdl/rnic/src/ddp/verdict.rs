@@ -26,10 +26,11 @@ use super::envelope::number;
 use super::segment::{Role, Segment, Verdict};
 use rnic_abi::errors::StreamError;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Finds the first failing test.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct VerdictEncode {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -99,91 +100,38 @@ pub struct VerdictEncode {
     error_now: Signal<Local, Bits<5>>,
     is_event: Signal<Local, Bit>,
     now: Signal<Local, Verdict>,
+    #[init(number(StreamError::MpaCrc))]
     mpa_crc: Constant<Bits<5>>,
+    #[init(number(StreamError::MpaMarker))]
     mpa_marker: Constant<Bits<5>>,
+    #[constant(LiteralType::from(RIGHT_REMOTE_WRITE))]
     remote_write: Constant<Bits<5>>,
+    #[constant(LiteralType::from(RIGHT_READ_SINK))]
     read_sink: Constant<Bits<5>>,
+    #[constant(LiteralType::from(RIGHT_REMOTE_INVALIDATE))]
     remote_invalidate: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpStag))]
     ddp_stag: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpAssociation))]
     ddp_association: Constant<Bits<5>>,
+    #[init(number(StreamError::RdmapAccess))]
     rdmap_access: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpWrap))]
     ddp_wrap: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpBounds))]
     ddp_bounds: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpNoBuffer))]
     ddp_no_buffer: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpMsn))]
     ddp_msn: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpMo))]
     ddp_mo: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpTooLong))]
     ddp_too_long: Constant<Bits<5>>,
+    #[init(number(StreamError::RdmapInvalidate))]
     rdmap_invalidate: Constant<Bits<5>>,
+    #[constant(2)]
     queue_terminate: Constant<Bits<2>>,
-}
-
-impl Default for VerdictEncode {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            segment: Default::default(),
-            role: Default::default(),
-            in_error: Default::default(),
-            envelope_error: Default::default(),
-            envelope_refused: Default::default(),
-            unknown: Default::default(),
-            foreign: Default::default(),
-            rights: Default::default(),
-            mo_bad: Default::default(),
-            too_long: Default::default(),
-            has_room: Default::default(),
-            follows_bad: Default::default(),
-            crc_good: Default::default(),
-            marker_good: Default::default(),
-            marker_seen: Default::default(),
-            outside: Default::default(),
-            behind: Default::default(),
-            not_posted: Default::default(),
-            gap: Default::default(),
-            decide: Default::default(),
-            verdict: Default::default(),
-            stopped: Default::default(),
-            stopped_q2: Default::default(),
-            early_error: Default::default(),
-            early_refused: Default::default(),
-            late_error: Default::default(),
-            late_refused: Default::default(),
-            may_keep: Default::default(),
-            found: Default::default(),
-            early_now: Default::default(),
-            late_now: Default::default(),
-            may_write: Default::default(),
-            may_sink: Default::default(),
-            may_invalidate: Default::default(),
-            access_bad: Default::default(),
-            frame_bad: Default::default(),
-            is_refused: Default::default(),
-            is_live: Default::default(),
-            is_accepted: Default::default(),
-            is_kept: Default::default(),
-            completes: Default::default(),
-            is_placed: Default::default(),
-            error_now: Default::default(),
-            is_event: Default::default(),
-            now: Default::default(),
-            mpa_crc: number(StreamError::MpaCrc),
-            mpa_marker: number(StreamError::MpaMarker),
-            remote_write: Constant::new(LiteralType::from(RIGHT_REMOTE_WRITE).into()),
-            read_sink: Constant::new(LiteralType::from(RIGHT_READ_SINK).into()),
-            remote_invalidate: Constant::new(LiteralType::from(RIGHT_REMOTE_INVALIDATE).into()),
-            ddp_stag: number(StreamError::DdpStag),
-            ddp_association: number(StreamError::DdpAssociation),
-            rdmap_access: number(StreamError::RdmapAccess),
-            ddp_wrap: number(StreamError::DdpWrap),
-            ddp_bounds: number(StreamError::DdpBounds),
-            ddp_no_buffer: number(StreamError::DdpNoBuffer),
-            ddp_msn: number(StreamError::DdpMsn),
-            ddp_mo: number(StreamError::DdpMo),
-            ddp_too_long: number(StreamError::DdpTooLong),
-            rdmap_invalidate: number(StreamError::RdmapInvalidate),
-            queue_terminate: Constant::new(2u64.into()),
-        }
-    }
 }
 
 impl Logic for VerdictEncode {

@@ -7,10 +7,11 @@
 //! | latency    | N cycles; N = 0 is a wire                        |
 //! | throughput | one word per cycle                               |
 //! | reset      | none: what is inside says itself if it is valid  |
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// `N` registers in a row.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct Delay<T: Synth, const N: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -20,18 +21,6 @@ pub struct Delay<T: Synth, const N: usize> {
     pub data_out: Signal<Out, T>,
     stage: [DFF<T>; N],
     word: Signal<Local, T>,
-}
-
-impl<T: Synth, const N: usize> Default for Delay<T, N> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            data_in: Default::default(),
-            data_out: Default::default(),
-            stage: std::array::from_fn(|_| Default::default()),
-            word: Default::default(),
-        }
-    }
 }
 
 impl<T: Synth, const N: usize> Logic for Delay<T, N> {

@@ -18,13 +18,20 @@
 //! a register first, as the queue's flags are far away.
 use super::beat::RawBeat;
 use crate::common::fifo::Fifo;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Beats that may wait when a further frame is accepted.
 const CROWDED_BEATS: u64 = 6;
 
 /// Elastic entrance for beats of `W` bits.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        matches!(W, 64 | 128 | 512),
+        "Intake: W = {W} is none of 64, 128, 512"
+    );
+)]
 pub struct Intake<const W: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -85,64 +92,14 @@ pub struct Intake<const W: usize> {
     push: Signal<Local, Bit>,
     pop: Signal<Local, Bit>,
     add_overrun: Signal<Local, Bit>,
+    #[constant(W as LiteralType / 8 - 2)]
     room_for_pad: Constant<Bits<7>>,
+    #[constant(1)]
     one: Constant<Bits<5>>,
+    #[constant(CROWDED_BEATS)]
     crowded_beats: Constant<Bits<5>>,
+    #[constant(1)]
     one_overrun: Constant<Bits<6>>,
-}
-
-impl<const W: usize> Default for Intake<W> {
-    fn default() -> Self {
-        assert!(
-            matches!(W, 64 | 128 | 512),
-            "Intake: W = {W} is none of 64, 128, 512"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            enable: Default::default(),
-            frame_data: Default::default(),
-            frame_octets: Default::default(),
-            frame_last: Default::default(),
-            frame_error: Default::default(),
-            frame_valid: Default::default(),
-            beat_valid: Default::default(),
-            beat: Default::default(),
-            beat_data: Default::default(),
-            overrun: Default::default(),
-            overrun_counted: Default::default(),
-            waiting_data: Default::default(),
-            waiting_beats: Default::default(),
-            pushed: Default::default(),
-            pushed_data: Default::default(),
-            pushed_beat: Default::default(),
-            has_beats: Default::default(),
-            crowded: Default::default(),
-            in_frame: Default::default(),
-            disabled: Default::default(),
-            refused: Default::default(),
-            overruns: Default::default(),
-            cooling_two: Default::default(),
-            cooling_one: Default::default(),
-            first: Default::default(),
-            disabled_now: Default::default(),
-            refused_now: Default::default(),
-            spills: Default::default(),
-            arriving: Default::default(),
-            arrives: Default::default(),
-            head: Default::default(),
-            take: Default::default(),
-            arriving_holds: Default::default(),
-            waiting_holds: Default::default(),
-            push: Default::default(),
-            pop: Default::default(),
-            add_overrun: Default::default(),
-            room_for_pad: Constant::new((W as LiteralType / 8 - 2).into()),
-            one: Constant::new(1u64.into()),
-            crowded_beats: Constant::new(CROWDED_BEATS.into()),
-            one_overrun: Constant::new(1u64.into()),
-        }
-    }
 }
 
 impl<const W: usize> Logic for Intake<W> {

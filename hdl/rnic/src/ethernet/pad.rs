@@ -14,10 +14,22 @@
 //! `end` comes with its true last beat, because only that tells whether the MAC marked it bad.
 use super::beat::{FrameControl, RawBeat};
 use rnic_abi::limits::MAX_FRAME_OCTETS;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Pad, cut and count for beats of `W` bits.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        matches!(W, 64 | 128 | 512),
+        "PadShift: W = {W} is none of 64, 128, 512"
+    );
+    let limit = MAX_FRAME_OCTETS / (W / 8);
+    assert!(
+        limit * (W / 8) == MAX_FRAME_OCTETS,
+        "PadShift: the longest frame is no whole number of beats"
+    );
+)]
 pub struct PadShift<const W: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -59,60 +71,16 @@ pub struct PadShift<const W: usize> {
     beyond_now: Signal<Local, Bit>,
     cutting: Signal<Local, Bit>,
     spills: Signal<Local, Bit>,
+    #[constant(1)]
     one_beat: Constant<Bits<11>>,
+    #[constant(1)]
     one_row: Constant<Bits<4>>,
+    #[constant(15)]
     last_row: Constant<Bits<4>>,
+    #[constant(limit as LiteralType - 1)]
     before_limit: Constant<Bits<11>>,
+    #[constant(LiteralType::from((W / 8).trailing_zeros()))]
     octets_shift: Constant<Bits<3>>,
-}
-
-impl<const W: usize> Default for PadShift<W> {
-    fn default() -> Self {
-        assert!(
-            matches!(W, 64 | 128 | 512),
-            "PadShift: W = {W} is none of 64, 128, 512"
-        );
-        let limit = MAX_FRAME_OCTETS / (W / 8);
-        assert!(
-            limit * (W / 8) == MAX_FRAME_OCTETS,
-            "PadShift: the longest frame is no whole number of beats"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            beat_valid: Default::default(),
-            beat: Default::default(),
-            beat_data: Default::default(),
-            control: Default::default(),
-            data: Default::default(),
-            held_control: Default::default(),
-            held_data: Default::default(),
-            carry: Default::default(),
-            spilling: Default::default(),
-            beyond: Default::default(),
-            at_limit: Default::default(),
-            next_beat: Default::default(),
-            next_row: Default::default(),
-            last_beat: Default::default(),
-            last_octets: Default::default(),
-            beat_number: Default::default(),
-            row: Default::default(),
-            sent: Default::default(),
-            full_octets: Default::default(),
-            carried: Default::default(),
-            top: Default::default(),
-            incoming: Default::default(),
-            shifted: Default::default(),
-            beyond_now: Default::default(),
-            cutting: Default::default(),
-            spills: Default::default(),
-            one_beat: Constant::new(1u64.into()),
-            one_row: Constant::new(1u64.into()),
-            last_row: Constant::new(15u64.into()),
-            before_limit: Constant::new((limit as LiteralType - 1).into()),
-            octets_shift: Constant::new(LiteralType::from((W / 8).trailing_zeros()).into()),
-        }
-    }
 }
 
 impl<const W: usize> Logic for PadShift<W> {

@@ -15,6 +15,7 @@
 //! have may be read as tags; `type_octets` then is more than the frame has.
 use super::beat::{FrameControl, LinkInfo};
 use super::delay::Delay;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Type or TPID values as they stand in the upper half of a word, octet 2 in bits 7:0.
@@ -24,7 +25,14 @@ const TYPE_IPV4: u64 = 0x0008;
 const TYPE_IPV6: u64 = 0xdd86;
 
 /// Tag and type decoder for beats of `W` bits, `L` words.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        W == 32 * L,
+        "EthernetParse: W = {W} must be 32 L = {}",
+        32 * L
+    );
+)]
 pub struct EthernetParse<const W: usize, const L: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -50,58 +58,27 @@ pub struct EthernetParse<const W: usize, const L: usize> {
     here: [Signal<Local, Bit>; 3],
     starts: Signal<Local, Bit>,
     found: Signal<Local, LinkInfo>,
+    #[init(std::array::from_fn(|word| {
+        Constant::new((((word + 3) / L) as LiteralType).into())
+    }))]
     row_of: [Constant<Bits<4>>; 3],
+    #[constant(TPID_CUSTOMER)]
     tpid_customer: Constant<Bits<16>>,
+    #[constant(TPID_SERVICE)]
     tpid_service: Constant<Bits<16>>,
+    #[constant(TYPE_IPV4)]
     type_ipv4: Constant<Bits<16>>,
+    #[constant(TYPE_IPV6)]
     type_ipv6: Constant<Bits<16>>,
 }
 
-impl<const W: usize, const L: usize> Default for EthernetParse<W, L> {
-    fn default() -> Self {
-        assert!(
-            W == 32 * L,
-            "EthernetParse: W = {W} must be 32 L = {}",
-            32 * L
-        );
-        Self {
-            clock: Default::default(),
-            control_in: Default::default(),
-            data_in: Default::default(),
-            control: Default::default(),
-            data: Default::default(),
-            link: Default::default(),
-            control_delay: Default::default(),
-            data_delay: Default::default(),
-            tag: std::array::from_fn(|_| Default::default()),
-            is_ipv4: std::array::from_fn(|_| Default::default()),
-            is_ipv6: std::array::from_fn(|_| Default::default()),
-            placed: Default::default(),
-            lane: std::array::from_fn(|_| Default::default()),
-            half: std::array::from_fn(|_| Default::default()),
-            here: std::array::from_fn(|_| Default::default()),
-            starts: Default::default(),
-            found: Default::default(),
-            row_of: std::array::from_fn(|word| {
-                Constant::new((((word + 3) / L) as LiteralType).into())
-            }),
-            tpid_customer: Constant::new(TPID_CUSTOMER.into()),
-            tpid_service: Constant::new(TPID_SERVICE.into()),
-            type_ipv4: Constant::new(TYPE_IPV4.into()),
-            type_ipv6: Constant::new(TYPE_IPV6.into()),
-        }
-    }
-}
-
 impl<const W: usize, const L: usize> Logic for EthernetParse<W, L> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, placed);
-        self.control_delay.clock.next = self.clock.val();
-        self.control_delay.data_in.next = self.control_in.val();
+        wire!(self => self.control_delay; clock, control_in as data_in);
         self.control.next = self.control_delay.data_out.val();
-        self.data_delay.clock.next = self.clock.val();
-        self.data_delay.data_in.next = self.data_in.val();
+        wire!(self => self.data_delay; clock, data_in);
         self.data.next = self.data_delay.data_out.val();
         self.link.next = self.placed.q.val();
 

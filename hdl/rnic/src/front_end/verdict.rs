@@ -12,7 +12,9 @@
 //! | source     | the front end's table in ARCHITECTURE.md; RFC 791, RFC 8200, RFC 9293       |
 use crate::ethernet::beat::FrameControl;
 use crate::ip::fields::{IpFields, OctetPair};
-use crate::messages::FrameInfo;
+use crate::messages::{FrameInfo, VERDICT_DROP, VERDICT_HOST, VERDICT_TCP};
+use rnic_abi::limits::MIN_FRAME_OCTETS;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Bit of `counts`: the frame ended.
@@ -53,7 +55,7 @@ mod number {
 use number::OctetQuad;
 
 /// Decides and assembles.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct Verdict {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -107,69 +109,23 @@ pub struct Verdict {
     ip_malformed: Signal<Local, Bit>,
     tcp_malformed: Signal<Local, Bit>,
     bad_header: Signal<Local, Bit>,
+    #[constant(MIN_FRAME_OCTETS as LiteralType)]
     min_frame: Constant<Bits<14>>,
+    #[constant(20)]
     min_segment: Constant<Bits<16>>,
+    #[constant(5)]
     min_offset: Constant<Bits<4>>,
+    #[constant(VERDICT_DROP)]
     drop: Constant<Bits<2>>,
+    #[constant(VERDICT_HOST)]
     host: Constant<Bits<2>>,
+    #[constant(VERDICT_TCP)]
     tcp: Constant<Bits<2>>,
+    #[constant(1 << COUNT_FRAMES)]
     frames: Constant<Bits<8>>,
     // Frames, and the reason of bit i.
+    #[constants(|bit| 1 << COUNT_FRAMES | 1 << bit)]
     reason: [Constant<Bits<8>>; 8],
-}
-
-impl Default for Verdict {
-    fn default() -> Self {
-        use crate::messages::{VERDICT_DROP, VERDICT_HOST, VERDICT_TCP};
-        use rnic_abi::limits::MIN_FRAME_OCTETS;
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            control: Default::default(),
-            fields: Default::default(),
-            word0: Default::default(),
-            word1: Default::default(),
-            word2: Default::default(),
-            word3: Default::default(),
-            header_good: Default::default(),
-            tcp_good: Default::default(),
-            overrun: Default::default(),
-            overrun_counted: Default::default(),
-            frame_info: Default::default(),
-            frame_info_valid: Default::default(),
-            counts: Default::default(),
-            draft: Default::default(),
-            draft_end: Default::default(),
-            draft_counts: Default::default(),
-            asks_header: Default::default(),
-            held_counts: Default::default(),
-            info: Default::default(),
-            control_word: Default::default(),
-            sequence_word: Default::default(),
-            acknowledgment_word: Default::default(),
-            number1: Default::default(),
-            number2: Default::default(),
-            window: Default::default(),
-            data_offset: Default::default(),
-            header_octets: Default::default(),
-            payload_octets: Default::default(),
-            payload_word: Default::default(),
-            runt: Default::default(),
-            ip_malformed: Default::default(),
-            tcp_malformed: Default::default(),
-            bad_header: Default::default(),
-            min_frame: Constant::new((MIN_FRAME_OCTETS as LiteralType).into()),
-            min_segment: Constant::new(20u64.into()),
-            min_offset: Constant::new(5u64.into()),
-            drop: Constant::new(VERDICT_DROP.into()),
-            host: Constant::new(VERDICT_HOST.into()),
-            tcp: Constant::new(VERDICT_TCP.into()),
-            frames: Constant::new((1u64 << COUNT_FRAMES).into()),
-            reason: std::array::from_fn(|bit| {
-                Constant::new((1u64 << COUNT_FRAMES | 1u64 << bit).into())
-            }),
-        }
-    }
 }
 
 impl Logic for Verdict {

@@ -14,10 +14,17 @@
 //! from the start of the network layer are header in any case.
 use super::stream_sum::StreamSum;
 use crate::ethernet::beat::{FrameControl, LinkInfo};
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Header checksum for beats of `W` bits, `L` words; the others: see [`StreamSum`].
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        W == 32 * L && K == 4 * L && L.is_power_of_two(),
+        "HeaderChecksum: W = {W}, K = {K} must be 32 L, 4 L of L = {L}, a power of two"
+    );
+)]
 pub struct HeaderChecksum<
     const W: usize,
     const L: usize,
@@ -50,53 +57,14 @@ pub struct HeaderChecksum<
     sum: Signal<Local, Bits<16>>,
     carry: Signal<Local, Bits<16>>,
     differ: Signal<Local, Bits<16>>,
+    #[constants(|lane| lane as LiteralType)]
     lane_number: [Constant<Bits<8>>; L],
+    #[constants(|lane| 4 * lane as LiteralType)]
     octet_place: [Constant<Bits<8>>; L],
+    #[constant(LiteralType::from(L.trailing_zeros()))]
     row_shift: Constant<Bits<3>>,
+    #[constant(15)]
     whole_word: Constant<Bits<K>>,
-}
-
-impl<
-        const W: usize,
-        const L: usize,
-        const K: usize,
-        const G: usize,
-        const NW: usize,
-        const KN: usize,
-        const AW: usize,
-        const AK: usize,
-    > Default for HeaderChecksum<W, L, K, G, NW, KN, AW, AK>
-{
-    fn default() -> Self {
-        assert!(
-            W == 32 * L && K == 4 * L && L.is_power_of_two(),
-            "HeaderChecksum: W = {W}, K = {K} must be 32 L, 4 L of L = {L}, a power of two"
-        );
-        Self {
-            clock: Default::default(),
-            control: Default::default(),
-            link: Default::default(),
-            payload_start: Default::default(),
-            data_later: Default::default(),
-            good: Default::default(),
-            stream_sum: Default::default(),
-            in_header: std::array::from_fn(|_| Default::default()),
-            first: Default::default(),
-            row_words: Default::default(),
-            position: std::array::from_fn(|_| Default::default()),
-            keep: Default::default(),
-            total: Default::default(),
-            sum: Default::default(),
-            carry: Default::default(),
-            differ: Default::default(),
-            lane_number: std::array::from_fn(|lane| Constant::new((lane as LiteralType).into())),
-            octet_place: std::array::from_fn(|lane| {
-                Constant::new((4 * lane as LiteralType).into())
-            }),
-            row_shift: Constant::new((LiteralType::from(L.trailing_zeros())).into()),
-            whole_word: Constant::new(15u64.into()),
-        }
-    }
 }
 
 impl<
@@ -110,11 +78,10 @@ impl<
         const AK: usize,
     > Logic for HeaderChecksum<W, L, K, G, NW, KN, AW, AK>
 {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, first);
-        self.stream_sum.clock.next = self.clock.val();
-        self.stream_sum.data.next = self.data_later.val();
+        wire!(self => self.stream_sum; clock, data_later as data);
         self.first.d.next = self.control.val().valid & self.control.val().first;
         self.stream_sum.first.next = self.first.q.val();
         self.row_words.next = bit_cast::<8, 4>(self.control.val().row) << self.row_shift.val();

@@ -14,10 +14,17 @@
 //! turned by one place, and no word ever grows. No carry runs through a word; the final compare
 //! needs none either: sum + carry is a multiple of 65535 when one is the complement of the other,
 //! both are all ones, or both are zero.
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Sum of the terms in `NW` bits, `KN = NW / 8` octets.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        NW % 16 == 0 && NW >= 48 && KN * 8 == NW,
+        "OnesSum: NW = {NW} must be 16 times 3 or more, KN = {KN} must be NW / 8"
+    );
+)]
 pub struct OnesSum<const NW: usize, const KN: usize> {
     /// The terms.
     pub data: Signal<In, Bits<NW>>,
@@ -25,20 +32,6 @@ pub struct OnesSum<const NW: usize, const KN: usize> {
     pub keep: Signal<In, Bits<KN>>,
     /// Sum in bits 15:0, carry in bits 31:16.
     pub total: Signal<Out, Bits<32>>,
-}
-
-impl<const NW: usize, const KN: usize> Default for OnesSum<NW, KN> {
-    fn default() -> Self {
-        assert!(
-            NW % 16 == 0 && NW >= 48 && KN * 8 == NW,
-            "OnesSum: NW = {NW} must be 16 times 3 or more, KN = {KN} must be NW / 8"
-        );
-        Self {
-            data: Default::default(),
-            keep: Default::default(),
-            total: Default::default(),
-        }
-    }
 }
 
 impl<const NW: usize, const KN: usize> Logic for OnesSum<NW, KN> {

@@ -16,13 +16,17 @@
 //! values, so each word has a choice of at most three lanes.
 use super::fields::{AddressWords, IpFields, OctetPair};
 use crate::ethernet::beat::{FrameControl, LinkInfo};
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Protocol number of TCP (RFC 9293, 3.1).
 const PROTOCOL_TCP: u64 = 6;
 
 /// IP header reader for beats of `W` bits, `L` words.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(W == 32 * L, "IpParse: W = {W} must be 32 L = {}", 32 * L);
+)]
 pub struct IpParse<const W: usize, const L: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -43,7 +47,9 @@ pub struct IpParse<const W: usize, const L: usize> {
     turned: [Signal<Local, Bits<32>>; L],
     row: [Signal<Local, Bits<4>>; L],
     // Row of the first word in lane i, behind 0, 1 or 2 tags: place 3 i + tags.
+    #[constants(|place| ((4 + place % 3 + place / 3) / L) as LiteralType)]
     first_row: [Constant<Bits<4>>; 48],
+    #[constants(|row| row as LiteralType)]
     row_number: [Constant<Bits<4>>; 8],
     found: Signal<Local, IpFields>,
     first_word: Signal<Local, Bits<32>>,
@@ -64,63 +70,21 @@ pub struct IpParse<const W: usize, const L: usize> {
     wrong_version: Signal<Local, Bit>,
     header_cut: Signal<Local, Bit>,
     no_type: Signal<Local, Bit>,
+    #[constant(4)]
     four: Constant<Bits<4>>,
+    #[constant(5)]
     five: Constant<Bits<4>>,
+    #[constant(6)]
     six: Constant<Bits<4>>,
+    #[constant(PROTOCOL_TCP)]
     tcp: Constant<Bits<8>>,
+    /// MF and offset, octets 6 and 7 with octet 6 in bits 7:0 (RFC 791, 3.1).
+    #[constant(0xff3f)]
     fragment_mask: Constant<Bits<16>>,
+    #[constant(rnic_abi::limits::FRAME_PAD_OCTETS as LiteralType)]
     pad_octets: Constant<Bits<15>>,
+    #[constant(40)]
     ipv6_header_octets: Constant<Bits<17>>,
-}
-
-impl<const W: usize, const L: usize> Default for IpParse<W, L> {
-    fn default() -> Self {
-        assert!(W == 32 * L, "IpParse: W = {W} must be 32 L = {}", 32 * L);
-        let number = |value: usize| Constant::new((value as LiteralType).into());
-        Self {
-            clock: Default::default(),
-            control: Default::default(),
-            data: Default::default(),
-            link: Default::default(),
-            fields: Default::default(),
-            word: std::array::from_fn(|_| Default::default()),
-            word_control: Default::default(),
-            word_link: Default::default(),
-            read: Default::default(),
-            lane: std::array::from_fn(|_| Default::default()),
-            turned: std::array::from_fn(|_| Default::default()),
-            row: std::array::from_fn(|_| Default::default()),
-            first_row: std::array::from_fn(|place| number((4 + place % 3 + place / 3) / L)),
-            row_number: std::array::from_fn(number),
-            found: Default::default(),
-            first_word: Default::default(),
-            second_word: Default::default(),
-            third_word: Default::default(),
-            version: Default::default(),
-            header_words: Default::default(),
-            ipv4_octets: Default::default(),
-            ipv6_octets: Default::default(),
-            length: Default::default(),
-            header_octets: Default::default(),
-            packet_start: Default::default(),
-            fragment: Default::default(),
-            more_or_offset: Default::default(),
-            protocol: Default::default(),
-            source: Default::default(),
-            destination: Default::default(),
-            wrong_version: Default::default(),
-            header_cut: Default::default(),
-            no_type: Default::default(),
-            four: Constant::new(4u64.into()),
-            five: Constant::new(5u64.into()),
-            six: Constant::new(6u64.into()),
-            tcp: Constant::new(PROTOCOL_TCP.into()),
-            // MF and offset, octets 6 and 7 with octet 6 in bits 7:0 (RFC 791, 3.1).
-            fragment_mask: Constant::new(0xff3fu64.into()),
-            pad_octets: Constant::new((rnic_abi::limits::FRAME_PAD_OCTETS as u64).into()),
-            ipv6_header_octets: Constant::new(40u64.into()),
-        }
-    }
 }
 
 impl<const W: usize, const L: usize> Logic for IpParse<W, L> {

@@ -9,13 +9,20 @@
 //! | units      | `total` in carry-save form, see `ones_sum`                     |
 //! | source     | RFC 1071                                                       |
 use super::ones_sum::OnesSum;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Running sum in beats of `W` bits, `K` octets.
 ///
 /// A beat is summed in `G` groups of `NW` bits, `KN` octets; the results and the running sum are
 /// `AW = 32 (G + 1)` bits, `AK` octets.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        W == G * NW && K == G * KN && AW == 32 * (G + 1),
+        "StreamSum: W = {W}, K = {K}, AW = {AW} do not fit G = {G} groups of {NW} bits"
+    );
+)]
 pub struct StreamSum<
     const W: usize,
     const K: usize,
@@ -43,45 +50,12 @@ pub struct StreamSum<
     so_far: Signal<Local, Bits<32>>,
     one_total: Signal<Local, Bits<32>>,
     terms: Signal<Local, Bits<AW>>,
+    #[constants(|group| 32 * group as LiteralType)]
     place: [Constant<Bits<8>>; G],
+    #[constant(32 * G as LiteralType)]
     last_place: Constant<Bits<8>>,
+    #[constant(!Bits::<AK>::default())]
     all_octets: Constant<Bits<AK>>,
-}
-
-impl<
-        const W: usize,
-        const K: usize,
-        const G: usize,
-        const NW: usize,
-        const KN: usize,
-        const AW: usize,
-        const AK: usize,
-    > Default for StreamSum<W, K, G, NW, KN, AW, AK>
-{
-    fn default() -> Self {
-        assert!(
-            W == G * NW && K == G * KN && AW == 32 * (G + 1),
-            "StreamSum: W = {W}, K = {K}, AW = {AW} do not fit G = {G} groups of {NW} bits"
-        );
-        Self {
-            clock: Default::default(),
-            data: Default::default(),
-            keep: Default::default(),
-            first: Default::default(),
-            total: Default::default(),
-            group: std::array::from_fn(|_| Default::default()),
-            group_total: std::array::from_fn(|_| Default::default()),
-            group_first: Default::default(),
-            accumulator: Default::default(),
-            running: Default::default(),
-            so_far: Default::default(),
-            one_total: Default::default(),
-            terms: Default::default(),
-            place: std::array::from_fn(|group| Constant::new((32 * group as LiteralType).into())),
-            last_place: Constant::new((32 * G as LiteralType).into()),
-            all_octets: Constant::new(!Bits::<AK>::default()),
-        }
-    }
 }
 
 impl<

@@ -5,10 +5,17 @@
 //! | units      | a beat is D bits, 2^LG words of 4 octets; `wire_octets` in octets           |
 use super::job_queue::StartedJob;
 use crate::messages::{FpduInfo, FPDU_CHECK, FPDU_EARLY, FPDU_HOST, FPDU_NORMAL, FPDU_PLACE};
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Output register for beats of `D = 32 * 2^LG` bits.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        D == 32 << LG,
+        "BeatOutput: D = {D} must be 32 * 2^LG with LG = {LG}"
+    );
+)]
 pub struct BeatOutput<const D: usize, const LG: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -68,66 +75,20 @@ pub struct BeatOutput<const D: usize, const LG: usize> {
     used_lanes: Signal<Local, Bits<LG>>,
     amount: Signal<Local, Bits<9>>,
     beyond: Signal<Local, Bits<D>>,
+    #[constant(Bits::<D>::mask())]
     ones: Constant<Bits<D>>,
+    #[constant(0)]
     no_lanes: Constant<Bits<LG>>,
+    #[constant(FPDU_NORMAL)]
     fpdu_normal: Constant<Bits<3>>,
+    #[constant(FPDU_CHECK)]
     fpdu_check: Constant<Bits<3>>,
+    #[constant(FPDU_PLACE)]
     fpdu_place: Constant<Bits<3>>,
+    #[constant(FPDU_HOST)]
     fpdu_host: Constant<Bits<3>>,
+    #[constant(FPDU_EARLY)]
     fpdu_early: Constant<Bits<3>>,
-}
-
-impl<const D: usize, const LG: usize> Default for BeatOutput<D, LG> {
-    fn default() -> Self {
-        assert!(
-            D == 32 << LG,
-            "BeatOutput: D = {D} must be 32 * 2^LG with LG = {LG}"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            send: Default::default(),
-            data: Default::default(),
-            opens: Default::default(),
-            ends: Default::default(),
-            free: Default::default(),
-            words: Default::default(),
-            job: Default::default(),
-            host: Default::default(),
-            place: Default::default(),
-            check: Default::default(),
-            first: Default::default(),
-            ulpdu_length: Default::default(),
-            fpdu_sequence: Default::default(),
-            phase: Default::default(),
-            fpdu_data: Default::default(),
-            fpdu_first: Default::default(),
-            fpdu_last: Default::default(),
-            fpdu_tail_words: Default::default(),
-            fpdu_valid: Default::default(),
-            fpdu_ready: Default::default(),
-            fpdu_info: Default::default(),
-            out_data: Default::default(),
-            out_first: Default::default(),
-            out_last: Default::default(),
-            out_tail: Default::default(),
-            out_valid: Default::default(),
-            out_info: Default::default(),
-            info: Default::default(),
-            is_free: Default::default(),
-            wire_octets: Default::default(),
-            used_lanes: Default::default(),
-            amount: Default::default(),
-            beyond: Default::default(),
-            ones: Constant::new(Bits::<D>::mask()),
-            no_lanes: Constant::new(0u64.into()),
-            fpdu_normal: Constant::new(FPDU_NORMAL.into()),
-            fpdu_check: Constant::new(FPDU_CHECK.into()),
-            fpdu_place: Constant::new(FPDU_PLACE.into()),
-            fpdu_host: Constant::new(FPDU_HOST.into()),
-            fpdu_early: Constant::new(FPDU_EARLY.into()),
-        }
-    }
 }
 
 impl<const D: usize, const LG: usize> Logic for BeatOutput<D, LG> {

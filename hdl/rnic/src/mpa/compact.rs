@@ -12,10 +12,17 @@
 //! | throughput | one beat per cycle; at least 1 cycle without a beat after each last one    |
 //! | units      | a beat is D bits, L = 2^LG words of 4 octets                               |
 //! | in         | L or L - 1 words, in the last beat 1 to L; the lanes above them are zero   |
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Compaction of beats of `D` bits; `P = 2 D`, `D = 32 * 2^LG`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        P == 2 * D && D == 32 << LG && (2..=4).contains(&LG),
+        "WordCompact: D = {D} must be 32 * 2^LG with LG = {LG} in 2..=4, P = {P} twice that"
+    );
+)]
 pub struct WordCompact<const D: usize, const P: usize, const LG: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -68,57 +75,12 @@ pub struct WordCompact<const D: usize, const P: usize, const LG: usize> {
     out_now: Signal<Local, Bits<D>>,
     // The FPDU's last words go out.
     ends: Signal<Local, Bit>,
+    #[init(Constant::new(D < 160))]
     narrow: Constant<Bit>,
+    #[constant(1u64 << LG)]
     lanes: Constant<Bits<6>>,
+    #[constant(1)]
     one_lane: Constant<Bits<LG>>,
-}
-
-impl<const D: usize, const P: usize, const LG: usize> Default for WordCompact<D, P, LG> {
-    fn default() -> Self {
-        assert!(
-            P == 2 * D && D == 32 << LG && (2..=4).contains(&LG),
-            "WordCompact: D = {D} must be 32 * 2^LG with LG = {LG} in 2..=4, P = {P} twice that"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            closed_valid: Default::default(),
-            closed_data: Default::default(),
-            closed_words: Default::default(),
-            short: Default::default(),
-            closed_first: Default::default(),
-            closed_last: Default::default(),
-            closed_check: Default::default(),
-            placed_valid: Default::default(),
-            placed_data: Default::default(),
-            header: Default::default(),
-            header_valid: Default::default(),
-            held: Default::default(),
-            fill: Default::default(),
-            flush: Default::default(),
-            sent_one: Default::default(),
-            sent_more: Default::default(),
-            out_data: Default::default(),
-            out_valid: Default::default(),
-            out_check: Default::default(),
-            head: Default::default(),
-            head_valid: Default::default(),
-            amount: Default::default(),
-            appended: Default::default(),
-            joined: Default::default(),
-            left_over: Default::default(),
-            total: Default::default(),
-            goes: Default::default(),
-            first_now: Default::default(),
-            second_now: Default::default(),
-            fifth: Default::default(),
-            out_now: Default::default(),
-            ends: Default::default(),
-            narrow: Constant::new(D < 160),
-            lanes: Constant::new((1u64 << LG).into()),
-            one_lane: Constant::new(1u64.into()),
-        }
-    }
 }
 
 impl<const D: usize, const P: usize, const LG: usize> Logic for WordCompact<D, P, LG> {

@@ -19,6 +19,7 @@
 use super::context::EarlyRun;
 use crate::common::ram::SdpRam;
 use crate::messages::Accepted;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// First and last span of every early run.
@@ -49,7 +50,7 @@ pub struct EarlyRuns {
 }
 
 impl Logic for EarlyRuns {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, right_kept, left_kept);
         self.runs.clock.next = self.clock.val();
@@ -81,8 +82,7 @@ impl Logic for EarlyRuns {
         if self.arrived.val().has_right & !self.arrived.val().has_left {
             self.runs.write_address.next = self.arrived.val().right;
         }
-        self.runs.write_data.next = self.written.val();
-        self.runs.write_enable.next = self.write.val();
+        wire!(self => self.runs; written as write_data, write as write_enable);
     }
 }
 

@@ -33,6 +33,7 @@ use crate::common::ram::SdpRam;
 use crate::common::skid::Skid;
 use crate::messages::PageChain;
 use crate::packet::types::FrameEntry;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// What becomes of the first frame.
@@ -165,7 +166,7 @@ pub struct FrameQueue {
 }
 
 impl Logic for FrameQueue {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(
             self,
@@ -188,17 +189,10 @@ impl Logic for FrameQueue {
             link_index
         );
         self.followers.clock.next = self.clock.val();
-        self.walk.clock.next = self.clock.val();
-        self.walk.reset.next = self.reset.val();
-        self.walk.link_write.next = self.link_write.val();
-        self.walk.link_page.next = self.link_page.val();
-        self.walk.link_next.next = self.link_next.val();
-        self.walk.jump_write.next = self.jump_write.val();
-        self.walk.jump_page.next = self.jump_page.val();
-        self.release_out.clock.next = self.clock.val();
-        self.release_out.reset.next = self.reset.val();
-        self.page_release.next = self.release_out.m_data.val();
-        self.page_release_valid.next = self.release_out.m_valid.val();
+        wire!(self => self.walk;
+            clock, reset, link_write, link_page, link_next, jump_write, jump_page);
+        wire!(self => self.release_out; clock, reset);
+        wire!(self.release_out => self; m_data as page_release, m_valid as page_release_valid);
         self.release_out.m_ready.next = self.page_release_ready.val();
 
         // A frame joins: as an entry of the reader's tables, and behind the last one.
@@ -216,16 +210,13 @@ impl Logic for FrameQueue {
         self.frame_link_index.next = self.link_index.q.val();
         self.frame_link_next.next = self.table_index.q.val();
         self.followers.write_enable.next = self.append.val() & self.follows.val();
-        self.followers.write_address.next = self.behind.val();
-        self.followers.write_data.next = self.frame.val();
+        wire!(self => self.followers; behind as write_address, frame as write_data);
 
         // Shares of a frame: its runs queued, and one while others may come.
         self.keeps.next = self.append.val() & !self.links_only.val();
-        self.shares.clock.next = self.clock.val();
-        self.shares.reset.next = self.reset.val();
+        wire!(self => self.shares; clock, reset);
         self.shares.page.next = self.frame.val().tail_page;
-        self.shares.opens.next = self.opens.val();
-        self.shares.closes.next = self.closes.val();
+        wire!(self => self.shares; opens, closes);
         self.shares.keeps.next = self.frame.val().shared & self.keeps.val();
         self.shares.drops.next =
             self.frame.val().shared & self.drop.val() & self.release_out.s_ready.val();

@@ -16,10 +16,11 @@
 //! come. All ports of the RAM come from registers, so a count is written in the cycle after the one
 //! that looked at it.
 use crate::common::ram::SdpRam;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Counts of shared frames.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct FrameShares {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -52,34 +53,8 @@ pub struct FrameShares {
     written: DFF<Bits<5>>,
     count_before: Signal<Local, Bits<5>>,
     count_after: Signal<Local, Bits<5>>,
+    #[constant(1)]
     one: Constant<Bits<5>>,
-}
-
-impl Default for FrameShares {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            page: Default::default(),
-            opens: Default::default(),
-            closes: Default::default(),
-            keeps: Default::default(),
-            drops: Default::default(),
-            gone: Default::default(),
-            looks: Default::default(),
-            front_page: Default::default(),
-            front_leaves: Default::default(),
-            last: Default::default(),
-            counts: Default::default(),
-            read_page: Default::default(),
-            writes: Default::default(),
-            written_page: Default::default(),
-            written: Default::default(),
-            count_before: Default::default(),
-            count_after: Default::default(),
-            one: Constant::new(1u64.into()),
-        }
-    }
 }
 
 impl Logic for FrameShares {

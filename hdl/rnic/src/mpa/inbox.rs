@@ -21,6 +21,7 @@
 use crate::common::fifo::Fifo;
 use crate::messages::{Accepted, HostFrame, JobDone, TableRequest};
 use rnic_abi::tables;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Places in the queue of `job_done`: as many stream jobs may be out at one time.
@@ -48,7 +49,7 @@ pub enum StreamEvent {
 }
 
 /// Queues and choice.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct ManagerInbox {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -127,90 +128,29 @@ pub struct ManagerInbox {
     request_here: Signal<Local, Bit>,
     request_next: Signal<Local, Bit>,
     request_index: Signal<Local, Bits<16>>,
+    #[constant(1)]
     one: Constant<Bits<5>>,
+    #[constant(LiteralType::from(tables::MPA))]
     table_mpa: Constant<Bits<4>>,
+    #[constant(LiteralType::from(tables::WRITE))]
     operation_write: Constant<Bits<2>>,
+    #[constant(LiteralType::from(tables::RELEASE))]
     operation_release: Constant<Bits<2>>,
 }
 
-impl Default for ManagerInbox {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            accepted: Default::default(),
-            accepted_valid: Default::default(),
-            accepted_ready: Default::default(),
-            host_frame: Default::default(),
-            host_frame_valid: Default::default(),
-            host_frame_ready: Default::default(),
-            job_done: Default::default(),
-            job_done_valid: Default::default(),
-            job_done_ready: Default::default(),
-            stopped: Default::default(),
-            stopped_valid: Default::default(),
-            stopped_ready: Default::default(),
-            table_request: Default::default(),
-            table_valid: Default::default(),
-            table_done: Default::default(),
-            job_room: Default::default(),
-            job_credit: Default::default(),
-            release_waits: Default::default(),
-            drop_pending: Default::default(),
-            next_event: Default::default(),
-            connection: Default::default(),
-            next_accepted: Default::default(),
-            next_host: Default::default(),
-            next_done: Default::default(),
-            take_accepted: Default::default(),
-            take_host: Default::default(),
-            take_done: Default::default(),
-            take_stopped: Default::default(),
-            take_request: Default::default(),
-            accepted_queue: Default::default(),
-            host_queue: Default::default(),
-            done_queue: Default::default(),
-            stopped_queue: Default::default(),
-            seen: Default::default(),
-            ahead: Default::default(),
-            answer: Default::default(),
-            is_due: Default::default(),
-            may_drop: Default::default(),
-            oldest: Default::default(),
-            request_here: Default::default(),
-            request_next: Default::default(),
-            request_index: Default::default(),
-            one: Constant::new(1u64.into()),
-            table_mpa: Constant::new(LiteralType::from(tables::MPA).into()),
-            operation_write: Constant::new(LiteralType::from(tables::WRITE).into()),
-            operation_release: Constant::new(LiteralType::from(tables::RELEASE).into()),
-        }
-    }
-}
-
 impl Logic for ManagerInbox {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, seen, ahead, answer, is_due);
-        self.accepted_queue.clock.next = self.clock.val();
-        self.accepted_queue.reset.next = self.reset.val();
-        self.accepted_queue.data_in.next = self.accepted.val();
-        self.accepted_queue.write.next = self.accepted_valid.val();
+        wire!(self => self.accepted_queue;
+            clock, reset, accepted as data_in, accepted_valid as write);
         self.accepted_ready.next = !self.accepted_queue.full.val();
-        self.host_queue.clock.next = self.clock.val();
-        self.host_queue.reset.next = self.reset.val();
-        self.host_queue.data_in.next = self.host_frame.val();
-        self.host_queue.write.next = self.host_frame_valid.val();
+        wire!(self => self.host_queue;
+            clock, reset, host_frame as data_in, host_frame_valid as write);
         self.host_frame_ready.next = !self.host_queue.full.val();
-        self.done_queue.clock.next = self.clock.val();
-        self.done_queue.reset.next = self.reset.val();
-        self.done_queue.data_in.next = self.job_done.val();
-        self.done_queue.write.next = self.job_done_valid.val();
+        wire!(self => self.done_queue; clock, reset, job_done as data_in, job_done_valid as write);
         self.job_done_ready.next = !self.done_queue.full.val();
-        self.stopped_queue.clock.next = self.clock.val();
-        self.stopped_queue.reset.next = self.reset.val();
-        self.stopped_queue.data_in.next = self.stopped.val();
-        self.stopped_queue.write.next = self.stopped_valid.val();
+        wire!(self => self.stopped_queue; clock, reset, stopped as data_in, stopped_valid as write);
         self.stopped_ready.next = !self.stopped_queue.full.val();
         self.next_accepted.next = self.accepted_queue.data_out.val();
         self.next_host.next = self.host_queue.data_out.val();

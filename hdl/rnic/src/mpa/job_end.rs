@@ -5,10 +5,11 @@
 //! | units      | words of 4 octets in, octets out                                            |
 use super::job_queue::StartedJob;
 use crate::messages::JobDone;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Reports the end of a job.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct JobEnd {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -59,48 +60,12 @@ pub struct JobEnd {
     free: Signal<Local, Bit>,
     wire_octets: Signal<Local, Bits<18>>,
     consumed_octets: Signal<Local, Bits<18>>,
+    #[constant(4)]
     head_octets: Constant<Bits<18>>,
+    #[constant(8)]
     marked_head_octets: Constant<Bits<18>>,
+    #[constant(1)]
     one: Constant<Bits<16>>,
-}
-
-impl Default for JobEnd {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            job: Default::default(),
-            finish: Default::default(),
-            finished: Default::default(),
-            consumed: Default::default(),
-            lead: Default::default(),
-            need_words: Default::default(),
-            words: Default::default(),
-            place_next: Default::default(),
-            unfit: Default::default(),
-            begins: Default::default(),
-            advance: Default::default(),
-            sequence_end: Default::default(),
-            unread: Default::default(),
-            job_done: Default::default(),
-            job_done_valid: Default::default(),
-            job_done_ready: Default::default(),
-            kill: Default::default(),
-            kill_tag: Default::default(),
-            done: Default::default(),
-            done_valid: Default::default(),
-            killing: Default::default(),
-            killed_tag: Default::default(),
-            fpdus: Default::default(),
-            report: Default::default(),
-            free: Default::default(),
-            wire_octets: Default::default(),
-            consumed_octets: Default::default(),
-            head_octets: Constant::new(4u64.into()),
-            marked_head_octets: Constant::new(8u64.into()),
-            one: Constant::new(1u64.into()),
-        }
-    }
 }
 
 impl Logic for JobEnd {

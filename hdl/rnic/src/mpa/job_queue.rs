@@ -6,6 +6,7 @@
 #![allow(missing_docs)]
 use crate::common::fifo::Fifo;
 use crate::messages::{ReadJob, JOB_HOST};
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// What the splitter keeps of a `ReadJob`, and the reader's number of it.
@@ -40,7 +41,7 @@ pub struct StartedJob {
 }
 
 /// Queue of started jobs.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct JobQueue {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -65,36 +66,15 @@ pub struct JobQueue {
     jobs: Fifo<StartedJob, 2, 3>,
     current: DFF<StartedJob>,
     entry: Signal<Local, StartedJob>,
+    #[constant(JOB_HOST)]
     kind_host: Constant<Bits<2>>,
 }
 
-impl Default for JobQueue {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            started: Default::default(),
-            started_tag: Default::default(),
-            started_valid: Default::default(),
-            started_ready: Default::default(),
-            waiting: Default::default(),
-            next_job: Default::default(),
-            take: Default::default(),
-            job: Default::default(),
-            jobs: Default::default(),
-            current: Default::default(),
-            entry: Default::default(),
-            kind_host: Constant::new(JOB_HOST.into()),
-        }
-    }
-}
-
 impl Logic for JobQueue {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, current);
-        self.jobs.clock.next = self.clock.val();
-        self.jobs.reset.next = self.reset.val();
+        wire!(self => self.jobs; clock, reset);
         self.entry.next.kind = self.started.val().kind;
         self.entry.next.connection = self.started.val().connection;
         self.entry.next.octets = self.started.val().octets;
@@ -113,8 +93,7 @@ impl Logic for JobQueue {
             self.entry.next.crc = false;
             self.entry.next.early = false;
         }
-        self.jobs.write.next = self.started_valid.val();
-        self.jobs.data_in.next = self.entry.val();
+        wire!(self => self.jobs; started_valid as write, entry as data_in);
         self.started_ready.next = !self.jobs.full.val();
         self.waiting.next = !self.jobs.empty.val();
         self.next_job.next = self.jobs.data_out.val();

@@ -19,10 +19,11 @@ use super::inbox::JOBS_OUT_MAX;
 use crate::common::skid::Skid;
 use crate::messages::{HostFrame, ReadJob, JOB_HOST, JOB_PLACE, JOB_STREAM};
 use rnic_abi::limits::FRAME_PAD_OCTETS;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Read jobs of streams and of the host path.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct JobSender {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -64,58 +65,26 @@ pub struct JobSender {
     jobs_next: Signal<Local, Bits<6>>,
     next_job: Signal<Local, ReadJob>,
     leaves: Signal<Local, Bit>,
+    #[constant(JOB_STREAM)]
     kind_stream: Constant<Bits<2>>,
+    #[constant(JOB_PLACE)]
     kind_place: Constant<Bits<2>>,
+    #[constant(JOB_HOST)]
     kind_host: Constant<Bits<2>>,
+    #[constant(FRAME_PAD_OCTETS as LiteralType)]
     pad_octets: Constant<Bits<14>>,
+    #[constant(1)]
     one_job: Constant<Bits<6>>,
+    #[constant(JOBS_OUT_MAX as LiteralType)]
     jobs_max: Constant<Bits<6>>,
 }
 
-impl Default for JobSender {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            send: Default::default(),
-            connection: Default::default(),
-            stream: Default::default(),
-            early: Default::default(),
-            span: Default::default(),
-            replays: Default::default(),
-            ended: Default::default(),
-            hosting: Default::default(),
-            send_host: Default::default(),
-            host_frame: Default::default(),
-            room: Default::default(),
-            credit: Default::default(),
-            job: Default::default(),
-            job_valid: Default::default(),
-            job_ready: Default::default(),
-            job_out: Default::default(),
-            jobs_out: Default::default(),
-            job_credit: Default::default(),
-            jobs_next: Default::default(),
-            next_job: Default::default(),
-            leaves: Default::default(),
-            kind_stream: Constant::new(JOB_STREAM.into()),
-            kind_place: Constant::new(JOB_PLACE.into()),
-            kind_host: Constant::new(JOB_HOST.into()),
-            pad_octets: Constant::new((FRAME_PAD_OCTETS as LiteralType).into()),
-            one_job: Constant::new(1u64.into()),
-            jobs_max: Constant::new((JOBS_OUT_MAX as LiteralType).into()),
-        }
-    }
-}
-
 impl Logic for JobSender {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, jobs_out, job_credit);
-        self.job_out.clock.next = self.clock.val();
-        self.job_out.reset.next = self.reset.val();
-        self.job.next = self.job_out.m_data.val();
-        self.job_valid.next = self.job_out.m_valid.val();
+        wire!(self => self.job_out; clock, reset);
+        wire!(self.job_out => self; m_data as job, m_valid as job_valid);
         self.job_out.m_ready.next = self.job_ready.val();
         self.room.next = self.job_out.s_ready.val();
 

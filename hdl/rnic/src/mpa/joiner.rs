@@ -21,6 +21,7 @@
 // LogicStruct derives accessors without documentation; all else here is documented by hand.
 #![allow(missing_docs)]
 use crate::common::fifo::Fifo;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// What goes with the data of a beat.
@@ -35,7 +36,11 @@ pub struct JoinedNote {
 }
 
 /// Joiner for words of `D/8 = 2^O` octets; `H = O/2`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(D == 8 << O, "Joiner: D = {D} must be 8 * 2^O = {}", 8 << O);
+    assert!(O == 2 * H, "Joiner: H = {H} must be half of O = {O}");
+)]
 pub struct Joiner<const D: usize, const O: usize, const H: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -68,7 +73,9 @@ pub struct Joiner<const D: usize, const O: usize, const H: usize> {
     pub joined_ready: Signal<In, Bit>,
     /// A job's last beat was taken in the cycle before.
     pub job_left: Signal<Out, Bit>,
+    #[init(Fifo::new(7))]
     words: Fifo<Bits<D>, 4, 5>,
+    #[init(Fifo::new(7))]
     notes: Fifo<JoinedNote, 4, 5>,
     // Octets left over from earlier beats of the job, not yet written.
     fill: DFF<Bits<O>>,
@@ -112,90 +119,25 @@ pub struct Joiner<const D: usize, const O: usize, const H: usize> {
     merged: Signal<Local, Bits<D>>,
     head: Signal<Local, JoinedNote>,
     // Rotation by 2^i lanes: so many bits down, and the rest up.
+    #[constants(|i| (8 << i) as LiteralType)]
     down: [Constant<Bits<10>>; O],
+    #[constants(|i| (D - (8 << i)) as LiteralType)]
     up: [Constant<Bits<10>>; O],
+    #[constant(1 << O as LiteralType)]
     all_lanes: Constant<Bits<7>>,
+    #[init(Constant::new(!Bits::<D>::default()))]
     ones: Constant<Bits<D>>,
 }
 
-impl<const D: usize, const O: usize, const H: usize> Default for Joiner<D, O, H> {
-    fn default() -> Self {
-        assert!(D == 8 << O, "Joiner: D = {D} must be 8 * 2^O = {}", 8 << O);
-        assert!(O == 2 * H, "Joiner: H = {H} must be half of O = {O}");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            beat_valid: Default::default(),
-            beat_first: Default::default(),
-            beat_octets: Default::default(),
-            beat_last: Default::default(),
-            beat_data: Default::default(),
-            almost_full: Default::default(),
-            joined_data: Default::default(),
-            joined_octets: Default::default(),
-            joined_first: Default::default(),
-            joined_last: Default::default(),
-            joined_valid: Default::default(),
-            joined_ready: Default::default(),
-            job_left: Default::default(),
-            words: Fifo::new(7),
-            notes: Fifo::new(7),
-            fill: Default::default(),
-            active: Default::default(),
-            ends: Default::default(),
-            closing: Default::default(),
-            fill_q: Default::default(),
-            sum: Default::default(),
-            turn: Default::default(),
-            write_q2: Default::default(),
-            beat_q2: Default::default(),
-            wraps_q2: Default::default(),
-            note_q2: Default::default(),
-            fill_q2: Default::default(),
-            turn_q2: Default::default(),
-            data_q2: Default::default(),
-            job_open: Default::default(),
-            write_q3: Default::default(),
-            beat_q3: Default::default(),
-            wraps_q3: Default::default(),
-            note_q3: Default::default(),
-            mask: Default::default(),
-            data_q3: Default::default(),
-            left_over: Default::default(),
-            left: Default::default(),
-            over: Default::default(),
-            flush: Default::default(),
-            octets: Default::default(),
-            total: Default::default(),
-            full: Default::default(),
-            sum_low: Default::default(),
-            note: Default::default(),
-            writes: Default::default(),
-            coarse: Default::default(),
-            coarse_data: Default::default(),
-            fine_data: Default::default(),
-            fill_bits: Default::default(),
-            merged: Default::default(),
-            head: Default::default(),
-            down: std::array::from_fn(|i| Constant::new(((8 << i) as LiteralType).into())),
-            up: std::array::from_fn(|i| Constant::new(((D - (8 << i)) as LiteralType).into())),
-            all_lanes: Constant::new((1 << O as LiteralType).into()),
-            ones: Constant::new(!Bits::<D>::default()),
-        }
-    }
-}
-
 impl<const D: usize, const O: usize, const H: usize> Logic for Joiner<D, O, H> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, fill, active, ends, closing, fill_q, sum, turn);
         dff_setup!(self, clock, write_q2, beat_q2, wraps_q2, note_q2, fill_q2, turn_q2, data_q2);
         dff_setup!(self, clock, job_open, write_q3, beat_q3, wraps_q3, note_q3, mask, data_q3);
         dff_setup!(self, clock, left_over, left);
-        self.words.clock.next = self.clock.val();
-        self.words.reset.next = self.reset.val();
-        self.notes.clock.next = self.clock.val();
-        self.notes.reset.next = self.reset.val();
+        wire!(self => self.words; clock, reset);
+        wire!(self => self.notes; clock, reset);
 
         // Stage 1: how the beat fits behind what is left over. In the cycle after a job's last
         // beat, octets that beat had no room for become a beat of their own: `flush`.

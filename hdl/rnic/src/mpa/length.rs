@@ -14,10 +14,18 @@
 //! | units      | words of 4 octets; `ulpdu_length` in octets; beats of 2^LG words         |
 //! | results    | stay until the next `decide` (`too_long` until the next `sum`)           |
 use rnic_abi::limits::SINGLE_PASS_ULPDU_OCTETS;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Length on the wire of an FPDU, or of a frame for the host; beats of `2^LG` words.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        (1..=4).contains(&LG),
+        "FpduLength: LG = {LG}; a beat of 2^LG words must have 2 to 16 of them"
+    );
+    let lanes: LiteralType = 1 << LG;
+)]
 pub struct FpduLength<const LG: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -75,81 +83,33 @@ pub struct FpduLength<const LG: usize> {
     fits: DFF<Bit>,
     wide_marked: Signal<Local, Bits<16>>,
 
+    #[constant(SINGLE_PASS_ULPDU_OCTETS as LiteralType)]
     single_pass: Constant<Bits<16>>,
+    #[constant(1)]
     one: Constant<Bits<16>>,
+    /// ceil(octets / 4).
+    #[constant(3)]
     host_round: Constant<Bits<17>>,
+    /// ceil((octets + 2) / 4) + 1 = floor((octets + 9) / 4).
+    #[constant(9)]
     fpdu_round: Constant<Bits<17>>,
+    /// x = floor((octets + 9) / 4) + p - 2 = floor((octets + 4 p + 1) / 4).
+    #[constant(1)]
     round_up: Constant<Bits<17>>,
+    #[constant(4 * 128 + 1)]
     lead_phase: Constant<Bits<17>>,
+    #[constant(127)]
     group: Constant<Bits<9>>,
+    #[constant(254)]
     two_groups: Constant<Bits<9>>,
+    #[constant(lanes)]
     lanes: Constant<Bits<15>>,
+    #[constant(lanes - 1)]
     round_0: Constant<Bits<20>>,
+    #[constant(lanes)]
     round_1: Constant<Bits<20>>,
+    #[constant(lanes + 1)]
     round_2: Constant<Bits<20>>,
-}
-
-impl<const LG: usize> Default for FpduLength<LG> {
-    fn default() -> Self {
-        assert!(
-            (1..=4).contains(&LG),
-            "FpduLength: LG = {LG}; a beat of 2^LG words must have 2 to 16 of them"
-        );
-        let lanes = 1u64 << LG;
-        Self {
-            clock: Default::default(),
-            ulpdu_length: Default::default(),
-            host: Default::default(),
-            phase: Default::default(),
-            markers: Default::default(),
-            words_left: Default::default(),
-            sum: Default::default(),
-            divide: Default::default(),
-            decide: Default::default(),
-            words: Default::default(),
-            beats: Default::default(),
-            single: Default::default(),
-            whole: Default::default(),
-            too_long: Default::default(),
-            addend: Default::default(),
-            rounded: Default::default(),
-            spread: Default::default(),
-            plain_words: Default::default(),
-            position: Default::default(),
-            long: Default::default(),
-            words_left_but_one: Default::default(),
-            quotient: Default::default(),
-            rest: Default::default(),
-            fold: Default::default(),
-            reaches_127: Default::default(),
-            reaches_254: Default::default(),
-            marked_words: Default::default(),
-            below_a_beat: Default::default(),
-            just_a_beat: Default::default(),
-            extra: Default::default(),
-            extra_round: Default::default(),
-            round_words: Default::default(),
-            wire_words: Default::default(),
-            wire_beats: Default::default(),
-            one_beat: Default::default(),
-            fits: Default::default(),
-            wide_marked: Default::default(),
-            single_pass: Constant::new((SINGLE_PASS_ULPDU_OCTETS as u64).into()),
-            one: Constant::new(1u64.into()),
-            // ceil(octets / 4), and ceil((octets + 2) / 4) + 1 = floor((octets + 9) / 4).
-            host_round: Constant::new(3u64.into()),
-            fpdu_round: Constant::new(9u64.into()),
-            // x = floor((octets + 9) / 4) + p - 2 = floor((octets + 4 p + 1) / 4).
-            round_up: Constant::new(1u64.into()),
-            lead_phase: Constant::new((4 * 128 + 1u64).into()),
-            group: Constant::new(127u64.into()),
-            two_groups: Constant::new(254u64.into()),
-            lanes: Constant::new(lanes.into()),
-            round_0: Constant::new((lanes - 1).into()),
-            round_1: Constant::new(lanes.into()),
-            round_2: Constant::new((lanes + 1).into()),
-        }
-    }
 }
 
 impl<const LG: usize> Logic for FpduLength<LG> {

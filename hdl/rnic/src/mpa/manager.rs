@@ -54,6 +54,7 @@ use crate::common::ram::SdpRam;
 use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
 use crate::messages::{Replay, Unfinished};
 use crate::packet::types::FrameEntry;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Queues, jobs and releases of all connections.
@@ -187,7 +188,7 @@ pub struct StreamManager {
 }
 
 impl Logic for StreamManager {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, returned, answer, answer_valid, long, long_of);
         dff_setup!(self, clock, writing, written_connection, written);
@@ -212,51 +213,25 @@ impl Logic for StreamManager {
         self.popped_frame.next.slot = self.popped.val().head_slot;
         self.popped_frame.next.shared = self.popped.val().head_shared;
         // Messages in.
-        self.inbox.clock.next = self.clock.val();
-        self.inbox.reset.next = self.reset.val();
-        self.inbox.accepted.next = self.accepted.val();
-        self.inbox.accepted_valid.next = self.accepted_valid.val();
-        self.accepted_ready.next = self.inbox.accepted_ready.val();
-        self.inbox.host_frame.next = self.host_frame.val();
-        self.inbox.host_frame_valid.next = self.host_frame_valid.val();
-        self.host_frame_ready.next = self.inbox.host_frame_ready.val();
-        self.inbox.job_done.next = self.job_done.val();
-        self.inbox.job_done_valid.next = self.job_done_valid.val();
-        self.job_done_ready.next = self.inbox.job_done_ready.val();
-        self.inbox.stopped.next = self.stopped.val();
-        self.inbox.stopped_valid.next = self.stopped_valid.val();
-        self.stopped_ready.next = self.inbox.stopped_ready.val();
-        self.inbox.table_request.next = self.table_request.val();
-        self.inbox.table_valid.next = self.table_valid.val();
+        wire!(self => self.inbox; clock, reset);
+        stream!(self => self.inbox; accepted, host_frame, job_done, stopped);
+        wire!(self => self.inbox; table_request, table_valid);
         self.table_done.next = self.inbox.table_done.val();
         self.table_data.next = 0.into();
-        self.inbox.job_room.next = self.jobs.room.val();
-        self.inbox.job_credit.next = self.jobs.credit.val();
-        self.inbox.release_waits.next = self.control.release_waits.val();
-        self.inbox.drop_pending.next = self.control.drop_pending.val();
-        self.inbox.take_accepted.next = self.control.take_accepted.val();
-        self.inbox.take_host.next = self.control.take_host.val();
-        self.inbox.take_done.next = self.control.take_done.val();
-        self.inbox.take_stopped.next = self.control.take_stopped.val();
-        self.inbox.take_request.next = self.control.take_request.val();
+        wire!(self.jobs => self.inbox; room as job_room, credit as job_credit);
+        wire!(self.control => self.inbox;
+            release_waits, drop_pending, take_accepted, take_host, take_done, take_stopped,
+            take_request);
 
         // Steps of an event.
-        self.control.clock.next = self.clock.val();
-        self.control.reset.next = self.reset.val();
-        self.control.next_event.next = self.inbox.next_event.val();
-        self.control.next_connection.next = self.inbox.connection.val();
-        self.control.next_accepted.next = self.inbox.next_accepted.val();
-        self.control.next_done.next = self.inbox.next_done.val();
-        self.control.current.next = self.stream.current.val();
-        self.control.popped.next = self.stream.popped.val();
-        self.control.right_run.next = self.runs.right_run.val();
-        self.control.left_run.next = self.runs.left_run.val();
+        wire!(self => self.control; clock, reset);
+        wire!(self.inbox => self.control;
+            next_event, connection as next_connection, next_accepted, next_done);
+        wire!(self.stream => self.control; current, popped);
+        wire!(self.runs => self.control; right_run, left_run);
         self.control.new_span.next = self.spans.new_span.val();
-        self.control.was_empty.next = self.stream.was_empty.val();
-        self.control.complete.next = self.stream.complete.val();
-        self.control.enough.next = self.stream.enough.val();
-        self.control.consumed.next = self.queue.done.val();
-        self.control.drop_ready.next = self.queue.drop_ready.val();
+        wire!(self.stream => self.control; was_empty, complete, enough);
+        wire!(self.queue => self.control; done as consumed, drop_ready);
         self.control.forget_room.next = self.forget_room.val();
 
         // The context: read, changed, written.
@@ -271,14 +246,11 @@ impl Logic for StreamManager {
         self.contexts.write_enable.next = self.writing.q.val();
         self.contexts.write_address.next = self.written_connection.q.val();
         self.contexts.write_data.next = self.written.q.val();
-        self.spans.clock.next = self.clock.val();
-        self.spans.reset.next = self.reset.val();
-        self.spans.span.next = self.control.span.val();
-        self.spans.write.next = self.control.write_span.val();
+        wire!(self => self.spans; clock, reset);
+        wire!(self.control => self.spans; span, write_span as write);
         self.spans.data.next = self.written.q.val();
         self.stream.clock.next = self.clock.val();
-        self.stream.load.next = self.control.load.val();
-        self.stream.keep_popped.next = self.control.keep_popped.val();
+        wire!(self.control => self.stream; load, keep_popped);
         self.stream.loaded.next = self.contexts.read_data.val();
         self.stream.span_loaded.next = self.spans.stored.val();
         self.stream.at_hand.next = self.control.at_hand.val();
@@ -310,14 +282,8 @@ impl Logic for StreamManager {
             self.first.next.shared = self.loading.val().head_shared;
             self.queue.amount.next = self.inbox.next_done.val().consumed;
         }
-        self.queue.clock.next = self.clock.val();
-        self.queue.reset.next = self.reset.val();
-        self.queue.link_write.next = self.link_write.val();
-        self.queue.link_page.next = self.link_page.val();
-        self.queue.link_next.next = self.link_next.val();
-        self.queue.jump_write.next = self.jump_write.val();
-        self.queue.jump_page.next = self.jump_page.val();
-        self.queue.frame.next = self.frame.val();
+        wire!(self => self.queue;
+            clock, reset, link_write, link_page, link_next, jump_write, jump_page, frame);
         self.queue.append.next = self.control.append.val()
             | (self.control.append_span.val() & self.popped.val().avail.any());
         self.queue.links_only.next = self.control.append_span.val();
@@ -333,44 +299,27 @@ impl Logic for StreamManager {
         self.queue.first.next = self.first.val();
         self.queue.go.next = self.control.consume.val();
         self.queue.some_left.next = self.stream.some_left.val() & !self.kind.val().accepting;
-        self.page_release.next = self.queue.page_release.val();
-        self.page_release_valid.next = self.queue.page_release_valid.val();
-        self.queue.page_release_ready.next = self.page_release_ready.val();
-        self.frame_table_write.next = self.queue.frame_table_write.val();
-        self.frame_table_index.next = self.queue.frame_table_index.val();
-        self.frame_table_data.next = self.queue.frame_table_data.val();
-        self.frame_link_write.next = self.queue.frame_link_write.val();
-        self.frame_link_index.next = self.queue.frame_link_index.val();
-        self.frame_link_next.next = self.queue.frame_link_next.val();
+        stream!(self.queue => self; page_release);
+        wire!(self.queue => self;
+            frame_table_write, frame_table_index, frame_table_data, frame_link_write,
+            frame_link_index, frame_link_next);
 
         // Early runs, their spans, and slots of frames that hold several runs.
         self.runs.clock.next = self.clock.val();
         self.runs.arrived.next = self.inbox.next_accepted.val();
-        self.runs.span.next = self.control.span.val();
-        self.runs.fetch.next = self.control.fetch.val();
-        self.runs.load_right.next = self.control.load_right.val();
-        self.runs.load_left.next = self.control.load_left.val();
-        self.runs.write.next = self.control.write_run.val();
-        self.slots.clock.next = self.clock.val();
-        self.slots.reset.next = self.reset.val();
+        wire!(self.control => self.runs; span, fetch, load_right, load_left, write_run as write);
+        wire!(self => self.slots; clock, reset);
         self.slots.take.next = self.own_slot.val() & self.control.append.val();
-        self.slots.free.next = self.queue.slot_free.val();
-        self.slots.free_valid.next = self.queue.slot_free_valid.val();
+        wire!(self.queue => self.slots; slot_free as free, slot_free_valid as free_valid);
         self.returned.d.next = self.queue.slot_free_valid.val()
             | (self.own_slot.val() & self.control.drop_frame.val() & self.queue.drop_ready.val());
         self.slot_free.next = self.returned.q.val();
-        self.spans.take.next = self.control.take_span.val();
-        self.spans.frees.next = self.control.free_span.val();
-        self.spans.delivers.next = self.control.deliver.val();
-        self.spans.forgets.next = self.control.forget.val();
-        self.spans.fault.next = self.control.fault.val();
-        self.spans.connection.next = self.control.connection.val();
+        wire!(self.control => self.spans;
+            take_span as take, free_span as frees, deliver as delivers, forget as forgets, fault,
+            connection);
         self.spans.next_sequence.next = self.stream.current.val().sequence;
-        self.order.next = self.spans.order.val();
-        self.order_valid.next = self.spans.order_valid.val();
-        self.spans.span_back.next = self.span_back.val();
-        self.spans.span_back_valid.next = self.span_back_valid.val();
-        self.span_back_ready.next = self.spans.span_back_ready.val();
+        wire!(self.spans => self; order, order_valid);
+        stream!(self => self.spans; span_back);
         self.span_free.next = self.spans.span_free.val();
 
         // What is unfinished. Eight octets show an FPDU's length, whether a marker leads it or not.
@@ -392,10 +341,8 @@ impl Logic for StreamManager {
         self.long_fpdu.next = self.long.q.val();
         self.long_connection.next = self.long_of.q.val();
         // Jobs out.
-        self.jobs.clock.next = self.clock.val();
-        self.jobs.reset.next = self.reset.val();
-        self.jobs.send.next = self.control.send.val();
-        self.jobs.connection.next = self.control.connection.val();
+        wire!(self => self.jobs; clock, reset);
+        wire!(self.control => self.jobs; send, connection);
         self.jobs.stream.next = self.stream.updated.val();
         self.jobs.early.next = self.kind.val().of_span;
         self.jobs.span.next = self.control.span.val();
@@ -404,9 +351,7 @@ impl Logic for StreamManager {
         self.jobs.hosting.next = self.control.at_hand.val().hosting;
         self.jobs.send_host.next = self.control.send_host.val();
         self.jobs.host_frame.next = self.inbox.next_host.val();
-        self.job.next = self.jobs.job.val();
-        self.job_valid.next = self.jobs.job_valid.val();
-        self.jobs.job_ready.next = self.job_ready.val();
+        stream!(self.jobs => self; job);
     }
 }
 

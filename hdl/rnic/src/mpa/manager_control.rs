@@ -48,6 +48,7 @@ use super::manager_step::{ManagerState, StepDecode};
 use super::span_advance::SpanAdvance;
 use super::span_drop::SpanDrop;
 use crate::messages::{Accepted, JobDone};
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// State machine of the stream manager.
@@ -169,7 +170,7 @@ pub struct ManagerControl {
 }
 
 impl Logic for ManagerControl {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(
             self,
@@ -200,35 +201,22 @@ impl Logic for ManagerControl {
         self.purges.d.next = false;
         self.keep_popped.next = self.advance.keep_popped.val();
         self.purge.next = self.purges.q.val() | self.drops.purge.val();
-        self.send_host.next = self.step.send_host.val();
-        self.fetch.next = self.step.fetch.val();
-        self.load_right.next = self.step.load_right.val();
-        self.load_left.next = self.step.load_left.val();
-        self.answer.next = self.step.answer.val();
+        wire!(self.step => self; send_host, fetch, load_right, load_left, answer);
 
         // A span that has to go comes first.
-        self.drops.clock.next = self.clock.val();
-        self.drops.reset.next = self.reset.val();
+        wire!(self => self.drops; clock, reset);
         self.drops.go.next = self.state.q.val() == ManagerState::Drop;
         self.drops.begins.next = false;
         self.drops.first.next = self.right_run.val().first;
         self.drops.job_ended.next = false;
-        self.drops.current.next = self.current.val();
-        self.drops.was_empty.next = self.was_empty.val();
-        self.drops.consumed.next = self.consumed.val();
-        self.drops.forget_room.next = self.forget_room.val();
+        wire!(self => self.drops; current, was_empty, consumed, forget_room);
         self.drop_pending.next = self.drops.pending.val();
         self.decode.drops.next = self.drops.due.val();
-        self.decode.next_event.next = self.next_event.val();
-        self.decode.accepted.next = self.next_accepted.val();
+        wire!(self => self.decode; next_event, next_accepted as accepted);
         self.decode.done_early.next = self.next_done.val().early;
-        self.advance.clock.next = self.clock.val();
-        self.advance.reset.next = self.reset.val();
+        wire!(self => self.advance; clock, reset);
         self.advance.go.next = self.state.q.val() == ManagerState::Advance;
-        self.advance.current.next = self.current.val();
-        self.advance.popped.next = self.popped.val();
-        self.advance.was_empty.next = self.was_empty.val();
-        self.advance.complete.next = self.complete.val();
+        wire!(self => self.advance; current, popped, was_empty, complete);
         self.consume.next = self.drops.consume.val();
         self.append.next = false;
         self.append_span.next = self.advance.joins.val();
@@ -239,9 +227,7 @@ impl Logic for ManagerControl {
         self.take_span.next = false;
         self.free_span.next = self.advance.frees.val() | self.drops.frees.val();
         self.forget.next = self.drops.forgets.val();
-        self.deliver.next = self.advance.delivers.val();
-        self.fault.next = self.advance.fault.val();
-        self.send.next = self.advance.sends.val();
+        wire!(self.advance => self; delivers as deliver, fault, sends as send);
         self.frame_done.next = false;
         match self.state.q.val() {
             ManagerState::Idle => {

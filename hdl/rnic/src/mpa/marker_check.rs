@@ -12,10 +12,11 @@
 //! | latency    | 2 cycles, `marker_valid` to `bad` and `found`                                |
 //! | throughput | one marker per cycle                                                         |
 //! | units      | distances in words of 4 octets                                               |
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Compares the markers of an FPDU with where they stand.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct MarkerCheck {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -54,45 +55,10 @@ pub struct MarkerCheck {
     is_behind_lead: DFF<Bit>,
     wrong: DFF<Bit>,
     any: DFF<Bit>,
+    #[constant(1)]
     one: Constant<Bits<7>>,
+    #[constant(127)]
     last_word: Constant<Bits<7>>,
-}
-
-impl Default for MarkerCheck {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            opens: Default::default(),
-            distance: Default::default(),
-            marker_valid: Default::default(),
-            marker: Default::default(),
-            bad: Default::default(),
-            found: Default::default(),
-            groups: Default::default(),
-            groups_before: Default::default(),
-            distance_kept: Default::default(),
-            distance_now: Default::default(),
-            groups_now: Default::default(),
-            groups_before_now: Default::default(),
-            upper_octet: Default::default(),
-            lower_part: Default::default(),
-            pointer: Default::default(),
-            pointer_groups: Default::default(),
-            pointer_words: Default::default(),
-            behind_lead: Default::default(),
-            opened: Default::default(),
-            seen: Default::default(),
-            groups_agree: Default::default(),
-            words_agree: Default::default(),
-            lead_groups_agree: Default::default(),
-            lead_words_agree: Default::default(),
-            is_behind_lead: Default::default(),
-            wrong: Default::default(),
-            any: Default::default(),
-            one: Constant::new(1u64.into()),
-            last_word: Constant::new(127u64.into()),
-        }
-    }
 }
 
 impl Logic for MarkerCheck {

@@ -16,6 +16,7 @@
 //! The links of the frame must have been written before `start`, and hold until `done`: its pages
 //! are in use.
 use crate::common::ram::SdpRam;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// What the walk does.
@@ -30,7 +31,7 @@ pub enum WalkState {
 }
 
 /// Walk over the page links of one frame.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct PageWalk {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -68,52 +69,22 @@ pub struct PageWalk {
     // In state Step: the jump is followed.
     is_far: DFF<Bit>,
     found: Signal<Local, Bits<9>>,
+    #[constant(1)]
     one: Constant<Bits<6>>,
+    #[constant(8)]
     eight: Constant<Bits<6>>,
 }
 
-impl Default for PageWalk {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            link_write: Default::default(),
-            link_page: Default::default(),
-            link_next: Default::default(),
-            jump_write: Default::default(),
-            jump_page: Default::default(),
-            start: Default::default(),
-            first_page: Default::default(),
-            pages: Default::default(),
-            done: Default::default(),
-            page: Default::default(),
-            page_before: Default::default(),
-            next: Default::default(),
-            jump: Default::default(),
-            state: Default::default(),
-            here: Default::default(),
-            previous: Default::default(),
-            left: Default::default(),
-            is_far: Default::default(),
-            found: Default::default(),
-            one: Constant::new(1u64.into()),
-            eight: Constant::new(8u64.into()),
-        }
-    }
-}
-
 impl Logic for PageWalk {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, state, here, previous, left, is_far);
         self.next.clock.next = self.clock.val();
         self.jump.clock.next = self.clock.val();
-        self.next.write_enable.next = self.link_write.val();
-        self.next.write_address.next = self.link_page.val();
-        self.next.write_data.next = self.link_next.val();
-        self.jump.write_enable.next = self.jump_write.val();
-        self.jump.write_address.next = self.jump_page.val();
-        self.jump.write_data.next = self.link_next.val();
+        wire!(self => self.next;
+            link_write as write_enable, link_page as write_address, link_next as write_data);
+        wire!(self => self.jump;
+            jump_write as write_enable, jump_page as write_address, link_next as write_data);
 
         // The last step is never a jump, so that it shows the page before the one found.
         self.is_far.d.next = self.left.q.val() > self.eight.val();

@@ -16,10 +16,18 @@
 //! three kinds get a verdict.
 use crate::messages::{FpduInfo, FpduRecord, FpduVerdict};
 use crate::messages::{FPDU_CHECK, FPDU_EARLY, FPDU_HOST, FPDU_NORMAL};
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Makes FPDU records and verdicts; `2^LG` words a beat.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        (2..=4).contains(&LG),
+        "RecordMaker: LG = {LG}; a beat of 2^LG words must have 4 to 16 of them"
+    );
+    let lanes: LiteralType = 1 << LG;
+)]
 pub struct RecordMaker<const LG: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -63,57 +71,20 @@ pub struct RecordMaker<const LG: usize> {
     length: Signal<Local, Bits<16>>,
     round: Signal<Local, Bits<20>>,
     rounded: Signal<Local, Bits<20>>,
+    #[constant(FPDU_HOST)]
     host: Constant<Bits<3>>,
+    #[constant(FPDU_NORMAL)]
     normal: Constant<Bits<3>>,
+    #[constant(FPDU_CHECK)]
     check: Constant<Bits<3>>,
+    #[constant(FPDU_EARLY)]
     early: Constant<Bits<3>>,
+    /// ceil(octets / beat).
+    #[constant(4 * lanes - 1)]
     host_round: Constant<Bits<20>>,
+    /// The same of the FPDU's floor((octets + 9) / 4) words.
+    #[constant(4 * lanes + 5)]
     fpdu_round: Constant<Bits<20>>,
-}
-
-impl<const LG: usize> Default for RecordMaker<LG> {
-    fn default() -> Self {
-        assert!(
-            (2..=4).contains(&LG),
-            "RecordMaker: LG = {LG}; a beat of 2^LG words must have 4 to 16 of them"
-        );
-        let lanes = 1u64 << LG;
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            begins: Default::default(),
-            info: Default::default(),
-            header: Default::default(),
-            header_valid: Default::default(),
-            crc_valid: Default::default(),
-            crc_good: Default::default(),
-            marker_bad: Default::default(),
-            marker_found: Default::default(),
-            record: Default::default(),
-            record_valid: Default::default(),
-            verdict: Default::default(),
-            verdict_valid: Default::default(),
-            kept: Default::default(),
-            half: Default::default(),
-            judged: Default::default(),
-            judged_crc: Default::default(),
-            judged_markers: Default::default(),
-            held_verdict: Default::default(),
-            has_verdict: Default::default(),
-            whole: Default::default(),
-            wire_octets: Default::default(),
-            length: Default::default(),
-            round: Default::default(),
-            rounded: Default::default(),
-            host: Constant::new(FPDU_HOST.into()),
-            normal: Constant::new(FPDU_NORMAL.into()),
-            check: Constant::new(FPDU_CHECK.into()),
-            early: Constant::new(FPDU_EARLY.into()),
-            // ceil(octets / beat), and the same of the FPDU's floor((octets + 9) / 4) words.
-            host_round: Constant::new((4 * lanes - 1).into()),
-            fpdu_round: Constant::new((4 * lanes + 5).into()),
-        }
-    }
 }
 
 impl<const LG: usize> Logic for RecordMaker<LG> {

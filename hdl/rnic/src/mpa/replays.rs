@@ -21,10 +21,14 @@
 use super::inbox::JOBS_OUT_MAX;
 use crate::common::fifo::Fifo;
 use crate::messages::{Replay, REPLAY_FORGET};
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Orders that wait for records, and for DDP.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    const { assert!(JOBS_OUT_MAX == 32, "the queue of orders has 32 places") }
+)]
 pub struct ReplayQueue {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -47,6 +51,7 @@ pub struct ReplayQueue {
     /// It is taken.
     pub replay_ready: Signal<In, Bit>,
     orders: Fifo<Replay, 5, 6>,
+    #[init(Fifo::new(2))]
     forgets: Fifo<Bits<9>, 4, 5>,
     begun_count: DFF<Bits<6>>,
     passed_count: DFF<Bits<6>>,
@@ -58,50 +63,19 @@ pub struct ReplayQueue {
     out_valid: DFF<Bit>,
     is_forget: Signal<Local, Bit>,
     takes: Signal<Local, Bit>,
+    #[constant(REPLAY_FORGET)]
     kind_forget: Constant<Bits<2>>,
+    #[constant(1)]
     one: Constant<Bits<6>>,
 }
 
-impl Default for ReplayQueue {
-    fn default() -> Self {
-        const { assert!(JOBS_OUT_MAX == 32, "the queue of orders has 32 places") }
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            order: Default::default(),
-            order_valid: Default::default(),
-            begun: Default::default(),
-            passed: Default::default(),
-            forget_room: Default::default(),
-            replay: Default::default(),
-            replay_valid: Default::default(),
-            replay_ready: Default::default(),
-            orders: Default::default(),
-            forgets: Fifo::new(2),
-            begun_count: Default::default(),
-            passed_count: Default::default(),
-            target: Default::default(),
-            aimed: Default::default(),
-            due: Default::default(),
-            out: Default::default(),
-            out_valid: Default::default(),
-            is_forget: Default::default(),
-            takes: Default::default(),
-            kind_forget: Constant::new(REPLAY_FORGET.into()),
-            one: Constant::new(1u64.into()),
-        }
-    }
-}
-
 impl Logic for ReplayQueue {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, begun_count, passed_count, target, aimed, due);
         dff_setup!(self, clock, out, out_valid);
-        self.orders.clock.next = self.clock.val();
-        self.orders.reset.next = self.reset.val();
-        self.forgets.clock.next = self.clock.val();
-        self.forgets.reset.next = self.reset.val();
+        wire!(self => self.orders; clock, reset);
+        wire!(self => self.forgets; clock, reset);
         self.is_forget.next = self.order.val().kind == self.kind_forget.val();
         self.orders.data_in.next = self.order.val();
         self.orders.write.next = self.order_valid.val() & !self.is_forget.val();

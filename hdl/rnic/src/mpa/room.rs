@@ -26,6 +26,7 @@ use crate::common::block_fifo::BlockFifo;
 use crate::common::crc32c::Crc32cStream;
 use crate::messages::{FpduInfo, FpduRecord, FpduVerdict, JobDone, ReadJob, FPDU_CHECK};
 use rnic_abi::limits::SINGLE_PASS_ULPDU_OCTETS;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Places that beats on their way may fill after the placement buffer said that it is crowded.
@@ -162,41 +163,24 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
 impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize> Logic
     for MpaRoom<D, P, LG, A, F>
 {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        self.splitter.clock.next = self.clock.val();
-        self.splitter.reset.next = self.reset.val();
-        self.admission.clock.next = self.clock.val();
-        self.admission.reset.next = self.reset.val();
-        self.strip.clock.next = self.clock.val();
-        self.strip.reset.next = self.reset.val();
-        self.compact.clock.next = self.clock.val();
-        self.compact.reset.next = self.reset.val();
-        self.crc32c.clock.next = self.clock.val();
-        self.crc32c.reset.next = self.reset.val();
+        wire!(self => self.splitter; clock, reset);
+        wire!(self => self.admission; clock, reset);
+        wire!(self => self.strip; clock, reset);
+        wire!(self => self.compact; clock, reset);
+        wire!(self => self.crc32c; clock, reset);
         self.markers.clock.next = self.clock.val();
-        self.maker.clock.next = self.clock.val();
-        self.maker.reset.next = self.reset.val();
-        self.buffer.clock.next = self.clock.val();
-        self.buffer.reset.next = self.reset.val();
+        wire!(self => self.maker; clock, reset);
+        wire!(self => self.buffer; clock, reset);
 
-        self.splitter.joined_data.next = self.joined_data.val();
-        self.splitter.joined_last.next = self.joined_last.val();
-        self.splitter.joined_valid.next = self.joined_valid.val();
+        wire!(self => self.splitter; joined_data, joined_last, joined_valid);
         self.joined_ready.next = self.splitter.joined_ready.val();
-        self.splitter.started.next = self.started.val();
-        self.splitter.started_tag.next = self.started_tag.val();
-        self.splitter.started_valid.next = self.started_valid.val();
-        self.started_ready.next = self.splitter.started_ready.val();
-        self.begun.next = self.splitter.begun.val();
-        self.kill.next = self.splitter.kill.val();
-        self.kill_tag.next = self.splitter.kill_tag.val();
-        self.job_done.next = self.splitter.job_done.val();
-        self.job_done_valid.next = self.splitter.job_done_valid.val();
-        self.splitter.job_done_ready.next = self.job_done_ready.val();
+        wire!(self => self.splitter; started, started_tag, started_valid);
+        wire!(self.splitter => self; started_ready, begun, kill, kill_tag);
+        stream!(self.splitter => self; job_done);
 
-        self.admission.valid.next = self.splitter.fpdu_valid.val();
-        self.admission.last.next = self.splitter.fpdu_last.val();
+        wire!(self.splitter => self.admission; fpdu_valid as valid, fpdu_last as last);
         self.admission.crowded.next = self.buffer.almost_full.val();
         self.admission.record_room.next = self.record_room.val();
         self.splitter.fpdu_ready.next = self.admission.open.val();
@@ -204,48 +188,33 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
         self.info.next = self.splitter.fpdu_info.val();
 
         self.crc32c.valid.next = self.taken.val();
-        self.crc32c.data.next = self.splitter.fpdu_data.val();
-        self.crc32c.first.next = self.splitter.fpdu_first.val();
-        self.crc32c.last.next = self.splitter.fpdu_last.val();
+        wire!(self.splitter => self.crc32c;
+            fpdu_data as data, fpdu_first as first, fpdu_last as last);
         self.crc32c.tail_zero_words.next = bit_cast::<4, LG>(self.splitter.fpdu_tail_words.val());
 
         self.strip.beat_valid.next = self.taken.val();
-        self.strip.beat_data.next = self.splitter.fpdu_data.val();
-        self.strip.beat_first.next = self.splitter.fpdu_first.val();
-        self.strip.beat_last.next = self.splitter.fpdu_last.val();
-        self.strip.beat_tail_words.next = self.splitter.fpdu_tail_words.val();
+        wire!(self.splitter => self.strip;
+            fpdu_data as beat_data, fpdu_first as beat_first, fpdu_last as beat_last,
+            fpdu_tail_words as beat_tail_words);
         self.strip.phase.next = self.info.val().phase;
         self.strip.markers.next = self.info.val().markers;
         self.strip.check.next = self.info.val().kind == self.check.val();
         self.markers.opens.next = self.strip.closed_valid.val() & self.strip.closed_first.val();
-        self.markers.distance.next = self.strip.marker_distance.val();
-        self.markers.marker_valid.next = self.strip.marker_valid.val();
-        self.markers.marker.next = self.strip.marker.val();
+        wire!(self.strip => self.markers; marker_distance as distance, marker_valid, marker);
 
-        self.compact.closed_valid.next = self.strip.closed_valid.val();
-        self.compact.closed_data.next = self.strip.closed_data.val();
-        self.compact.closed_words.next = self.strip.closed_words.val();
-        self.compact.short.next = self.strip.marker_valid.val();
-        self.compact.closed_first.next = self.strip.closed_first.val();
-        self.compact.closed_last.next = self.strip.closed_last.val();
-        self.compact.closed_check.next = self.strip.closed_check.val();
-        self.buffer.write.next = self.compact.placed_valid.val();
-        self.buffer.data_in.next = self.compact.placed_data.val();
+        wire!(self.strip => self.compact;
+            closed_valid, closed_data, closed_words, marker_valid as short, closed_first,
+            closed_last, closed_check);
+        wire!(self.compact => self.buffer; placed_valid as write, placed_data as data_in);
         self.buffer.read.next = self.placement_ready.val();
         self.placement_data.next = self.buffer.data_out.val();
         self.placement_valid.next = !self.buffer.empty.val();
 
         self.maker.begins.next = self.taken.val() & self.splitter.fpdu_first.val();
         self.maker.info.next = self.info.val();
-        self.maker.header.next = self.compact.header.val();
-        self.maker.header_valid.next = self.compact.header_valid.val();
-        self.maker.crc_valid.next = self.crc32c.verdict_valid.val();
-        self.maker.crc_good.next = self.crc32c.verdict_good.val();
-        self.maker.marker_bad.next = self.markers.bad.val();
-        self.maker.marker_found.next = self.markers.found.val();
-        self.record.next = self.maker.record.val();
-        self.record_valid.next = self.maker.record_valid.val();
-        self.verdict.next = self.maker.verdict.val();
-        self.verdict_valid.next = self.maker.verdict_valid.val();
+        wire!(self.compact => self.maker; header, header_valid);
+        wire!(self.crc32c => self.maker; verdict_valid as crc_valid, verdict_good as crc_good);
+        wire!(self.markers => self.maker; bad as marker_bad, found as marker_found);
+        wire!(self.maker => self; record, record_valid, verdict, verdict_valid);
     }
 }

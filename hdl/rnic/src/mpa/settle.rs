@@ -25,13 +25,17 @@
 use super::inbox::JOBS_OUT_MAX;
 use crate::common::fifo::Fifo;
 use crate::messages::{EarlyResult, JobDone, Replayed, REPLAY_FAULT, REPLAY_FORGET};
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Octets that make the next job of a stream worth while, whatever its phase: no FPDU has fewer.
 const NEED_ANY: u64 = 8;
 
 /// Ended jobs, and the results that early ones wait for.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    const { assert!(JOBS_OUT_MAX == 32, "as many early jobs may wait") }
+)]
 pub struct EarlySettle {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -87,63 +91,18 @@ pub struct EarlySettle {
     is_forget: Signal<Local, Bit>,
     ended_free: Signal<Local, Bit>,
     sum: Signal<Local, JobDone>,
+    #[constant(1)]
     one: Constant<Bits<16>>,
+    #[constant(NEED_ANY)]
     need_any: Constant<Bits<18>>,
+    #[constant(REPLAY_FAULT)]
     kind_fault: Constant<Bits<2>>,
+    #[constant(REPLAY_FORGET)]
     kind_forget: Constant<Bits<2>>,
 }
 
-impl Default for EarlySettle {
-    fn default() -> Self {
-        const { assert!(JOBS_OUT_MAX == 32, "as many early jobs may wait") }
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            job_done: Default::default(),
-            job_done_valid: Default::default(),
-            job_done_ready: Default::default(),
-            result: Default::default(),
-            result_valid: Default::default(),
-            replayed: Default::default(),
-            replayed_valid: Default::default(),
-            replayed_ready: Default::default(),
-            done: Default::default(),
-            done_valid: Default::default(),
-            done_ready: Default::default(),
-            span_back: Default::default(),
-            span_back_valid: Default::default(),
-            span_back_ready: Default::default(),
-            waiting: Default::default(),
-            judged: Default::default(),
-            good_end: Default::default(),
-            any_good: Default::default(),
-            failed: Default::default(),
-            beyond: Default::default(),
-            complete: Default::default(),
-            settled: Default::default(),
-            settled_valid: Default::default(),
-            ended: Default::default(),
-            ended_owes_done: Default::default(),
-            ended_owes_span: Default::default(),
-            head: Default::default(),
-            fpdus: Default::default(),
-            has_fpdus: Default::default(),
-            all_judged: Default::default(),
-            beyond_octets: Default::default(),
-            is_fault: Default::default(),
-            is_forget: Default::default(),
-            ended_free: Default::default(),
-            sum: Default::default(),
-            one: Constant::new(1u64.into()),
-            need_any: Constant::new(NEED_ANY.into()),
-            kind_fault: Constant::new(REPLAY_FAULT.into()),
-            kind_forget: Constant::new(REPLAY_FORGET.into()),
-        }
-    }
-}
-
 impl Logic for EarlySettle {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, judged, good_end, any_good, failed, beyond, complete);
         dff_setup!(
@@ -155,9 +114,7 @@ impl Logic for EarlySettle {
             ended_owes_done,
             ended_owes_span
         );
-        self.waiting.clock.next = self.clock.val();
-        self.waiting.reset.next = self.reset.val();
-        self.waiting.data_in.next = self.job_done.val();
+        wire!(self => self.waiting; clock, reset, job_done as data_in);
         self.head.next = self.waiting.data_out.val();
 
         // Results of the oldest early job.

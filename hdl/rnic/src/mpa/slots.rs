@@ -14,10 +14,19 @@
 //! TCP holds a credit for each slot, so one is free whenever `take` comes.
 use crate::common::fifo::Fifo;
 use rnic_abi::limits::SHARED_RUNS;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Slots not in use.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    const {
+        assert!(
+            SHARED_RUNS == 64,
+            "bit 6 of `unused` says that none is left"
+        )
+    }
+)]
 pub struct FreeSlots {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -36,43 +45,17 @@ pub struct FreeSlots {
     unused: DFF<Bits<7>>,
     number: Signal<Local, Bits<6>>,
     exhausted: Signal<Local, Bit>,
+    #[constant(1)]
     one: Constant<Bits<7>>,
+    #[constant(512)]
     upper_half: Constant<Bits<10>>,
 }
 
-impl Default for FreeSlots {
-    fn default() -> Self {
-        const {
-            assert!(
-                SHARED_RUNS == 64,
-                "bit 6 of `unused` says that none is left"
-            )
-        }
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            slot: Default::default(),
-            take: Default::default(),
-            free: Default::default(),
-            free_valid: Default::default(),
-            freed: Default::default(),
-            unused: Default::default(),
-            number: Default::default(),
-            exhausted: Default::default(),
-            one: Constant::new(1u64.into()),
-            upper_half: Constant::new(512u64.into()),
-        }
-    }
-}
-
 impl Logic for FreeSlots {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, unused);
-        self.freed.clock.next = self.clock.val();
-        self.freed.reset.next = self.reset.val();
-        self.freed.data_in.next = self.free.val();
-        self.freed.write.next = self.free_valid.val();
+        wire!(self => self.freed; clock, reset, free as data_in, free_valid as write);
         self.exhausted.next = self.unused.q.val().get_bit(6);
         self.freed.read.next = self.take.val() & self.exhausted.val();
         self.number.next = self.unused.q.val().get_bits::<6>(0);

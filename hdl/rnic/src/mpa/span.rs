@@ -3,10 +3,11 @@
 //! | latency    | none to `wraps`; 1 cycle to every other output                             |
 //! | throughput | one beat per cycle                                                         |
 //! | units      | words of 4 octets, 2^LG a beat; beats                                      |
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Extent of an FPDU in the window; `2^LG` words a beat.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct FpduSpan<const LG: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -41,37 +42,10 @@ pub struct FpduSpan<const LG: usize> {
     is_final: DFF<Bit>,
     start_sum: Signal<Local, Bits<LG>>,
     wraps_now: Signal<Local, Bit>,
+    #[constant(1)]
     one: Constant<Bits<15>>,
+    #[constant(2)]
     two: Constant<Bits<15>>,
-}
-
-impl<const LG: usize> Default for FpduSpan<LG> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            clear: Default::default(),
-            send: Default::default(),
-            opens: Default::default(),
-            ends: Default::default(),
-            words: Default::default(),
-            beats: Default::default(),
-            offset: Default::default(),
-            aligned: Default::default(),
-            wraps: Default::default(),
-            next_offset: Default::default(),
-            next_wraps: Default::default(),
-            final_next: Default::default(),
-            start: Default::default(),
-            next_start: Default::default(),
-            wraps_late: Default::default(),
-            beats_left: Default::default(),
-            is_final: Default::default(),
-            start_sum: Default::default(),
-            wraps_now: Default::default(),
-            one: Constant::new(1u64.into()),
-            two: Constant::new(2u64.into()),
-        }
-    }
 }
 
 impl<const LG: usize> Logic for FpduSpan<LG> {

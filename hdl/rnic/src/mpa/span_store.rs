@@ -16,12 +16,13 @@ use crate::common::numbers::FreeNumbers;
 use crate::common::ram::SdpRam;
 use crate::messages::{Replay, REPLAY_DELIVER, REPLAY_FAULT, REPLAY_FORGET};
 use rnic_abi::limits::SPANS;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 const _: () = assert!(SPANS == 1 << 9, "numbers of spans are 9 bits");
 
 /// Spans, in use and free.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct SpanStore {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -70,54 +71,19 @@ pub struct SpanStore {
     returned: DFF<Bit>,
     ordered: DFF<Replay>,
     orders: DFF<Bit>,
+    #[constant(REPLAY_DELIVER)]
     kind_deliver: Constant<Bits<2>>,
+    #[constant(REPLAY_FORGET)]
     kind_forget: Constant<Bits<2>>,
+    #[constant(REPLAY_FAULT)]
     kind_fault: Constant<Bits<2>>,
 }
 
-impl Default for SpanStore {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            span: Default::default(),
-            write: Default::default(),
-            data: Default::default(),
-            stored: Default::default(),
-            new_span: Default::default(),
-            take: Default::default(),
-            frees: Default::default(),
-            delivers: Default::default(),
-            forgets: Default::default(),
-            fault: Default::default(),
-            connection: Default::default(),
-            next_sequence: Default::default(),
-            order: Default::default(),
-            order_valid: Default::default(),
-            span_back: Default::default(),
-            span_back_valid: Default::default(),
-            span_back_ready: Default::default(),
-            span_free: Default::default(),
-            contexts: Default::default(),
-            free: Default::default(),
-            writing: Default::default(),
-            written: Default::default(),
-            returned: Default::default(),
-            ordered: Default::default(),
-            orders: Default::default(),
-            kind_deliver: Constant::new(REPLAY_DELIVER.into()),
-            kind_forget: Constant::new(REPLAY_FORGET.into()),
-            kind_fault: Constant::new(REPLAY_FAULT.into()),
-        }
-    }
-}
-
 impl Logic for SpanStore {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, writing, written, returned, ordered, orders);
-        self.contexts.clock.next = self.clock.val();
-        self.contexts.read_address.next = self.span.val();
+        wire!(self => self.contexts; clock, span as read_address);
         self.stored.next = self.contexts.read_data.val();
         self.writing.d.next = self.write.val() & !self.reset.val();
         self.written.d.next = self.span.val();
@@ -126,11 +92,9 @@ impl Logic for SpanStore {
         self.contexts.write_data.next = self.data.val();
 
         // Two ways back; the span at hand goes first.
-        self.free.clock.next = self.clock.val();
-        self.free.reset.next = self.reset.val();
+        wire!(self => self.free; clock, reset);
         self.new_span.next = self.free.number.val();
-        self.free.take.next = self.take.val();
-        self.free.given.next = self.span_back.val();
+        wire!(self => self.free; take, span_back as given);
         if self.frees.val() {
             self.free.given.next = self.span.val();
         }

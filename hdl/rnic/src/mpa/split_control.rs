@@ -13,6 +13,7 @@
 //! unless it is the first of the job, it is left for the next job; if it is, it is handed on once
 //! to be checked, and again in a `JOB_PLACE`. Beyond a gap it is left until it is in order.
 use crate::messages::{JOB_HOST, JOB_PLACE};
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// What the splitter does.
@@ -39,7 +40,7 @@ pub enum SplitState {
 }
 
 /// State machine of the splitter.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct SplitControl {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -141,73 +142,10 @@ pub struct SplitControl {
     opens_now: Signal<Local, Bit>,
     closes: Signal<Local, Bit>,
     shifts: Signal<Local, Bit>,
+    #[constant(JOB_HOST)]
     kind_host: Constant<Bits<2>>,
+    #[constant(JOB_PLACE)]
     kind_place: Constant<Bits<2>>,
-}
-
-impl Default for SplitControl {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            job_waiting: Default::default(),
-            job_kind: Default::default(),
-            job_octets: Default::default(),
-            early: Default::default(),
-            job_take: Default::default(),
-            low_valid: Default::default(),
-            low_last: Default::default(),
-            usable: Default::default(),
-            shift: Default::default(),
-            head_length: Default::default(),
-            head_valid: Default::default(),
-            head_ahead: Default::default(),
-            ulpdu_length: Default::default(),
-            sum: Default::default(),
-            divide: Default::default(),
-            decide: Default::default(),
-            single: Default::default(),
-            whole: Default::default(),
-            too_long: Default::default(),
-            final_next: Default::default(),
-            wraps: Default::default(),
-            lead: Default::default(),
-            missing: Default::default(),
-            first: Default::default(),
-            advance: Default::default(),
-            free: Default::default(),
-            send: Default::default(),
-            opens: Default::default(),
-            ends: Default::default(),
-            host: Default::default(),
-            check: Default::default(),
-            place: Default::default(),
-            finish: Default::default(),
-            finished: Default::default(),
-            need_words: Default::default(),
-            place_next: Default::default(),
-            unfit: Default::default(),
-            unread: Default::default(),
-            state: Default::default(),
-            kind: Default::default(),
-            length: Default::default(),
-            over: Default::default(),
-            known: Default::default(),
-            lead_late: Default::default(),
-            missing_late: Default::default(),
-            settled: Default::default(),
-            is_host: Default::default(),
-            is_check: Default::default(),
-            refuse: Default::default(),
-            ends_here: Default::default(),
-            sends: Default::default(),
-            opens_now: Default::default(),
-            closes: Default::default(),
-            shifts: Default::default(),
-            kind_host: Constant::new(JOB_HOST.into()),
-            kind_place: Constant::new(JOB_PLACE.into()),
-        }
-    }
 }
 
 impl Logic for SplitControl {

@@ -29,6 +29,7 @@ use super::span::FpduSpan;
 use super::split_control::SplitControl;
 use super::window::BeatWindow;
 use crate::messages::{FpduInfo, JobDone, ReadJob};
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// FPDU splitter for beats of `D` bits; `P = 2 D`, `D = 32 * 2^LG`.
@@ -96,83 +97,51 @@ pub struct Splitter<const D: usize, const P: usize, const LG: usize> {
 }
 
 impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, LG> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        self.queue.clock.next = self.clock.val();
-        self.window.clock.next = self.clock.val();
-        self.length.clock.next = self.clock.val();
-        self.cursor.clock.next = self.clock.val();
-        self.span.clock.next = self.clock.val();
-        self.control.clock.next = self.clock.val();
-        self.out.clock.next = self.clock.val();
-        self.job_end.clock.next = self.clock.val();
-        self.queue.reset.next = self.reset.val();
-        self.window.reset.next = self.reset.val();
-        self.control.reset.next = self.reset.val();
-        self.out.reset.next = self.reset.val();
-        self.job_end.reset.next = self.reset.val();
+        wire!(self => self.{queue, window, length, cursor, span, control, out, job_end}; clock);
+        wire!(self => self.{queue, window, control, out, job_end}; reset);
 
         // Jobs.
-        self.queue.started.next = self.started.val();
-        self.queue.started_tag.next = self.started_tag.val();
-        self.queue.started_valid.next = self.started_valid.val();
+        wire!(self => self.queue; started, started_tag, started_valid);
         self.started_ready.next = self.queue.started_ready.val();
         self.queue.take.next = self.control.job_take.val();
-        self.next_job.next = self.queue.next_job.val();
-        self.job.next = self.queue.job.val();
+        wire!(self.queue => self; next_job, job);
         self.control.job_waiting.next = self.queue.waiting.val();
         self.control.job_kind.next = self.next_job.val().kind;
         self.control.job_octets.next = self.next_job.val().octets;
         self.control.early.next = self.job.val().early;
 
         // Window, and the head of the next FPDU in it.
-        self.window.joined_data.next = self.joined_data.val();
-        self.window.joined_last.next = self.joined_last.val();
-        self.window.joined_valid.next = self.joined_valid.val();
+        wire!(self => self.window; joined_data, joined_last, joined_valid);
         self.joined_ready.next = self.window.joined_ready.val();
         self.window.offset.next = self.span.offset.val();
         self.window.shift.next = self.control.shift.val();
-        self.window.peek_offset.next = self.span.next_offset.val();
-        self.window.peek_high.next = self.span.next_wraps.val();
+        wire!(self.span => self.window; next_offset as peek_offset, next_wraps as peek_high);
         self.turned.next = self.window.turned.val();
-        self.control.low_valid.next = self.window.low_valid.val();
-        self.control.low_last.next = self.window.low_last.val();
-        self.control.usable.next = self.window.usable.val();
+        wire!(self.window => self.control; low_valid, low_last, usable);
         self.head.lead.next = self.cursor.lead.val();
         self.head.word_0.next = self.turned.val().get_bits::<32>(0);
         self.head.word_1.next = self.turned.val().get_bits::<32>(32);
-        self.head.low_valid.next = self.window.low_valid.val();
-        self.head.usable.next = self.window.usable.val();
+        wire!(self.window => self.head; low_valid, usable);
         self.head.aligned.next = self.span.aligned.val();
         self.head.arrives.next = self.joined_valid.val() & self.window.joined_ready.val();
         self.head.arriving_0.next = self.joined_data.val().get_bits::<32>(0);
         self.head.arriving_1.next = self.joined_data.val().get_bits::<32>(32);
         self.head.ahead.next = self.control.head_ahead.val();
-        self.head.peeked.next = self.window.peeked.val();
-        self.head.peek_valid.next = self.window.peek_valid.val();
-        self.control.head_length.next = self.head.ulpdu_length.val();
-        self.control.head_valid.next = self.head.valid.val();
+        wire!(self.window => self.head; peeked, peek_valid);
+        wire!(self.head => self.control; ulpdu_length as head_length, valid as head_valid);
 
         // Length and position.
-        self.length.ulpdu_length.next = self.control.ulpdu_length.val();
-        self.length.host.next = self.control.host.val();
+        wire!(self.control => self.length; ulpdu_length, host);
         self.length.phase.next = self.cursor.phase.val();
         self.length.markers.next = self.job.val().markers;
         self.length.words_left.next = self.cursor.words_left.val();
-        self.length.sum.next = self.control.sum.val();
-        self.length.divide.next = self.control.divide.val();
-        self.length.decide.next = self.control.decide.val();
-        self.control.single.next = self.length.single.val();
-        self.control.whole.next = self.length.whole.val();
-        self.control.too_long.next = self.length.too_long.val();
-        self.span.clear.next = self.control.job_take.val();
-        self.span.send.next = self.control.send.val();
-        self.span.opens.next = self.control.opens.val();
-        self.span.ends.next = self.control.ends.val();
-        self.span.words.next = self.length.words.val();
-        self.span.beats.next = self.length.beats.val();
-        self.control.final_next.next = self.span.final_next.val();
-        self.control.wraps.next = self.span.wraps.val();
+        wire!(self.control => self.length; sum, divide, decide);
+        wire!(self.length => self.control; single, whole, too_long);
+        wire!(self.control => self.span; job_take as clear, send, opens, ends);
+        wire!(self.length => self.span; words, beats);
+        wire!(self.span => self.control; final_next, wraps);
         self.cursor.load.next = self.control.job_take.val();
         self.cursor.octets.next = self.next_job.val().octets;
         self.cursor.first_sequence.next = self.next_job.val().sequence;
@@ -180,30 +149,20 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, L
         self.cursor.markers.next = self.next_job.val().markers;
         self.cursor.advance.next = self.control.advance.val();
         self.cursor.words.next = self.length.words.val();
-        self.control.lead.next = self.cursor.lead.val();
-        self.control.missing.next = self.cursor.missing.val();
-        self.control.first.next = self.cursor.first.val();
+        wire!(self.cursor => self.control; lead, missing, first);
 
         // Beats out.
         self.out.send.next = self.control.send.val();
         self.out.data.next = self.turned.val();
-        self.out.opens.next = self.control.opens.val();
-        self.out.ends.next = self.control.ends.val();
+        wire!(self.control => self.out; opens, ends);
         self.control.free.next = self.out.free.val();
         self.out.words.next = self.length.words.val();
         self.out.job.next = self.job.val();
-        self.out.host.next = self.control.host.val();
-        self.out.place.next = self.control.place.val();
-        self.out.check.next = self.control.check.val();
+        wire!(self.control => self.out; host, place, check);
         self.out.first.next = self.cursor.first.val();
         self.out.ulpdu_length.next = self.control.ulpdu_length.val();
-        self.out.fpdu_sequence.next = self.cursor.next_sequence.val();
-        self.out.phase.next = self.cursor.phase.val();
-        self.fpdu_data.next = self.out.fpdu_data.val();
-        self.fpdu_first.next = self.out.fpdu_first.val();
-        self.fpdu_last.next = self.out.fpdu_last.val();
-        self.fpdu_tail_words.next = self.out.fpdu_tail_words.val();
-        self.fpdu_valid.next = self.out.fpdu_valid.val();
+        wire!(self.cursor => self.out; next_sequence as fpdu_sequence, phase);
+        wire!(self.out => self; fpdu_data, fpdu_first, fpdu_last, fpdu_tail_words, fpdu_valid);
         self.out.fpdu_ready.next = self.fpdu_ready.val();
         self.fpdu_info.next = self.out.fpdu_info.val();
         self.begun.next = self.control.send.val() & self.control.opens.val();
@@ -212,20 +171,13 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, L
         self.job_end.job.next = self.job.val();
         self.job_end.finish.next = self.control.finish.val();
         self.control.finished.next = self.job_end.finished.val();
-        self.job_end.consumed.next = self.cursor.consumed.val();
-        self.job_end.lead.next = self.cursor.lead.val();
+        wire!(self.cursor => self.job_end; consumed, lead);
         self.job_end.need_words.next = self.control.need_words.val();
         self.job_end.words.next = self.length.words.val();
-        self.job_end.place_next.next = self.control.place_next.val();
-        self.job_end.unfit.next = self.control.unfit.val();
-        self.job_end.begins.next = self.control.job_take.val();
-        self.job_end.advance.next = self.control.advance.val();
+        wire!(self.control => self.job_end; place_next, unfit, job_take as begins, advance);
         self.job_end.sequence_end.next = self.cursor.next_sequence.val();
         self.job_end.unread.next = self.control.unread.val();
-        self.job_done.next = self.job_end.job_done.val();
-        self.job_done_valid.next = self.job_end.job_done_valid.val();
-        self.job_end.job_done_ready.next = self.job_done_ready.val();
-        self.kill.next = self.job_end.kill.val();
-        self.kill_tag.next = self.job_end.kill_tag.val();
+        stream!(self.job_end => self; job_done);
+        wire!(self.job_end => self; kill, kill_tag);
     }
 }

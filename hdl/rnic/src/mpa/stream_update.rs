@@ -20,6 +20,7 @@
 //! that does not begin at one, or whose stream has no markers, is refused at once: it waits.
 use super::context::{EarlyRun, EventKind, QueuedFrame, StreamContext};
 use crate::messages::JobDone;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Octets that show an FPDU's length: its first word.
@@ -28,7 +29,7 @@ const NEED_LENGTH: u64 = 4;
 const NEED_MARKER_AND_LENGTH: u64 = 8;
 
 /// Sums of one event, and the context after it.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct StreamUpdate {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -97,61 +98,12 @@ pub struct StreamUpdate {
     apart_words: Signal<Local, Bits<7>>,
     apart_octets: Signal<Local, Bits<2>>,
     fresh: Signal<Local, StreamContext>,
+    #[constant(NEED_LENGTH)]
     need_length: Constant<Bits<18>>,
+    #[constant(NEED_MARKER_AND_LENGTH)]
     need_marker_and_length: Constant<Bits<18>>,
+    #[init(Constant::new(StreamContext::default()))]
     nothing: Constant<StreamContext>,
-}
-
-impl Default for StreamUpdate {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            load: Default::default(),
-            loaded: Default::default(),
-            span_loaded: Default::default(),
-            keep_popped: Default::default(),
-            at_hand: Default::default(),
-            arrived: Default::default(),
-            arrived_octets: Default::default(),
-            arrived_sequence: Default::default(),
-            right_run: Default::default(),
-            arrived_last: Default::default(),
-            job_done: Default::default(),
-            request_data: Default::default(),
-            front: Default::default(),
-            purge: Default::default(),
-            incoming: Default::default(),
-            current: Default::default(),
-            popped: Default::default(),
-            was_empty: Default::default(),
-            complete: Default::default(),
-            some_left: Default::default(),
-            enough: Default::default(),
-            updated: Default::default(),
-            held: Default::default(),
-            held_popped: Default::default(),
-            distance: Default::default(),
-            empty: Default::default(),
-            completes: Default::default(),
-            more: Default::default(),
-            less_missing: Default::default(),
-            fewer: Default::default(),
-            sequence_after: Default::default(),
-            phase_after: Default::default(),
-            another: Default::default(),
-            missing: Default::default(),
-            consumed: Default::default(),
-            from: Default::default(),
-            opened: Default::default(),
-            apart: Default::default(),
-            apart_words: Default::default(),
-            apart_octets: Default::default(),
-            fresh: Default::default(),
-            need_length: Constant::new(NEED_LENGTH.into()),
-            need_marker_and_length: Constant::new(NEED_MARKER_AND_LENGTH.into()),
-            nothing: Constant::new(StreamContext::default()),
-        }
-    }
 }
 
 impl Logic for StreamUpdate {

@@ -12,10 +12,17 @@
 //! | throughput | one beat per cycle; no backpressure                                          |
 //! | units      | a beat is D bits, L = 2^LG words of 4 octets                                 |
 //! | in         | words beyond the FPDU's end are zero, and stay so                            |
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Marker removal for beats of `D` bits, `D = 32 * 2^LG`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        D == 32 << LG && (2..=4).contains(&LG),
+        "MarkerStrip: D = {D} must be 32 * 2^LG with LG = {LG} in 2..=4"
+    );
+)]
 pub struct MarkerStrip<const D: usize, const LG: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -88,75 +95,16 @@ pub struct MarkerStrip<const D: usize, const LG: usize> {
     count_2: DFF<Bits<6>>,
     marker_2: DFF<Bits<32>>,
     until_wide: Signal<Local, Bits<12>>,
+    #[constant(Bits::<D>::mask())]
     ones: Constant<Bits<D>>,
+    #[constant(1u64 << LG)]
     beat_words: Constant<Bits<7>>,
+    #[constant(0)]
     zero: Constant<Bits<7>>,
+    #[constant(1u64 << LG)]
     lanes: Constant<Bits<6>>,
+    #[constant(1)]
     one: Constant<Bits<6>>,
-}
-
-impl<const D: usize, const LG: usize> Default for MarkerStrip<D, LG> {
-    fn default() -> Self {
-        assert!(
-            D == 32 << LG && (2..=4).contains(&LG),
-            "MarkerStrip: D = {D} must be 32 * 2^LG with LG = {LG} in 2..=4"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            beat_valid: Default::default(),
-            beat_data: Default::default(),
-            beat_first: Default::default(),
-            beat_last: Default::default(),
-            beat_tail_words: Default::default(),
-            phase: Default::default(),
-            markers: Default::default(),
-            check: Default::default(),
-            closed_valid: Default::default(),
-            closed_data: Default::default(),
-            closed_words: Default::default(),
-            closed_first: Default::default(),
-            closed_last: Default::default(),
-            closed_check: Default::default(),
-            marker_distance: Default::default(),
-            marker_valid: Default::default(),
-            marker: Default::default(),
-            to_marker: Default::default(),
-            until_now: Default::default(),
-            beats_until: Default::default(),
-            lane_now: Default::default(),
-            lane_end: Default::default(),
-            hit_now: Default::default(),
-            data_1: Default::default(),
-            valid_1: Default::default(),
-            first_1: Default::default(),
-            last_1: Default::default(),
-            check_1: Default::default(),
-            hit_1: Default::default(),
-            lane_1: Default::default(),
-            distance_1: Default::default(),
-            count_1: Default::default(),
-            amount: Default::default(),
-            above: Default::default(),
-            closed_up: Default::default(),
-            at_lane: Default::default(),
-            data_2: Default::default(),
-            valid_2: Default::default(),
-            first_2: Default::default(),
-            last_2: Default::default(),
-            check_2: Default::default(),
-            hit_2: Default::default(),
-            distance_2: Default::default(),
-            count_2: Default::default(),
-            marker_2: Default::default(),
-            until_wide: Default::default(),
-            ones: Constant::new(Bits::<D>::mask()),
-            beat_words: Constant::new((1u64 << LG).into()),
-            zero: Constant::new(0u64.into()),
-            lanes: Constant::new((1u64 << LG).into()),
-            one: Constant::new(1u64.into()),
-        }
-    }
 }
 
 impl<const D: usize, const LG: usize> Logic for MarkerStrip<D, LG> {

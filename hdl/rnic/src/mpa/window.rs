@@ -10,10 +10,18 @@
 //! | units      | `offset` in words of 4 octets; a beat is D bits, L = 2^LG words         |
 //!
 //! `usable` says that the words `offset ..` are there as far as the job has them.
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Window over the joined stream: `D` bits a beat, `P = 2 D`, `2^LG` words a beat.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(P == 2 * D, "BeatWindow: P = {P} must be twice D = {D}");
+    assert!(
+        D == 32 << LG && LG <= 4,
+        "BeatWindow: D = {D} must be 32 * 2^LG with LG = {LG} at most 4"
+    );
+)]
 pub struct BeatWindow<const D: usize, const P: usize, const LG: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -63,52 +71,8 @@ pub struct BeatWindow<const D: usize, const P: usize, const LG: usize> {
     shifted: Signal<Local, Bits<P>>,
     peek_beat: Signal<Local, Bits<D>>,
     peek_shifted: Signal<Local, Bits<D>>,
+    #[constant(D as u64)]
     beat_bits: Constant<Bits<10>>,
-}
-
-impl<const D: usize, const P: usize, const LG: usize> Default for BeatWindow<D, P, LG> {
-    fn default() -> Self {
-        assert!(P == 2 * D, "BeatWindow: P = {P} must be twice D = {D}");
-        assert!(
-            D == 32 << LG && LG <= 4,
-            "BeatWindow: D = {D} must be 32 * 2^LG with LG = {LG} at most 4"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            joined_data: Default::default(),
-            joined_last: Default::default(),
-            joined_valid: Default::default(),
-            joined_ready: Default::default(),
-            offset: Default::default(),
-            shift: Default::default(),
-            peek_offset: Default::default(),
-            peek_high: Default::default(),
-            turned: Default::default(),
-            peeked: Default::default(),
-            peek_valid: Default::default(),
-            low_valid: Default::default(),
-            low_last: Default::default(),
-            usable: Default::default(),
-            low: Default::default(),
-            low_is_valid: Default::default(),
-            low_is_last: Default::default(),
-            high: Default::default(),
-            high_is_valid: Default::default(),
-            high_is_last: Default::default(),
-            spare: Default::default(),
-            spare_is_valid: Default::default(),
-            spare_is_last: Default::default(),
-            take: Default::default(),
-            amount: Default::default(),
-            peek_amount: Default::default(),
-            pair: Default::default(),
-            shifted: Default::default(),
-            peek_beat: Default::default(),
-            peek_shifted: Default::default(),
-            beat_bits: Constant::new((D as u64).into()),
-        }
-    }
 }
 
 impl<const D: usize, const P: usize, const LG: usize> Logic for BeatWindow<D, P, LG> {

@@ -12,10 +12,23 @@
 //! Nobody reads a word in the cycle in which it is written: a frame is read only after it was
 //! handed on. (A job that was killed may; nobody looks at what it reads then.)
 use crate::common::ram::SdpRam;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// `2^A` words of D bits, addressed by page and word in the page (B bits).
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        A == 9 + B,
+        "PacketMemory: A = {A} must be 9 + B = {}",
+        9 + B
+    );
+    assert!(
+        (D / 8) << B == rnic_abi::limits::PAGE_OCTETS,
+        "PacketMemory: 2^B = {} words of D = {D} bits are not a page",
+        1 << B
+    );
+)]
 pub struct PacketMemory<const D: usize, const A: usize, const B: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -34,41 +47,14 @@ pub struct PacketMemory<const D: usize, const A: usize, const B: usize> {
     /// The word addressed two cycles ago.
     pub read_data: Signal<Out, Bits<D>>,
     words: SdpRam<Bits<D>, A>,
+    #[constant(B as LiteralType)]
     page_shift: Constant<Bits<4>>,
 }
 
-impl<const D: usize, const A: usize, const B: usize> Default for PacketMemory<D, A, B> {
-    fn default() -> Self {
-        assert!(
-            A == 9 + B,
-            "PacketMemory: A = {A} must be 9 + B = {}",
-            9 + B
-        );
-        assert!(
-            (D / 8) << B == rnic_abi::limits::PAGE_OCTETS,
-            "PacketMemory: 2^B = {} words of D = {D} bits are not a page",
-            1 << B
-        );
-        Self {
-            clock: Default::default(),
-            write_enable: Default::default(),
-            write_page: Default::default(),
-            write_word: Default::default(),
-            write_data: Default::default(),
-            read_page: Default::default(),
-            read_word: Default::default(),
-            read_data: Default::default(),
-            words: Default::default(),
-            page_shift: Constant::new((B as LiteralType).into()),
-        }
-    }
-}
-
 impl<const D: usize, const A: usize, const B: usize> Logic for PacketMemory<D, A, B> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        self.words.clock.next = self.clock.val();
-        self.words.write_enable.next = self.write_enable.val();
+        wire!(self => self.words; clock, write_enable);
         self.words.write_address.next = (bit_cast::<A, 9>(self.write_page.val())
             << self.page_shift.val())
             | bit_cast::<A, B>(self.write_word.val());

@@ -24,6 +24,7 @@ use crate::common::fifo::Fifo;
 use crate::common::ram::SdpRam;
 use crate::common::skid::Skid;
 use crate::messages::ReadJob;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// What the planner does.
@@ -42,7 +43,7 @@ pub enum PlannerState {
 }
 
 /// Planner of the packet reader.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct Planner {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -147,98 +148,22 @@ pub struct Planner {
     run_offset: Signal<Local, Bits<15>>,
     run_end: Signal<Local, Bits<15>>,
     part: Signal<Local, Segment>,
+    #[constant(1)]
     one_tag: Constant<Bits<3>>,
+    #[constant(8)]
     eight: Constant<Bits<7>>,
+    #[constant(1)]
     one_index: Constant<Bits<7>>,
+    #[constant(1)]
     one_octet: Constant<Bits<15>>,
+    #[constant(7)]
     all_out: Constant<Bits<3>>,
+    #[constant(5)]
     settled: Constant<Bits<3>>,
 }
 
-impl Default for Planner {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            job: Default::default(),
-            job_valid: Default::default(),
-            job_ready: Default::default(),
-            started: Default::default(),
-            started_tag: Default::default(),
-            started_valid: Default::default(),
-            started_ready: Default::default(),
-            job_left: Default::default(),
-            link_write: Default::default(),
-            link_page: Default::default(),
-            link_next: Default::default(),
-            jump_write: Default::default(),
-            jump_page: Default::default(),
-            frame_table_write: Default::default(),
-            frame_table_index: Default::default(),
-            frame_table_data: Default::default(),
-            frame_link_write: Default::default(),
-            frame_link_index: Default::default(),
-            frame_link_next: Default::default(),
-            segment: Default::default(),
-            segment_valid: Default::default(),
-            segment_ready: Default::default(),
-            begun: Default::default(),
-            begun_tag: Default::default(),
-            killed: Default::default(),
-            jobs: Default::default(),
-            queue: Default::default(),
-            next: Default::default(),
-            jump: Default::default(),
-            frame_link: Default::default(),
-            frame_table: Default::default(),
-            state: Default::default(),
-            out: Default::default(),
-            next_tag: Default::default(),
-            started_count: Default::default(),
-            tag: Default::default(),
-            cut: Default::default(),
-            slot: Default::default(),
-            age: Default::default(),
-            entry: Default::default(),
-            start_index: Default::default(),
-            start_octet: Default::default(),
-            end_index: Default::default(),
-            end_octet: Default::default(),
-            no_octets: Default::default(),
-            more: Default::default(),
-            last_run: Default::default(),
-            page: Default::default(),
-            index: Default::default(),
-            far: Default::default(),
-            begins: Default::default(),
-            follows: Default::default(),
-            at_end: Default::default(),
-            at_start: Default::default(),
-            next_job: Default::default(),
-            next_entry: Default::default(),
-            job_offset: Default::default(),
-            job_end: Default::default(),
-            job_run: Default::default(),
-            entry_offset: Default::default(),
-            entry_octets: Default::default(),
-            entry_end: Default::default(),
-            more_end: Default::default(),
-            ends_here: Default::default(),
-            run_offset: Default::default(),
-            run_end: Default::default(),
-            part: Default::default(),
-            one_tag: Constant::new(1u64.into()),
-            eight: Constant::new(8u64.into()),
-            one_index: Constant::new(1u64.into()),
-            one_octet: Constant::new(1u64.into()),
-            all_out: Constant::new(7u64.into()),
-            settled: Constant::new(5u64.into()),
-        }
-    }
-}
-
 impl Logic for Planner {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(
             self,
@@ -263,22 +188,15 @@ impl Logic for Planner {
             no_octets
         );
         dff_setup!(self, clock, more, last_run, page, index, far);
-        self.jobs.clock.next = self.clock.val();
-        self.jobs.reset.next = self.reset.val();
-        self.queue.clock.next = self.clock.val();
-        self.queue.reset.next = self.reset.val();
-        self.next.clock.next = self.clock.val();
-        self.jump.clock.next = self.clock.val();
-        self.frame_link.clock.next = self.clock.val();
-        self.frame_table.clock.next = self.clock.val();
+        wire!(self => self.jobs; clock, reset);
+        wire!(self => self.queue; clock, reset);
+        wire!(self => self.{next, jump, frame_link, frame_table}; clock);
 
-        self.next.write_enable.next = self.link_write.val();
-        self.next.write_address.next = self.link_page.val();
-        self.next.write_data.next = self.link_next.val();
+        wire!(self => self.next;
+            link_write as write_enable, link_page as write_address, link_next as write_data);
         self.next.read_address.next = self.page.q.val();
-        self.jump.write_enable.next = self.jump_write.val();
-        self.jump.write_address.next = self.jump_page.val();
-        self.jump.write_data.next = self.link_next.val();
+        wire!(self => self.jump;
+            jump_write as write_enable, jump_page as write_address, link_next as write_data);
         self.jump.read_address.next = self.page.q.val();
         self.frame_link.write_enable.next = self.frame_link_write.val();
         self.frame_link.write_address.next = self.frame_link_index.val();
@@ -289,10 +207,8 @@ impl Logic for Planner {
         self.frame_table.write_data.next = self.frame_table_data.val();
         self.frame_table.read_address.next = self.frame_link.read_data.val();
 
-        self.jobs.s_data.next = self.job.val();
-        self.jobs.s_valid.next = self.job_valid.val();
-        self.job_ready.next = self.jobs.s_ready.val();
-        self.next_job.next = self.jobs.m_data.val();
+        wire!(self => self.jobs; job as s_data, job_valid as s_valid);
+        wire!(self.jobs => self; s_ready as job_ready, m_data as next_job);
         self.next_entry.next = self.entry.q.val();
         // The successor's entry is read all the time; it counts once `age` says so.
         self.entry.d.next = self.frame_table.read_data.val();

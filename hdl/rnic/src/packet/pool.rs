@@ -20,6 +20,7 @@
 use crate::common::fifo::Fifo;
 use crate::common::ram::SdpRam;
 use crate::messages::PageChain;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// What the releaser does.
@@ -38,7 +39,7 @@ pub enum ReleaserState {
 }
 
 /// Page pool with releaser. Each `release*` is a [`PageChain`] message.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct PagePool {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -91,6 +92,7 @@ pub struct PagePool {
     free: SdpRam<Bits<9>, 9>,
     prefetch: Fifo<Bits<9>, 3, 4>,
     next: SdpRam<Bits<9>, 9>,
+    #[init(Fifo::new(4))]
     own: Fifo<PageChain, 4, 5>,
     queue: [Fifo<PageChain, 3, 4>; 4],
     // Free list: ten-bit pointers, the top bit tells full from empty.
@@ -121,80 +123,20 @@ pub struct PagePool {
     next_chain: Signal<Local, PageChain>,
     issue: Signal<Local, Bit>,
     push: Signal<Local, Bit>,
+    #[constant(1)]
     one_pointer: Constant<Bits<10>>,
+    #[constant(1)]
     one_page: Constant<Bits<9>>,
+    #[constant(1)]
     one_ahead: Constant<Bits<4>>,
+    #[constant(1)]
     one_queue: Constant<Bits<5>>,
+    #[constant(31)]
     all_queues: Constant<Bits<5>>,
 }
 
-impl Default for PagePool {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            alloc_page: Default::default(),
-            alloc_valid: Default::default(),
-            alloc_take: Default::default(),
-            link_write: Default::default(),
-            link_page: Default::default(),
-            link_next: Default::default(),
-            own_release: Default::default(),
-            own_release_valid: Default::default(),
-            own_release_room: Default::default(),
-            release0: Default::default(),
-            release0_valid: Default::default(),
-            release0_ready: Default::default(),
-            release1: Default::default(),
-            release1_valid: Default::default(),
-            release1_ready: Default::default(),
-            release2: Default::default(),
-            release2_valid: Default::default(),
-            release2_ready: Default::default(),
-            release3: Default::default(),
-            release3_valid: Default::default(),
-            release3_ready: Default::default(),
-            free_pages: Default::default(),
-            free: Default::default(),
-            prefetch: Default::default(),
-            next: Default::default(),
-            own: Fifo::new(4),
-            queue: std::array::from_fn(|_| Fifo::default()),
-            write_pointer: Default::default(),
-            read_pointer: Default::default(),
-            fetching: Default::default(),
-            fetched: Default::default(),
-            ahead: Default::default(),
-            count: Default::default(),
-            pushed: Default::default(),
-            pushed_valid: Default::default(),
-            chosen: Default::default(),
-            favoured: Default::default(),
-            candidate: Default::default(),
-            candidate_valid: Default::default(),
-            state: Default::default(),
-            page: Default::default(),
-            tail: Default::default(),
-            waiting: Default::default(),
-            first: Default::default(),
-            pick: Default::default(),
-            found: Default::default(),
-            load: Default::default(),
-            chain: Default::default(),
-            next_chain: Default::default(),
-            issue: Default::default(),
-            push: Default::default(),
-            one_pointer: Constant::new(1u64.into()),
-            one_page: Constant::new(1u64.into()),
-            one_ahead: Constant::new(1u64.into()),
-            one_queue: Constant::new(1u64.into()),
-            all_queues: Constant::new(31u64.into()),
-        }
-    }
-}
-
 impl Logic for PagePool {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(
             self,
@@ -216,20 +158,16 @@ impl Logic for PagePool {
             candidate
         );
         dff_setup!(self, clock, candidate_valid, state, page, tail);
-        self.free.clock.next = self.clock.val();
-        self.next.clock.next = self.clock.val();
-        self.prefetch.clock.next = self.clock.val();
+        wire!(self => self.{free, next, prefetch}; clock);
         self.prefetch.reset.next = self.reset.val();
-        self.own.clock.next = self.clock.val();
-        self.own.reset.next = self.reset.val();
+        wire!(self => self.own; clock, reset);
         for i in 0..4 {
             self.queue[i].clock.next = self.clock.val();
             self.queue[i].reset.next = self.reset.val();
         }
 
         // Queues of chains.
-        self.own.data_in.next = self.own_release.val();
-        self.own.write.next = self.own_release_valid.val();
+        wire!(self => self.own; own_release as data_in, own_release_valid as write);
         self.own_release_room.next = !self.own.almost_full.val();
         self.queue[0].data_in.next = self.release0.val();
         self.queue[0].write.next = self.release0_valid.val();
@@ -288,9 +226,8 @@ impl Logic for PagePool {
         }
 
         // Releaser.
-        self.next.write_enable.next = self.link_write.val();
-        self.next.write_address.next = self.link_page.val();
-        self.next.write_data.next = self.link_next.val();
+        wire!(self => self.next;
+            link_write as write_enable, link_page as write_address, link_next as write_data);
         self.next.read_address.next = self.page.q.val();
         self.next_chain.next = self.candidate.q.val();
         self.push.next = false;

@@ -22,10 +22,11 @@ pub use super::types::FrameEntry;
 use super::types::Segment;
 use crate::common::skid::Skid;
 use crate::messages::ReadJob;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Packet reader for words of `2^O` octets, `2^B` a page.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct PacketReader<const B: usize, const O: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -96,101 +97,34 @@ pub struct PacketReader<const B: usize, const O: usize> {
     born: Signal<Local, Bits<8>>,
     gone: Signal<Local, Bits<8>>,
     hit: Signal<Local, Bits<8>>,
+    #[constant(1)]
     one: Constant<Bits<8>>,
 }
 
-impl<const B: usize, const O: usize> Default for PacketReader<B, O> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            job: Default::default(),
-            job_valid: Default::default(),
-            job_ready: Default::default(),
-            started: Default::default(),
-            started_tag: Default::default(),
-            started_valid: Default::default(),
-            started_ready: Default::default(),
-            job_left: Default::default(),
-            kill: Default::default(),
-            kill_tag: Default::default(),
-            link_write: Default::default(),
-            link_page: Default::default(),
-            link_next: Default::default(),
-            jump_write: Default::default(),
-            jump_page: Default::default(),
-            frame_table_write: Default::default(),
-            frame_table_index: Default::default(),
-            frame_table_data: Default::default(),
-            frame_link_write: Default::default(),
-            frame_link_index: Default::default(),
-            frame_link_next: Default::default(),
-            hold: Default::default(),
-            read_page: Default::default(),
-            read_word: Default::default(),
-            beat_valid: Default::default(),
-            beat_first: Default::default(),
-            beat_octets: Default::default(),
-            beat_last: Default::default(),
-            planner: Default::default(),
-            slice: Default::default(),
-            streamer: Default::default(),
-            live: Default::default(),
-            killed: Default::default(),
-            born: Default::default(),
-            gone: Default::default(),
-            hit: Default::default(),
-            one: Constant::new(1u64.into()),
-        }
-    }
-}
-
 impl<const B: usize, const O: usize> Logic for PacketReader<B, O> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, live, killed);
-        self.planner.clock.next = self.clock.val();
-        self.planner.reset.next = self.reset.val();
-        self.slice.clock.next = self.clock.val();
-        self.slice.reset.next = self.reset.val();
-        self.streamer.clock.next = self.clock.val();
-        self.streamer.reset.next = self.reset.val();
+        wire!(self => self.planner; clock, reset);
+        wire!(self => self.slice; clock, reset);
+        wire!(self => self.streamer; clock, reset);
 
-        self.planner.job.next = self.job.val();
-        self.planner.job_valid.next = self.job_valid.val();
-        self.job_ready.next = self.planner.job_ready.val();
-        self.started.next = self.planner.started.val();
-        self.started_tag.next = self.planner.started_tag.val();
-        self.started_valid.next = self.planner.started_valid.val();
-        self.planner.started_ready.next = self.started_ready.val();
-        self.planner.job_left.next = self.job_left.val();
-        self.planner.link_write.next = self.link_write.val();
-        self.planner.link_page.next = self.link_page.val();
-        self.planner.link_next.next = self.link_next.val();
-        self.planner.jump_write.next = self.jump_write.val();
-        self.planner.jump_page.next = self.jump_page.val();
-        self.planner.frame_table_write.next = self.frame_table_write.val();
-        self.planner.frame_table_index.next = self.frame_table_index.val();
-        self.planner.frame_table_data.next = self.frame_table_data.val();
-        self.planner.frame_link_write.next = self.frame_link_write.val();
-        self.planner.frame_link_index.next = self.frame_link_index.val();
-        self.planner.frame_link_next.next = self.frame_link_next.val();
+        stream!(self => self.planner; job);
+        wire!(self.planner => self; started, started_tag, started_valid);
+        wire!(self => self.planner;
+            started_ready, job_left, link_write, link_page, link_next, jump_write, jump_page,
+            frame_table_write, frame_table_index, frame_table_data, frame_link_write,
+            frame_link_index, frame_link_next);
         self.planner.killed.next = self.killed.q.val();
 
-        self.slice.s_data.next = self.planner.segment.val();
-        self.slice.s_valid.next = self.planner.segment_valid.val();
+        wire!(self.planner => self.slice; segment as s_data, segment_valid as s_valid);
         self.planner.segment_ready.next = self.slice.s_ready.val();
-        self.streamer.segment.next = self.slice.m_data.val();
-        self.streamer.segment_valid.next = self.slice.m_valid.val();
+        wire!(self.slice => self.streamer; m_data as segment, m_valid as segment_valid);
         self.slice.m_ready.next = self.streamer.segment_ready.val();
         self.streamer.killed.next = self.killed.q.val();
         self.streamer.hold.next = self.hold.val();
-        self.read_page.next = self.streamer.read_page.val();
-        self.read_word.next = self.streamer.read_word.val();
-        self.beat_valid.next = self.streamer.beat_valid.val();
-        self.beat_first.next = self.streamer.beat_first.val();
-        self.beat_octets.next = self.streamer.beat_octets.val();
-        self.beat_last.next = self.streamer.beat_last.val();
+        wire!(self.streamer => self;
+            read_page, read_word, beat_valid, beat_first, beat_octets, beat_last);
 
         // Who lives, who is killed.
         self.born.next = 0.into();

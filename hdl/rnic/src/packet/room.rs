@@ -14,6 +14,7 @@ use super::store::PacketStore;
 use super::types::FrameEntry;
 use crate::messages::{FrameInfo, PageChain, ReadJob, StoredFrame};
 use crate::mpa::joiner::Joiner;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Packet room for W = 64, D = 128.
@@ -151,102 +152,51 @@ impl<
         const H: usize,
     > Logic for Packet<W, D, A, B, O, H>
 {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        self.store.clock.next = self.clock.val();
-        self.store.reset.next = self.reset.val();
-        self.pool.clock.next = self.clock.val();
-        self.pool.reset.next = self.reset.val();
+        wire!(self => self.store; clock, reset);
+        wire!(self => self.pool; clock, reset);
         self.memory.clock.next = self.clock.val();
-        self.reader.clock.next = self.clock.val();
-        self.reader.reset.next = self.reset.val();
-        self.joiner.clock.next = self.clock.val();
-        self.joiner.reset.next = self.reset.val();
+        wire!(self => self.reader; clock, reset);
+        wire!(self => self.joiner; clock, reset);
 
         // Frames in.
-        self.store.store_data.next = self.store_data.val();
-        self.store.store_valid.next = self.store_valid.val();
-        self.store.store_last.next = self.store_last.val();
-        self.store.frame_info.next = self.frame_info.val();
-        self.store.frame_info_valid.next = self.frame_info_valid.val();
-        self.store.stored_ready.next = self.stored_ready.val();
-        self.stored.next = self.store.stored.val();
-        self.stored_valid.next = self.store.stored_valid.val();
-        self.count_no_page.next = self.store.count_no_page.val();
+        wire!(self => self.store;
+            store_data, store_valid, store_last, frame_info, frame_info_valid, stored_ready);
+        wire!(self.store => self; stored, stored_valid, count_no_page);
 
         // Pages.
-        self.store.alloc_page.next = self.pool.alloc_page.val();
-        self.store.alloc_valid.next = self.pool.alloc_valid.val();
+        wire!(self.pool => self.store; alloc_page, alloc_valid);
         self.pool.alloc_take.next = self.store.alloc_take.val();
         self.store.release_room.next = self.pool.own_release_room.val();
-        self.pool.own_release.next = self.store.refused.val();
-        self.pool.own_release_valid.next = self.store.refused_valid.val();
-        self.pool.link_write.next = self.store.link_write.val();
-        self.pool.link_page.next = self.store.link_page.val();
-        self.pool.link_next.next = self.store.link_next.val();
-        self.reader.link_write.next = self.store.link_write.val();
-        self.reader.link_page.next = self.store.link_page.val();
-        self.reader.link_next.next = self.store.link_next.val();
-        self.reader.jump_write.next = self.store.jump_write.val();
-        self.reader.jump_page.next = self.store.jump_page.val();
-        self.link_write.next = self.store.link_write.val();
-        self.link_page.next = self.store.link_page.val();
-        self.link_next.next = self.store.link_next.val();
-        self.jump_write.next = self.store.jump_write.val();
-        self.jump_page.next = self.store.jump_page.val();
-        self.pool.release0.next = self.release0.val();
-        self.pool.release0_valid.next = self.release0_valid.val();
-        self.release0_ready.next = self.pool.release0_ready.val();
-        self.pool.release1.next = self.release1.val();
-        self.pool.release1_valid.next = self.release1_valid.val();
-        self.release1_ready.next = self.pool.release1_ready.val();
-        self.pool.release2.next = self.release2.val();
-        self.pool.release2_valid.next = self.release2_valid.val();
-        self.release2_ready.next = self.pool.release2_ready.val();
-        self.pool.release3.next = self.release3.val();
-        self.pool.release3_valid.next = self.release3_valid.val();
-        self.release3_ready.next = self.pool.release3_ready.val();
+        wire!(self.store => self.pool;
+            refused as own_release, refused_valid as own_release_valid, link_write, link_page,
+            link_next);
+        wire!(self.store => self.reader; link_write, link_page, link_next, jump_write, jump_page);
+        wire!(self.store => self; link_write, link_page, link_next, jump_write, jump_page);
+        stream!(self => self.pool; release0, release1, release2, release3);
         self.free_pages.next = self.pool.free_pages.val();
         self.stored_frames.next = self.store.waiting.val();
 
         // Memory.
-        self.memory.write_enable.next = self.store.memory_write.val();
-        self.memory.write_page.next = self.store.memory_page.val();
-        self.memory.write_word.next = self.store.memory_word.val();
-        self.memory.write_data.next = self.store.memory_data.val();
-        self.memory.read_page.next = self.reader.read_page.val();
-        self.memory.read_word.next = self.reader.read_word.val();
+        wire!(self.store => self.memory;
+            memory_write as write_enable, memory_page as write_page, memory_word as write_word,
+            memory_data as write_data);
+        wire!(self.reader => self.memory; read_page, read_word);
 
         // Jobs.
-        self.reader.job.next = self.job.val();
-        self.reader.job_valid.next = self.job_valid.val();
-        self.job_ready.next = self.reader.job_ready.val();
-        self.started.next = self.reader.started.val();
-        self.started_tag.next = self.reader.started_tag.val();
-        self.started_valid.next = self.reader.started_valid.val();
-        self.reader.started_ready.next = self.started_ready.val();
-        self.reader.kill.next = self.kill.val();
-        self.reader.kill_tag.next = self.kill_tag.val();
-        self.reader.frame_table_write.next = self.frame_table_write.val();
-        self.reader.frame_table_index.next = self.frame_table_index.val();
-        self.reader.frame_table_data.next = self.frame_table_data.val();
-        self.reader.frame_link_write.next = self.frame_link_write.val();
-        self.reader.frame_link_index.next = self.frame_link_index.val();
-        self.reader.frame_link_next.next = self.frame_link_next.val();
-        self.reader.job_left.next = self.joiner.job_left.val();
-        self.reader.hold.next = self.joiner.almost_full.val();
+        stream!(self => self.reader; job);
+        wire!(self.reader => self; started, started_tag, started_valid);
+        wire!(self => self.reader;
+            started_ready, kill, kill_tag, frame_table_write, frame_table_index, frame_table_data,
+            frame_link_write, frame_link_index, frame_link_next);
+        wire!(self.joiner => self.reader; job_left, almost_full as hold);
 
         // Octets out.
-        self.joiner.beat_valid.next = self.reader.beat_valid.val();
-        self.joiner.beat_first.next = self.reader.beat_first.val();
-        self.joiner.beat_octets.next = self.reader.beat_octets.val();
-        self.joiner.beat_last.next = self.reader.beat_last.val();
+        wire!(self.reader => self.joiner; beat_valid, beat_first, beat_octets, beat_last);
         self.joiner.beat_data.next = self.memory.read_data.val();
-        self.joined_data.next = self.joiner.joined_data.val();
-        self.joined_octets.next = self.joiner.joined_octets.val();
-        self.joined_first.next = self.joiner.joined_first.val();
-        self.joined_last.next = self.joiner.joined_last.val();
-        self.joined_valid.next = self.joiner.joined_valid.val();
+        wire!(self.joiner => self;
+            joined_data, joined_octets, joined_first, joined_last, joined_valid);
         self.joiner.joined_ready.next = self.joined_ready.val();
     }
 }

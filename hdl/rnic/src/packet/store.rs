@@ -20,10 +20,22 @@
 //! or when `stored` is full. A failed frame takes no further page and writes nothing more.
 use crate::common::fifo::Fifo;
 use crate::messages::{FrameInfo, PageChain, StoredFrame};
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Frame writer: W bits a beat in, D bits a word out, `2^B` words a page.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        D == W || D == 2 * W,
+        "PacketStore: D = {D} must be W or 2 W, W = {W}"
+    );
+    assert!(
+        (D / 8) << B == rnic_abi::limits::PAGE_OCTETS,
+        "PacketStore: 2^B = {} words of D = {D} bits are not a page",
+        1 << B
+    );
+)]
 pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -129,105 +141,20 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     ended_chain: Signal<Local, PageChain>,
     info: Signal<Local, FrameInfo>,
     frame: Signal<Local, StoredFrame>,
+    #[init(Constant::new(D != W))]
     two_beats: Constant<Bit>,
+    #[constant((D - W) as LiteralType)]
     half: Constant<Bits<10>>,
+    #[constant(1)]
     one_word: Constant<Bits<B>>,
+    #[constant(1)]
     one_page: Constant<Bits<4>>,
+    #[constant(crate::messages::VERDICT_DROP)]
     verdict_drop: Constant<Bits<2>>,
 }
 
-impl<const W: usize, const D: usize, const B: usize> Default for PacketStore<W, D, B> {
-    fn default() -> Self {
-        assert!(
-            D == W || D == 2 * W,
-            "PacketStore: D = {D} must be W or 2 W, W = {W}"
-        );
-        assert!(
-            (D / 8) << B == rnic_abi::limits::PAGE_OCTETS,
-            "PacketStore: 2^B = {} words of D = {D} bits are not a page",
-            1 << B
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            store_data: Default::default(),
-            store_valid: Default::default(),
-            store_last: Default::default(),
-            frame_info: Default::default(),
-            frame_info_valid: Default::default(),
-            alloc_page: Default::default(),
-            alloc_valid: Default::default(),
-            alloc_take: Default::default(),
-            link_write: Default::default(),
-            link_page: Default::default(),
-            link_next: Default::default(),
-            jump_write: Default::default(),
-            jump_page: Default::default(),
-            refused: Default::default(),
-            refused_valid: Default::default(),
-            release_room: Default::default(),
-            memory_write: Default::default(),
-            memory_page: Default::default(),
-            memory_word: Default::default(),
-            memory_data: Default::default(),
-            stored: Default::default(),
-            stored_valid: Default::default(),
-            stored_ready: Default::default(),
-            count_no_page: Default::default(),
-            waiting: Default::default(),
-            queue: Default::default(),
-            in_frame: Default::default(),
-            page_open: Default::default(),
-            upper: Default::default(),
-            failed: Default::default(),
-            has_pages: Default::default(),
-            head: Default::default(),
-            current: Default::default(),
-            word: Default::default(),
-            gathered: Default::default(),
-            write: Default::default(),
-            write_page: Default::default(),
-            write_word: Default::default(),
-            link: Default::default(),
-            link_from: Default::default(),
-            link_to: Default::default(),
-            past: std::array::from_fn(|_| Default::default()),
-            taken: Default::default(),
-            jump: Default::default(),
-            jump_from: Default::default(),
-            ended: Default::default(),
-            ended_failed: Default::default(),
-            ended_has_pages: Default::default(),
-            released: Default::default(),
-            released_valid: Default::default(),
-            counted: Default::default(),
-            kept_frame: Default::default(),
-            keeps: Default::default(),
-            opens: Default::default(),
-            granted: Default::default(),
-            fails: Default::default(),
-            take: Default::default(),
-            page_now: Default::default(),
-            head_now: Default::default(),
-            word_done: Default::default(),
-            beat: Default::default(),
-            dropped: Default::default(),
-            no_place: Default::default(),
-            kept: Default::default(),
-            ended_chain: Default::default(),
-            info: Default::default(),
-            frame: Default::default(),
-            two_beats: Constant::new(D != W),
-            half: Constant::new(((D - W) as LiteralType).into()),
-            one_page: Constant::new(1u64.into()),
-            one_word: Constant::new(1u64.into()),
-            verdict_drop: Constant::new(crate::messages::VERDICT_DROP.into()),
-        }
-    }
-}
-
 impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D, B> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, in_frame, page_open, upper, failed, has_pages, head, current);
         dff_setup!(self, clock, word, gathered, write, write_page, write_word);
@@ -243,8 +170,7 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         );
         dff_setup!(self, clock, released, released_valid, counted);
         dff_setup!(self, clock, taken, jump, jump_from, kept_frame, keeps);
-        self.queue.clock.next = self.clock.val();
-        self.queue.reset.next = self.reset.val();
+        wire!(self => self.queue; clock, reset);
 
         // Does this beat get a page?
         self.opens.next = self.store_valid.val() & !self.page_open.q.val();

@@ -12,10 +12,17 @@
 //! | throughput | one word per cycle, across segments too; one idle cycle after a job's last     |
 //! | units      | words of `2^O` octets, `2^B` a page                                            |
 use super::types::Segment;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Streamer of the packet reader; `B + O` must be 8.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        B + O == 8,
+        "Streamer: 2^B words (B = {B}) of 2^O octets (O = {O}) are not a page"
+    );
+)]
 pub struct Streamer<const B: usize, const O: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -77,67 +84,14 @@ pub struct Streamer<const B: usize, const O: usize> {
     go: Signal<Local, Bit>,
     finishes: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
+    #[constant(1)]
     one_word: Constant<Bits<B>>,
+    #[constant(1)]
     one_tag: Constant<Bits<3>>,
+    #[constant(1)]
     one_octet: Constant<Bits<7>>,
+    #[constant((1 << O) - 1 as LiteralType)]
     last_lane: Constant<Bits<O>>,
-}
-
-impl<const B: usize, const O: usize> Default for Streamer<B, O> {
-    fn default() -> Self {
-        assert!(
-            B + O == 8,
-            "Streamer: 2^B words (B = {B}) of 2^O octets (O = {O}) are not a page"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            segment: Default::default(),
-            segment_valid: Default::default(),
-            segment_ready: Default::default(),
-            killed: Default::default(),
-            finish: Default::default(),
-            finish_tag: Default::default(),
-            hold: Default::default(),
-            read_page: Default::default(),
-            read_word: Default::default(),
-            beat_valid: Default::default(),
-            beat_first: Default::default(),
-            beat_octets: Default::default(),
-            beat_last: Default::default(),
-            running: Default::default(),
-            word: Default::default(),
-            gap: Default::default(),
-            tag: Default::default(),
-            skip_job: Default::default(),
-            page_address: Default::default(),
-            word_address: Default::default(),
-            start: Default::default(),
-            stop: Default::default(),
-            nothing: Default::default(),
-            valid: Default::default(),
-            last: Default::default(),
-            first_q2: Default::default(),
-            octets_q2: Default::default(),
-            valid_q2: Default::default(),
-            last_q2: Default::default(),
-            part: Default::default(),
-            first_octet: Default::default(),
-            last_octet: Default::default(),
-            first_word: Default::default(),
-            last_word: Default::default(),
-            word_now: Default::default(),
-            at_last: Default::default(),
-            skipped: Default::default(),
-            go: Default::default(),
-            finishes: Default::default(),
-            ends: Default::default(),
-            one_word: Constant::new(1u64.into()),
-            one_tag: Constant::new(1u64.into()),
-            one_octet: Constant::new(1u64.into()),
-            last_lane: Constant::new(((1 << O) - 1 as LiteralType).into()),
-        }
-    }
 }
 
 impl<const B: usize, const O: usize> Logic for Streamer<B, O> {

@@ -22,6 +22,7 @@
 #![allow(clippy::collapsible_match)] // Match guards do not translate.
 use super::header::*;
 use crate::common::skid::Skid;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// What the endpoint does.
@@ -35,7 +36,7 @@ enum EndpointState {
 }
 
 /// BAR0 endpoint.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct BarEndpoint {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -110,13 +111,21 @@ pub struct BarEndpoint {
     fields: Signal<Local, CompletionHeader>,
     attributes: Signal<Local, Bits<14>>,
     low: Signal<Local, Bits<7>>,
+    #[constant(1)]
     one: Constant<Bits<10>>,
+    #[constant(COPIED_ATTRIBUTES)]
     attribute_mask: Constant<Bits<14>>,
+    #[constant(4)]
     four: Constant<Bits<12>>,
+    #[constant(COMPLETION_DATA)]
     format_data: Constant<Bits<8>>,
+    #[constant(COMPLETION)]
     format_plain: Constant<Bits<8>>,
+    #[constant(COMPLETION_LOCKED)]
     format_locked: Constant<Bits<8>>,
+    #[constant(STATUS_SUCCESS)]
     success: Constant<Bits<3>>,
+    #[constant(STATUS_UNSUPPORTED)]
     unsupported: Constant<Bits<3>>,
 }
 
@@ -124,78 +133,8 @@ pub struct BarEndpoint {
 /// attributes. Digest, poisoning, hints and address type are not.
 const COPIED_ATTRIBUTES: LiteralType = 0x3f0c;
 
-impl Default for BarEndpoint {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            device_id: Default::default(),
-            request_header: Default::default(),
-            request_data: Default::default(),
-            request_valid: Default::default(),
-            request_ready: Default::default(),
-            register_address: Default::default(),
-            register_read: Default::default(),
-            register_write: Default::default(),
-            register_write_data: Default::default(),
-            register_read_data: Default::default(),
-            register_read_valid: Default::default(),
-            completion_data: Default::default(),
-            completion_has_data: Default::default(),
-            completion_valid: Default::default(),
-            completion_ready: Default::default(),
-            completion_header: Default::default(),
-            headers: Default::default(),
-            payloads: Default::default(),
-            state: Default::default(),
-            request: Default::default(),
-            payload: Default::default(),
-            address: Default::default(),
-            reads: Default::default(),
-            writes: Default::default(),
-            refuses: Default::default(),
-            locked: Default::default(),
-            memory_read: Default::default(),
-            leading: Default::default(),
-            trailing: Default::default(),
-            one_dword: Default::default(),
-            incoming: Default::default(),
-            incoming_length: Default::default(),
-            disabled: Default::default(),
-            due: Default::default(),
-            header: Default::default(),
-            data: Default::default(),
-            has_data: Default::default(),
-            format: Default::default(),
-            kind: Default::default(),
-            kind_group: Default::default(),
-            completion_group: Default::default(),
-            length: Default::default(),
-            first_be: Default::default(),
-            outer_be: Default::default(),
-            lead: Default::default(),
-            trail: Default::default(),
-            is_memory: Default::default(),
-            is_locked: Default::default(),
-            with_data: Default::default(),
-            unanswered: Default::default(),
-            fields: Default::default(),
-            attributes: Default::default(),
-            low: Default::default(),
-            one: Constant::new(1.into()),
-            attribute_mask: Constant::new(COPIED_ATTRIBUTES.into()),
-            four: Constant::new(4.into()),
-            format_data: Constant::new(COMPLETION_DATA.into()),
-            format_plain: Constant::new(COMPLETION.into()),
-            format_locked: Constant::new(COMPLETION_LOCKED.into()),
-            success: Constant::new(STATUS_SUCCESS.into()),
-            unsupported: Constant::new(STATUS_UNSUPPORTED.into()),
-        }
-    }
-}
-
 impl Logic for BarEndpoint {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, state, request, payload, address, reads, writes, refuses, locked);
         dff_setup!(
@@ -209,15 +148,11 @@ impl Logic for BarEndpoint {
             data,
             has_data
         );
-        self.headers.clock.next = self.clock.val();
-        self.headers.reset.next = self.reset.val();
-        self.headers.s_data.next = self.request_header.val();
-        self.headers.s_valid.next = self.request_valid.val();
+        wire!(self => self.headers;
+            clock, reset, request_header as s_data, request_valid as s_valid);
         self.headers.m_ready.next = self.state.q.val() == EndpointState::Idle;
-        self.payloads.clock.next = self.clock.val();
-        self.payloads.reset.next = self.reset.val();
-        self.payloads.s_data.next = self.request_data.val();
-        self.payloads.s_valid.next = self.request_valid.val();
+        wire!(self => self.payloads;
+            clock, reset, request_data as s_data, request_valid as s_valid);
         self.payloads.m_ready.next = self.state.q.val() == EndpointState::Idle;
         self.request_ready.next = self.headers.s_ready.val();
 

@@ -14,6 +14,7 @@
 //! | source | PCI Express Base Specification, sections 2.2.1 to 2.2.9 |
 // LogicStruct derives accessors without documentation; every field here is documented by hand.
 #![allow(missing_docs)]
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Fmt and Type of a memory write with three header doublewords (address below 4 GiB).
@@ -87,7 +88,7 @@ pub struct CompletionHeader {
 ///
 /// Three doublewords below 4 GiB, four above: a request that fits 32 bits must not use the long
 /// form (section 2.2.4.1).
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct WriteHeader {
     /// Bus address of the first doubleword; bits 1:0 are ignored.
     pub address: Signal<In, Bits<64>>,
@@ -104,26 +105,10 @@ pub struct WriteHeader {
     fields: Signal<Local, MemoryHeader>,
     high: Signal<Local, Bits<32>>,
     low: Signal<Local, Bits<32>>,
+    #[constant(MEMORY_WRITE_3)]
     short_form: Constant<Bits<8>>,
+    #[constant(MEMORY_WRITE_4)]
     long_form: Constant<Bits<8>>,
-}
-
-impl Default for WriteHeader {
-    fn default() -> Self {
-        Self {
-            address: Default::default(),
-            length: Default::default(),
-            first_be: Default::default(),
-            last_be: Default::default(),
-            device_id: Default::default(),
-            header: Default::default(),
-            fields: Default::default(),
-            high: Default::default(),
-            low: Default::default(),
-            short_form: Constant::new(MEMORY_WRITE_3.into()),
-            long_form: Constant::new(MEMORY_WRITE_4.into()),
-        }
-    }
 }
 
 impl Logic for WriteHeader {

@@ -16,10 +16,14 @@
 //! so only a source that waits while nothing moves loses a cycle. No source is shut out: none
 //! follows itself but payload, and sources 0 and 1 need several cycles a packet of their own.
 use crate::common::skid::Skid;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Mux of width `D`, `L = D / 32`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(D == 32 * L, "TlpMux: D = {D} must be 32 L = {}", 32 * L);
+)]
 pub struct TlpMux<const D: usize, const L: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -64,52 +68,14 @@ pub struct TlpMux<const D: usize, const L: usize> {
     chosen_valid: Signal<Local, Bit>,
 }
 
-impl<const D: usize, const L: usize> Default for TlpMux<D, L> {
-    fn default() -> Self {
-        assert!(D == 32 * L, "TlpMux: D = {D} must be 32 L = {}", 32 * L);
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            s_data: std::array::from_fn(|_| Default::default()),
-            s_keep: std::array::from_fn(|_| Default::default()),
-            s_last: std::array::from_fn(|_| Default::default()),
-            s_valid: std::array::from_fn(|_| Default::default()),
-            s_ready: std::array::from_fn(|_| Default::default()),
-            s_header: std::array::from_fn(|_| Default::default()),
-            tlp_data: Default::default(),
-            tlp_keep: Default::default(),
-            tlp_last: Default::default(),
-            tlp_valid: Default::default(),
-            tlp_ready: Default::default(),
-            tlp_header: Default::default(),
-            data: Default::default(),
-            keep: Default::default(),
-            header: Default::default(),
-            last: Default::default(),
-            granted: Default::default(),
-            in_packet: Default::default(),
-            moves: Default::default(),
-            chosen_data: Default::default(),
-            chosen_keep: Default::default(),
-            chosen_header: Default::default(),
-            chosen_last: Default::default(),
-            chosen_valid: Default::default(),
-        }
-    }
-}
-
 impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, granted, in_packet);
-        self.data.clock.next = self.clock.val();
-        self.data.reset.next = self.reset.val();
-        self.keep.clock.next = self.clock.val();
-        self.keep.reset.next = self.reset.val();
-        self.header.clock.next = self.clock.val();
-        self.header.reset.next = self.reset.val();
-        self.last.clock.next = self.clock.val();
-        self.last.reset.next = self.reset.val();
+        wire!(self => self.data; clock, reset);
+        wire!(self => self.keep; clock, reset);
+        wire!(self => self.header; clock, reset);
+        wire!(self => self.last; clock, reset);
 
         self.chosen_data.next = self.s_data[2].val();
         self.chosen_keep.next = self.s_keep[2].val();
@@ -147,20 +113,15 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
             }
         }
 
-        self.data.s_data.next = self.chosen_data.val();
-        self.data.s_valid.next = self.chosen_valid.val();
-        self.data.m_ready.next = self.tlp_ready.val();
-        self.keep.s_data.next = self.chosen_keep.val();
-        self.keep.s_valid.next = self.chosen_valid.val();
-        self.keep.m_ready.next = self.tlp_ready.val();
-        self.header.s_data.next = self.chosen_header.val();
-        self.header.s_valid.next = self.chosen_valid.val();
-        self.header.m_ready.next = self.tlp_ready.val();
-        self.last.s_data.next = self.chosen_last.val();
-        self.last.s_valid.next = self.chosen_valid.val();
-        self.last.m_ready.next = self.tlp_ready.val();
-        self.tlp_data.next = self.data.m_data.val();
-        self.tlp_valid.next = self.data.m_valid.val();
+        wire!(self => self.data;
+            chosen_data as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
+        wire!(self => self.keep;
+            chosen_keep as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
+        wire!(self => self.header;
+            chosen_header as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
+        wire!(self => self.last;
+            chosen_last as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
+        wire!(self.data => self; m_data as tlp_data, m_valid as tlp_valid);
         self.tlp_keep.next = self.keep.m_data.val();
         self.tlp_header.next = self.header.m_data.val();
         self.tlp_last.next = self.last.m_data.val();

@@ -3,6 +3,7 @@
 //! | latency, throughput, units | see the room's door ([`super`]) |
 use super::endpoint::BarEndpoint;
 use super::mux::TlpMux;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// The room at D = 128.
@@ -11,7 +12,7 @@ pub type PcieRoom128 = PcieRoom<128, 4>;
 pub type PcieRoom512 = PcieRoom<512, 16>;
 
 /// PCI Express room of width `D`, `L = D / 32`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct PcieRoom<const D: usize, const L: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -80,66 +81,16 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     answer_keep: Signal<Local, Bits<L>>,
 }
 
-impl<const D: usize, const L: usize> Default for PcieRoom<D, L> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            device_id: Default::default(),
-            payload_tlp_data: Default::default(),
-            payload_tlp_keep: Default::default(),
-            payload_tlp_last: Default::default(),
-            payload_tlp_valid: Default::default(),
-            payload_tlp_ready: Default::default(),
-            payload_tlp_header: Default::default(),
-            completion_tlp_data: Default::default(),
-            completion_tlp_keep: Default::default(),
-            completion_tlp_last: Default::default(),
-            completion_tlp_valid: Default::default(),
-            completion_tlp_ready: Default::default(),
-            completion_tlp_header: Default::default(),
-            tlp_data: Default::default(),
-            tlp_keep: Default::default(),
-            tlp_last: Default::default(),
-            tlp_valid: Default::default(),
-            tlp_ready: Default::default(),
-            tlp_header: Default::default(),
-            request_header: Default::default(),
-            request_data: Default::default(),
-            request_valid: Default::default(),
-            request_ready: Default::default(),
-            register_address: Default::default(),
-            register_read: Default::default(),
-            register_write: Default::default(),
-            register_write_data: Default::default(),
-            register_read_data: Default::default(),
-            register_read_valid: Default::default(),
-            mux: Default::default(),
-            endpoint: Default::default(),
-            answer_keep: Default::default(),
-        }
-    }
-}
-
 impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        self.mux.clock.next = self.clock.val();
-        self.mux.reset.next = self.reset.val();
-        self.endpoint.clock.next = self.clock.val();
-        self.endpoint.reset.next = self.reset.val();
-        self.endpoint.device_id.next = self.device_id.val();
+        wire!(self => self.mux; clock, reset);
+        wire!(self => self.endpoint; clock, reset, device_id);
 
-        self.endpoint.request_header.next = self.request_header.val();
-        self.endpoint.request_data.next = self.request_data.val();
-        self.endpoint.request_valid.next = self.request_valid.val();
-        self.request_ready.next = self.endpoint.request_ready.val();
-        self.register_address.next = self.endpoint.register_address.val();
-        self.register_read.next = self.endpoint.register_read.val();
-        self.register_write.next = self.endpoint.register_write.val();
-        self.register_write_data.next = self.endpoint.register_write_data.val();
-        self.endpoint.register_read_data.next = self.register_read_data.val();
-        self.endpoint.register_read_valid.next = self.register_read_valid.val();
+        wire!(self => self.endpoint; request_header, request_data, request_valid);
+        wire!(self.endpoint => self;
+            request_ready, register_address, register_read, register_write, register_write_data);
+        wire!(self => self.endpoint; register_read_data, register_read_valid);
 
         self.answer_keep.next = 0.into();
         if self.endpoint.completion_has_data.val() {
@@ -164,11 +115,7 @@ impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
         self.mux.s_header[2].next = self.payload_tlp_header.val();
         self.payload_tlp_ready.next = self.mux.s_ready[2].val();
 
-        self.tlp_data.next = self.mux.tlp_data.val();
-        self.tlp_keep.next = self.mux.tlp_keep.val();
-        self.tlp_last.next = self.mux.tlp_last.val();
-        self.tlp_valid.next = self.mux.tlp_valid.val();
-        self.tlp_header.next = self.mux.tlp_header.val();
+        wire!(self.mux => self; tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header);
         self.mux.tlp_ready.next = self.tlp_ready.val();
     }
 }

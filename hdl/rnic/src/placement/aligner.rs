@@ -11,10 +11,17 @@
 //! | throughput | one beat per cycle; no backpressure      |
 //! | units      | `rotation` in octets, less one           |
 use super::plan::BeatSide;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Window over two beats of `D` bits; `E = D + 32` and `P = 2 D`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        (D == 128 || D == 512) && E == D + 32 && P == 2 * D,
+        "Aligner: D = {D} must be 128 or 512, E = {E} must be D + 32, P = {P} must be 2 D"
+    );
+)]
 pub struct Aligner<const D: usize, const E: usize, const P: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -49,42 +56,8 @@ pub struct Aligner<const D: usize, const E: usize, const P: usize> {
     word_shift: Signal<Local, Bits<9>>,
     octet_shift: Signal<Local, Bits<6>>,
     windowed: Signal<Local, Bits<E>>,
+    #[constant(D as LiteralType)]
     beat_bits: Constant<Bits<10>>,
-}
-
-impl<const D: usize, const E: usize, const P: usize> Default for Aligner<D, E, P> {
-    fn default() -> Self {
-        assert!(
-            (D == 128 || D == 512) && E == D + 32 && P == 2 * D,
-            "Aligner: D = {D} must be 128 or 512, E = {E} must be D + 32, P = {P} must be 2 D"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            newer: Default::default(),
-            take: Default::default(),
-            emit: Default::default(),
-            rotation: Default::default(),
-            side: Default::default(),
-            data: Default::default(),
-            data_side: Default::default(),
-            valid: Default::default(),
-            older: Default::default(),
-            words: Default::default(),
-            octets: Default::default(),
-            word_side: Default::default(),
-            octet_side: Default::default(),
-            word_valid: Default::default(),
-            octet_valid: Default::default(),
-            within_word: Default::default(),
-            pair: Default::default(),
-            shifted: Default::default(),
-            word_shift: Default::default(),
-            octet_shift: Default::default(),
-            windowed: Default::default(),
-            beat_bits: Constant::new((D as LiteralType).into()),
-        }
-    }
 }
 
 impl<const D: usize, const E: usize, const P: usize> Logic for Aligner<D, E, P> {

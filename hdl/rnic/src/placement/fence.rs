@@ -7,10 +7,11 @@
 //! | latency    | 1 cycle if nothing is inside, else until the last command has left |
 //! | throughput | one fence at a time                                                |
 //! | units      | commands, at most 127 inside                                       |
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Counts commands in and out.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct Fence {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -27,24 +28,8 @@ pub struct Fence {
     held: DFF<Bits<7>>,
     ahead: DFF<Bits<7>>,
     waiting: DFF<Bit>,
+    #[constant(1)]
     one: Constant<Bits<7>>,
-}
-
-impl Default for Fence {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            opens: Default::default(),
-            closes: Default::default(),
-            fence: Default::default(),
-            fence_done: Default::default(),
-            held: Default::default(),
-            ahead: Default::default(),
-            waiting: Default::default(),
-            one: Constant::new(1.into()),
-        }
-    }
 }
 
 impl Logic for Fence {

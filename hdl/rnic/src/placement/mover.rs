@@ -16,10 +16,17 @@
 //! its last beat is taken. `room` may fall one cycle late: the output keeps a place for that.
 use super::plan::{BeatSide, TlpPlan};
 use crate::messages::PageChain;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Beat mover; `L` is the number of lanes of a beat.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        L == 4 || L == 16,
+        "Mover: L = {L} lanes; a beat has 4 or 16"
+    );
+)]
 pub struct Mover<const L: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -67,53 +74,14 @@ pub struct Mover<const L: usize> {
     valid_after: Signal<Local, Bit>,
     go: Signal<Local, Bit>,
     finish: Signal<Local, Bit>,
+    #[constant(1)]
     one_beat: Constant<Bits<5>>,
+    #[constant(2)]
     two_beats: Constant<Bits<13>>,
+    #[constant(2)]
     two_primes: Constant<Bits<2>>,
+    #[constant(L as LiteralType - 1)]
     top_lane: Constant<Bits<4>>,
-}
-
-impl<const L: usize> Default for Mover<L> {
-    fn default() -> Self {
-        assert!(
-            L == 4 || L == 16,
-            "Mover: L = {L} lanes; a beat has 4 or 16"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            plan: Default::default(),
-            plan_valid: Default::default(),
-            plan_take: Default::default(),
-            beat_valid: Default::default(),
-            beat_take: Default::default(),
-            room: Default::default(),
-            emit: Default::default(),
-            side: Default::default(),
-            rotation: Default::default(),
-            pages: Default::default(),
-            pages_valid: Default::default(),
-            pages_room: Default::default(),
-            current: Default::default(),
-            current_valid: Default::default(),
-            priming: Default::default(),
-            second_prime: Default::default(),
-            last_beat: Default::default(),
-            draining: Default::default(),
-            needs: Default::default(),
-            ends: Default::default(),
-            more_beats: Default::default(),
-            drain: Default::default(),
-            ready: Default::default(),
-            valid_after: Default::default(),
-            go: Default::default(),
-            finish: Default::default(),
-            one_beat: Constant::new(1.into()),
-            two_beats: Constant::new(2.into()),
-            two_primes: Constant::new(2.into()),
-            top_lane: Constant::new((L as LiteralType - 1).into()),
-        }
-    }
 }
 
 impl<const L: usize> Logic for Mover<L> {

@@ -8,6 +8,7 @@ use super::fence::Fence;
 use super::writer::PayloadWriter;
 use crate::completion::writer::CompletionWriter;
 use crate::messages::{PageChain, PlaceCommand};
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// The room at D = 128.
@@ -156,53 +157,35 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Default
 impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
     for PlacementRoom<D, L, E, P>
 {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, payload_done, command_closes);
-        self.writer.clock.next = self.clock.val();
-        self.writer.reset.next = self.reset.val();
-        self.completion.clock.next = self.clock.val();
-        self.completion.reset.next = self.reset.val();
-        self.fences.clock.next = self.clock.val();
-        self.fences.reset.next = self.reset.val();
+        wire!(self => self.writer; clock, reset);
+        wire!(self => self.completion; clock, reset);
+        wire!(self => self.fences; clock, reset);
 
-        self.writer.device_id.next = self.device_id.val();
-        self.writer.max_payload.next = self.max_payload.val();
-        self.writer.command.next = self.command.val();
-        self.writer.command_valid.next = self.command_valid.val();
-        self.command_ready.next = self.writer.command_ready.val();
-        self.writer.placement_data.next = self.placement_data.val();
-        self.writer.placement_valid.next = self.placement_valid.val();
+        wire!(self => self.writer; device_id, max_payload);
+        stream!(self => self.writer; command);
+        wire!(self => self.writer; placement_data, placement_valid);
         self.placement_ready.next = self.writer.placement_ready.val();
-        self.page_release.next = self.writer.page_release.val();
-        self.page_release_valid.next = self.writer.page_release_valid.val();
-        self.writer.page_release_ready.next = self.page_release_ready.val();
-        self.writer.host_ring_base.next = self.host_ring_base.val();
-        self.writer.host_ring_slots_log2.next = self.host_ring_slots_log2.val();
-        self.writer.host_ring_slot_octets_log2.next = self.host_ring_slot_octets_log2.val();
-        self.writer.host_ring_consumer.next = self.host_ring_consumer.val();
-        self.payload_tlp_data.next = self.writer.tlp_data.val();
-        self.payload_tlp_keep.next = self.writer.tlp_keep.val();
-        self.payload_tlp_last.next = self.writer.tlp_last.val();
-        self.payload_tlp_valid.next = self.writer.tlp_valid.val();
+        stream!(self.writer => self; page_release);
+        wire!(self => self.writer;
+            host_ring_base, host_ring_slots_log2, host_ring_slot_octets_log2, host_ring_consumer);
+        wire!(self.writer => self;
+            tlp_data as payload_tlp_data, tlp_keep as payload_tlp_keep,
+            tlp_last as payload_tlp_last, tlp_valid as payload_tlp_valid);
         self.writer.tlp_ready.next = self.payload_tlp_ready.val();
         self.payload_tlp_header.next = self.writer.tlp_header.val();
 
         self.completion.device_id.next = self.device_id.val();
-        self.completion.request.next = self.writer.completion.val();
-        self.completion.request_valid.next = self.writer.completion_valid.val();
-        self.writer.completion_ready.next = self.completion.request_ready.val();
+        stream!(self.writer => self.completion; completion as request);
         self.payload_done.d.next = self.writer.payload_done.val();
         self.completion.payload_done.next = self.payload_done.q.val();
-        self.completion.cq_base.next = self.cq_base.val();
-        self.completion.cq_entries_log2.next = self.cq_entries_log2.val();
-        self.completion.cq_consumer.next = self.cq_consumer.val();
-        self.cq_producer.next = self.completion.cq_producer.val();
-        self.host_ring_producer.next = self.completion.host_ring_producer.val();
-        self.completion_tlp_data.next = self.completion.tlp_data.val();
-        self.completion_tlp_keep.next = self.completion.tlp_keep.val();
-        self.completion_tlp_last.next = self.completion.tlp_last.val();
-        self.completion_tlp_valid.next = self.completion.tlp_valid.val();
+        wire!(self => self.completion; cq_base, cq_entries_log2, cq_consumer);
+        wire!(self.completion => self;
+            cq_producer, host_ring_producer, tlp_data as completion_tlp_data,
+            tlp_keep as completion_tlp_keep, tlp_last as completion_tlp_last,
+            tlp_valid as completion_tlp_valid);
         self.completion.tlp_ready.next = self.completion_tlp_ready.val();
         self.completion_tlp_header.next = self.completion.tlp_header.val();
 

@@ -10,10 +10,18 @@
 //! | source     | PCI Express Base Specification, section 2.2.5 (byte enables) |
 use super::plan::{Segment, TlpPlan};
 use crate::pcie::header::WriteHeader;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Segment shaper; `D` is the width of a beat, `D/8` octets.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        D == 128 || D == 512,
+        "Shaper: D = {D} bits; a beat has 128 or 512"
+    );
+    let octets = D as LiteralType / 8;
+)]
 pub struct Shaper<const D: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -58,58 +66,12 @@ pub struct Shaper<const D: usize> {
     lane: Signal<Local, Bits<9>>,
     more_beats: Signal<Local, Bits<9>>,
     place: Signal<Local, Bits<64>>,
+    #[constant(octets - 1)]
     beat_mask: Constant<Bits<9>>,
+    #[constant(LiteralType::from(octets.ilog2()))]
     beat_log2: Constant<Bits<3>>,
+    #[constant(1)]
     one_beat: Constant<Bits<13>>,
-}
-
-impl<const D: usize> Default for Shaper<D> {
-    fn default() -> Self {
-        assert!(
-            D == 128 || D == 512,
-            "Shaper: D = {D} bits; a beat has 128 or 512"
-        );
-        let octets = D as LiteralType / 8;
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            device_id: Default::default(),
-            segment: Default::default(),
-            segment_valid: Default::default(),
-            plan: Default::default(),
-            plan_valid: Default::default(),
-            header: Default::default(),
-            header_valid: Default::default(),
-            write_header: Default::default(),
-            taken: Default::default(),
-            taken_valid: Default::default(),
-            span: Default::default(),
-            first_mask: Default::default(),
-            last_mask: Default::default(),
-            shaped: Default::default(),
-            shaped_valid: Default::default(),
-            shaped_header: Default::default(),
-            planned: Default::default(),
-            planned_valid: Default::default(),
-            planned_header: Default::default(),
-            needs_emit: Default::default(),
-            ends_emit: Default::default(),
-            start: Default::default(),
-            start_dword: Default::default(),
-            ends: Default::default(),
-            within_first: Default::default(),
-            within_last: Default::default(),
-            tail: Default::default(),
-            needed: Default::default(),
-            more_dwords: Default::default(),
-            lane: Default::default(),
-            more_beats: Default::default(),
-            place: Default::default(),
-            beat_mask: Constant::new((octets - 1).into()),
-            beat_log2: Constant::new(LiteralType::from(octets.ilog2()).into()),
-            one_beat: Constant::new(1.into()),
-        }
-    }
 }
 
 impl<const D: usize> Logic for Shaper<D> {

@@ -14,13 +14,17 @@
 //! The ring's registers may change only while the ring is off, but for `consumer`, which may at any
 //! time: a stale value only makes the ring look fuller than it is. For 8 cycles after it is
 //! switched on the ring still counts as off.
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Cycles after which every output follows its inputs.
 pub const LATENCY_CYCLES: LiteralType = 4;
 
 /// Slot arithmetic of the host receive ring.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    let header = rnic_abi::host_ring::SLOT_HEADER_OCTETS as LiteralType;
+)]
 pub struct HostSlot {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -66,51 +70,12 @@ pub struct HostSlot {
     low_word: Signal<Local, Bits<32>>,
     base_low: Signal<Local, Bits<32>>,
     base_high: Signal<Local, Bits<32>>,
+    #[constant(1)]
     one: Constant<Bits<32>>,
+    #[constant(0xffff)]
     all_slots: Constant<Bits<16>>,
+    #[constant(header - 1)]
     header_octets_less_one: Constant<Bits<17>>,
-}
-
-impl Default for HostSlot {
-    fn default() -> Self {
-        let header = rnic_abi::host_ring::SLOT_HEADER_OCTETS as LiteralType;
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            octets: Default::default(),
-            take: Default::default(),
-            base: Default::default(),
-            slots_log2: Default::default(),
-            slot_octets_log2: Default::default(),
-            consumer: Default::default(),
-            address: Default::default(),
-            word_3: Default::default(),
-            too_long: Default::default(),
-            full: Default::default(),
-            number: Default::default(),
-            index_mask: Default::default(),
-            offset: Default::default(),
-            low_sum: Default::default(),
-            high_sum: Default::default(),
-            distance: Default::default(),
-            is_full: Default::default(),
-            on_cycles: Default::default(),
-            with_header: Default::default(),
-            is_too_long: Default::default(),
-            phase: Default::default(),
-            mask: Default::default(),
-            index: Default::default(),
-            rounds: Default::default(),
-            slots: Default::default(),
-            carry: Default::default(),
-            low_word: Default::default(),
-            base_low: Default::default(),
-            base_high: Default::default(),
-            one: Constant::new(1.into()),
-            all_slots: Constant::new(0xffff.into()),
-            header_octets_less_one: Constant::new((header - 1).into()),
-        }
-    }
 }
 
 impl Logic for HostSlot {

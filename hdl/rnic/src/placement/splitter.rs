@@ -19,6 +19,7 @@
 use super::plan::Segment;
 use crate::completion::{CompletionRequest, SlotHeaderWords};
 use crate::messages::*;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// What the splitter does.
@@ -31,7 +32,14 @@ enum SplitterState {
 }
 
 /// Command splitter; `D` is the width of a beat, `D/8` octets.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        D == 128 || D == 512,
+        "Splitter: D = {D} bits; a beat has 128 or 512"
+    );
+    let octets = D as LiteralType / 8;
+)]
 pub struct Splitter<const D: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -108,96 +116,26 @@ pub struct Splitter<const D: usize> {
     room: Signal<Local, Bits<7>>,
     used: Signal<Local, Bits<18>>,
     lines: Signal<Local, Bits<10>>,
+    #[constant(1)]
     one_line: Constant<Bits<10>>,
     // MPS - 1, and MPS in octets and in units of 128 octets.
     line_mask: DFF<Bits<9>>,
     line_octets: DFF<Bits<17>>,
     line_step: DFF<Bits<57>>,
+    #[constant(PLACE_WRITE)]
     kind_write: Constant<Bits<2>>,
+    #[constant(PLACE_HOST)]
     kind_host: Constant<Bits<2>>,
+    #[constant(super::slot::LATENCY_CYCLES)]
     slot_settled: Constant<Bits<3>>,
+    #[constant(octets - 1)]
     rotation_mask: Constant<Bits<6>>,
+    #[constant(octets - 1)]
     beat_mask: Constant<Bits<7>>,
+    #[constant(octets - 1)]
     beat_round: Constant<Bits<18>>,
+    #[constant(LiteralType::from(octets.ilog2()))]
     beat_log2: Constant<Bits<3>>,
-}
-
-impl<const D: usize> Default for Splitter<D> {
-    fn default() -> Self {
-        assert!(
-            D == 128 || D == 512,
-            "Splitter: D = {D} bits; a beat has 128 or 512"
-        );
-        let octets = D as LiteralType / 8;
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            command: Default::default(),
-            command_valid: Default::default(),
-            command_take: Default::default(),
-            max_payload: Default::default(),
-            slot_octets: Default::default(),
-            slot_address: Default::default(),
-            slot_word_3: Default::default(),
-            slot_too_long: Default::default(),
-            slot_full: Default::default(),
-            slot_take: Default::default(),
-            segment: Default::default(),
-            segment_valid: Default::default(),
-            segment_room: Default::default(),
-            completion: Default::default(),
-            completion_valid: Default::default(),
-            completion_ready: Default::default(),
-            drop_ring_full: Default::default(),
-            drop_too_long: Default::default(),
-            state: Default::default(),
-            settle: Default::default(),
-            address: Default::default(),
-            less_one: Default::default(),
-            writes: Default::default(),
-            host: Default::default(),
-            announces: Default::default(),
-            first: Default::default(),
-            is_last: Default::default(),
-            drain: Default::default(),
-            pages: Default::default(),
-            origin: Default::default(),
-            last_octet: Default::default(),
-            line: Default::default(),
-            rotation_first: Default::default(),
-            rotation_next: Default::default(),
-            primes: Default::default(),
-            used_octets: Default::default(),
-            is_host: Default::default(),
-            is_write: Default::default(),
-            settled: Default::default(),
-            first_line: Default::default(),
-            cqe: Default::default(),
-            slot_header: Default::default(),
-            low: Default::default(),
-            low_address: Default::default(),
-            within_dword: Default::default(),
-            skip: Default::default(),
-            rotation: Default::default(),
-            rotation_within: Default::default(),
-            rotation_after: Default::default(),
-            reach: Default::default(),
-            room: Default::default(),
-            used: Default::default(),
-            lines: Default::default(),
-            one_line: Constant::new(1.into()),
-            line_mask: Default::default(),
-            line_octets: Default::default(),
-            line_step: Default::default(),
-            kind_write: Constant::new(PLACE_WRITE.into()),
-            kind_host: Constant::new(PLACE_HOST.into()),
-            slot_settled: Constant::new(super::slot::LATENCY_CYCLES.into()),
-            rotation_mask: Constant::new((octets - 1).into()),
-            beat_mask: Constant::new((octets - 1).into()),
-            beat_round: Constant::new((octets - 1).into()),
-            beat_log2: Constant::new(LiteralType::from(octets.ilog2()).into()),
-        }
-    }
 }
 
 impl<const D: usize> Logic for Splitter<D> {

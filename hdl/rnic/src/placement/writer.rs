@@ -24,6 +24,7 @@ use crate::common::fifo::Fifo;
 use crate::common::skid::Skid;
 use crate::completion::CompletionRequest;
 use crate::messages::{PageChain, PlaceCommand};
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Places of the output FIFO that beats under way may still need.
@@ -180,72 +181,49 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Default
 impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
     for PayloadWriter<D, L, E, P>
 {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        self.commands.clock.next = self.clock.val();
-        self.commands.reset.next = self.reset.val();
-        self.beats_in.clock.next = self.clock.val();
-        self.beats_in.reset.next = self.reset.val();
-        self.slot.clock.next = self.clock.val();
-        self.slot.reset.next = self.reset.val();
-        self.splitter.clock.next = self.clock.val();
-        self.splitter.reset.next = self.reset.val();
-        self.shaper.clock.next = self.clock.val();
-        self.shaper.reset.next = self.reset.val();
-        self.plans.clock.next = self.clock.val();
-        self.plans.reset.next = self.reset.val();
-        self.headers.clock.next = self.clock.val();
-        self.headers.reset.next = self.reset.val();
-        self.mover.clock.next = self.clock.val();
-        self.mover.reset.next = self.reset.val();
-        self.aligner.clock.next = self.clock.val();
-        self.aligner.reset.next = self.reset.val();
-        self.beats.clock.next = self.clock.val();
-        self.beats.reset.next = self.reset.val();
-        self.sides.clock.next = self.clock.val();
-        self.sides.reset.next = self.reset.val();
-        self.pages.clock.next = self.clock.val();
-        self.pages.reset.next = self.reset.val();
+        wire!(self => self.commands; clock, reset);
+        wire!(self => self.beats_in; clock, reset);
+        wire!(self => self.slot; clock, reset);
+        wire!(self => self.splitter; clock, reset);
+        wire!(self => self.shaper; clock, reset);
+        wire!(self => self.plans; clock, reset);
+        wire!(self => self.headers; clock, reset);
+        wire!(self => self.mover; clock, reset);
+        wire!(self => self.aligner; clock, reset);
+        wire!(self => self.beats; clock, reset);
+        wire!(self => self.sides; clock, reset);
+        wire!(self => self.pages; clock, reset);
 
         // Commands to segments.
-        self.commands.data_in.next = self.command.val();
-        self.commands.write.next = self.command_valid.val();
+        wire!(self => self.commands; command as data_in, command_valid as write);
         self.command_ready.next = !self.commands.full.val();
         self.command_opens.next = self.command_valid.val() & !self.commands.full.val();
         self.splitter.command.next = self.commands.data_out.val();
         self.splitter.command_valid.next = !self.commands.empty.val();
         self.commands.read.next = self.splitter.command_take.val();
         self.splitter.max_payload.next = self.max_payload.val();
-        self.slot.octets.next = self.splitter.slot_octets.val();
-        self.slot.take.next = self.splitter.slot_take.val();
-        self.slot.base.next = self.host_ring_base.val();
-        self.slot.slots_log2.next = self.host_ring_slots_log2.val();
-        self.slot.slot_octets_log2.next = self.host_ring_slot_octets_log2.val();
-        self.slot.consumer.next = self.host_ring_consumer.val();
-        self.splitter.slot_address.next = self.slot.address.val();
-        self.splitter.slot_word_3.next = self.slot.word_3.val();
-        self.splitter.slot_too_long.next = self.slot.too_long.val();
-        self.splitter.slot_full.next = self.slot.full.val();
-        self.drop_ring_full.next = self.splitter.drop_ring_full.val();
-        self.drop_too_long.next = self.splitter.drop_too_long.val();
-        self.completion.next = self.splitter.completion.val();
-        self.completion_valid.next = self.splitter.completion_valid.val();
-        self.splitter.completion_ready.next = self.completion_ready.val();
+        wire!(self.splitter => self.slot; slot_octets as octets, slot_take as take);
+        wire!(self => self.slot;
+            host_ring_base as base, host_ring_slots_log2 as slots_log2,
+            host_ring_slot_octets_log2 as slot_octets_log2, host_ring_consumer as consumer);
+        wire!(self.slot => self.splitter;
+            address as slot_address, word_3 as slot_word_3, too_long as slot_too_long,
+            full as slot_full);
+        wire!(self.splitter => self; drop_ring_full, drop_too_long);
+        stream!(self.splitter => self; completion);
 
         // Segments to plans and headers.
         self.shaper.device_id.next = self.device_id.val();
-        self.shaper.segment.next = self.splitter.segment.val();
-        self.shaper.segment_valid.next = self.splitter.segment_valid.val();
+        wire!(self.splitter => self.shaper; segment, segment_valid);
         self.splitter.segment_room.next =
             !self.plans.almost_full.val() & !self.headers.almost_full.val();
-        self.plans.data_in.next = self.shaper.plan.val();
-        self.plans.write.next = self.shaper.plan_valid.val();
-        self.headers.data_in.next = self.shaper.header.val();
-        self.headers.write.next = self.shaper.header_valid.val();
+        wire!(self.shaper => self.plans; plan as data_in, plan_valid as write);
+        wire!(self.shaper => self.headers; header as data_in, header_valid as write);
 
         // Plans and beats to beats.
-        self.beats_in.s_data.next = self.placement_data.val();
-        self.beats_in.s_valid.next = self.placement_valid.val();
+        wire!(self => self.beats_in; placement_data as s_data, placement_valid as s_valid);
         self.placement_ready.next = self.beats_in.s_ready.val();
         self.beats_in.m_ready.next = self.mover.beat_take.val();
         self.mover.plan.next = self.plans.data_out.val();
@@ -254,20 +232,14 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
         self.mover.beat_valid.next = self.beats_in.m_valid.val();
         self.mover.room.next = !self.beats.almost_full.val();
         self.mover.pages_room.next = !self.pages.almost_full.val();
-        self.pages.data_in.next = self.mover.pages.val();
-        self.pages.write.next = self.mover.pages_valid.val();
+        wire!(self.mover => self.pages; pages as data_in, pages_valid as write);
         self.page_release.next = self.pages.data_out.val();
         self.page_release_valid.next = !self.pages.empty.val();
         self.pages.read.next = self.page_release_ready.val();
         self.aligner.newer.next = self.beats_in.m_data.val();
-        self.aligner.take.next = self.mover.beat_take.val();
-        self.aligner.emit.next = self.mover.emit.val();
-        self.aligner.rotation.next = self.mover.rotation.val();
-        self.aligner.side.next = self.mover.side.val();
-        self.beats.data_in.next = self.aligner.data.val();
-        self.beats.write.next = self.aligner.valid.val();
-        self.sides.data_in.next = self.aligner.data_side.val();
-        self.sides.write.next = self.aligner.valid.val();
+        wire!(self.mover => self.aligner; beat_take as take, emit, rotation, side);
+        wire!(self.aligner => self.beats; data as data_in, valid as write);
+        wire!(self.aligner => self.sides; data_side as data_in, valid as write);
 
         // Beats out; an entry without a beat leaves by itself.
         self.head.next = self.sides.data_out.val();

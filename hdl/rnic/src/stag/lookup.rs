@@ -17,6 +17,7 @@
 // LogicStruct derives accessors without documentation.
 #![allow(missing_docs)]
 use crate::common::ram::SdpRam;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// One slot of one way.
@@ -31,7 +32,7 @@ pub struct StagEntry {
 }
 
 /// Finds the region of an STag.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct StagLookup {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -63,36 +64,8 @@ pub struct StagLookup {
     entry: Signal<Local, StagEntry>,
     region_sum: Signal<Local, Bits<10>>,
     any_hit: Signal<Local, Bit>,
+    #[constants(|way| way as LiteralType)]
     way_number: [Constant<Bits<2>>; 3],
-}
-
-impl Default for StagLookup {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            hash: Default::default(),
-            stag_index: Default::default(),
-            found: Default::default(),
-            region: Default::default(),
-            write: Default::default(),
-            write_index: Default::default(),
-            write_entry: Default::default(),
-            way: std::array::from_fn(|_| Default::default()),
-            wanted: Default::default(),
-            wanted_q2: Default::default(),
-            hit: std::array::from_fn(|_| Default::default()),
-            hit_region: std::array::from_fn(|_| Default::default()),
-            is_found: Default::default(),
-            found_region: Default::default(),
-            hash_word: Default::default(),
-            write_slot: Default::default(),
-            write_way: Default::default(),
-            entry: Default::default(),
-            region_sum: Default::default(),
-            any_hit: Default::default(),
-            way_number: std::array::from_fn(|way| Constant::new((way as LiteralType).into())),
-        }
-    }
 }
 
 impl Logic for StagLookup {

@@ -20,6 +20,7 @@
 #![allow(missing_docs)]
 use crate::common::ram::SdpRam;
 use rnic_abi::tables::RIGHT_STREAM_BOUND;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// A memory region, without its valid bit (which lives beside it, so that it alone can be cleared).
@@ -42,7 +43,7 @@ pub struct RegionEntry {
 }
 
 /// Region memory and the check against it.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct RegionCheck {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -99,52 +100,12 @@ pub struct RegionCheck {
     octets: DFF<Bits<48>>,
     is_outside: DFF<Bit>,
     bound: Signal<Local, Bits<5>>,
+    #[constant(LiteralType::from(RIGHT_STREAM_BOUND))]
     stream_bound: Constant<Bits<5>>,
 }
 
-impl Default for RegionCheck {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            region: Default::default(),
-            found: Default::default(),
-            stag_key: Default::default(),
-            to: Default::default(),
-            to_end: Default::default(),
-            pd: Default::default(),
-            connection: Default::default(),
-            entry: Default::default(),
-            entry_valid: Default::default(),
-            unknown: Default::default(),
-            foreign: Default::default(),
-            rights: Default::default(),
-            bus_address: Default::default(),
-            outside: Default::default(),
-            write: Default::default(),
-            write_region: Default::default(),
-            write_entry: Default::default(),
-            write_valid: Default::default(),
-            invalidate: Default::default(),
-            invalidate_region: Default::default(),
-            entries: Default::default(),
-            valids: Default::default(),
-            is_unknown: Default::default(),
-            pd_differs: Default::default(),
-            connection_differs: Default::default(),
-            held_rights: Default::default(),
-            address: Default::default(),
-            is_below: Default::default(),
-            span: Default::default(),
-            octets: Default::default(),
-            is_outside: Default::default(),
-            bound: Default::default(),
-            stream_bound: Constant::new(LiteralType::from(RIGHT_STREAM_BOUND).into()),
-        }
-    }
-}
-
 impl Logic for RegionCheck {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(
             self,
@@ -155,16 +116,12 @@ impl Logic for RegionCheck {
             held_rights
         );
         dff_setup!(self, clock, address, is_below, span, octets, is_outside);
-        self.entries.clock.next = self.clock.val();
-        self.entries.read_address.next = self.region.val();
-        self.entries.write_enable.next = self.write.val();
-        self.entries.write_address.next = self.write_region.val();
-        self.entries.write_data.next = self.write_entry.val();
-        self.valids.clock.next = self.clock.val();
-        self.valids.read_address.next = self.region.val();
+        wire!(self => self.entries;
+            clock, region as read_address, write as write_enable, write_region as write_address,
+            write_entry as write_data);
+        wire!(self => self.valids; clock, region as read_address);
         self.valids.write_enable.next = self.write.val() | self.invalidate.val();
-        self.valids.write_address.next = self.write_region.val();
-        self.valids.write_data.next = self.write_valid.val();
+        wire!(self => self.valids; write_region as write_address, write_valid as write_data);
         if self.invalidate.val() {
             self.valids.write_address.next = self.invalidate_region.val();
             self.valids.write_data.next = false;

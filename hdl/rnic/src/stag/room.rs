@@ -11,6 +11,7 @@
 //! | units      | see [`super::lookup`] and [`super::region`]                        |
 use super::lookup::{StagEntry, StagLookup};
 use super::region::{RegionCheck, RegionEntry};
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// STag lookup and region check of one segment at a time.
@@ -70,7 +71,7 @@ pub struct StagRoom {
 }
 
 impl Logic for StagRoom {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, held_found, held_key, held_region);
         clock!(self, clock, lookup, region);
@@ -87,26 +88,17 @@ impl Logic for StagRoom {
         }
         self.region.found.next = self.held_found.q.val();
         self.region.stag_key.next = self.held_key.q.val();
-        self.region.to.next = self.to.val();
-        self.region.to_end.next = self.to_end.val();
-        self.region.pd.next = self.pd.val();
-        self.region.connection.next = self.connection.val();
-        self.unknown.next = self.region.unknown.val();
-        self.foreign.next = self.region.foreign.val();
-        self.rights.next = self.region.rights.val();
-        self.bus_address.next = self.region.bus_address.val();
-        self.outside.next = self.region.outside.val();
+        wire!(self => self.region; to, to_end, pd, connection);
+        wire!(self.region => self; unknown, foreign, rights, bus_address, outside);
 
         self.lookup.write.next = self.write_stag.val();
         self.lookup.write_index.next = self.index.val().get_bits::<11>(0);
         self.lookup.write_entry.next = self.stag_entry.val();
         self.region.write.next = self.write_region.val();
         self.region.write_region.next = self.index.val().get_bits::<10>(0);
-        self.region.write_entry.next = self.region_entry.val();
-        self.region.write_valid.next = self.region_valid.val();
-        self.region.invalidate.next = self.invalidate.val();
+        wire!(self => self.region;
+            region_entry as write_entry, region_valid as write_valid, invalidate);
         self.region.invalidate_region.next = self.held_region.q.val();
-        self.read_entry.next = self.region.entry.val();
-        self.read_valid.next = self.region.entry_valid.val();
+        wire!(self.region => self; entry as read_entry, entry_valid as read_valid);
     }
 }

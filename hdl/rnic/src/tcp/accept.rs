@@ -35,6 +35,7 @@ use super::reserve::PageReserve;
 use super::tables::TcpTables;
 use super::walk::RangeWalk;
 use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, TableRequest, Unfinished};
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Pulses of `counts`, one bit each.
@@ -200,32 +201,18 @@ pub struct SegmentAcceptance {
 }
 
 impl Logic for SegmentAcceptance {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, state, held, connection, connected, current);
         dff_setup!(self, clock, has_ranges, trace, trace_valid, pulses);
         dff_setup!(self, clock, must_ask, asked, limited);
-        self.contexts.clock.next = self.clock.val();
-        self.contexts.reset.next = self.reset.val();
-        self.classifier.clock.next = self.clock.val();
-        self.judge.clock.next = self.clock.val();
-        self.walk.clock.next = self.clock.val();
+        wire!(self => self.contexts; clock, reset);
+        wire!(self => self.{classifier, judge, walk}; clock);
         self.walk.reset.next = self.reset.val();
-        self.tables.clock.next = self.clock.val();
-        self.tables.reset.next = self.reset.val();
-        self.reserve.clock.next = self.clock.val();
-        self.reserve.reset.next = self.reset.val();
-        self.outputs.clock.next = self.clock.val();
-        self.outputs.reset.next = self.reset.val();
-        self.accepted.next = self.outputs.accepted.val();
-        self.accepted_valid.next = self.outputs.accepted_valid.val();
-        self.outputs.accepted_ready.next = self.accepted_ready.val();
-        self.host_frame.next = self.outputs.host_frame.val();
-        self.host_frame_valid.next = self.outputs.host_frame_valid.val();
-        self.outputs.host_frame_ready.next = self.host_frame_ready.val();
-        self.page_release.next = self.outputs.page_release.val();
-        self.page_release_valid.next = self.outputs.page_release_valid.val();
-        self.outputs.page_release_ready.next = self.page_release_ready.val();
+        wire!(self => self.tables; clock, reset);
+        wire!(self => self.reserve; clock, reset);
+        wire!(self => self.outputs; clock, reset);
+        stream!(self.outputs => self; accepted, host_frame, page_release);
         self.segment_event.next = self.trace.q.val();
         self.segment_event_valid.next = self.trace_valid.q.val();
         self.counts.next = self.pulses.q.val();
@@ -260,45 +247,32 @@ impl Logic for SegmentAcceptance {
         self.walk.connection.next = self.connection.q.val();
         self.walk.current.next = self.current.q.val();
         self.walk.early_pages.next = self.reserve.early_limit.val();
-        self.walk.early_share.next = self.early_share.val();
-        self.walk.key_free.next = self.key_free.val();
-        self.walk.span_free.next = self.span_free.val();
+        wire!(self => self.walk; early_share, key_free, span_free);
         self.walk.message_ready.next = self.outputs.accepted_room.val();
-        self.walk.peek.next = self.tables.peek.val();
-        self.walk.peek_number.next = self.tables.peek_number.val();
-        self.reserve.free_pages.next = self.free_pages.val();
-        self.reserve.reserve_pages.next = self.reserve_pages.val();
-        self.reserve.long_pages.next = self.long_pages.val();
-        self.reserve.grown.next = self.reserve_grown.val();
-        self.reserve.long_fpdu.next = self.long_fpdu.val();
-        self.reserve.long_connection.next = self.long_connection.val();
+        wire!(self.tables => self.walk; peek, peek_number);
+        wire!(self => self.reserve;
+            free_pages, reserve_pages, long_pages, reserve_grown as grown, long_fpdu,
+            long_connection);
         self.grows.next = self.reserve.grows.val();
-        self.reserve.hold_log2.next = self.hold_log2.val();
-        self.reserve.early_pages.next = self.early_pages.val();
+        wire!(self => self.reserve; hold_log2, early_pages);
         self.reserve.connection.next = self.connection.q.val();
         self.reserve.window.next = self.current.q.val().window;
         self.reserve.reach.next = self.judge.end_in_window.val();
         self.reserve.start.next = false;
-        self.reserve.answer.next = self.unfinished.val();
-        self.reserve.answer_valid.next = self.unfinished_valid.val();
+        wire!(self => self.reserve; unfinished as answer, unfinished_valid as answer_valid);
         self.counted_before.next = self.pulses.q.val();
         self.reserve.in_order.next = self.counted_before.val().get_bit(3) & self.asked.q.val();
-        self.tables.table_request.next = self.table_request.val();
-        self.tables.table_valid.next = self.table_valid.val();
+        wire!(self => self.tables; table_request, table_valid);
         self.tables.grant.next = self.state.q.val() == AcceptState::Table;
         self.tables.current.next = self.current.q.val();
-        self.tables.range.next = self.walk.range.val();
-        self.tables.purged.next = self.walk.done.val();
-        self.tables.in_use.next = self.walk.in_use.val();
+        wire!(self.walk => self.tables; range, done as purged, in_use);
         self.tables.message_waits.next = self.outputs.accepted_valid.val();
-        self.table_done.next = self.tables.table_done.val();
-        self.table_data.next = self.tables.table_data.val();
+        wire!(self.tables => self; table_done, table_data);
 
         // The three messages; the class and the verdict say which one is sent.
         self.outputs.frame.next = self.held.q.val();
         self.outputs.connection.next = self.connection.q.val();
-        self.outputs.offset.next = self.judge.offset.val();
-        self.outputs.octets.next = self.judge.octets.val();
+        wire!(self.judge => self.outputs; offset, octets);
         self.outputs.walked.next = self.walk.message.val();
         self.outputs.is_run.next = self.state.q.val() == AcceptState::Decide;
         self.outputs.is_question.next = self.state.q.val() == AcceptState::Ask;
@@ -327,25 +301,17 @@ impl Logic for SegmentAcceptance {
         self.outcome.seg_ack.next = self.held.q.val().seg_ack;
         self.outcome.seg_wnd.next = self.held.q.val().seg_wnd;
         self.outcome.fin.next = self.flags.val().get_bit(0);
-        self.outcome.judged.next = self.judge.verdict.val();
-        self.outcome.accept.next = self.judge.accept.val();
-        self.outcome.early.next = self.judge.early.val();
-        self.outcome.to_the_end.next = self.judge.to_the_end.val();
-        self.outcome.rcv_nxt_after.next = self.judge.rcv_nxt_after.val();
+        wire!(self.judge => self.outcome;
+            verdict as judged, accept, early, to_the_end, rcv_nxt_after);
         self.outcome.limited.next = self.limited.q.val();
         self.outcome.settle.next = self.settle.val();
-        self.outcome.walked.next = self.walk.verdict.val();
-        self.outcome.refused.next = self.walk.refused.val();
-        self.outcome.trimmed.next = self.walk.trimmed.val();
-        self.outcome.complete.next = self.walk.complete.val();
-        self.outcome.result.next = self.walk.result.val();
+        wire!(self.walk => self.outcome; verdict as walked, refused, trimmed, complete, result);
         self.contexts.write.next = false;
         self.contexts.connection.next = self.connection.q.val();
         self.contexts.take.next = self.state.q.val() == AcceptState::Idle;
         self.contexts.updated.next = self.outcome.updated.val();
         if self.state.q.val() == AcceptState::Table {
-            self.contexts.updated.next = self.tables.written.val();
-            self.contexts.write.next = self.tables.write.val();
+            wire!(self.tables => self.contexts; written as updated, write);
         }
         if self.answered.val() {
             // Not to be kept: the judge alone gets it, with rcv_nxt as it was.

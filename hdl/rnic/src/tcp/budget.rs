@@ -13,6 +13,7 @@
 //! A frame is charged whole, whatever of it is new: its pages stay while any octet of it is needed.
 //! The limits leave `IN_ORDER_PAGES` to what comes in order, which is never charged.
 use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGE_OCTETS};
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 const _: () = assert!(
@@ -21,7 +22,10 @@ const _: () = assert!(
 );
 
 /// Keeps the device's account and compares both accounts with their limits.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    let round_up = (FRAME_PAD_OCTETS + PAGE_OCTETS - 1) as u64;
+)]
 pub struct EarlyBudget {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -52,34 +56,8 @@ pub struct EarlyBudget {
     found: DFF<Bit>,
     rounded: Signal<Local, Bits<15>>,
     whole: Signal<Local, Bits<7>>,
+    #[constant(round_up)]
     round_up: Constant<Bits<15>>,
-}
-
-impl Default for EarlyBudget {
-    fn default() -> Self {
-        let round_up = (FRAME_PAD_OCTETS + PAGE_OCTETS - 1) as u64;
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            frame_octets: Default::default(),
-            connection_pages: Default::default(),
-            early_pages: Default::default(),
-            early_share: Default::default(),
-            charge: Default::default(),
-            refund: Default::default(),
-            refund_pages: Default::default(),
-            frame_pages: Default::default(),
-            fits: Default::default(),
-            pages: Default::default(),
-            device: Default::default(),
-            connection_sum: Default::default(),
-            device_sum: Default::default(),
-            found: Default::default(),
-            rounded: Default::default(),
-            whole: Default::default(),
-            round_up: Constant::new(round_up.into()),
-        }
-    }
 }
 
 impl Logic for EarlyBudget {

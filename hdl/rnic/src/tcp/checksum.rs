@@ -17,10 +17,17 @@
 use crate::ethernet::beat::{FrameControl, LinkInfo};
 use crate::ip::fields::OctetPair;
 use crate::ip::stream_sum::StreamSum;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// TCP checksum for beats of `W` bits, `L` words; the others: see [`StreamSum`].
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        W == 32 * L && K == 4 * L && L.is_power_of_two(),
+        "TcpChecksum: W = {W}, K = {K} must be 32 L, 4 L of L = {L}, a power of two"
+    );
+)]
 pub struct TcpChecksum<
     const W: usize,
     const L: usize,
@@ -75,83 +82,23 @@ pub struct TcpChecksum<
     last_sum: Signal<Local, Bits<16>>,
     last_carry: Signal<Local, Bits<16>>,
     differ: Signal<Local, Bits<16>>,
+    #[constants(|lane| lane as LiteralType)]
     lane_number: [Constant<Bits<8>>; L],
+    #[constants(|lane| lane as LiteralType)]
     lane_index: [Constant<Bits<17>>; L],
+    #[constants(|lane| 4 * lane as LiteralType)]
     octet_place: [Constant<Bits<8>>; L],
+    #[constant(LiteralType::from(L.trailing_zeros()))]
     row_shift: Constant<Bits<3>>,
+    #[constant((L - 1) as LiteralType)]
     lane_mask: Constant<Bits<17>>,
+    #[constant(3)]
     octet_mask: Constant<Bits<17>>,
+    #[constants(|octet| octet as LiteralType)]
     octet_number: [Constant<Bits<17>>; 4],
+    /// Protocol 6 of the pseudo header.
+    #[constant(6)]
     protocol_tcp: Constant<Bits<16>>,
-}
-
-impl<
-        const W: usize,
-        const L: usize,
-        const K: usize,
-        const G: usize,
-        const NW: usize,
-        const KN: usize,
-        const AW: usize,
-        const AK: usize,
-    > Default for TcpChecksum<W, L, K, G, NW, KN, AW, AK>
-{
-    fn default() -> Self {
-        assert!(
-            W == 32 * L && K == 4 * L && L.is_power_of_two(),
-            "TcpChecksum: W = {W}, K = {K} must be 32 L, 4 L of L = {L}, a power of two"
-        );
-        let number = |value: usize| Constant::new((value as LiteralType).into());
-        Self {
-            clock: Default::default(),
-            control: Default::default(),
-            link: Default::default(),
-            payload_start: Default::default(),
-            ip_end: Default::default(),
-            data_later: Default::default(),
-            segment_octets: Default::default(),
-            good: Default::default(),
-            stream_sum: Default::default(),
-            lane_keep: std::array::from_fn(|_| Default::default()),
-            first: Default::default(),
-            length_term: Default::default(),
-            row_words: Default::default(),
-            position: std::array::from_fn(|_| Default::default()),
-            is_address: std::array::from_fn(|_| Default::default()),
-            is_payload: std::array::from_fn(|_| Default::default()),
-            is_whole: std::array::from_fn(|_| Default::default()),
-            is_end: std::array::from_fn(|_| Default::default()),
-            end_word: Default::default(),
-            end_beat: Default::default(),
-            end_lane: Default::default(),
-            end_octets: Default::default(),
-            end_keep: Default::default(),
-            earlier: Default::default(),
-            ends_here: Default::default(),
-            one_keep: Default::default(),
-            keep: Default::default(),
-            length: Default::default(),
-            swapped: Default::default(),
-            total: Default::default(),
-            sum: Default::default(),
-            carry: Default::default(),
-            majority: Default::default(),
-            last_sum: Default::default(),
-            last_carry: Default::default(),
-            differ: Default::default(),
-            lane_number: std::array::from_fn(|lane| Constant::new((lane as LiteralType).into())),
-            lane_index: std::array::from_fn(number),
-            octet_place: std::array::from_fn(|lane| {
-                Constant::new((4 * lane as LiteralType).into())
-            }),
-            row_shift: Constant::new(LiteralType::from(L.trailing_zeros()).into()),
-            lane_mask: number(L - 1),
-            octet_mask: number(3),
-            octet_number: std::array::from_fn(number),
-            // Protocol 6 of the pseudo header.
-            protocol_tcp: Constant::new(6u64.into()),
-        }
-    }
 }
 
 impl<
@@ -165,11 +112,10 @@ impl<
         const AK: usize,
     > Logic for TcpChecksum<W, L, K, G, NW, KN, AW, AK>
 {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, first, length_term);
-        self.stream_sum.clock.next = self.clock.val();
-        self.stream_sum.data.next = self.data_later.val();
+        wire!(self => self.stream_sum; clock, data_later as data);
         self.first.d.next = self.control.val().valid & self.control.val().first;
         self.stream_sum.first.next = self.first.q.val();
 

@@ -8,6 +8,7 @@
 use super::accept::{COUNTS, COUNT_CHECKSUM, COUNT_CONTROL, COUNT_PURE_ACK};
 use super::records::WaitingFrame;
 use crate::messages::VERDICT_TCP;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// The first rows of the acceptance table.
@@ -26,7 +27,10 @@ pub enum FrameClass {
 }
 
 /// Finds the class of one frame.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    let pulse = |bit: usize| Constant::new((1 as LiteralType).wrapping_shl(bit as u32).into());
+)]
 pub struct FrameClassifier {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -48,34 +52,14 @@ pub struct FrameClassifier {
     data: DFF<Bit>,
     flags: Signal<Local, Bits<6>>,
     empty: Signal<Local, Bit>,
+    #[constant(VERDICT_TCP)]
     verdict_tcp: Constant<Bits<2>>,
+    #[init(pulse(COUNT_CHECKSUM))]
     count_checksum: Constant<Bits<COUNTS>>,
+    #[init(pulse(COUNT_PURE_ACK))]
     count_pure_ack: Constant<Bits<COUNTS>>,
+    #[init(pulse(COUNT_CONTROL))]
     count_control: Constant<Bits<COUNTS>>,
-}
-
-impl Default for FrameClassifier {
-    fn default() -> Self {
-        let pulse = |bit: usize| Constant::new((1 as LiteralType).wrapping_shl(bit as u32).into());
-        Self {
-            clock: Default::default(),
-            frame: Default::default(),
-            connected: Default::default(),
-            classify: Default::default(),
-            is_data: Default::default(),
-            is_kept: Default::default(),
-            to_host: Default::default(),
-            counts: Default::default(),
-            found: Default::default(),
-            data: Default::default(),
-            flags: Default::default(),
-            empty: Default::default(),
-            verdict_tcp: Constant::new(VERDICT_TCP.into()),
-            count_checksum: pulse(COUNT_CHECKSUM),
-            count_pure_ack: pulse(COUNT_PURE_ACK),
-            count_control: pulse(COUNT_CONTROL),
-        }
-    }
 }
 
 impl Logic for FrameClassifier {

@@ -14,6 +14,7 @@
 //! taken is `loaded` from there, for as long as that frame is at hand.
 use super::records::TcpContext;
 use crate::common::ram::SdpRam;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// RAM of contexts with a register before it.
@@ -49,13 +50,11 @@ pub struct ContextStore {
 }
 
 impl Logic for ContextStore {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, writing, written_connection, written, forwards);
-        self.contexts.clock.next = self.clock.val();
-        self.contexts.read_address.next = self.connection.val();
-        self.stored.next = self.contexts.read_data.val();
-        self.loaded.next = self.contexts.read_data.val();
+        wire!(self => self.contexts; clock, connection as read_address);
+        wire!(self.contexts => self; read_data as stored, read_data as loaded);
         if self.forwards.q.val() {
             self.loaded.next = self.written.q.val();
         }

@@ -7,10 +7,14 @@
 //! MPA keeps a key for each run of new octets of which another of the same frame follows, until it
 //! is done with it, and a span for each that lies beyond a gap and follows no other. The credit
 //! makes sure that it has one. A credit given back that was never taken is ignored.
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Counts the credits that are out; `F = A + 1`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(F == A + 1, "Credits: F = {F} must be A + 1 with A = {A}");
+)]
 pub struct Credits<const A: usize, const F: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -26,24 +30,8 @@ pub struct Credits<const A: usize, const F: usize> {
     pub used: Signal<Out, Bits<F>>,
     out: DFF<Bits<F>>,
     out_now: Signal<Local, Bits<F>>,
+    #[constant(1)]
     one: Constant<Bits<F>>,
-}
-
-impl<const A: usize, const F: usize> Default for Credits<A, F> {
-    fn default() -> Self {
-        assert!(F == A + 1, "Credits: F = {F} must be A + 1 with A = {A}");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            available: Default::default(),
-            take: Default::default(),
-            give: Default::default(),
-            used: Default::default(),
-            out: Default::default(),
-            out_now: Default::default(),
-            one: Constant::new(1u64.into()),
-        }
-    }
 }
 
 impl<const A: usize, const F: usize> Logic for Credits<A, F> {

@@ -20,6 +20,7 @@
 //!
 //! A key mostly stays for many cycles. Under Verilator, and nowhere else, the terms of a key that
 //! was there in the cycle before are not computed anew: they are the same.
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Octets of a connection key.
@@ -63,7 +64,7 @@ fn checksum_of_zeros() -> u32 {
 }
 
 /// CRC32C of a 36-octet key, feed-forward.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct KeyHash {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -71,22 +72,12 @@ pub struct KeyHash {
     pub key: Signal<In, Bits<KEY_BITS>>,
     /// CRC32C of the key that was there two cycles ago.
     pub hash: Signal<Out, Bits<32>>,
+    #[init(contributions())]
     _contributions: Vec<u32>,
+    #[init(checksum_of_zeros())]
     _of_zeros: u32,
+    #[init([0; WORDS])]
     _terms: [u32; WORDS],
-}
-
-impl Default for KeyHash {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            key: Default::default(),
-            hash: Default::default(),
-            _contributions: contributions(),
-            _of_zeros: checksum_of_zeros(),
-            _terms: [0; WORDS],
-        }
-    }
 }
 
 impl KeyHash {

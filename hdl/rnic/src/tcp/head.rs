@@ -15,10 +15,17 @@
 //! word 1  sequence number                      word 3  data offset, flags, window
 //! ```
 use crate::ethernet::beat::FrameControl;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// TCP header words out of beats of `W` bits, `L` words.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        W == 32 * L && L.is_power_of_two(),
+        "TcpHead: W = {W} must be 32 L of L = {L}, a power of two"
+    );
+)]
 pub struct TcpHead<const W: usize, const L: usize> {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -45,38 +52,12 @@ pub struct TcpHead<const W: usize, const L: usize> {
     row: [Signal<Local, Bits<8>>; 4],
     bit_offset: [Signal<Local, Bits<9>>; 4],
     lane: Signal<Local, Bits<8>>,
+    #[constants(|word| word as LiteralType)]
     word_number: [Constant<Bits<8>>; 4],
+    #[constant(LiteralType::from(L.trailing_zeros()))]
     row_shift: Constant<Bits<3>>,
+    #[constant(L as LiteralType - 1)]
     lane_mask: Constant<Bits<8>>,
-}
-
-impl<const W: usize, const L: usize> Default for TcpHead<W, L> {
-    fn default() -> Self {
-        assert!(
-            W == 32 * L && L.is_power_of_two(),
-            "TcpHead: W = {W} must be 32 L of L = {L}, a power of two"
-        );
-        Self {
-            clock: Default::default(),
-            control: Default::default(),
-            data: Default::default(),
-            payload_start: Default::default(),
-            word0: Default::default(),
-            word1: Default::default(),
-            word2: Default::default(),
-            word3: Default::default(),
-            candidate: std::array::from_fn(|_| Default::default()),
-            is_here: std::array::from_fn(|_| Default::default()),
-            kept: std::array::from_fn(|_| Default::default()),
-            position: std::array::from_fn(|_| Default::default()),
-            row: std::array::from_fn(|_| Default::default()),
-            bit_offset: std::array::from_fn(|_| Default::default()),
-            lane: Default::default(),
-            word_number: std::array::from_fn(|word| Constant::new((word as LiteralType).into())),
-            row_shift: Constant::new(LiteralType::from(L.trailing_zeros()).into()),
-            lane_mask: Constant::new((L as LiteralType - 1).into()),
-        }
-    }
 }
 
 impl<const W: usize, const L: usize> Logic for TcpHead<W, L> {

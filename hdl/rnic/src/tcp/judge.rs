@@ -18,10 +18,14 @@
 //! carry chains follow each other in a cycle.
 use super::records::WalkSegment;
 use rnic_abi::events::SegmentVerdict;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Judges one segment against one receive window.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
+)]
 pub struct SegmentJudge {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -79,60 +83,16 @@ pub struct SegmentJudge {
     window_now: Signal<Local, Bits<32>>,
     trimmed_octets: Signal<Local, Bits<14>>,
     accepting: Signal<Local, Bit>,
+    #[init(verdict(SegmentVerdict::InOrder))]
     in_order: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::Trimmed))]
     trimmed: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::Duplicate))]
     duplicate: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::OutOfOrder))]
     out_of_order: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::OutsideWindow))]
     outside_window: Constant<Bits<3>>,
-}
-
-impl Default for SegmentJudge {
-    fn default() -> Self {
-        let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
-        Self {
-            clock: Default::default(),
-            seg_seq: Default::default(),
-            seg_len: Default::default(),
-            payload_offset: Default::default(),
-            rcv_nxt: Default::default(),
-            window: Default::default(),
-            wanted: Default::default(),
-            verdict: Default::default(),
-            accept: Default::default(),
-            octets: Default::default(),
-            offset: Default::default(),
-            rcv_nxt_after: Default::default(),
-            to_the_end: Default::default(),
-            early: Default::default(),
-            end_in_window: Default::default(),
-            segment: Default::default(),
-            seq_end: Default::default(),
-            start: Default::default(),
-            end_distance: Default::default(),
-            held_window: Default::default(),
-            right_edge: Default::default(),
-            starts_before: Default::default(),
-            beyond: Default::default(),
-            outside: Default::default(),
-            old: Default::default(),
-            closed: Default::default(),
-            overhangs: Default::default(),
-            end_low: Default::default(),
-            window_low: Default::default(),
-            offset_held: Default::default(),
-            edge_held: Default::default(),
-            start_now: Default::default(),
-            end_now: Default::default(),
-            window_now: Default::default(),
-            trimmed_octets: Default::default(),
-            accepting: Default::default(),
-            in_order: verdict(SegmentVerdict::InOrder),
-            trimmed: verdict(SegmentVerdict::Trimmed),
-            duplicate: verdict(SegmentVerdict::Duplicate),
-            out_of_order: verdict(SegmentVerdict::OutOfOrder),
-            outside_window: verdict(SegmentVerdict::OutsideWindow),
-        }
-    }
 }
 
 impl Logic for SegmentJudge {

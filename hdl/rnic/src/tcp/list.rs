@@ -16,10 +16,11 @@
 //! `idle` forgets what the last segment did.
 use super::records::{EarlyRange, TcpContext, WalkSegment};
 use crate::common::ram::SdpRam;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Reads the list, collects what one segment changes, and writes it.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct RangeList {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -81,51 +82,8 @@ pub struct RangeList {
     merged_valid: DFF<Bit>,
     after: DFF<TcpContext>,
     first_pages: Signal<Local, Bits<10>>,
+    #[constant(1)]
     one: Constant<Bits<5>>,
-}
-
-impl Default for RangeList {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            current: Default::default(),
-            segment: Default::default(),
-            frame_pages: Default::default(),
-            free_number: Default::default(),
-            idle: Default::default(),
-            peek: Default::default(),
-            peek_number: Default::default(),
-            range: Default::default(),
-            advance: Default::default(),
-            skip: Default::default(),
-            touch: Default::default(),
-            gap: Default::default(),
-            open: Default::default(),
-            followed: Default::default(),
-            extend: Default::default(),
-            store: Default::default(),
-            link: Default::default(),
-            held_range: Default::default(),
-            held_index: Default::default(),
-            touched: Default::default(),
-            merged_number: Default::default(),
-            has_previous: Default::default(),
-            result: Default::default(),
-            memory: Default::default(),
-            number: Default::default(),
-            held: Default::default(),
-            held_number: Default::default(),
-            previous: Default::default(),
-            previous_number: Default::default(),
-            previous_valid: Default::default(),
-            merged: Default::default(),
-            merged_index: Default::default(),
-            merged_valid: Default::default(),
-            after: Default::default(),
-            first_pages: Default::default(),
-            one: Constant::new(1u64.into()),
-        }
-    }
 }
 
 impl Logic for RangeList {

@@ -16,6 +16,7 @@
 use super::hash::{KeyHash, KEY_BITS};
 use super::records::{LookupEntry, LookupResult};
 use super::way::LookupWay;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Three-way lookup of the connection that a key belongs to.
@@ -62,11 +63,10 @@ pub struct ConnectionLookup {
 }
 
 impl Logic for ConnectionLookup {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, ages, found);
-        self.hash.clock.next = self.clock.val();
-        self.hash.key.next = self.key.val();
+        wire!(self => self.hash; clock, key);
         self.hash_value.next = self.hash.hash.val();
 
         // The key and the age of each lookup, step by step.

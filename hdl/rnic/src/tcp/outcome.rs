@@ -17,10 +17,15 @@
 use super::accept::*;
 use super::records::TcpContext;
 use rnic_abi::events::SegmentVerdict;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Chooses between the answers of judge and walk.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    let pulse = |bit: usize| Constant::new((1 as LiteralType).wrapping_shl(bit as u32).into());
+    let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
+)]
 pub struct SegmentOutcome {
     /// The context before the segment.
     pub current: Signal<In, TcpContext>,
@@ -66,62 +71,30 @@ pub struct SegmentOutcome {
     no_room: Signal<Local, Bit>,
     asks: Signal<Local, Bit>,
     whole: Signal<Local, Bit>,
+    #[constant(1)]
     one: Constant<Bits<8>>,
+    #[init(pulse(COUNT_TRIMMED))]
     trimmed_bit: Constant<Bits<COUNTS>>,
+    #[init(verdict(SegmentVerdict::Trimmed))]
     verdict_trimmed: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::Duplicate))]
     verdict_duplicate: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::OutsideWindow))]
     verdict_outside: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::NoRoom))]
     verdict_no_room: Constant<Bits<3>>,
+    #[init(pulse(COUNT_IN_ORDER))]
     count_in_order: Constant<Bits<COUNTS>>,
+    #[init(pulse(COUNT_DUPLICATE))]
     count_duplicate: Constant<Bits<COUNTS>>,
+    #[init(pulse(COUNT_OUT_OF_ORDER))]
     count_out_of_order: Constant<Bits<COUNTS>>,
+    #[init(pulse(COUNT_OUTSIDE_WINDOW))]
     count_outside_window: Constant<Bits<COUNTS>>,
+    #[init(pulse(COUNT_NO_ROOM))]
     count_no_room: Constant<Bits<COUNTS>>,
+    #[init(pulse(COUNT_NO_RANGE))]
     count_no_range: Constant<Bits<COUNTS>>,
-}
-
-impl Default for SegmentOutcome {
-    fn default() -> Self {
-        let pulse = |bit: usize| Constant::new((1 as LiteralType).wrapping_shl(bit as u32).into());
-        let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
-        Self {
-            current: Default::default(),
-            is_data: Default::default(),
-            seg_ack: Default::default(),
-            seg_wnd: Default::default(),
-            fin: Default::default(),
-            judged: Default::default(),
-            accept: Default::default(),
-            early: Default::default(),
-            to_the_end: Default::default(),
-            rcv_nxt_after: Default::default(),
-            limited: Default::default(),
-            settle: Default::default(),
-            walked: Default::default(),
-            refused: Default::default(),
-            trimmed: Default::default(),
-            complete: Default::default(),
-            result: Default::default(),
-            verdict: Default::default(),
-            counts: Default::default(),
-            updated: Default::default(),
-            no_room: Default::default(),
-            asks: Default::default(),
-            whole: Default::default(),
-            one: Constant::new(1u64.into()),
-            trimmed_bit: pulse(COUNT_TRIMMED),
-            verdict_trimmed: verdict(SegmentVerdict::Trimmed),
-            verdict_duplicate: verdict(SegmentVerdict::Duplicate),
-            verdict_outside: verdict(SegmentVerdict::OutsideWindow),
-            verdict_no_room: verdict(SegmentVerdict::NoRoom),
-            count_in_order: pulse(COUNT_IN_ORDER),
-            count_duplicate: pulse(COUNT_DUPLICATE),
-            count_out_of_order: pulse(COUNT_OUT_OF_ORDER),
-            count_outside_window: pulse(COUNT_OUTSIDE_WINDOW),
-            count_no_room: pulse(COUNT_NO_ROOM),
-            count_no_range: pulse(COUNT_NO_RANGE),
-        }
-    }
 }
 
 impl Logic for SegmentOutcome {

@@ -15,6 +15,7 @@
 use super::records::WaitingFrame;
 use crate::common::skid::Skid;
 use crate::messages::{Accepted, HostFrame, PageChain};
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Forms the messages and holds them until they are taken.
@@ -77,22 +78,16 @@ pub struct AcceptanceOutputs {
 }
 
 impl Logic for AcceptanceOutputs {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        self.accepted_out.clock.next = self.clock.val();
-        self.accepted_out.reset.next = self.reset.val();
-        self.host_out.clock.next = self.clock.val();
-        self.host_out.reset.next = self.reset.val();
-        self.release_out.clock.next = self.clock.val();
-        self.release_out.reset.next = self.reset.val();
-        self.accepted.next = self.accepted_out.m_data.val();
-        self.accepted_valid.next = self.accepted_out.m_valid.val();
+        wire!(self => self.accepted_out; clock, reset);
+        wire!(self => self.host_out; clock, reset);
+        wire!(self => self.release_out; clock, reset);
+        wire!(self.accepted_out => self; m_data as accepted, m_valid as accepted_valid);
         self.accepted_out.m_ready.next = self.accepted_ready.val();
-        self.host_frame.next = self.host_out.m_data.val();
-        self.host_frame_valid.next = self.host_out.m_valid.val();
+        wire!(self.host_out => self; m_data as host_frame, m_valid as host_frame_valid);
         self.host_out.m_ready.next = self.host_frame_ready.val();
-        self.page_release.next = self.release_out.m_data.val();
-        self.page_release_valid.next = self.release_out.m_valid.val();
+        wire!(self.release_out => self; m_data as page_release, m_valid as page_release_valid);
         self.release_out.m_ready.next = self.page_release_ready.val();
         self.accepted_room.next = self.accepted_out.s_ready.val();
         self.room.next = self.accepted_out.s_ready.val()
@@ -122,17 +117,14 @@ impl Logic for AcceptanceOutputs {
             self.message.next.connection = self.subject.val();
             self.message.next.asks = true;
         }
-        self.accepted_out.s_data.next = self.message.val();
-        self.accepted_out.s_valid.next = self.send_accepted.val();
+        wire!(self => self.accepted_out; message as s_data, send_accepted as s_valid);
         self.host_message.next.head_page = self.frame.val().head_page;
         self.host_message.next.tail_page = self.frame.val().tail_page;
         self.host_message.next.frame_octets = self.frame.val().frame_octets;
-        self.host_out.s_data.next = self.host_message.val();
-        self.host_out.s_valid.next = self.send_host.val();
+        wire!(self => self.host_out; host_message as s_data, send_host as s_valid);
         self.chain.next.head_page = self.frame.val().head_page;
         self.chain.next.tail_page = self.frame.val().tail_page;
-        self.release_out.s_data.next = self.chain.val();
-        self.release_out.s_valid.next = self.send_release.val();
+        wire!(self => self.release_out; chain as s_data, send_release as s_valid);
     }
 }
 

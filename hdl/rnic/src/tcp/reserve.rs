@@ -38,10 +38,11 @@
 //! are free: they would not hold it, and stay for FPDUs that end, and give back what they hold.
 //! What its connection holds beyond gaps may be in the way itself: `distant` says to give it up.
 use crate::messages::Unfinished;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Keeps the holder and says how far a segment may go.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct PageReserve {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -130,70 +131,8 @@ pub struct PageReserve {
     clips: DFF<Bit>,
     missing: Signal<Local, Bits<32>>,
     aged: Signal<Local, Bits<32>>,
+    #[constant(1)]
     one: Constant<Bits<32>>,
-}
-
-impl Default for PageReserve {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            free_pages: Default::default(),
-            reserve_pages: Default::default(),
-            long_pages: Default::default(),
-            grown: Default::default(),
-            long_fpdu: Default::default(),
-            long_connection: Default::default(),
-            grows: Default::default(),
-            hold_log2: Default::default(),
-            early_pages: Default::default(),
-            start: Default::default(),
-            connection: Default::default(),
-            window: Default::default(),
-            reach: Default::default(),
-            in_order: Default::default(),
-            asks: Default::default(),
-            subject: Default::default(),
-            answer: Default::default(),
-            answer_valid: Default::default(),
-            short: Default::default(),
-            early_limit: Default::default(),
-            decided: Default::default(),
-            limited: Default::default(),
-            limit: Default::default(),
-            distant: Default::default(),
-            free: Default::default(),
-            few: Default::default(),
-            few_for_long: Default::default(),
-            is_short: Default::default(),
-            settled: Default::default(),
-            first: Default::default(),
-            has_first: Default::default(),
-            grown_before: Default::default(),
-            early: Default::default(),
-            holder: Default::default(),
-            held: Default::default(),
-            own: Default::default(),
-            age: Default::default(),
-            expired: Default::default(),
-            asking: Default::default(),
-            second: Default::default(),
-            told: Default::default(),
-            arrived: Default::default(),
-            weighs: Default::default(),
-            reached: Default::default(),
-            ends: Default::default(),
-            far: Default::default(),
-            too_far: Default::default(),
-            nothing: Default::default(),
-            ready: Default::default(),
-            refuses: Default::default(),
-            clips: Default::default(),
-            missing: Default::default(),
-            aged: Default::default(),
-            one: Constant::new(1u64.into()),
-        }
-    }
 }
 
 impl Logic for PageReserve {

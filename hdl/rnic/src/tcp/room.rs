@@ -21,10 +21,11 @@ use crate::common::fifo::Fifo;
 use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, StoredFrame};
 use crate::messages::{TableRequest, Unfinished};
 use rnic_abi::tables;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// The whole room: lookup and acceptance.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct TcpRoom {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -116,86 +117,22 @@ pub struct TcpRoom {
     request_data: Signal<Local, Bits<320>>,
     request_index: Signal<Local, Bits<16>>,
     entry: Signal<Local, LookupEntry>,
+    #[constant(1)]
     one: Constant<Bits<5>>,
+    #[constant(LiteralType::from(tables::LOOKUP))]
     table_lookup: Constant<Bits<4>>,
+    #[constant(LiteralType::from(tables::WRITE))]
     operation_write: Constant<Bits<2>>,
 }
 
-impl Default for TcpRoom {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            stored: Default::default(),
-            stored_valid: Default::default(),
-            stored_ready: Default::default(),
-            accepted: Default::default(),
-            accepted_valid: Default::default(),
-            accepted_ready: Default::default(),
-            host_frame: Default::default(),
-            host_frame_valid: Default::default(),
-            host_frame_ready: Default::default(),
-            page_release: Default::default(),
-            page_release_valid: Default::default(),
-            page_release_ready: Default::default(),
-            segment_event: Default::default(),
-            segment_event_valid: Default::default(),
-            counts: Default::default(),
-            early_pages: Default::default(),
-            early_share: Default::default(),
-            free_pages: Default::default(),
-            reserve_pages: Default::default(),
-            long_pages: Default::default(),
-            reserve_grown: Default::default(),
-            long_fpdu: Default::default(),
-            long_connection: Default::default(),
-            grows: Default::default(),
-            hold_log2: Default::default(),
-            unfinished: Default::default(),
-            unfinished_valid: Default::default(),
-            key_free: Default::default(),
-            span_free: Default::default(),
-            table_request: Default::default(),
-            table_valid: Default::default(),
-            table_done: Default::default(),
-            table_data: Default::default(),
-            lookup: Default::default(),
-            acceptance: Default::default(),
-            frames: Default::default(),
-            results: Default::default(),
-            storing: Default::default(),
-            draining: Default::default(),
-            flushing: Default::default(),
-            to_drain: Default::default(),
-            done: Default::default(),
-            take: Default::default(),
-            leave: Default::default(),
-            key_fields: Default::default(),
-            key: Default::default(),
-            waiting: Default::default(),
-            request_here: Default::default(),
-            request_data: Default::default(),
-            request_index: Default::default(),
-            entry: Default::default(),
-            one: Constant::new(1u64.into()),
-            table_lookup: Constant::new(LiteralType::from(tables::LOOKUP).into()),
-            operation_write: Constant::new(LiteralType::from(tables::WRITE).into()),
-        }
-    }
-}
-
 impl Logic for TcpRoom {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, storing, draining, flushing, to_drain, done);
-        self.lookup.clock.next = self.clock.val();
-        self.lookup.reset.next = self.reset.val();
-        self.acceptance.clock.next = self.clock.val();
-        self.acceptance.reset.next = self.reset.val();
-        self.frames.clock.next = self.clock.val();
-        self.frames.reset.next = self.reset.val();
-        self.results.clock.next = self.clock.val();
-        self.results.reset.next = self.reset.val();
+        wire!(self => self.lookup; clock, reset);
+        wire!(self => self.acceptance; clock, reset);
+        wire!(self => self.frames; clock, reset);
+        wire!(self => self.results; clock, reset);
 
         // A frame is taken: its key is looked up, the rest waits.
         self.take.next = self.stored_valid.val() & !self.frames.full.val();
@@ -218,8 +155,7 @@ impl Logic for TcpRoom {
         self.waiting.next.payload_octets = self.stored.val().payload_octets;
         self.waiting.next.head_page = self.stored.val().head_page;
         self.waiting.next.tail_page = self.stored.val().tail_page;
-        self.frames.write.next = self.take.val();
-        self.frames.data_in.next = self.waiting.val();
+        wire!(self => self.frames; take as write, waiting as data_in);
 
         // Acceptance gets the oldest frame and its result: the oldest queued one, or, when there is
         // none, the one that comes out of the lookup in this cycle.
@@ -236,36 +172,17 @@ impl Logic for TcpRoom {
             self.acceptance.found.next = self.lookup.result.val();
         }
         self.frames.read.next = self.leave.val();
-        self.accepted.next = self.acceptance.accepted.val();
-        self.accepted_valid.next = self.acceptance.accepted_valid.val();
-        self.acceptance.accepted_ready.next = self.accepted_ready.val();
-        self.host_frame.next = self.acceptance.host_frame.val();
-        self.host_frame_valid.next = self.acceptance.host_frame_valid.val();
-        self.acceptance.host_frame_ready.next = self.host_frame_ready.val();
-        self.page_release.next = self.acceptance.page_release.val();
-        self.page_release_valid.next = self.acceptance.page_release_valid.val();
-        self.acceptance.page_release_ready.next = self.page_release_ready.val();
-        self.segment_event.next = self.acceptance.segment_event.val();
-        self.segment_event_valid.next = self.acceptance.segment_event_valid.val();
-        self.counts.next = self.acceptance.counts.val();
-        self.acceptance.early_pages.next = self.early_pages.val();
-        self.acceptance.early_share.next = self.early_share.val();
-        self.acceptance.free_pages.next = self.free_pages.val();
-        self.acceptance.reserve_pages.next = self.reserve_pages.val();
-        self.acceptance.long_pages.next = self.long_pages.val();
-        self.acceptance.reserve_grown.next = self.reserve_grown.val();
-        self.acceptance.long_fpdu.next = self.long_fpdu.val();
-        self.acceptance.long_connection.next = self.long_connection.val();
+        stream!(self.acceptance => self; accepted, host_frame, page_release);
+        wire!(self.acceptance => self; segment_event, segment_event_valid, counts);
+        wire!(self => self.acceptance;
+            early_pages, early_share, free_pages, reserve_pages, long_pages, reserve_grown,
+            long_fpdu, long_connection);
         self.grows.next = self.acceptance.grows.val();
-        self.acceptance.hold_log2.next = self.hold_log2.val();
-        self.acceptance.unfinished.next = self.unfinished.val();
-        self.acceptance.unfinished_valid.next = self.unfinished_valid.val();
-        self.acceptance.key_free.next = self.key_free.val();
-        self.acceptance.span_free.next = self.span_free.val();
+        wire!(self => self.acceptance;
+            hold_log2, unfinished, unfinished_valid, key_free, span_free);
 
         // Table bus. LOOKUP: store, then wait for the frames that were here before.
-        self.acceptance.table_request.next = self.table_request.val();
-        self.acceptance.table_valid.next = self.table_valid.val();
+        wire!(self => self.acceptance; table_request, table_valid);
         self.table_done.next = self.done.q.val() | self.acceptance.table_done.val();
         self.table_data.next = self.acceptance.table_data.val();
         self.request_here.next = self.table_valid.val()

@@ -19,6 +19,7 @@
 use super::records::{EarlyRange, PoolsInUse, TcpContext};
 use crate::messages::TableRequest;
 use rnic_abi::tables;
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// What the machine does.
@@ -84,7 +85,11 @@ struct InUseWords {
 }
 
 /// Answers the table bus.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    let table = |number: u32| Constant::new(LiteralType::from(number).into());
+    let operation = |number: u32| Constant::new(LiteralType::from(number).into());
+)]
 pub struct TcpTables {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -145,68 +150,20 @@ pub struct TcpTables {
     ours: Signal<Local, Bit>,
     answers: Signal<Local, Bit>,
     range_count: Signal<Local, Bits<5>>,
+    #[init(table(tables::TCP))]
     table_tcp: Constant<Bits<4>>,
+    #[init(table(tables::EARLY))]
     table_early: Constant<Bits<4>>,
+    #[init(table(tables::RANGE))]
     table_range: Constant<Bits<4>>,
+    #[init(table(tables::IN_USE))]
     table_use: Constant<Bits<4>>,
+    #[init(operation(tables::WRITE))]
     operation_write: Constant<Bits<2>>,
+    #[init(operation(tables::READ))]
     operation_read: Constant<Bits<2>>,
+    #[init(operation(tables::RELEASE))]
     operation_release: Constant<Bits<2>>,
-}
-
-impl Default for TcpTables {
-    fn default() -> Self {
-        let table = |number: u32| Constant::new(LiteralType::from(number).into());
-        let operation = |number: u32| Constant::new(LiteralType::from(number).into());
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            table_request: Default::default(),
-            table_valid: Default::default(),
-            table_done: Default::default(),
-            table_data: Default::default(),
-            wants: Default::default(),
-            grant: Default::default(),
-            finished: Default::default(),
-            connection: Default::default(),
-            current: Default::default(),
-            write: Default::default(),
-            written: Default::default(),
-            peek: Default::default(),
-            peek_number: Default::default(),
-            range: Default::default(),
-            purge: Default::default(),
-            purged: Default::default(),
-            message_waits: Default::default(),
-            in_use: Default::default(),
-            state: Default::default(),
-            done: Default::default(),
-            data: Default::default(),
-            is_tcp: Default::default(),
-            is_early: Default::default(),
-            is_range: Default::default(),
-            is_use: Default::default(),
-            is_write: Default::default(),
-            is_read: Default::default(),
-            is_release: Default::default(),
-            request_index: Default::default(),
-            request_data: Default::default(),
-            context_words: Default::default(),
-            early_words: Default::default(),
-            range_words: Default::default(),
-            use_words: Default::default(),
-            ours: Default::default(),
-            answers: Default::default(),
-            range_count: Default::default(),
-            table_tcp: table(tables::TCP),
-            table_early: table(tables::EARLY),
-            table_range: table(tables::RANGE),
-            table_use: table(tables::IN_USE),
-            operation_write: operation(tables::WRITE),
-            operation_read: operation(tables::READ),
-            operation_release: operation(tables::RELEASE),
-        }
-    }
 }
 
 impl Logic for TcpTables {

@@ -32,6 +32,7 @@ use super::records::{EarlyRange, PoolsInUse, TcpContext, WaitingFrame, WalkSegme
 use crate::common::numbers::FreeNumbers;
 use crate::messages::Accepted;
 use rnic_abi::events::SegmentVerdict;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// What the machine does.
@@ -60,7 +61,10 @@ pub enum WalkState {
 }
 
 /// Walks along the ranges of one connection.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
+)]
 pub struct RangeWalk {
     /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
@@ -149,102 +153,35 @@ pub struct RangeWalk {
     forgets: Signal<Local, Bit>,
     count_now: Signal<Local, Bits<5>>,
     told: Signal<Local, Accepted>,
+    #[init(verdict(SegmentVerdict::InOrder))]
     verdict_in_order: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::Trimmed))]
     verdict_trimmed: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::Duplicate))]
     verdict_duplicate: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::OutOfOrder))]
     verdict_out_of_order: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::NoRoom))]
     verdict_no_room: Constant<Bits<3>>,
+    #[init(verdict(SegmentVerdict::NoRange))]
     verdict_no_range: Constant<Bits<3>>,
 }
 
-impl Default for RangeWalk {
-    fn default() -> Self {
-        let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            start: Default::default(),
-            purge: Default::default(),
-            frame: Default::default(),
-            segment: Default::default(),
-            connection: Default::default(),
-            current: Default::default(),
-            early_pages: Default::default(),
-            early_share: Default::default(),
-            key_free: Default::default(),
-            span_free: Default::default(),
-            peek: Default::default(),
-            peek_number: Default::default(),
-            range: Default::default(),
-            message: Default::default(),
-            message_valid: Default::default(),
-            message_ready: Default::default(),
-            done: Default::default(),
-            verdict: Default::default(),
-            refused: Default::default(),
-            trimmed: Default::default(),
-            complete: Default::default(),
-            result: Default::default(),
-            in_use: Default::default(),
-            list: Default::default(),
-            piece: Default::default(),
-            numbers: Default::default(),
-            budget: Default::default(),
-            credits: Default::default(),
-            span_credits: Default::default(),
-            state: Default::default(),
-            purging: Default::default(),
-            is_early: Default::default(),
-            cursor: Default::default(),
-            blocked: Default::default(),
-            sent: Default::default(),
-            cut: Default::default(),
-            short: Default::default(),
-            denied: Default::default(),
-            found: Default::default(),
-            deciding: Default::default(),
-            touches: Default::default(),
-            refuses: Default::default(),
-            merges: Default::default(),
-            ends_here: Default::default(),
-            goes_on: Default::default(),
-            opens: Default::default(),
-            tail: Default::default(),
-            no_number: Default::default(),
-            leads: Default::default(),
-            no_span: Default::default(),
-            forgets: Default::default(),
-            count_now: Default::default(),
-            told: Default::default(),
-            verdict_in_order: verdict(SegmentVerdict::InOrder),
-            verdict_trimmed: verdict(SegmentVerdict::Trimmed),
-            verdict_duplicate: verdict(SegmentVerdict::Duplicate),
-            verdict_out_of_order: verdict(SegmentVerdict::OutOfOrder),
-            verdict_no_room: verdict(SegmentVerdict::NoRoom),
-            verdict_no_range: verdict(SegmentVerdict::NoRange),
-        }
-    }
-}
-
 impl Logic for RangeWalk {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, state, purging, is_early, cursor, blocked, sent, cut, short);
         dff_setup!(self, clock, denied, found);
         clock!(self, clock, list, piece, numbers, budget);
         clock!(self, clock, credits, span_credits);
-        self.numbers.reset.next = self.reset.val();
-        self.budget.reset.next = self.reset.val();
-        self.credits.reset.next = self.reset.val();
+        wire!(self => self.{numbers, budget, credits}; reset);
 
-        self.list.current.next = self.current.val();
-        self.list.segment.next = self.segment.val();
+        wire!(self => self.list; current, segment);
         self.list.segment.next.early = self.is_early.q.val();
         self.list.frame_pages.next = self.budget.frame_pages.val();
         self.list.free_number.next = self.numbers.number.val();
         self.list.idle.next = self.state.q.val() == WalkState::Idle;
-        self.list.peek.next = self.peek.val();
-        self.list.peek_number.next = self.peek_number.val();
+        wire!(self => self.list; peek, peek_number);
         self.list.advance.next = self.state.q.val() == WalkState::Measure;
         self.range.next = self.list.range.val();
         self.piece.measure.next = self.state.q.val() == WalkState::Measure;
@@ -255,11 +192,9 @@ impl Logic for RangeWalk {
         self.piece.origin.next = self.segment.val().origin;
         self.budget.frame_octets.next = self.frame.val().frame_octets;
         self.budget.connection_pages.next = self.current.val().early_pages;
-        self.budget.early_pages.next = self.early_pages.val();
-        self.budget.early_share.next = self.early_share.val();
+        wire!(self => self.budget; early_pages, early_share);
         self.credits.give.next = self.key_free.val();
-        self.span_credits.reset.next = self.reset.val();
-        self.span_credits.give.next = self.span_free.val();
+        wire!(self => self.span_credits; reset, span_free as give);
         self.in_use.next.ranges = self.numbers.used.val();
         self.in_use.next.spans = self.span_credits.used.val();
         self.in_use.next.runs = self.credits.used.val();

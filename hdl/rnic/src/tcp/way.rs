@@ -13,6 +13,7 @@
 use super::hash::KEY_BITS;
 use super::records::LookupEntry;
 use crate::common::ram::SdpRam;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Pieces in which a key is compared, 16 bits each.
@@ -53,7 +54,7 @@ pub struct LookupWay {
 }
 
 impl Logic for LookupWay {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(
             self,
@@ -63,11 +64,9 @@ impl Logic for LookupWay {
             all_agree,
             hit_connection
         );
-        self.slots.clock.next = self.clock.val();
-        self.slots.write_enable.next = self.write.val();
-        self.slots.write_address.next = self.write_slot.val();
-        self.slots.write_data.next = self.write_entry.val();
-        self.slots.read_address.next = self.slot.val();
+        wire!(self => self.slots;
+            clock, write as write_enable, write_slot as write_address, write_entry as write_data,
+            slot as read_address);
 
         self.stored.next = self.slots.read_data.val().key;
         self.wanted.next = self.key.val();

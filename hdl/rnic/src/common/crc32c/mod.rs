@@ -21,6 +21,7 @@ pub mod matrix;
 pub mod network;
 
 use network::{Reduce, Residue, StateStep};
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Running CRC32C over beats of `D` bits; `D` is a multiple of 32, at most 512.
@@ -64,13 +65,11 @@ pub struct Crc32cStream<const D: usize> {
 }
 
 impl<const D: usize> Logic for Crc32cStream<D> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         dff_setup!(self, clock, valid_q1, valid_q2, first_q1, first_q2, last_q1, last_q2);
         dff_setup!(self, clock, tail_q1, tail_q2, state, expected, is_final, good, good_valid);
-        self.reduce.clock.next = self.clock.val();
-        self.reduce.data.next = self.data.val();
-        self.reduce.first.next = self.first.val();
+        wire!(self => self.reduce; clock, data, first);
         // Stages 1 and 2: the flags walk beside the data.
         self.valid_q1.d.next = self.valid.val();
         self.valid_q2.d.next = self.valid_q1.q.val();

@@ -6,6 +6,7 @@
 //! | [`StateStep`] | 0        | the register advanced over a beat of zeros                    |
 //! | [`Residue`]   | 0        | the register after a right FPDU and a number of zero words    |
 use super::matrix::{residue, Matrix};
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// Words of a beat at most; wider beats would need another stage.
@@ -19,9 +20,11 @@ fn words_of<const D: usize>() -> usize {
     D / 32
 }
 
-/// Word `i` of `words` words passes through `words - i` advances.
-fn advance_of_word(word: usize, words: usize) -> Matrix {
-    Matrix::advance(words - word)
+/// What each of `words` words passes through: word `i` through `words - i` advances.
+fn advances(words: usize) -> Vec<Matrix> {
+    (0..words)
+        .map(|word| Matrix::advance(words - word))
+        .collect()
 }
 
 /// Parities of `vector` under the rows of `matrix`, as 32 Verilog assignments to `target`.
@@ -41,7 +44,7 @@ fn to_word(value: u32) -> Bits<32> {
 
 /// Feed-forward part: `reduced` is the contribution of the beat two cycles ago, the all-ones start
 /// included when it was a first beat.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct Reduce<const D: usize> {
     /// The only clock.
     pub clock: Signal<In, Clock>,
@@ -51,24 +54,9 @@ pub struct Reduce<const D: usize> {
     pub first: Signal<In, Bit>,
     /// To be added to the advanced register.
     pub reduced: Signal<Out, Bits<32>>,
+    #[init(advances(words_of::<D>()))]
     _advance: Vec<Matrix>,
     _stage_1: u32,
-}
-
-impl<const D: usize> Default for Reduce<D> {
-    fn default() -> Self {
-        let words = words_of::<D>();
-        Self {
-            clock: Default::default(),
-            data: Default::default(),
-            first: Default::default(),
-            reduced: Default::default(),
-            _advance: (0..words)
-                .map(|word| advance_of_word(word, words))
-                .collect(),
-            _stage_1: 0,
-        }
-    }
 }
 
 impl<const D: usize> Logic for Reduce<D> {
@@ -124,23 +112,14 @@ impl<const D: usize> Logic for Reduce<D> {
 }
 
 /// The register advanced over a beat of `D` zero bits.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct StateStep<const D: usize> {
     /// The register.
     pub state: Signal<In, Bits<32>>,
     /// The register one beat later.
     pub stepped: Signal<Out, Bits<32>>,
+    #[init(Matrix::advance(words_of::<D>()))]
     _advance: Matrix,
-}
-
-impl<const D: usize> Default for StateStep<D> {
-    fn default() -> Self {
-        Self {
-            state: Default::default(),
-            stepped: Default::default(),
-            _advance: Matrix::advance(words_of::<D>()),
-        }
-    }
 }
 
 impl<const D: usize> Logic for StateStep<D> {

@@ -5,6 +5,7 @@ use super::super::PlacementRoom;
 use crate::csr::Csr;
 use crate::messages::*;
 use crate::pcie::PcieRoom;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 #[derive(LogicBlock)]
@@ -87,74 +88,45 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Default
 }
 
 impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for Device<D, L, E, P> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        self.placement.clock.next = self.clock.val();
-        self.placement.reset.next = self.reset.val();
-        self.pcie.clock.next = self.clock.val();
-        self.pcie.reset.next = self.reset.val();
-        self.csr.clock.next = self.clock.val();
-        self.csr.reset.next = self.reset.val();
+        wire!(self => self.placement; clock, reset);
+        wire!(self => self.pcie; clock, reset);
+        wire!(self => self.csr; clock, reset);
         self.placement.device_id.next = self.device_id.val();
         self.pcie.device_id.next = self.device_id.val();
 
-        self.placement.command.next = self.command.val();
-        self.placement.command_valid.next = self.command_valid.val();
-        self.command_ready.next = self.placement.command_ready.val();
-        self.placement.placement_data.next = self.placement_data.val();
-        self.placement.placement_valid.next = self.placement_valid.val();
+        stream!(self => self.placement; command);
+        wire!(self => self.placement; placement_data, placement_valid);
         self.placement_ready.next = self.placement.placement_ready.val();
-        self.page_release.next = self.placement.page_release.val();
-        self.page_release_valid.next = self.placement.page_release_valid.val();
-        self.placement.page_release_ready.next = self.page_release_ready.val();
-        self.tlp_data.next = self.pcie.tlp_data.val();
-        self.tlp_keep.next = self.pcie.tlp_keep.val();
-        self.tlp_last.next = self.pcie.tlp_last.val();
-        self.tlp_valid.next = self.pcie.tlp_valid.val();
+        stream!(self.placement => self; page_release);
+        wire!(self.pcie => self; tlp_data, tlp_keep, tlp_last, tlp_valid);
         self.pcie.tlp_ready.next = self.tlp_ready.val();
         self.tlp_header.next = self.pcie.tlp_header.val();
-        self.pcie.request_header.next = self.request_header.val();
-        self.pcie.request_data.next = self.request_data.val();
-        self.pcie.request_valid.next = self.request_valid.val();
+        wire!(self => self.pcie; request_header, request_data, request_valid);
         self.request_ready.next = self.pcie.request_ready.val();
-        self.table_request.next = self.csr.table_request.val();
-        self.table_valid.next = self.csr.table_valid.val();
-        self.csr.table_done.next = self.table_done.val();
-        self.csr.table_data.next = self.table_data.val();
-        self.csr.free_pages.next = self.free_pages.val();
+        wire!(self.csr => self; table_request, table_valid);
+        wire!(self => self.csr; table_done, table_data, free_pages);
         self.csr.reserve_grows.next = false;
         self.enable.next = self.csr.enable.val();
 
-        self.pcie.payload_tlp_data.next = self.placement.payload_tlp_data.val();
-        self.pcie.payload_tlp_keep.next = self.placement.payload_tlp_keep.val();
-        self.pcie.payload_tlp_last.next = self.placement.payload_tlp_last.val();
-        self.pcie.payload_tlp_valid.next = self.placement.payload_tlp_valid.val();
-        self.pcie.payload_tlp_header.next = self.placement.payload_tlp_header.val();
+        wire!(self.placement => self.pcie;
+            payload_tlp_data, payload_tlp_keep, payload_tlp_last, payload_tlp_valid,
+            payload_tlp_header);
         self.placement.payload_tlp_ready.next = self.pcie.payload_tlp_ready.val();
-        self.pcie.completion_tlp_data.next = self.placement.completion_tlp_data.val();
-        self.pcie.completion_tlp_keep.next = self.placement.completion_tlp_keep.val();
-        self.pcie.completion_tlp_last.next = self.placement.completion_tlp_last.val();
-        self.pcie.completion_tlp_valid.next = self.placement.completion_tlp_valid.val();
-        self.pcie.completion_tlp_header.next = self.placement.completion_tlp_header.val();
+        wire!(self.placement => self.pcie;
+            completion_tlp_data, completion_tlp_keep, completion_tlp_last, completion_tlp_valid,
+            completion_tlp_header);
         self.placement.completion_tlp_ready.next = self.pcie.completion_tlp_ready.val();
-        self.csr.register_address.next = self.pcie.register_address.val();
-        self.csr.register_read.next = self.pcie.register_read.val();
-        self.csr.register_write.next = self.pcie.register_write.val();
-        self.csr.register_write_data.next = self.pcie.register_write_data.val();
-        self.pcie.register_read_data.next = self.csr.register_read_data.val();
-        self.pcie.register_read_valid.next = self.csr.register_read_valid.val();
+        wire!(self.pcie => self.csr;
+            register_address, register_read, register_write, register_write_data);
+        wire!(self.csr => self.pcie; register_read_data, register_read_valid);
         self.placement.fence.next = self.csr.fence.val();
         self.csr.fence_done.next = self.placement.fence_done.val();
-        self.placement.max_payload.next = self.csr.max_payload.val();
-        self.placement.cq_base.next = self.csr.cq_base.val();
-        self.placement.cq_entries_log2.next = self.csr.cq_entries_log2.val();
-        self.placement.cq_consumer.next = self.csr.cq_consumer.val();
-        self.placement.host_ring_base.next = self.csr.host_ring_base.val();
-        self.placement.host_ring_slots_log2.next = self.csr.host_ring_slots_log2.val();
-        self.placement.host_ring_slot_octets_log2.next = self.csr.host_ring_slot_octets_log2.val();
-        self.placement.host_ring_consumer.next = self.csr.host_ring_consumer.val();
-        self.csr.cq_producer.next = self.placement.cq_producer.val();
-        self.csr.host_ring_producer.next = self.placement.host_ring_producer.val();
+        wire!(self.csr => self.placement;
+            max_payload, cq_base, cq_entries_log2, cq_consumer, host_ring_base,
+            host_ring_slots_log2, host_ring_slot_octets_log2, host_ring_consumer);
+        wire!(self.placement => self.csr; cq_producer, host_ring_producer);
 
         // HostFrames 10, DropHostRingFull 11, DropHostFrameTooLong 12, Completions 40.
         self.pulses.next = self.placement.counts.val();

@@ -1,0 +1,228 @@
+//! `wire!` and `stream!` in the body of a kernel become assignments.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::visit_mut::{visit_block_mut, VisitMut};
+use syn::{braced, parse_quote, token, Block, Error, Ident, ItemFn, Macro, Stmt, Token};
+
+/// The same function with its wires written out, marked `#[hdl_gen]`.
+pub(crate) fn expand(mut function: ItemFn) -> syn::Result<TokenStream> {
+    let mut wires = Wires { failed: None };
+    wires.visit_block_mut(&mut function.block);
+    match wires.failed {
+        Some(error) => Err(error),
+        None => Ok(quote!(#[hdl_gen] #function)),
+    }
+}
+
+struct Wires {
+    failed: Option<Error>,
+}
+
+impl VisitMut for Wires {
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        visit_block_mut(self, block);
+        let statements = std::mem::take(&mut block.stmts);
+        for statement in statements {
+            match written_out(&statement) {
+                Ok(Some(assignments)) => block.stmts.extend(assignments),
+                Ok(None) => block.stmts.push(statement),
+                Err(error) => self.failed = Some(error),
+            }
+        }
+    }
+}
+
+/// The assignments of `statement`, if it is a `wire!` or `stream!`.
+fn written_out(statement: &Stmt) -> syn::Result<Option<Vec<Stmt>>> {
+    let Stmt::Macro(statement) = statement else {
+        return Ok(None);
+    };
+    let Macro { path, .. } = &statement.mac;
+    if path.is_ident("wire") {
+        Ok(Some(statement.mac.parse_body::<List>()?.wires()))
+    } else if path.is_ident("stream") {
+        Ok(Some(statement.mac.parse_body::<List>()?.streams()))
+    } else {
+        Ok(None)
+    }
+}
+
+/// `from => to; names`.
+struct List {
+    from: TokenStream,
+    to: Vec<TokenStream>,
+    names: Punctuated<Name, Token![,]>,
+}
+
+/// `output`, or `output as input`.
+struct Name {
+    output: Ident,
+    input: Ident,
+}
+
+impl Parse for Name {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let output: Ident = input.parse()?;
+        let renamed = input.parse::<Option<Token![as]>>()?.is_some();
+        let input = if renamed {
+            input.parse()?
+        } else {
+            output.clone()
+        };
+        Ok(Self { output, input })
+    }
+}
+
+impl Parse for List {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut from = ends(input)?;
+        input.parse::<Token![=>]>()?;
+        let to = ends(input)?;
+        input.parse::<Token![;]>()?;
+        let names = Punctuated::parse_terminated(input)?;
+        match from.len() {
+            1 => Ok(Self {
+                from: from.remove(0),
+                to,
+                names,
+            }),
+            _ => Err(input.error("one block drives a wire")),
+        }
+    }
+}
+
+/// `self`, `self.block` or `self.{block, block}`.
+fn ends(input: ParseStream<'_>) -> syn::Result<Vec<TokenStream>> {
+    let own: Token![self] = input.parse()?;
+    let mut path = quote!(#own);
+    while input.parse::<Option<Token![.]>>()?.is_some() {
+        if input.peek(token::Brace) {
+            let blocks;
+            braced!(blocks in input);
+            let blocks = Punctuated::<Ident, Token![,]>::parse_terminated(&blocks)?;
+            return Ok(blocks.iter().map(|block| quote!(#path.#block)).collect());
+        }
+        let block: Ident = input.parse()?;
+        path = quote!(#path.#block);
+    }
+    Ok(vec![path])
+}
+
+impl List {
+    fn wires(&self) -> Vec<Stmt> {
+        let from = &self.from;
+        let pairs = self
+            .names
+            .iter()
+            .flat_map(|name| self.to.iter().map(move |to| (name, to)));
+        pairs
+            .map(
+                |(Name { output, input }, to)| parse_quote!(#to.#input.next = #from.#output.val();),
+            )
+            .collect()
+    }
+
+    fn streams(&self) -> Vec<Stmt> {
+        let from = &self.from;
+        let pairs = self
+            .names
+            .iter()
+            .flat_map(|name| self.to.iter().map(move |to| (name, to)));
+        pairs
+            .flat_map(|(Name { output, input }, to)| {
+                let (valid, ready) = (
+                    format_ident!("{output}_valid"),
+                    format_ident!("{output}_ready"),
+                );
+                let valid_in = format_ident!("{input}_valid");
+                let ready_in = format_ident!("{input}_ready");
+                let statements: [Stmt; 3] = [
+                    parse_quote!(#to.#input.next = #from.#output.val();),
+                    parse_quote!(#to.#valid_in.next = #from.#valid.val();),
+                    parse_quote!(#from.#ready.next = #to.#ready_in.val();),
+                ];
+                statements
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expanded(function: ItemFn) -> String {
+        expand(function).expect("well-formed lists").to_string()
+    }
+
+    #[test]
+    fn a_wire_is_an_assignment_per_name() {
+        let short: ItemFn = parse_quote! {
+            fn update(&mut self) {
+                if self.on.val() {
+                    wire!(self.store => self; stored, stored_valid as valid);
+                }
+            }
+        };
+        let long: ItemFn = parse_quote! {
+            fn update(&mut self) {
+                if self.on.val() {
+                    self.stored.next = self.store.stored.val();
+                    self.valid.next = self.store.stored_valid.val();
+                }
+            }
+        };
+        assert_eq!(expanded(short), expanded(long));
+    }
+
+    #[test]
+    fn a_fan_out_goes_name_by_name() {
+        let short: ItemFn = parse_quote! {
+            fn update(&mut self) {
+                wire!(self => self.{store, reader}; clock, reset);
+            }
+        };
+        let long: ItemFn = parse_quote! {
+            fn update(&mut self) {
+                self.store.clock.next = self.clock.val();
+                self.reader.clock.next = self.clock.val();
+                self.store.reset.next = self.reset.val();
+                self.reader.reset.next = self.reset.val();
+            }
+        };
+        assert_eq!(expanded(short), expanded(long));
+    }
+
+    #[test]
+    fn a_stream_has_its_ready_backwards() {
+        let short: ItemFn = parse_quote! {
+            fn update(&mut self) {
+                stream!(self.tcp => self.packet; page_release as release0);
+            }
+        };
+        let long: ItemFn = parse_quote! {
+            fn update(&mut self) {
+                self.packet.release0.next = self.tcp.page_release.val();
+                self.packet.release0_valid.next = self.tcp.page_release_valid.val();
+                self.tcp.page_release_ready.next = self.packet.release0_ready.val();
+            }
+        };
+        assert_eq!(expanded(short), expanded(long));
+    }
+
+    #[test]
+    fn malformed_lists_are_refused() {
+        let two_drivers: ItemFn = parse_quote! {
+            fn update(&mut self) { wire!(self.{a, b} => self; x); }
+        };
+        let no_names: ItemFn = parse_quote! {
+            fn update(&mut self) { wire!(self.a => self.b, x); }
+        };
+        for function in [two_drivers, no_names] {
+            assert!(expand(function).is_err());
+        }
+    }
+}
