@@ -64,9 +64,7 @@ pub struct FrontEnd<
     const AW: usize,
     const AK: usize,
 > {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets frames that are on their way.
     pub reset: Signal<In, Bit>,
     /// The device is on; looked at with a frame's first beat.
     pub enable: Signal<In, Bit>,
@@ -79,12 +77,10 @@ pub struct FrontEnd<
     pub frame_last: Signal<In, Bit>,
     /// With `frame_last`: the FCS is wrong.
     pub frame_error: Signal<In, Bit>,
-    /// There is a beat in this cycle.
     pub frame_valid: Signal<In, Bit>,
     // Stored frames, for packet memory.
     /// The frame behind two zero octets.
     pub store_data: Signal<Out, Bits<W>>,
-    /// There is a beat in this cycle.
     pub store_valid: Signal<Out, Bit>,
     /// With `store_valid`: last beat of the frame.
     pub store_last: Signal<Out, Bit>,

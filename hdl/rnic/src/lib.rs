@@ -1,27 +1,27 @@
-//! The receive pipeline of the Ferrowarp RNIC, in rust-hdl.
+//! The receive pipeline of the Ferrowarp RNIC, in rust-hdl: [`top::verilog`] gives its Verilog.
 #![deny(missing_docs)]
 // Kernels are translated: a match arm cannot have a guard, so its condition stands inside.
 #![allow(clippy::collapsible_match)]
 
-pub mod messages;
+mod messages;
 
-pub mod ethernet;
-pub mod ip;
-pub mod tcp;
-pub mod front_end;
-pub mod packet;
-pub mod mpa;
-pub mod ddp;
-pub mod stag;
-pub mod placement;
-pub mod completion;
-pub mod pcie;
-pub mod csr;
+mod ethernet;
+mod ip;
+mod tcp;
+mod front_end;
+mod packet;
+mod mpa;
+mod ddp;
+mod stag;
+mod placement;
+mod completion;
+mod pcie;
+mod csr;
 pub mod top;
 
-pub mod common;
-pub mod emit;
-pub mod lint;
+mod common;
 
-#[cfg(any(test, feature = "testkit"))]
-pub mod testkit;
+#[cfg(test)]
+mod tests {
+    mod dialect;
+}

@@ -4,8 +4,6 @@
 //! taken in a cycle in which both are high. The receiving room opens with a FIFO, so `ready` comes
 //! from a register. `valid` never waits for `ready`. A message without `ready` says why it needs
 //! none.
-// LogicStruct derives accessors without documentation; every field here is documented by hand.
-#![allow(missing_docs)]
 use rust_hdl::prelude::*;
 
 /// `FrameInfo::verdict`: release the frame.

@@ -20,7 +20,6 @@
 use crate::csr::relay::TableRelay;
 use crate::csr::room::Csr;
 use crate::ddp::room::DdpRoom;
-use crate::emit::{verilog_named, EmitError};
 use crate::front_end::{FrontEnd128, FrontEnd512, FrontEnd64};
 use crate::messages::{FpduEvent, SegmentEvent};
 use crate::mpa::manager::StreamManager;
@@ -31,11 +30,53 @@ use crate::packet::room::{Packet128, Packet512, Packet64};
 use crate::pcie::room::{PcieRoom128, PcieRoom512};
 use crate::placement::room::{PlacementRoom128, PlacementRoom512};
 use crate::tcp::room::TcpRoom;
+use rnic_abi::counters::Counter;
+use rnic_hdl_tools::emit::{verilog_named, EmitError};
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Counters, `rnic_abi::counters::COUNT`.
 const COUNTERS: usize = 43;
+
+/// Fails the build if bit `bit` of a room's `counts`, which the kernel adds `offset` to, is not the
+/// one of `counter`.
+const fn route(bit: usize, offset: usize, counter: Counter) {
+    assert!(bit + offset == counter.index());
+}
+
+// Every route of the kernel below.
+const _: () = {
+    use crate::{front_end::verdict, tcp::accept};
+    assert!(COUNTERS == rnic_abi::counters::COUNT);
+    route(verdict::COUNT_FRAMES, 0, Counter::Frames);
+    route(verdict::COUNT_DISABLED, 0, Counter::DropDisabled);
+    route(verdict::COUNT_MAC_ERROR, 0, Counter::DropMacError);
+    route(verdict::COUNT_RUNT, 0, Counter::DropRunt);
+    route(verdict::COUNT_TOO_LONG, 0, Counter::DropFrameTooLong);
+    route(verdict::COUNT_IP_CHECKSUM, 1, Counter::DropIpChecksum);
+    route(verdict::COUNT_IP_MALFORMED, 1, Counter::DropIpMalformed);
+    route(verdict::COUNT_TCP_MALFORMED, 1, Counter::DropTcpMalformed);
+    route(accept::COUNT_CHECKSUM, 9, Counter::DropTcpChecksum);
+    route(accept::COUNT_PURE_ACK, 12, Counter::TcpPureAck);
+    route(accept::COUNT_CONTROL, 12, Counter::TcpControl);
+    route(accept::COUNT_IN_ORDER, 12, Counter::TcpInOrder);
+    route(accept::COUNT_TRIMMED, 12, Counter::TcpTrimmed);
+    route(accept::COUNT_DUPLICATE, 12, Counter::DropTcpDuplicate);
+    route(accept::COUNT_OUT_OF_ORDER, 12, Counter::TcpOutOfOrder);
+    route(
+        accept::COUNT_OUTSIDE_WINDOW,
+        12,
+        Counter::DropTcpOutsideWindow,
+    );
+    route(accept::COUNT_NO_ROOM, 33, Counter::DropTcpNoRoom);
+    route(accept::COUNT_NO_RANGE, 33, Counter::DropTcpNoRange);
+    route(0, 5, Counter::DropNoPage);
+    route(0, 10, Counter::HostFrames);
+    route(1, 10, Counter::DropHostRingFull);
+    route(2, 10, Counter::DropHostFrameTooLong);
+    route(3, 37, Counter::Completions);
+    route(0, 20, Counter::Fpdus);
+};
 
 /// The Verilog of the core for a frame path of `width` bits; its top module is `rnic`.
 ///

@@ -23,9 +23,7 @@ use rust_hdl::prelude::*;
 /// FIFO of `2^A` words of type `T`; `F` is the width of `fill` and must be `A + 1`.
 #[derive(LogicBlock)]
 pub struct Fifo<T: Synth, const A: usize, const F: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; empties the FIFO.
     pub reset: Signal<In, Bit>,
     /// Stores `data_in` at the clock edge unless `full`.
     pub write: Signal<In, Bit>,

@@ -19,7 +19,6 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct LutRam<T: Synth, const A: usize> {
-    /// The only clock; the write port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// High for each cycle in which `write_data` is stored.
     pub write_enable: Signal<In, Bit>,
@@ -82,7 +81,7 @@ always @(*) read_data = memory[read_address];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, settle, tick, Random};
+    use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 
     type Uut = LutRam<Bits<12>, 4>;
 

@@ -2,7 +2,7 @@
 //!
 //! A leaf that is more than gates (a memory, an XOR network) carries a native `update()` and
 //! Verilog text made from the same Rust data, one leaf per file, each with a lockstep test
-//! (`crate::testkit`). Everything with a decision in it is a kernel.
+//! ([`rnic_hdl_tools::testkit`]). Everything with a decision in it is a kernel.
 
 pub mod crc32c;
 pub mod block_fifo;
@@ -23,4 +23,17 @@ fn clocked_timing(name: &str, inputs: &[&str], outputs: &[&str]) -> Vec<TimingIn
         inputs: owned(inputs),
         outputs: owned(outputs),
     }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fifo::Fifo, skid::Skid};
+    use rnic_hdl_tools::lint::findings;
+    use rust_hdl::prelude::*;
+
+    #[test]
+    fn leaves_are_clean() {
+        assert!(findings("fifo", &Fifo::<Bits<8>, 4, 5>::new(3)).is_empty());
+        assert!(findings("skid", &Skid::<Bits<8>>::default()).is_empty());
+    }
 }

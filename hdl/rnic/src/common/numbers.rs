@@ -24,7 +24,6 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct FreeNumbers<const A: usize, const F: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; all numbers are free.
     pub reset: Signal<In, Bit>,
@@ -87,7 +86,7 @@ impl<const A: usize, const F: usize> Logic for FreeNumbers<A, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::lockstep;
+    use rnic_hdl_tools::testkit::lockstep;
     use std::collections::VecDeque;
 
     const NUMBERS: u64 = 256;

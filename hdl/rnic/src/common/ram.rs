@@ -35,7 +35,6 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct SdpRam<T: Synth, const A: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// High for each cycle in which `write_data` is stored.
     pub write_enable: Signal<In, Bit>,
@@ -166,7 +165,7 @@ end
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, lockstep_as_synthesised, tick, Random};
+    use rnic_hdl_tools::testkit::{lockstep, lockstep_as_synthesised, tick, Random};
     use std::collections::VecDeque;
 
     type Uut = SdpRam<Bits<20>, 5>;

@@ -21,21 +21,15 @@ use rust_hdl::prelude::*;
 /// Ready/valid register slice for a payload `T`.
 #[derive(LogicBlock, Init)]
 pub struct Skid<T: Synth> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops the words inside.
     pub reset: Signal<In, Bit>,
-    /// The source offers `s_data`.
     pub s_valid: Signal<In, Bit>,
     /// The offered word.
     pub s_data: Signal<In, T>,
-    /// The offered word is taken at this clock edge.
     pub s_ready: Signal<Out, Bit>,
-    /// `m_data` holds a word.
     pub m_valid: Signal<Out, Bit>,
     /// The word offered to the sink.
     pub m_data: Signal<Out, T>,
-    /// The sink takes the word at this clock edge.
     pub m_ready: Signal<In, Bit>,
     head: DFF<T>,
     head_valid: DFF<Bit>,
@@ -77,7 +71,7 @@ impl<T: Synth> Logic for Skid<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, settle, tick, Random};
+    use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 
     type Uut = Skid<Bits<16>>;
 

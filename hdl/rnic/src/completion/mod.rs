@@ -16,8 +16,6 @@
 //! |---------------|---------------------------------------------|
 //! | `Completions` | an entry's TLP has been taken               |
 //! | `HostFrames`  | a slot header's TLP has been taken          |
-// LogicStruct derives accessors without documentation; every field here is documented by hand.
-#![allow(missing_docs)]
 pub mod writer;
 
 use rust_hdl::prelude::*;

@@ -42,7 +42,6 @@ enum WriterState {
     let lanes = lanes.min(L) as u32;
 )]
 pub struct CompletionWriter<const D: usize, const L: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; drops the requests; the next entry is number 0.
     pub reset: Signal<In, Bit>,
@@ -50,9 +49,7 @@ pub struct CompletionWriter<const D: usize, const L: usize> {
     pub device_id: Signal<In, Bits<16>>,
     /// What to write.
     pub request: Signal<In, CompletionRequest>,
-    /// `request` counts.
     pub request_valid: Signal<In, Bit>,
-    /// `request` is taken.
     pub request_ready: Signal<Out, Bit>,
     /// One cycle: the octets before one more request have left.
     pub payload_done: Signal<In, Bit>,
@@ -72,9 +69,7 @@ pub struct CompletionWriter<const D: usize, const L: usize> {
     pub tlp_keep: Signal<Out, Bits<L>>,
     /// The TLP ends.
     pub tlp_last: Signal<Out, Bit>,
-    /// The beat counts.
     pub tlp_valid: Signal<Out, Bit>,
-    /// The beat is taken.
     pub tlp_ready: Signal<In, Bit>,
     /// The TLP's header.
     pub tlp_header: Signal<Out, Bits<128>>,

@@ -23,7 +23,6 @@ const _: () = assert!(COUNT == 43, "the port `counts` has one bit a counter");
 /// Counter block.
 #[derive(LogicBlock, Init)]
 pub struct Counters {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; forgets what is not yet in the RAM.
     pub reset: Signal<In, Bit>,
@@ -35,7 +34,6 @@ pub struct Counters {
     pub read_index: Signal<In, Bits<6>>,
     /// The count.
     pub read_data: Signal<Out, Bits<32>>,
-    /// One cycle: `read_data` counts.
     pub read_valid: Signal<Out, Bit>,
     memory: LutRam<Bits<32>, 6>,
     pulses: DFF<Bits<43>>,

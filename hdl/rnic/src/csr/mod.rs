@@ -25,5 +25,3 @@ pub mod tables;
 
 #[cfg(test)]
 mod tests;
-
-pub use room::Csr;

@@ -55,7 +55,6 @@ const _: () = {
 /// Register file.
 #[derive(LogicBlock)]
 pub struct RegisterFile {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; every register gets its first value.
     pub reset: Signal<In, Bit>,
@@ -69,7 +68,6 @@ pub struct RegisterFile {
     pub register_write_data: Signal<In, Bits<32>>,
     /// The value read.
     pub register_read_data: Signal<Out, Bits<32>>,
-    /// One cycle: `register_read_data` counts.
     pub register_read_valid: Signal<Out, Bit>,
     /// One cycle: read the counter `counter_index`.
     pub counter_read: Signal<Out, Bit>,
@@ -77,7 +75,6 @@ pub struct RegisterFile {
     pub counter_index: Signal<Out, Bits<6>>,
     /// The count.
     pub counter_data: Signal<In, Bits<32>>,
-    /// One cycle: `counter_data` counts.
     pub counter_valid: Signal<In, Bit>,
     /// One cycle: `table_write_data` is a table command.
     pub table_command_write: Signal<Out, Bit>,

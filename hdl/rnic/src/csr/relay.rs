@@ -19,9 +19,7 @@ use rust_hdl::prelude::*;
 /// Register slice for a request that holds until it is answered.
 #[derive(LogicBlock, Default)]
 pub struct TableRelay {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the operation.
     pub reset: Signal<In, Bit>,
     /// The operation; holds while `valid`.
     pub request: Signal<In, TableRequest>,
@@ -33,7 +31,6 @@ pub struct TableRelay {
     pub data: Signal<Out, Bits<128>>,
     /// The operation for the room.
     pub room_request: Signal<Out, TableRequest>,
-    /// `room_request` counts.
     pub room_valid: Signal<Out, Bit>,
     /// One cycle: the room has done it.
     pub room_done: Signal<In, Bit>,
@@ -81,7 +78,7 @@ impl Logic for TableRelay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, settle, tick, Random};
+    use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 
     /// A register file and a room at both ends, each as slow as `random` has it: every operation
     /// reaches the room once, and its answer comes back once.

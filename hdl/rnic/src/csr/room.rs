@@ -17,7 +17,6 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct Csr<const W: usize, const D: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; see the room's door for what it clears.
     pub reset: Signal<In, Bit>,
@@ -35,7 +34,6 @@ pub struct Csr<const W: usize, const D: usize> {
     pub register_read_valid: Signal<Out, Bit>,
     /// Table operation; holds until done.
     pub table_request: Signal<Out, TableRequest>,
-    /// `table_request` counts.
     pub table_valid: Signal<Out, Bit>,
     /// One cycle: the owning room has done it.
     pub table_done: Signal<In, Bit>,

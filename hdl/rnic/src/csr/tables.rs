@@ -49,9 +49,7 @@ enum TableState {
     let number = |number: u32| LiteralType::from(number);
 )]
 pub struct TableEngine {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; gives up a running operation.
     pub reset: Signal<In, Bit>,
     /// One cycle: `write_data` is a command.
     pub command_write: Signal<In, Bit>,
@@ -65,7 +63,6 @@ pub struct TableEngine {
     pub words: Signal<Out, Bits<320>>,
     /// The operation; holds until done.
     pub table_request: Signal<Out, TableRequest>,
-    /// `table_request` counts.
     pub table_valid: Signal<Out, Bit>,
     /// One cycle: the owning room has done it.
     pub table_done: Signal<In, Bit>,

@@ -1,7 +1,7 @@
 //! The register map as the driver sees it, counters, and the table engine.
-use super::Csr;
-use crate::testkit::{lockstep, settle, tick, Random};
+use super::room::Csr;
 use rnic_abi::{counters, limits, registers as map, tables};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;
 
 type Uut = Csr<64, 128>;

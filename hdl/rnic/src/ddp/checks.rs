@@ -35,9 +35,7 @@ use rust_hdl::prelude::*;
 /// Memories and tests of the room.
 #[derive(LogicBlock, Init)]
 pub struct Checks {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the table operation at hand.
     pub reset: Signal<In, Bit>,
     /// The record in front; holds still until it leaves, with `take` or later.
     pub head: Signal<In, FpduRecord>,
@@ -69,7 +67,6 @@ pub struct Checks {
     pub hold: Signal<Out, Bit>,
     /// See [`TablePort`].
     pub restart: Signal<Out, Bit>,
-    /// Table bus.
     pub table_request: Signal<In, TableRequest>,
     /// Table bus.
     pub table_valid: Signal<In, Bit>,
@@ -79,7 +76,6 @@ pub struct Checks {
     pub table_data: Signal<Out, Bits<128>>,
     /// From one cycle after `take` on: the record in the checks.
     pub record: Signal<Out, FpduRecord>,
-    /// Its segment.
     pub segment: Signal<Out, Segment>,
     /// Pool entry of its buffer.
     pub entry: Signal<Out, Bits<11>>,

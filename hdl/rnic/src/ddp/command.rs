@@ -25,7 +25,6 @@
 //! either, there is no command. `cqe` is zero without an entry, but for `PLACE_HOST`:
 //! there the frame's first page is in bits 8:0 and its last page in bits 24:16.
 // LogicStruct derives accessors without documentation.
-#![allow(missing_docs)]
 use super::segment::{Segment, Verdict};
 use super::terminate::TerminateCode;
 use crate::messages::*;
@@ -55,11 +54,9 @@ pub struct EntryWords {
 /// Composes the place command and the trace event of one FPDU.
 #[derive(LogicBlock, Init)]
 pub struct CommandCompose {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// The FPDU.
     pub record: Signal<In, FpduRecord>,
-    /// Its segment.
     pub segment: Signal<In, Segment>,
     /// What was found.
     pub verdict: Signal<In, Verdict>,

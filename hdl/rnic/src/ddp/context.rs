@@ -13,7 +13,6 @@
 //! first FPDU still to come) and by the engine after each FPDU. A context written in the cycle in
 //! which it is read is undefined: both writers keep apart from the engine's read.
 // LogicStruct derives accessors without documentation.
-#![allow(missing_docs)]
 use super::tables::TableWrites;
 use crate::common::ram::SdpRam;
 use rnic_macros::kernel;
@@ -40,7 +39,6 @@ pub struct StreamState {
 /// Profile and state of every connection.
 #[derive(LogicBlock, Default)]
 pub struct StreamContext {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Cycle 0: connection.
     pub connection: Signal<In, Bits<10>>,
@@ -48,7 +46,6 @@ pub struct StreamContext {
     pub profile: Signal<Out, StreamProfile>,
     /// Cycle 2: its state.
     pub state: Signal<Out, StreamState>,
-    /// Table operation that takes effect.
     pub writes: Signal<In, TableWrites>,
     /// High for each cycle in which an FPDU leaves its mark; never together with a table write.
     pub mark: Signal<In, Bit>,

@@ -45,13 +45,11 @@ pub enum ReplayStep {
 /// Keeps records by span and replays them.
 #[derive(LogicBlock, Init)]
 pub struct DeferredRecords {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; forgets all records. There is no room for new ones in the next 512 cycles.
     pub reset: Signal<In, Bit>,
     /// `record` is to be kept, one cycle; only with `has_room`.
     pub push: Signal<In, Bit>,
-    /// An `FPDU_EARLY`.
     pub record: Signal<In, FpduRecord>,
     /// A place is free.
     pub has_room: Signal<Out, Bit>,
@@ -59,9 +57,7 @@ pub struct DeferredRecords {
     pub free_places: Signal<Out, Bits<10>>,
     /// What becomes of a span.
     pub replay: Signal<In, Replay>,
-    /// `replay` is offered.
     pub replay_valid: Signal<In, Bit>,
-    /// `replay` is taken.
     pub replay_ready: Signal<Out, Bit>,
     /// A record for the checks.
     pub offered: Signal<Out, FpduRecord>,
@@ -69,11 +65,8 @@ pub struct DeferredRecords {
     pub offered_valid: Signal<Out, Bit>,
     /// `offered` is taken; only while it is there.
     pub offered_taken: Signal<In, Bit>,
-    /// A replay is done.
     pub replayed: Signal<Out, Replayed>,
-    /// `replayed` is offered.
     pub replayed_valid: Signal<Out, Bit>,
-    /// `replayed` is taken.
     pub replayed_ready: Signal<In, Bit>,
     requests: Skid<Replay>,
     lists: SpanLists,

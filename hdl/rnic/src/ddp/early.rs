@@ -19,9 +19,7 @@ use rust_hdl::prelude::*;
 /// Remembers the last early FPDU that was not placed.
 #[derive(LogicBlock, Default)]
 pub struct EarlyChain {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets it.
     pub reset: Signal<In, Bit>,
     /// The record in the checks.
     pub record: Signal<In, FpduRecord>,
@@ -59,7 +57,7 @@ impl Logic for EarlyChain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{settle, tick};
+    use rnic_hdl_tools::testkit::{settle, tick};
 
     /// The chain's answer to a record, which is then judged.
     fn step(uut: &mut EarlyChain, span: u64, sequence: u64, end: u64, good: bool) -> bool {

@@ -29,19 +29,15 @@ use rust_hdl::prelude::*;
 /// The queue in front of the checks.
 #[derive(LogicBlock, Init)]
 pub struct Entrance {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; empties the FIFO.
     pub reset: Signal<In, Bit>,
     /// A record of MPA.
     pub record: Signal<In, FpduRecord>,
-    /// `record` is new, and taken.
     pub record_valid: Signal<In, Bit>,
     /// Two records more of MPA can be taken.
     pub record_room: Signal<Out, Bit>,
     /// A replayed record.
     pub offered: Signal<In, FpduRecord>,
-    /// `offered` is offered.
     pub offered_valid: Signal<In, Bit>,
     /// `offered` is taken.
     pub offered_taken: Signal<Out, Bit>,
@@ -49,7 +45,6 @@ pub struct Entrance {
     pub head: Signal<Out, FpduRecord>,
     /// Hash of its STag.
     pub head_hash: Signal<Out, Bits<32>>,
-    /// There is one.
     pub head_valid: Signal<Out, Bit>,
     /// A verdict of MPA belongs to it.
     pub head_judged: Signal<Out, Bit>,
@@ -116,7 +111,7 @@ impl Logic for Entrance {
 mod tests {
     use super::*;
     use crate::messages::FPDU_DELIVER;
-    use crate::testkit::{settle, tick, Random};
+    use rnic_hdl_tools::testkit::{settle, tick, Random};
     use std::collections::VecDeque;
 
     /// A reader of one record per 6 cycles or fewer, MPA with records in `record_of_8` of eight

@@ -20,9 +20,7 @@ use rust_hdl::prelude::*;
 /// The tests between markers and STag or MSN.
 #[derive(LogicBlock, Init)]
 pub struct EnvelopeCheck {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// The decoded segment.
     pub segment: Signal<In, Segment>,
     /// The queue of an untagged segment is open.
     pub is_open: Signal<In, Bit>,

@@ -26,7 +26,6 @@ pub const UNTAGGED_HEADER_OCTETS: u64 = 18;
 /// Decodes the header of one FPDU.
 #[derive(LogicBlock, Init)]
 pub struct HeaderDecode {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Five words from ULPDU_Length on, octet string.
     pub header: Signal<In, Bits<160>>,

@@ -14,7 +14,6 @@
 //! Length is in their first two. The rest of `read` is that of any `FPDU_DELIVER`, but for the
 //! connection, which the replay knows.
 // LogicStruct derives accessors without documentation.
-#![allow(missing_docs)]
 use super::octet_order::OctetOrder;
 use crate::common::ram::SdpRam;
 use crate::messages::{FpduRecord, FPDU_DELIVER};
@@ -35,13 +34,11 @@ pub struct KeptRecord {
 /// Block RAM of records.
 #[derive(LogicBlock, Init)]
 pub struct KeptRecords {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// High for each cycle in which `record` is stored.
     pub write: Signal<In, Bit>,
     /// Where.
     pub place: Signal<In, Bits<9>>,
-    /// An `FPDU_EARLY`.
     pub record: Signal<In, FpduRecord>,
     /// Place to read; not one that is being written.
     pub read_place: Signal<In, Bits<9>>,

@@ -56,7 +56,7 @@ impl<const N: usize> Logic for OctetOrder<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep_combinational, settle};
+    use rnic_hdl_tools::testkit::{lockstep_combinational, settle};
 
     #[test]
     fn octet_zero_becomes_the_most_significant() {

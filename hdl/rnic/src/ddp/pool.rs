@@ -15,7 +15,6 @@
 //! posted is not decided here. An entry written in the cycle in which it is read is undefined:
 //! writers restart readers.
 // LogicStruct derives accessors without documentation.
-#![allow(missing_docs)]
 use crate::common::ram::SdpRam;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
@@ -43,7 +42,6 @@ pub struct Buffer {
 /// Queue shapes, the pool of buffers, and the offset checks.
 #[derive(LogicBlock, Default)]
 pub struct BufferPool {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Cycle 0: queue.
     pub queue: Signal<In, Bits<12>>,

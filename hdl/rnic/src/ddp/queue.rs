@@ -20,7 +20,6 @@ use rust_hdl::prelude::*;
 /// Expected MSN and posted end of every queue.
 #[derive(LogicBlock, Default)]
 pub struct QueueOrder {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Cycle 0: queue.
     pub queue: Signal<In, Bits<12>>,

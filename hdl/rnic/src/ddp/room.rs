@@ -34,55 +34,40 @@ use rust_hdl::prelude::*;
 /// DDP and RDMAP checks of received FPDUs.
 #[derive(LogicBlock, Default)]
 pub struct DdpRoom {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; forgets the records inside, not the tables.
     pub reset: Signal<In, Bit>,
     /// An FPDU that passes MPA.
     pub record: Signal<In, FpduRecord>,
-    /// `record` is new, and taken.
     pub record_valid: Signal<In, Bit>,
     /// Two records more can be taken.
     pub record_room: Signal<Out, Bit>,
     /// An FPDU has passed MPA.
     pub fpdu_verdict: Signal<In, FpduVerdict>,
-    /// `fpdu_verdict` is new, and taken.
     pub fpdu_verdict_valid: Signal<In, Bit>,
     /// What became of an early FPDU.
     pub early_result: Signal<Out, EarlyResult>,
-    /// `early_result` is new, one cycle.
     pub early_result_valid: Signal<Out, Bit>,
     /// Payload octets of a good early FPDU.
     pub early_octets: Signal<Out, Bits<16>>,
-    /// `early_octets` is new, one cycle.
     pub early_octets_valid: Signal<Out, Bit>,
     /// What becomes of the records of a span.
     pub replay: Signal<In, Replay>,
-    /// `replay` is offered.
     pub replay_valid: Signal<In, Bit>,
-    /// `replay` is taken.
     pub replay_ready: Signal<Out, Bit>,
-    /// A replay is done.
     pub replayed: Signal<Out, Replayed>,
-    /// `replayed` is offered.
     pub replayed_valid: Signal<Out, Bit>,
-    /// `replayed` is taken.
     pub replayed_ready: Signal<In, Bit>,
     /// What to do with the FPDU's beats.
     pub command: Signal<Out, PlaceCommand>,
-    /// `command` is offered.
     pub command_valid: Signal<Out, Bit>,
-    /// `command` is taken.
     pub command_ready: Signal<In, Bit>,
     /// A connection has just come to its end: an error, or its peer's Terminate.
     pub stopped: Signal<Out, Bits<10>>,
-    /// `stopped` is offered.
     pub stopped_valid: Signal<Out, Bit>,
-    /// `stopped` is taken.
     pub stopped_ready: Signal<In, Bit>,
     /// Trace: what became of an FPDU.
     pub fpdu_event: Signal<Out, FpduEvent>,
-    /// `fpdu_event` is new, one cycle.
     pub fpdu_event_valid: Signal<Out, Bit>,
     /// An FPDU counts as received, one cycle.
     pub count_fpdu: Signal<Out, Bit>,
@@ -90,7 +75,6 @@ pub struct DdpRoom {
     pub error_number: Signal<Out, Bits<5>>,
     /// That FPDU is refused, one cycle.
     pub error_valid: Signal<Out, Bit>,
-    /// Table bus.
     pub table_request: Signal<In, TableRequest>,
     /// Table bus.
     pub table_valid: Signal<In, Bit>,

@@ -1,6 +1,4 @@
 //! What the blocks of the room hand each other: a DDP segment, and what was found of it.
-// LogicStruct derives accessors without documentation; every field is documented by hand.
-#![allow(missing_docs)]
 use crate::messages::FpduRecord;
 use rust_hdl::prelude::*;
 

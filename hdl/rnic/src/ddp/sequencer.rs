@@ -28,9 +28,7 @@ use rust_hdl::prelude::*;
 /// Steps records through the room.
 #[derive(LogicBlock, Init)]
 pub struct Sequencer {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the records inside.
     pub reset: Signal<In, Bit>,
     /// A record is at the head of the FIFO.
     pub head_valid: Signal<In, Bit>,

@@ -17,7 +17,6 @@
 //! Block RAM keeps what it holds over a reset. After one, a sweep of 512 cycles makes every span
 //! empty and every place free; until its end there is no room, and no span opens.
 // LogicStruct derives accessors without documentation.
-#![allow(missing_docs)]
 use crate::common::ram::SdpRam;
 use rnic_macros::Init;
 use rust_hdl::prelude::*;
@@ -62,7 +61,6 @@ pub enum ListWork {
 /// The lists of all spans and of the free places.
 #[derive(LogicBlock, Init)]
 pub struct SpanLists {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; every span is empty and every place free, after 512 cycles.
     pub reset: Signal<In, Bit>,

@@ -20,7 +20,6 @@
 //! completion queue cannot hold a table operation up here, only the fence behind it. `may_start`
 //! lets a waiting record through between two operations.
 // LogicStruct derives accessors without documentation.
-#![allow(missing_docs)]
 use super::context::StreamProfile;
 use super::pool::{Buffer, QueueShape};
 use crate::messages::TableRequest;
@@ -86,9 +85,7 @@ pub enum TableState {
 /// The room's end of the table bus.
 #[derive(LogicBlock, Init)]
 pub struct TablePort {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the operation at hand.
     pub reset: Signal<In, Bit>,
     /// Table bus: the operation, still until `table_done`.
     pub table_request: Signal<In, TableRequest>,
@@ -112,7 +109,6 @@ pub struct TablePort {
     pub read_region: Signal<Out, Bit>,
     /// The region at that index, two cycles later.
     pub read_entry: Signal<In, RegionEntry>,
-    /// Its valid bit.
     pub read_valid: Signal<In, Bit>,
     /// Records that may still be kept.
     pub free_records: Signal<In, Bits<10>>,

@@ -57,8 +57,8 @@ impl Logic for TerminateCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep_combinational, settle};
     use rnic_abi::errors::StreamError;
+    use rnic_hdl_tools::testkit::{lockstep_combinational, settle};
 
     fn code(error: u64) -> u64 {
         let mut uut = TerminateCode::default();

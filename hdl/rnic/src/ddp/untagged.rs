@@ -19,7 +19,6 @@ use rust_hdl::prelude::*;
 /// Queue state and receive buffers.
 #[derive(LogicBlock, Init)]
 pub struct UntaggedQueues {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// In front: queue; still until `take`.
     pub queue: Signal<In, Bits<12>>,
@@ -47,7 +46,6 @@ pub struct UntaggedQueues {
     pub gap: Signal<Out, Bit>,
     /// The message is whole: the queue expects the next MSN. Never together with a table write.
     pub advance: Signal<In, Bit>,
-    /// Table operation that takes effect.
     pub writes: Signal<In, TableWrites>,
     pool: BufferPool,
     order: QueueOrder,

@@ -32,9 +32,7 @@ use rust_hdl::prelude::*;
 /// Finds the first failing test.
 #[derive(LogicBlock, Init)]
 pub struct VerdictEncode {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// The decoded segment.
     pub segment: Signal<In, Segment>,
     /// What the record is.
     pub role: Signal<In, Role>,

@@ -2,8 +2,6 @@
 //!
 //! The *stored frame* is the frame behind two zero octets, so that everything after the Ethernet
 //! header is aligned to words of four octets. Word i of it is in beat i / L, lane i % L.
-// LogicStruct derives accessors without documentation; every field here is documented by hand.
-#![allow(missing_docs)]
 use rust_hdl::prelude::*;
 
 /// Beside a beat as the MAC gave it.

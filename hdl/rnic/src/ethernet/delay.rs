@@ -13,7 +13,6 @@ use rust_hdl::prelude::*;
 /// `N` registers in a row.
 #[derive(LogicBlock, Init)]
 pub struct Delay<T: Synth, const N: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// The word to delay.
     pub data_in: Signal<In, T>,
@@ -39,7 +38,7 @@ impl<T: Synth, const N: usize> Logic for Delay<T, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, settle, tick};
+    use rnic_hdl_tools::testkit::{lockstep, settle, tick};
 
     fn words_come_after<const N: usize>() {
         let mut uut = Delay::<Bits<8>, N>::default();

@@ -33,9 +33,7 @@ const CROWDED_BEATS: u64 = 6;
     );
 )]
 pub struct Intake<const W: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets what waits.
     pub reset: Signal<In, Bit>,
     /// The device is on; looked at with a frame's first beat.
     pub enable: Signal<In, Bit>,
@@ -48,12 +46,9 @@ pub struct Intake<const W: usize> {
     pub frame_last: Signal<In, Bit>,
     /// With `frame_last`: the frame is bad.
     pub frame_error: Signal<In, Bit>,
-    /// There is a beat in this cycle.
     pub frame_valid: Signal<In, Bit>,
     // Beats in step.
-    /// There is a beat in this cycle.
     pub beat_valid: Signal<Out, Bit>,
-    /// What is known of it.
     pub beat: Signal<Out, RawBeat>,
     /// Its octets.
     pub beat_data: Signal<Out, Bits<W>>,

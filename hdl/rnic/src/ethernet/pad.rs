@@ -31,17 +31,12 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct PadShift<const W: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the frame.
     pub reset: Signal<In, Bit>,
-    /// There is a beat in this cycle.
     pub beat_valid: Signal<In, Bit>,
-    /// What is known of it.
     pub beat: Signal<In, RawBeat>,
     /// Its octets.
     pub beat_data: Signal<In, Bits<W>>,
-    /// What is known of the beat of the stored frame.
     pub control: Signal<Out, FrameControl>,
     /// Its octets.
     pub data: Signal<Out, Bits<W>>,
@@ -182,7 +177,7 @@ impl<const W: usize> Logic for PadShift<W> {
 mod tests {
     use super::super::testing::{beat, stored};
     use super::*;
-    use crate::testkit::{settle, tick, Random};
+    use rnic_hdl_tools::testkit::{settle, tick, Random};
 
     /// One frame in, the stored frame out.
     fn shifts<const W: usize>(size: usize) {

@@ -34,7 +34,6 @@ const TYPE_IPV6: u64 = 0xdd86;
     );
 )]
 pub struct EthernetParse<const W: usize, const L: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// What is known of the beat of the stored frame.
     pub control_in: Signal<In, FrameControl>,
@@ -165,7 +164,7 @@ impl<const W: usize, const L: usize> Logic for EthernetParse<W, L> {
 mod tests {
     use super::super::testing::{link, stored};
     use super::*;
-    use crate::testkit::{settle, tick, Random};
+    use rnic_hdl_tools::testkit::{settle, tick, Random};
 
     /// The link read of a frame with these type fields, two cycles after its last beat.
     fn read<const W: usize, const L: usize>(types: &[u16]) -> LinkInfo {

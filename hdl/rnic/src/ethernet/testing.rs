@@ -1,6 +1,6 @@
 //! Stored frames made octet by octet, for the tests of the blocks that read them.
 use super::beat::{FrameControl, LinkInfo};
-use crate::testkit::Random;
+use rnic_hdl_tools::testkit::Random;
 use rust_hdl::prelude::*;
 
 /// `octets` as a beat; what is missing is random.

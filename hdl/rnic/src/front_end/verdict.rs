@@ -35,7 +35,6 @@ pub const COUNT_IP_MALFORMED: usize = 6;
 pub const COUNT_TCP_MALFORMED: usize = 7;
 
 /// Four octets of the wire swapped into a number.
-#[allow(missing_docs)]
 mod number {
     use rust_hdl::prelude::*;
 
@@ -57,9 +56,7 @@ use number::OctetQuad;
 /// Decides and assembles.
 #[derive(LogicBlock, Init)]
 pub struct Verdict {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the frame.
     pub reset: Signal<In, Bit>,
     /// `end` starts a verdict.
     pub control: Signal<In, FrameControl>,
@@ -83,7 +80,6 @@ pub struct Verdict {
     pub overrun_counted: Signal<Out, Bit>,
     /// The result.
     pub frame_info: Signal<Out, FrameInfo>,
-    /// One cycle a frame.
     pub frame_info_valid: Signal<Out, Bit>,
     /// See the constants of this module.
     pub counts: Signal<Out, Bits<8>>,

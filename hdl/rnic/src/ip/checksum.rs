@@ -35,11 +35,8 @@ pub struct HeaderChecksum<
     const AW: usize,
     const AK: usize,
 > {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// What is known of the beat of the stored frame.
     pub control: Signal<In, FrameControl>,
-    /// What the Ethernet header says.
     pub link: Signal<In, LinkInfo>,
     /// First word behind the header.
     pub payload_start: Signal<In, Bits<5>>,
@@ -112,7 +109,7 @@ impl<
 mod tests {
     use super::*;
     use crate::ethernet::testing::{link, stored};
-    use crate::testkit::{settle, tick, Random};
+    use rnic_hdl_tools::testkit::{settle, tick, Random};
 
     /// Headers of every length behind 0 to 2 tags, right and with one bit wrong.
     macro_rules! judges {

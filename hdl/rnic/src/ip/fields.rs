@@ -1,6 +1,4 @@
 //! What the IP header says.
-// LogicStruct derives accessors without documentation; every field here is documented by hand.
-#![allow(missing_docs)]
 use rust_hdl::prelude::*;
 
 /// Read of an IP header; `length_bad` is still to be joined by the test of `ip_end`.

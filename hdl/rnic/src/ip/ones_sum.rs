@@ -94,7 +94,7 @@ impl<const NW: usize, const KN: usize> Logic for OnesSum<NW, KN> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep_combinational, settle, Random};
+    use rnic_hdl_tools::testkit::{lockstep_combinational, settle, Random};
 
     fn is_the_sum_of_the_kept_octets<const NW: usize, const KN: usize>() {
         let mut random = Random::from_environment();

@@ -28,13 +28,10 @@ const PROTOCOL_TCP: u64 = 6;
     assert!(W == 32 * L, "IpParse: W = {W} must be 32 L = {}", 32 * L);
 )]
 pub struct IpParse<const W: usize, const L: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// What is known of the beat of the stored frame.
     pub control: Signal<In, FrameControl>,
     /// Its octets.
     pub data: Signal<In, Bits<W>>,
-    /// What the Ethernet header says.
     pub link: Signal<In, LinkInfo>,
     /// What the IP header says.
     pub fields: Signal<Out, IpFields>,

@@ -32,7 +32,6 @@ pub struct StreamSum<
     const AW: usize,
     const AK: usize,
 > {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// The beat.
     pub data: Signal<In, Bits<W>>,
@@ -102,7 +101,7 @@ impl<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{settle, tick, Random};
+    use rnic_hdl_tools::testkit::{settle, tick, Random};
 
     /// Random frames back to back; the total of each is read two cycles after its last beat.
     macro_rules! sums {

@@ -12,9 +12,7 @@ use rust_hdl::prelude::*;
 /// The gate between the splitter and what follows it.
 #[derive(LogicBlock, Default)]
 pub struct Admission {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; nothing is inside.
     pub reset: Signal<In, Bit>,
     /// A beat is offered.
     pub valid: Signal<In, Bit>,
@@ -63,7 +61,7 @@ impl Logic for Admission {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{settle, tick, Random};
+    use rnic_hdl_tools::testkit::{settle, tick, Random};
 
     #[test]
     fn three_idle_cycles_follow_a_last_beat_and_no_fpdu_begins_without_room_for_its_record() {

@@ -17,9 +17,7 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct BeatOutput<const D: usize, const LG: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops the beat inside.
     pub reset: Signal<In, Bit>,
     /// A beat is taken in; only while `free`.
     pub send: Signal<In, Bit>,
@@ -33,7 +31,6 @@ pub struct BeatOutput<const D: usize, const LG: usize> {
     pub free: Signal<Out, Bit>,
     /// Words of the FPDU.
     pub words: Signal<In, Bits<15>>,
-    /// The job.
     pub job: Signal<In, StartedJob>,
     /// The job is a host frame.
     pub host: Signal<In, Bit>,
@@ -57,9 +54,7 @@ pub struct BeatOutput<const D: usize, const LG: usize> {
     pub fpdu_last: Signal<Out, Bit>,
     /// With `fpdu_last`: words of this beat beyond the FPDU.
     pub fpdu_tail_words: Signal<Out, Bits<LG>>,
-    /// A beat is offered.
     pub fpdu_valid: Signal<Out, Bit>,
-    /// It is taken at this clock edge.
     pub fpdu_ready: Signal<In, Bit>,
     /// The FPDU, from its first beat to the next first one.
     pub fpdu_info: Signal<Out, FpduInfo>,

@@ -24,9 +24,7 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct WordCompact<const D: usize, const P: usize, const LG: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the words inside.
     pub reset: Signal<In, Bit>,
     /// A beat, maybe one word short; no backpressure.
     pub closed_valid: Signal<In, Bit>,

@@ -1,6 +1,4 @@
 //! What the stream manager keeps of each connection and of each queued frame.
-// LogicStruct derives accessors without documentation; every field here is documented by hand.
-#![allow(missing_docs)]
 use rust_hdl::prelude::*;
 
 /// A connection's stream, or a *span* of what lies beyond a gap: where its next FPDU begins, and

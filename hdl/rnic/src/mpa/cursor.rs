@@ -8,7 +8,6 @@ use rust_hdl::prelude::*;
 /// Position of the next FPDU in a job.
 #[derive(LogicBlock, Default)]
 pub struct JobCursor {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Takes the four ports below: a job begins.
     pub load: Signal<In, Bit>,

@@ -25,7 +25,6 @@ use rust_hdl::prelude::*;
 /// First and last span of every early run.
 #[derive(LogicBlock, Default)]
 pub struct EarlyRuns {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// The message; it holds from `fetch` to `write`.
     pub arrived: Signal<In, Accepted>,
@@ -89,7 +88,7 @@ impl Logic for EarlyRuns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, Random};
+    use rnic_hdl_tools::testkit::{lockstep, Random};
 
     fn random_message(random: &mut Random) -> Accepted {
         Accepted {

@@ -12,7 +12,6 @@ use rust_hdl::prelude::*;
 /// Decodes an event; no state.
 #[derive(LogicBlock, Default)]
 pub struct EventDecode {
-    /// What to do next.
     pub next_event: Signal<In, StreamEvent>,
     /// Accepted octets, if that is the next event.
     pub accepted: Signal<In, Accepted>,

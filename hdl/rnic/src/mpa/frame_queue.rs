@@ -58,7 +58,6 @@ pub enum FrontState {
 /// Frames of all streams, and what is released of them.
 #[derive(LogicBlock, Default)]
 pub struct FrameQueue {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; ends what is under way, the followers stay.
     pub reset: Signal<In, Bit>,
@@ -89,11 +88,9 @@ pub struct FrameQueue {
     pub closes: Signal<In, Bit>,
     /// It is not wanted: all its pages are released once `drop_ready`.
     pub drop: Signal<In, Bit>,
-    /// A chain can be taken.
     pub drop_ready: Signal<Out, Bit>,
     /// A slot from 512 on is free again: its lower bits.
     pub slot_free: Signal<Out, Bits<6>>,
-    /// For one cycle.
     pub slot_free_valid: Signal<Out, Bit>,
     /// `first` and `amount` count; whatever was under way is forgotten.
     pub begins: Signal<In, Bit>,
@@ -111,15 +108,12 @@ pub struct FrameQueue {
     pub front: Signal<Out, QueuedFrame>,
     /// Pages that hold none of the octets left.
     pub page_release: Signal<Out, PageChain>,
-    /// `page_release` holds a message.
     pub page_release_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub page_release_ready: Signal<In, Bit>,
     /// Writes the reader's frame table.
     pub frame_table_write: Signal<Out, Bit>,
     /// Slot of the frame.
     pub frame_table_index: Signal<Out, Bits<10>>,
-    /// Where its accepted octets lie.
     pub frame_table_data: Signal<Out, FrameEntry>,
     /// Writes the reader's frame links.
     pub frame_link_write: Signal<Out, Bit>,

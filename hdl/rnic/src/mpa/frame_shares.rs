@@ -22,7 +22,6 @@ use rust_hdl::prelude::*;
 /// Counts of shared frames.
 #[derive(LogicBlock, Init)]
 pub struct FrameShares {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; a count on its way is not written.
     pub reset: Signal<In, Bit>,
@@ -100,7 +99,7 @@ impl Logic for FrameShares {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, Random};
+    use rnic_hdl_tools::testkit::{lockstep, Random};
 
     /// What comes next of a frame: a run of it, or the end of one that was queued.
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,7 +165,7 @@ mod tests {
                         uut.page.next = (at as u64).into();
                         (uut.opens.next, uut.closes.next) = (opens, closes);
                         (uut.keeps.next, uut.drops.next) = (done && kept, done && !kept);
-                        crate::testkit::settle(uut);
+                        rnic_hdl_tools::testkit::settle(uut);
                         if done && !kept {
                             let gone = closes && frames[at].queued == 0;
                             assert_eq!(uut.gone.val(), gone, "{random}");

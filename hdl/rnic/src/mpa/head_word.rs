@@ -32,7 +32,6 @@ pub struct HeadWord {
     pub ahead: Signal<In, Bit>,
     /// Word 0 of the next FPDU.
     pub peeked: Signal<In, Bits<32>>,
-    /// It is in the window.
     pub peek_valid: Signal<In, Bit>,
     /// ULPDU_Length.
     pub ulpdu_length: Signal<Out, Bits<16>>,

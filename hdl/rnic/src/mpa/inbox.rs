@@ -51,37 +51,23 @@ pub enum StreamEvent {
 /// Queues and choice.
 #[derive(LogicBlock, Init)]
 pub struct ManagerInbox {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; empties the queues.
     pub reset: Signal<In, Bit>,
     /// Octets accepted in order.
     pub accepted: Signal<In, Accepted>,
-    /// `accepted` holds a message.
     pub accepted_valid: Signal<In, Bit>,
-    /// It is taken.
     pub accepted_ready: Signal<Out, Bit>,
-    /// A frame for the host.
     pub host_frame: Signal<In, HostFrame>,
-    /// `host_frame` holds a message.
     pub host_frame_valid: Signal<In, Bit>,
-    /// It is taken.
     pub host_frame_ready: Signal<Out, Bit>,
-    /// A stream job has ended.
     pub job_done: Signal<In, JobDone>,
-    /// `job_done` holds a message.
     pub job_done_valid: Signal<In, Bit>,
-    /// It is taken.
     pub job_done_ready: Signal<Out, Bit>,
     /// A connection was put in error.
     pub stopped: Signal<In, Bits<10>>,
-    /// `stopped` holds a message.
     pub stopped_valid: Signal<In, Bit>,
-    /// It is taken.
     pub stopped_ready: Signal<Out, Bit>,
-    /// Table bus; table `MPA` is answered here.
     pub table_request: Signal<In, TableRequest>,
-    /// The request stands.
     pub table_valid: Signal<In, Bit>,
     /// It is done, for one cycle.
     pub table_done: Signal<Out, Bit>,
@@ -93,7 +79,6 @@ pub struct ManagerInbox {
     pub release_waits: Signal<In, Bit>,
     /// Spans have still to go.
     pub drop_pending: Signal<In, Bit>,
-    /// What to do next.
     pub next_event: Signal<Out, StreamEvent>,
     /// For which connection; undefined for `Nothing` and `Host`.
     pub connection: Signal<Out, Bits<10>>,

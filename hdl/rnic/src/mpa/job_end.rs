@@ -11,11 +11,8 @@ use rust_hdl::prelude::*;
 /// Reports the end of a job.
 #[derive(LogicBlock, Init)]
 pub struct JobEnd {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops the report inside.
     pub reset: Signal<In, Bit>,
-    /// The job.
     pub job: Signal<In, StartedJob>,
     /// Its end is to be reported; held until `finished`.
     pub finish: Signal<In, Bit>,
@@ -43,9 +40,7 @@ pub struct JobEnd {
     pub unread: Signal<In, Bit>,
     /// The report.
     pub job_done: Signal<Out, JobDone>,
-    /// `job_done` is offered.
     pub job_done_valid: Signal<Out, Bit>,
-    /// It is taken at this clock edge.
     pub job_done_ready: Signal<In, Bit>,
     /// For one cycle: nothing more of job `kill_tag` is wanted.
     pub kill: Signal<Out, Bit>,

@@ -3,7 +3,6 @@
 //! | latency    | 2 cycles, `started` into an empty queue to `waiting`; 1, `take` to `job`    |
 //! | throughput | one job per cycle                                                           |
 //! | depth      | 4 jobs, and the one in work                                                 |
-#![allow(missing_docs)]
 use crate::common::fifo::Fifo;
 use crate::messages::{ReadJob, JOB_HOST};
 use rnic_macros::{kernel, Init};
@@ -43,17 +42,13 @@ pub struct StartedJob {
 /// Queue of started jobs.
 #[derive(LogicBlock, Init)]
 pub struct JobQueue {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the jobs that wait.
     pub reset: Signal<In, Bit>,
     /// A job whose octets will come.
     pub started: Signal<In, ReadJob>,
     /// The reader's number of it.
     pub started_tag: Signal<In, Bits<3>>,
-    /// The reader offers the job.
     pub started_valid: Signal<In, Bit>,
-    /// It is taken at this clock edge.
     pub started_ready: Signal<Out, Bit>,
     /// A job waits.
     pub waiting: Signal<Out, Bit>,

@@ -25,7 +25,6 @@ use rust_hdl::prelude::*;
 /// Read jobs of streams and of the host path.
 #[derive(LogicBlock, Init)]
 pub struct JobSender {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; no job is out.
     pub reset: Signal<In, Bit>,
@@ -47,17 +46,13 @@ pub struct JobSender {
     pub hosting: Signal<In, Bit>,
     /// A job over all of `host_frame` is sent.
     pub send_host: Signal<In, Bit>,
-    /// A frame for the host.
     pub host_frame: Signal<In, HostFrame>,
     /// A job can be sent.
     pub room: Signal<Out, Bit>,
     /// One more stream job may be out.
     pub credit: Signal<Out, Bit>,
-    /// Octets to read.
     pub job: Signal<Out, ReadJob>,
-    /// `job` holds a message.
     pub job_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub job_ready: Signal<In, Bit>,
     job_out: Skid<ReadJob>,
     jobs_out: DFF<Bits<6>>,
@@ -140,7 +135,7 @@ impl Logic for JobSender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::lockstep;
+    use rnic_hdl_tools::testkit::lockstep;
     use std::collections::VecDeque;
 
     #[test]

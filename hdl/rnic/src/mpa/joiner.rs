@@ -18,8 +18,6 @@
 //! `almost_full` is high while seven places or fewer are free: the reader, which then starts no
 //! beat, has at most seven on their way. A job gives at least one beat. `joined_octets` is
 //! 0 in the last beat of a job without octets, and may be in that of a job that was killed.
-// LogicStruct derives accessors without documentation; all else here is documented by hand.
-#![allow(missing_docs)]
 use crate::common::fifo::Fifo;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -42,9 +40,7 @@ pub struct JoinedNote {
     assert!(O == 2 * H, "Joiner: H = {H} must be half of O = {O}");
 )]
 pub struct Joiner<const D: usize, const O: usize, const H: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the job at hand and all that waits.
     pub reset: Signal<In, Bit>,
     /// A beat; its data is there in the next cycle.
     pub beat_valid: Signal<In, Bit>,
@@ -67,9 +63,7 @@ pub struct Joiner<const D: usize, const O: usize, const H: usize> {
     pub joined_first: Signal<Out, Bit>,
     /// Last beat of its job.
     pub joined_last: Signal<Out, Bit>,
-    /// `joined_*` counts.
     pub joined_valid: Signal<Out, Bit>,
-    /// The beat is taken.
     pub joined_ready: Signal<In, Bit>,
     /// A job's last beat was taken in the cycle before.
     pub job_left: Signal<Out, Bit>,

@@ -27,7 +27,6 @@ use rust_hdl::prelude::*;
     let lanes: LiteralType = 1 << LG;
 )]
 pub struct FpduLength<const LG: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// ULPDU_Length; with `host` the octets of the frame.
     pub ulpdu_length: Signal<In, Bits<16>>,

@@ -60,51 +60,33 @@ use rust_hdl::prelude::*;
 /// Queues, jobs and releases of all connections.
 #[derive(LogicBlock, Default)]
 pub struct StreamManager {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; clears control and the queues of messages, not the contexts.
     pub reset: Signal<In, Bit>,
-    /// Octets accepted, in order or beyond a gap.
     pub accepted: Signal<In, Accepted>,
-    /// `accepted` holds a message.
     pub accepted_valid: Signal<In, Bit>,
-    /// It is taken.
     pub accepted_ready: Signal<Out, Bit>,
-    /// A frame for the host.
     pub host_frame: Signal<In, HostFrame>,
-    /// `host_frame` holds a message.
     pub host_frame_valid: Signal<In, Bit>,
-    /// It is taken.
     pub host_frame_ready: Signal<Out, Bit>,
-    /// A stream job has ended.
     pub job_done: Signal<In, JobDone>,
-    /// `job_done` holds a message.
     pub job_done_valid: Signal<In, Bit>,
-    /// It is taken.
     pub job_done_ready: Signal<Out, Bit>,
     /// A connection was put in error.
     pub stopped: Signal<In, Bits<10>>,
-    /// `stopped` holds a message.
     pub stopped_valid: Signal<In, Bit>,
-    /// It is taken.
     pub stopped_ready: Signal<Out, Bit>,
-    /// Octets to read.
     pub job: Signal<Out, ReadJob>,
-    /// `job` holds a message.
     pub job_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub job_ready: Signal<In, Bit>,
     /// Pages of a frame that is consumed or not wanted.
     pub page_release: Signal<Out, PageChain>,
-    /// `page_release` holds a message.
     pub page_release_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub page_release_ready: Signal<In, Bit>,
     /// Writes the reader's frame table.
     pub frame_table_write: Signal<Out, Bit>,
     /// Slot of the frame.
     pub frame_table_index: Signal<Out, Bits<10>>,
-    /// Where its accepted octets lie.
     pub frame_table_data: Signal<Out, FrameEntry>,
     /// Writes the reader's frame links.
     pub frame_link_write: Signal<Out, Bit>,
@@ -122,9 +104,7 @@ pub struct StreamManager {
     pub jump_write: Signal<In, Bit>,
     /// A page in use.
     pub jump_page: Signal<In, Bits<9>>,
-    /// Table bus; table `MPA` is answered here.
     pub table_request: Signal<In, TableRequest>,
-    /// The request stands.
     pub table_valid: Signal<In, Bit>,
     /// It is done, for one cycle.
     pub table_done: Signal<Out, Bit>,
@@ -134,21 +114,17 @@ pub struct StreamManager {
     pub slot_free: Signal<Out, Bit>,
     /// What becomes of the records that DDP keeps of a span.
     pub order: Signal<Out, Replay>,
-    /// `order` is new, one cycle.
     pub order_valid: Signal<Out, Bit>,
     /// A span can be forgotten.
     pub forget_room: Signal<In, Bit>,
     /// DDP keeps no records of this span any more.
     pub span_back: Signal<In, Bits<9>>,
-    /// `span_back` is offered.
     pub span_back_valid: Signal<In, Bit>,
-    /// It is taken.
     pub span_back_ready: Signal<Out, Bit>,
     /// A span is free again; one cycle.
     pub span_free: Signal<Out, Bit>,
     /// What TCP asked for.
     pub unfinished: Signal<Out, Unfinished>,
-    /// `unfinished` counts; one cycle.
     pub unfinished_valid: Signal<Out, Bit>,
     /// An ended job has shown an FPDU of `LONG_FPDU_OCTETS`, a power of two, or more that is not
     /// whole, or not placed yet; one cycle or more.

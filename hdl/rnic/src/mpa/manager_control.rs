@@ -54,11 +54,8 @@ use rust_hdl::prelude::*;
 /// State machine of the stream manager.
 #[derive(LogicBlock, Default)]
 pub struct ManagerControl {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the event at hand.
     pub reset: Signal<In, Bit>,
-    /// What to do next.
     pub next_event: Signal<In, StreamEvent>,
     /// For which connection.
     pub next_connection: Signal<In, Bits<10>>,
@@ -88,7 +85,6 @@ pub struct ManagerControl {
     pub drop_ready: Signal<In, Bit>,
     /// A span's records can be forgotten.
     pub forget_room: Signal<In, Bit>,
-    /// The event at hand.
     pub at_hand: Signal<Out, EventKind>,
     /// Its connection.
     pub connection: Signal<Out, Bits<10>>,

@@ -18,7 +18,6 @@ use rust_hdl::prelude::*;
 /// Compares the markers of an FPDU with where they stand.
 #[derive(LogicBlock, Init)]
 pub struct MarkerCheck {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// A first beat of an FPDU: its markers are counted from here on.
     pub opens: Signal<In, Bit>,
@@ -142,7 +141,7 @@ impl Logic for MarkerCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{settle, tick, Random};
+    use rnic_hdl_tools::testkit::{settle, tick, Random};
 
     /// Puts an FPDU's markers through, `wrong` of them with another pointer; is it bad?
     fn bad(uut: &mut MarkerCheck, distance: u64, pointers: &[u16], random: &mut Random) -> bool {

@@ -33,9 +33,7 @@ pub enum WalkState {
 /// Walk over the page links of one frame.
 #[derive(LogicBlock, Init)]
 pub struct PageWalk {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; ends the walk.
     pub reset: Signal<In, Bit>,
     /// `next[link_page] = link_next`: copy of the store's page links.
     pub link_write: Signal<In, Bit>,
@@ -132,7 +130,7 @@ impl Logic for PageWalk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, settle, tick, Random};
+    use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 
     fn clock(uut: &mut PageWalk) -> &mut Signal<In, Clock> {
         &mut uut.clock

@@ -29,9 +29,7 @@ use rust_hdl::prelude::*;
     let lanes: LiteralType = 1 << LG;
 )]
 pub struct RecordMaker<const LG: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops the verdict inside.
     pub reset: Signal<In, Bit>,
     /// The first beat of an FPDU is taken.
     pub begins: Signal<In, Bit>,
@@ -52,11 +50,9 @@ pub struct RecordMaker<const LG: usize> {
     pub marker_found: Signal<In, Bit>,
     /// The record.
     pub record: Signal<Out, FpduRecord>,
-    /// `record` is new, one cycle.
     pub record_valid: Signal<Out, Bit>,
     /// The verdict.
     pub verdict: Signal<Out, FpduVerdict>,
-    /// `verdict` is new, one cycle.
     pub verdict_valid: Signal<Out, Bit>,
     kept: DFF<FpduInfo>,
     // The record but for the header, and what is judged of it.
@@ -148,7 +144,7 @@ impl<const LG: usize> Logic for RecordMaker<LG> {
 mod tests {
     use super::*;
     use crate::messages::FPDU_PLACE;
-    use crate::testkit::{settle, tick};
+    use rnic_hdl_tools::testkit::{settle, tick};
 
     /// Sends an FPDU of `beats` beats; gives the record and, with the cycle counted from the last
     /// beat, the verdict.

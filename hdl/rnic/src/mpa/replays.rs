@@ -30,13 +30,10 @@ use rust_hdl::prelude::*;
     const { assert!(JOBS_OUT_MAX == 32, "the queue of orders has 32 places") }
 )]
 pub struct ReplayQueue {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets every order.
     pub reset: Signal<In, Bit>,
     /// What becomes of a span's records.
     pub order: Signal<In, Replay>,
-    /// `order` is new, one cycle.
     pub order_valid: Signal<In, Bit>,
     /// A record is on its way, one cycle.
     pub begun: Signal<In, Bit>,
@@ -46,9 +43,7 @@ pub struct ReplayQueue {
     pub forget_room: Signal<Out, Bit>,
     /// What DDP is to do.
     pub replay: Signal<Out, Replay>,
-    /// `replay` holds a message.
     pub replay_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub replay_ready: Signal<In, Bit>,
     orders: Fifo<Replay, 5, 6>,
     #[init(Fifo::new(2))]
@@ -132,7 +127,7 @@ impl Logic for ReplayQueue {
 mod tests {
     use super::*;
     use crate::messages::{REPLAY_DELIVER, REPLAY_FAULT};
-    use crate::testkit::lockstep;
+    use rnic_hdl_tools::testkit::lockstep;
     use std::collections::VecDeque;
 
     /// No delivery passes a record begun before it; no order is lost, and each kind keeps its

@@ -42,7 +42,6 @@ pub type MpaRoom512 = MpaRoom<512, 1024, 4, 8, 9>;
 #[derive(LogicBlock)]
 pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize>
 {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; forgets every job, beat and record.
     pub reset: Signal<In, Bit>,
@@ -54,44 +53,33 @@ pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usi
     pub joined_first: Signal<In, Bit>,
     /// Last beat of a job.
     pub joined_last: Signal<In, Bit>,
-    /// The joiner offers a beat.
     pub joined_valid: Signal<In, Bit>,
-    /// It is taken at this clock edge.
     pub joined_ready: Signal<Out, Bit>,
     /// A job whose octets come in the joined stream, in this order.
     pub started: Signal<In, ReadJob>,
     /// The reader's number of that job.
     pub started_tag: Signal<In, Bits<3>>,
-    /// The reader offers the job.
     pub started_valid: Signal<In, Bit>,
-    /// It is taken at this clock edge.
     pub started_ready: Signal<Out, Bit>,
     /// For one cycle: nothing more of job `kill_tag` is wanted.
     pub kill: Signal<Out, Bit>,
     /// The reader's number of that job.
     pub kill_tag: Signal<Out, Bits<3>>,
-    /// A stream job has ended.
     pub job_done: Signal<Out, JobDone>,
-    /// `job_done` is offered.
     pub job_done_valid: Signal<Out, Bit>,
-    /// It is taken at this clock edge.
     pub job_done_ready: Signal<In, Bit>,
     /// Beat of the placement buffer: FPDUs from ULPDU_Length on, without markers, each from a new
     /// beat on; host frames likewise.
     pub placement_data: Signal<Out, Bits<D>>,
-    /// A beat is offered.
     pub placement_valid: Signal<Out, Bit>,
-    /// It is taken at this clock edge.
     pub placement_ready: Signal<In, Bit>,
     /// An FPDU is passing.
     pub record: Signal<Out, FpduRecord>,
-    /// `record` is new, one cycle.
     pub record_valid: Signal<Out, Bit>,
     /// Two records more can be taken.
     pub record_room: Signal<In, Bit>,
     /// An FPDU has passed.
     pub verdict: Signal<Out, FpduVerdict>,
-    /// `verdict` is new, one cycle.
     pub verdict_valid: Signal<Out, Bit>,
     /// For one cycle: a record more is on its way.
     pub begun: Signal<Out, Bit>,

@@ -37,37 +37,25 @@ const NEED_ANY: u64 = 8;
     const { assert!(JOBS_OUT_MAX == 32, "as many early jobs may wait") }
 )]
 pub struct EarlySettle {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the jobs that wait.
     pub reset: Signal<In, Bit>,
-    /// A stream job has ended.
     pub job_done: Signal<In, JobDone>,
-    /// `job_done` is offered.
     pub job_done_valid: Signal<In, Bit>,
-    /// It is taken.
     pub job_done_ready: Signal<Out, Bit>,
     /// An early FPDU has been judged.
     pub result: Signal<In, EarlyResult>,
-    /// For one cycle.
     pub result_valid: Signal<In, Bit>,
     /// A replay has ended.
     pub replayed: Signal<In, Replayed>,
-    /// `replayed` is offered.
     pub replayed_valid: Signal<In, Bit>,
-    /// It is taken.
     pub replayed_ready: Signal<Out, Bit>,
     /// A job, or a replay, has ended.
     pub done: Signal<Out, JobDone>,
-    /// `done` is offered.
     pub done_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub done_ready: Signal<In, Bit>,
     /// No records of this span are kept any more.
     pub span_back: Signal<Out, Bits<9>>,
-    /// `span_back` is offered.
     pub span_back_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub span_back_ready: Signal<In, Bit>,
     waiting: Fifo<JobDone, 5, 6>,
     judged: DFF<Bits<16>>,

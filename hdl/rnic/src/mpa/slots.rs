@@ -28,7 +28,6 @@ use rust_hdl::prelude::*;
     }
 )]
 pub struct FreeSlots {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; every slot is free.
     pub reset: Signal<In, Bit>,
@@ -38,7 +37,6 @@ pub struct FreeSlots {
     pub take: Signal<In, Bit>,
     /// Lower bits of a slot that is free again.
     pub free: Signal<In, Bits<6>>,
-    /// For one cycle.
     pub free_valid: Signal<In, Bit>,
     freed: Fifo<Bits<6>, 6, 7>,
     // Slots that were never used begin here; when there is none left, its highest bit is set.
@@ -75,8 +73,8 @@ impl Logic for FreeSlots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, settle};
     use rnic_abi::limits::PAGES;
+    use rnic_hdl_tools::testkit::{lockstep, settle};
 
     /// A slot is out once at a time, whether it was used before or not.
     #[test]

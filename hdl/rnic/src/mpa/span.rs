@@ -9,7 +9,6 @@ use rust_hdl::prelude::*;
 /// Extent of an FPDU in the window; `2^LG` words a beat.
 #[derive(LogicBlock, Init)]
 pub struct FpduSpan<const LG: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// A job begins, in lane 0.
     pub clear: Signal<In, Bit>,

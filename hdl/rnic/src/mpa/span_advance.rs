@@ -50,9 +50,7 @@ pub enum AdvanceState {
 /// Takes spans over.
 #[derive(LogicBlock, Default)]
 pub struct SpanAdvance {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the stream at hand.
     pub reset: Signal<In, Bit>,
     /// A stream may have come to a span; holds to `done`.
     pub go: Signal<In, Bit>,
@@ -172,7 +170,7 @@ impl Logic for SpanAdvance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, settle, Random};
+    use rnic_hdl_tools::testkit::{lockstep, settle, Random};
 
     fn context(random: &mut Random) -> StreamContext {
         StreamContext {

@@ -37,9 +37,7 @@ pub enum DropState {
 /// Gives the spans of a run back.
 #[derive(LogicBlock, Default)]
 pub struct SpanDrop {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the run.
     pub reset: Signal<In, Bit>,
     /// A run has to go; only while none is `pending`.
     pub begins: Signal<In, Bit>,
@@ -155,7 +153,7 @@ impl Logic for SpanDrop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, settle};
+    use rnic_hdl_tools::testkit::{lockstep, settle};
 
     /// Runs of one to four spans, named by where they stand in their run: each goes once, in order,
     /// and one with a job out waits for its end.

@@ -24,7 +24,6 @@ const _: () = assert!(SPANS == 1 << 9, "numbers of spans are 9 bits");
 /// Spans, in use and free.
 #[derive(LogicBlock, Init)]
 pub struct SpanStore {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous, and needed once; all spans are free.
     pub reset: Signal<In, Bit>,
@@ -54,13 +53,10 @@ pub struct SpanStore {
     pub next_sequence: Signal<In, Bits<32>>,
     /// What becomes of the records that DDP keeps.
     pub order: Signal<Out, Replay>,
-    /// `order` is new, one cycle.
     pub order_valid: Signal<Out, Bit>,
     /// DDP keeps no records of this span any more.
     pub span_back: Signal<In, Bits<9>>,
-    /// `span_back` is offered.
     pub span_back_valid: Signal<In, Bit>,
-    /// It is taken.
     pub span_back_ready: Signal<Out, Bit>,
     /// A span is free again; one cycle.
     pub span_free: Signal<Out, Bit>,
@@ -124,7 +120,7 @@ impl Logic for SpanStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, settle, Random};
+    use rnic_hdl_tools::testkit::{lockstep, settle, Random};
     use std::collections::VecDeque;
 
     /// A span that was taken, and what its context holds.

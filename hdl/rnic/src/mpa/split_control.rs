@@ -42,7 +42,6 @@ pub enum SplitState {
 /// State machine of the splitter.
 #[derive(LogicBlock, Init)]
 pub struct SplitControl {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; back to waiting for a job.
     pub reset: Signal<In, Bit>,

@@ -35,35 +35,26 @@ use rust_hdl::prelude::*;
 /// FPDU splitter for beats of `D` bits; `P = 2 D`, `D = 32 * 2^LG`.
 #[derive(LogicBlock, Default)]
 pub struct Splitter<const D: usize, const P: usize, const LG: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets jobs and beats.
     pub reset: Signal<In, Bit>,
     /// Beat of the joined stream.
     pub joined_data: Signal<In, Bits<D>>,
     /// It is the last one of its job.
     pub joined_last: Signal<In, Bit>,
-    /// The joiner offers the beat.
     pub joined_valid: Signal<In, Bit>,
-    /// It is taken at this clock edge.
     pub joined_ready: Signal<Out, Bit>,
     /// A job whose octets will come in the joined stream, in this order.
     pub started: Signal<In, ReadJob>,
     /// The reader's number of that job.
     pub started_tag: Signal<In, Bits<3>>,
-    /// The reader offers the job.
     pub started_valid: Signal<In, Bit>,
-    /// It is taken at this clock edge.
     pub started_ready: Signal<Out, Bit>,
     /// For one cycle: nothing more of job `kill_tag` is wanted.
     pub kill: Signal<Out, Bit>,
     /// The reader's number of the job.
     pub kill_tag: Signal<Out, Bits<3>>,
-    /// A stream job has ended.
     pub job_done: Signal<Out, JobDone>,
-    /// `job_done` is offered.
     pub job_done_valid: Signal<Out, Bit>,
-    /// It is taken at this clock edge.
     pub job_done_ready: Signal<In, Bit>,
     /// Beat of an FPDU; words beyond its end are zero.
     pub fpdu_data: Signal<Out, Bits<D>>,
@@ -73,9 +64,7 @@ pub struct Splitter<const D: usize, const P: usize, const LG: usize> {
     pub fpdu_last: Signal<Out, Bit>,
     /// With `fpdu_last`: words of this beat beyond the FPDU.
     pub fpdu_tail_words: Signal<Out, Bits<LG>>,
-    /// A beat is offered.
     pub fpdu_valid: Signal<Out, Bit>,
-    /// It is taken at this clock edge.
     pub fpdu_ready: Signal<In, Bit>,
     /// The FPDU, valid with its first beat and until the next first one.
     pub fpdu_info: Signal<Out, FpduInfo>,

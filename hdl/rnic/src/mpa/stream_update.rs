@@ -31,7 +31,6 @@ const NEED_MARKER_AND_LENGTH: u64 = 8;
 /// Sums of one event, and the context after it.
 #[derive(LogicBlock, Init)]
 pub struct StreamUpdate {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// `loaded` is the context of the event's connection.
     pub load: Signal<In, Bit>,
@@ -41,7 +40,6 @@ pub struct StreamUpdate {
     pub span_loaded: Signal<In, StreamContext>,
     /// `span_loaded` is the span that the stream has come to.
     pub keep_popped: Signal<In, Bit>,
-    /// The event at hand.
     pub at_hand: Signal<In, EventKind>,
     /// The frame of accepted octets.
     pub arrived: Signal<In, QueuedFrame>,
@@ -53,7 +51,6 @@ pub struct StreamUpdate {
     pub right_run: Signal<In, EarlyRun>,
     /// Slot of the last frame that holds them.
     pub arrived_last: Signal<In, Bits<10>>,
-    /// A stream job has ended.
     pub job_done: Signal<In, JobDone>,
     /// Table bus: how a stream starts.
     pub request_data: Signal<In, Bits<320>>,

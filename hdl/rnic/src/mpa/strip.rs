@@ -24,9 +24,7 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct MarkerStrip<const D: usize, const LG: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the beats inside.
     pub reset: Signal<In, Bit>,
     /// A beat of an FPDU; no backpressure.
     pub beat_valid: Signal<In, Bit>,

@@ -4,7 +4,7 @@ use super::testing::bench::{bits_of, Bench, Outcome, Pace};
 use super::testing::expect::{expect, Job};
 use super::testing::sender::Sender;
 use crate::messages::*;
-use crate::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;
 
 /// Runs the jobs at both widths.

@@ -23,17 +23,13 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct BeatWindow<const D: usize, const P: usize, const LG: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops the beats inside.
     pub reset: Signal<In, Bit>,
     /// Beat of the joined stream.
     pub joined_data: Signal<In, Bits<D>>,
     /// It is the last one of its job.
     pub joined_last: Signal<In, Bit>,
-    /// The joiner offers the beat.
     pub joined_valid: Signal<In, Bit>,
-    /// It is taken at this clock edge.
     pub joined_ready: Signal<Out, Bit>,
     /// Word at which `turned` begins.
     pub offset: Signal<In, Bits<LG>>,
@@ -47,9 +43,7 @@ pub struct BeatWindow<const D: usize, const P: usize, const LG: usize> {
     pub turned: Signal<Out, Bits<D>>,
     /// The word at `peek_offset`.
     pub peeked: Signal<Out, Bits<32>>,
-    /// `peeked` is there.
     pub peek_valid: Signal<Out, Bit>,
-    /// There is a low beat.
     pub low_valid: Signal<Out, Bit>,
     /// The low beat is the last one of its job.
     pub low_last: Signal<Out, Bit>,

@@ -30,7 +30,6 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct PacketMemory<const D: usize, const A: usize, const B: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Stores `write_data`.
     pub write_enable: Signal<In, Bit>,

@@ -41,13 +41,11 @@ pub enum ReleaserState {
 /// Page pool with releaser. Each `release*` is a [`PageChain`] message.
 #[derive(LogicBlock, Init)]
 pub struct PagePool {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; every page is free again afterwards.
     pub reset: Signal<In, Bit>,
     /// The page offered next.
     pub alloc_page: Signal<Out, Bits<9>>,
-    /// A page is offered.
     pub alloc_valid: Signal<Out, Bit>,
     /// The offered page is taken.
     pub alloc_take: Signal<In, Bit>,
@@ -59,33 +57,24 @@ pub struct PagePool {
     pub link_next: Signal<In, Bits<9>>,
     /// Chain from the store; taken whenever valid.
     pub own_release: Signal<In, PageChain>,
-    /// `own_release` counts.
     pub own_release_valid: Signal<In, Bit>,
     /// At least five more chains fit (`own_release` only).
     pub own_release_room: Signal<Out, Bit>,
     /// Chain from requester 0.
     pub release0: Signal<In, PageChain>,
-    /// `release0` counts.
     pub release0_valid: Signal<In, Bit>,
-    /// `release0` is taken.
     pub release0_ready: Signal<Out, Bit>,
     /// Chain from requester 1.
     pub release1: Signal<In, PageChain>,
-    /// `release1` counts.
     pub release1_valid: Signal<In, Bit>,
-    /// `release1` is taken.
     pub release1_ready: Signal<Out, Bit>,
     /// Chain from requester 2.
     pub release2: Signal<In, PageChain>,
-    /// `release2` counts.
     pub release2_valid: Signal<In, Bit>,
-    /// `release2` is taken.
     pub release2_ready: Signal<Out, Bit>,
     /// Chain from requester 3.
     pub release3: Signal<In, PageChain>,
-    /// `release3` counts.
     pub release3_valid: Signal<In, Bit>,
-    /// `release3` is taken.
     pub release3_ready: Signal<Out, Bit>,
     /// Pages that nobody owns.
     pub free_pages: Signal<Out, Bits<10>>,

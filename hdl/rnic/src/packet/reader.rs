@@ -28,23 +28,15 @@ use rust_hdl::prelude::*;
 /// Packet reader for words of `2^O` octets, `2^B` a page.
 #[derive(LogicBlock, Init)]
 pub struct PacketReader<const B: usize, const O: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets all jobs.
     pub reset: Signal<In, Bit>,
-    /// The next job.
     pub job: Signal<In, ReadJob>,
-    /// `job` counts.
     pub job_valid: Signal<In, Bit>,
-    /// `job` is taken.
     pub job_ready: Signal<Out, Bit>,
-    /// A job that has begun.
     pub started: Signal<Out, ReadJob>,
     /// Its tag: jobs count from 0, modulo 8.
     pub started_tag: Signal<Out, Bits<3>>,
-    /// `started` counts.
     pub started_valid: Signal<Out, Bit>,
-    /// `started` is taken.
     pub started_ready: Signal<In, Bit>,
     /// The last octets of the oldest job have left the joiner; one cycle.
     pub job_left: Signal<In, Bit>,
@@ -66,7 +58,6 @@ pub struct PacketReader<const B: usize, const O: usize> {
     pub frame_table_write: Signal<In, Bit>,
     /// Slot of the frame.
     pub frame_table_index: Signal<In, Bits<10>>,
-    /// Its accepted octets.
     pub frame_table_data: Signal<In, FrameEntry>,
     /// Writes the frame links.
     pub frame_link_write: Signal<In, Bit>,

@@ -34,25 +34,18 @@ pub struct Packet<
     const O: usize,
     const H: usize,
 > {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; forgets all frames and jobs, and frees every page.
     pub reset: Signal<In, Bit>,
     /// A beat of the stored frame, lane 0 first.
     pub store_data: Signal<In, Bits<W>>,
-    /// `store_data` and `store_last` count.
     pub store_valid: Signal<In, Bit>,
     /// Last beat of its frame.
     pub store_last: Signal<In, Bit>,
-    /// What was read of the frame that ended last.
     pub frame_info: Signal<In, FrameInfo>,
-    /// `frame_info` counts.
     pub frame_info_valid: Signal<In, Bit>,
-    /// The oldest stored frame.
     pub stored: Signal<Out, StoredFrame>,
-    /// `stored` counts.
     pub stored_valid: Signal<Out, Bit>,
-    /// `stored` is taken.
     pub stored_ready: Signal<In, Bit>,
     /// A frame was dropped for lack of room; one cycle.
     pub count_no_page: Signal<Out, Bit>,
@@ -62,41 +55,27 @@ pub struct Packet<
     pub free_pages: Signal<Out, Bits<10>>,
     /// Chain given back by TCP.
     pub release0: Signal<In, PageChain>,
-    /// `release0` counts.
     pub release0_valid: Signal<In, Bit>,
-    /// `release0` is taken.
     pub release0_ready: Signal<Out, Bit>,
     /// Chain given back by the stream manager.
     pub release1: Signal<In, PageChain>,
-    /// `release1` counts.
     pub release1_valid: Signal<In, Bit>,
-    /// `release1` is taken.
     pub release1_ready: Signal<Out, Bit>,
     /// Chain given back by the host path.
     pub release2: Signal<In, PageChain>,
-    /// `release2` counts.
     pub release2_valid: Signal<In, Bit>,
-    /// `release2` is taken.
     pub release2_ready: Signal<Out, Bit>,
     /// Chain given back by nobody yet.
     pub release3: Signal<In, PageChain>,
-    /// `release3` counts.
     pub release3_valid: Signal<In, Bit>,
-    /// `release3` is taken.
     pub release3_ready: Signal<Out, Bit>,
-    /// The next job.
     pub job: Signal<In, ReadJob>,
-    /// `job` counts.
     pub job_valid: Signal<In, Bit>,
-    /// `job` is taken.
     pub job_ready: Signal<Out, Bit>,
-    /// A job that has begun.
     pub started: Signal<Out, ReadJob>,
     /// Its tag: jobs count from 0, modulo 8.
     pub started_tag: Signal<Out, Bits<3>>,
-    /// `started` counts.
     pub started_valid: Signal<Out, Bit>,
-    /// `started` is taken.
     pub started_ready: Signal<In, Bit>,
     /// Ends the job `kill_tag` early; one cycle.
     pub kill: Signal<In, Bit>,
@@ -106,7 +85,6 @@ pub struct Packet<
     pub frame_table_write: Signal<In, Bit>,
     /// Slot of the frame.
     pub frame_table_index: Signal<In, Bits<10>>,
-    /// Its accepted octets.
     pub frame_table_data: Signal<In, FrameEntry>,
     /// Writes the frame links.
     pub frame_link_write: Signal<In, Bit>,
@@ -132,9 +110,7 @@ pub struct Packet<
     pub joined_first: Signal<Out, Bit>,
     /// Last beat of its job.
     pub joined_last: Signal<Out, Bit>,
-    /// `joined_*` counts.
     pub joined_valid: Signal<Out, Bit>,
-    /// The beat is taken.
     pub joined_ready: Signal<In, Bit>,
     store: PacketStore<W, D, B>,
     pool: PagePool,

@@ -37,23 +37,18 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; forgets the frame at hand and the stored frames not yet taken.
     pub reset: Signal<In, Bit>,
     /// A beat of the stored frame, lane 0 first.
     pub store_data: Signal<In, Bits<W>>,
-    /// `store_data` and `store_last` count.
     pub store_valid: Signal<In, Bit>,
     /// Last beat of its frame.
     pub store_last: Signal<In, Bit>,
-    /// What was read of the frame that ended last.
     pub frame_info: Signal<In, FrameInfo>,
-    /// `frame_info` counts.
     pub frame_info_valid: Signal<In, Bit>,
     /// The page offered next.
     pub alloc_page: Signal<In, Bits<9>>,
-    /// A page is offered.
     pub alloc_valid: Signal<In, Bit>,
     /// The offered page is taken.
     pub alloc_take: Signal<Out, Bit>,
@@ -69,7 +64,6 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     pub jump_page: Signal<Out, Bits<9>>,
     /// A chain to give back; never refused.
     pub refused: Signal<Out, PageChain>,
-    /// `refused` counts.
     pub refused_valid: Signal<Out, Bit>,
     /// The pool can take back the chains of the frames under way and of one more.
     pub release_room: Signal<In, Bit>,
@@ -81,11 +75,8 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     pub memory_word: Signal<Out, Bits<B>>,
     /// Its octets.
     pub memory_data: Signal<Out, Bits<D>>,
-    /// The oldest stored frame.
     pub stored: Signal<Out, StoredFrame>,
-    /// `stored` counts.
     pub stored_valid: Signal<Out, Bit>,
-    /// `stored` is taken.
     pub stored_ready: Signal<In, Bit>,
     /// A frame that was not `VERDICT_DROP` failed; one cycle.
     pub count_no_page: Signal<Out, Bit>,

@@ -24,15 +24,11 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct Streamer<const B: usize, const O: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the job at hand.
     pub reset: Signal<In, Bit>,
     /// The part of a job to read.
     pub segment: Signal<In, Segment>,
-    /// `segment` counts.
     pub segment_valid: Signal<In, Bit>,
-    /// `segment` is done.
     pub segment_ready: Signal<Out, Bit>,
     /// Killed jobs, one bit per tag.
     pub killed: Signal<In, Bits<8>>,

@@ -1,6 +1,4 @@
 //! Structs of the packet room that are not messages between rooms.
-// LogicStruct derives accessors without documentation; every field here is documented by hand.
-#![allow(missing_docs)]
 use rust_hdl::prelude::*;
 
 /// Frame table entry: the accepted octets of a queued frame, at the index of its slot.

@@ -38,9 +38,7 @@ enum EndpointState {
 /// BAR0 endpoint.
 #[derive(LogicBlock, Init)]
 pub struct BarEndpoint {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the request at hand.
     pub reset: Signal<In, Bit>,
     /// Completer id.
     pub device_id: Signal<In, Bits<16>>,
@@ -48,9 +46,7 @@ pub struct BarEndpoint {
     pub request_header: Signal<In, Bits<128>>,
     /// First doubleword of its payload, the lowest address in bits 7:0.
     pub request_data: Signal<In, Bits<32>>,
-    /// The request counts.
     pub request_valid: Signal<In, Bit>,
-    /// The request is taken.
     pub request_ready: Signal<Out, Bit>,
     /// Doubleword of BAR0.
     pub register_address: Signal<Out, Bits<10>>,
@@ -62,15 +58,12 @@ pub struct BarEndpoint {
     pub register_write_data: Signal<Out, Bits<32>>,
     /// The value read.
     pub register_read_data: Signal<In, Bits<32>>,
-    /// One cycle: `register_read_data` counts.
     pub register_read_valid: Signal<In, Bit>,
     /// Data of the completion.
     pub completion_data: Signal<Out, Bits<32>>,
     /// The completion has data.
     pub completion_has_data: Signal<Out, Bit>,
-    /// There is a completion.
     pub completion_valid: Signal<Out, Bit>,
-    /// The completion is taken.
     pub completion_ready: Signal<In, Bit>,
     /// Header of the completion.
     pub completion_header: Signal<Out, Bits<128>>,

@@ -12,8 +12,6 @@
 //! three-doubleword form does not have is zero.
 //!
 //! | source | PCI Express Base Specification, sections 2.2.1 to 2.2.9 |
-// LogicStruct derives accessors without documentation; every field here is documented by hand.
-#![allow(missing_docs)]
 use rnic_macros::Init;
 use rust_hdl::prelude::*;
 

@@ -24,5 +24,3 @@ pub mod room;
 
 #[cfg(test)]
 mod tests;
-
-pub use room::{PcieRoom, PcieRoom128, PcieRoom512};

@@ -25,9 +25,7 @@ use rust_hdl::prelude::*;
     assert!(D == 32 * L, "TlpMux: D = {D} must be 32 L = {}", 32 * L);
 )]
 pub struct TlpMux<const D: usize, const L: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops what is inside.
     pub reset: Signal<In, Bit>,
     /// Payload of each source's beat.
     pub s_data: [Signal<In, Bits<D>>; 3],
@@ -47,9 +45,7 @@ pub struct TlpMux<const D: usize, const L: usize> {
     pub tlp_keep: Signal<Out, Bits<L>>,
     /// The packet ends.
     pub tlp_last: Signal<Out, Bit>,
-    /// The beat counts.
     pub tlp_valid: Signal<Out, Bit>,
-    /// The beat is taken.
     pub tlp_ready: Signal<In, Bit>,
     /// Header.
     pub tlp_header: Signal<Out, Bits<128>>,

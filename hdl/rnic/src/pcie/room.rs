@@ -14,9 +14,7 @@ pub type PcieRoom512 = PcieRoom<512, 16>;
 /// PCI Express room of width `D`, `L = D / 32`.
 #[derive(LogicBlock, Default)]
 pub struct PcieRoom<const D: usize, const L: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops what is inside.
     pub reset: Signal<In, Bit>,
     /// Completer id of BAR reads.
     pub device_id: Signal<In, Bits<16>>,
@@ -26,9 +24,7 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     pub payload_tlp_keep: Signal<In, Bits<L>>,
     /// The TLP ends.
     pub payload_tlp_last: Signal<In, Bit>,
-    /// The beat counts.
     pub payload_tlp_valid: Signal<In, Bit>,
-    /// The beat is taken.
     pub payload_tlp_ready: Signal<Out, Bit>,
     /// The TLP's header.
     pub payload_tlp_header: Signal<In, Bits<128>>,
@@ -38,9 +34,7 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     pub completion_tlp_keep: Signal<In, Bits<L>>,
     /// The TLP ends.
     pub completion_tlp_last: Signal<In, Bit>,
-    /// The beat counts.
     pub completion_tlp_valid: Signal<In, Bit>,
-    /// The beat is taken.
     pub completion_tlp_ready: Signal<Out, Bit>,
     /// The TLP's header.
     pub completion_tlp_header: Signal<In, Bits<128>>,
@@ -50,9 +44,7 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     pub tlp_keep: Signal<Out, Bits<L>>,
     /// The TLP ends.
     pub tlp_last: Signal<Out, Bit>,
-    /// The beat counts.
     pub tlp_valid: Signal<Out, Bit>,
-    /// The beat is taken.
     pub tlp_ready: Signal<In, Bit>,
     /// The TLP's header.
     pub tlp_header: Signal<Out, Bits<128>>,
@@ -60,9 +52,7 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     pub request_header: Signal<In, Bits<128>>,
     /// First doubleword of its payload.
     pub request_data: Signal<In, Bits<32>>,
-    /// The request counts.
     pub request_valid: Signal<In, Bit>,
-    /// The request is taken.
     pub request_ready: Signal<Out, Bit>,
     /// Register bus: doubleword of BAR0.
     pub register_address: Signal<Out, Bits<10>>,

@@ -1,9 +1,9 @@
 //! BAR requests of every kind against the answers that the specification wants.
 use super::room::PcieRoom128;
-use crate::testkit::{lockstep, settle, tick, Random};
 use pcie_sim::check::{check, Direction};
 use pcie_sim::tlp::CompletionStatus;
 use pcie_sim::{ByteEnables, Header, Kind, Length, Limits, Tlp};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;
 
 const DEVICE_ID: u64 = 0x0512;

@@ -23,9 +23,7 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct Aligner<const D: usize, const E: usize, const P: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops what is inside.
     pub reset: Signal<In, Bit>,
     /// The beat that waits in the placement buffer: the newer one.
     pub newer: Signal<In, Bits<D>>,

@@ -13,9 +13,7 @@ use rust_hdl::prelude::*;
 /// Counts commands in and out.
 #[derive(LogicBlock, Init)]
 pub struct Fence {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; nothing is inside.
     pub reset: Signal<In, Bit>,
     /// A command comes in.
     pub opens: Signal<In, Bit>,

@@ -39,5 +39,3 @@ pub mod writer;
 
 #[cfg(test)]
 mod tests;
-
-pub use room::{PlacementRoom, PlacementRoom128, PlacementRoom512};

@@ -28,17 +28,13 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct Mover<const L: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the plan at hand.
     pub reset: Signal<In, Bit>,
     /// The oldest plan.
     pub plan: Signal<In, TlpPlan>,
-    /// There is a plan.
     pub plan_valid: Signal<In, Bit>,
     /// The plan is taken.
     pub plan_take: Signal<Out, Bit>,
-    /// A beat of the placement buffer waits.
     pub beat_valid: Signal<In, Bit>,
     /// It is taken: it becomes the aligner's older beat.
     pub beat_take: Signal<Out, Bit>,
@@ -52,7 +48,6 @@ pub struct Mover<const L: usize> {
     pub rotation: Signal<Out, Bits<6>>,
     /// Pages to give back, for one cycle with `pages_valid`.
     pub pages: Signal<Out, PageChain>,
-    /// `pages` counts.
     pub pages_valid: Signal<Out, Bit>,
     /// A page chain can be taken.
     pub pages_room: Signal<In, Bit>,

@@ -1,6 +1,4 @@
 //! What the blocks of this room hand each other.
-// LogicStruct derives accessors without documentation; every field here is documented by hand.
-#![allow(missing_docs)]
 use rust_hdl::prelude::*;
 
 /// Splitter to shaper: the octets of one TLP, or a command that writes nothing.

@@ -19,31 +19,21 @@ pub type PlacementRoom512 = PlacementRoom<512, 16, 544, 1024>;
 /// Placement and completion of width `D`, with `L = D / 32`, `E = D + 32`, `P = 2 D`.
 #[derive(LogicBlock)]
 pub struct PlacementRoom<const D: usize, const L: usize, const E: usize, const P: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops everything inside.
     pub reset: Signal<In, Bit>,
     /// Requester id of the TLPs.
     pub device_id: Signal<In, Bits<16>>,
     /// Maximum payload size: 128 octets shifted left by this.
     pub max_payload: Signal<In, Bits<2>>,
-    /// What to do with the next beats.
     pub command: Signal<In, PlaceCommand>,
-    /// `command` counts.
     pub command_valid: Signal<In, Bit>,
-    /// `command` is taken.
     pub command_ready: Signal<Out, Bit>,
     /// Beats of the placement buffer, in command order.
     pub placement_data: Signal<In, Bits<D>>,
-    /// `placement_data` counts.
     pub placement_valid: Signal<In, Bit>,
-    /// `placement_data` is taken.
     pub placement_ready: Signal<Out, Bit>,
-    /// Pages of a frame whose beats have been taken.
     pub page_release: Signal<Out, PageChain>,
-    /// `page_release` counts.
     pub page_release_valid: Signal<Out, Bit>,
-    /// `page_release` is taken.
     pub page_release_ready: Signal<In, Bit>,
     /// Payload TLPs: the first octet's doubleword in lane 0.
     pub payload_tlp_data: Signal<Out, Bits<D>>,
@@ -51,9 +41,7 @@ pub struct PlacementRoom<const D: usize, const L: usize, const E: usize, const P
     pub payload_tlp_keep: Signal<Out, Bits<L>>,
     /// The TLP ends.
     pub payload_tlp_last: Signal<Out, Bit>,
-    /// The beat counts.
     pub payload_tlp_valid: Signal<Out, Bit>,
-    /// The beat is taken.
     pub payload_tlp_ready: Signal<In, Bit>,
     /// The TLP's header.
     pub payload_tlp_header: Signal<Out, Bits<128>>,
@@ -63,9 +51,7 @@ pub struct PlacementRoom<const D: usize, const L: usize, const E: usize, const P
     pub completion_tlp_keep: Signal<Out, Bits<L>>,
     /// The TLP ends.
     pub completion_tlp_last: Signal<Out, Bit>,
-    /// The beat counts.
     pub completion_tlp_valid: Signal<Out, Bit>,
-    /// The beat is taken.
     pub completion_tlp_ready: Signal<In, Bit>,
     /// The TLP's header.
     pub completion_tlp_header: Signal<Out, Bits<128>>,

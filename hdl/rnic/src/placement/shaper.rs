@@ -23,19 +23,15 @@ use rust_hdl::prelude::*;
     let octets = D as LiteralType / 8;
 )]
 pub struct Shaper<const D: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops what is inside.
     pub reset: Signal<In, Bit>,
     /// Requester id.
     pub device_id: Signal<In, Bits<16>>,
     /// The segment.
     pub segment: Signal<In, Segment>,
-    /// For one cycle: `segment` counts.
     pub segment_valid: Signal<In, Bit>,
     /// The plan.
     pub plan: Signal<Out, TlpPlan>,
-    /// For one cycle: `plan` counts.
     pub plan_valid: Signal<Out, Bit>,
     /// The TLP's header.
     pub header: Signal<Out, Bits<128>>,

@@ -26,7 +26,6 @@ pub const LATENCY_CYCLES: LiteralType = 4;
     let header = rnic_abi::host_ring::SLOT_HEADER_OCTETS as LiteralType;
 )]
 pub struct HostSlot {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; the next slot is number 0.
     pub reset: Signal<In, Bit>,

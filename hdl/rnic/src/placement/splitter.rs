@@ -41,13 +41,10 @@ enum SplitterState {
     let octets = D as LiteralType / 8;
 )]
 pub struct Splitter<const D: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the command at hand.
     pub reset: Signal<In, Bit>,
     /// The oldest command; holds until `command_take`.
     pub command: Signal<In, PlaceCommand>,
-    /// There is a command.
     pub command_valid: Signal<In, Bit>,
     /// The command has been cut up.
     pub command_take: Signal<Out, Bit>,
@@ -67,15 +64,12 @@ pub struct Splitter<const D: usize> {
     pub slot_take: Signal<Out, Bit>,
     /// The next segment.
     pub segment: Signal<Out, Segment>,
-    /// For one cycle: `segment` counts.
     pub segment_valid: Signal<Out, Bit>,
     /// A segment can be taken.
     pub segment_room: Signal<In, Bit>,
     /// What follows the command's octets.
     pub completion: Signal<Out, CompletionRequest>,
-    /// `completion` counts.
     pub completion_valid: Signal<Out, Bit>,
-    /// `completion` is taken.
     pub completion_ready: Signal<In, Bit>,
     /// One cycle for each frame that found the ring full or off.
     pub drop_ring_full: Signal<Out, Bit>,

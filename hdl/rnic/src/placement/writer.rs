@@ -35,37 +35,25 @@ const PLANS_UNDER_WAY: usize = 6;
 /// Payload writer of width `D`, with `L = D / 32`, `E = D + 32`, `P = 2 D`.
 #[derive(LogicBlock)]
 pub struct PayloadWriter<const D: usize, const L: usize, const E: usize, const P: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops everything inside.
     pub reset: Signal<In, Bit>,
     /// Requester id.
     pub device_id: Signal<In, Bits<16>>,
     /// Maximum payload size: 128 octets shifted left by this.
     pub max_payload: Signal<In, Bits<2>>,
-    /// What to do with the next beats.
     pub command: Signal<In, PlaceCommand>,
-    /// `command` counts.
     pub command_valid: Signal<In, Bit>,
-    /// `command` is taken.
     pub command_ready: Signal<Out, Bit>,
     /// Beats of the placement buffer, in command order.
     pub placement_data: Signal<In, Bits<D>>,
-    /// `placement_data` counts.
     pub placement_valid: Signal<In, Bit>,
-    /// `placement_data` is taken.
     pub placement_ready: Signal<Out, Bit>,
-    /// Pages of a frame whose beats have been taken.
     pub page_release: Signal<Out, PageChain>,
-    /// `page_release` counts.
     pub page_release_valid: Signal<Out, Bit>,
-    /// `page_release` is taken.
     pub page_release_ready: Signal<In, Bit>,
     /// What follows a command's octets.
     pub completion: Signal<Out, CompletionRequest>,
-    /// `completion` counts.
     pub completion_valid: Signal<Out, Bit>,
-    /// `completion` is taken.
     pub completion_ready: Signal<In, Bit>,
     /// One cycle: the octets before one more completion have left.
     pub payload_done: Signal<Out, Bit>,
@@ -79,9 +67,7 @@ pub struct PayloadWriter<const D: usize, const L: usize, const E: usize, const P
     pub tlp_keep: Signal<Out, Bits<L>>,
     /// The TLP ends.
     pub tlp_last: Signal<Out, Bit>,
-    /// The beat counts.
     pub tlp_valid: Signal<Out, Bit>,
-    /// The beat is taken.
     pub tlp_ready: Signal<In, Bit>,
     /// The TLP's header, beside all its beats.
     pub tlp_header: Signal<Out, Bits<128>>,

@@ -87,7 +87,7 @@ impl Logic for StagHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep_combinational, settle, Random};
+    use rnic_hdl_tools::testkit::{lockstep_combinational, settle, Random};
 
     #[test]
     fn the_crc_is_crc32c() {

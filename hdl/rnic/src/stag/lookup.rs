@@ -15,7 +15,6 @@
 //! writer restarts lookups that are under way. Should two ways hold the same STag, `region` is the
 //! OR of both; the driver never writes that.
 // LogicStruct derives accessors without documentation.
-#![allow(missing_docs)]
 use crate::common::ram::SdpRam;
 use rnic_macros::Init;
 use rust_hdl::prelude::*;
@@ -34,7 +33,6 @@ pub struct StagEntry {
 /// Finds the region of an STag.
 #[derive(LogicBlock, Init)]
 pub struct StagLookup {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// CRC32C of `stag_index` (`StagHash`).
     pub hash: Signal<In, Bits<32>>,

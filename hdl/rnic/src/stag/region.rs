@@ -17,7 +17,6 @@
 //! `outside` means something only if TO plus length does not exceed 2^64 - 1: the caller tests that
 //! wrap. A region written in the cycle in which it is read is undefined: writers restart readers.
 // LogicStruct derives accessors without documentation.
-#![allow(missing_docs)]
 use crate::common::ram::SdpRam;
 use rnic_abi::tables::RIGHT_STREAM_BOUND;
 use rnic_macros::{kernel, Init};
@@ -45,7 +44,6 @@ pub struct RegionEntry {
 /// Region memory and the check against it.
 #[derive(LogicBlock, Init)]
 pub struct RegionCheck {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Cycle 0: region to look at.
     pub region: Signal<In, Bits<10>>,

@@ -17,7 +17,6 @@ use rust_hdl::prelude::*;
 /// STag lookup and region check of one segment at a time.
 #[derive(LogicBlock, Default)]
 pub struct StagRoom {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// CRC32C of the STag's index; still until `take`.
     pub hash: Signal<In, Bits<32>>,
@@ -55,13 +54,11 @@ pub struct StagRoom {
     pub write_region: Signal<In, Bit>,
     /// A region.
     pub region_entry: Signal<In, RegionEntry>,
-    /// Its valid bit.
     pub region_valid: Signal<In, Bit>,
     /// The region at `index` is wanted; never together with `take`.
     pub read_region: Signal<In, Bit>,
     /// Two cycles later: that region.
     pub read_entry: Signal<Out, RegionEntry>,
-    /// Two cycles later: its valid bit.
     pub read_valid: Signal<Out, Bit>,
     lookup: StagLookup,
     region: RegionCheck,

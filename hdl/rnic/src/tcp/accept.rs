@@ -89,7 +89,6 @@ pub enum AcceptState {
 /// Decides on one frame after the other.
 #[derive(LogicBlock, Default)]
 pub struct SegmentAcceptance {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; clears control, not the contexts.
     pub reset: Signal<In, Bit>,
@@ -99,31 +98,19 @@ pub struct SegmentAcceptance {
     pub found: Signal<In, LookupResult>,
     /// Both are there.
     pub frame_valid: Signal<In, Bit>,
-    /// A frame that is there is taken.
     pub frame_ready: Signal<Out, Bit>,
     /// A frame taken is not yet decided, or a table operation is not done.
     pub busy: Signal<Out, Bit>,
-    /// Octets accepted, in order or beyond a gap.
     pub accepted: Signal<Out, Accepted>,
-    /// `accepted` holds a message.
     pub accepted_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub accepted_ready: Signal<In, Bit>,
-    /// A frame for the host.
     pub host_frame: Signal<Out, HostFrame>,
-    /// `host_frame` holds a message.
     pub host_frame_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub host_frame_ready: Signal<In, Bit>,
-    /// Pages of a frame nobody wants.
     pub page_release: Signal<Out, PageChain>,
-    /// `page_release` holds a message.
     pub page_release_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub page_release_ready: Signal<In, Bit>,
-    /// Trace: verdict on a segment with payload.
     pub segment_event: Signal<Out, SegmentEvent>,
-    /// For one cycle.
     pub segment_event_valid: Signal<Out, Bit>,
     /// One-cycle pulses, see `COUNT_CHECKSUM` and the following.
     pub counts: Signal<Out, Bits<COUNTS>>,
@@ -147,9 +134,7 @@ pub struct SegmentAcceptance {
     pub grows: Signal<Out, Bit>,
     /// Register `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
     pub hold_log2: Signal<In, Bits<5>>,
-    /// What MPA was asked for in `accepted`.
     pub unfinished: Signal<In, Unfinished>,
-    /// `unfinished` counts; one cycle.
     pub unfinished_valid: Signal<In, Bit>,
     /// MPA is done with a run that was not the last one of its frame, for one cycle.
     pub key_free: Signal<In, Bit>,
@@ -157,7 +142,6 @@ pub struct SegmentAcceptance {
     pub span_free: Signal<In, Bit>,
     /// Table bus; the tables `TCP`, `EARLY`, `RANGE` and `IN_USE` are answered here.
     pub table_request: Signal<In, TableRequest>,
-    /// The request stands.
     pub table_valid: Signal<In, Bit>,
     /// It is done, for one cycle.
     pub table_done: Signal<Out, Bit>,

@@ -27,7 +27,6 @@ const _: () = assert!(
     let round_up = (FRAME_PAD_OCTETS + PAGE_OCTETS - 1) as u64;
 )]
 pub struct EarlyBudget {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; nothing is charged.
     pub reset: Signal<In, Bit>,
@@ -96,7 +95,7 @@ impl Logic for EarlyBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::lockstep;
+    use rnic_hdl_tools::testkit::lockstep;
 
     #[test]
     fn a_frame_fits_while_both_accounts_stay_within_their_limits() {

@@ -38,11 +38,8 @@ pub struct TcpChecksum<
     const AW: usize,
     const AK: usize,
 > {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// What is known of the beat of the stored frame.
     pub control: Signal<In, FrameControl>,
-    /// What the Ethernet header says.
     pub link: Signal<In, LinkInfo>,
     /// First word of the segment.
     pub payload_start: Signal<In, Bits<5>>,

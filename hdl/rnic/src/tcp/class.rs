@@ -32,9 +32,7 @@ pub enum FrameClass {
     let pulse = |bit: usize| Constant::new((1 as LiteralType).wrapping_shl(bit as u32).into());
 )]
 pub struct FrameClassifier {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// The frame.
     pub frame: Signal<In, WaitingFrame>,
     /// A connection has its key.
     pub connected: Signal<In, Bit>,
@@ -105,7 +103,7 @@ impl Logic for FrameClassifier {
 mod tests {
     use super::*;
     use crate::messages::VERDICT_HOST;
-    use crate::testkit::lockstep;
+    use rnic_hdl_tools::testkit::lockstep;
 
     #[test]
     fn the_first_test_that_fails_gives_the_class_and_it_holds() {

@@ -20,7 +20,6 @@ use rust_hdl::prelude::*;
 /// RAM of contexts with a register before it.
 #[derive(LogicBlock, Default)]
 pub struct ContextStore {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; a context in the register is not written.
     pub reset: Signal<In, Bit>,
@@ -82,7 +81,7 @@ impl Logic for ContextStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, Random};
+    use rnic_hdl_tools::testkit::{lockstep, Random};
 
     fn context(random: &mut Random) -> TcpContext {
         TcpContext {

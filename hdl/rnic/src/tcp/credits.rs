@@ -16,7 +16,6 @@ use rust_hdl::prelude::*;
     assert!(F == A + 1, "Credits: F = {F} must be A + 1 with A = {A}");
 )]
 pub struct Credits<const A: usize, const F: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; no credit is out.
     pub reset: Signal<In, Bit>,
@@ -60,8 +59,8 @@ impl<const A: usize, const F: usize> Logic for Credits<A, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::lockstep;
     use rnic_abi::limits::SHARED_RUNS as CREDITS;
+    use rnic_hdl_tools::testkit::lockstep;
 
     #[test]
     fn a_credit_is_available_until_sixty_four_are_out() {

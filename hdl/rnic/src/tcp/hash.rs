@@ -27,8 +27,6 @@ use rust_hdl::prelude::*;
 pub const KEY_OCTETS: usize = 36;
 /// Bits of a connection key.
 pub const KEY_BITS: usize = 8 * KEY_OCTETS;
-/// Cycles from `key` to `hash`.
-pub const HASH_CYCLES: usize = 2;
 
 const WORDS: usize = KEY_OCTETS / 4;
 /// CRC32C (Castagnoli) polynomial, reflected.
@@ -66,7 +64,6 @@ fn checksum_of_zeros() -> u32 {
 /// CRC32C of a 36-octet key, feed-forward.
 #[derive(LogicBlock, Init)]
 pub struct KeyHash {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// The key, octet 0 in bits 7:0.
     pub key: Signal<In, Bits<KEY_BITS>>,
@@ -157,8 +154,11 @@ impl Logic for KeyHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::lockstep;
+    use rnic_hdl_tools::testkit::lockstep;
     use std::collections::VecDeque;
+
+    /// Cycles from `key` to `hash`.
+    const HASH_CYCLES: usize = 2;
 
     fn as_bits(octets: &[u8; KEY_OCTETS]) -> Bits<KEY_BITS> {
         (0..KEY_BITS).fold(Bits::default(), |bits: Bits<KEY_BITS>, bit| {

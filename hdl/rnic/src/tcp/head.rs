@@ -27,9 +27,7 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct TcpHead<const W: usize, const L: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// What is known of the beat of the stored frame.
     pub control: Signal<In, FrameControl>,
     /// Its octets.
     pub data: Signal<In, Bits<W>>,
@@ -94,7 +92,7 @@ impl<const W: usize, const L: usize> Logic for TcpHead<W, L> {
 mod tests {
     use super::*;
     use crate::ethernet::testing::stored;
-    use crate::testkit::{settle, tick, Random};
+    use rnic_hdl_tools::testkit::{settle, tick, Random};
 
     fn words_are_found<const W: usize, const L: usize>() {
         let mut random = Random::from_environment();

@@ -27,7 +27,6 @@ use rust_hdl::prelude::*;
     let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
 )]
 pub struct SegmentJudge {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// SEG.SEQ.
     pub seg_seq: Signal<In, Bits<32>>,

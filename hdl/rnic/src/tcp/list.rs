@@ -22,7 +22,6 @@ use rust_hdl::prelude::*;
 /// Reads the list, collects what one segment changes, and writes it.
 #[derive(LogicBlock, Init)]
 pub struct RangeList {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Context before the segment; holds until the walk is done.
     pub current: Signal<In, TcpContext>,

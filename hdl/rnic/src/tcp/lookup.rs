@@ -22,7 +22,6 @@ use rust_hdl::prelude::*;
 /// Three-way lookup of the connection that a key belongs to.
 #[derive(LogicBlock, Default)]
 pub struct ConnectionLookup {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; forgets the lookups under way, not the table.
     pub reset: Signal<In, Bit>,

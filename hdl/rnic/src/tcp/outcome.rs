@@ -161,7 +161,7 @@ impl Logic for SegmentOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::lockstep_combinational;
+    use rnic_hdl_tools::testkit::lockstep_combinational;
 
     /// One counter of the verdict, and `TcpTrimmed` beside those that are accepted in part.
     #[test]

@@ -21,9 +21,7 @@ use rust_hdl::prelude::*;
 /// Forms the messages and holds them until they are taken.
 #[derive(LogicBlock, Default)]
 pub struct AcceptanceOutputs {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops the messages inside.
     pub reset: Signal<In, Bit>,
     /// The frame that is decided on.
     pub frame: Signal<In, WaitingFrame>,
@@ -51,23 +49,14 @@ pub struct AcceptanceOutputs {
     pub accepted_room: Signal<Out, Bit>,
     /// Each of the three has.
     pub room: Signal<Out, Bit>,
-    /// Octets accepted, in order or beyond a gap.
     pub accepted: Signal<Out, Accepted>,
-    /// `accepted` holds a message.
     pub accepted_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub accepted_ready: Signal<In, Bit>,
-    /// A frame for the host.
     pub host_frame: Signal<Out, HostFrame>,
-    /// `host_frame` holds a message.
     pub host_frame_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub host_frame_ready: Signal<In, Bit>,
-    /// Pages of a frame nobody wants.
     pub page_release: Signal<Out, PageChain>,
-    /// `page_release` holds a message.
     pub page_release_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub page_release_ready: Signal<In, Bit>,
     accepted_out: Skid<Accepted>,
     host_out: Skid<HostFrame>,
@@ -131,7 +120,7 @@ impl Logic for AcceptanceOutputs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{lockstep, Random};
+    use rnic_hdl_tools::testkit::{lockstep, Random};
     use std::collections::VecDeque;
 
     fn frame(random: &mut Random) -> WaitingFrame {

@@ -20,7 +20,6 @@ use rust_hdl::prelude::*;
 /// Subtracts, then compares.
 #[derive(LogicBlock, Default)]
 pub struct PieceMeasure {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Takes the range.
     pub measure: Signal<In, Bit>,
@@ -130,7 +129,7 @@ impl Logic for PieceMeasure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::lockstep;
+    use rnic_hdl_tools::testkit::lockstep;
 
     /// Small distances, so that every two ends meet often; rcv_nxt on both sides of the wrap.
     #[test]
@@ -154,7 +153,7 @@ mod tests {
                 if cycle % 4 == 0 {
                     let far = if random.chance(1, 2) { 12 } else { 9000 };
                     let base = [0, (1 << 30) - far][random.below(2) as usize];
-                    let near = |random: &mut crate::testkit::Random| {
+                    let near = |random: &mut rnic_hdl_tools::testkit::Random| {
                         (base + random.below(far as u64) as i64).max(0)
                     };
                     let left = near(random) + 1;

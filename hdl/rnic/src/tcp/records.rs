@@ -2,8 +2,6 @@
 //!
 //! `LookupEntry`, `TcpContext` and `EarlyRange` are the entries of the tables `LOOKUP`, `TCP` (with
 //! `EARLY`) and `RANGE` of `rnic_abi::tables`; the other structs never leave the room.
-// LogicStruct derives accessors without documentation; every field here is documented by hand.
-#![allow(missing_docs)]
 use super::hash::KEY_BITS;
 use rnic_abi::limits::{RANGES, SHARED_RUNS, SPANS};
 use rust_hdl::prelude::*;

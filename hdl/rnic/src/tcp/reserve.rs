@@ -44,7 +44,6 @@ use rust_hdl::prelude::*;
 /// Keeps the holder and says how far a segment may go.
 #[derive(LogicBlock, Init)]
 pub struct PageReserve {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; there is no holder.
     pub reset: Signal<In, Bit>,
@@ -82,7 +81,6 @@ pub struct PageReserve {
     pub subject: Signal<Out, Bits<10>>,
     /// What is unfinished of `subject`.
     pub answer: Signal<In, Unfinished>,
-    /// `answer` counts; one cycle.
     pub answer_valid: Signal<In, Bit>,
     /// Few pages are left.
     pub short: Signal<Out, Bit>,

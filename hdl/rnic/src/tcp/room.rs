@@ -27,37 +27,23 @@ use rust_hdl::prelude::*;
 /// The whole room: lookup and acceptance.
 #[derive(LogicBlock, Init)]
 pub struct TcpRoom {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; clears control, not the tables.
     pub reset: Signal<In, Bit>,
     /// A stored frame.
     pub stored: Signal<In, StoredFrame>,
-    /// `stored` holds a message.
     pub stored_valid: Signal<In, Bit>,
-    /// It is taken.
     pub stored_ready: Signal<Out, Bit>,
-    /// Octets accepted, in order or beyond a gap.
     pub accepted: Signal<Out, Accepted>,
-    /// `accepted` holds a message.
     pub accepted_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub accepted_ready: Signal<In, Bit>,
-    /// A frame for the host.
     pub host_frame: Signal<Out, HostFrame>,
-    /// `host_frame` holds a message.
     pub host_frame_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub host_frame_ready: Signal<In, Bit>,
-    /// Pages of a frame nobody wants.
     pub page_release: Signal<Out, PageChain>,
-    /// `page_release` holds a message.
     pub page_release_valid: Signal<Out, Bit>,
-    /// It is taken.
     pub page_release_ready: Signal<In, Bit>,
-    /// Trace: verdict on a segment with payload.
     pub segment_event: Signal<Out, SegmentEvent>,
-    /// For one cycle.
     pub segment_event_valid: Signal<Out, Bit>,
     /// One-cycle pulses, see `accept::COUNT_CHECKSUM` and the following.
     pub counts: Signal<Out, Bits<COUNTS>>,
@@ -81,9 +67,7 @@ pub struct TcpRoom {
     pub grows: Signal<Out, Bit>,
     /// Register `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
     pub hold_log2: Signal<In, Bits<5>>,
-    /// What MPA was asked for in `accepted`.
     pub unfinished: Signal<In, Unfinished>,
-    /// `unfinished` counts; one cycle.
     pub unfinished_valid: Signal<In, Bit>,
     /// MPA is done with a run that was not the last one of its frame, for one cycle.
     pub key_free: Signal<In, Bit>,
@@ -91,7 +75,6 @@ pub struct TcpRoom {
     pub span_free: Signal<In, Bit>,
     /// Table bus; tables `LOOKUP`, `TCP`, `EARLY`, `RANGE` and `IN_USE` are answered here.
     pub table_request: Signal<In, TableRequest>,
-    /// The request stands.
     pub table_valid: Signal<In, Bit>,
     /// It is done, for one cycle.
     pub table_done: Signal<Out, Bit>,

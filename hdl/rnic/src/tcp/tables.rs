@@ -91,13 +91,9 @@ struct InUseWords {
     let operation = |number: u32| Constant::new(LiteralType::from(number).into());
 )]
 pub struct TcpTables {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
-    /// Synchronous; gives up the operation.
     pub reset: Signal<In, Bit>,
-    /// Table bus.
     pub table_request: Signal<In, TableRequest>,
-    /// The request stands.
     pub table_valid: Signal<In, Bit>,
     /// It is done, for one cycle.
     pub table_done: Signal<Out, Bit>,
@@ -129,7 +125,6 @@ pub struct TcpTables {
     pub purged: Signal<In, Bit>,
     /// A message waits for MPA.
     pub message_waits: Signal<In, Bit>,
-    /// What all connections hold of the pools.
     pub in_use: Signal<In, PoolsInUse>,
     state: DFF<TablesState>,
     done: DFF<Bit>,

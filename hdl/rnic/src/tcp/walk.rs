@@ -66,7 +66,6 @@ pub enum WalkState {
     let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
 )]
 pub struct RangeWalk {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; all ranges, charges and credits are free.
     pub reset: Signal<In, Bit>,
@@ -76,7 +75,6 @@ pub struct RangeWalk {
     /// Forget every range of `current`, which has some; it holds until `done`, and has been there
     /// for a cycle before.
     pub purge: Signal<In, Bit>,
-    /// The frame.
     pub frame: Signal<In, WaitingFrame>,
     /// Its segment, clipped.
     pub segment: Signal<In, WalkSegment>,
@@ -100,7 +98,6 @@ pub struct RangeWalk {
     pub range: Signal<Out, EarlyRange>,
     /// To MPA.
     pub message: Signal<Out, Accepted>,
-    /// For one cycle.
     pub message_valid: Signal<Out, Bit>,
     /// A message can be sent; stays until one is.
     pub message_ready: Signal<In, Bit>,
@@ -116,7 +113,6 @@ pub struct RangeWalk {
     pub complete: Signal<Out, Bit>,
     /// Ranges, pages and rcv_nxt of the context from now on.
     pub result: Signal<Out, TcpContext>,
-    /// What all connections hold of the pools.
     pub in_use: Signal<Out, PoolsInUse>,
     list: RangeList,
     piece: PieceMeasure,

@@ -24,7 +24,6 @@ const COMPARES: usize = PIECES + 1;
 /// One way: storage and compare.
 #[derive(LogicBlock, Default)]
 pub struct LookupWay {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Stores `write_entry` at the end of the cycle.
     pub write: Signal<In, Bit>,

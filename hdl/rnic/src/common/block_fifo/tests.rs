@@ -1,6 +1,6 @@
 //! Counted words in order, to the mark and to the depth, and in lockstep with Verilog.
 use super::*;
-use crate::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use std::collections::VecDeque;
 
 type Uut = BlockFifo<Bits<16>, 5, 6>;

@@ -27,7 +27,6 @@ use rust_hdl::prelude::*;
 /// Running CRC32C over beats of `D` bits; `D` is a multiple of 32, at most 512.
 #[derive(LogicBlock, Default)]
 pub struct Crc32cStream<const D: usize> {
-    /// The only clock; every port is synchronous to its rising edge.
     pub clock: Signal<In, Clock>,
     /// Synchronous; forgets beats on their way, so that no verdict of theirs appears.
     pub reset: Signal<In, Bit>,

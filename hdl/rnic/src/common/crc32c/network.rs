@@ -46,7 +46,6 @@ fn to_word(value: u32) -> Bits<32> {
 /// included when it was a first beat.
 #[derive(LogicBlock, Init)]
 pub struct Reduce<const D: usize> {
-    /// The only clock.
     pub clock: Signal<In, Clock>,
     /// The beat; sampled every cycle.
     pub data: Signal<In, Bits<D>>,

@@ -1,6 +1,6 @@
 //! The stream against a foreign CRC32C, and each width against its Verilog.
 use super::*;
-use crate::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use std::collections::VecDeque;
 
 /// Verdict latency in cycles, as the module says.

@@ -1,6 +1,6 @@
 //! Order, count and stalls of the FIFO against a queue of the standard library.
 use super::*;
-use crate::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use std::collections::VecDeque;
 
 type Uut = Fifo<Bits<24>, 3, 4>;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 
 #[test]
 fn state_follows_the_last_writer_and_the_profile_the_driver() {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::messages::{FPDU_DELIVER, FPDU_EARLY, REPLAY_FORGET};
-use crate::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use std::collections::VecDeque;
 
 /// A record of an early FPDU of `span` with 0 to 65,535 octets of ULPDU.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 
 fn decode(uut: &mut HeaderDecode, octets: &[u8], ulpdu_length: u64) -> Segment {
     let mut header = Bits::<160>::default();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 
 fn connected() -> QueueOrder {
     let mut uut = QueueOrder::default();

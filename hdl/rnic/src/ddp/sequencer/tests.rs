@@ -1,5 +1,5 @@
 use super::*;
-use crate::testkit::{settle, tick};
+use rnic_hdl_tools::testkit::{settle, tick};
 
 fn connected() -> Sequencer {
     let mut uut = Sequencer::default();

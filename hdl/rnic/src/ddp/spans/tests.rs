@@ -1,5 +1,5 @@
 use super::*;
-use crate::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Spans that the walks use; few, so that they grow long and come again.

@@ -1,6 +1,6 @@
 use super::*;
-use crate::testkit::{settle, tick};
 use rnic_abi::tables::{LOOKUP, MPA, RELEASE};
+use rnic_hdl_tools::testkit::{settle, tick};
 
 fn connected() -> TablePort {
     let mut uut = TablePort::default();

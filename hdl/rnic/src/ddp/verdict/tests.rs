@@ -1,5 +1,5 @@
 use super::*;
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 use StreamError::*;
 
 /// One random question: what enters, and when it does not matter, because it holds still.

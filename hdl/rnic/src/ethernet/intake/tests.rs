@@ -1,6 +1,6 @@
 //! The elastic entrance against lists of frames.
 use super::*;
-use crate::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 
 type Uut = Intake<64>;
 

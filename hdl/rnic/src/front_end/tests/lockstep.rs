@@ -2,7 +2,7 @@
 use super::packets::{octets, shape, tcp_frame};
 use super::rig::{Enable, Rig, Stimulus};
 use super::{FrontEnd128, FrontEnd512, FrontEnd64};
-use crate::testkit::{lockstep, Random};
+use rnic_hdl_tools::testkit::{lockstep, Random};
 use std::collections::VecDeque;
 
 /// Beats to come: octets, last, first, and the frame they are of.

@@ -7,9 +7,9 @@ mod rows;
 
 use super::verdict::*;
 use super::{FrontEnd128, FrontEnd512, FrontEnd64};
-use crate::testkit::Random;
 use packets::{mend_ipv4_checksum, network_offset, octets, shape, tcp_frame, Shape};
 use rig::{play, Enable, Outcome, Rig, Stimulus};
+use rnic_hdl_tools::testkit::Random;
 use rows::{ethernet_rows, ip_rows, tcp_rows};
 
 /// Idle beats that keep Ethernet's gap, rounded down to whole beats, and one frame in two cycles.

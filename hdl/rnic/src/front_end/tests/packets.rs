@@ -1,8 +1,8 @@
 //! Frames for the front end's tests, built by a foreign library.
-use crate::testkit::Random;
 use etherparse::{
     IpHeaders, Ipv4Header, Ipv4Options, Ipv6Header, PacketBuilder, TcpHeader, VlanId,
 };
+use rnic_hdl_tools::testkit::Random;
 
 /// The shape of a TCP frame; all else is random.
 #[derive(Copy, Clone, Debug)]

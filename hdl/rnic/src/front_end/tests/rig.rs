@@ -2,7 +2,7 @@
 use super::super::FrontEnd;
 use super::reference::{Reading, Segment};
 use crate::messages::{FrameInfo, VERDICT_TCP};
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 use rust_hdl::prelude::*;
 
 /// A frame on the wire.

@@ -1,7 +1,7 @@
 //! Frames for every row of the front end's table in ARCHITECTURE.md.
 use super::packets::{mend_ipv4_checksum, network_offset, octets, shape, tcp_frame, Shape};
 use super::rig::Stimulus;
-use crate::testkit::Random;
+use rnic_hdl_tools::testkit::Random;
 
 /// A TCP frame with 8 octets of IPv4 options, or none and IPv6, and 40 octets of payload.
 fn plain(random: &mut Random, ipv4: bool) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! The verdict against the front end's table in ARCHITECTURE.md.
 use super::*;
 use crate::messages::{VERDICT_DROP, VERDICT_HOST, VERDICT_TCP};
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 
 /// Everything that decides, drawn so that each test of the table is often the first to fail.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The IP header reader against the octets of the header.
 use super::*;
 use crate::ethernet::testing::{link, stored};
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 
 /// A frame of random octets whose IP header says something near the truth.
 fn frame(random: &mut Random, at: usize, ipv6: bool) -> Vec<u8> {

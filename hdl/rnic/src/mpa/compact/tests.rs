@@ -3,7 +3,7 @@ use super::*;
 use crate::mpa::strip::MarkerStrip;
 use crate::mpa::testing::bench::{bits_of, octets_of};
 use crate::mpa::testing::sender::{without_markers, Sender};
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 
 /// Sends an FPDU through marker removal and compaction, with `gaps` of 8 cycles idle; gives the
 /// placed octets and the header.

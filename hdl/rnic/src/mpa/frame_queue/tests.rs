@@ -1,7 +1,7 @@
 //! The frame queue against queues of frames with their pages, and frames that are shared.
 use super::*;
-use crate::testkit::{lockstep, settle, Random};
 use rnic_abi::limits::{PAGES, PAGE_OCTETS};
+use rnic_hdl_tools::testkit::{lockstep, settle, Random};
 use std::collections::VecDeque;
 
 /// What is left of a frame: its octets begin at `offset` of the first of its pages.
@@ -217,7 +217,7 @@ fn shared_frame(runs: usize, steps: &[Option<bool>]) -> Vec<(u64, u64)> {
                 let chain = uut.page_release.val();
                 released.push((chain.head_page.to_u64(), chain.tail_page.to_u64()));
             }
-            crate::testkit::tick(&mut uut, |uut| &mut uut.clock);
+            rnic_hdl_tools::testkit::tick(&mut uut, |uut| &mut uut.clock);
         }
         if let Some(kept) = step {
             queued.extend(kept.then(|| frame(come)));

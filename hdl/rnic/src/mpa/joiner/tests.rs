@@ -1,6 +1,6 @@
 //! Ranges of every alignment come out as one run of octets.
 use super::*;
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 use std::collections::VecDeque;
 
 fn octets_to_bits<const N: usize>(octets: &[u8]) -> Bits<N> {

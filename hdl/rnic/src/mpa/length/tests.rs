@@ -1,6 +1,6 @@
 //! FPDU lengths against the words of the FPDU, put down one by one.
 use super::*;
-use crate::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 
 /// The words of an FPDU, put down one by one.
 fn words_on_the_wire(ulpdu_length: usize, markers: bool, phase: usize) -> usize {

@@ -10,9 +10,9 @@
 //! stream has come to it, or forgotten.
 use super::*;
 use crate::messages::{JOB_STREAM, REPLAY_DELIVER, REPLAY_FORGET};
-use crate::testkit::Random;
 use rnic_abi::limits::{PAGES, PAGE_OCTETS};
 use rnic_abi::tables;
+use rnic_hdl_tools::testkit::Random;
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 

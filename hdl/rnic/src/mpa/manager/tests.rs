@@ -7,9 +7,9 @@
 use super::super::inbox::JOBS_OUT_MAX;
 use super::*;
 use crate::messages::{JOB_HOST, JOB_PLACE};
-use crate::testkit::Random;
 use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGES, PAGE_OCTETS, SINGLE_PASS_ULPDU_OCTETS};
 use rnic_abi::tables;
+use rnic_hdl_tools::testkit::Random;
 use std::collections::VecDeque;
 
 mod cycles;

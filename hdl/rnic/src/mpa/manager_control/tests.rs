@@ -1,6 +1,6 @@
 //! The control of the stream manager: every event is done once, in lockstep with its Verilog.
 use super::*;
-use crate::testkit::{lockstep, settle};
+use rnic_hdl_tools::testkit::{lockstep, settle};
 
 const EVENTS: [StreamEvent; 7] = [
     StreamEvent::JobDone,

@@ -1,7 +1,7 @@
 //! Settled jobs against a plain list of jobs and results, in lockstep with the Verilog.
 use super::*;
 use crate::messages::REPLAY_DELIVER;
-use crate::testkit::{lockstep, Random};
+use rnic_hdl_tools::testkit::{lockstep, Random};
 use std::collections::VecDeque;
 
 /// A job under way: what its end says, and the results of its FPDUs still to come.
@@ -133,7 +133,7 @@ fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
                 uut.result.next = bench.results.pop_front().expect("looked at above");
                 bench.since_result = 0;
             }
-            crate::testkit::settle(uut);
+            rnic_hdl_tools::testkit::settle(uut);
             if uut.done_valid.val() && uut.done_ready.next {
                 if uut.job_done_valid.next && uut.job_done_ready.val() {
                     let job = bench.offered.as_ref().expect("offered");

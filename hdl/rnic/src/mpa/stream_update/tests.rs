@@ -1,6 +1,6 @@
 //! The stream update against plain integers, in lockstep with its Verilog.
 use super::*;
-use crate::testkit::{lockstep, Random};
+use rnic_hdl_tools::testkit::{lockstep, Random};
 
 fn random_context(random: &mut Random) -> StreamContext {
     StreamContext {

@@ -2,7 +2,7 @@
 use super::expect::{expect, Ended, Job, Passed};
 use crate::messages::*;
 use crate::mpa::room::MpaRoom;
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 use rust_hdl::prelude::*;
 
 /// How often each side is willing, in eighths.

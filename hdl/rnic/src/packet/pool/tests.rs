@@ -1,6 +1,6 @@
 //! No page is owned twice or lost, whatever is taken and given back.
 use super::*;
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 use std::collections::{HashSet, VecDeque};
 
 fn connected() -> PagePool {

@@ -2,7 +2,7 @@
 use super::*;
 use crate::messages::{VERDICT_DROP, VERDICT_HOST};
 use crate::packet::tests::bench::{to_bits, to_octets};
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 use std::collections::{HashMap, VecDeque};
 
 /// A frame as the test knows it.

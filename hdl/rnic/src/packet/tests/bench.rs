@@ -6,7 +6,7 @@
 use crate::messages::*;
 use crate::packet::reader::FrameEntry;
 use crate::packet::room::Packet;
-use crate::testkit::Random;
+use rnic_hdl_tools::testkit::Random;
 use rust_hdl::prelude::*;
 use std::collections::{HashMap, VecDeque};
 

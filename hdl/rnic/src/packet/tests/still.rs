@@ -3,7 +3,7 @@ use super::bench::{to_bits, to_octets};
 use crate::messages::*;
 use crate::packet::reader::FrameEntry;
 use crate::packet::room::{Packet, Packet512};
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 use rust_hdl::prelude::*;
 use std::collections::HashMap;
 

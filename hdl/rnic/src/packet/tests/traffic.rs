@@ -1,7 +1,7 @@
 //! Random traffic at each width, when pages run out, when nobody takes frames; kills; lockstep.
 use super::bench::{Bench, Habits};
 use crate::packet::room::{Packet, Packet128, Packet512, Packet64};
-use crate::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;
 
 const CALM: Habits = Habits {

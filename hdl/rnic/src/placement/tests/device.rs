@@ -1,10 +1,9 @@
 //! The back of the device as the top joins it: placement, PCI Express and registers.
 // A test block: its ports are those of the rooms.
-#![allow(missing_docs)]
-use super::super::PlacementRoom;
-use crate::csr::Csr;
+use super::super::room::PlacementRoom;
+use crate::csr::room::Csr;
 use crate::messages::*;
-use crate::pcie::PcieRoom;
+use crate::pcie::room::PcieRoom;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 

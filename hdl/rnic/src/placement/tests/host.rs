@@ -1,7 +1,7 @@
 //! The host's side in plain Rust: memory as octets, a strict reader of TLPs, BAR accesses.
-use crate::testkit::Random;
 use pcie_sim::check::{check, Direction};
 use pcie_sim::{Header, Kind, Limits, Tlp, TransferSize};
+use rnic_hdl_tools::testkit::Random;
 use std::collections::{HashMap, VecDeque};
 
 /// The device's id in these tests.

@@ -5,8 +5,8 @@ mod host;
 mod script;
 mod split;
 
-use crate::testkit::{lockstep, settle, tick, Random};
 use device::Device;
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;
 use script::{Script, Settings};
 

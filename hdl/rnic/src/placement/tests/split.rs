@@ -3,7 +3,7 @@ use super::super::plan::TlpPlan;
 use super::super::shaper::Shaper;
 use super::super::splitter::Splitter;
 use crate::messages::{PlaceCommand, PLACE_WRITE};
-use crate::testkit::{settle, tick};
+use rnic_hdl_tools::testkit::{settle, tick};
 use rust_hdl::prelude::*;
 
 /// The two blocks, joined by hand: what the splitter gives goes into the shaper at the same edge.

@@ -1,7 +1,7 @@
 use super::*;
-use crate::testkit::{settle, tick, Random};
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::hash_slot;
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 use std::collections::{HashMap, VecDeque};
 
 /// Latency from `hash` to `region`, in cycles.

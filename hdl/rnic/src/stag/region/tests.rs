@@ -1,6 +1,6 @@
 use super::*;
-use crate::testkit::{settle, tick, Random};
 use rnic_abi::tables::RIGHT_STREAM_BOUND;
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 use std::collections::VecDeque;
 
 /// A region and a question, in plain integers.

@@ -1,7 +1,7 @@
 //! The TCP checksum against RFC 1071 in plain Rust.
 use super::*;
 use crate::ethernet::testing::{link, stored};
-use crate::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 
 /// The TCP checksum that makes the sum over `addresses`, pseudo header and `segment` right.
 fn mend(addresses: &[u8], segment: &mut [u8]) {

@@ -1,6 +1,6 @@
 //! Verdicts and octets against the segment taken octet by octet.
 use super::*;
-use crate::testkit::{lockstep, Random};
+use rnic_hdl_tools::testkit::{lockstep, Random};
 use std::collections::VecDeque;
 
 /// What the judge must say, in plain integers: the octets of the segment one by one.

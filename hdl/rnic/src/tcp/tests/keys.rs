@@ -1,8 +1,8 @@
 //! Connection keys and the driver's view of the lookup table.
 use crate::tcp::hash::{KEY_BITS, KEY_OCTETS};
-use crate::testkit::Random;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::hash_slot;
+use rnic_hdl_tools::testkit::Random;
 use rust_hdl::prelude::*;
 
 /// A connection key as the wire carries it.

@@ -2,7 +2,7 @@
 use super::keys::Key;
 use crate::tcp::lookup::ConnectionLookup;
 use crate::tcp::records::LookupEntry;
-use crate::testkit::{lockstep, Random};
+use rnic_hdl_tools::testkit::{lockstep, Random};
 use std::collections::{HashMap, VecDeque};
 
 /// Cycles from a key to its result.

@@ -5,8 +5,8 @@ use super::traffic::{random_frame, Mood};
 use crate::messages::{TableRequest, VERDICT_TCP};
 use crate::tcp::accept::*;
 use crate::tcp::records::{LookupResult, WaitingFrame};
-use crate::testkit::{lockstep, settle, tick, Random};
 use rnic_abi::tables;
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 

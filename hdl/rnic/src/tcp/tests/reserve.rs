@@ -5,9 +5,9 @@ use super::traffic::{random_frame, Mood};
 use crate::messages::{Unfinished, VERDICT_TCP};
 use crate::tcp::records::WaitingFrame;
 use crate::tcp::room::TcpRoom;
-use crate::testkit::{lockstep, Random};
 use rnic_abi::events::SegmentVerdict;
 use rnic_abi::registers::EARLY_PAGES_MAX;
+use rnic_hdl_tools::testkit::{lockstep, Random};
 
 const STREAMS: usize = 5;
 const RESERVE: u64 = 80;

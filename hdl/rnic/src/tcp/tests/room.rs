@@ -7,10 +7,10 @@ use crate::messages::{StoredFrame, TableRequest, VERDICT_TCP};
 use crate::tcp::accept::*;
 use crate::tcp::records::WaitingFrame;
 use crate::tcp::room::TcpRoom;
-use crate::testkit::{lockstep, settle, tick, Random};
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::registers::EARLY_PAGES_MAX;
 use rnic_abi::tables;
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 

@@ -2,7 +2,7 @@
 use super::model::{Stream, ACK, FIN};
 use crate::messages::{VERDICT_HOST, VERDICT_TCP};
 use crate::tcp::records::WaitingFrame;
-use crate::testkit::Random;
+use rnic_hdl_tools::testkit::Random;
 
 /// What a stretch of traffic is made to reach.
 #[derive(Clone, Copy, Debug, PartialEq)]

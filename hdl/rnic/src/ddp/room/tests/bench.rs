@@ -2,8 +2,8 @@
 use super::super::DdpRoom;
 use super::model::{Command, Early, Event, Model, Outcome, Record};
 use crate::messages::*;
-use crate::testkit::{settle, tick, Random};
 use rnic_abi::tables;
+use rnic_hdl_tools::testkit::{settle, tick, Random};
 use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 

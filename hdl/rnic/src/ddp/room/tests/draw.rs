@@ -4,9 +4,9 @@ use super::bench::{Bench, Operation};
 use super::model::Record;
 use super::world::*;
 use crate::messages::*;
-use crate::testkit::Random;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::*;
+use rnic_hdl_tools::testkit::Random;
 
 /// From one span number in use to the next: all bits of a number are met.
 const SPAN_STEP: u64 = 73;

@@ -5,9 +5,9 @@ use super::model::Record;
 use super::world::*;
 use crate::ddp::room::DdpRoom;
 use crate::messages::*;
-use crate::testkit::lockstep;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::*;
+use rnic_hdl_tools::testkit::lockstep;
 use std::collections::VecDeque;
 
 /// Runs `rounds` rounds of a few records and now and then a table operation; how many messages were

@@ -1,6 +1,6 @@
 //! The random walk of the naive receiver beside the stream manager.
 use super::*;
-use crate::testkit::{lockstep, settle};
+use rnic_hdl_tools::testkit::{lockstep, settle};
 
 /// Takes what leaves.
 fn take(uut: &mut Uut, bench: &mut Bench, random: &mut Random) {

@@ -1,6 +1,6 @@
 //! Single cases: what a segment costs in cycles, what is answered, and when pages go back.
 use super::*;
-use crate::testkit::{settle, tick};
+use rnic_hdl_tools::testkit::{settle, tick};
 
 /// A manager with `count` running streams, connections 0 to `count - 1`.
 fn started(count: u64) -> Uut {

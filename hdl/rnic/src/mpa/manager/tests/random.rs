@@ -1,6 +1,6 @@
 //! Random segments, stops, table operations and sinks that wait, in lockstep and against the model.
 use super::*;
-use crate::testkit::lockstep;
+use rnic_hdl_tools::testkit::lockstep;
 
 /// What leaves in this cycle, and the sinks' readiness.
 fn check_outputs(uut: &mut Uut, model: &mut Model, ready_of_8: u64, random: &mut Random) {

@@ -3,7 +3,7 @@ use super::{Bench, Job};
 use crate::messages::*;
 use crate::packet::reader::FrameEntry;
 use crate::packet::room::Packet;
-use crate::testkit::Random;
+use rnic_hdl_tools::testkit::Random;
 
 impl Bench {
     pub(super) fn jobs<

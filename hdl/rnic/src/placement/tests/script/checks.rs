@@ -1,8 +1,8 @@
 //! The check of every event: answers of registers, writes of payload, entries and slots, counters.
 use super::{offset_of, Script, COUNTERS, CQ_BASE, RING_BASE};
 use crate::placement::tests::host::Access;
-use crate::testkit::Random;
 use rnic_abi::{cqe, host_ring, registers as map};
+use rnic_hdl_tools::testkit::Random;
 
 impl Script {
     /// A register answered with `value`.

@@ -2,7 +2,7 @@
 use super::{Frame, Script};
 use crate::messages::*;
 use crate::placement::tests::host::octets;
-use crate::testkit::Random;
+use rnic_hdl_tools::testkit::Random;
 use rust_hdl::prelude::*;
 
 impl Script {

@@ -7,8 +7,8 @@ mod commands;
 use super::device::Device;
 use super::host::{Access, Event, Host, DEVICE_ID};
 use crate::messages::*;
-use crate::testkit::Random;
 use rnic_abi::{counters::Counter, registers as map, tables};
+use rnic_hdl_tools::testkit::Random;
 use rust_hdl::prelude::*;
 use std::collections::{HashMap, VecDeque};
 

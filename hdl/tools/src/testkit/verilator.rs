@@ -179,7 +179,7 @@ fn workspace() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors()
         .nth(2)
-        .expect("this crate lives in hdl/rnic of the workspace")
+        .expect("this crate lives in hdl/tools of the workspace")
 }
 
 fn lockstep_directory() -> PathBuf {

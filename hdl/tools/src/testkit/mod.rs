@@ -1,20 +1,34 @@
 //! Test support for blocks: the direct simulation loop, seeded randomness, lockstep.
 //!
-//! Compiled for this crate's tests and under the feature `testkit`; no hardware depends on it.
+//! Compiled under the feature `testkit`; no hardware depends on it.
 //!
 //! * [`settle`] and [`tick`] step a block directly, seven times faster than the crate's threads;
 //! * [`Random`] is the one source of randomness, seeded by `RNIC_SEED`, printed on failure;
 //! * [`lockstep`] drives a block and its emitted Verilog, under Verilator, with one stimulus.
 //!
 //! ```no_run
-//! use rnic_hdl::common::skid::Skid;
-//! use rnic_hdl::testkit::lockstep;
+//! use rnic_hdl_tools::testkit::lockstep;
 //! use rust_hdl::prelude::*;
 //!
-//! lockstep("skid", Skid::<Bits<16>>::default(), 2000, |skid| &mut skid.clock, |skid, random| {
-//!     skid.s_valid.next = random.chance(3, 4);
-//!     skid.s_data.next = random.wide();
-//!     skid.m_ready.next = random.chance(1, 2);
+//! #[derive(LogicBlock, Default)]
+//! struct Hold {
+//!     clock: Signal<In, Clock>,
+//!     data: Signal<In, Bits<8>>,
+//!     held: Signal<Out, Bits<8>>,
+//!     register: DFF<Bits<8>>,
+//! }
+//!
+//! impl Logic for Hold {
+//!     #[hdl_gen]
+//!     fn update(&mut self) {
+//!         dff_setup!(self, clock, register);
+//!         self.register.d.next = self.data.val();
+//!         self.held.next = self.register.q.val();
+//!     }
+//! }
+//!
+//! lockstep("hold", Hold::default(), 2000, |hold| &mut hold.clock, |hold, random| {
+//!     hold.data.next = random.wide();
 //! });
 //! ```
 mod lockstep;

@@ -4,8 +4,6 @@
 #![allow(clippy::precedence, clippy::single_match, clippy::needless_bool_assign)]
 
 use super::*;
-use crate::common::fifo::Fifo;
-use crate::common::skid::Skid;
 
 /// A block with the given signals and kernel.
 macro_rules! kernel {
@@ -34,9 +32,3 @@ fn refusal<B: Block>(block: &B, rule: Rule) -> String {
 
 mod disagree_in_silence;
 mod does_not_translate;
-
-#[test]
-fn the_leaves_of_this_crate_are_clean() {
-    assert_eq!(rules(&Fifo::<Bits<8>, 4, 5>::new(3)), []);
-    assert_eq!(rules(&Skid::<Bits<8>>::default()), []);
-}

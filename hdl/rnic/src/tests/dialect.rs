@@ -1,10 +1,9 @@
 //! The snippets of `docs/rust-hdl.md`: compiled, simulated, linted, and in lockstep with Verilog.
 //!
 //! The chapters of the handbook and the modules here bear the same names.
-// `LogicStruct` derives public accessors without documentation.
-#![allow(missing_docs)]
-use rnic_hdl::common::fifo::Fifo;
-use rnic_hdl::testkit::{lockstep, lockstep_combinational, settle, tick};
+use crate::common::fifo::Fifo;
+use rnic_hdl_tools::testkit::{lockstep, lockstep_combinational, settle, tick};
+use rnic_macros::Init;
 use rust_hdl::prelude::*;
 
 /// State of a flow, for the struct and match chapters.
@@ -296,7 +295,7 @@ mod sub_blocks {
     use super::*;
 
     /// Two FIFOs of structs, steered by `select`.
-    #[derive(LogicBlock)]
+    #[derive(LogicBlock, Init)]
     pub struct Steer {
         pub clock: Signal<In, Clock>,
         pub reset: Signal<In, Bit>,
@@ -306,23 +305,8 @@ mod sub_blocks {
         pub read: Signal<In, Bit>,
         pub head: Signal<Out, Beat>,
         pub empty: Signal<Out, Bit>,
+        #[init([Fifo::new(2), Fifo::new(2)])]
         queue: [Fifo<Beat, 3, 4>; 2],
-    }
-
-    impl Default for Steer {
-        fn default() -> Self {
-            Self {
-                clock: Default::default(),
-                reset: Default::default(),
-                select: Default::default(),
-                write: Default::default(),
-                beat: Default::default(),
-                read: Default::default(),
-                head: Default::default(),
-                empty: Default::default(),
-                queue: std::array::from_fn(|_| Fifo::new(2)),
-            }
-        }
     }
 
     impl Logic for Steer {
