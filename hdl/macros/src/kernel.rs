@@ -1,15 +1,24 @@
-//! `wire!` and `stream!` in the body of a kernel become assignments.
+//! `registers!`, `wire!` and `stream!` in the body of a kernel become what rust-hdl knows.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{visit_block_mut, VisitMut};
-use syn::{braced, parse_quote, token, Block, Error, Ident, ItemFn, Macro, Stmt, Token};
+use syn::{braced, parse_quote, token, Block, Error, Ident, ItemFn, Stmt, StmtMacro, Token};
 
 /// The same function with its wires written out, marked `#[hdl_gen]`.
 pub(crate) fn expand(mut function: ItemFn) -> syn::Result<TokenStream> {
-    let mut wires = Wires { failed: None };
+    let Some(receiver) = function.sig.receiver() else {
+        return Err(Error::new_spanned(
+            &function.sig,
+            "kernel: a block's `update` has a `self`",
+        ));
+    };
+    let mut wires = Wires {
+        own: receiver.self_token,
+        failed: None,
+    };
     wires.visit_block_mut(&mut function.block);
     match wires.failed {
         Some(error) => Err(error),
@@ -18,6 +27,8 @@ pub(crate) fn expand(mut function: ItemFn) -> syn::Result<TokenStream> {
 }
 
 struct Wires {
+    /// The `self` of the function.
+    own: Token![self],
     failed: Option<Error>,
 }
 
@@ -26,7 +37,7 @@ impl VisitMut for Wires {
         visit_block_mut(self, block);
         let statements = std::mem::take(&mut block.stmts);
         for statement in statements {
-            match written_out(&statement) {
+            match self.written_out(&statement) {
                 Ok(Some(assignments)) => block.stmts.extend(assignments),
                 Ok(None) => block.stmts.push(statement),
                 Err(error) => self.failed = Some(error),
@@ -35,18 +46,38 @@ impl VisitMut for Wires {
     }
 }
 
-/// The assignments of `statement`, if it is a `wire!` or `stream!`.
-fn written_out(statement: &Stmt) -> syn::Result<Option<Vec<Stmt>>> {
-    let Stmt::Macro(statement) = statement else {
-        return Ok(None);
-    };
-    let Macro { path, .. } = &statement.mac;
-    if path.is_ident("wire") {
-        Ok(Some(statement.mac.parse_body::<List>()?.wires()))
-    } else if path.is_ident("stream") {
-        Ok(Some(statement.mac.parse_body::<List>()?.streams()))
-    } else {
-        Ok(None)
+impl Wires {
+    /// What `statement` stands for, if it is one of the lists.
+    fn written_out(&self, statement: &Stmt) -> syn::Result<Option<Vec<Stmt>>> {
+        let Stmt::Macro(StmtMacro { mac, .. }) = statement else {
+            return Ok(None);
+        };
+        Ok(if mac.path.is_ident("wire") {
+            Some(mac.parse_body::<List>()?.wires())
+        } else if mac.path.is_ident("stream") {
+            Some(mac.parse_body::<List>()?.streams())
+        } else if mac.path.is_ident("registers") {
+            let Registers { clock, names } = mac.parse_body()?;
+            let own = &self.own;
+            Some(vec![parse_quote!(dff_setup!(#own, #clock, #names);)])
+        } else {
+            None
+        })
+    }
+}
+
+/// `clock; names`.
+struct Registers {
+    clock: Ident,
+    names: Punctuated<Ident, Token![,]>,
+}
+
+impl Parse for Registers {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let clock = input.parse()?;
+        input.parse::<Token![;]>()?;
+        let names = Punctuated::parse_separated_nonempty(input)?;
+        Ok(Self { clock, names })
     }
 }
 
@@ -159,6 +190,21 @@ mod tests {
     }
 
     #[test]
+    fn registers_are_set_up_with_their_clock() {
+        let short: ItemFn = parse_quote! {
+            fn update(&mut self) {
+                registers!(clock; state, held);
+            }
+        };
+        let long: ItemFn = parse_quote! {
+            fn update(&mut self) {
+                dff_setup!(self, clock, state, held);
+            }
+        };
+        assert_eq!(expanded(short), expanded(long));
+    }
+
+    #[test]
     fn a_wire_is_an_assignment_per_name() {
         let short: ItemFn = parse_quote! {
             fn update(&mut self) {
@@ -221,7 +267,11 @@ mod tests {
         let no_names: ItemFn = parse_quote! {
             fn update(&mut self) { wire!(self.a => self.b, x); }
         };
-        for function in [two_drivers, no_names] {
+        let no_clock: ItemFn = parse_quote! {
+            fn update(&mut self) { registers!(state, held); }
+        };
+        let no_block: ItemFn = parse_quote! { fn update() {} };
+        for function in [two_drivers, no_names, no_clock, no_block] {
             assert!(expand(function).is_err());
         }
     }

@@ -3,7 +3,7 @@
 //! | macro               | replaces                                                            |
 //! |---------------------|---------------------------------------------------------------------|
 //! | `#[derive(Init)]`   | `impl Default`: one line for each signal, constant and inner block  |
-//! | `#[kernel]`         | `#[hdl_gen]`; expands `wire!` and `stream!` before it               |
+//! | `#[kernel]`         | `#[hdl_gen]`; expands `registers!`, `wire!`, `stream!` first              |
 //!
 //! Both expand to what one would write by hand, so the emitted Verilog is the same.
 #![deny(missing_docs)]
@@ -47,6 +47,9 @@ pub fn init(input: TokenStream) -> TokenStream {
 /// Turns the body of `update` into hardware, as `#[hdl_gen]` does, after expanding these:
 ///
 /// ```text
+/// registers!(clock; state, held);
+///     dff_setup!(self, clock, state, held);
+///
 /// wire!(self.store => self; stored, stored_valid as valid);
 ///     self.stored.next = self.store.stored.val();
 ///     self.valid.next = self.store.stored_valid.val();

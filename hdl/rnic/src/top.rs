@@ -229,7 +229,7 @@ macro_rules! core {
         impl Logic for $name {
             #[kernel]
             fn update(&mut self) {
-                dff_setup!(self, clock, counts_held);
+                registers!(clock; counts_held);
                 // Clock and reset.
                 wire!(self => self.{
                     front_end, packet, tcp, manager, settle, replays, mpa, ddp, placement, pcie,

@@ -122,16 +122,8 @@ impl<T: Synth, const A: usize, const F: usize> Default for BlockFifo<T, A, F> {
 impl<T: Synth, const A: usize, const F: usize> Logic for BlockFifo<T, A, F> {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            write_pointer,
-            read_pointer,
-            count,
-            waits,
-            is_full
-        );
-        dff_setup!(self, clock, is_almost_full, fetched_1, fetched_2, credits);
+        registers!(clock; write_pointer, read_pointer, count, waits, is_full);
+        registers!(clock; is_almost_full, fetched_1, fetched_2, credits);
         self.memory.clock.next = self.clock.val();
         wire!(self => self.prefetched; clock, reset);
         self.full.next = self.is_full.q.val();

@@ -18,6 +18,7 @@
 //! clock edge. A `write` while `full` and a `read` while `empty` are ignored: nothing is lost or
 //! duplicated but the refused word, which the writer must hold.
 use super::lut_ram::LutRam;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// FIFO of `2^A` words of type `T`; `F` is the width of `fill` and must be `A + 1`.
@@ -130,18 +131,10 @@ impl<T: Synth, const A: usize, const F: usize> Default for Fifo<T, A, F> {
 }
 
 impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            write_pointer,
-            read_pointer,
-            count,
-            is_full,
-            is_almost_full
-        );
-        dff_setup!(self, clock, head, head_valid, waits);
+        registers!(clock; write_pointer, read_pointer, count, is_full, is_almost_full);
+        registers!(clock; head, head_valid, waits);
         self.memory.clock.next = self.clock.val();
         self.full.next = self.is_full.q.val();
         self.almost_full.next = self.is_almost_full.q.val();

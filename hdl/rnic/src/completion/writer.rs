@@ -138,20 +138,10 @@ pub struct CompletionWriter<const D: usize, const L: usize> {
 impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            state,
-            done_count,
-            is_done,
-            settle,
-            is_settled,
-            number,
-            written,
-            slots_written
-        );
-        dff_setup!(self, clock, index_mask, offset, low_sum, high_sum, distance, is_full, phase);
-        dff_setup!(self, clock, host, address, words, header, second);
+        registers!(clock;
+            state, done_count, is_done, settle, is_settled, number, written, slots_written);
+        registers!(clock; index_mask, offset, low_sum, high_sum, distance, is_full, phase);
+        registers!(clock; host, address, words, header, second);
         wire!(self => self.requests; clock, reset, request as data_in, request_valid as write);
         self.request_ready.next = !self.requests.full.val();
 

@@ -15,7 +15,7 @@
 //! RAM.
 use crate::common::lut_ram::LutRam;
 use rnic_abi::counters::COUNT;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 const _: () = assert!(COUNT == 43, "the port `counts` has one bit a counter");
@@ -58,9 +58,9 @@ pub struct Counters {
 }
 
 impl Logic for Counters {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, pulses, turn, turns, old, tally, slot, sum, sum_slot, reading);
+        registers!(clock; pulses, turn, turns, old, tally, slot, sum, sum_slot, reading);
         self.memory.clock.next = self.clock.val();
         self.pulses.d.next = self.counts.val();
         self.turn.d.next = self.turn.q.val() + self.one.val();

@@ -11,6 +11,7 @@
 //!
 //! Counters are elsewhere ([`super::counters`]): `counter_read` passes their reads on.
 use rnic_abi::registers as map;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Registers that can be read, counters apart; the last ten are the table data.
@@ -289,15 +290,15 @@ impl RegisterFile {
 }
 
 impl Logic for RegisterFile {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, address, data, decode_write, decode_read);
-        dff_setup!(self, clock, write, read, gathered, hits, result);
-        dff_setup!(self, clock, result_valid, enabled, payload_size);
-        dff_setup!(self, clock, cq_low, cq_high, cq_entries, cq_consumed);
-        dff_setup!(self, clock, ring_low, ring_high, ring_slots);
-        dff_setup!(self, clock, ring_slot_octets, ring_consumed);
-        dff_setup!(self, clock, device_pages, connection_pages, reserve, grown);
+        registers!(clock; address, data, decode_write, decode_read);
+        registers!(clock; write, read, gathered, hits, result);
+        registers!(clock; result_valid, enabled, payload_size);
+        registers!(clock; cq_low, cq_high, cq_entries, cq_consumed);
+        registers!(clock; ring_low, ring_high, ring_slots);
+        registers!(clock; ring_slot_octets, ring_consumed);
+        registers!(clock; device_pages, connection_pages, reserve, grown);
 
         // First stage: hold the access.
         if self.register_read.val() | self.register_write.val() {

@@ -17,7 +17,7 @@
 #![allow(clippy::collapsible_match)] // Match guards do not translate.
 use crate::messages::TableRequest;
 use rnic_abi::tables;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// The table data as words, word 0 in the low bits.
@@ -103,18 +103,9 @@ pub struct TableEngine {
 }
 
 impl Logic for TableEngine {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            state,
-            operation,
-            table_number,
-            index,
-            is_done,
-            answer
-        );
+        registers!(clock; state, operation, table_number, index, is_done, answer);
         self.is_done.d.next = self.table_done.val();
         self.answer.d.next = self.table_data.val();
         self.busy.next = self.state.q.val() != TableState::Idle;

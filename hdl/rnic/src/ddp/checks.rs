@@ -114,8 +114,8 @@ pub struct Checks {
 impl Logic for Checks {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, held_segment, held_address);
-        clock!(self, clock, header, stag, untagged, contexts, envelope, judge, chain, port);
+        registers!(clock; held, held_segment, held_address);
+        wire!(self => self.{header, stag, untagged, contexts, envelope, judge, chain, port}; clock);
 
         // In front; at `take` the record moves into the checks.
         self.header.header.next = self.head.val().header;

@@ -29,7 +29,7 @@ use super::segment::{Segment, Verdict};
 use super::terminate::TerminateCode;
 use crate::messages::*;
 use rnic_abi::cqe::{KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE};
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Words 0 to 6 of a completion entry.
@@ -113,9 +113,9 @@ pub struct CommandCompose {
 }
 
 impl Logic for CommandCompose {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, held_command, held_event, held_end);
+        registers!(clock; held_command, held_event, held_end);
         self.terminate.error.next = self.verdict.val().error;
         // Opcode and QN are known only where there is a DDP header that the CRC vouches for.
         self.opcode.next = 0.into();

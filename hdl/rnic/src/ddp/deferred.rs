@@ -99,9 +99,9 @@ pub struct DeferredRecords {
 impl Logic for DeferredRecords {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, list, cursor, age, is_last);
-        dff_setup!(self, clock, has_next, next_place, offers);
-        clock!(self, clock, requests, lists, kept);
+        registers!(clock; step, list, cursor, age, is_last);
+        registers!(clock; has_next, next_place, offers);
+        wire!(self => self.{requests, lists, kept}; clock);
         wire!(self => self.requests; reset, replay as s_data, replay_valid as s_valid);
         wire!(self.requests => self; s_ready as replay_ready, m_data as message);
         self.is_fault.next = self.message.val().kind == self.replay_fault.val();

@@ -14,6 +14,7 @@
 //! job is its beginning. Only the last one judged is remembered: if it was good, another job has
 //! begun since the last bad one.
 use crate::messages::FpduRecord;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Remembers the last early FPDU that was not placed.
@@ -36,9 +37,9 @@ pub struct EarlyChain {
 }
 
 impl Logic for EarlyChain {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, bad_span, bad_end, bad_valid, follows);
+        registers!(clock; bad_span, bad_end, bad_valid, follows);
         self.follows.d.next = self.bad_valid.q.val()
             & (self.record.val().span == self.bad_span.q.val())
             & (self.record.val().sequence == self.bad_end.q.val());
@@ -55,44 +56,4 @@ impl Logic for EarlyChain {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rnic_hdl_tools::testkit::{settle, tick};
-
-    /// The chain's answer to a record, which is then judged.
-    fn step(uut: &mut EarlyChain, span: u64, sequence: u64, end: u64, good: bool) -> bool {
-        uut.record.next = FpduRecord {
-            span: span.into(),
-            sequence: sequence.into(),
-            sequence_end: end.into(),
-            ..FpduRecord::default()
-        };
-        tick(uut, |uut| &mut uut.clock);
-        let follows = uut.follows_bad.val();
-        uut.judged.next = true;
-        uut.good.next = good;
-        tick(uut, |uut| &mut uut.clock);
-        uut.judged.next = false;
-        follows
-    }
-
-    #[test]
-    fn mpa_045_the_chain_goes_on_from_bad_to_bad_and_ends_with_another_job() {
-        let mut uut = EarlyChain::default();
-        uut.connect_all();
-        settle(&mut uut);
-        assert!(!step(&mut uut, 0, 0, 20, true), "nothing was bad yet");
-        assert!(!step(&mut uut, 0, 20, 40, false));
-        assert!(step(&mut uut, 0, 40, 60, false));
-        assert!(step(&mut uut, 0, 60, 80, false));
-        assert!(!step(&mut uut, 1, 80, 90, false), "another span");
-        assert!(!step(&mut uut, 1, 80, 90, false), "the same one once more");
-        assert!(!step(&mut uut, 1, 91, 99, true), "not where it ended");
-        assert!(!step(&mut uut, 1, 90, 95, true), "a good one came between");
-        assert!(!step(&mut uut, 1, 95, 7, false));
-        uut.reset.next = true;
-        tick(&mut uut, |uut| &mut uut.clock);
-        uut.reset.next = false;
-        assert!(!step(&mut uut, 1, 7, 8, true), "reset forgets");
-    }
-}
+mod tests;

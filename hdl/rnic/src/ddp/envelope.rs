@@ -14,7 +14,7 @@
 //! no buffer; what passes them is left to [`super::verdict`].
 use super::segment::Segment;
 use rnic_abi::errors::StreamError;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// The tests between markers and STag or MSN.
@@ -61,9 +61,9 @@ pub(super) fn number(error: StreamError) -> Constant<Bits<5>> {
 }
 
 impl Logic for EnvelopeCheck {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, form_error, held_error, held_refused);
+        registers!(clock; form_error, held_error, held_refused);
         // Cycle 1: what hangs on the header and on tables alone.
         self.form_now.next = 0.into();
         if !self.segment.val().tagged & (self.segment.val().qn_bad | !self.is_open.val()) {

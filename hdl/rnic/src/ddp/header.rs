@@ -15,7 +15,7 @@
 //! | source     | RFC 5041 section 4 (reserved bits are not checked), RFC 5040 section 4.1, 4.3  |
 use super::octet_order::OctetOrder;
 use super::segment::Segment;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Octets of a tagged DDP header (RFC 5041 4.2).
@@ -54,9 +54,9 @@ pub struct HeaderDecode {
 }
 
 impl Logic for HeaderDecode {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, decoded, summed);
+        registers!(clock; decoded, summed);
         // Cycle 0: fields, and what hangs on the length and the control octets alone.
         self.order.octets.next = self.header.val();
         self.number.next = self.order.number.val();

@@ -58,7 +58,7 @@ pub struct KeptRecords {
 impl Logic for KeptRecords {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, sequence_end);
+        registers!(clock; sequence_end);
         self.memory.clock.next = self.clock.val();
         self.wire_octets.next = self.record.val().sequence_end - self.record.val().sequence;
         self.written.next.sequence = self.record.val().sequence;

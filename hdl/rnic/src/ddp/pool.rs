@@ -94,8 +94,8 @@ pub struct BufferPool {
 impl Logic for BufferPool {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, held_open, held_entry, mo_at_end, mo_beyond);
-        dff_setup!(self, clock, end_beyond, with_payload, held_address);
+        registers!(clock; held_open, held_entry, mo_at_end, mo_beyond);
+        registers!(clock; end_beyond, with_payload, held_address);
         wire!(self => self.shapes;
             clock, queue as read_address, write_shape as write_enable, shape_queue as write_address,
             shape as write_data);

@@ -62,15 +62,7 @@ pub struct QueueOrder {
 impl Logic for QueueOrder {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            distance,
-            posted,
-            is_behind,
-            is_not_posted,
-            is_gap
-        );
+        registers!(clock; distance, posted, is_behind, is_not_posted, is_gap);
         wire!(self => self.expected;
             clock, queue as read_address, write_msn as write_enable, msn_queue as write_address,
             next_msn as write_data);

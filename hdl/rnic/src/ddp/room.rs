@@ -101,17 +101,9 @@ pub struct DdpRoom {
 impl Logic for DdpRoom {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            has_command,
-            has_stopped,
-            has_event,
-            counts,
-            has_error
-        );
-        dff_setup!(self, clock, has_early, has_kept);
-        clock!(self, clock, entrance, verdicts, sequencer, checks, compose, deferred);
+        registers!(clock; has_command, has_stopped, has_event, counts, has_error);
+        registers!(clock; has_early, has_kept);
+        wire!(self => self.{entrance, verdicts, sequencer, checks, compose, deferred}; clock);
 
         wire!(self => self.entrance; reset, record, record_valid);
         self.record_room.next = self.entrance.record_room.val();

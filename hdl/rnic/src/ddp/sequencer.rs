@@ -22,7 +22,7 @@
 //! there the record stays the head of the FIFO, though it is in the checks: it writes nothing, and
 //! `hold` sends it back to where it was. So no table operation waits for an FPDU's end, which may
 //! itself wait for a full completion queue.
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Steps records through the room.
@@ -83,17 +83,10 @@ pub struct Sequencer {
 }
 
 impl Logic for Sequencer {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, age, is_ready, phase, is_busy, is_early);
-        dff_setup!(
-            self,
-            clock,
-            held_judged,
-            is_committing,
-            is_waiting,
-            was_restarted
-        );
+        registers!(clock; age, is_ready, phase, is_busy, is_early);
+        registers!(clock; held_judged, is_committing, is_waiting, was_restarted);
         self.takes.next = self.is_ready.q.val() & !self.is_busy.q.val() & !self.hold.val();
         self.leaves.next = (self.takes.val()
             & (self.verdict_valid.val() | !self.head_judged.val()))

@@ -18,7 +18,7 @@
 //! empty and every place free; until its end there is no room, and no span opens.
 // LogicStruct derives accessors without documentation.
 use crate::common::ram::SdpRam;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Places that can hold records at a time.
@@ -122,10 +122,10 @@ pub struct SpanLists {
 }
 
 impl Logic for SpanLists {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, work, sweep, first, last, free, has_push, held_span);
-        clock!(self, clock, spans, links);
+        registers!(clock; work, sweep, first, last, free, has_push, held_span);
+        wire!(self => self.{spans, links}; clock);
         self.spans.read_address.next = self.held_span.q.val();
         self.links.read_address.next = self.first.q.val();
         self.read.next = self.spans.read_data.val();

@@ -26,7 +26,7 @@ use crate::messages::TableRequest;
 use crate::stag::lookup::StagEntry;
 use crate::stag::region::RegionEntry;
 use rnic_abi::tables::{DDP, QUEUE, QUEUE_TAIL, READ, RECEIVE_POOL, RECORDS, REGION, STAG, WRITE};
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// A table operation that takes effect: at most one strobe (two for a queue) and every entry that
@@ -162,27 +162,12 @@ pub struct TablePort {
 }
 
 impl Logic for TablePort {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, data, is_write, is_read, is_context, is_queue, is_tail);
-        dff_setup!(
-            self,
-            clock,
-            is_buffer,
-            is_stag,
-            is_region,
-            is_records,
-            reads_region
-        );
-        dff_setup!(
-            self,
-            clock,
-            write_context,
-            write_queue,
-            write_tail,
-            write_pool
-        );
-        dff_setup!(self, clock, write_stag, write_region);
+        registers!(clock; state, data, is_write, is_read, is_context, is_queue, is_tail);
+        registers!(clock; is_buffer, is_stag, is_region, is_records, reads_region);
+        registers!(clock; write_context, write_queue, write_tail, write_pool);
+        registers!(clock; write_stag, write_region);
         // The request holds still: decode it one cycle ahead of its use.
         self.number.next = self.table_request.val().table;
         self.is_write.d.next = self.table_request.val().operation == self.operation_write.val();

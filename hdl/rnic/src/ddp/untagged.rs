@@ -61,8 +61,8 @@ pub struct UntaggedQueues {
 impl Logic for UntaggedQueues {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, held_queue, held_open, held_entry, next_msn);
-        clock!(self, clock, pool, order);
+        registers!(clock; held_queue, held_open, held_entry, next_msn);
+        wire!(self => self.{pool, order}; clock);
         self.pool.queue.next = self.queue.val();
         self.pool.msn.next = self.front_segment.val().msn;
         self.order.queue.next = self.queue.val();

@@ -26,7 +26,7 @@ use super::envelope::number;
 use super::segment::{Role, Segment, Verdict};
 use rnic_abi::errors::StreamError;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Finds the first failing test.
@@ -133,19 +133,10 @@ pub struct VerdictEncode {
 }
 
 impl Logic for VerdictEncode {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, stopped, stopped_q2);
-        dff_setup!(
-            self,
-            clock,
-            early_error,
-            early_refused,
-            late_error,
-            late_refused,
-            may_keep,
-            found
-        );
+        registers!(clock; stopped, stopped_q2);
+        registers!(clock; early_error, early_refused, late_error, late_refused, may_keep, found);
 
         // Cycle 2.
         self.stopped.d.next = self.in_error.val();

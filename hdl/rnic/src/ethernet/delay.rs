@@ -7,7 +7,7 @@
 //! | latency    | N cycles; N = 0 is a wire                        |
 //! | throughput | one word per cycle                               |
 //! | reset      | none: what is inside says itself if it is valid  |
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// `N` registers in a row.
@@ -23,7 +23,7 @@ pub struct Delay<T: Synth, const N: usize> {
 }
 
 impl<T: Synth, const N: usize> Logic for Delay<T, N> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         self.word.next = self.data_in.val();
         for i in 0..N {
@@ -36,36 +36,4 @@ impl<T: Synth, const N: usize> Logic for Delay<T, N> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rnic_hdl_tools::testkit::{lockstep, settle, tick};
-
-    fn words_come_after<const N: usize>() {
-        let mut uut = Delay::<Bits<8>, N>::default();
-        uut.connect_all();
-        for cycle in 1..20u64 {
-            uut.data_in.next = cycle.into();
-            settle(&mut uut);
-            assert_eq!(uut.data_out.val(), cycle.saturating_sub(N as u64));
-            tick(&mut uut, |uut| &mut uut.clock);
-        }
-    }
-
-    #[test]
-    fn a_word_comes_out_after_as_many_cycles_as_there_are_registers() {
-        words_come_after::<0>();
-        words_come_after::<1>();
-        words_come_after::<3>();
-    }
-
-    #[test]
-    fn rust_and_verilog_agree() {
-        lockstep(
-            "delay",
-            Delay::<Bits<8>, 3>::default(),
-            200,
-            |uut| &mut uut.clock,
-            |uut, random| uut.data_in.next = random.wide(),
-        );
-    }
-}
+mod tests;

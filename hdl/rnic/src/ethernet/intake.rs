@@ -18,7 +18,7 @@
 //! a register first, as the queue's flags are far away.
 use super::beat::RawBeat;
 use crate::common::fifo::Fifo;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Beats that may wait when a further frame is accepted.
@@ -98,19 +98,11 @@ pub struct Intake<const W: usize> {
 }
 
 impl<const W: usize> Logic for Intake<W> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            pushed,
-            pushed_data,
-            pushed_beat,
-            has_beats,
-            crowded
-        );
-        dff_setup!(self, clock, in_frame, disabled, refused, overruns);
-        dff_setup!(self, clock, cooling_two, cooling_one);
+        registers!(clock; pushed, pushed_data, pushed_beat, has_beats, crowded);
+        registers!(clock; in_frame, disabled, refused, overruns);
+        registers!(clock; cooling_two, cooling_one);
         self.waiting_data.clock.next = self.clock.val();
         self.waiting_beats.clock.next = self.clock.val();
         self.waiting_data.reset.next = self.reset.val();

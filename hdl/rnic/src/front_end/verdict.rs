@@ -14,7 +14,7 @@ use crate::ethernet::beat::FrameControl;
 use crate::ip::fields::{IpFields, OctetPair};
 use crate::messages::{FrameInfo, VERDICT_DROP, VERDICT_HOST, VERDICT_TCP};
 use rnic_abi::limits::MIN_FRAME_OCTETS;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Bit of `counts`: the frame ended.
@@ -125,10 +125,10 @@ pub struct Verdict {
 }
 
 impl Logic for Verdict {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, draft, draft_end, draft_counts, asks_header);
-        dff_setup!(self, clock, held_counts);
+        registers!(clock; draft, draft_end, draft_counts, asks_header);
+        registers!(clock; held_counts);
         self.counts.next = self.held_counts.q.val();
 
         // Numbers, once and for all in host order.

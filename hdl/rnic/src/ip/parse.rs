@@ -16,7 +16,7 @@
 //! values, so each word has a choice of at most three lanes.
 use super::fields::{AddressWords, IpFields, OctetPair};
 use crate::ethernet::beat::{FrameControl, LinkInfo};
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Protocol number of TCP (RFC 9293, 3.1).
@@ -85,9 +85,9 @@ pub struct IpParse<const W: usize, const L: usize> {
 }
 
 impl<const W: usize, const L: usize> Logic for IpParse<W, L> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, word_control, word_link, read);
+        registers!(clock; word_control, word_link, read);
         self.fields.next = self.read.q.val();
         self.word_control.d.next = self.control.val();
         self.word_link.d.next = self.link.val();

@@ -5,7 +5,7 @@
 //! | units      | a beat is D bits, 2^LG words of 4 octets; `wire_octets` in octets           |
 use super::job_queue::StartedJob;
 use crate::messages::{FpduInfo, FPDU_CHECK, FPDU_EARLY, FPDU_HOST, FPDU_NORMAL, FPDU_PLACE};
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Output register for beats of `D = 32 * 2^LG` bits.
@@ -87,9 +87,9 @@ pub struct BeatOutput<const D: usize, const LG: usize> {
 }
 
 impl<const D: usize, const LG: usize> Logic for BeatOutput<D, LG> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, out_data, out_first, out_last, out_tail, out_valid, out_info);
+        registers!(clock; out_data, out_first, out_last, out_tail, out_valid, out_info);
         self.wire_octets.next = bit_cast::<18, 15>(self.words.val()) << 2;
         self.info.next.kind = self.fpdu_normal.val();
         self.info.next.connection = self.job.val().connection;

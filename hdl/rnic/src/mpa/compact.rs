@@ -12,7 +12,7 @@
 //! | throughput | one beat per cycle; at least 1 cycle without a beat after each last one    |
 //! | units      | a beat is D bits, L = 2^LG words of 4 octets                               |
 //! | in         | L or L - 1 words, in the last beat 1 to L; the lanes above them are zero   |
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Compaction of beats of `D` bits; `P = 2 D`, `D = 32 * 2^LG`.
@@ -82,10 +82,10 @@ pub struct WordCompact<const D: usize, const P: usize, const LG: usize> {
 }
 
 impl<const D: usize, const P: usize, const LG: usize> Logic for WordCompact<D, P, LG> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, fill, flush, sent_one, sent_more, out_data, out_valid);
-        dff_setup!(self, clock, out_check, head, head_valid);
+        registers!(clock; held, fill, flush, sent_one, sent_more, out_data, out_valid);
+        registers!(clock; out_check, head, head_valid);
         self.amount.next = bit_cast::<9, LG>(self.fill.q.val()) << 5;
         self.appended.next = bit_cast::<P, D>(self.closed_data.val()) << self.amount.val();
         self.joined.next = self.held.q.val() | self.appended.val().get_bits::<D>(0);

@@ -3,6 +3,7 @@
 //! | latency    | 1 cycle, `load` or `advance` to every output                              |
 //! | throughput | one FPDU per cycle                                                        |
 //! | units      | words of 4 octets; `sequence` in octets, modulo 2^32                      |
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Position of the next FPDU in a job.
@@ -52,18 +53,9 @@ pub struct JobCursor {
 }
 
 impl Logic for JobCursor {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            sequence_now,
-            phase_now,
-            left,
-            done,
-            marked,
-            is_first
-        );
+        registers!(clock; sequence_now, phase_now, left, done, marked, is_first);
         self.octet_count.next = bit_cast::<32, 15>(self.words.val()) << 2;
         self.word_count.next = bit_cast::<16, 15>(self.words.val());
         // Phases count modulo 128, as markers do.

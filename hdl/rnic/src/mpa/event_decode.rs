@@ -7,6 +7,7 @@
 use super::context::EventKind;
 use super::inbox::StreamEvent;
 use crate::messages::Accepted;
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Decodes an event; no state.
@@ -25,7 +26,7 @@ pub struct EventDecode {
 }
 
 impl Logic for EventDecode {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         self.comes.next = !self.drops.val();
         self.kind.next.accepting =

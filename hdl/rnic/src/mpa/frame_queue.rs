@@ -162,26 +162,8 @@ pub struct FrameQueue {
 impl Logic for FrameQueue {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            state,
-            fresh,
-            first_frame,
-            gone,
-            beyond,
-            left,
-            offset_after
-        );
-        dff_setup!(
-            self,
-            clock,
-            table_writing,
-            table_index,
-            table_entry,
-            link_writing,
-            link_index
-        );
+        registers!(clock; state, fresh, first_frame, gone, beyond, left, offset_after);
+        registers!(clock; table_writing, table_index, table_entry, link_writing, link_index);
         self.followers.clock.next = self.clock.val();
         wire!(self => self.walk;
             clock, reset, link_write, link_page, link_next, jump_write, jump_page);

@@ -5,6 +5,7 @@
 //!
 //! ULPDU_Length is octets 0 and 1 of an FPDU's first word, or of its second one behind a leading
 //! marker, most significant first (MPA-001, MPA-010).
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// Chooses the word that holds ULPDU_Length.
@@ -43,7 +44,7 @@ pub struct HeadWord {
 }
 
 impl Logic for HeadWord {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         self.word.next = self.word_0.val();
         self.valid.next = self.low_valid.val();

@@ -126,7 +126,7 @@ pub struct ManagerInbox {
 impl Logic for ManagerInbox {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, seen, ahead, answer, is_due);
+        registers!(clock; seen, ahead, answer, is_due);
         wire!(self => self.accepted_queue;
             clock, reset, accepted as data_in, accepted_valid as write);
         self.accepted_ready.next = !self.accepted_queue.full.val();

@@ -5,7 +5,7 @@
 //! | units      | words of 4 octets in, octets out                                            |
 use super::job_queue::StartedJob;
 use crate::messages::JobDone;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Reports the end of a job.
@@ -64,9 +64,9 @@ pub struct JobEnd {
 }
 
 impl Logic for JobEnd {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, done, done_valid, killing, killed_tag, fpdus);
+        registers!(clock; done, done_valid, killing, killed_tag, fpdus);
         if self.begins.val() {
             self.fpdus.d.next = 0.into();
         } else if self.advance.val() {

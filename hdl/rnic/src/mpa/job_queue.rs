@@ -68,7 +68,7 @@ pub struct JobQueue {
 impl Logic for JobQueue {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, current);
+        registers!(clock; current);
         wire!(self => self.jobs; clock, reset);
         self.entry.next.kind = self.started.val().kind;
         self.entry.next.connection = self.started.val().connection;

@@ -126,10 +126,10 @@ pub struct Joiner<const D: usize, const O: usize, const H: usize> {
 impl<const D: usize, const O: usize, const H: usize> Logic for Joiner<D, O, H> {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, fill, active, ends, closing, fill_q, sum, turn);
-        dff_setup!(self, clock, write_q2, beat_q2, wraps_q2, note_q2, fill_q2, turn_q2, data_q2);
-        dff_setup!(self, clock, job_open, write_q3, beat_q3, wraps_q3, note_q3, mask, data_q3);
-        dff_setup!(self, clock, left_over, left);
+        registers!(clock; fill, active, ends, closing, fill_q, sum, turn);
+        registers!(clock; write_q2, beat_q2, wraps_q2, note_q2, fill_q2, turn_q2, data_q2);
+        registers!(clock; job_open, write_q3, beat_q3, wraps_q3, note_q3, mask, data_q3);
+        registers!(clock; left_over, left);
         wire!(self => self.words; clock, reset);
         wire!(self => self.notes; clock, reset);
 

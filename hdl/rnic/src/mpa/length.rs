@@ -14,7 +14,7 @@
 //! | units      | words of 4 octets; `ulpdu_length` in octets; beats of 2^LG words         |
 //! | results    | stay until the next `decide` (`too_long` until the next `sum`)           |
 use rnic_abi::limits::SINGLE_PASS_ULPDU_OCTETS;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Length on the wire of an FPDU, or of a frame for the host; beats of `2^LG` words.
@@ -112,19 +112,11 @@ pub struct FpduLength<const LG: usize> {
 }
 
 impl<const LG: usize> Logic for FpduLength<LG> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, plain_words, position, long, words_left_but_one);
-        dff_setup!(
-            self,
-            clock,
-            reaches_127,
-            reaches_254,
-            marked_words,
-            below_a_beat,
-            just_a_beat
-        );
-        dff_setup!(self, clock, wire_words, wire_beats, one_beat, fits);
+        registers!(clock; plain_words, position, long, words_left_but_one);
+        registers!(clock; reaches_127, reaches_254, marked_words, below_a_beat, just_a_beat);
+        registers!(clock; wire_words, wire_beats, one_beat, fits);
 
         // Step 1. Two sums of the length: the words without markers, and their position.
         self.rounded.next = bit_cast::<17, 16>(self.ulpdu_length.val()) + self.fpdu_round.val();

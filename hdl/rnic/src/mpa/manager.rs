@@ -166,8 +166,8 @@ pub struct StreamManager {
 impl Logic for StreamManager {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, returned, answer, answer_valid, long, long_of);
-        dff_setup!(self, clock, writing, written_connection, written);
+        registers!(clock; returned, answer, answer_valid, long, long_of);
+        registers!(clock; writing, written_connection, written);
         // What is at hand.
         self.kind.next = self.control.at_hand.val();
         self.arrived.next = self.inbox.next_accepted.val();

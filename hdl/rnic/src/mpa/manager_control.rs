@@ -168,17 +168,7 @@ pub struct ManagerControl {
 impl Logic for ManagerControl {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            state,
-            loads,
-            purges,
-            kind,
-            kind_connection,
-            span_at,
-            waits
-        );
+        registers!(clock; state, loads, purges, kind, kind_connection, span_at, waits);
         self.at_hand.next = self.kind.q.val();
         self.at_hand.next.advancing = self.advance.advancing.val();
         self.at_hand.next.faulting = self.advance.fault.val();

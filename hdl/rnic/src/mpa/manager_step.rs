@@ -4,6 +4,7 @@
 //! | throughput | one step per cycle                                                        |
 //!
 //! The order of the steps is drawn in [`super::manager_control`].
+use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
 /// What the machine does.
@@ -77,7 +78,7 @@ pub struct StepDecode {
 }
 
 impl Logic for StepDecode {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         self.send_host.next = self.state.val() == ManagerState::Host;
         self.fetch.next = self.state.val() == ManagerState::Fetch;

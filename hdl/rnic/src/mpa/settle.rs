@@ -92,16 +92,8 @@ pub struct EarlySettle {
 impl Logic for EarlySettle {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, judged, good_end, any_good, failed, beyond, complete);
-        dff_setup!(
-            self,
-            clock,
-            settled,
-            settled_valid,
-            ended,
-            ended_owes_done,
-            ended_owes_span
-        );
+        registers!(clock; judged, good_end, any_good, failed, beyond, complete);
+        registers!(clock; settled, settled_valid, ended, ended_owes_done, ended_owes_span);
         wire!(self => self.waiting; clock, reset, job_done as data_in);
         self.head.next = self.waiting.data_out.val();
 

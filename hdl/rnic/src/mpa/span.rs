@@ -3,7 +3,7 @@
 //! | latency    | none to `wraps`; 1 cycle to every other output                             |
 //! | throughput | one beat per cycle                                                         |
 //! | units      | words of 4 octets, 2^LG a beat; beats                                      |
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Extent of an FPDU in the window; `2^LG` words a beat.
@@ -48,9 +48,9 @@ pub struct FpduSpan<const LG: usize> {
 }
 
 impl<const LG: usize> Logic for FpduSpan<LG> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, start, next_start, wraps_late, beats_left, is_final);
+        registers!(clock; start, next_start, wraps_late, beats_left, is_final);
         // A last beat holds 1 to 2^LG words: the sum leaves the low beat behind unless it grew.
         self.start_sum.next = self.start.q.val() + self.words.val().get_bits::<LG>(0);
         self.wraps_now.next = self.start_sum.val() <= self.start.q.val();

@@ -13,7 +13,7 @@
 //! unless it is the first of the job, it is left for the next job; if it is, it is handed on once
 //! to be checked, and again in a `JOB_PLACE`. Beyond a gap it is left until it is in order.
 use crate::messages::{JOB_HOST, JOB_PLACE};
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// What the splitter does.
@@ -148,10 +148,10 @@ pub struct SplitControl {
 }
 
 impl Logic for SplitControl {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, kind, length, over, known);
-        dff_setup!(self, clock, lead_late, missing_late, settled);
+        registers!(clock; state, kind, length, over, known);
+        registers!(clock; lead_late, missing_late, settled);
         self.is_host.next = self.kind.q.val() == self.kind_host.val();
         // A too long FPDU gets past `refuse` only as the first one of its job.
         self.is_check.next = self.too_long.val()

@@ -20,7 +20,7 @@
 //! that does not begin at one, or whose stream has no markers, is refused at once: it waits.
 use super::context::{EarlyRun, EventKind, QueuedFrame, StreamContext};
 use crate::messages::JobDone;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Octets that show an FPDU's length: its first word.
@@ -104,28 +104,10 @@ pub struct StreamUpdate {
 }
 
 impl Logic for StreamUpdate {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            held,
-            held_popped,
-            distance,
-            empty,
-            completes,
-            more
-        );
-        dff_setup!(
-            self,
-            clock,
-            less_missing,
-            fewer,
-            sequence_after,
-            phase_after,
-            another,
-            missing
-        );
+        registers!(clock; held, held_popped, distance, empty, completes, more);
+        registers!(clock; less_missing, fewer, sequence_after, phase_after, another, missing);
         self.current.next = self.held.q.val();
         self.popped.next = self.held_popped.q.val();
         self.was_empty.next = self.empty.q.val();

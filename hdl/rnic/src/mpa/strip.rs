@@ -12,7 +12,7 @@
 //! | throughput | one beat per cycle; no backpressure                                          |
 //! | units      | a beat is D bits, L = 2^LG words of 4 octets                                 |
 //! | in         | words beyond the FPDU's end are zero, and stay so                            |
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Marker removal for beats of `D` bits, `D = 32 * 2^LG`.
@@ -106,13 +106,11 @@ pub struct MarkerStrip<const D: usize, const LG: usize> {
 }
 
 impl<const D: usize, const LG: usize> Logic for MarkerStrip<D, LG> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self, clock, to_marker, data_1, valid_1, first_1, last_1, check_1, hit_1, lane_1
-        );
-        dff_setup!(self, clock, distance_1, count_1, data_2, valid_2, first_2, last_2, check_2);
-        dff_setup!(self, clock, hit_2, distance_2, count_2, marker_2);
+        registers!(clock; to_marker, data_1, valid_1, first_1, last_1, check_1, hit_1, lane_1);
+        registers!(clock; distance_1, count_1, data_2, valid_2, first_2, last_2, check_2);
+        registers!(clock; hit_2, distance_2, count_2, marker_2);
 
         // Step 1: is there a marker, and in which lane? One beyond the end is the next FPDU's.
         self.until_now.next = self.to_marker.q.val();

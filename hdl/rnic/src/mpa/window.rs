@@ -10,7 +10,7 @@
 //! | units      | `offset` in words of 4 octets; a beat is D bits, L = 2^LG words         |
 //!
 //! `usable` says that the words `offset ..` are there as far as the job has them.
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Window over the joined stream: `D` bits a beat, `P = 2 D`, `2^LG` words a beat.
@@ -70,11 +70,11 @@ pub struct BeatWindow<const D: usize, const P: usize, const LG: usize> {
 }
 
 impl<const D: usize, const P: usize, const LG: usize> Logic for BeatWindow<D, P, LG> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, low, low_is_valid, low_is_last);
-        dff_setup!(self, clock, high, high_is_valid, high_is_last);
-        dff_setup!(self, clock, spare, spare_is_valid, spare_is_last);
+        registers!(clock; low, low_is_valid, low_is_last);
+        registers!(clock; high, high_is_valid, high_is_last);
+        registers!(clock; spare, spare_is_valid, spare_is_last);
         self.joined_ready.next = !self.spare_is_valid.q.val();
         self.take.next = self.joined_valid.val() & !self.spare_is_valid.q.val();
 

@@ -154,29 +154,9 @@ pub struct Planner {
 impl Logic for Planner {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            state,
-            out,
-            next_tag,
-            started_count,
-            tag,
-            cut,
-            slot,
-            age,
-            entry
-        );
-        dff_setup!(
-            self,
-            clock,
-            start_index,
-            start_octet,
-            end_index,
-            end_octet,
-            no_octets
-        );
-        dff_setup!(self, clock, more, last_run, page, index, far);
+        registers!(clock; state, out, next_tag, started_count, tag, cut, slot, age, entry);
+        registers!(clock; start_index, start_octet, end_index, end_octet, no_octets);
+        registers!(clock; more, last_run, page, index, far);
         wire!(self => self.jobs; clock, reset);
         wire!(self => self.queue; clock, reset);
         wire!(self => self.{next, jump, frame_link, frame_table}; clock);

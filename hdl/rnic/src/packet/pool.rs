@@ -127,26 +127,9 @@ pub struct PagePool {
 impl Logic for PagePool {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            write_pointer,
-            read_pointer,
-            fetching,
-            fetched,
-            ahead,
-            count
-        );
-        dff_setup!(
-            self,
-            clock,
-            pushed,
-            pushed_valid,
-            chosen,
-            favoured,
-            candidate
-        );
-        dff_setup!(self, clock, candidate_valid, state, page, tail);
+        registers!(clock; write_pointer, read_pointer, fetching, fetched, ahead, count);
+        registers!(clock; pushed, pushed_valid, chosen, favoured, candidate);
+        registers!(clock; candidate_valid, state, page, tail);
         wire!(self => self.{free, next, prefetch}; clock);
         self.prefetch.reset.next = self.reset.val();
         wire!(self => self.own; clock, reset);

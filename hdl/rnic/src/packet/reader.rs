@@ -95,7 +95,7 @@ pub struct PacketReader<const B: usize, const O: usize> {
 impl<const B: usize, const O: usize> Logic for PacketReader<B, O> {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, live, killed);
+        registers!(clock; live, killed);
         wire!(self => self.planner; clock, reset);
         wire!(self => self.slice; clock, reset);
         wire!(self => self.streamer; clock, reset);

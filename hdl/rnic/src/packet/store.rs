@@ -147,20 +147,11 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
 impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D, B> {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, in_frame, page_open, upper, failed, has_pages, head, current);
-        dff_setup!(self, clock, word, gathered, write, write_page, write_word);
-        dff_setup!(
-            self,
-            clock,
-            link,
-            link_from,
-            link_to,
-            ended,
-            ended_failed,
-            ended_has_pages
-        );
-        dff_setup!(self, clock, released, released_valid, counted);
-        dff_setup!(self, clock, taken, jump, jump_from, kept_frame, keeps);
+        registers!(clock; in_frame, page_open, upper, failed, has_pages, head, current);
+        registers!(clock; word, gathered, write, write_page, write_word);
+        registers!(clock; link, link_from, link_to, ended, ended_failed, ended_has_pages);
+        registers!(clock; released, released_valid, counted);
+        registers!(clock; taken, jump, jump_from, kept_frame, keeps);
         wire!(self => self.queue; clock, reset);
 
         // Does this beat get a page?

@@ -12,7 +12,7 @@
 //! | throughput | one word per cycle, across segments too; one idle cycle after a job's last     |
 //! | units      | words of `2^O` octets, `2^B` a page                                            |
 use super::types::Segment;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Streamer of the packet reader; `B + O` must be 8.
@@ -91,22 +91,11 @@ pub struct Streamer<const B: usize, const O: usize> {
 }
 
 impl<const B: usize, const O: usize> Logic for Streamer<B, O> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            running,
-            word,
-            gap,
-            tag,
-            page_address,
-            word_address,
-            start,
-            stop
-        );
-        dff_setup!(self, clock, nothing, valid, last, first_q2, octets_q2, valid_q2, last_q2);
-        dff_setup!(self, clock, skip_job);
+        registers!(clock; running, word, gap, tag, page_address, word_address, start, stop);
+        registers!(clock; nothing, valid, last, first_q2, octets_q2, valid_q2, last_q2);
+        registers!(clock; skip_job);
 
         // Where in the segment.
         self.part.next = self.segment.val();

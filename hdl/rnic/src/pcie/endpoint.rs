@@ -129,18 +129,8 @@ const COPIED_ATTRIBUTES: LiteralType = 0x3f0c;
 impl Logic for BarEndpoint {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, request, payload, address, reads, writes, refuses, locked);
-        dff_setup!(
-            self,
-            clock,
-            memory_read,
-            leading,
-            trailing,
-            one_dword,
-            header,
-            data,
-            has_data
-        );
+        registers!(clock; state, request, payload, address, reads, writes, refuses, locked);
+        registers!(clock; memory_read, leading, trailing, one_dword, header, data, has_data);
         wire!(self => self.headers;
             clock, reset, request_header as s_data, request_valid as s_valid);
         self.headers.m_ready.next = self.state.q.val() == EndpointState::Idle;

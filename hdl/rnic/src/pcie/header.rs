@@ -12,7 +12,7 @@
 //! three-doubleword form does not have is zero.
 //!
 //! | source | PCI Express Base Specification, sections 2.2.1 to 2.2.9 |
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Fmt and Type of a memory write with three header doublewords (address below 4 GiB).
@@ -110,7 +110,7 @@ pub struct WriteHeader {
 }
 
 impl Logic for WriteHeader {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
         self.high.next = self.address.val().get_bits::<32>(32);
         self.low.next = self

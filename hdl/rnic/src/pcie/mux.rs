@@ -67,7 +67,7 @@ pub struct TlpMux<const D: usize, const L: usize> {
 impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, granted, in_packet);
+        registers!(clock; granted, in_packet);
         wire!(self => self.data; clock, reset);
         wire!(self => self.keep; clock, reset);
         wire!(self => self.header; clock, reset);

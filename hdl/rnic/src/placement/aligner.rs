@@ -11,7 +11,7 @@
 //! | throughput | one beat per cycle; no backpressure      |
 //! | units      | `rotation` in octets, less one           |
 use super::plan::BeatSide;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Window over two beats of `D` bits; `E = D + 32` and `P = 2 D`.
@@ -59,10 +59,10 @@ pub struct Aligner<const D: usize, const E: usize, const P: usize> {
 }
 
 impl<const D: usize, const E: usize, const P: usize> Logic for Aligner<D, E, P> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, older, words, octets, word_side, octet_side);
-        dff_setup!(self, clock, word_valid, octet_valid, within_word);
+        registers!(clock; older, words, octets, word_side, octet_side);
+        registers!(clock; word_valid, octet_valid, within_word);
         if self.take.val() {
             self.older.d.next = self.newer.val();
         }

@@ -7,7 +7,7 @@
 //! | latency    | 1 cycle if nothing is inside, else until the last command has left |
 //! | throughput | one fence at a time                                                |
 //! | units      | commands, at most 127 inside                                       |
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Counts commands in and out.
@@ -31,9 +31,9 @@ pub struct Fence {
 }
 
 impl Logic for Fence {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, ahead, waiting);
+        registers!(clock; held, ahead, waiting);
         if self.opens.val() & !self.closes.val() {
             self.held.d.next = self.held.q.val() + self.one.val();
         }

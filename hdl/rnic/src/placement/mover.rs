@@ -16,7 +16,7 @@
 //! its last beat is taken. `room` may fall one cycle late: the output keeps a place for that.
 use super::plan::{BeatSide, TlpPlan};
 use crate::messages::PageChain;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Beat mover; `L` is the number of lanes of a beat.
@@ -80,18 +80,10 @@ pub struct Mover<const L: usize> {
 }
 
 impl<const L: usize> Logic for Mover<L> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            current,
-            current_valid,
-            priming,
-            second_prime,
-            last_beat
-        );
-        dff_setup!(self, clock, draining, needs, ends, more_beats, drain, ready);
+        registers!(clock; current, current_valid, priming, second_prime, last_beat);
+        registers!(clock; draining, needs, ends, more_beats, drain, ready);
         self.go.next = self.ready.q.val() & (self.beat_valid.val() | !self.needs.q.val());
         self.beat_take.next = self.go.val() & self.needs.q.val();
         self.finish.next = self.go.val() & self.ends.q.val();

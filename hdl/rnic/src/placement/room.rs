@@ -145,7 +145,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
 {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, payload_done, command_closes);
+        registers!(clock; payload_done, command_closes);
         wire!(self => self.writer; clock, reset);
         wire!(self => self.completion; clock, reset);
         wire!(self => self.fences; clock, reset);

@@ -10,7 +10,7 @@
 //! | source     | PCI Express Base Specification, section 2.2.5 (byte enables) |
 use super::plan::{Segment, TlpPlan};
 use crate::pcie::header::WriteHeader;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Segment shaper; `D` is the width of a beat, `D/8` octets.
@@ -71,11 +71,11 @@ pub struct Shaper<const D: usize> {
 }
 
 impl<const D: usize> Logic for Shaper<D> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, taken, taken_valid, span, first_mask, last_mask);
-        dff_setup!(self, clock, shaped, shaped_valid, shaped_header);
-        dff_setup!(self, clock, planned, planned_valid, planned_header);
+        registers!(clock; taken, taken_valid, span, first_mask, last_mask);
+        registers!(clock; shaped, shaped_valid, shaped_header);
+        registers!(clock; planned, planned_valid, planned_header);
         // First stage: octets from the first doubleword's start to the last octet, and the masks of
         // the two outer doublewords.
         self.taken.d.next = self.segment.val();

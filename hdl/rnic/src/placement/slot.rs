@@ -14,7 +14,7 @@
 //! The ring's registers may change only while the ring is off, but for `consumer`, which may at any
 //! time: a stale value only makes the ring look fuller than it is. For 8 cycles after it is
 //! switched on the ring still counts as off.
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Cycles after which every output follows its inputs.
@@ -78,18 +78,10 @@ pub struct HostSlot {
 }
 
 impl Logic for HostSlot {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, number, index_mask, offset, low_sum, high_sum, phase);
-        dff_setup!(
-            self,
-            clock,
-            distance,
-            is_full,
-            on_cycles,
-            with_header,
-            is_too_long
-        );
+        registers!(clock; number, index_mask, offset, low_sum, high_sum, phase);
+        registers!(clock; distance, is_full, on_cycles, with_header, is_too_long);
         // Address: base + (number mod slots) * slot octets.
         self.mask.next = self.all_slots.val() << self.slots_log2.val();
         self.index_mask.d.next = !self.mask.val();

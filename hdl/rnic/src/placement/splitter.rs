@@ -19,7 +19,7 @@
 use super::plan::Segment;
 use crate::completion::{CompletionRequest, SlotHeaderWords};
 use crate::messages::*;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// What the splitter does.
@@ -133,20 +133,12 @@ pub struct Splitter<const D: usize> {
 }
 
 impl<const D: usize> Logic for Splitter<D> {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, settle, address, less_one, writes, host, announces, first);
-        dff_setup!(
-            self,
-            clock,
-            origin,
-            last_octet,
-            line,
-            rotation_first,
-            rotation_next
-        );
-        dff_setup!(self, clock, primes, used_octets, is_last, drain, pages);
-        dff_setup!(self, clock, line_mask, line_octets, line_step);
+        registers!(clock; state, settle, address, less_one, writes, host, announces, first);
+        registers!(clock; origin, last_octet, line, rotation_first, rotation_next);
+        registers!(clock; primes, used_octets, is_last, drain, pages);
+        registers!(clock; line_mask, line_octets, line_step);
         self.command_take.next = false;
         self.slot_take.next = false;
         self.segment_valid.next = false;

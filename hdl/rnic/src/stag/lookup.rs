@@ -16,7 +16,7 @@
 //! OR of both; the driver never writes that.
 // LogicStruct derives accessors without documentation.
 use crate::common::ram::SdpRam;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// One slot of one way.
@@ -67,9 +67,9 @@ pub struct StagLookup {
 }
 
 impl Logic for StagLookup {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, wanted, wanted_q2, is_found, found_region);
+        registers!(clock; wanted, wanted_q2, is_found, found_region);
         // Slots: nine bits of the hash from bit 9 * way on (`hash_slot`).
         self.hash_word.next = self.hash.val();
         for i in 0..3 {

@@ -105,15 +105,8 @@ pub struct RegionCheck {
 impl Logic for RegionCheck {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            is_unknown,
-            pd_differs,
-            connection_differs,
-            held_rights
-        );
-        dff_setup!(self, clock, address, is_below, span, octets, is_outside);
+        registers!(clock; is_unknown, pd_differs, connection_differs, held_rights);
+        registers!(clock; address, is_below, span, octets, is_outside);
         wire!(self => self.entries;
             clock, region as read_address, write as write_enable, write_region as write_address,
             write_entry as write_data);

@@ -70,8 +70,8 @@ pub struct StagRoom {
 impl Logic for StagRoom {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, held_found, held_key, held_region);
-        clock!(self, clock, lookup, region);
+        registers!(clock; held_found, held_key, held_region);
+        wire!(self => self.{lookup, region}; clock);
         self.lookup.hash.next = self.hash.val();
         self.lookup.stag_index.next = self.stag.val().get_bits::<24>(8);
         if self.take.val() {

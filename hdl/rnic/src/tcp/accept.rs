@@ -187,9 +187,9 @@ pub struct SegmentAcceptance {
 impl Logic for SegmentAcceptance {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, held, connection, connected, current);
-        dff_setup!(self, clock, has_ranges, trace, trace_valid, pulses);
-        dff_setup!(self, clock, must_ask, asked, limited);
+        registers!(clock; state, held, connection, connected, current);
+        registers!(clock; has_ranges, trace, trace_valid, pulses);
+        registers!(clock; must_ask, asked, limited);
         wire!(self => self.contexts; clock, reset);
         wire!(self => self.{classifier, judge, walk}; clock);
         self.walk.reset.next = self.reset.val();

@@ -111,7 +111,7 @@ impl<
 {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, first, length_term);
+        registers!(clock; first, length_term);
         wire!(self => self.stream_sum; clock, data_later as data);
         self.first.d.next = self.control.val().valid & self.control.val().first;
         self.stream_sum.first.next = self.first.q.val();

@@ -18,7 +18,7 @@
 //! carry chains follow each other in a cycle.
 use super::records::WalkSegment;
 use rnic_abi::events::SegmentVerdict;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Judges one segment against one receive window.
@@ -95,28 +95,11 @@ pub struct SegmentJudge {
 }
 
 impl Logic for SegmentJudge {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            seq_end,
-            start,
-            end_distance,
-            held_window,
-            right_edge
-        );
-        dff_setup!(
-            self,
-            clock,
-            starts_before,
-            beyond,
-            outside,
-            old,
-            closed,
-            overhangs
-        );
-        dff_setup!(self, clock, end_low, window_low, offset_held, edge_held);
+        registers!(clock; seq_end, start, end_distance, held_window, right_edge);
+        registers!(clock; starts_before, beyond, outside, old, closed, overhangs);
+        registers!(clock; end_low, window_low, offset_held, edge_held);
         self.seq_end.d.next = self.seg_seq.val() + bit_cast::<32, 14>(self.seg_len.val());
 
         // First cycle: distances.

@@ -16,7 +16,7 @@
 //! `idle` forgets what the last segment did.
 use super::records::{EarlyRange, TcpContext, WalkSegment};
 use crate::common::ram::SdpRam;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Reads the list, collects what one segment changes, and writes it.
@@ -86,26 +86,10 @@ pub struct RangeList {
 }
 
 impl Logic for RangeList {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            number,
-            held,
-            held_number,
-            merged,
-            merged_index,
-            merged_valid
-        );
-        dff_setup!(
-            self,
-            clock,
-            previous,
-            previous_number,
-            previous_valid,
-            after
-        );
+        registers!(clock; number, held, held_number, merged, merged_index, merged_valid);
+        registers!(clock; previous, previous_number, previous_valid, after);
         self.memory.clock.next = self.clock.val();
         self.memory.read_address.next = self.number.q.val();
         self.range.next = self.memory.read_data.val();

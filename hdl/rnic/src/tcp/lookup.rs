@@ -64,7 +64,7 @@ pub struct ConnectionLookup {
 impl Logic for ConnectionLookup {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, ages, found);
+        registers!(clock; ages, found);
         wire!(self => self.hash; clock, key);
         self.hash_value.next = self.hash.hash.val();
 

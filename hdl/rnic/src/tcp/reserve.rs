@@ -38,7 +38,7 @@
 //! are free: they would not hold it, and stay for FPDUs that end, and give back what they hold.
 //! What its connection holds beyond gaps may be in the way itself: `distant` says to give it up.
 use crate::messages::Unfinished;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Keeps the holder and says how far a segment may go.
@@ -134,20 +134,12 @@ pub struct PageReserve {
 }
 
 impl Logic for PageReserve {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, free, few, early, holder, held, own, age, expired);
-        dff_setup!(self, clock, asking, second, told, arrived, weighs, reached);
-        dff_setup!(self, clock, ends, far, too_far, nothing, ready, refuses, clips);
-        dff_setup!(
-            self,
-            clock,
-            few_for_long,
-            settled,
-            first,
-            has_first,
-            grown_before
-        );
+        registers!(clock; free, few, early, holder, held, own, age, expired);
+        registers!(clock; asking, second, told, arrived, weighs, reached);
+        registers!(clock; ends, far, too_far, nothing, ready, refuses, clips);
+        registers!(clock; few_for_long, settled, first, has_first, grown_before);
         // Registers on both sides: the pool is far away, and so are those who look.
         self.free.d.next = self.free_pages.val();
         self.few.d.next = self.free.q.val() < self.reserve_pages.val();

@@ -111,7 +111,7 @@ pub struct TcpRoom {
 impl Logic for TcpRoom {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, storing, draining, flushing, to_drain, done);
+        registers!(clock; storing, draining, flushing, to_drain, done);
         wire!(self => self.lookup; clock, reset);
         wire!(self => self.acceptance; clock, reset);
         wire!(self => self.frames; clock, reset);

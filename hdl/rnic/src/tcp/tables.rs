@@ -19,7 +19,7 @@
 use super::records::{EarlyRange, PoolsInUse, TcpContext};
 use crate::messages::TableRequest;
 use rnic_abi::tables;
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// What the machine does.
@@ -162,10 +162,10 @@ pub struct TcpTables {
 }
 
 impl Logic for TcpTables {
-    #[hdl_gen]
+    #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, done, data, is_tcp, is_early, is_range);
-        dff_setup!(self, clock, is_use, is_write, is_read, is_release);
+        registers!(clock; state, done, data, is_tcp, is_early, is_range);
+        registers!(clock; is_use, is_write, is_read, is_release);
         self.table_done.next = self.done.q.val();
         self.table_data.next = self.data.q.val();
         self.is_tcp.d.next = self.table_request.val().table == self.table_tcp.val();

@@ -166,10 +166,10 @@ pub struct RangeWalk {
 impl Logic for RangeWalk {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, purging, is_early, cursor, blocked, sent, cut, short);
-        dff_setup!(self, clock, denied, found);
-        clock!(self, clock, list, piece, numbers, budget);
-        clock!(self, clock, credits, span_credits);
+        registers!(clock; state, purging, is_early, cursor, blocked, sent, cut, short);
+        registers!(clock; denied, found);
+        wire!(self => self.{list, piece, numbers, budget}; clock);
+        wire!(self => self.{credits, span_credits}; clock);
         wire!(self => self.{numbers, budget, credits}; reset);
 
         wire!(self => self.list; current, segment);

@@ -55,14 +55,7 @@ pub struct LookupWay {
 impl Logic for LookupWay {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            agreement,
-            compared_connection,
-            all_agree,
-            hit_connection
-        );
+        registers!(clock; agreement, compared_connection, all_agree, hit_connection);
         wire!(self => self.slots;
             clock, write as write_enable, write_slot as write_address, write_entry as write_data,
             slot as read_address);

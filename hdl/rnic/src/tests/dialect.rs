@@ -3,7 +3,7 @@
 //! The chapters of the handbook and the modules here bear the same names.
 use crate::common::fifo::Fifo;
 use rnic_hdl_tools::testkit::{lockstep, lockstep_combinational, settle, tick};
-use rnic_macros::Init;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// State of a flow, for the struct and match chapters.
@@ -38,9 +38,9 @@ mod structs {
     }
 
     impl Logic for Mark {
-        #[hdl_gen]
+        #[kernel]
         fn update(&mut self) {
-            dff_setup!(self, clock, held);
+            registers!(clock; held);
             self.next_beat.next = self.beat.val();
             if self.beat.val().last {
                 self.next_beat.next.keep = 1.into();
@@ -112,7 +112,7 @@ mod concatenation {
     }
 
     impl Logic for Join {
-        #[hdl_gen]
+        #[kernel]
         fn update(&mut self) {
             self.pair.next.low = self.low.val();
             self.pair.next.high = self.high.val();
@@ -161,9 +161,9 @@ mod matching {
     }
 
     impl Logic for Machine {
-        #[hdl_gen]
+        #[kernel]
         fn update(&mut self) {
-            dff_setup!(self, clock, current);
+            registers!(clock; current);
             self.state.next = self.current.q.val();
             self.accepted.next = false;
             match self.current.q.val() {
@@ -239,7 +239,7 @@ mod generics {
     }
 
     impl<const W: usize, const L: usize> Logic for Lanes<W, L> {
-        #[hdl_gen]
+        #[kernel]
         fn update(&mut self) {
             self.hits.next = 0.into();
             for i in 0..L {
@@ -310,7 +310,7 @@ mod sub_blocks {
     }
 
     impl Logic for Steer {
-        #[hdl_gen]
+        #[kernel]
         fn update(&mut self) {
             for i in 0..2 {
                 self.queue[i].clock.next = self.clock.val();
@@ -357,6 +357,78 @@ mod sub_blocks {
                 uut.read.next = random.chance(1, 2);
                 uut.beat.next.data = random.wide();
                 uut.beat.next.last = random.chance(1, 4);
+            },
+        );
+    }
+}
+
+mod wires {
+    use super::*;
+    use crate::common::skid::Skid;
+
+    /// Two register slices in a row.
+    #[derive(LogicBlock, Default)]
+    pub struct Slices {
+        pub clock: Signal<In, Clock>,
+        pub reset: Signal<In, Bit>,
+        pub word: Signal<In, Bits<16>>,
+        pub word_valid: Signal<In, Bit>,
+        pub word_ready: Signal<Out, Bit>,
+        pub late: Signal<Out, Bits<16>>,
+        pub late_valid: Signal<Out, Bit>,
+        pub late_ready: Signal<In, Bit>,
+        first: Skid<Bits<16>>,
+        second: Skid<Bits<16>>,
+    }
+
+    impl Logic for Slices {
+        #[kernel]
+        fn update(&mut self) {
+            wire!(self => self.{first, second}; clock, reset);
+            wire!(self => self.first; word as s_data, word_valid as s_valid);
+            wire!(self.first => self; s_ready as word_ready);
+            wire!(self.first => self.second; m_data as s_data, m_valid as s_valid);
+            wire!(self.second => self.first; s_ready as m_ready);
+            wire!(self.second => self; m_data as late, m_valid as late_valid);
+            wire!(self => self.second; late_ready as m_ready);
+        }
+    }
+
+    /// The same, in a block whose streams have their names.
+    #[derive(LogicBlock, Default)]
+    pub struct Chain {
+        pub clock: Signal<In, Clock>,
+        pub reset: Signal<In, Bit>,
+        pub word: Signal<In, Bits<16>>,
+        pub word_valid: Signal<In, Bit>,
+        pub word_ready: Signal<Out, Bit>,
+        pub late: Signal<Out, Bits<16>>,
+        pub late_valid: Signal<Out, Bit>,
+        pub late_ready: Signal<In, Bit>,
+        slices: Slices,
+    }
+
+    impl Logic for Chain {
+        #[kernel]
+        fn update(&mut self) {
+            wire!(self => self.slices; clock, reset);
+            stream!(self => self.slices; word);
+            stream!(self.slices => self; late);
+        }
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        lockstep(
+            "dialect_wires",
+            Chain::default(),
+            2000,
+            |uut| &mut uut.clock,
+            |uut, random| {
+                uut.reset.next = random.chance(1, 200);
+                uut.word.next = random.wide();
+                uut.word_valid.next = random.chance(3, 4);
+                uut.late_ready.next = random.chance(1, 2);
             },
         );
     }

@@ -66,8 +66,8 @@ pub struct Crc32cStream<const D: usize> {
 impl<const D: usize> Logic for Crc32cStream<D> {
     #[kernel]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid_q1, valid_q2, first_q1, first_q2, last_q1, last_q2);
-        dff_setup!(self, clock, tail_q1, tail_q2, state, expected, is_final, good, good_valid);
+        registers!(clock; valid_q1, valid_q2, first_q1, first_q2, last_q1, last_q2);
+        registers!(clock; tail_q1, tail_q2, state, expected, is_final, good, good_valid);
         wire!(self => self.reduce; clock, data, first);
         // Stages 1 and 2: the flags walk beside the data.
         self.valid_q1.d.next = self.valid.val();

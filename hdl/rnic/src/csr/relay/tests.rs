@@ -1,0 +1,73 @@
+//! Operations of the table bus: each done once and answered once.
+use super::*;
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+
+/// A register file and a room at both ends, each as slow as `random` has it: every operation
+/// reaches the room once, and its answer comes back once.
+#[test]
+fn each_operation_is_done_once_and_answered_once() {
+    let mut random = Random::from_environment();
+    let mut uut = TableRelay::default();
+    uut.connect_all();
+    settle(&mut uut);
+    let (mut asked, mut done, mut answered) = (0u64, 0u64, 0u64);
+    let (mut stands, mut pause) = (false, 1);
+    for cycle in 0..4000 {
+        if !stands && pause == 0 {
+            stands = true;
+            asked += 1;
+        }
+        uut.valid.next = stands;
+        uut.request.next = TableRequest {
+            index: (asked & 0xffff).into(),
+            ..Default::default()
+        };
+        settle(&mut uut);
+        let does = uut.room_valid.val() && random.chance(1, 4);
+        if does {
+            done += 1;
+            let context = format!("cycle {cycle}, {random}");
+            assert_eq!(uut.room_request.val().index.to_u64(), done, "{context}");
+            assert_eq!(done, asked, "{context}");
+        }
+        uut.room_done.next = does;
+        uut.room_data.next = if does { done.into() } else { 0u64.into() };
+        settle(&mut uut);
+        pause = if stands {
+            1 + random.below(3)
+        } else {
+            pause.saturating_sub(1)
+        };
+        if uut.done.val() {
+            answered += 1;
+            assert_eq!(uut.data.val(), answered, "cycle {cycle}, {random}");
+            stands = false;
+        } else {
+            assert_eq!(uut.data.val(), 0u64, "cycle {cycle}, {random}");
+        }
+        tick(&mut uut, |uut| &mut uut.clock);
+    }
+    assert!(answered > 200, "only {answered} operations, {random}");
+    assert!(asked - answered <= 1);
+}
+
+#[test]
+fn lockstep_with_verilog() {
+    lockstep(
+        "table_relay",
+        TableRelay::default(),
+        3000,
+        |uut| &mut uut.clock,
+        |uut, random| {
+            uut.reset.next = random.chance(1, 200);
+            uut.valid.next = random.chance(3, 4);
+            uut.request.next = TableRequest {
+                index: random.wide(),
+                data: random.wide(),
+                ..Default::default()
+            };
+            uut.room_done.next = random.chance(1, 5);
+            uut.room_data.next = random.wide();
+        },
+    );
+}
