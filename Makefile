@@ -29,7 +29,7 @@ test: tools ## format, lints and all tests; ends with "N passed, N failed"
 lint: ## format, clippy and rustdoc, no warning allowed
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items --quiet
 
 bench: tools ## cycles a frame, latency and simulation speed (WIDTH=64, 128 or 512)
 	@$(RNIC) bench --width $(WIDTH)

@@ -141,7 +141,8 @@ fn files_are_short(file: &File) -> Vec<String> {
 
 /// The file holds nothing but tests and what they need.
 fn is_test(name: &str) -> bool {
-    name.contains("test") || name.ends_with("/bench.rs")
+    let mut parts = name.split('/').map(|part| part.trim_end_matches(".rs"));
+    parts.any(|part| ["testing", "bench"].contains(&part) || part.ends_with("tests"))
 }
 
 fn lines_above_tests(text: &str) -> usize {

@@ -24,7 +24,7 @@ use syn::{parse_macro_input, DeriveInput, ItemFn};
 ///     lanes: [Signal<In, Bits<W>>; 4],       each Default::default()
 ///     #[constant(W - 1)]                     Constant::new((W - 1).into())
 ///     last: Constant<Bits<6>>,
-///     #[constants(|lane| 8 * lane)]          [Constant::new(0.into()), Constant::new(8.into()), ...]
+///     #[constants(|lane| 8 * lane)]          Constant::new(0.into()), 8, 16, 24
 ///     place: [Constant<Bits<6>>; 4],
 ///     #[init(Fifo::new(7))]                  Fifo::new(7)
 ///     queue: Fifo<W>,

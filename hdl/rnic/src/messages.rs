@@ -2,9 +2,9 @@
 //!
 //! A message port is three signals: `<name>` (the struct), `<name>_valid`, `<name>_ready`; it is
 //! taken in a cycle in which both are high. The receiving room opens with a FIFO, so `ready` comes
-//! from a register. `valid` never waits for `ready`. A message without `ready` is there for one cycle,
-//! and its receiver always has room; the head of the block says why. These signals, `clock` and
-//! `reset` (synchronous: it empties the block) are documented at a port only where it differs.
+//! from a register. `valid` never waits for `ready`. A message without `ready` is there for one
+//! cycle, and its receiver always has room; the head of the block says why. These signals, `clock`
+//! and `reset` (synchronous: it empties the block) have a comment only where a port differs.
 use rust_hdl::prelude::*;
 
 /// `FrameInfo::verdict`: release the frame.

@@ -25,7 +25,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Load `library`, built by [`build`](super::build), and make an instance that exchanges the
+    /// Load `library`, built by [`build`](super::build()), and make an instance that exchanges the
     /// given numbers of words. `trace` names a waveform file, for libraries built with waveform
     /// support. A library built as silicon begins with values drawn from `seed`; with 0 with zeros.
     pub fn load(

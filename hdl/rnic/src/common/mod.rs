@@ -2,7 +2,7 @@
 //!
 //! A leaf that is more than gates (a memory, an XOR network) carries a native `update()` and
 //! Verilog text made from the same Rust data, one leaf per file, each with a lockstep test
-//! ([`rnic_hdl_tools::testkit`]). Everything with a decision in it is a kernel.
+//! (`rnic_hdl_tools::testkit`). Everything with a decision in it is a kernel.
 
 pub mod crc32c;
 pub mod block_fifo;

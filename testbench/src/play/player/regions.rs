@@ -142,11 +142,35 @@ impl Player<'_> {
             octets: learned.octets,
             address: 0,
         };
+        let (met, offset) =
+            self.give_owner(&mut config, &mut learned, &condition, connection, alone);
+        met.into_iter().for_each(|condition| self.meet(condition));
+        let parent = self.map_config(flow, &mut config, offset);
+        Region {
+            config,
+            initial: learned.initial,
+            renewals: learned.renewals,
+            revoked: false,
+            place,
+            parent: parent.map(|parent| (parent, offset.unwrap_or(0))),
+        }
+    }
+
+    /// Make `condition`'s owner the owner of a region, where the region can have it; the condition
+    /// met, and the offset of a window in the region it is a window of.
+    fn give_owner(
+        &self,
+        config: &mut RegionConfig,
+        learned: &mut RegionUse,
+        condition: &RegionCondition,
+        connection: Connection,
+        alone: bool,
+    ) -> (Option<Condition>, Option<u64>) {
         let windowed = alone && learned.renewals.is_empty() && learned.initial;
         // Ids are given from 0 on: one for each flow, and one beside them.
         let used = self.flows.len() + 1;
         let foreign = foreign_connection(connection.0, condition.bit, used);
-        let another_domain = protection_domain ^ 1 << condition.bit;
+        let another_domain = config.protection_domain ^ 1 << condition.bit;
         let mut offset = None;
         let met = match condition.owner {
             Some(owner @ Condition::BoundRegion) => {
@@ -178,16 +202,7 @@ impl Player<'_> {
             }
             _ => None,
         };
-        met.into_iter().for_each(|condition| self.meet(condition));
-        let parent = self.map_config(flow, &mut config, offset);
-        Region {
-            config,
-            initial: learned.initial,
-            renewals: learned.renewals,
-            revoked: false,
-            place,
-            parent: parent.map(|parent| (parent, offset.unwrap_or(0))),
-        }
+        (met, offset)
     }
 
     /// Give a region its memory, and that of the region it is a window of.
