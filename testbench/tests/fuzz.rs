@@ -12,11 +12,11 @@ use rnic_testbench::play::hostile::Deed;
 use rnic_testbench::play::{play, Condition, DutKind, Options, PlayError, Report};
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{generate, Injected, IpFamily, Markers, Oddity, Resend, Workload};
-use std::cell::RefCell;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 /// Runs of a test at W = 64, and at W = 128.
 const RUNS: u64 = 20;
@@ -43,6 +43,16 @@ fn settings(name: &str, seed: u64, width: usize) -> Settings {
         hostile: false,
         silicon: false,
     }
+}
+
+/// Play it on the model alone.
+fn on_the_model(capture: &Capture, options: &Options) -> Result<Report, PlayError> {
+    let options = Options {
+        dut: DutKind::Model,
+        ..options.clone()
+    };
+    let flows = capture::flows(capture, None);
+    play(capture, &flows, &options, &ProgressBar::hidden())
 }
 
 fn agrees(name: &str, seed: u64, width: usize, runs: u64) -> Totals {
@@ -190,14 +200,7 @@ fn rtl_and_model_agree_among_hostile_peers_at_512() {
 #[test]
 fn every_condition_is_met_and_what_it_leads_to_is_counted() {
     let settings = settings("met", 1, 64);
-    let mut campaign = Campaign::with_player(settings, |capture, options| {
-        let options = Options {
-            dut: DutKind::Model,
-            ..options.clone()
-        };
-        let flows = capture::flows(capture, None);
-        play(capture, &flows, &options, &ProgressBar::hidden())
-    });
+    let mut campaign = Campaign::with_player(settings, on_the_model);
     for run in 0..RUNS_MODEL {
         let failure = campaign.run(run).expect("the model plays everything");
         assert_eq!(failure, None);
@@ -240,12 +243,7 @@ fn a_hostile_run_is_played_again_with_its_deeds() {
         ..settings("hostile-again", 1, 64)
     };
     let mut campaign = Campaign::with_player(settings, |capture, options| {
-        let options = Options {
-            dut: DutKind::Model,
-            ..options.clone()
-        };
-        let flows = capture::flows(capture, None);
-        let mut report = play(capture, &flows, &options, &ProgressBar::hidden())?;
+        let mut report = on_the_model(capture, options)?;
         report.mismatches += report.deeds.get(&Deed::Reopen).copied().unwrap_or(0);
         Ok(report)
     });
@@ -414,6 +412,46 @@ fn a_model_that_takes_a_wrong_crc_is_found_and_the_capture_is_cut_behind_the_fir
     assert!(said.contains(&format!("{frames} frames")), "{said}");
 }
 
+/// Totals, failures and the run that ends a campaign are the same with one job and with several.
+#[test]
+fn results_do_not_depend_on_jobs() {
+    const FRAMES_MAX: usize = 700;
+    let campaign = |name: &str, jobs: usize| {
+        let settings = settings(name, 1, 64);
+        let mut campaign = Campaign::with_player(settings, |capture, options| {
+            let mut report = on_the_model(capture, options)?;
+            report.mismatches += u64::from(capture.frames.len() > FRAMES_MAX);
+            Ok(report)
+        });
+        let (mut failed, mut reported) = (Vec::new(), 0);
+        let runs = campaign.runs(0..40, jobs, |_, failure| {
+            reported += 1;
+            failed.extend(failure.map(|failure| (failure.run, failure.failing_frames)));
+            match failed.len() {
+                2.. => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        });
+        runs.expect("the model plays everything");
+        campaign.totals.wall_s = 0.0;
+        let totals = serde_json::to_value(&campaign.totals).expect("plain data");
+        (reported, failed, totals)
+    };
+    let one = campaign("one-job", 1);
+    assert_eq!(
+        one.1.len(),
+        2,
+        "some runs have more than {FRAMES_MAX} frames"
+    );
+    assert!(one.1.iter().all(|failure| failure.1 == FRAMES_MAX + 1));
+    assert_eq!(
+        one.0,
+        one.1[1].0 + 1,
+        "the run that ends it is the last one"
+    );
+    assert_eq!(campaign("three-jobs", 3), one);
+}
+
 /// A panic of a receiver is a failure like any other, and is cut down too.
 #[test]
 fn a_panic_is_a_failure_with_its_words() {
@@ -423,21 +461,20 @@ fn a_panic_is_a_failure_with_its_words() {
             capture.frames.len() < GUILTY,
             "frame {GUILTY} is one too many"
         );
-        let options = Options {
-            dut: DutKind::Model,
-            ..options.clone()
-        };
-        let flows = capture::flows(capture, None);
-        play(capture, &flows, &options, &ProgressBar::hidden())
+        on_the_model(capture, options)
     });
-    let heard = Rc::new(RefCell::new(Vec::new()));
-    let ears = Rc::clone(&heard);
-    campaign.listen(move |run, told| ears.borrow_mut().push((run, told.to_vec())));
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let ears = Arc::clone(&heard);
+    campaign.listen(move |run, told| {
+        ears.lock()
+            .expect("no panic there")
+            .push((run, told.to_vec()))
+    });
     let failure = campaign.run(0).expect("no core is needed");
     let failure = failure.expect("it must panic");
     let words = "panic: frame 37 is one too many".to_owned();
     assert_eq!(
-        *heard.borrow(),
+        *heard.lock().expect("no panic there"),
         [(0, vec![words])],
         "told before it is cut down"
     );

@@ -7,6 +7,8 @@ use rnic_testbench::fuzz::{self, Campaign, Settings, Totals};
 use serde::Serialize;
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
@@ -37,6 +39,9 @@ pub(crate) struct Arguments {
     /// Play what is synthesised, with random values wherever hardware leaves them open.
     #[arg(long)]
     silicon: bool,
+    /// Runs at once. [default: one for each core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
     /// Go on behind a run that fails; otherwise it is the last one.
     #[arg(long)]
     keep_going: bool,
@@ -89,20 +94,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         bar.suspend(|| eprintln!("run {run} of seed {seed} fails and is cut down: {first}"));
     });
     let mut failures = Vec::new();
-    for run in runs {
-        let failure = campaign.run(run)?;
+    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let jobs = arguments.jobs.map_or_else(cores, NonZeroUsize::get);
+    campaign.runs(runs, jobs, |totals, failure| {
         progress.inc(1);
-        progress.set_message(campaign.totals.segments.to_string());
-        let Some(failure) = failure else { continue };
+        progress.set_message(totals.segments.to_string());
+        let Some(failure) = failure else {
+            return ControlFlow::Continue(());
+        };
         progress.suspend(|| match to_stdout {
             true => eprint!("{}", failure.text()),
             false => print!("{}", failure.text()),
         });
         failures.push(failure);
-        if !arguments.keep_going {
-            break;
+        match arguments.keep_going {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
         }
-    }
+    })?;
     progress.finish_and_clear();
     let told = Told {
         tool: "rnic",

@@ -1,4 +1,4 @@
-//! Runs one after another; one that fails is cut down to its smallest failing prefix.
+//! One run: drawn, played, and cut down to its smallest failing prefix if it fails.
 
 use crate::capture::{self, Capture};
 use crate::fuzz::draw::Case;
@@ -82,10 +82,10 @@ pub enum FuzzError {
 
 /// Hears of a run that fails, and the first differences, before it is cut down: that takes as long
 /// as ten runs.
-pub type Listener = dyn Fn(u64, &[String]);
+pub type Listener = dyn Fn(u64, &[String]) + Send + Sync;
 
 /// Plays a capture and says what differs.
-pub type Player = dyn Fn(&Capture, &Options) -> Result<Report, PlayError>;
+pub type Player = dyn Fn(&Capture, &Options) -> Result<Report, PlayError> + Send + Sync;
 
 /// Runs, and what they have shown so far.
 pub struct Campaign {
@@ -116,7 +116,7 @@ impl Campaign {
     /// As [`Campaign::new`] with another comparison: a test puts in one that must find something.
     pub fn with_player(
         settings: Settings,
-        player: impl Fn(&Capture, &Options) -> Result<Report, PlayError> + 'static,
+        player: impl Fn(&Capture, &Options) -> Result<Report, PlayError> + Send + Sync + 'static,
     ) -> Self {
         Self {
             settings,
@@ -127,13 +127,21 @@ impl Campaign {
     }
 
     /// Tell `listener` of runs that fail.
-    pub fn listen(&mut self, listener: impl Fn(u64, &[String]) + 'static) {
+    pub fn listen(&mut self, listener: impl Fn(u64, &[String]) + Send + Sync + 'static) {
         self.listener = Box::new(listener);
     }
 
     /// Do run number `run`; what failed, if it failed.
     pub fn run(&mut self, run: u64) -> Result<Option<Failure>, FuzzError> {
+        let (totals, failure) = self.one(run)?;
+        self.totals.add(&totals);
+        Ok(failure)
+    }
+
+    /// Run number `run`: its own totals, and what failed.
+    pub(super) fn one(&self, run: u64) -> Result<(Totals, Option<Failure>), FuzzError> {
         let started = Instant::now();
+        let mut totals = Totals::default();
         let mut case = Case::draw(self.settings.seed, run);
         if self.settings.hostile {
             case.turn_hostile(self.settings.seed);
@@ -142,19 +150,20 @@ impl Campaign {
         let options = self.options(&case);
         let played = self.play(&capture, &options)?;
         let octets = capture.frames.iter().map(|frame| frame.len() as u64);
-        self.totals.add_sent(&summary, octets.sum());
+        totals.add_sent(&summary, octets.sum());
         if let Some(report) = &played.report {
-            self.totals.add_received(report);
+            totals.add_received(report);
         }
-        self.totals.wall_s += started.elapsed().as_secs_f64();
-        self.totals.mismatches += played.mismatches;
+        totals.wall_s = started.elapsed().as_secs_f64();
+        totals.mismatches = played.mismatches;
         if played.mismatches == 0 {
-            return Ok(None);
+            return Ok((totals, None));
         }
         // Whole at first: who has no time for the cut can play it.
         write(&capture.path, &capture_file(&capture.frames))?;
         (self.listener)(run, &played.told);
-        self.cut_down(&capture, &options, run, &played).map(Some)
+        let failure = self.cut_down(&capture, &options, run, &played)?;
+        Ok((totals, Some(failure)))
     }
 
     /// What a case sends.

@@ -15,12 +15,14 @@
 //! core never comes to rest or makes no room.
 //!
 //! - [`draw`]: what a run plays; `odd` draws oddities, and conditions on the receiving side.
-//! - [`campaign`]: runs one after another, and what is done with one that fails.
+//! - [`campaign`]: one run, and what is done with one that fails.
+//! - `parallel`: runs on several cores, reported in order.
 //! - [`totals`]: what was played, as a table and as JSON.
 
 pub mod draw;
 mod odd;
 pub mod campaign;
+mod parallel;
 pub mod totals;
 
 pub use campaign::{Campaign, Failure, Settings};

@@ -49,7 +49,7 @@ pub struct Totals {
     pub mismatches: u64,
     /// Cycles of the hardware.
     pub cycles: u64,
-    /// Seconds that generation and playback took.
+    /// Seconds that generation and playback took, of a wall clock.
     pub wall_s: f64,
 }
 
@@ -79,16 +79,35 @@ impl Totals {
             self.closed_for_room += u64::from(flow.closed_for_room);
             self.stopped_streams += u64::from(flow.error.is_some());
         }
-        for (&deed, &count) in &report.deeds {
-            *self.deeds.entry(deed).or_default() += count;
-        }
-        for (&condition, &count) in &report.conditions {
-            *self.conditions.entry(condition).or_default() += count;
-        }
+        sum_by_kind(&mut self.deeds, &report.deeds);
+        sum_by_kind(&mut self.conditions, &report.conditions);
         for (&name, &count) in &report.counters {
             *self.counters.entry(name).or_default() += u64::from(count);
         }
         self.cycles += report.cycles;
+    }
+
+    /// Add other runs.
+    pub fn add(&mut self, other: &Self) {
+        self.runs += other.runs;
+        self.connections += other.connections;
+        self.messages += other.messages;
+        self.fpdus += other.fpdus;
+        self.fpdus_received += other.fpdus_received;
+        self.frames += other.frames;
+        self.frame_octets += other.frame_octets;
+        self.segments += other.segments;
+        self.placed_octets += other.placed_octets;
+        self.resent += other.resent;
+        self.closed_for_room += other.closed_for_room;
+        self.stopped_streams += other.stopped_streams;
+        self.faults.add(&other.faults);
+        sum_by_kind(&mut self.deeds, &other.deeds);
+        sum_by_kind(&mut self.conditions, &other.conditions);
+        sum_by_kind(&mut self.counters, &other.counters);
+        self.mismatches += other.mismatches;
+        self.cycles += other.cycles;
+        self.wall_s += other.wall_s;
     }
 
     /// For a terminal.
@@ -136,6 +155,12 @@ impl Totals {
         )
         .expect("a string takes all");
         text
+    }
+}
+
+fn sum_by_kind<K: Ord + Copy>(sums: &mut BTreeMap<K, u64>, counts: &BTreeMap<K, u64>) {
+    for (&kind, &count) in counts {
+        *sums.entry(kind).or_default() += count;
     }
 }
 
