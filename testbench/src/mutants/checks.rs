@@ -113,7 +113,9 @@ impl Programs {
             let (runs, seed) = (fuzz_runs.to_string(), seed.to_string());
             let out = self.out.join("fuzz").display().to_string();
             // The campaign keeps every core busy by itself.
-            let given = ["fuzz", "--jobs", "1", "--runs", &runs, "--seed", &seed, "--out", &out];
+            let given = [
+                "fuzz", "--jobs", "1", "--runs", &runs, "--seed", &seed, "--out", &out,
+            ];
             let given = given.iter().chain(hostile);
             given.map(|&word| word.to_owned()).collect()
         };
