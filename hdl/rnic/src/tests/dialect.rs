@@ -147,6 +147,59 @@ mod concatenation {
     }
 }
 
+mod constructors {
+    use super::*;
+
+    /// Four lanes of W bits, one at a time.
+    #[derive(LogicBlock, Init)]
+    #[init(assert!(W % 32 == 0, "Pick: W = {W} must be a multiple of 32");)]
+    pub struct Pick<const W: usize> {
+        pub lanes: [Signal<In, Bits<W>>; 4],
+        pub lane: Signal<In, Bits<2>>,
+        pub picked: Signal<Out, Bits<W>>,
+        pub place: Signal<Out, Bits<9>>,
+        pub place_end: Signal<Out, Bits<9>>,
+        #[constant((W - 1) as LiteralType)]
+        last: Constant<Bits<9>>,
+        #[constants(|lane| 32 * lane as LiteralType)]
+        places: [Constant<Bits<9>>; 4],
+    }
+
+    impl<const W: usize> Logic for Pick<W> {
+        #[kernel]
+        fn update(&mut self) {
+            self.picked.next = self.lanes[0].val();
+            self.place.next = self.places[0].val();
+            for i in 1..4 {
+                if self.lane.val().index() == i {
+                    self.picked.next = self.lanes[i].val();
+                    self.place.next = self.places[i].val();
+                }
+            }
+            self.place_end.next = self.place.val() + self.last.val();
+        }
+    }
+
+    #[test]
+    fn lockstep_with_verilog() {
+        lockstep_combinational(
+            "dialect_constructors",
+            Pick::<64>::default(),
+            500,
+            |uut, random| {
+                (0..4).for_each(|lane| uut.lanes[lane].next = random.wide());
+                uut.lane.next = random.wide();
+            },
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "Pick: W = 33 must be a multiple of 32")]
+    fn parameters_are_checked() {
+        let _ = Pick::<33>::default();
+    }
+}
+
 mod matching {
     use super::*;
 
