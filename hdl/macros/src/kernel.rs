@@ -143,41 +143,36 @@ fn ends(input: ParseStream<'_>) -> syn::Result<Vec<TokenStream>> {
 }
 
 impl List {
+    /// What `statements` gives for every name and every block it goes to, name by name.
+    fn each<const N: usize>(
+        &self,
+        statements: impl Fn(&TokenStream, &TokenStream, &Name) -> [Stmt; N],
+    ) -> Vec<Stmt> {
+        let mut all = Vec::new();
+        for name in &self.names {
+            for to in &self.to {
+                all.extend(statements(&self.from, to, name));
+            }
+        }
+        all
+    }
+
     fn wires(&self) -> Vec<Stmt> {
-        let from = &self.from;
-        let pairs = self
-            .names
-            .iter()
-            .flat_map(|name| self.to.iter().map(move |to| (name, to)));
-        pairs
-            .map(
-                |(Name { output, input }, to)| parse_quote!(#to.#input.next = #from.#output.val();),
-            )
-            .collect()
+        self.each(|from, to, Name { output, input }| {
+            [parse_quote!(#to.#input.next = #from.#output.val();)]
+        })
     }
 
     fn streams(&self) -> Vec<Stmt> {
-        let from = &self.from;
-        let pairs = self
-            .names
-            .iter()
-            .flat_map(|name| self.to.iter().map(move |to| (name, to)));
-        pairs
-            .flat_map(|(Name { output, input }, to)| {
-                let (valid, ready) = (
-                    format_ident!("{output}_valid"),
-                    format_ident!("{output}_ready"),
-                );
-                let valid_in = format_ident!("{input}_valid");
-                let ready_in = format_ident!("{input}_ready");
-                let statements: [Stmt; 3] = [
-                    parse_quote!(#to.#input.next = #from.#output.val();),
-                    parse_quote!(#to.#valid_in.next = #from.#valid.val();),
-                    parse_quote!(#from.#ready.next = #to.#ready_in.val();),
-                ];
-                statements
-            })
-            .collect()
+        self.each(|from, to, Name { output, input }| {
+            let [valid, ready] = ["valid", "ready"].map(|end| format_ident!("{output}_{end}"));
+            let [valid_in, ready_in] = ["valid", "ready"].map(|end| format_ident!("{input}_{end}"));
+            [
+                parse_quote!(#to.#input.next = #from.#output.val();),
+                parse_quote!(#to.#valid_in.next = #from.#valid.val();),
+                parse_quote!(#from.#ready.next = #to.#ready_in.val();),
+            ]
+        })
     }
 }
 

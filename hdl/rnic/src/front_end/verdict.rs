@@ -34,24 +34,18 @@ pub const COUNT_IP_MALFORMED: usize = 6;
 /// Bit of `counts`: dropped, impossible TCP header.
 pub const COUNT_TCP_MALFORMED: usize = 7;
 
-/// Four octets of the wire swapped into a number.
-mod number {
-    use rust_hdl::prelude::*;
-
-    /// The last octet on the wire has the least weight.
-    #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-    pub struct OctetQuad {
-        /// Octet 3.
-        pub octet3: Bits<8>,
-        /// Octet 2.
-        pub octet2: Bits<8>,
-        /// Octet 1.
-        pub octet1: Bits<8>,
-        /// Octet 0.
-        pub octet0: Bits<8>,
-    }
+/// Four octets of the wire swapped into a number: the last one has the least weight.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct OctetQuad {
+    /// Octet 3.
+    pub octet3: Bits<8>,
+    /// Octet 2.
+    pub octet2: Bits<8>,
+    /// Octet 1.
+    pub octet1: Bits<8>,
+    /// Octet 0.
+    pub octet0: Bits<8>,
 }
-use number::OctetQuad;
 
 /// Decides and assembles.
 #[derive(LogicBlock, Init)]

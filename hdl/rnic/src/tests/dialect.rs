@@ -263,7 +263,8 @@ mod generics {
     use super::*;
 
     /// W bits, L = W/32 lanes.
-    #[derive(LogicBlock)]
+    #[derive(LogicBlock, Init)]
+    #[init(assert!(W == 32 * L, "Lanes: W = {W} must be 32 L = {}", 32 * L);)]
     pub struct Lanes<const W: usize, const L: usize> {
         pub clock: Signal<In, Clock>,
         pub words: Signal<In, Bits<W>>,
@@ -272,23 +273,8 @@ mod generics {
         pub top_word: Signal<Out, Bits<32>>,
         lane: [DFF<Bits<32>>; L],
         hits: Signal<Local, Bits<L>>,
+        #[constant(L as LiteralType - 1)]
         top_lane: Constant<Bits<32>>,
-    }
-
-    impl<const W: usize, const L: usize> Default for Lanes<W, L> {
-        fn default() -> Self {
-            assert!(W == 32 * L, "Lanes: W = {W} must be 32 L = {}", 32 * L);
-            Self {
-                clock: Default::default(),
-                words: Default::default(),
-                wanted: Default::default(),
-                found: Default::default(),
-                top_word: Default::default(),
-                lane: std::array::from_fn(|_| Default::default()),
-                hits: Default::default(),
-                top_lane: Constant::new((L as LiteralType - 1).into()),
-            }
-        }
     }
 
     impl<const W: usize, const L: usize> Logic for Lanes<W, L> {
