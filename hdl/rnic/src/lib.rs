@@ -5,18 +5,8 @@
 
 mod messages;
 
-mod ethernet;
-mod ip;
-mod tcp;
-mod front_end;
-mod packet;
-mod mpa;
-mod ddp;
-mod stag;
-mod placement;
-mod completion;
-mod pcie;
-mod csr;
+mod receive;
+mod bus;
 pub mod top;
 
 mod common;

@@ -17,19 +17,19 @@
 //! Ports: the frame stream (no FCS, no ready: the wire does not wait), the TLP stream towards PCI
 //! Express, BAR requests from it, and trace events that synthesis may leave open.
 
-use crate::csr::relay::TableRelay;
-use crate::csr::room::Csr;
-use crate::ddp::room::DdpRoom;
-use crate::front_end::{FrontEnd128, FrontEnd512, FrontEnd64};
+use crate::bus::csr::relay::TableRelay;
+use crate::bus::csr::room::Csr;
+use crate::bus::pcie::room::{PcieRoom128, PcieRoom512};
 use crate::messages::{FpduEvent, SegmentEvent};
-use crate::mpa::manager::StreamManager;
-use crate::mpa::replays::ReplayQueue;
-use crate::mpa::room::{MpaRoom128, MpaRoom512};
-use crate::mpa::settle::EarlySettle;
-use crate::packet::room::{Packet128, Packet512, Packet64};
-use crate::pcie::room::{PcieRoom128, PcieRoom512};
-use crate::placement::room::{PlacementRoom128, PlacementRoom512};
-use crate::tcp::room::TcpRoom;
+use crate::receive::ddp::room::DdpRoom;
+use crate::receive::fpdu::room::{MpaRoom128, MpaRoom512};
+use crate::receive::front_end::{FrontEnd128, FrontEnd512, FrontEnd64};
+use crate::receive::packet::room::{Packet128, Packet512, Packet64};
+use crate::receive::placement::room::{PlacementRoom128, PlacementRoom512};
+use crate::receive::stream::manager::StreamManager;
+use crate::receive::stream::replays::ReplayQueue;
+use crate::receive::stream::settle::EarlySettle;
+use crate::receive::tcp::room::TcpRoom;
 use rnic_abi::counters::Counter;
 use rnic_hdl_tools::emit::{verilog_named, EmitError};
 use rnic_macros::kernel;
@@ -46,7 +46,7 @@ const fn route(bit: usize, offset: usize, counter: Counter) {
 
 // Every route of the kernel below.
 const _: () = {
-    use crate::{front_end::verdict, tcp::accept};
+    use crate::receive::{front_end::verdict, tcp::accept};
     assert!(COUNTERS == rnic_abi::counters::COUNT);
     route(verdict::COUNT_FRAMES, 0, Counter::Frames);
     route(verdict::COUNT_DISABLED, 0, Counter::DropDisabled);

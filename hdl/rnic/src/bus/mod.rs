@@ -1,0 +1,3 @@
+//! The host side: PCI Express, and the registers that the driver sees through it.
+pub mod pcie;
+pub mod csr;

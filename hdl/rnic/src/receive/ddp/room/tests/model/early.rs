@@ -1,0 +1,59 @@
+//! What an early FPDU gives, and what becomes of the records kept.
+use super::*;
+
+impl Model {
+    /// The payload is placed, and the record kept, or nothing happens at all.
+    pub(super) fn judge_early(&mut self, record: &Record, mut command: Command) -> Outcome {
+        let is_proven = record.marker_seen || !record.unproven;
+        let follows_bad = self.bad == Some((record.span, record.sequence));
+        let may_keep = is_proven
+            && !follows_bad
+            && !self.context(record.connection).in_error
+            && self.kept() < crate::receive::ddp::spans::PLACES as usize;
+        let header = self.header(record).ok();
+        let header = header.filter(|header| self.refusal(record, header).is_none());
+        let header = header.filter(|_| may_keep);
+        let mut early = Early {
+            good: header.is_some(),
+            sequence_end: record.sequence_end,
+            octets: None,
+        };
+        self.bad = (!early.good).then_some((record.span, record.sequence_end));
+        if let Some(header) = header {
+            self.place(record, &header, &mut command);
+            early.octets = Some(command.octets);
+            self.spans
+                .entry(record.span)
+                .or_default()
+                .push(record.clone());
+        }
+        Outcome {
+            command: Some(command),
+            early: Some(early),
+            ..Outcome::default()
+        }
+    }
+
+    /// Records kept of all spans.
+    pub fn kept(&self) -> usize {
+        self.spans.values().map(Vec::len).sum()
+    }
+
+    /// The spans of which records are kept, in the order of their numbers.
+    pub fn kept_spans(&self) -> Vec<u64> {
+        let mut spans: Vec<u64> = self.spans.keys().copied().collect();
+        spans.sort_unstable();
+        spans
+    }
+
+    /// The records of `span`, which is empty then, as they are delivered.
+    pub fn release(&mut self, span: u64) -> Vec<Record> {
+        let records = self.spans.remove(&span).unwrap_or_default();
+        let delivered = records.into_iter().map(|record| Record {
+            kind: FPDU_DELIVER,
+            beats: 0,
+            ..record
+        });
+        delivered.collect()
+    }
+}

@@ -1,0 +1,228 @@
+//! The verdict on a frame: what was read of it, in order of decision.
+//!
+//! ```text
+//! control, fields, words --> [ verdict but for checksums ] --+--> frame_info
+//! header_good, tcp_good -------------------------------------/
+//! ```
+//!
+//! | latency    | 1 cycle from `control.end` to `frame_info`, which the checksums join on its |
+//! |            | way out: whoever takes it has a register for it; `counts` come 1 cycle later |
+//! | throughput | one frame per cycle                                                         |
+//! | units      | see [`FrameInfo`]; `counts`: one-cycle pulses, bit numbers below            |
+//! | source     | the front end's table in ARCHITECTURE.md; RFC 791, RFC 8200, RFC 9293       |
+use crate::messages::{FrameInfo, VERDICT_DROP, VERDICT_HOST, VERDICT_TCP};
+use crate::receive::front_end::ethernet::beat::FrameControl;
+use crate::receive::front_end::ip::fields::{IpFields, OctetPair};
+use rnic_abi::limits::MIN_FRAME_OCTETS;
+use rnic_macros::{kernel, Init};
+use rust_hdl::prelude::*;
+
+/// Bit of `counts`: the frame ended.
+pub const COUNT_FRAMES: usize = 0;
+/// Bit of `counts`: dropped, the device was off.
+pub const COUNT_DISABLED: usize = 1;
+/// Bit of `counts`: dropped, the MAC marked the frame bad or started it too early.
+pub const COUNT_MAC_ERROR: usize = 2;
+/// Bit of `counts`: dropped, no whole Ethernet header.
+pub const COUNT_RUNT: usize = 3;
+/// Bit of `counts`: dropped, more than 9216 octets.
+pub const COUNT_TOO_LONG: usize = 4;
+/// Bit of `counts`: dropped, IPv4 header checksum.
+pub const COUNT_IP_CHECKSUM: usize = 5;
+/// Bit of `counts`: dropped, impossible IP header.
+pub const COUNT_IP_MALFORMED: usize = 6;
+/// Bit of `counts`: dropped, impossible TCP header.
+pub const COUNT_TCP_MALFORMED: usize = 7;
+
+/// Four octets of the wire swapped into a number: the last one has the least weight.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct OctetQuad {
+    /// Octet 3.
+    pub octet3: Bits<8>,
+    /// Octet 2.
+    pub octet2: Bits<8>,
+    /// Octet 1.
+    pub octet1: Bits<8>,
+    /// Octet 0.
+    pub octet0: Bits<8>,
+}
+
+/// Decides and assembles.
+#[derive(LogicBlock, Init)]
+pub struct Verdict {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// `end` starts a verdict.
+    pub control: Signal<In, FrameControl>,
+    /// What the IP header says, with `control.end`.
+    pub fields: Signal<In, IpFields>,
+    /// TCP ports, with `control.end`.
+    pub word0: Signal<In, Bits<32>>,
+    /// TCP sequence number.
+    pub word1: Signal<In, Bits<32>>,
+    /// TCP acknowledgment number.
+    pub word2: Signal<In, Bits<32>>,
+    /// TCP data offset, flags, window.
+    pub word3: Signal<In, Bits<32>>,
+    /// The IPv4 header checksum is right, one cycle after `control.end`.
+    pub header_good: Signal<In, Bit>,
+    /// The TCP checksum is right, one cycle after `control.end`.
+    pub tcp_good: Signal<In, Bit>,
+    /// A frame was refused whole and is still to be counted.
+    pub overrun: Signal<In, Bit>,
+    /// It is counted in this cycle.
+    pub overrun_counted: Signal<Out, Bit>,
+    /// The result.
+    pub frame_info: Signal<Out, FrameInfo>,
+    pub frame_info_valid: Signal<Out, Bit>,
+    /// See the constants of this module.
+    pub counts: Signal<Out, Bits<8>>,
+    // First cycle: all but the checksums.
+    draft: DFF<FrameInfo>,
+    draft_end: DFF<Bit>,
+    draft_counts: DFF<Bits<8>>,
+    asks_header: DFF<Bit>,
+    // Second cycle.
+    held_counts: DFF<Bits<8>>,
+    info: Signal<Local, FrameInfo>,
+    control_word: Signal<Local, Bits<32>>,
+    sequence_word: Signal<Local, Bits<32>>,
+    acknowledgment_word: Signal<Local, Bits<32>>,
+    number1: Signal<Local, OctetQuad>,
+    number2: Signal<Local, OctetQuad>,
+    window: Signal<Local, OctetPair>,
+    data_offset: Signal<Local, Bits<4>>,
+    header_octets: Signal<Local, Bits<16>>,
+    payload_octets: Signal<Local, Bits<16>>,
+    payload_word: Signal<Local, Bits<14>>,
+    runt: Signal<Local, Bit>,
+    ip_malformed: Signal<Local, Bit>,
+    tcp_malformed: Signal<Local, Bit>,
+    bad_header: Signal<Local, Bit>,
+    #[constant(MIN_FRAME_OCTETS as LiteralType)]
+    min_frame: Constant<Bits<14>>,
+    #[constant(20)]
+    min_segment: Constant<Bits<16>>,
+    #[constant(5)]
+    min_offset: Constant<Bits<4>>,
+    #[constant(VERDICT_DROP)]
+    drop: Constant<Bits<2>>,
+    #[constant(VERDICT_HOST)]
+    host: Constant<Bits<2>>,
+    #[constant(VERDICT_TCP)]
+    tcp: Constant<Bits<2>>,
+    #[constant(1 << COUNT_FRAMES)]
+    frames: Constant<Bits<8>>,
+    // Frames, and the reason of bit i.
+    #[constants(|bit| 1 << COUNT_FRAMES | 1 << bit)]
+    reason: [Constant<Bits<8>>; 8],
+}
+
+impl Logic for Verdict {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; draft, draft_end, draft_counts, asks_header);
+        registers!(clock; held_counts);
+        self.counts.next = self.held_counts.q.val();
+
+        // Numbers, once and for all in host order.
+        self.sequence_word.next = self.word1.val();
+        self.acknowledgment_word.next = self.word2.val();
+        self.control_word.next = self.word3.val();
+        self.number1.next.octet0 = self.sequence_word.val().get_bits::<8>(0);
+        self.number1.next.octet1 = self.sequence_word.val().get_bits::<8>(8);
+        self.number1.next.octet2 = self.sequence_word.val().get_bits::<8>(16);
+        self.number1.next.octet3 = self.sequence_word.val().get_bits::<8>(24);
+        self.number2.next.octet0 = self.acknowledgment_word.val().get_bits::<8>(0);
+        self.number2.next.octet1 = self.acknowledgment_word.val().get_bits::<8>(8);
+        self.number2.next.octet2 = self.acknowledgment_word.val().get_bits::<8>(16);
+        self.number2.next.octet3 = self.acknowledgment_word.val().get_bits::<8>(24);
+        self.window.next.high = self.control_word.val().get_bits::<8>(16);
+        self.window.next.low = self.control_word.val().get_bits::<8>(24);
+        self.data_offset.next = self.control_word.val().get_bits::<4>(4);
+        self.header_octets.next = bit_cast::<16, 4>(self.data_offset.val()) << 2;
+        self.payload_octets.next = self.fields.val().segment_octets - self.header_octets.val();
+        self.payload_word.next = bit_cast::<14, 5>(self.fields.val().payload_start)
+            + bit_cast::<14, 4>(self.data_offset.val());
+
+        self.info.next.verdict = self.tcp.val();
+        self.info.next.frame_octets = self.control.val().frame_octets;
+        self.info.next.ipv6 = self.fields.val().ipv6;
+        self.info.next.remote_address = self.fields.val().remote_address;
+        self.info.next.local_address = self.fields.val().local_address;
+        self.info.next.ports = self.word0.val();
+        self.info.next.flags = self.control_word.val().get_bits::<6>(8);
+        self.info.next.checksum_good = false;
+        self.info.next.seg_seq = self.number1.val().into();
+        self.info.next.seg_ack = self.number2.val().into();
+        self.info.next.seg_wnd = self.window.val().into();
+        self.info.next.payload_offset = self.payload_word.val() << 2;
+        self.info.next.payload_octets = self.payload_octets.val().get_bits::<14>(0);
+
+        // First cycle: the tests that need no sum.
+        self.runt.next = self.control.val().frame_octets < self.min_frame.val();
+        self.ip_malformed.next = self.fields.val().header_bad
+            | (self.fields.val().ip_end > bit_cast::<17, 15>(self.fields.val().stored_octets));
+        self.tcp_malformed.next = (self.fields.val().segment_octets < self.min_segment.val())
+            | (self.data_offset.val() < self.min_offset.val())
+            | (self.header_octets.val() > self.fields.val().segment_octets);
+        self.draft_end.d.next = self.control.val().end;
+        self.draft_counts.d.next = self.frames.val();
+        self.asks_header.d.next = false;
+        if self.control.val().disabled {
+            self.info.next.verdict = self.drop.val();
+            self.draft_counts.d.next = self.reason[1].val();
+        } else if self.control.val().mac_error {
+            self.info.next.verdict = self.drop.val();
+            self.draft_counts.d.next = self.reason[2].val();
+        } else if self.runt.val() {
+            self.info.next.verdict = self.drop.val();
+            self.draft_counts.d.next = self.reason[3].val();
+        } else if self.control.val().too_long {
+            self.info.next.verdict = self.drop.val();
+            self.draft_counts.d.next = self.reason[4].val();
+        } else if !self.fields.val().is_ip {
+            self.info.next.verdict = self.host.val();
+        } else if self.ip_malformed.val() {
+            self.info.next.verdict = self.drop.val();
+            self.draft_counts.d.next = self.reason[6].val();
+        } else {
+            // An IPv6 header has no checksum.
+            self.asks_header.d.next = !self.fields.val().ipv6;
+            if self.fields.val().not_for_tcp {
+                self.info.next.verdict = self.host.val();
+            } else if self.tcp_malformed.val() {
+                self.info.next.verdict = self.drop.val();
+                self.draft_counts.d.next = self.reason[7].val();
+            }
+        }
+        self.draft.d.next = self.info.val();
+
+        // Second cycle: the sums.
+        self.bad_header.next = self.asks_header.q.val() & !self.header_good.val();
+        self.frame_info.next = self.draft.q.val();
+        self.frame_info.next.checksum_good = self.tcp_good.val();
+        self.frame_info_valid.next = self.draft_end.q.val();
+        self.held_counts.d.next = 0.into();
+        self.overrun_counted.next = false;
+        if self.draft_end.q.val() {
+            self.held_counts.d.next = self.draft_counts.q.val();
+            if self.bad_header.val() {
+                self.held_counts.d.next = self.reason[5].val();
+            }
+        } else if self.overrun.val() {
+            self.held_counts.d.next = self.reason[2].val();
+            self.overrun_counted.next = true;
+        }
+        if self.bad_header.val() {
+            self.frame_info.next.verdict = self.drop.val();
+        }
+        if self.reset.val() {
+            self.draft_end.d.next = false;
+            self.held_counts.d.next = 0.into();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! The back of the device as the top joins it: placement, PCI Express and registers.
+// A test block: its ports are those of the rooms.
+use super::super::room::PlacementRoom;
+use crate::bus::csr::room::Csr;
+use crate::bus::pcie::room::PcieRoom;
+use crate::messages::*;
+use rnic_macros::kernel;
+use rust_hdl::prelude::*;
+
+#[derive(LogicBlock)]
+pub struct Device<const D: usize, const L: usize, const E: usize, const P: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub device_id: Signal<In, Bits<16>>,
+    pub command: Signal<In, PlaceCommand>,
+    pub command_valid: Signal<In, Bit>,
+    pub command_ready: Signal<Out, Bit>,
+    pub placement_data: Signal<In, Bits<D>>,
+    pub placement_valid: Signal<In, Bit>,
+    pub placement_ready: Signal<Out, Bit>,
+    pub page_release: Signal<Out, PageChain>,
+    pub page_release_valid: Signal<Out, Bit>,
+    pub page_release_ready: Signal<In, Bit>,
+    pub tlp_data: Signal<Out, Bits<D>>,
+    pub tlp_keep: Signal<Out, Bits<L>>,
+    pub tlp_last: Signal<Out, Bit>,
+    pub tlp_valid: Signal<Out, Bit>,
+    pub tlp_ready: Signal<In, Bit>,
+    pub tlp_header: Signal<Out, Bits<128>>,
+    pub request_header: Signal<In, Bits<128>>,
+    pub request_data: Signal<In, Bits<32>>,
+    pub request_valid: Signal<In, Bit>,
+    pub request_ready: Signal<Out, Bit>,
+    pub table_request: Signal<Out, TableRequest>,
+    pub table_valid: Signal<Out, Bit>,
+    pub table_done: Signal<In, Bit>,
+    pub table_data: Signal<In, Bits<128>>,
+    pub free_pages: Signal<In, Bits<10>>,
+    pub enable: Signal<Out, Bit>,
+    placement: PlacementRoom<D, L, E, P>,
+    pcie: PcieRoom<D, L>,
+    csr: Csr<D, D>,
+    pulses: Signal<Local, Bits<4>>,
+    counts: Signal<Local, Bits<43>>,
+}
+
+impl<const D: usize, const L: usize, const E: usize, const P: usize> Default
+    for Device<D, L, E, P>
+{
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            device_id: Default::default(),
+            command: Default::default(),
+            command_valid: Default::default(),
+            command_ready: Default::default(),
+            placement_data: Default::default(),
+            placement_valid: Default::default(),
+            placement_ready: Default::default(),
+            page_release: Default::default(),
+            page_release_valid: Default::default(),
+            page_release_ready: Default::default(),
+            tlp_data: Default::default(),
+            tlp_keep: Default::default(),
+            tlp_last: Default::default(),
+            tlp_valid: Default::default(),
+            tlp_ready: Default::default(),
+            tlp_header: Default::default(),
+            request_header: Default::default(),
+            request_data: Default::default(),
+            request_valid: Default::default(),
+            request_ready: Default::default(),
+            table_request: Default::default(),
+            table_valid: Default::default(),
+            table_done: Default::default(),
+            table_data: Default::default(),
+            free_pages: Default::default(),
+            enable: Default::default(),
+            placement: Default::default(),
+            pcie: Default::default(),
+            csr: Default::default(),
+            pulses: Default::default(),
+            counts: Default::default(),
+        }
+    }
+}
+
+impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for Device<D, L, E, P> {
+    #[kernel]
+    fn update(&mut self) {
+        wire!(self => self.placement; clock, reset);
+        wire!(self => self.pcie; clock, reset);
+        wire!(self => self.csr; clock, reset);
+        self.placement.device_id.next = self.device_id.val();
+        self.pcie.device_id.next = self.device_id.val();
+
+        stream!(self => self.placement; command);
+        wire!(self => self.placement; placement_data, placement_valid);
+        self.placement_ready.next = self.placement.placement_ready.val();
+        stream!(self.placement => self; page_release);
+        wire!(self.pcie => self; tlp_data, tlp_keep, tlp_last, tlp_valid);
+        self.pcie.tlp_ready.next = self.tlp_ready.val();
+        self.tlp_header.next = self.pcie.tlp_header.val();
+        wire!(self => self.pcie; request_header, request_data, request_valid);
+        self.request_ready.next = self.pcie.request_ready.val();
+        wire!(self.csr => self; table_request, table_valid);
+        wire!(self => self.csr; table_done, table_data, free_pages);
+        self.csr.reserve_grows.next = false;
+        self.enable.next = self.csr.enable.val();
+
+        wire!(self.placement => self.pcie;
+            payload_tlp_data, payload_tlp_keep, payload_tlp_last, payload_tlp_valid,
+            payload_tlp_header);
+        self.placement.payload_tlp_ready.next = self.pcie.payload_tlp_ready.val();
+        wire!(self.placement => self.pcie;
+            completion_tlp_data, completion_tlp_keep, completion_tlp_last, completion_tlp_valid,
+            completion_tlp_header);
+        self.placement.completion_tlp_ready.next = self.pcie.completion_tlp_ready.val();
+        wire!(self.pcie => self.csr;
+            register_address, register_read, register_write, register_write_data);
+        wire!(self.csr => self.pcie; register_read_data, register_read_valid);
+        self.placement.fence.next = self.csr.fence.val();
+        self.csr.fence_done.next = self.placement.fence_done.val();
+        wire!(self.csr => self.placement;
+            max_payload, cq_base, cq_entries_log2, cq_consumer, host_ring_base,
+            host_ring_slots_log2, host_ring_slot_octets_log2, host_ring_consumer);
+        wire!(self.placement => self.csr; cq_producer, host_ring_producer);
+
+        // HostFrames 10, DropHostRingFull 11, DropHostFrameTooLong 12, Completions 40.
+        self.pulses.next = self.placement.counts.val();
+        self.counts.next = 0.into();
+        self.counts.next = self
+            .counts
+            .val()
+            .replace_bit(10, self.pulses.val().get_bit(0));
+        self.counts.next = self
+            .counts
+            .val()
+            .replace_bit(11, self.pulses.val().get_bit(1));
+        self.counts.next = self
+            .counts
+            .val()
+            .replace_bit(12, self.pulses.val().get_bit(2));
+        self.counts.next = self
+            .counts
+            .val()
+            .replace_bit(40, self.pulses.val().get_bit(3));
+        self.csr.counts.next = self.counts.val();
+    }
+}

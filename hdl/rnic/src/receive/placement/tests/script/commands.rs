@@ -1,0 +1,125 @@
+//! What is sent: commands, with their beats and what must come of them.
+use super::{Frame, Script};
+use crate::messages::*;
+use crate::receive::placement::tests::host::octets;
+use rnic_hdl_tools::testkit::Random;
+use rust_hdl::prelude::*;
+
+impl Script {
+    /// Adds a random command for a device whose beats have `beat_octets`.
+    pub fn add_random(&mut self, random: &mut Random, beat_octets: usize) {
+        let settings = self.settings;
+        let kind = random.below(8);
+        let count = 1 + random.below(settings.octets_max) as usize;
+        if kind < settings.host_of_8 {
+            return self.add_frame(random, beat_octets, count.max(16));
+        }
+        let complete = random.chance(settings.complete_of_8, 8);
+        if kind < settings.host_of_8 + settings.discard_of_8 {
+            let beats = random.below(6) as usize;
+            let address = random.bits();
+            return self.add(
+                random,
+                beat_octets,
+                PLACE_DISCARD,
+                address,
+                vec![],
+                4,
+                beats,
+                complete,
+            );
+        }
+        // Around lines, around 4 GiB, and far above it.
+        let base = [0x1000, 0xffff_ff00, 0x0012_3456_7000][random.below(3) as usize];
+        let address = base + random.below(1024);
+        let payload = octets(random, count);
+        let skip = [4, 5][random.below(2) as usize];
+        let spare = random.below(3) as usize / 2;
+        self.add(
+            random,
+            beat_octets,
+            PLACE_WRITE,
+            address,
+            payload,
+            skip,
+            spare,
+            complete,
+        );
+    }
+
+    /// Adds a command that writes `payload` to `address`; `spare` beats come after those it needs.
+    #[allow(clippy::too_many_arguments)] // One for each field of the command.
+    pub fn add(
+        &mut self,
+        random: &mut Random,
+        beat_octets: usize,
+        kind: u64,
+        address: u64,
+        payload: Vec<u8>,
+        skip_words: usize,
+        spare: usize,
+        complete: bool,
+    ) {
+        let mut stream = octets(random, 4 * skip_words);
+        stream.extend_from_slice(&payload);
+        let used = if kind == PLACE_DISCARD {
+            0
+        } else {
+            stream.len().div_ceil(beat_octets)
+        };
+        let beats = used + spare;
+        stream.extend(octets(
+            random,
+            (beats * beat_octets).saturating_sub(stream.len()),
+        ));
+        self.beats
+            .extend(stream.chunks(beat_octets).take(beats).map(<[u8]>::to_vec));
+        self.expected
+            .extend((address..).zip(payload.iter().copied()));
+        self.payload_due += payload.len() as u64;
+        self.due.push_back(self.payload_due);
+        let cqe: Bits<224> = random.wide();
+        if complete {
+            let words = std::array::from_fn(|i| cqe.get_bits::<32>(32 * i).to_u32());
+            self.entries.push((words, self.payload_due));
+        }
+        self.commands.push_back(PlaceCommand {
+            kind: kind.into(),
+            beats: (beats as u64).into(),
+            skip_words: (skip_words as u64).into(),
+            address: address.into(),
+            octets: (payload.len() as u64).into(),
+            complete,
+            cqe,
+        });
+    }
+
+    /// Adds a frame of `count` octets for the host; its first four are its number.
+    pub fn add_frame(&mut self, random: &mut Random, beat_octets: usize, count: usize) {
+        let mut frame = octets(random, count);
+        frame[..4].copy_from_slice(&(self.frames.len() as u32).to_le_bytes());
+        let mut stream = frame.clone();
+        stream.resize(count.next_multiple_of(beat_octets), 0xee);
+        self.beats
+            .extend(stream.chunks(beat_octets).map(<[u8]>::to_vec));
+        let (head_page, tail_page) = (random.below(512), random.below(512));
+        let mut cqe: Bits<224> = random.wide();
+        cqe = cqe & !Bits::<224>::from(0x01ff_01ffu64);
+        cqe = cqe | Bits::<224>::from(head_page | tail_page << 16);
+        self.commands.push_back(PlaceCommand {
+            kind: PLACE_HOST.into(),
+            beats: ((stream.len() / beat_octets) as u64).into(),
+            skip_words: 0u64.into(),
+            address: random.bits().into(),
+            octets: (count as u64).into(),
+            complete: false,
+            cqe,
+        });
+        self.due.push_back(self.payload_due);
+        self.frames.push(Frame {
+            octets: frame,
+            head_page,
+            tail_page,
+        });
+    }
+}

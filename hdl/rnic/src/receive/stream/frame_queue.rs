@@ -1,0 +1,319 @@
+//! Frame queue: the accepted frames of every stream in order, and the pages given back of them.
+//!
+//! ```text
+//! append, behind, frame --> [ followers ] --> front --> [ compare ] --> page_release
+//!                  |                ^                      |  ^
+//!                  |  begins, first, amount ---------------+  |
+//!                  |                   link_*, jump_* --> [ page walk ]
+//!                  +--> frame_table_*, frame_link_*
+//! ```
+//!
+//! | enters     | frames that join a queue; a queue's first frame and how many octets from    |
+//! |            | there on are consumed; copies of the page links                             |
+//! | leaves     | the first frame left, each page once in a [`PageChain`], and the tables     |
+//! |            | by which the packet reader finds the next frame                             |
+//! | latency    | `begins` to `done`: 1 cycle, 1 if a frame is passed and not the last one, 2 |
+//! |            | for each frame passed and 3 more if it is shared; where the frame left      |
+//! |            | gives back a part of its pages, 1 more and 2 for each link followed, 11     |
+//! |            | links at most                                                               |
+//! | throughput | one queue at a time; a frame joins in any cycle                             |
+//! | units      | octets; page numbers                                                        |
+//!
+//! The stream manager keeps of each queue its first frame and the slot of its last frame. A
+//! follower is kept under the slot of the frame before it. A frame that is consumed wholly goes
+//! back in one chain. Of the first frame left the pages before its first octet not consumed go
+//! back; it is then known by the page that holds this octet, and its offset counts from there.
+//!
+//! A frame that holds several runs of accepted octets is queued once for each, in one queue or in
+//! several. The last one of them gives all its pages back ([`FrameShares`]).
+use super::context::QueuedFrame;
+use super::frame_shares::FrameShares;
+use super::page_walk::PageWalk;
+use crate::common::ram::SdpRam;
+use crate::common::skid::Skid;
+use crate::messages::PageChain;
+use crate::receive::packet::types::FrameEntry;
+use rnic_macros::kernel;
+use rust_hdl::prelude::*;
+
+/// What becomes of the first frame.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum FrontState {
+    /// Its octets are compared with those consumed: it goes wholly, or stays at least in part.
+    Compare,
+    /// In part: the pages before its first octet not consumed are found and released.
+    Trim,
+    /// Wholly, but it is shared: the address of its count is at the RAM.
+    Count,
+    /// ... which reads.
+    CountRead,
+    /// ... and is there.
+    Share,
+    /// The frame after it is being read.
+    Link,
+    /// ... and becomes the first one.
+    Next,
+}
+
+/// Frames of all streams, and what is released of them.
+#[derive(LogicBlock, Default)]
+pub struct FrameQueue {
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; ends what is under way, the followers stay.
+    pub reset: Signal<In, Bit>,
+    /// `next[link_page] = link_next`: copy of the store's page links.
+    pub link_write: Signal<In, Bit>,
+    /// A page in use.
+    pub link_page: Signal<In, Bits<9>>,
+    /// The page after it.
+    pub link_next: Signal<In, Bits<9>>,
+    /// `jump[jump_page] = link_next`: copy of the store's links eight pages on.
+    pub jump_write: Signal<In, Bit>,
+    /// A page in use.
+    pub jump_page: Signal<In, Bits<9>>,
+    /// An accepted frame.
+    pub frame: Signal<In, QueuedFrame>,
+    /// It joins a queue.
+    pub append: Signal<In, Bit>,
+    /// It is not the first of its queue.
+    pub follows: Signal<In, Bit>,
+    /// Slot of the frame before it.
+    pub behind: Signal<In, Bits<10>>,
+    /// It is the head of a run that joins a queue: nothing but its link is new.
+    pub links_only: Signal<In, Bit>,
+    /// It is the first run of its frame; `frame` holds for three cycles before `append` or
+    /// `drop`.
+    pub opens: Signal<In, Bit>,
+    /// It is the last run of its frame.
+    pub closes: Signal<In, Bit>,
+    /// It is not wanted: all its pages are released once `drop_ready`.
+    pub drop: Signal<In, Bit>,
+    pub drop_ready: Signal<Out, Bit>,
+    /// A slot from 512 on is free again: its lower bits.
+    pub slot_free: Signal<Out, Bits<6>>,
+    pub slot_free_valid: Signal<Out, Bit>,
+    /// `first` and `amount` count; whatever was under way is forgotten.
+    pub begins: Signal<In, Bit>,
+    /// First frame of a queue.
+    pub first: Signal<In, QueuedFrame>,
+    /// Octets consumed from there on.
+    pub amount: Signal<In, Bits<18>>,
+    /// From the cycle after `begins` on: what is consumed may be released.
+    pub go: Signal<In, Bit>,
+    /// With `go`: octets of the queue are left behind those consumed.
+    pub some_left: Signal<In, Bit>,
+    /// The last cycle in which `front` changes.
+    pub done: Signal<Out, Bit>,
+    /// The first frame now; after `done` it counts only if octets are left.
+    pub front: Signal<Out, QueuedFrame>,
+    /// Pages that hold none of the octets left.
+    pub page_release: Signal<Out, PageChain>,
+    pub page_release_valid: Signal<Out, Bit>,
+    pub page_release_ready: Signal<In, Bit>,
+    /// Writes the reader's frame table.
+    pub frame_table_write: Signal<Out, Bit>,
+    /// Slot of the frame.
+    pub frame_table_index: Signal<Out, Bits<10>>,
+    pub frame_table_data: Signal<Out, FrameEntry>,
+    /// Writes the reader's frame links.
+    pub frame_link_write: Signal<Out, Bit>,
+    /// Slot of a frame.
+    pub frame_link_index: Signal<Out, Bits<10>>,
+    /// Slot of the stream's next frame.
+    pub frame_link_next: Signal<Out, Bits<10>>,
+    // Under the slot of a queued frame: the frame after it.
+    followers: SdpRam<QueuedFrame, 10>,
+    shares: FrameShares,
+    walk: PageWalk,
+    release_out: Skid<PageChain>,
+    state: DFF<FrontState>,
+    // The first frame came in the cycle before.
+    fresh: DFF<Bit>,
+    first_frame: DFF<QueuedFrame>,
+    // Its octets against those consumed: it is gone, so many more are, so many of it are left.
+    gone: DFF<Bit>,
+    beyond: DFF<Bits<18>>,
+    left: DFF<Bits<18>>,
+    // Its first octet not consumed, from the start of its first page.
+    offset_after: DFF<Bits<14>>,
+    table_writing: DFF<Bit>,
+    table_index: DFF<Bits<10>>,
+    table_entry: DFF<FrameEntry>,
+    link_writing: DFF<Bit>,
+    link_index: DFF<Bits<10>>,
+    compare: Signal<Local, Bit>,
+    follower: Signal<Local, QueuedFrame>,
+    compared: Signal<Local, QueuedFrame>,
+    compared_octets: Signal<Local, Bits<18>>,
+    compared_amount: Signal<Local, Bits<18>>,
+    amount_low: Signal<Local, Bits<14>>,
+    pages_gone: Signal<Local, Bits<6>>,
+    offset_in_page: Signal<Local, Bits<8>>,
+    left_value: Signal<Local, Bits<18>>,
+    left_low: Signal<Local, Bits<14>>,
+    chain: Signal<Local, PageChain>,
+    shared_front: Signal<Local, Bit>,
+    front_slot: Signal<Local, Bits<10>>,
+    keeps: Signal<Local, Bit>,
+    last_share: Signal<Local, Bit>,
+    leaves_front: Signal<Local, Bit>,
+}
+
+impl Logic for FrameQueue {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; state, fresh, first_frame, gone, beyond, left, offset_after);
+        registers!(clock; table_writing, table_index, table_entry, link_writing, link_index);
+        self.followers.clock.next = self.clock.val();
+        wire!(self => self.walk;
+            clock, reset, link_write, link_page, link_next, jump_write, jump_page);
+        wire!(self => self.release_out; clock, reset);
+        wire!(self.release_out => self; m_data as page_release, m_valid as page_release_valid);
+        self.release_out.m_ready.next = self.page_release_ready.val();
+
+        // A frame joins: as an entry of the reader's tables, and behind the last one.
+        self.table_writing.d.next = self.append.val() & !self.links_only.val();
+        self.table_index.d.next = self.frame.val().slot;
+        self.table_entry.d.next.head_page = self.frame.val().head_page;
+        self.table_entry.d.next.offset = self.frame.val().offset;
+        self.table_entry.d.next.octets = self.frame.val().octets;
+        self.link_writing.d.next = self.append.val() & self.follows.val();
+        self.link_index.d.next = self.behind.val();
+        self.frame_table_write.next = self.table_writing.q.val();
+        self.frame_table_index.next = self.table_index.q.val();
+        self.frame_table_data.next = self.table_entry.q.val();
+        self.frame_link_write.next = self.link_writing.q.val();
+        self.frame_link_index.next = self.link_index.q.val();
+        self.frame_link_next.next = self.table_index.q.val();
+        self.followers.write_enable.next = self.append.val() & self.follows.val();
+        wire!(self => self.followers; behind as write_address, frame as write_data);
+
+        // Shares of a frame: its runs queued, and one while others may come.
+        self.keeps.next = self.append.val() & !self.links_only.val();
+        wire!(self => self.shares; clock, reset);
+        self.shares.page.next = self.frame.val().tail_page;
+        wire!(self => self.shares; opens, closes);
+        self.shares.keeps.next = self.frame.val().shared & self.keeps.val();
+        self.shares.drops.next =
+            self.frame.val().shared & self.drop.val() & self.release_out.s_ready.val();
+        self.shares.looks.next = self.go.val() | (self.state.q.val() != FrontState::Compare);
+        self.shares.front_page.next = self.first_frame.q.val().tail_page;
+        self.shares.front_leaves.next = false;
+
+        // The first frame against the octets consumed; the one after it is looked up meanwhile.
+        self.compare.next = self.begins.val() | (self.state.q.val() == FrontState::Next);
+        self.follower.next = self.followers.read_data.val();
+        self.compared.next = self.follower.val();
+        self.compared_amount.next = self.beyond.q.val();
+        if self.begins.val() {
+            self.compared.next = self.first.val();
+            self.compared_amount.next = self.amount.val();
+        }
+        self.compared_octets.next = bit_cast::<18, 14>(self.compared.val().octets);
+        self.amount_low.next = self.compared_amount.val().get_bits::<14>(0);
+        // Addresses come from registers: the next follower's, or the one of what `begins` brought,
+        // which is a cycle later.
+        self.fresh.d.next = self.begins.val();
+        self.followers.read_address.next = self.first_frame.q.val().slot;
+        if self.state.q.val() == FrontState::Next {
+            self.followers.read_address.next = self.follower.val().slot;
+        }
+        if self.compare.val() {
+            self.first_frame.d.next = self.compared.val();
+            self.gone.d.next = self.compared_amount.val() >= self.compared_octets.val();
+            self.beyond.d.next = self.compared_amount.val() - self.compared_octets.val();
+            self.left.d.next = self.compared_octets.val() - self.compared_amount.val();
+            self.offset_after.d.next = self.compared.val().offset + self.amount_low.val();
+        }
+        self.pages_gone.next = self.offset_after.q.val().get_bits::<6>(8);
+        self.offset_in_page.next = self.offset_after.q.val().get_bits::<8>(0);
+        self.left_value.next = self.left.q.val();
+        self.left_low.next = self.left_value.val().get_bits::<14>(0);
+        self.walk.first_page.next = self.first_frame.q.val().head_page;
+        self.walk.pages.next = self.pages_gone.val();
+
+        self.chain.next.head_page = self.first_frame.q.val().head_page;
+        self.chain.next.tail_page = self.first_frame.q.val().tail_page;
+        if self.drop.val() {
+            self.chain.next.head_page = self.frame.val().head_page;
+            self.chain.next.tail_page = self.frame.val().tail_page;
+        }
+        if self.state.q.val() == FrontState::Trim {
+            self.chain.next.tail_page = self.walk.page_before.val();
+        }
+        self.release_out.s_data.next = self.chain.val();
+        self.release_out.s_valid.next =
+            self.drop.val() & (!self.frame.val().shared | self.shares.gone.val());
+        self.drop_ready.next = self.release_out.s_ready.val();
+        self.front.next = self.first_frame.q.val();
+        self.shared_front.next = self.first_frame.q.val().shared;
+        self.front_slot.next = self.first_frame.q.val().slot;
+        self.last_share.next = self.shares.last.val();
+
+        self.leaves_front.next = false;
+        self.done.next = false;
+        self.walk.start.next = false;
+        match self.state.q.val() {
+            FrontState::Compare => {
+                if self.go.val() & self.gone.q.val() & self.shared_front.val() {
+                    self.state.d.next = FrontState::Count;
+                } else if self.go.val() & self.gone.q.val() {
+                    self.release_out.s_valid.next = true;
+                    self.leaves_front.next = self.release_out.s_ready.val();
+                } else if self.go.val() {
+                    self.first_frame.d.next.octets = self.left_low.val();
+                    self.first_frame.d.next.offset = bit_cast::<14, 8>(self.offset_in_page.val());
+                    self.done.next = !self.pages_gone.val().any();
+                    // The pages of a shared frame stay until the last of its runs is consumed.
+                    if self.shared_front.val() {
+                        self.first_frame.d.next.offset = self.offset_after.q.val();
+                        self.done.next = true;
+                    } else if self.pages_gone.val().any() {
+                        self.walk.start.next = true;
+                        self.state.d.next = FrontState::Trim;
+                    }
+                }
+            }
+            FrontState::Count => self.state.d.next = FrontState::CountRead,
+            FrontState::CountRead => self.state.d.next = FrontState::Share,
+            FrontState::Share => {
+                self.release_out.s_valid.next = self.last_share.val();
+                self.leaves_front.next = !self.last_share.val() | self.release_out.s_ready.val();
+                self.shares.front_leaves.next = self.leaves_front.val();
+                if self.leaves_front.val() {
+                    self.state.d.next = FrontState::Compare;
+                }
+            }
+            FrontState::Trim => {
+                self.release_out.s_valid.next = self.walk.done.val();
+                if self.walk.done.val() & self.release_out.s_ready.val() {
+                    self.first_frame.d.next.head_page = self.walk.page.val();
+                    self.done.next = true;
+                    self.state.d.next = FrontState::Compare;
+                }
+            }
+            FrontState::Link => self.state.d.next = FrontState::Next,
+            FrontState::Next => self.state.d.next = FrontState::Compare,
+        }
+        self.slot_free.next = self.front_slot.val().get_bits::<6>(0);
+        self.slot_free_valid.next = self.leaves_front.val() & self.front_slot.val().get_bit(9);
+        if self.leaves_front.val() {
+            self.done.next = !self.beyond.q.val().any() & !self.some_left.val();
+            if self.beyond.q.val().any() | self.some_left.val() {
+                self.state.d.next = FrontState::Next;
+                if self.fresh.q.val() {
+                    self.state.d.next = FrontState::Link;
+                }
+            }
+        }
+
+        if self.reset.val() {
+            self.state.d.next = FrontState::Compare;
+            self.table_writing.d.next = false;
+            self.link_writing.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! Replays on their way to DDP: none before the records of the FPDUs handed on earlier.
+//!
+//! ```text
+//! order, order_valid --> [ deliver, fault (32) ] --> [ target ] --> replay
+//!                   \--> [ forget (16)         ] ----------------->
+//! begun, passed -------> [ counts ] ------------------^
+//! ```
+//!
+//! | enters     | what becomes of a span's records; an FPDU begun, a record passed on         |
+//! | leaves     | the same, to DDP                                                            |
+//! | latency    | 3 cycles, `order_valid` to `replay_valid`, if no record is on its way       |
+//! | throughput | one order per cycle in, one in 3 cycles out                                 |
+//!
+//! When the stream manager has heard of a job's end, records of its FPDUs may still be behind the
+//! gate of [`crate::receive::fpdu::admission`]. What is delivered, or is an error, must not pass them: it waits
+//! until as many records have passed as were begun when it came to the front. What is forgotten
+//! waits for nothing.
+//!
+//! There is no `ready` inwards: deliveries and faults are as few as jobs may be out; spans are
+//! forgotten only while `forget_room`.
+use super::inbox::JOBS_OUT_MAX;
+use crate::common::fifo::Fifo;
+use crate::messages::{Replay, REPLAY_FORGET};
+use rnic_macros::{kernel, Init};
+use rust_hdl::prelude::*;
+
+/// Orders that wait for records, and for DDP.
+#[derive(LogicBlock, Init)]
+#[init(
+    const { assert!(JOBS_OUT_MAX == 32, "the queue of orders has 32 places") }
+)]
+pub struct ReplayQueue {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// What becomes of a span's records.
+    pub order: Signal<In, Replay>,
+    pub order_valid: Signal<In, Bit>,
+    /// A record is on its way, one cycle.
+    pub begun: Signal<In, Bit>,
+    /// A record went to DDP, one cycle.
+    pub passed: Signal<In, Bit>,
+    /// Two spans can be forgotten.
+    pub forget_room: Signal<Out, Bit>,
+    /// What DDP is to do.
+    pub replay: Signal<Out, Replay>,
+    pub replay_valid: Signal<Out, Bit>,
+    pub replay_ready: Signal<In, Bit>,
+    orders: Fifo<Replay, 5, 6>,
+    #[init(Fifo::new(2))]
+    forgets: Fifo<Bits<9>, 4, 5>,
+    begun_count: DFF<Bits<6>>,
+    passed_count: DFF<Bits<6>>,
+    // Records begun when the first order came to the front.
+    target: DFF<Bits<6>>,
+    aimed: DFF<Bit>,
+    due: DFF<Bit>,
+    out: DFF<Replay>,
+    out_valid: DFF<Bit>,
+    is_forget: Signal<Local, Bit>,
+    takes: Signal<Local, Bit>,
+    #[constant(REPLAY_FORGET)]
+    kind_forget: Constant<Bits<2>>,
+    #[constant(1)]
+    one: Constant<Bits<6>>,
+}
+
+impl Logic for ReplayQueue {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; begun_count, passed_count, target, aimed, due);
+        registers!(clock; out, out_valid);
+        wire!(self => self.orders; clock, reset);
+        wire!(self => self.forgets; clock, reset);
+        self.is_forget.next = self.order.val().kind == self.kind_forget.val();
+        self.orders.data_in.next = self.order.val();
+        self.orders.write.next = self.order_valid.val() & !self.is_forget.val();
+        self.forgets.data_in.next = self.order.val().span;
+        self.forgets.write.next = self.order_valid.val() & self.is_forget.val();
+
+        self.forget_room.next = !self.forgets.almost_full.val();
+
+        // Records on their way are far fewer than 64.
+        if self.begun.val() {
+            self.begun_count.d.next = self.begun_count.q.val() + self.one.val();
+        }
+        if self.passed.val() {
+            self.passed_count.d.next = self.passed_count.q.val() + self.one.val();
+        }
+        if !self.aimed.q.val() {
+            self.target.d.next = self.begun_count.q.val();
+            self.aimed.d.next = !self.orders.empty.val();
+        } else if self.passed_count.q.val() == self.target.q.val() {
+            self.due.d.next = true;
+        }
+
+        self.takes.next = !self.out_valid.q.val() | self.replay_ready.val();
+        self.orders.read.next = false;
+        self.forgets.read.next = false;
+        if self.takes.val() {
+            self.out_valid.d.next = false;
+            if self.due.q.val() {
+                self.out.d.next = self.orders.data_out.val();
+                self.out_valid.d.next = true;
+                self.orders.read.next = true;
+                self.aimed.d.next = false;
+                self.due.d.next = false;
+            } else if !self.forgets.empty.val() {
+                self.out.d.next.kind = self.kind_forget.val();
+                self.out.d.next.span = self.forgets.data_out.val();
+                self.out_valid.d.next = true;
+                self.forgets.read.next = true;
+            }
+        }
+        self.replay.next = self.out.q.val();
+        self.replay_valid.next = self.out_valid.q.val();
+        if self.reset.val() {
+            self.aimed.d.next = false;
+            self.due.d.next = false;
+            self.out_valid.d.next = false;
+            self.begun_count.d.next = 0.into();
+            self.passed_count.d.next = 0.into();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,321 @@
+//! What TCP does with a segment, in plain integers: octets are looked at one by one, and received
+//! ranges are a sorted list that is made anew.
+//!
+//! Positions are sequence numbers without wrap: a connection begins somewhere and counts on.
+mod stream;
+mod told;
+
+pub use stream::{Range, Stream};
+pub use told::{Event, Host, Told};
+
+use crate::messages::VERDICT_TCP;
+use crate::receive::tcp::accept::*;
+use crate::receive::tcp::records::WaitingFrame;
+use rnic_abi::events::SegmentVerdict;
+use rnic_abi::limits::{PAGES, RANGES, RANGES_PER_CONNECTION, SHARED_RUNS};
+use rnic_abi::registers::EARLY_PAGES_MAX;
+use std::collections::VecDeque;
+
+pub const FIN: u64 = 1 << 0;
+pub const ACK: u64 = 1 << 4;
+
+/// What was seen, for the tests to ask that enough of it was.
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub verdicts: [usize; 7],
+    /// By early, follows a range, is followed by one.
+    pub messages: [usize; 8],
+    pub most_runs: usize,
+    pub shared_frames: usize,
+    pub without_key: usize,
+    pub no_number: usize,
+    pub sixteen_ranges: usize,
+    pub over_share: usize,
+    pub over_pages: usize,
+    pub across_wrap: usize,
+    pub purges: usize,
+    pub early_fins: usize,
+}
+
+/// What acceptance should do, and what it has still to show.
+#[derive(Debug)]
+pub struct Model {
+    pub streams: Vec<Stream>,
+    pub told: VecDeque<Told>,
+    pub host: VecDeque<Host>,
+    pub released: VecDeque<(u64, u64)>,
+    pub events: VecDeque<Event>,
+    pub counts: [u64; COUNTS],
+    pub early_pages: u64,
+    pub early_share: u64,
+    /// What the reserve says while few pages are left: octets from rcv_nxt on that the next segment
+    /// may bring. Nothing beyond a gap is taken then.
+    pub limit: Option<u32>,
+    /// That is not the connection's window.
+    pub limited: bool,
+    pub keys_out: usize,
+    pub free_numbers: VecDeque<u64>,
+    pub seen: Seen,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self {
+            streams: Vec::new(),
+            told: VecDeque::new(),
+            host: VecDeque::new(),
+            released: VecDeque::new(),
+            events: VecDeque::new(),
+            counts: [0; COUNTS],
+            early_pages: u64::from(EARLY_PAGES_MAX),
+            early_share: u64::from(EARLY_PAGES_MAX),
+            limit: None,
+            limited: false,
+            keys_out: 0,
+            free_numbers: (0..RANGES as u64).collect(),
+            seen: Seen::default(),
+        }
+    }
+}
+
+impl Model {
+    /// The acceptance table, row by row; `stream` is the connection found, if any.
+    pub fn take(&mut self, frame: &WaitingFrame, stream: Option<usize>) {
+        let pages = (
+            frame.head_page.index() as u64,
+            frame.tail_page.index() as u64,
+        );
+        let octets = frame.frame_octets.index() as u64;
+        let flags = frame.flags.index() as u64;
+        let length = frame.payload_octets.index() as u64;
+        let Some(index) = stream.filter(|_| frame.verdict.index() as u64 == VERDICT_TCP) else {
+            self.host.push_back(Host { pages, octets });
+            return;
+        };
+        if !frame.checksum_good {
+            self.counts[COUNT_CHECKSUM] += 1;
+            self.released.push_back(pages);
+            return;
+        }
+        if flags & 0b100110 != 0 || (flags & FIN != 0 && length == 0) {
+            self.counts[COUNT_CONTROL] += 1;
+            self.host.push_back(Host { pages, octets });
+            return;
+        }
+        self.streams[index].ack = frame.seg_ack.index() as u32;
+        self.streams[index].wnd = frame.seg_wnd.index() as u16;
+        if length == 0 {
+            self.counts[COUNT_PURE_ACK] += 1;
+            self.released.push_back(pages);
+            return;
+        }
+        let (verdict, trimmed) = self.accept(index, frame);
+        self.events.push_back(Event {
+            connection: self.streams[index].connection,
+            verdict: verdict as u64,
+            seg_seq: frame.seg_seq.index() as u64,
+            seg_len: length,
+        });
+        self.seen.verdicts[verdict as usize] += 1;
+        self.counts[COUNT_TRIMMED] += u64::from(trimmed);
+        let (count, asks) = match verdict {
+            SegmentVerdict::InOrder | SegmentVerdict::Trimmed => (COUNT_IN_ORDER, false),
+            SegmentVerdict::Duplicate => (COUNT_DUPLICATE, true),
+            SegmentVerdict::OutOfOrder => (COUNT_OUT_OF_ORDER, true),
+            SegmentVerdict::OutsideWindow => (COUNT_OUTSIDE_WINDOW, true),
+            SegmentVerdict::NoRoom => (COUNT_NO_ROOM, true),
+            SegmentVerdict::NoRange => (COUNT_NO_RANGE, true),
+        };
+        self.counts[count] += 1;
+        let answers = &mut self.streams[index].answers;
+        *answers = answers.wrapping_add(u8::from(asks));
+        if !matches!(count, COUNT_IN_ORDER | COUNT_OUT_OF_ORDER) {
+            self.released.push_back(pages);
+        }
+    }
+
+    /// Verdict on a segment with payload, and whether it counts as trimmed; its messages are told.
+    fn accept(&mut self, index: usize, frame: &WaitingFrame) -> (SegmentVerdict, bool) {
+        let stream = &self.streams[index];
+        let sequence = frame.seg_seq.index() as u32;
+        let length = frame.payload_octets.index() as i64;
+        let window = i64::from(self.limit.unwrap_or(stream.window));
+        let outside = match self.limited {
+            true => SegmentVerdict::NoRoom,
+            false => SegmentVerdict::OutsideWindow,
+        };
+        let distance = i64::from(sequence.wrapping_sub(stream.next as u32) as i32);
+        if distance >= window {
+            return (outside, false);
+        }
+        if distance + length <= 0 {
+            return (SegmentVerdict::Duplicate, false);
+        }
+        if window == 0 {
+            return (outside, false);
+        }
+        let early = distance > 0;
+        let left = stream.next + distance.max(0);
+        let right = stream.next + (distance + length).min(window);
+        let runs = stream.new_runs(left, right);
+        let pages = (frame.frame_octets.index() as u64 + 2).div_ceil(256);
+        if runs.is_empty() {
+            return (SegmentVerdict::Duplicate, false);
+        }
+        if early {
+            if let Some(refusal) = self.refuses(index, left, right, pages) {
+                return (refusal, false);
+            }
+        }
+        // Every run but the last one takes a key; without one a run is the last.
+        let keys = SHARED_RUNS - self.keys_out;
+        let sent = runs.len().min(keys + 1);
+        self.keys_out += sent - 1;
+        let first_octet = frame.payload_offset.index() as i64 - distance - self.streams[index].next;
+        for (place, run) in runs[..sent].iter().enumerate() {
+            let told = Told {
+                connection: self.streams[index].connection,
+                pages: Some((
+                    frame.head_page.index() as u64,
+                    frame.tail_page.index() as u64,
+                )),
+                place: Some(((first_octet + run.0) as u64, (run.1 - run.0) as u64)),
+                sequence: early.then_some(run.0 as u32),
+                early,
+                left: None,
+                follows_left: false,
+                right: None,
+                shared: sent > 1,
+                first: place == 0,
+                last: place + 1 == sent,
+                purges: false,
+            };
+            let charge = if place == 0 { pages } else { 0 };
+            self.add_run(index, *run, charge, told);
+        }
+        let accepted: i64 = runs[..sent].iter().map(|run| run.1 - run.0).sum();
+        let trimmed = distance < 0 || accepted < right - left;
+        let whole = sent == runs.len() && distance + length <= window;
+        let fin = frame.flags.index() as u64 & FIN != 0 && whole;
+        self.streams[index].fin |= fin;
+        self.seen.early_fins += usize::from(fin && early);
+        self.seen.most_runs = self.seen.most_runs.max(sent);
+        self.seen.shared_frames += usize::from(sent > 1);
+        self.seen.without_key += usize::from(sent < runs.len());
+        self.seen.across_wrap += usize::from((left >> 32) != (right >> 32));
+        let verdict = match (early, trimmed) {
+            (true, _) => SegmentVerdict::OutOfOrder,
+            (false, true) => SegmentVerdict::Trimmed,
+            (false, false) => SegmentVerdict::InOrder,
+        };
+        (verdict, trimmed)
+    }
+
+    fn refuses(
+        &mut self,
+        index: usize,
+        left: i64,
+        right: i64,
+        pages: u64,
+    ) -> Option<SegmentVerdict> {
+        let stream = &self.streams[index];
+        let all: u64 = self.streams.iter().map(Stream::pages).sum();
+        assert!(all <= PAGES as u64);
+        let (share, limit) = (stream.pages() + pages, all + pages);
+        if share > self.early_share || limit > self.early_pages || self.limit.is_some() {
+            self.seen.over_share += usize::from(limit <= self.early_pages);
+            self.seen.over_pages += usize::from(share <= self.early_share);
+            return Some(SegmentVerdict::NoRoom);
+        }
+        let mut ranges = stream.ranges.iter();
+        let touches = ranges.any(|range| range.left <= right && range.right >= left);
+        let full = stream.ranges.len() == RANGES_PER_CONNECTION;
+        if !touches && (full || self.free_numbers.is_empty()) {
+            self.seen.sixteen_ranges += usize::from(full);
+            self.seen.no_number += usize::from(!full);
+            return Some(SegmentVerdict::NoRange);
+        }
+        None
+    }
+
+    /// Adds one run of new octets to the stream and tells it.
+    fn add_run(&mut self, index: usize, run: (i64, i64), pages: u64, mut told: Told) {
+        let stream = &mut self.streams[index];
+        let (before, after) = (stream.ending_at(run.0), stream.beginning_at(run.1));
+        told.right = after;
+        if told.early {
+            told.follows_left = before.is_some();
+            let opens = before.is_none() && after.is_none();
+            let new = opens.then(|| self.free_numbers.pop_front().expect("asked before"));
+            told.left = before.or(new);
+            let number = before.or(after).or(new).expect("one of the three");
+            let (touched, mut kept): (Vec<Range>, Vec<Range>) = (stream.ranges.iter())
+                .partition(|range| Some(range.number) == before || Some(range.number) == after);
+            kept.push(Range {
+                left: touched.iter().map(|range| range.left).fold(run.0, i64::min),
+                right: touched
+                    .iter()
+                    .map(|range| range.right)
+                    .fold(run.1, i64::max),
+                number,
+                pages: pages + touched.iter().map(|range| range.pages).sum::<u64>(),
+            });
+            kept.sort_by_key(|range| range.left);
+            stream.ranges = kept;
+            stream.last_range = number;
+            if before.is_some() {
+                self.free_numbers.extend(after);
+            }
+        } else {
+            stream.next = run.1;
+            if after.is_some() {
+                stream.next = stream.ranges.remove(0).right;
+                self.free_numbers.extend(after);
+            }
+        }
+        let kind = usize::from(told.early)
+            | usize::from(told.follows_left) << 1
+            | usize::from(told.right.is_some()) << 2;
+        self.seen.messages[kind] += 1;
+        self.told.push_back(told);
+    }
+
+    /// Release of a connection in table `TCP`.
+    pub fn release(&mut self, index: usize) {
+        let stream = &mut self.streams[index];
+        for range in std::mem::take(&mut stream.ranges) {
+            self.seen.purges += 1;
+            self.free_numbers.push_back(range.number);
+            self.told.push_back(Told {
+                connection: stream.connection,
+                pages: None,
+                place: None,
+                sequence: None,
+                early: false,
+                left: None,
+                follows_left: false,
+                right: Some(range.number),
+                shared: false,
+                first: false,
+                last: false,
+                purges: true,
+            });
+        }
+    }
+
+    /// A reset of the hardware: ranges, charges and keys are free, and so must the tables be
+    /// written anew.
+    pub fn reset(&mut self) {
+        self.streams.clear();
+        self.keys_out = 0;
+        self.free_numbers = (0..RANGES as u64).collect();
+    }
+
+    /// Nothing is left to be shown.
+    pub fn is_done(&self) -> bool {
+        self.told.is_empty()
+            && self.host.is_empty()
+            && self.released.is_empty()
+            && self.events.is_empty()
+    }
+}

@@ -1,0 +1,415 @@
+//! Acceptance beyond gaps: the block in lockstep with its Verilog, and with the model, until every
+//! way in which a segment can meet received ranges was seen many times.
+use super::model::{Event, Host, Model, Stream, Told, ACK};
+use super::traffic::{random_frame, Mood};
+use crate::messages::{TableRequest, VERDICT_TCP};
+use crate::receive::tcp::accept::*;
+use crate::receive::tcp::records::{LookupResult, WaitingFrame};
+use rnic_abi::tables;
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rust_hdl::prelude::*;
+use std::collections::VecDeque;
+
+const STREAMS: usize = 24;
+const ROUND: usize = 8000;
+const MOODS: [Mood; 7] = [
+    Mood::Mixed,
+    Mood::Ordered,
+    Mood::Scattered,
+    Mood::Bridging,
+    Mood::Mixed,
+    Mood::Scattered,
+    Mood::Bridging,
+];
+
+/// A table operation, what it reads, and the bits of it that count.
+#[derive(Clone, Copy, Debug)]
+struct Operation {
+    request: TableRequest,
+    reads: u128,
+    mask: u128,
+}
+
+#[derive(Default)]
+struct Bench {
+    model: Model,
+    mood: usize,
+    counted: [u64; COUNTS],
+    /// At the port, until it is taken.
+    frame: Option<(WaitingFrame, LookupResult)>,
+    request: Option<Operation>,
+    operations: VecDeque<Operation>,
+    /// Key credits to give back before the next frame.
+    keys_due: usize,
+    serial: u64,
+    reads: usize,
+}
+
+fn number(value: Bits<128>) -> u128 {
+    (0..128).fold(0, |sum, bit| sum | (u128::from(value.get_bit(bit)) << bit))
+}
+
+impl Bench {
+    fn queue(&mut self, operation: u32, table: u32, index: u64, words: u128, reads: (u128, u128)) {
+        let data = (0..128).fold(Bits::default(), |bits: Bits<320>, bit| {
+            bits.replace_bit(bit, (words >> bit) & 1 == 1)
+        });
+        let request = TableRequest {
+            operation: u64::from(operation).into(),
+            table: u64::from(table).into(),
+            index: index.into(),
+            data,
+        };
+        let (reads, mask) = reads;
+        self.operations.push_back(Operation {
+            request,
+            reads,
+            mask,
+        });
+    }
+
+    /// Every connection anew; after a reset there is nothing to release.
+    fn begin_round(&mut self, round: usize, after_reset: bool, random: &mut Random) {
+        self.mood = round % MOODS.len();
+        if after_reset {
+            self.model.reset();
+        }
+        let limits = [(448, 448), (448, 30), (60, 448), (200, 20), (448, 448)];
+        let (early_pages, early_share) = match MOODS[self.mood] {
+            Mood::Mixed => limits[random.below(5) as usize],
+            _ => (448, 448),
+        };
+        (self.model.early_pages, self.model.early_share) = (early_pages, early_share);
+        self.keys_due = self.model.keys_out;
+        for index in 0..STREAMS {
+            let connection = (index as u64 * 37) % 1024;
+            if !after_reset {
+                self.model.release(index);
+                self.queue(tables::RELEASE, tables::TCP, connection, 0, (0, !0));
+            }
+            let windows = [5, 3000, 1 << 16, 1 << 30];
+            let window = match MOODS[self.mood] {
+                Mood::Mixed => windows[random.below(4) as usize],
+                Mood::Ordered => windows[random.below(4) as usize] % 3000,
+                _ => 1 << 30,
+            };
+            let near_wrap = random.below(1 << 13) as u32 ^ 0xffff_e000;
+            let stream = Stream::new(connection, near_wrap, window);
+            let (words, _) = stream.tcp_words();
+            self.queue(tables::WRITE, tables::TCP, connection, words, (0, !0));
+            if self.model.streams.len() > index {
+                self.model.streams[index] = stream;
+            } else {
+                self.model.streams.push(stream);
+            }
+        }
+    }
+
+    /// Reads of what a connection is said to hold; sometimes an operation that means nothing.
+    fn queue_reads(&mut self, random: &mut Random) {
+        let stream = self.model.streams[random.below(STREAMS as u64) as usize].clone();
+        self.reads += 1;
+        let connection = stream.connection;
+        match random.below(8) {
+            0 => self.queue(tables::WRITE, tables::EARLY, connection, !0, (0, !0)),
+            1 => self.queue(tables::WRITE, tables::RANGE, random.below(256), !0, (0, !0)),
+            2 => self.queue(tables::RELEASE, tables::EARLY, connection, 0, (0, !0)),
+            3 => self.queue(tables::READ, tables::TCP, connection, 0, stream.tcp_words()),
+            4 => self.queue(
+                tables::READ,
+                tables::EARLY,
+                connection,
+                0,
+                stream.early_words(),
+            ),
+            _ if stream.ranges.is_empty() => {}
+            _ => {
+                let place = random.below(stream.ranges.len() as u64) as usize;
+                let index = stream.ranges[place].number;
+                self.queue(
+                    tables::READ,
+                    tables::RANGE,
+                    index,
+                    0,
+                    stream.range_words(place),
+                );
+            }
+        }
+    }
+
+    /// Compares what leaves in this cycle, and says what is taken.
+    fn check(&mut self, uut: &mut SegmentAcceptance, ready_of_8: u64, random: &mut Random) {
+        uut.accepted_ready.next = random.chance(ready_of_8, 8);
+        uut.host_frame_ready.next = random.chance(ready_of_8, 8);
+        uut.page_release_ready.next = random.chance(ready_of_8, 8);
+        let model = &mut self.model;
+        if uut.accepted_valid.val() && uut.accepted_ready.next {
+            let told = Told::from(uut.accepted.val());
+            assert_eq!(Some(told), model.told.pop_front(), "{random}");
+        }
+        if uut.host_frame_valid.val() && uut.host_frame_ready.next {
+            let host = Host::from(uut.host_frame.val());
+            assert_eq!(Some(host), model.host.pop_front(), "{random}");
+        }
+        if uut.page_release_valid.val() && uut.page_release_ready.next {
+            let chain = uut.page_release.val();
+            let pages = (
+                chain.head_page.index() as u64,
+                chain.tail_page.index() as u64,
+            );
+            assert_eq!(Some(pages), model.released.pop_front(), "{random}");
+        }
+        if uut.segment_event_valid.val() {
+            let event = Event::from(uut.segment_event.val());
+            assert_eq!(Some(event), model.events.pop_front(), "{random}");
+        }
+        for (bit, counted) in self.counted.iter_mut().enumerate() {
+            *counted += u64::from(uut.counts.val().get_bit(bit));
+        }
+        let read = number(uut.table_data.val());
+        if uut.table_done.val() {
+            let done = self.request.take().expect("done without a request");
+            let differs = (read ^ done.reads) & done.mask;
+            assert_eq!(differs, 0, "{read:x} for {done:x?}, {random}");
+        } else {
+            assert_eq!(read, 0, "table_data without table_done, {random}");
+        }
+    }
+
+    /// One thing at a time: keys given back, then operations, then a frame.
+    fn drive(&mut self, uut: &mut SegmentAcceptance, quiet: bool, random: &mut Random) {
+        uut.key_free.next = false;
+        // Spans come back at once; a credit that was not taken is ignored.
+        uut.span_free.next = true;
+        if self.frame.is_none() && self.request.is_none() && !uut.busy.val() {
+            uut.early_pages.next = self.model.early_pages.into();
+            uut.early_share.next = self.model.early_share.into();
+            if self.keys_due > 0 {
+                self.keys_due -= 1;
+                self.model.keys_out -= 1;
+                uut.key_free.next = true;
+            } else if let Some(operation) = self.operations.pop_front() {
+                self.request = Some(operation);
+            } else if !quiet && random.chance(7, 8) {
+                if random.chance(1, 12) {
+                    self.queue_reads(random);
+                } else {
+                    self.offer(random);
+                }
+            } else if MOODS[self.mood] != Mood::Bridging {
+                self.keys_due = random.below(self.model.keys_out as u64 + 1) as usize;
+            }
+        }
+        uut.table_valid.next = self.request.is_some();
+        if let Some(operation) = &self.request {
+            uut.table_request.next = operation.request;
+        }
+        uut.frame_valid.next = self.frame.is_some();
+        if let Some((frame, found)) = self.frame {
+            uut.frame.next = frame;
+            uut.found.next = found;
+        }
+        settle(uut);
+        if uut.frame_ready.val() {
+            self.frame = None;
+        }
+    }
+
+    fn offer(&mut self, random: &mut Random) {
+        let mood = MOODS[self.mood];
+        let few = mood != Mood::Scattered && random.chance(3, 4);
+        let index = random.below(if few { 3 } else { STREAMS as u64 }) as usize;
+        self.serial += 1;
+        let stream = &self.model.streams[index];
+        let (frame, is_ours) = random_frame(stream, mood, self.serial, random);
+        let found = LookupResult {
+            hit: is_ours,
+            connection: stream.connection.into(),
+        };
+        self.model.take(&frame, is_ours.then_some(index));
+        self.frame = Some((frame, found));
+    }
+}
+
+/// Lockstep with the emitted Verilog, and with the model. Each octet reaches MPA once (MPA-038),
+/// with what it touches on both sides; only of segments that TCP commits to (MPA-037).
+#[test]
+fn mpa_037_038_early_octets_are_accepted_once_and_told_with_what_they_touch() {
+    let mut bench = Bench::default();
+    let mut cycle = 0;
+    lockstep(
+        "segment_acceptance",
+        SegmentAcceptance::default(),
+        16 * ROUND,
+        |uut| &mut uut.clock,
+        |uut, random| {
+            let round = cycle / ROUND;
+            let after_reset = matches!(round, 0 | 5 | 11);
+            uut.reset.next = after_reset && cycle % ROUND == 0;
+            let busy = bench.operations.is_empty();
+            let stalls = if busy {
+                [8, 8, 6, 1][(cycle / 1500) % 4]
+            } else {
+                7
+            };
+            bench.check(uut, stalls, random);
+            if cycle % ROUND == 0 {
+                assert!(bench.model.is_done() && bench.frame.is_none(), "{random}");
+                bench.begin_round(round, after_reset, random);
+            }
+            let quiet = cycle % ROUND > ROUND - 400 || uut.reset.next;
+            if !uut.reset.next {
+                bench.drive(uut, quiet, random);
+            }
+            cycle += 1;
+        },
+    );
+    assert!(bench.model.is_done(), "frames stay inside");
+    assert_eq!(bench.counted, bench.model.counts, "counters");
+    let seen = &bench.model.seen;
+    assert!(seen.verdicts.iter().all(|count| *count > 50), "{seen:?}");
+    // By early, follows a range, is followed by one; in order nothing is said of the left.
+    let kinds = [0, 4, 1, 3, 5, 7].map(|kind| seen.messages[kind]);
+    assert!(kinds.iter().all(|count| *count > 50), "{seen:?}");
+    assert!(seen.most_runs > 8 && seen.shared_frames > 100, "{seen:?}");
+    let rare = [
+        seen.without_key,
+        seen.no_number,
+        seen.sixteen_ranges,
+        seen.over_share,
+        seen.over_pages,
+        seen.across_wrap,
+        seen.purges,
+        seen.early_fins,
+    ];
+    assert!(rare.iter().all(|count| *count > 10), "{seen:?}");
+    assert!(bench.reads > 200, "{}", bench.reads);
+}
+
+/// Acceptance with nothing in its way, and one connection with a wide window at sequence number 0.
+fn open_acceptance() -> SegmentAcceptance {
+    let mut uut = SegmentAcceptance::default();
+    uut.connect_all();
+    uut.early_pages.next = 448u64.into();
+    uut.early_share.next = 448u64.into();
+    uut.accepted_ready.next = true;
+    uut.host_frame_ready.next = true;
+    uut.page_release_ready.next = true;
+    uut.reset.next = true;
+    settle(&mut uut);
+    tick(&mut uut, |uut| &mut uut.clock);
+    uut.reset.next = false;
+    let mut bench = Bench::default();
+    let (words, _) = Stream::new(3, 0, 1 << 20).tcp_words();
+    bench.queue(tables::WRITE, tables::TCP, 3, words, (0, !0));
+    assert_eq!(operate(&mut uut, &bench.operations[0], 100), Some(0));
+    uut
+}
+
+/// What an operation reads, if it is done within `patience` cycles.
+fn operate(uut: &mut SegmentAcceptance, operation: &Operation, patience: usize) -> Option<u128> {
+    uut.table_request.next = operation.request;
+    uut.table_valid.next = true;
+    for _ in 0..patience {
+        tick(uut, |uut| &mut uut.clock);
+        if uut.table_done.val() {
+            let read = number(uut.table_data.val());
+            uut.table_valid.next = false;
+            tick(uut, |uut| &mut uut.clock);
+            return Some(read);
+        }
+    }
+    None
+}
+
+/// Cycles from a frame's offer to its first message, and to the end of the cycle that decides it.
+fn cycles_of(uut: &mut SegmentAcceptance, sequence: u64, octets: u64) -> (Option<usize>, usize) {
+    uut.frame.next = WaitingFrame {
+        verdict: VERDICT_TCP.into(),
+        frame_octets: (octets + 54).into(),
+        flags: ACK.into(),
+        checksum_good: true,
+        seg_seq: sequence.into(),
+        payload_offset: 56u64.into(),
+        payload_octets: octets.into(),
+        ..WaitingFrame::default()
+    };
+    uut.found.next = LookupResult {
+        hit: true,
+        connection: 3u64.into(),
+    };
+    uut.frame_valid.next = true;
+    let (mut first, mut decided) = (None, None);
+    for cycle in 1..100 {
+        tick(uut, |uut| &mut uut.clock);
+        uut.frame_valid.next = false;
+        if uut.accepted_valid.val() {
+            first = first.or(Some(cycle));
+        }
+        if !uut.busy.val() {
+            decided = decided.or(Some(cycle));
+        }
+    }
+    (first, decided.expect("every frame is decided"))
+}
+
+/// The figures that the heads of `accept.rs` and `walk.rs` give.
+#[test]
+fn cycles_of_each_way_through_acceptance() {
+    let mut uut = open_acceptance();
+    let cases = [
+        ("in order, no ranges", 0, 10, Some(5), 5),
+        ("early, the first range", 1000, 10, Some(7), 9),
+        ("early, nothing new", 1005, 2, None, 10),
+        ("early, after a range", 1010, 10, Some(11), 13),
+        ("early, before a range", 990, 10, Some(9), 11),
+        ("early, a second range", 3000, 10, Some(11), 14),
+        ("in order, before a range", 10, 10, Some(11), 12),
+        ("in order, up to a range", 20, 970, Some(9), 10),
+        ("in order, over a range", 1020, 3000, Some(9), 12),
+        ("in order, no ranges again", 4020, 10, Some(5), 5),
+    ];
+    for (name, sequence, octets, first, decided) in cases {
+        let cycles = cycles_of(&mut uut, sequence, octets);
+        assert_eq!(cycles, (first, decided), "{name}");
+    }
+}
+
+/// MPA must hear of every range that ends before the connection's release in table `MPA` begins.
+#[test]
+fn a_release_is_done_when_mpa_has_taken_every_purge() {
+    let mut uut = open_acceptance();
+    for place in 1..=16 {
+        cycles_of(&mut uut, 100 * place, 10);
+    }
+    uut.accepted_ready.next = false;
+    let mut bench = Bench::default();
+    bench.queue(tables::RELEASE, tables::TCP, 3, 0, (0, !0));
+    bench.queue(tables::READ, tables::EARLY, 3, 0, (0, !0));
+    let words = operate(&mut uut, &bench.operations[1], 20).expect("a read is quick");
+    assert_eq!(words >> 8 & 0x1f, 16, "ranges of {words:x}");
+    assert_eq!(words >> 32 & 0x3ff, 16, "pages of {words:x}");
+    assert_eq!(operate(&mut uut, &bench.operations[0], 400), None);
+    let mut purged = Vec::new();
+    while !uut.table_done.val() {
+        assert!(purged.len() <= 16, "{purged:?}");
+        uut.accepted_ready.next = !uut.accepted_ready.val();
+        settle(&mut uut);
+        if uut.accepted_valid.val() && uut.accepted_ready.val() {
+            let told = Told::from(uut.accepted.val());
+            assert!(told.purges && told.connection == 3, "{told:?}");
+            purged.push(told.right.expect("a purge names its range"));
+        }
+        tick(&mut uut, |uut| &mut uut.clock);
+    }
+    assert_eq!(purged, (0..16).collect::<Vec<u64>>());
+    uut.table_valid.next = false;
+    tick(&mut uut, |uut| &mut uut.clock);
+    assert!(operate(&mut uut, &bench.operations[1], 20).is_some());
+    let words = number(uut.table_data.val());
+    assert_eq!(
+        words & 0xffff_ffff_0000_1f00,
+        0,
+        "ranges and pages of {words:x}"
+    );
+}

@@ -1,0 +1,442 @@
+//! The whole room against the model: every row of the acceptance table, stalls on every side, table
+//! operations between the segments.
+use super::keys::Key;
+use super::model::{Event, Host, Model, Stream, ACK};
+use super::traffic::{random_frame, Mood};
+use crate::messages::{StoredFrame, TableRequest, VERDICT_TCP};
+use crate::receive::tcp::accept::*;
+use crate::receive::tcp::records::WaitingFrame;
+use crate::receive::tcp::room::TcpRoom;
+use rnic_abi::limits::HASH_WAYS;
+use rnic_abi::registers::EARLY_PAGES_MAX;
+use rnic_abi::tables;
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rust_hdl::prelude::*;
+use std::collections::VecDeque;
+
+/// A key, and whether it is in the table.
+pub(super) struct Connection {
+    pub(super) key: Key,
+    known: bool,
+}
+
+/// The model, the keys of its streams, and what goes on at the ports.
+#[derive(Default)]
+pub(super) struct Bench {
+    pub(super) model: Model,
+    pub(super) connections: Vec<Connection>,
+    mood: usize,
+    pub(super) counted: [u64; COUNTS],
+    /// The frame at the port, and the stream it belongs to.
+    offered: Option<(StoredFrame, WaitingFrame, Option<usize>)>,
+    pub(super) request: Option<Request>,
+    pub(super) operations: VecDeque<Request>,
+    serial: u64,
+    /// The connection that MPA was asked about last.
+    pub(super) asked: Option<u64>,
+}
+
+/// A table operation, what it reads, and the bits of it that count.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    request: TableRequest,
+    reads: u128,
+    mask: u128,
+}
+
+fn number(value: Bits<128>) -> u128 {
+    (0..128).fold(0, |sum, bit| sum | (u128::from(value.get_bit(bit)) << bit))
+}
+
+fn data<const N: usize>(value: u128) -> Bits<N> {
+    (0..128).fold(Bits::default(), |bits: Bits<N>, bit| {
+        bits.replace_bit(bit, (value >> bit) & 1 == 1)
+    })
+}
+
+/// The frame as packet memory hands it on.
+pub(super) fn stored(frame: &WaitingFrame, key: &Key) -> StoredFrame {
+    StoredFrame {
+        verdict: frame.verdict,
+        frame_octets: frame.frame_octets,
+        ipv6: key.ipv6,
+        remote_address: key.bits(0),
+        local_address: key.bits(16),
+        ports: key.bits(32),
+        flags: frame.flags,
+        checksum_good: frame.checksum_good,
+        seg_seq: frame.seg_seq,
+        seg_ack: frame.seg_ack,
+        seg_wnd: frame.seg_wnd,
+        payload_offset: frame.payload_offset,
+        payload_octets: frame.payload_octets,
+        head_page: frame.head_page,
+        tail_page: frame.tail_page,
+    }
+}
+
+impl Bench {
+    pub(super) fn with_connections(count: usize, random: &mut Random) -> Self {
+        let mut bench = Self::default();
+        for index in 0..count {
+            let key = Key::random(random);
+            bench.connections.push(Connection { key, known: false });
+            let stream = Stream::new((index as u64 * 37) % 1024, 0, 0);
+            bench.model.streams.push(stream);
+            bench.queue_lookup(index, index % HASH_WAYS, true);
+        }
+        bench
+    }
+
+    /// A LOOKUP write; the key's slots are free (collisions of so few keys would fail the test).
+    pub(super) fn queue_lookup(&mut self, index: usize, way: usize, insert: bool) {
+        let connection = &mut self.connections[index];
+        connection.known = insert;
+        let mut bits: Bits<320> = data(u128::from(self.model.streams[index].connection));
+        bits = bits
+            .replace_bit(31, insert)
+            .replace_bit(30, connection.key.ipv6);
+        let key: Bits<288> = connection.key.bits(0);
+        for bit in 0..288 {
+            bits = bits.replace_bit(32 + bit, key.get_bit(bit));
+        }
+        let slot = connection.key.indices()[way] as u64;
+        self.queue(tables::WRITE, tables::LOOKUP, slot, bits, (0, !0));
+    }
+
+    /// The ranges of the connection released, then its context written.
+    pub(super) fn queue_context(&mut self, index: usize, rcv_nxt: u32, window: u32) {
+        let connection = self.model.streams[index].connection;
+        self.model.release(index);
+        let nothing = Bits::default();
+        self.queue(tables::RELEASE, tables::TCP, connection, nothing, (0, !0));
+        let stream = Stream::new(connection, rcv_nxt, window);
+        let (words, _) = stream.tcp_words();
+        self.queue(tables::WRITE, tables::TCP, connection, data(words), (0, !0));
+        self.model.streams[index] = stream;
+    }
+
+    /// Everything that can be read of a connection.
+    pub(super) fn queue_reads(&mut self, index: usize) {
+        let stream = self.model.streams[index].clone();
+        let nothing = Bits::default();
+        let connection = stream.connection;
+        self.queue(
+            tables::READ,
+            tables::TCP,
+            connection,
+            nothing,
+            stream.tcp_words(),
+        );
+        self.queue(
+            tables::READ,
+            tables::EARLY,
+            connection,
+            nothing,
+            stream.early_words(),
+        );
+        for (place, range) in stream.ranges.iter().enumerate() {
+            let words = stream.range_words(place);
+            self.queue(tables::READ, tables::RANGE, range.number, nothing, words);
+        }
+    }
+
+    fn queue(
+        &mut self,
+        operation: u32,
+        table: u32,
+        index: u64,
+        data: Bits<320>,
+        (reads, mask): (u128, u128),
+    ) {
+        let request = TableRequest {
+            operation: u64::from(operation).into(),
+            table: u64::from(table).into(),
+            index: index.into(),
+            data,
+        };
+        self.operations.push_back(Request {
+            request,
+            reads,
+            mask,
+        });
+    }
+
+    fn random_frame(&mut self, random: &mut Random) -> (StoredFrame, WaitingFrame, Option<usize>) {
+        let index = random.below(self.connections.len() as u64) as usize;
+        let mood = [Mood::Ordered, Mood::Mixed, Mood::Ordered, Mood::Bridging][self.mood];
+        self.serial += 1;
+        let stream = &self.model.streams[index];
+        let (frame, is_ours) = random_frame(stream, mood, self.serial, random);
+        let connection = &self.connections[index];
+        let key = if is_ours {
+            connection.key
+        } else {
+            connection.key.changed(random)
+        };
+        let found = (is_ours && connection.known).then_some(index);
+        (stored(&frame, &key), frame, found)
+    }
+}
+
+/// Compares what leaves in this cycle and sets the sinks' readiness.
+pub(super) fn check_outputs(
+    uut: &mut TcpRoom,
+    bench: &mut Bench,
+    ready_of_8: u64,
+    random: &mut Random,
+) {
+    uut.accepted_ready.next = random.chance(ready_of_8, 8);
+    uut.host_frame_ready.next = random.chance(ready_of_8, 8);
+    uut.page_release_ready.next = random.chance(ready_of_8, 8);
+    let model = &mut bench.model;
+    if uut.accepted_valid.val() && uut.accepted_ready.next {
+        let message = uut.accepted.val();
+        if message.asks {
+            bench.asked = Some(message.connection.index() as u64);
+        } else {
+            assert_eq!(Some(message.into()), model.told.pop_front(), "{random}");
+        }
+    }
+    if uut.host_frame_valid.val() && uut.host_frame_ready.next {
+        let host = Host::from(uut.host_frame.val());
+        assert_eq!(Some(host), model.host.pop_front(), "{random}");
+    }
+    if uut.page_release_valid.val() && uut.page_release_ready.next {
+        let chain = uut.page_release.val();
+        let pages = (
+            chain.head_page.index() as u64,
+            chain.tail_page.index() as u64,
+        );
+        assert_eq!(Some(pages), model.released.pop_front(), "{random}");
+    }
+    if uut.segment_event_valid.val() {
+        let event = Event::from(uut.segment_event.val());
+        assert_eq!(Some(event), model.events.pop_front(), "{random}");
+    }
+    for (bit, counted) in bench.counted.iter_mut().enumerate() {
+        *counted += u64::from(uut.counts.val().get_bit(bit));
+    }
+}
+
+/// Holds the oldest table operation at the bus until it is done.
+pub(super) fn drive_table(uut: &mut TcpRoom, bench: &mut Bench, random: &Random) {
+    let read = number(uut.table_data.val());
+    if uut.table_done.val() {
+        let done = bench.request.take().expect("done without a request");
+        let differs = (read ^ done.reads) & done.mask;
+        assert_eq!(differs, 0, "{read:x} for {done:x?}, {random}");
+    } else {
+        assert_eq!(
+            read, 0,
+            "table_data must be zero without table_done, {random}"
+        );
+    }
+    if bench.request.is_none() {
+        bench.request = bench.operations.pop_front();
+    }
+    uut.table_valid.next = bench.request.is_some();
+    if let Some(request) = &bench.request {
+        uut.table_request.next = request.request;
+    }
+}
+
+/// Offers a frame when `offer` says so, and holds it until it is taken.
+fn drive_frame(uut: &mut TcpRoom, bench: &mut Bench, offer: bool, random: &mut Random) {
+    if bench.offered.is_none() && offer {
+        bench.offered = Some(bench.random_frame(random));
+    }
+    uut.stored_valid.next = bench.offered.is_some();
+    if let Some((stored, frame, stream)) = bench.offered {
+        uut.stored.next = stored;
+        if uut.stored_ready.val() {
+            bench.model.take(&frame, stream);
+            bench.offered = None;
+        }
+    }
+}
+
+/// One round after the other: contexts and keys are written, segments pass, contexts are read back.
+fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random) -> bool {
+    const ROUND: usize = 1800;
+    const TRAFFIC_END: usize = 1300;
+    uut.key_free.next = false;
+    // Spans come back at once; a credit that was not taken is ignored.
+    uut.span_free.next = true;
+    bench.mood = (cycle / ROUND) % 4;
+    match cycle % ROUND {
+        0 => {
+            let limits = [448, 448, 40, 448];
+            uut.early_pages.next = limits[bench.mood].into();
+            uut.early_share.next = (limits[bench.mood] / 2).into();
+            bench.model.early_pages = limits[bench.mood];
+            bench.model.early_share = limits[bench.mood] / 2;
+            for index in 0..bench.connections.len() {
+                let windows = [0, 5, 3000, 1 << 16, 1 << 30];
+                // Close below the wrap, so that most rounds pass it.
+                let rcv_nxt = random.below(1 << 14) as u32 ^ 0xffff_e000;
+                bench.queue_context(index, rcv_nxt, windows[random.below(5) as usize]);
+            }
+        }
+        1..=64 if bench.model.keys_out > 0 => {
+            bench.model.keys_out -= 1;
+            uut.key_free.next = true;
+        }
+        TRAFFIC_END => assert!(bench.operations.is_empty(), "tables are slow, {random}"),
+        1500 => {
+            assert!(bench.model.is_done(), "frames stay in the room, {random}");
+            (0..bench.connections.len()).for_each(|index| bench.queue_reads(index));
+            let nothing = Bits::default();
+            bench.queue(tables::READ, tables::LOOKUP, 0, nothing, (0, !0));
+            // A key goes, or comes back.
+            let index = random.below(bench.connections.len() as u64) as usize;
+            let insert = !bench.connections[index].known;
+            bench.queue_lookup(index, index % HASH_WAYS, insert);
+        }
+        _ => {}
+    }
+    (400..TRAFFIC_END).contains(&(cycle % ROUND))
+}
+
+/// Lockstep with the emitted Verilog, and with the model. Only segments that TCP commits to reach
+/// MPA (MPA-037), each octet once (MPA-038), and foreign traffic reaches the host in order
+/// (MPA-027).
+#[test]
+fn every_frame_leaves_once_as_the_acceptance_table_says() {
+    let mut bench = Bench::with_connections(6, &mut Random::from_environment());
+    let mut cycle = 0;
+    lockstep(
+        "tcp_room",
+        TcpRoom::default(),
+        21_600,
+        |uut| &mut uut.clock,
+        |uut, random| {
+            uut.reset.next = cycle == 0;
+            let busy = bench.request.is_some() || !bench.operations.is_empty();
+            let stalls = if busy {
+                8
+            } else {
+                [8, 8, 4, 1][(cycle / 1800) % 5 % 4]
+            };
+            check_outputs(uut, &mut bench, stalls, random);
+            let traffic = plan(uut, &mut bench, cycle, random);
+            drive_table(uut, &mut bench, random);
+            let offer = traffic && !busy && random.chance([8, 1][(cycle / 300) % 2], 8);
+            drive_frame(uut, &mut bench, offer, random);
+            cycle += 1;
+        },
+    );
+    assert!(bench.model.is_done(), "frames stay in the room");
+    assert_eq!(bench.counted, bench.model.counts, "counters");
+    let counts = bench.model.counts;
+    let frequent = |bit: usize| !matches!(bit, COUNT_NO_RANGE);
+    let mut rows = counts.iter().enumerate();
+    assert!(
+        rows.all(|(bit, count)| !frequent(bit) || *count > 0),
+        "{counts:?}"
+    );
+}
+
+pub(super) fn clock(uut: &mut TcpRoom) -> &mut Signal<In, Clock> {
+    &mut uut.clock
+}
+
+/// A connected room with one connection in its tables, window wide open.
+fn open_room(random: &mut Random) -> (TcpRoom, Bench) {
+    let mut uut = TcpRoom::default();
+    uut.connect_all();
+    uut.early_pages.next = u64::from(EARLY_PAGES_MAX).into();
+    uut.early_share.next = u64::from(EARLY_PAGES_MAX).into();
+    settle(&mut uut);
+    let mut bench = Bench::with_connections(1, random);
+    bench.queue_context(0, 0, 1 << 20);
+    while bench.request.is_some() || !bench.operations.is_empty() {
+        drive_table(&mut uut, &mut bench, random);
+        tick(&mut uut, clock);
+    }
+    uut.accepted_ready.next = true;
+    uut.host_frame_ready.next = true;
+    uut.page_release_ready.next = true;
+    (uut, bench)
+}
+
+fn segment(bench: &Bench, sequence: u64, octets: u64) -> StoredFrame {
+    let frame = WaitingFrame {
+        verdict: VERDICT_TCP.into(),
+        flags: ACK.into(),
+        checksum_good: true,
+        seg_seq: sequence.into(),
+        payload_offset: 56u64.into(),
+        payload_octets: octets.into(),
+        ..WaitingFrame::default()
+    };
+    stored(&frame, &bench.connections[0].key)
+}
+
+#[test]
+fn a_segment_is_accepted_twelve_cycles_after_it_is_taken() {
+    let mut random = Random::from_environment();
+    let (mut uut, bench) = open_room(&mut random);
+    uut.stored.next = segment(&bench, 0, 100);
+    uut.stored_valid.next = true;
+    tick(&mut uut, clock);
+    uut.stored_valid.next = false;
+    let mut cycles = 1;
+    while !uut.accepted_valid.val() {
+        tick(&mut uut, clock);
+        cycles += 1;
+        assert!(cycles < 100, "never accepted");
+    }
+    assert_eq!(cycles, 12);
+}
+
+#[test]
+fn segments_of_one_connection_pass_at_one_per_five_cycles() {
+    let mut random = Random::from_environment();
+    let (mut uut, bench) = open_room(&mut random);
+    let (mut sent, mut accepted, mut cycles) = (0u64, 0u64, 0u64);
+    while accepted < 200 {
+        uut.stored.next = segment(&bench, 10 * sent, 10);
+        uut.stored_valid.next = true;
+        settle(&mut uut);
+        sent += u64::from(uut.stored_ready.val());
+        tick(&mut uut, clock);
+        cycles += 1;
+        accepted += u64::from(uut.accepted_valid.val());
+        assert!(cycles < 2000, "{accepted} accepted");
+    }
+    assert!(cycles <= 5 * 200 + 12, "{cycles} cycles for 200 segments");
+}
+
+/// Once the driver is told that a key is gone, no octet of that connection follows.
+#[test]
+fn lookup_write_is_done_only_after_frames_found_before_it_have_left() {
+    let mut random = Random::from_environment();
+    let (mut uut, mut bench) = open_room(&mut random);
+    uut.accepted_ready.next = false;
+    let mut sent = 0;
+    for _ in 0..60 {
+        uut.stored.next = segment(&bench, 10 * sent, 10);
+        uut.stored_valid.next = sent < 12;
+        settle(&mut uut);
+        sent += u64::from(uut.stored_ready.val() && uut.stored_valid.val());
+        tick(&mut uut, clock);
+    }
+    bench.queue_lookup(0, 0, false);
+    let mut accepted = 0;
+    for cycle in 0..400 {
+        drive_table(&mut uut, &mut bench, &random);
+        uut.accepted_ready.next = cycle > 100 && random.chance(1, 4);
+        settle(&mut uut);
+        accepted += u64::from(uut.accepted_valid.val() && uut.accepted_ready.val());
+        if uut.table_done.val() {
+            break;
+        }
+        assert!(cycle < 399, "the write is never done, {random}");
+        tick(&mut uut, clock);
+    }
+    assert_eq!(
+        accepted, sent,
+        "octets came after the key was gone, {random}"
+    );
+}
