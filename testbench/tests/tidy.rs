@@ -12,7 +12,7 @@ const LINE_COLUMNS_MAX: usize = 100;
 /// Lines of a file.
 const FILE_LINES_MAX: usize = 600;
 /// Lines of a file of the hardware above its tests.
-const BLOCK_LINES_MAX: usize = 450;
+const BLOCK_LINES_MAX: usize = 600;
 /// Lines of a function, from its name to its closing brace.
 const FUNCTION_LINES_MAX: usize = 70;
 /// Lines of a function of a test: a random run keeps its account beside what it drives.
@@ -35,7 +35,7 @@ const LONG_FUNCTIONS: [(&str, &str, &str); 3] = [
         "a line for each port, register and constant, as no field may be left out",
     ),
     (
-        "hdl/rnic/src/receive/stream/manager_control.rs",
+        "hdl/rnic/src/receive/stream/control.rs",
         "fn update",
         "one machine, an arm for each of its states; parts of it that stand alone are blocks",
     ),

@@ -22,13 +22,13 @@ use crate::bus::csr::room::Csr;
 use crate::bus::pcie::room::{PcieRoom128, PcieRoom512};
 use crate::messages::{FpduEvent, SegmentEvent};
 use crate::receive::ddp::room::DdpRoom;
-use crate::receive::fpdu::room::{MpaRoom128, MpaRoom512};
+use crate::receive::fpdu::{MpaRoom128, MpaRoom512};
 use crate::receive::front_end::{FrontEnd128, FrontEnd512, FrontEnd64};
 use crate::receive::packet::room::{Packet128, Packet512, Packet64};
 use crate::receive::placement::room::{PlacementRoom128, PlacementRoom512};
-use crate::receive::stream::manager::StreamManager;
+use crate::receive::stream::early_completion::EarlyCompletion;
 use crate::receive::stream::replays::ReplayQueue;
-use crate::receive::stream::settle::EarlySettle;
+use crate::receive::stream::StreamManager;
 use crate::receive::tcp::room::TcpRoom;
 use rnic_abi::counters::Counter;
 use rnic_hdl_tools::emit::{verilog_named, EmitError};
@@ -183,7 +183,7 @@ macro_rules! core {
             packet: $packet,
             tcp: TcpRoom,
             manager: StreamManager,
-            settle: EarlySettle,
+            settle: EarlyCompletion,
             replays: ReplayQueue,
             mpa: $mpa,
             ddp: DdpRoom,

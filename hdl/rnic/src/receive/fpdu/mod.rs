@@ -1,10 +1,11 @@
 //! MPA's FPDU half: the octets of a job become FPDUs that are whole, checked and free of markers.
 //!
 //! ```text
-//! job's octets -> splitter -> marker removal -> placement buffer
-//!                    |----> CRC32C, marker check -> FpduVerdict -> ddp
-//!                    |----> first words ----------> FpduRecord --> ddp
-//!                    \----> JobDone -> stream; kill -> reader
+//! joined, --> [ Splitter ] -- beats --> [ MarkerRemover ] --> [ WordPacker ] --> [ BlockFifo ]
+//! started       |   ^    \                  | marker             | header         placement
+//! kill,    <----+   |     \            [ MarkerCheck ]           |
+//! job_done      [ FpduGate ]               |                    |
+//!                          \--> [ Crc32cStream ] --> [ RecordMaker ] --> record, verdict
 //! ```
 //!
 //! | enters | leaves |
@@ -16,39 +17,276 @@
 //! The words of an FPDU run from ULPDU_Length to the CRC, those of a host frame from its first
 //! octet, both from lane 0 of a new beat on.
 //!
-//! | what passes the room | first beat, joined to FPDU | fifth word to record | end to verdict |
-//! |---|---|---|---|
-//! | FPDU | 5 cycles | 3 | 5 |
-//! | FPDU that was checked (`FPDU_PLACE`) | 5 cycles | 3 | no verdict |
-//! | host frame | 3 cycles (its length is known before) | 3 | no verdict |
+//! | latency    | first joined beat to first FPDU beat 5 cycles (host frame: 3, its length is   |
+//! |            | known); the FPDU beat with the fifth word to record 3; the last FPDU beat to  |
+//! |            | verdict 5; an FPDU beat to the same words in the placement stream 8           |
+//! | throughput | one beat per cycle; 3 or 4 idle cycles between FPDUs                          |
+//! | units      | a beat is D bits, L = 2^LG words of 4 octets                                  |
+//! | buffer     | 2^A beats, more than an FPDU of `SINGLE_PASS_ULPDU_OCTETS`                    |
+//! | ECP5-5G -8 | 210 MHz at 128 bits, out of context: 3203 LUT4, 3139 registers, 8 block RAMs  |
+//! |            | (with a register slice for records here, since removed; not measured again)   |
 //!
 //! The fifth word, without markers, leaves in the second placed beat of 128 bits, which is complete
-//! with the second FPDU beat, or with the third where a marker stands before its end; of 512 bits
-//! it leaves in the first. A record of fewer words comes 3 cycles after the last beat; where that
-//! beat flushes, 4.
+//! with the second FPDU beat, or with the third if a marker comes before its end; of 512 bits it
+//! leaves in the first. A record of fewer words follows 3 cycles after the last beat; 4 if that
+//! beat flushes.
 //!
-//! Errors found here travel in the verdict and in the record (`ulpdu_length`); ddp answers
-//! and counts them (`refuse_mpa_crc`, `refuse_mpa_marker`, `refuse_mpa_zero_length`), so that a
+//! Errors found here travel in the verdict and in the record (`ulpdu_length`). DDP acts on them and
+//! counts them (`refuse_mpa_crc`, `refuse_mpa_marker`, `refuse_mpa_zero_length`), so that a
 //! connection's errors are decided in one place. Nothing is dropped here.
 //!
 //! Sources: RFC 5044, and the older draft where MPA-011 names it.
-
-pub mod room;
 pub mod splitter;
 pub mod split_control;
-pub mod job_queue;
 pub mod window;
-pub mod head_word;
 pub mod length;
-pub mod cursor;
-pub mod span;
-pub mod beat_output;
-pub mod job_end;
-pub mod admission;
-pub mod strip;
-pub mod compact;
-pub mod marker_check;
-pub mod record;
+pub mod marker_remover;
+pub mod checks;
+
+use crate::common::block_fifo::BlockFifo;
+use crate::common::crc32c::Crc32cStream;
+use crate::messages::{FpduInfo, FpduRecord, FpduVerdict, JobDone, ReadJob, FPDU_CHECK};
+use checks::{MarkerCheck, RecordMaker};
+use marker_remover::{MarkerRemover, WordPacker};
+use rnic_abi::limits::SINGLE_PASS_ULPDU_OCTETS;
+use rnic_macros::kernel;
+use rust_hdl::prelude::*;
+use splitter::Splitter;
+
+/// Places that beats on their way may fill after the placement buffer said that it is crowded.
+const ON_THE_WAY_BEATS: usize = 12;
+
+/// The room for beats of 128 bits.
+pub type MpaRoom128 = MpaRoom<128, 256, 2, 10, 11>;
+/// The room for beats of 512 bits.
+pub type MpaRoom512 = MpaRoom<512, 1024, 4, 8, 9>;
+
+/// Splitter, marker removal, checks and placement buffer for beats of `D` bits; `P = 2 D`,
+/// `D = 32 * 2^LG`, placement buffer of `2^A` beats, `F = A + 1`.
+#[derive(LogicBlock)]
+pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize>
+{
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; forgets every job, beat and record.
+    pub reset: Signal<In, Bit>,
+    /// Beat of the joined stream.
+    pub joined_data: Signal<In, Bits<D>>,
+    /// Octets in this beat; not looked at, since the job's octets say it.
+    pub joined_octets: Signal<In, Bits<7>>,
+    /// First beat of a job; not looked at, since it follows the last one of another.
+    pub joined_first: Signal<In, Bit>,
+    /// Last beat of a job.
+    pub joined_last: Signal<In, Bit>,
+    pub joined_valid: Signal<In, Bit>,
+    pub joined_ready: Signal<Out, Bit>,
+    /// A job whose octets come in the joined stream, in this order.
+    pub started: Signal<In, ReadJob>,
+    /// The reader's number of that job.
+    pub started_tag: Signal<In, Bits<3>>,
+    pub started_valid: Signal<In, Bit>,
+    pub started_ready: Signal<Out, Bit>,
+    /// For one cycle: nothing more of job `kill_tag` is wanted.
+    pub kill: Signal<Out, Bit>,
+    /// The reader's number of that job.
+    pub kill_tag: Signal<Out, Bits<3>>,
+    pub job_done: Signal<Out, JobDone>,
+    pub job_done_valid: Signal<Out, Bit>,
+    pub job_done_ready: Signal<In, Bit>,
+    /// Beat of the placement buffer: FPDUs from ULPDU_Length on, without markers, each from a new
+    /// beat on; host frames likewise.
+    pub placement_data: Signal<Out, Bits<D>>,
+    pub placement_valid: Signal<Out, Bit>,
+    pub placement_ready: Signal<In, Bit>,
+    /// An FPDU is passing.
+    pub record: Signal<Out, FpduRecord>,
+    pub record_valid: Signal<Out, Bit>,
+    /// Two records more can be taken.
+    pub record_room: Signal<In, Bit>,
+    /// An FPDU has passed.
+    pub verdict: Signal<Out, FpduVerdict>,
+    pub verdict_valid: Signal<Out, Bit>,
+    /// For one cycle: a record more is on its way.
+    pub begun: Signal<Out, Bit>,
+    splitter: Splitter<D, P, LG>,
+    admission: FpduGate,
+    strip: MarkerRemover<D, LG>,
+    compact: WordPacker<D, P, LG>,
+    crc32c: Crc32cStream<D>,
+    markers: MarkerCheck,
+    maker: RecordMaker<LG>,
+    buffer: BlockFifo<Bits<D>, A, F>,
+    taken: Signal<Local, Bit>,
+    info: Signal<Local, FpduInfo>,
+    check: Constant<Bits<3>>,
+}
+
+impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize> Default
+    for MpaRoom<D, P, LG, A, F>
+{
+    fn default() -> Self {
+        // ULPDU_Length, ULPDU, PAD and CRC, and what may be on its way.
+        let beats = (SINGLE_PASS_ULPDU_OCTETS + 9).div_ceil(D / 8) + ON_THE_WAY_BEATS;
+        assert!(
+            beats <= 1 << A,
+            "MpaRoom: a placement buffer of 2^{A} beats of {D} bits must hold {beats}"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            joined_data: Default::default(),
+            joined_octets: Default::default(),
+            joined_first: Default::default(),
+            joined_last: Default::default(),
+            joined_valid: Default::default(),
+            joined_ready: Default::default(),
+            started: Default::default(),
+            started_tag: Default::default(),
+            started_valid: Default::default(),
+            started_ready: Default::default(),
+            kill: Default::default(),
+            kill_tag: Default::default(),
+            job_done: Default::default(),
+            job_done_valid: Default::default(),
+            job_done_ready: Default::default(),
+            placement_data: Default::default(),
+            placement_valid: Default::default(),
+            placement_ready: Default::default(),
+            record: Default::default(),
+            record_valid: Default::default(),
+            record_room: Default::default(),
+            verdict: Default::default(),
+            verdict_valid: Default::default(),
+            begun: Default::default(),
+            splitter: Default::default(),
+            admission: Default::default(),
+            strip: Default::default(),
+            compact: Default::default(),
+            crc32c: Default::default(),
+            markers: Default::default(),
+            maker: Default::default(),
+            buffer: BlockFifo::new(ON_THE_WAY_BEATS),
+            taken: Default::default(),
+            info: Default::default(),
+            check: Constant::new(FPDU_CHECK.into()),
+        }
+    }
+}
+
+impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize> Logic
+    for MpaRoom<D, P, LG, A, F>
+{
+    #[kernel]
+    fn update(&mut self) {
+        wire!(self => self.splitter; clock, reset);
+        wire!(self => self.admission; clock, reset);
+        wire!(self => self.strip; clock, reset);
+        wire!(self => self.compact; clock, reset);
+        wire!(self => self.crc32c; clock, reset);
+        self.markers.clock.next = self.clock.val();
+        wire!(self => self.maker; clock, reset);
+        wire!(self => self.buffer; clock, reset);
+
+        wire!(self => self.splitter; joined_data, joined_last, joined_valid);
+        self.joined_ready.next = self.splitter.joined_ready.val();
+        wire!(self => self.splitter; started, started_tag, started_valid);
+        wire!(self.splitter => self; started_ready, begun, kill, kill_tag);
+        stream!(self.splitter => self; job_done);
+
+        wire!(self.splitter => self.admission; fpdu_valid as valid, fpdu_last as last);
+        self.admission.crowded.next = self.buffer.almost_full.val();
+        self.admission.record_room.next = self.record_room.val();
+        self.splitter.fpdu_ready.next = self.admission.open.val();
+        self.taken.next = self.splitter.fpdu_valid.val() & self.admission.open.val();
+        self.info.next = self.splitter.fpdu_info.val();
+
+        self.crc32c.valid.next = self.taken.val();
+        wire!(self.splitter => self.crc32c;
+            fpdu_data as data, fpdu_first as first, fpdu_last as last);
+        self.crc32c.tail_zero_words.next = bit_cast::<4, LG>(self.splitter.fpdu_tail_words.val());
+
+        self.strip.beat_valid.next = self.taken.val();
+        wire!(self.splitter => self.strip;
+            fpdu_data as beat_data, fpdu_first as beat_first, fpdu_last as beat_last,
+            fpdu_tail_words as beat_tail_words);
+        self.strip.phase.next = self.info.val().phase;
+        self.strip.markers.next = self.info.val().markers;
+        self.strip.check.next = self.info.val().kind == self.check.val();
+        self.markers.opens.next = self.strip.closed_valid.val() & self.strip.closed_first.val();
+        wire!(self.strip => self.markers; marker_distance as distance, marker_valid, marker);
+
+        wire!(self.strip => self.compact;
+            closed_valid, closed_data, closed_words, marker_valid as short, closed_first,
+            closed_last, closed_check);
+        wire!(self.compact => self.buffer; placed_valid as write, placed_data as data_in);
+        self.buffer.read.next = self.placement_ready.val();
+        self.placement_data.next = self.buffer.data_out.val();
+        self.placement_valid.next = !self.buffer.empty.val();
+
+        self.maker.begins.next = self.taken.val() & self.splitter.fpdu_first.val();
+        self.maker.info.next = self.info.val();
+        wire!(self.compact => self.maker; header, header_valid);
+        wire!(self.crc32c => self.maker; verdict_valid as crc_valid, verdict_good as crc_good);
+        wire!(self.markers => self.maker; bad as marker_bad, found as marker_found);
+        wire!(self.maker => self; record, record_valid, verdict, verdict_valid);
+    }
+}
+
+/// Gates the splitter's beats on buffer and record space.
+///
+/// | latency    | 1 cycle, every input to `open`, which is a register              |
+/// | throughput | one beat per cycle in an FPDU; 3 idle cycles after its last beat |
+///
+/// The pause keeps an FPDU's flushed beat, its verdict and its record apart from the next one's. It
+/// also makes `record_room` safe: when an FPDU begins, at most the record of the one before it is
+/// not counted yet, so room for two records suffices. Inside an FPDU only the placement buffer can
+/// close the gate.
+#[derive(LogicBlock, Default)]
+pub struct FpduGate {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// A beat is offered.
+    pub valid: Signal<In, Bit>,
+    /// It is the last one of its FPDU.
+    pub last: Signal<In, Bit>,
+    /// The placement buffer is nearly full: no room for more than what is on its way.
+    pub crowded: Signal<In, Bit>,
+    /// Two records more can be taken.
+    pub record_room: Signal<In, Bit>,
+    /// Beats are taken in this cycle.
+    pub open: Signal<Out, Bit>,
+    gate: DFF<Bit>,
+    in_fpdu: DFF<Bit>,
+    closed_1: DFF<Bit>,
+    closed_2: DFF<Bit>,
+    taken: Signal<Local, Bit>,
+    closes: Signal<Local, Bit>,
+}
+
+impl Logic for FpduGate {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; gate, in_fpdu, closed_1, closed_2);
+        self.taken.next = self.valid.val() & self.gate.q.val();
+        self.closes.next = self.taken.val() & self.last.val();
+        if self.taken.val() {
+            self.in_fpdu.d.next = !self.last.val();
+        }
+        self.closed_1.d.next = self.closes.val();
+        self.closed_2.d.next = self.closed_1.q.val();
+        self.gate.d.next = !self.closes.val()
+            & !self.closed_1.q.val()
+            & !self.closed_2.q.val()
+            & !self.crowded.val()
+            & (self.taken.val() | self.in_fpdu.q.val() | self.record_room.val());
+        if self.reset.val() {
+            self.gate.d.next = false;
+            self.in_fpdu.d.next = false;
+            self.closed_1.d.next = false;
+            self.closed_2.d.next = false;
+        }
+        self.open.next = self.gate.q.val();
+    }
+}
 
 #[cfg(test)]
 mod testing;

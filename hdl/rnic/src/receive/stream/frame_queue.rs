@@ -26,14 +26,12 @@
 //!
 //! A frame that holds several runs of accepted octets is queued once for each, in one queue or in
 //! several. The last one of them gives all its pages back ([`FrameShares`]).
-use super::context::QueuedFrame;
-use super::frame_shares::FrameShares;
-use super::page_walk::PageWalk;
+use super::types::QueuedFrame;
 use crate::common::ram::SdpRam;
 use crate::common::skid::Skid;
 use crate::messages::PageChain;
 use crate::receive::packet::types::FrameEntry;
-use rnic_macros::kernel;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// What becomes of the first frame.
@@ -311,6 +309,227 @@ impl Logic for FrameQueue {
             self.state.d.next = FrontState::Compare;
             self.table_writing.d.next = false;
             self.link_writing.d.next = false;
+        }
+    }
+}
+
+/// What keeps the pages of frames that hold several runs of accepted octets.
+///
+/// ```text
+/// page, opens, closes, keeps, drops --> [ count +- 1 ] --> [ RAM ] --> gone, last
+///                        front_page, front_leaves --^          |
+///                                    ^-------------------------+
+/// ```
+///
+/// | enters     | each run of such a frame, queued or not; each of them that is consumed      |
+/// | leaves     | whether the frame's pages go back with it                                   |
+/// | latency    | `page` to `gone`, `front_page` to `last`: 3 cycles                          |
+/// | throughput | a count per 3 cycles                                                        |
+/// | units      | runs, at most 17 of a frame                                                 |
+///
+/// Counted under the frame's last page: one for each run queued, and one until the last run has
+/// come. All ports of the RAM come from registers, so a count is written in the cycle after the one
+/// that looked at it.
+///
+/// Counts of shared frames.
+#[derive(LogicBlock, Init)]
+pub struct FrameShares {
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; a count on its way is not written.
+    pub reset: Signal<In, Bit>,
+    /// Last page of the frame that comes; holds for three cycles before `keeps` or `drops`.
+    pub page: Signal<In, Bits<9>>,
+    /// It is the first run of its frame.
+    pub opens: Signal<In, Bit>,
+    /// It is the last run of its frame.
+    pub closes: Signal<In, Bit>,
+    /// The run is queued.
+    pub keeps: Signal<In, Bit>,
+    /// The run is not wanted.
+    pub drops: Signal<In, Bit>,
+    /// With `drops`: nothing keeps the frame's pages.
+    pub gone: Signal<Out, Bit>,
+    /// The frame at the front of a queue is looked at, not the one that comes.
+    pub looks: Signal<In, Bit>,
+    /// Its last page; holds for three cycles before `last` counts.
+    pub front_page: Signal<In, Bits<9>>,
+    /// A run of it is consumed.
+    pub front_leaves: Signal<In, Bit>,
+    /// Nothing else keeps its pages.
+    pub last: Signal<Out, Bit>,
+    counts: SdpRam<Bits<5>, 9>,
+    read_page: DFF<Bits<9>>,
+    writes: DFF<Bit>,
+    written_page: DFF<Bits<9>>,
+    written: DFF<Bits<5>>,
+    count_before: Signal<Local, Bits<5>>,
+    count_after: Signal<Local, Bits<5>>,
+    #[constant(1)]
+    one: Constant<Bits<5>>,
+}
+
+impl Logic for FrameShares {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; read_page, writes, written_page, written);
+        self.counts.clock.next = self.clock.val();
+        self.count_before.next = self.counts.read_data.val();
+        if self.opens.val() {
+            self.count_before.next = self.one.val();
+        }
+        self.count_after.next = self.count_before.val();
+        if self.keeps.val() & !self.closes.val() {
+            self.count_after.next = self.count_before.val() + self.one.val();
+        } else if !self.keeps.val() & self.closes.val() {
+            self.count_after.next = self.count_before.val() - self.one.val();
+        }
+        self.gone.next = self.closes.val() & !self.count_after.val().any();
+        self.last.next = self.counts.read_data.val() == self.one.val();
+
+        self.read_page.d.next = self.page.val();
+        self.written_page.d.next = self.page.val();
+        self.written.d.next = self.count_after.val();
+        self.writes.d.next = self.keeps.val() | self.drops.val();
+        if self.looks.val() {
+            self.read_page.d.next = self.front_page.val();
+            self.written_page.d.next = self.front_page.val();
+        }
+        if self.front_leaves.val() {
+            self.written.d.next = self.counts.read_data.val() - self.one.val();
+            self.writes.d.next = true;
+        }
+        self.counts.read_address.next = self.read_page.q.val();
+        self.counts.write_enable.next = self.writes.q.val();
+        self.counts.write_address.next = self.written_page.q.val();
+        self.counts.write_data.next = self.written.q.val();
+        if self.reset.val() {
+            self.writes.d.next = false;
+        }
+    }
+}
+
+/// What the walk does.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum WalkState {
+    /// Nothing; the result stands.
+    Idle,
+    /// The link is being read.
+    Read,
+    /// The link is there.
+    Step,
+}
+
+/// Finds the page of a frame that lies a number of pages on, and the page before it.
+///
+/// ```text
+/// link_*, jump_* --> [ next[page], jump[page] ]
+///                           ^          |
+/// start, first_page, pages -+--[ page, left ]--> done, page, page_before
+/// ```
+///
+/// | enters     | copies of the page links, one and eight pages on; a page and how far to go   |
+/// | leaves     | the page there, and the one before it; both hold until the next `start`      |
+/// | latency    | `start` to `done`: 1 cycle, and 2 for each link followed; pages/8 + pages%8  |
+/// |            | links, 8 of the ones for the last eight pages of a multiple of eight         |
+/// | throughput | one walk at a time; `start` only while `done`                                |
+/// | units      | pages                                                                        |
+///
+/// The links of the frame must have been written before `start`, and hold until `done`: its pages
+/// are in use.
+///
+/// Walk over the page links of one frame.
+#[derive(LogicBlock, Init)]
+pub struct PageWalk {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// `next[link_page] = link_next`: copy of the store's page links.
+    pub link_write: Signal<In, Bit>,
+    /// A page in use.
+    pub link_page: Signal<In, Bits<9>>,
+    /// The page after it.
+    pub link_next: Signal<In, Bits<9>>,
+    /// `jump[jump_page] = link_next`: copy of the store's links eight pages on.
+    pub jump_write: Signal<In, Bit>,
+    /// A page in use.
+    pub jump_page: Signal<In, Bits<9>>,
+    /// Begins a walk; one cycle, while `done`.
+    pub start: Signal<In, Bit>,
+    /// Where it begins.
+    pub first_page: Signal<In, Bits<9>>,
+    /// How far it goes: at least 1, and no further than the frame's last page.
+    pub pages: Signal<In, Bits<6>>,
+    /// No walk is under way: the pages below count.
+    pub done: Signal<Out, Bit>,
+    /// The page `pages` pages on.
+    pub page: Signal<Out, Bits<9>>,
+    /// The page before it.
+    pub page_before: Signal<Out, Bits<9>>,
+    next: SdpRam<Bits<9>, 9>,
+    jump: SdpRam<Bits<9>, 9>,
+    state: DFF<WalkState>,
+    here: DFF<Bits<9>>,
+    previous: DFF<Bits<9>>,
+    // Pages still to go, at least 1 while a walk is under way.
+    left: DFF<Bits<6>>,
+    // In state Step: the jump is followed.
+    is_far: DFF<Bit>,
+    found: Signal<Local, Bits<9>>,
+    #[constant(1)]
+    one: Constant<Bits<6>>,
+    #[constant(8)]
+    eight: Constant<Bits<6>>,
+}
+
+impl Logic for PageWalk {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; state, here, previous, left, is_far);
+        self.next.clock.next = self.clock.val();
+        self.jump.clock.next = self.clock.val();
+        wire!(self => self.next;
+            link_write as write_enable, link_page as write_address, link_next as write_data);
+        wire!(self => self.jump;
+            jump_write as write_enable, jump_page as write_address, link_next as write_data);
+
+        // The last step is never a jump, so that it shows the page before the one found.
+        self.is_far.d.next = self.left.q.val() > self.eight.val();
+        self.found.next = self.next.read_data.val();
+        if self.is_far.q.val() {
+            self.found.next = self.jump.read_data.val();
+        }
+        self.next.read_address.next = self.found.val();
+        self.jump.read_address.next = self.found.val();
+        if self.state.q.val() == WalkState::Idle {
+            self.next.read_address.next = self.first_page.val();
+            self.jump.read_address.next = self.first_page.val();
+        }
+        self.done.next = self.state.q.val() == WalkState::Idle;
+        self.page.next = self.here.q.val();
+        self.page_before.next = self.previous.q.val();
+
+        match self.state.q.val() {
+            WalkState::Idle => {
+                if self.start.val() {
+                    self.here.d.next = self.first_page.val();
+                    self.left.d.next = self.pages.val();
+                    self.state.d.next = WalkState::Read;
+                }
+            }
+            WalkState::Read => self.state.d.next = WalkState::Step,
+            WalkState::Step => {
+                self.here.d.next = self.found.val();
+                self.previous.d.next = self.here.q.val();
+                self.left.d.next = self.left.q.val() - self.one.val();
+                self.state.d.next = WalkState::Read;
+                if self.is_far.q.val() {
+                    self.left.d.next = self.left.q.val() - self.eight.val();
+                } else if self.left.q.val() == self.one.val() {
+                    self.state.d.next = WalkState::Idle;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.state.d.next = WalkState::Idle;
         }
     }
 }

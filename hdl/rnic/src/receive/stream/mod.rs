@@ -1,34 +1,350 @@
-//! MPA's stream half: octets that TCP accepted become jobs for the packet reader.
+//! MPA's stream half: the queue of accepted frames of each connection, and the jobs that read them.
 //!
 //! ```text
-//! Accepted -> manager -> ReadJob -> (packet reader, fpdu) -> JobDone -> [ settle ] -> manager
-//!                |
-//!                +-> [ replays ] -> records that DDP keeps, to be delivered or forgotten
+//! accepted, host_frame --> [arbiter] --> [ control ] --> [ job sender ] --> job
+//! job_done, stopped ------>                 |    ^             ^      (to the packet reader)
+//! table bus -------------->                 v    |             |
+//!                          [ contexts ] <-> [context update ] -+
+//!                       [ early runs ] <---------+
+//!                                                ^
+//! link_*, jump_* --> [ frame queue ] ------------+--> page_release     (pages to the pool)
+//!                          | [ free slots ]      +--> frame_table_*, frame_link_*
+//!                          +--> slot_free                              (credit to tcp)
+//! span_back -------> [ free spans ] ------------> span_free            (credit to tcp)
+//!                                                 order                (records of spans, to ddp)
 //! ```
 //!
-//! What lies beyond a gap is read as a stream of its own, a *span* (docs/adr/0014): `settle` holds
-//! the end of its job back until DDP has reported on each of its FPDUs.
+//! Enters: [`Accepted`] octets and [`HostFrame`]s, each frame once. Leaves: [`ReadJob`]s, and each
+//! page of a stream frame once, in [`PageChain`]s to release, and one [`Unfinished`] for each
+//! message that asks for it. Pages of a host frame are given back by placement.
+//!
+//! What lies beyond a gap is kept in spans (see [`types::StreamContext`]). A span's job is sent, read and
+//! consumed as a stream's is, but its FPDUs are placed only, and DDP keeps their records; an order
+//! says when they are to be delivered, or forgotten.
+//!
+//! | latency    | 6 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
+//! | throughput | an accepted message per 5 cycles, a `job_done` per 6 and 2 more for each    |
+//! |            | frame that it passes into, a host frame per 2; where a frame gives back a   |
+//! |            | part of its pages, 1 more and 2 for each link followed (11 links at most)   |
+//! | units      | octets; page numbers; `phase` in words                                      |
+//! | drops      | frames of a connection that is stopped or was never started: released,      |
+//! |            | counted nowhere (the stop itself is reported by DDP)                        |
+//! | tables     | `MPA`: WRITE starts an empty stream, RELEASE gives its pages back           |
+//! | ECP5-5G -8 | 2527 LUT4, 2278 FF, 24 DP16KD in the whole core at W = 64                   |
+//!
+//! One event at a time: a context is written back before the next event reads it. A connection has
+//! at most one job out, always over all octets queued at that time; `job_done` says how many of
+//! them belong to FPDUs handed on, and how many more octets make another job worth while (`need`,
+//! at least 1). When a job has ended, pages that hold none of the octets left go back, so that a
+//! connection that waits keeps less than a frame. At a stop the queued frames are released as soon
+//! as no job is out.
+//!
+//! Beside the manager, [`early_completion`] holds the end of an out-of-order job back until DDP has
+//! reported on each of its FPDUs, and [`replays`] holds an order to DDP until the records before it
+//! have passed.
 //!
 //! A job begins at an FPDU's first octet, a leading marker included; its one `JobDone` follows the
-//! last beat of its last whole FPDU. What it leaves unconsumed stays in packet memory; the pages
-//! before it are released. Nothing is dropped here.
+//! last beat of its last whole FPDU. What it leaves unconsumed stays in packet memory.
 //!
-//! Sources: RFC 5044; what TCP commits to is MPA-037, MPA-038.
-pub mod context;
-pub mod inbox;
-pub mod event_decode;
-pub mod manager_step;
-pub mod manager_control;
-pub mod stream_update;
-pub mod slots;
-pub mod frame_shares;
-pub mod page_walk;
+//! Sources: RFC 5044; MPA-037 and MPA-038 for what TCP commits to.
+pub mod types;
+pub mod arbiter;
+pub mod control;
+pub mod context_update;
 pub mod frame_queue;
-pub mod job_sender;
-pub mod early_runs;
-pub mod span_store;
-pub mod span_advance;
-pub mod span_drop;
-pub mod manager;
-pub mod settle;
+pub mod span_tables;
+pub mod span_control;
+pub mod early_completion;
 pub mod replays;
+
+use crate::common::ram::SdpRam;
+use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
+use crate::messages::{Replay, Unfinished};
+use crate::receive::packet::types::FrameEntry;
+use arbiter::{EventArbiter, JobSender};
+use context_update::ContextUpdate;
+use control::ManagerControl;
+use frame_queue::FrameQueue;
+use rnic_macros::kernel;
+use rust_hdl::prelude::*;
+use span_tables::{EarlyRuns, FreeSlots, SpanStore};
+use types::{EventKind, QueuedFrame, StreamContext};
+
+/// Queues, jobs and releases of all connections.
+#[derive(LogicBlock, Default)]
+pub struct StreamManager {
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; clears control and the queues of messages, not the contexts.
+    pub reset: Signal<In, Bit>,
+    pub accepted: Signal<In, Accepted>,
+    pub accepted_valid: Signal<In, Bit>,
+    pub accepted_ready: Signal<Out, Bit>,
+    pub host_frame: Signal<In, HostFrame>,
+    pub host_frame_valid: Signal<In, Bit>,
+    pub host_frame_ready: Signal<Out, Bit>,
+    pub job_done: Signal<In, JobDone>,
+    pub job_done_valid: Signal<In, Bit>,
+    pub job_done_ready: Signal<Out, Bit>,
+    /// A connection was put in error.
+    pub stopped: Signal<In, Bits<10>>,
+    pub stopped_valid: Signal<In, Bit>,
+    pub stopped_ready: Signal<Out, Bit>,
+    pub job: Signal<Out, ReadJob>,
+    pub job_valid: Signal<Out, Bit>,
+    pub job_ready: Signal<In, Bit>,
+    /// Pages of a frame that is consumed or not wanted.
+    pub page_release: Signal<Out, PageChain>,
+    pub page_release_valid: Signal<Out, Bit>,
+    pub page_release_ready: Signal<In, Bit>,
+    /// Writes the reader's frame table.
+    pub frame_table_write: Signal<Out, Bit>,
+    /// Slot of the frame.
+    pub frame_table_index: Signal<Out, Bits<10>>,
+    pub frame_table_data: Signal<Out, FrameEntry>,
+    /// Writes the reader's frame links.
+    pub frame_link_write: Signal<Out, Bit>,
+    /// Slot of a frame.
+    pub frame_link_index: Signal<Out, Bits<10>>,
+    /// Slot of the stream's next frame.
+    pub frame_link_next: Signal<Out, Bits<10>>,
+    /// `next[link_page] = link_next`: copy of the store's page links.
+    pub link_write: Signal<In, Bit>,
+    /// A page in use.
+    pub link_page: Signal<In, Bits<9>>,
+    /// The page after it.
+    pub link_next: Signal<In, Bits<9>>,
+    /// `jump[jump_page] = link_next`: copy of the store's links eight pages on.
+    pub jump_write: Signal<In, Bit>,
+    /// A page in use.
+    pub jump_page: Signal<In, Bits<9>>,
+    pub table_request: Signal<In, TableRequest>,
+    pub table_valid: Signal<In, Bit>,
+    /// It is done, for one cycle.
+    pub table_done: Signal<Out, Bit>,
+    /// Zero: nothing of this table can be read.
+    pub table_data: Signal<Out, Bits<128>>,
+    /// A slot of a frame that holds several runs is free again; one cycle.
+    pub slot_free: Signal<Out, Bit>,
+    /// What becomes of the records that DDP keeps of a span.
+    pub order: Signal<Out, Replay>,
+    pub order_valid: Signal<Out, Bit>,
+    /// A span can be forgotten.
+    pub forget_room: Signal<In, Bit>,
+    /// DDP keeps no records of this span any more.
+    pub span_back: Signal<In, Bits<9>>,
+    pub span_back_valid: Signal<In, Bit>,
+    pub span_back_ready: Signal<Out, Bit>,
+    /// A span is free again; one cycle.
+    pub span_free: Signal<Out, Bit>,
+    /// What TCP asked for.
+    pub unfinished: Signal<Out, Unfinished>,
+    pub unfinished_valid: Signal<Out, Bit>,
+    /// An ended job has shown an FPDU of `LONG_FPDU_OCTETS`, a power of two, or more that is not
+    /// whole, or not placed yet; one cycle or more.
+    pub long_fpdu: Signal<Out, Bit>,
+    /// Its connection.
+    pub long_connection: Signal<Out, Bits<10>>,
+    inbox: EventArbiter,
+    contexts: SdpRam<StreamContext, 10>,
+    control: ManagerControl,
+    stream: ContextUpdate,
+    queue: FrameQueue,
+    runs: EarlyRuns,
+    slots: FreeSlots,
+    spans: SpanStore,
+    jobs: JobSender,
+    arrived: Signal<Local, Accepted>,
+    loading: Signal<Local, StreamContext>,
+    popped: Signal<Local, StreamContext>,
+    frame: Signal<Local, QueuedFrame>,
+    popped_frame: Signal<Local, QueuedFrame>,
+    first: Signal<Local, QueuedFrame>,
+    // The arrived frame takes a slot of its own.
+    own_slot: Signal<Local, Bit>,
+    kind: Signal<Local, EventKind>,
+    returned: DFF<Bit>,
+    answer: DFF<Unfinished>,
+    answer_valid: DFF<Bit>,
+    needed: Signal<Local, Bits<18>>,
+    long: DFF<Bit>,
+    long_of: DFF<Bits<10>>,
+    waiting: Signal<Local, Bits<18>>,
+    // The context that is written, from registers: in the cycle in which the next event is taken,
+    // one before its context is read.
+    writing: DFF<Bit>,
+    written_connection: DFF<Bits<10>>,
+    written: DFF<StreamContext>,
+}
+
+impl Logic for StreamManager {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; returned, answer, answer_valid, long, long_of);
+        registers!(clock; writing, written_connection, written);
+        // What is at hand.
+        self.kind.next = self.control.at_hand.val();
+        self.arrived.next = self.inbox.next_accepted.val();
+        self.frame.next.head_page = self.arrived.val().head_page;
+        self.frame.next.tail_page = self.arrived.val().tail_page;
+        self.frame.next.offset = self.arrived.val().offset;
+        self.frame.next.octets = self.arrived.val().octets;
+        self.frame.next.shared = self.arrived.val().shared;
+        self.frame.next.slot = bit_cast::<10, 9>(self.arrived.val().tail_page);
+        self.own_slot.next = self.arrived.val().shared & !self.arrived.val().last;
+        if self.own_slot.val() {
+            self.frame.next.slot = self.slots.slot.val();
+        }
+        self.popped.next = self.stream.popped.val();
+        self.popped_frame.next.head_page = self.popped.val().head_page;
+        self.popped_frame.next.tail_page = self.popped.val().head_tail;
+        self.popped_frame.next.offset = self.popped.val().head_offset;
+        self.popped_frame.next.octets = self.popped.val().head_octets;
+        self.popped_frame.next.slot = self.popped.val().head_slot;
+        self.popped_frame.next.shared = self.popped.val().head_shared;
+        // Messages in.
+        wire!(self => self.inbox; clock, reset);
+        stream!(self => self.inbox; accepted, host_frame, job_done, stopped);
+        wire!(self => self.inbox; table_request, table_valid);
+        self.table_done.next = self.inbox.table_done.val();
+        self.table_data.next = 0.into();
+        wire!(self.jobs => self.inbox; room as job_room, credit as job_credit);
+        wire!(self.control => self.inbox;
+            release_waits, drop_pending, take_accepted, take_host, take_done, take_stopped,
+            take_request);
+
+        // Steps of an event.
+        wire!(self => self.control; clock, reset);
+        wire!(self.inbox => self.control;
+            next_event, connection as next_connection, next_accepted, next_done);
+        wire!(self.stream => self.control; current, popped);
+        wire!(self.runs => self.control; right_run, left_run);
+        self.control.new_span.next = self.spans.new_span.val();
+        wire!(self.stream => self.control; was_empty, complete, enough);
+        wire!(self.queue => self.control; done as consumed, drop_ready);
+        self.control.forget_room.next = self.forget_room.val();
+
+        // The context: read, changed, written.
+        self.contexts.clock.next = self.clock.val();
+        // From a register: an event at hand keeps its context at the RAM's output.
+        self.contexts.read_address.next = self.control.connection.val();
+        self.writing.d.next = self.control.write_context.val() & !self.reset.val();
+        self.written_connection.d.next = self.control.connection.val();
+        if self.control.write_context.val() | self.control.write_span.val() {
+            self.written.d.next = self.stream.updated.val();
+        }
+        self.contexts.write_enable.next = self.writing.q.val();
+        self.contexts.write_address.next = self.written_connection.q.val();
+        self.contexts.write_data.next = self.written.q.val();
+        wire!(self => self.spans; clock, reset);
+        wire!(self.control => self.spans; span, write_span as write);
+        self.spans.data.next = self.written.q.val();
+        self.stream.clock.next = self.clock.val();
+        wire!(self.control => self.stream; load, keep_popped);
+        self.stream.loaded.next = self.contexts.read_data.val();
+        self.stream.span_loaded.next = self.spans.stored.val();
+        self.stream.at_hand.next = self.control.at_hand.val();
+        self.stream.arrived.next = self.frame.val();
+        self.stream.arrived_octets.next = bit_cast::<18, 14>(self.arrived.val().octets);
+        self.stream.arrived_sequence.next = self.arrived.val().sequence;
+        self.stream.arrived_last.next = self.frame.val().slot;
+        if self.kind.val().advancing {
+            self.stream.arrived.next = self.popped_frame.val();
+            self.stream.arrived_octets.next = self.popped.val().avail;
+            self.stream.arrived_last.next = self.popped.val().last_slot;
+        }
+        self.stream.right_run.next = self.runs.right_run.val();
+        self.stream.job_done.next = self.inbox.next_done.val();
+        self.stream.request_data.next = self.table_request.val().data;
+        self.stream.front.next = self.queue.front.val();
+        self.stream.purge.next = self.control.purge.val();
+
+        // Frames and their pages.
+        self.first.next = self.queue.front.val();
+        self.queue.amount.next = self.stream.current.val().avail;
+        self.loading.next = self.stream.incoming.val();
+        if self.control.load.val() {
+            self.first.next.head_page = self.loading.val().head_page;
+            self.first.next.tail_page = self.loading.val().head_tail;
+            self.first.next.offset = self.loading.val().head_offset;
+            self.first.next.octets = self.loading.val().head_octets;
+            self.first.next.slot = self.loading.val().head_slot;
+            self.first.next.shared = self.loading.val().head_shared;
+            self.queue.amount.next = self.inbox.next_done.val().consumed;
+        }
+        wire!(self => self.queue;
+            clock, reset, link_write, link_page, link_next, jump_write, jump_page, frame);
+        self.queue.append.next = self.control.append.val()
+            | (self.control.append_span.val() & self.popped.val().avail.any());
+        self.queue.links_only.next = self.control.append_span.val();
+        self.queue.opens.next = self.arrived.val().first;
+        self.queue.closes.next = self.arrived.val().last;
+        self.queue.follows.next = !self.stream.was_empty.val();
+        self.queue.behind.next = self.stream.current.val().last_slot;
+        if self.control.append_span.val() {
+            self.queue.frame.next = self.popped_frame.val();
+        }
+        self.queue.drop.next = self.control.drop_frame.val();
+        self.queue.begins.next = self.control.load.val() | self.control.purge.val();
+        self.queue.first.next = self.first.val();
+        self.queue.go.next = self.control.consume.val();
+        self.queue.some_left.next = self.stream.some_left.val() & !self.kind.val().accepting;
+        stream!(self.queue => self; page_release);
+        wire!(self.queue => self;
+            frame_table_write, frame_table_index, frame_table_data, frame_link_write,
+            frame_link_index, frame_link_next);
+
+        // Early runs, their spans, and slots of frames that hold several runs.
+        self.runs.clock.next = self.clock.val();
+        self.runs.arrived.next = self.inbox.next_accepted.val();
+        wire!(self.control => self.runs; span, fetch, load_right, load_left, write_run as write);
+        wire!(self => self.slots; clock, reset);
+        self.slots.take.next = self.own_slot.val() & self.control.append.val();
+        wire!(self.queue => self.slots; slot_free as free, slot_free_valid as free_valid);
+        self.returned.d.next = self.queue.slot_free_valid.val()
+            | (self.own_slot.val() & self.control.drop_frame.val() & self.queue.drop_ready.val());
+        self.slot_free.next = self.returned.q.val();
+        wire!(self.control => self.spans;
+            take_span as take, free_span as frees, deliver as delivers, forget as forgets, fault,
+            connection);
+        self.spans.next_sequence.next = self.stream.current.val().sequence;
+        wire!(self.spans => self; order, order_valid);
+        stream!(self => self.spans; span_back);
+        self.span_free.next = self.spans.span_free.val();
+
+        // What is unfinished. Eight octets show an FPDU's length, whether a marker leads it or not.
+        self.waiting.next = self.stream.current.val().avail;
+        // Where spans follow the stream, its end is soon known. Behind a stopped one they stay.
+        self.answer.d.next.busy = self.stream.current.val().busy
+            | (self.stream.current.val().has_next & !self.stream.current.val().stopped);
+        self.answer.d.next.empty = !self.waiting.val().any();
+        self.answer.d.next.known = self.waiting.val().get_bits::<15>(3).any();
+        self.answer.d.next.missing = self.stream.current.val().missing;
+        self.answer_valid.d.next = self.control.answer.val() & !self.reset.val();
+        self.unfinished.next = self.answer.q.val();
+        self.unfinished_valid.next = self.answer_valid.q.val();
+        self.needed.next = self.job_done.val().need;
+        self.long.d.next = self.job_done_valid.val()
+            & self.needed.val().get_bits::<6>(12).any()
+            & !self.reset.val();
+        self.long_of.d.next = self.job_done.val().connection;
+        self.long_fpdu.next = self.long.q.val();
+        self.long_connection.next = self.long_of.q.val();
+        // Jobs out.
+        wire!(self => self.jobs; clock, reset);
+        wire!(self.control => self.jobs; send, connection);
+        self.jobs.stream.next = self.stream.updated.val();
+        self.jobs.early.next = self.kind.val().of_span;
+        self.jobs.span.next = self.control.span.val();
+        self.jobs.replays.next = self.control.deliver.val() | self.control.fault.val();
+        self.jobs.ended.next = self.control.take_done.val();
+        self.jobs.hosting.next = self.control.at_hand.val().hosting;
+        self.jobs.send_host.next = self.control.send_host.val();
+        self.jobs.host_frame.next = self.inbox.next_host.val();
+        stream!(self.jobs => self; job);
+    }
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod early_tests;

@@ -18,7 +18,7 @@
 //!
 //! There is no `ready` inwards: deliveries and faults are as few as jobs may be out; spans are
 //! forgotten only while `forget_room`.
-use super::inbox::JOBS_OUT_MAX;
+use super::arbiter::JOBS_OUT_MAX;
 use crate::common::fifo::Fifo;
 use crate::messages::{Replay, REPLAY_FORGET};
 use rnic_macros::{kernel, Init};

@@ -1,7 +1,7 @@
 //! A bench around [`MpaRoom`]: plays reader, joiner, stream manager, DDP and placement.
 use super::expect::{expect, Ended, Job, Passed};
 use crate::messages::*;
-use crate::receive::fpdu::room::MpaRoom;
+use crate::receive::fpdu::MpaRoom;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
 use rust_hdl::prelude::*;
 

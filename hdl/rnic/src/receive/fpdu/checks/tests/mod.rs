@@ -1,0 +1,2 @@
+mod marker_check;
+mod record;

@@ -1,0 +1,351 @@
+//! Inbox of the stream manager: the queues of its messages, and which one is handled next.
+//!
+//! ```text
+//! table bus ------------------+
+//! job_done ---> [ 32 ] -------+--> next_event, connection, and the queues' oldest messages
+//! stopped ----> [  4 ] -------+
+//! accepted ---> [ 16 ] -------+    in this order; messages hold until `take_*`
+//! host_frame -> [ 16 ] -------+
+//! ```
+//!
+//! | latency    | 1 cycle, a message taken to `next_event`                                 |
+//! | throughput | one event per cycle                                                      |
+//!
+//! Events that may send a job are offered only while there is room for one, so that the manager
+//! never waits in the middle of one for the packet reader, which in the end waits for DDP, which
+//! waits for `stopped` to be taken. `job_done` first: it frees pages, and there are never more of
+//! them under way than its queue holds. The table bus comes before it all, but only once every
+//! message is handled that stood in the queue `accepted` when the request came.
+//!
+//! Spans that nobody waits for go one by one. What may make others go waits for the last of them.
+use super::types::StreamContext;
+use crate::common::fifo::Fifo;
+use crate::common::skid::Skid;
+use crate::messages::{
+    Accepted, HostFrame, JobDone, ReadJob, TableRequest, JOB_HOST, JOB_PLACE, JOB_STREAM,
+};
+use rnic_abi::limits::FRAME_PAD_OCTETS;
+use rnic_abi::tables;
+use rnic_macros::{kernel, Init};
+use rust_hdl::prelude::*;
+
+/// Places in the queue of `job_done`: as many stream jobs may be out at one time.
+pub const JOBS_OUT_MAX: usize = 32;
+
+/// What the manager is to do.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum StreamEvent {
+    /// Nothing.
+    Nothing,
+    /// Take a `job_done` into account.
+    JobDone,
+    /// Stop a connection.
+    Stop,
+    /// Queue accepted octets.
+    Accept,
+    /// Send a frame to the host.
+    Host,
+    /// Table bus: start an empty stream.
+    Start,
+    /// Table bus: give back what a connection holds.
+    Release,
+    /// Table bus: nothing that this table knows; it is answered all the same.
+    Refuse,
+}
+
+/// Queues and choice.
+#[derive(LogicBlock, Init)]
+pub struct EventArbiter {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Octets accepted in order.
+    pub accepted: Signal<In, Accepted>,
+    pub accepted_valid: Signal<In, Bit>,
+    pub accepted_ready: Signal<Out, Bit>,
+    pub host_frame: Signal<In, HostFrame>,
+    pub host_frame_valid: Signal<In, Bit>,
+    pub host_frame_ready: Signal<Out, Bit>,
+    pub job_done: Signal<In, JobDone>,
+    pub job_done_valid: Signal<In, Bit>,
+    pub job_done_ready: Signal<Out, Bit>,
+    /// A connection was put in error.
+    pub stopped: Signal<In, Bits<10>>,
+    pub stopped_valid: Signal<In, Bit>,
+    pub stopped_ready: Signal<Out, Bit>,
+    pub table_request: Signal<In, TableRequest>,
+    pub table_valid: Signal<In, Bit>,
+    /// It is done, for one cycle.
+    pub table_done: Signal<Out, Bit>,
+    /// A job can be sent.
+    pub job_room: Signal<In, Bit>,
+    /// One more stream job may be out.
+    pub job_credit: Signal<In, Bit>,
+    /// A release waits for its connection's job.
+    pub release_waits: Signal<In, Bit>,
+    /// Spans have still to go.
+    pub drop_pending: Signal<In, Bit>,
+    pub next_event: Signal<Out, StreamEvent>,
+    /// For which connection; undefined for `Nothing` and `Host`.
+    pub connection: Signal<Out, Bits<10>>,
+    /// The oldest message.
+    pub next_accepted: Signal<Out, Accepted>,
+    /// The oldest message.
+    pub next_host: Signal<Out, HostFrame>,
+    /// The oldest message.
+    pub next_done: Signal<Out, JobDone>,
+    /// `next_accepted` is done with.
+    pub take_accepted: Signal<In, Bit>,
+    /// `next_host` is done with.
+    pub take_host: Signal<In, Bit>,
+    /// `next_done` is done with.
+    pub take_done: Signal<In, Bit>,
+    /// The oldest `stopped` is done with.
+    pub take_stopped: Signal<In, Bit>,
+    /// The table operation is done.
+    pub take_request: Signal<In, Bit>,
+    accepted_queue: Fifo<Accepted, 4, 5>,
+    host_queue: Fifo<HostFrame, 4, 5>,
+    done_queue: Fifo<JobDone, 5, 6>,
+    stopped_queue: Fifo<Bits<10>, 2, 3>,
+    // The table request has been seen, and so many accepted messages stood before it.
+    seen: DFF<Bit>,
+    ahead: DFF<Bits<5>>,
+    answer: DFF<Bit>,
+    // The request may be chosen.
+    is_due: DFF<Bit>,
+    may_drop: Signal<Local, Bit>,
+    oldest: Signal<Local, Accepted>,
+    request_here: Signal<Local, Bit>,
+    request_next: Signal<Local, Bit>,
+    request_index: Signal<Local, Bits<16>>,
+    #[constant(1)]
+    one: Constant<Bits<5>>,
+    #[constant(LiteralType::from(tables::MPA))]
+    table_mpa: Constant<Bits<4>>,
+    #[constant(LiteralType::from(tables::WRITE))]
+    operation_write: Constant<Bits<2>>,
+    #[constant(LiteralType::from(tables::RELEASE))]
+    operation_release: Constant<Bits<2>>,
+}
+
+impl Logic for EventArbiter {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; seen, ahead, answer, is_due);
+        wire!(self => self.accepted_queue;
+            clock, reset, accepted as data_in, accepted_valid as write);
+        self.accepted_ready.next = !self.accepted_queue.full.val();
+        wire!(self => self.host_queue;
+            clock, reset, host_frame as data_in, host_frame_valid as write);
+        self.host_frame_ready.next = !self.host_queue.full.val();
+        wire!(self => self.done_queue; clock, reset, job_done as data_in, job_done_valid as write);
+        self.job_done_ready.next = !self.done_queue.full.val();
+        wire!(self => self.stopped_queue; clock, reset, stopped as data_in, stopped_valid as write);
+        self.stopped_ready.next = !self.stopped_queue.full.val();
+        self.next_accepted.next = self.accepted_queue.data_out.val();
+        self.next_host.next = self.host_queue.data_out.val();
+        self.next_done.next = self.done_queue.data_out.val();
+
+        // What is done with leaves its queue.
+        self.accepted_queue.read.next = self.take_accepted.val();
+        self.host_queue.read.next = self.take_host.val();
+        self.done_queue.read.next = self.take_done.val();
+        self.stopped_queue.read.next = self.take_stopped.val();
+
+        // Table bus: a new request waits for the accepted messages that stand before it.
+        self.request_here.next = self.table_valid.val()
+            & !self.answer.q.val()
+            & (self.table_request.val().table == self.table_mpa.val());
+        // Known one cycle ahead, so that the choice is quick; a release may begin to wait
+        // meanwhile.
+        self.is_due.d.next = self.request_here.val()
+            & self.seen.q.val()
+            & !self.ahead.q.val().any()
+            & !self.release_waits.val()
+            & !self.take_request.val();
+        self.request_next.next =
+            self.is_due.q.val() & !self.release_waits.val() & !self.drop_pending.val();
+        if self.request_here.val() & !self.seen.q.val() {
+            self.seen.d.next = true;
+            self.ahead.d.next = self.accepted_queue.fill.val();
+            if self.take_accepted.val() {
+                self.ahead.d.next = self.accepted_queue.fill.val() - self.one.val();
+            }
+        } else if self.take_accepted.val() & self.ahead.q.val().any() {
+            self.ahead.d.next = self.ahead.q.val() - self.one.val();
+        }
+        self.answer.d.next = self.take_request.val();
+        if self.answer.q.val() {
+            self.seen.d.next = false;
+        }
+        self.table_done.next = self.answer.q.val();
+
+        // The choice.
+        self.request_index.next = self.table_request.val().index;
+        self.oldest.next = self.accepted_queue.data_out.val();
+        self.may_drop.next =
+            self.oldest.val().purges | (self.oldest.val().has_right & !self.oldest.val().early);
+        self.next_event.next = StreamEvent::Nothing;
+        self.connection.next = self.accepted_queue.data_out.val().connection;
+        if self.request_next.val() {
+            self.connection.next = self.request_index.val().get_bits::<10>(0);
+            if self.table_request.val().operation == self.operation_write.val() {
+                self.next_event.next = StreamEvent::Start;
+            } else if self.table_request.val().operation == self.operation_release.val() {
+                self.next_event.next = StreamEvent::Release;
+            } else {
+                self.next_event.next = StreamEvent::Refuse;
+            }
+        } else if !self.done_queue.empty.val() & self.job_room.val() {
+            self.connection.next = self.done_queue.data_out.val().connection;
+            self.next_event.next = StreamEvent::JobDone;
+        } else if !self.stopped_queue.empty.val() {
+            self.connection.next = self.stopped_queue.data_out.val();
+            self.next_event.next = StreamEvent::Stop;
+        } else if !self.accepted_queue.empty.val()
+            & self.job_room.val()
+            & self.job_credit.val()
+            & (!self.may_drop.val() | !self.drop_pending.val())
+        {
+            self.next_event.next = StreamEvent::Accept;
+        } else if !self.host_queue.empty.val() & self.job_room.val() {
+            self.next_event.next = StreamEvent::Host;
+        }
+
+        if self.reset.val() {
+            self.seen.d.next = false;
+            self.answer.d.next = false;
+            self.is_due.d.next = false;
+        }
+    }
+}
+
+/// Job sender: makes the read jobs, and knows how many stream jobs are out.
+///
+/// ```text
+/// connection, stream ---+--> [ job ] --> job
+/// host_frame -----------+       |
+/// send, ended ------------> [ jobs out ] --> credit
+/// ```
+///
+/// | enters     | a stream's context over whose queued octets a job goes, or a host frame     |
+/// | leaves     | [`ReadJob`]s                                                                |
+/// | latency    | 1 cycle `send` to `job_valid`                                               |
+/// | throughput | a job per cycle                                                             |
+/// | units      | octets                                                                      |
+///
+/// A job is sent only while `room`; one for a stream, and a replay, only while `credit`, or in the
+/// cycle in which another one has ended.
+///
+/// Read jobs of streams and of the host path.
+#[derive(LogicBlock, Init)]
+pub struct JobSender {
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; no job is out.
+    pub reset: Signal<In, Bit>,
+    /// A job over all octets of `stream` is sent.
+    pub send: Signal<In, Bit>,
+    /// Its connection.
+    pub connection: Signal<In, Bits<10>>,
+    /// Where the octets lie, and how they are to be read.
+    pub stream: Signal<In, StreamContext>,
+    /// `stream` is that of a span beyond a gap.
+    pub early: Signal<In, Bit>,
+    /// Its number.
+    pub span: Signal<In, Bits<9>>,
+    /// A replay is sent, which ends as a stream job does.
+    pub replays: Signal<In, Bit>,
+    /// A stream job has ended.
+    pub ended: Signal<In, Bit>,
+    /// `host_frame` and not `stream` makes the job.
+    pub hosting: Signal<In, Bit>,
+    /// A job over all of `host_frame` is sent.
+    pub send_host: Signal<In, Bit>,
+    pub host_frame: Signal<In, HostFrame>,
+    /// A job can be sent.
+    pub room: Signal<Out, Bit>,
+    /// One more stream job may be out.
+    pub credit: Signal<Out, Bit>,
+    pub job: Signal<Out, ReadJob>,
+    pub job_valid: Signal<Out, Bit>,
+    pub job_ready: Signal<In, Bit>,
+    job_out: Skid<ReadJob>,
+    jobs_out: DFF<Bits<6>>,
+    job_credit: DFF<Bit>,
+    jobs_next: Signal<Local, Bits<6>>,
+    next_job: Signal<Local, ReadJob>,
+    leaves: Signal<Local, Bit>,
+    #[constant(JOB_STREAM)]
+    kind_stream: Constant<Bits<2>>,
+    #[constant(JOB_PLACE)]
+    kind_place: Constant<Bits<2>>,
+    #[constant(JOB_HOST)]
+    kind_host: Constant<Bits<2>>,
+    #[constant(FRAME_PAD_OCTETS as LiteralType)]
+    pad_octets: Constant<Bits<14>>,
+    #[constant(1)]
+    one_job: Constant<Bits<6>>,
+    #[constant(JOBS_OUT_MAX as LiteralType)]
+    jobs_max: Constant<Bits<6>>,
+}
+
+impl Logic for JobSender {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; jobs_out, job_credit);
+        wire!(self => self.job_out; clock, reset);
+        wire!(self.job_out => self; m_data as job, m_valid as job_valid);
+        self.job_out.m_ready.next = self.job_ready.val();
+        self.room.next = self.job_out.s_ready.val();
+
+        // The job: over all that is queued, from the first frame on; or a host frame.
+        self.next_job.next.kind = self.kind_stream.val();
+        if self.stream.val().place_next {
+            self.next_job.next.kind = self.kind_place.val();
+        }
+        self.next_job.next.connection = self.connection.val();
+        self.next_job.next.head_page = self.stream.val().head_page;
+        self.next_job.next.tail_page = self.stream.val().head_tail;
+        self.next_job.next.slot = self.stream.val().head_slot;
+        self.next_job.next.offset = self.stream.val().head_offset;
+        self.next_job.next.run_octets = self.stream.val().head_octets;
+        self.next_job.next.octets = self.stream.val().avail;
+        self.next_job.next.sequence = self.stream.val().sequence;
+        self.next_job.next.phase = self.stream.val().phase;
+        self.next_job.next.markers = self.stream.val().markers;
+        self.next_job.next.crc = self.stream.val().crc;
+        self.next_job.next.early = self.early.val();
+        self.next_job.next.span = self.span.val();
+        self.next_job.next.proven = self.stream.val().placed;
+        if self.hosting.val() {
+            self.next_job.next.kind = self.kind_host.val();
+            self.next_job.next.head_page = self.host_frame.val().head_page;
+            self.next_job.next.tail_page = self.host_frame.val().tail_page;
+            self.next_job.next.offset = self.pad_octets.val();
+            self.next_job.next.run_octets = self.host_frame.val().frame_octets;
+            self.next_job.next.octets = bit_cast::<18, 14>(self.host_frame.val().frame_octets);
+        }
+        self.job_out.s_data.next = self.next_job.val();
+        self.job_out.s_valid.next = self.send.val() | self.send_host.val();
+
+        // Stream jobs out; one that ends makes room for the next in the same cycle.
+        self.leaves.next = self.send.val() | self.replays.val();
+        self.jobs_next.next = self.jobs_out.q.val();
+        if self.leaves.val() & !self.ended.val() {
+            self.jobs_next.next = self.jobs_out.q.val() + self.one_job.val();
+        } else if !self.leaves.val() & self.ended.val() {
+            self.jobs_next.next = self.jobs_out.q.val() - self.one_job.val();
+        }
+        self.jobs_out.d.next = self.jobs_next.val();
+        self.job_credit.d.next = self.jobs_next.val() != self.jobs_max.val();
+        self.credit.next = self.job_credit.q.val();
+
+        if self.reset.val() {
+            self.jobs_out.d.next = 0.into();
+            self.job_credit.d.next = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

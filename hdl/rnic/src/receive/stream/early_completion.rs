@@ -1,0 +1,193 @@
+//! Early jobs on their way back: what of them was placed is known when DDP has judged their FPDUs.
+//!
+//! ```text
+//! job_done -+- of a stream -------------------------------+--> done
+//!           +- early --> [ 32 ] --> [ all judged? ] ------+
+//! result ------------> [ judged, good_end, failed ] --^   |
+//! replayed ---+- delivered, fault ------------------------+
+//!             +- delivered, forgotten --> span_back
+//! ```
+//!
+//! | enters     | jobs that ended, results of early FPDUs, replays that ended                 |
+//! | leaves     | jobs that ended, with what is consumed; spans whose records are gone        |
+//! | latency    | none for a job of a stream, 3 cycles for an early one after its last result |
+//! | throughput | one message per cycle; an early one in 3                                    |
+//! | units      | octets, FPDUs                                                               |
+//!
+//! Results come in the order of the FPDUs and jobs end in the same order, so that sums over the
+//! results belong to the oldest early job that waits: none of the next one's FPDUs is judged before
+//! that job is done with. The first FPDU that is not good ends what is consumed; DDP places none
+//! behind it. DDP judges an FPDU in 6 cycles or more, so that a job is done with before the next
+//! one's first result comes.
+//!
+//! `done_ready` is high whenever a settled job comes: there are never more jobs under way than the
+//! queue behind it has places.
+use super::arbiter::JOBS_OUT_MAX;
+use crate::common::fifo::Fifo;
+use crate::messages::{EarlyResult, JobDone, Replayed, REPLAY_FAULT, REPLAY_FORGET};
+use rnic_macros::{kernel, Init};
+use rust_hdl::prelude::*;
+
+/// Octets that make the next job of a stream worth while, whatever its phase: no FPDU has fewer.
+const NEED_ANY: u64 = 8;
+
+/// Ended jobs, and the results that early ones wait for.
+#[derive(LogicBlock, Init)]
+#[init(
+    const { assert!(JOBS_OUT_MAX == 32, "as many early jobs may wait") }
+)]
+pub struct EarlyCompletion {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub job_done: Signal<In, JobDone>,
+    pub job_done_valid: Signal<In, Bit>,
+    pub job_done_ready: Signal<Out, Bit>,
+    /// An early FPDU has been judged.
+    pub result: Signal<In, EarlyResult>,
+    pub result_valid: Signal<In, Bit>,
+    /// A replay has ended.
+    pub replayed: Signal<In, Replayed>,
+    pub replayed_valid: Signal<In, Bit>,
+    pub replayed_ready: Signal<Out, Bit>,
+    /// A job, or a replay, has ended.
+    pub done: Signal<Out, JobDone>,
+    pub done_valid: Signal<Out, Bit>,
+    pub done_ready: Signal<In, Bit>,
+    /// No records of this span are kept any more.
+    pub span_back: Signal<Out, Bits<9>>,
+    pub span_back_valid: Signal<Out, Bit>,
+    pub span_back_ready: Signal<In, Bit>,
+    waiting: Fifo<JobDone, 5, 6>,
+    judged: DFF<Bits<16>>,
+    good_end: DFF<Bits<32>>,
+    any_good: DFF<Bit>,
+    failed: DFF<Bit>,
+    // Octets handed on and not placed; all results are there.
+    beyond: DFF<Bits<32>>,
+    complete: DFF<Bit>,
+    settled: DFF<JobDone>,
+    settled_valid: DFF<Bit>,
+    ended: DFF<Replayed>,
+    ended_owes_done: DFF<Bit>,
+    ended_owes_span: DFF<Bit>,
+    head: Signal<Local, JobDone>,
+    fpdus: Signal<Local, Bits<16>>,
+    has_fpdus: Signal<Local, Bit>,
+    all_judged: Signal<Local, Bit>,
+    beyond_octets: Signal<Local, Bits<32>>,
+    is_fault: Signal<Local, Bit>,
+    is_forget: Signal<Local, Bit>,
+    ended_free: Signal<Local, Bit>,
+    sum: Signal<Local, JobDone>,
+    #[constant(1)]
+    one: Constant<Bits<16>>,
+    #[constant(NEED_ANY)]
+    need_any: Constant<Bits<18>>,
+    #[constant(REPLAY_FAULT)]
+    kind_fault: Constant<Bits<2>>,
+    #[constant(REPLAY_FORGET)]
+    kind_forget: Constant<Bits<2>>,
+}
+
+impl Logic for EarlyCompletion {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; judged, good_end, any_good, failed, beyond, complete);
+        registers!(clock; settled, settled_valid, ended, ended_owes_done, ended_owes_span);
+        wire!(self => self.waiting; clock, reset, job_done as data_in);
+        self.head.next = self.waiting.data_out.val();
+
+        // Results of the oldest early job.
+        if self.result_valid.val() {
+            self.judged.d.next = self.judged.q.val() + self.one.val();
+            if self.result.val().good & !self.failed.q.val() {
+                self.good_end.d.next = self.result.val().sequence_end;
+                self.any_good.d.next = true;
+            } else {
+                self.failed.d.next = true;
+            }
+        }
+        // A job without FPDUs has no part in the sums, which may be those of a later one already.
+        self.fpdus.next = self.head.val().fpdus;
+        self.has_fpdus.next = self.fpdus.val().any();
+        self.all_judged.next = !self.waiting.empty.val()
+            & (!self.has_fpdus.val() | (self.judged.q.val() == self.fpdus.val()));
+        self.complete.d.next = self.all_judged.val() & !self.complete.q.val();
+        self.beyond.d.next = self.head.val().sequence_end - self.good_end.q.val();
+        self.beyond_octets.next = self.beyond.q.val();
+        self.waiting.read.next = self.complete.q.val();
+        if self.complete.q.val() & self.has_fpdus.val() {
+            self.judged.d.next = 0.into();
+            self.any_good.d.next = false;
+            self.failed.d.next = false;
+        }
+
+        // ... and what comes of them.
+        self.sum.next = self.head.val();
+        if self.failed.q.val() & self.has_fpdus.val() {
+            self.sum.next.refused = true;
+            self.sum.next.consumed =
+                self.head.val().consumed - self.beyond_octets.val().get_bits::<18>(0);
+            if !self.any_good.q.val() {
+                self.sum.next.consumed = 0.into();
+            }
+        }
+        if self.settled_valid.q.val() & self.done_ready.val() {
+            self.settled_valid.d.next = false;
+        }
+        if self.complete.q.val() {
+            self.settled.d.next = self.sum.val();
+            self.settled_valid.d.next = true;
+        }
+
+        // Replays that ended: a span is free, and its stream goes on.
+        self.is_fault.next = self.replayed.val().kind == self.kind_fault.val();
+        self.is_forget.next = self.replayed.val().kind == self.kind_forget.val();
+        self.ended_free.next = !self.ended_owes_done.q.val() & !self.ended_owes_span.q.val();
+        self.replayed_ready.next = self.ended_free.val();
+        self.span_back.next = self.ended.q.val().span;
+        self.span_back_valid.next = self.ended_owes_span.q.val();
+        if self.span_back_ready.val() {
+            self.ended_owes_span.d.next = false;
+        }
+        if self.ended_owes_done.q.val() & !self.settled_valid.q.val() & self.done_ready.val() {
+            self.ended_owes_done.d.next = false;
+        }
+        if self.ended_free.val() {
+            self.ended.d.next = self.replayed.val();
+            self.ended_owes_done.d.next = self.replayed_valid.val() & !self.is_forget.val();
+            self.ended_owes_span.d.next = self.replayed_valid.val() & !self.is_fault.val();
+        }
+
+        // Settled jobs first, then replays, then jobs of streams, which pass through.
+        self.waiting.write.next = self.job_done_valid.val() & self.job_done.val().early;
+        self.job_done_ready.next = self.job_done.val().early
+            | (!self.settled_valid.q.val() & !self.ended_owes_done.q.val() & self.done_ready.val());
+        self.done.next = self.job_done.val();
+        self.done_valid.next = self.job_done_valid.val() & !self.job_done.val().early;
+        if self.settled_valid.q.val() {
+            self.done.next = self.settled.q.val();
+            self.done_valid.next = true;
+        } else if self.ended_owes_done.q.val() {
+            self.done.next.connection = self.ended.q.val().connection;
+            self.done.next.consumed = 0.into();
+            self.done.next.need = self.need_any.val();
+            self.done.next.place_next = false;
+            self.done.next.early = false;
+            self.done.next.refused = false;
+            self.done_valid.next = true;
+        }
+        if self.reset.val() {
+            self.judged.d.next = 0.into();
+            self.any_good.d.next = false;
+            self.failed.d.next = false;
+            self.complete.d.next = false;
+            self.settled_valid.d.next = false;
+            self.ended_owes_done.d.next = false;
+            self.ended_owes_span.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! Settled jobs against a plain list of jobs and results, in lockstep with the Verilog.
+use super::*;
+use crate::messages::REPLAY_DELIVER;
+use rnic_hdl_tools::testkit::{lockstep, Random};
+use std::collections::VecDeque;
+
+/// A job under way: what its end says, and the results of its FPDUs still to come.
+struct Job {
+    end: JobDone,
+    results: VecDeque<EarlyResult>,
+    expected: JobDone,
+}
+
+/// A job from `sequence` on; every FPDU of it is good up to the first that is not.
+fn random_job(random: &mut Random) -> Job {
+    let early = random.chance(2, 3);
+    let count = [0, random.below(6)][random.below(2) as usize];
+    let mut sequence = random.below(1 << 32) as u32;
+    let (mut consumed, mut placed, mut failed) = (0, 0, false);
+    let mut results = VecDeque::new();
+    for _ in 0..count {
+        let octets = 4 * (2 + random.below(2000));
+        sequence = sequence.wrapping_add(octets as u32);
+        consumed += octets;
+        let good = !failed && random.chance(7, 8);
+        failed |= !good;
+        placed += octets * u64::from(good);
+        results.push_back(EarlyResult {
+            good,
+            sequence_end: u64::from(sequence).into(),
+        });
+    }
+    let end = JobDone {
+        connection: random.wide(),
+        consumed: consumed.into(),
+        need: random.wide(),
+        place_next: !early && random.chance(1, 4),
+        early,
+        span: random.wide(),
+        fpdus: (count).into(),
+        sequence_end: u64::from(sequence).into(),
+        refused: early && random.chance(1, 8),
+    };
+    let expected = JobDone {
+        consumed: placed.into(),
+        refused: end.refused || failed,
+        ..end
+    };
+    Job {
+        end,
+        results: if early { results } else { VecDeque::new() },
+        expected: if early { expected } else { end },
+    }
+}
+
+#[derive(Default)]
+struct Bench {
+    offered: Option<Job>,
+    /// Results that may come: of jobs whose end was taken, and of the one that is offered.
+    results: VecDeque<EarlyResult>,
+    waiting: VecDeque<JobDone>,
+    passing: VecDeque<JobDone>,
+    replays: VecDeque<Replayed>,
+    spans: VecDeque<Bits<9>>,
+    since_result: usize,
+    done: [usize; 4],
+}
+
+impl Bench {
+    fn take_done(&mut self, done: &JobDone, random: &Random) {
+        if done.early {
+            let expected = self.waiting.pop_front().expect("an early job waits");
+            assert_eq!(*done, expected, "{random}");
+            self.done[usize::from(done.refused)] += 1;
+            return;
+        }
+        let is_replay = |replayed: &Replayed| {
+            replayed.connection == done.connection && done.consumed == 0u64 && done.need == NEED_ANY
+        };
+        if self.replays.front().is_some_and(is_replay) {
+            self.replays.pop_front();
+            self.done[2] += 1;
+        } else {
+            assert_eq!(Some(*done), self.passing.pop_front(), "{random}");
+            self.done[3] += 1;
+        }
+    }
+}
+
+/// Each job comes once, an early one with the octets that were placed of it; each replay gives its
+/// span back, and lets its stream go on if it delivered.
+#[test]
+fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
+    let mut bench = Bench::default();
+    let mut cycle = 0;
+    lockstep(
+        "early_settle",
+        EarlyCompletion::default(),
+        12_000,
+        |uut| &mut uut.clock,
+        |uut, random| {
+            uut.reset.next = cycle == 0;
+            cycle += 1;
+            if cycle < 3 {
+                return;
+            }
+            let under_way = bench.waiting.len() + bench.passing.len() + bench.replays.len();
+            uut.done_ready.next = true;
+            if bench.offered.is_none() && under_way < 24 && random.chance(1, 6) {
+                let job = random_job(random);
+                bench.results.extend(&job.results);
+                bench.offered = Some(job);
+            }
+            uut.span_back_ready.next = random.chance(1, 2);
+            uut.job_done_valid.next = bench.offered.is_some();
+            if let Some(job) = &bench.offered {
+                uut.job_done.next = job.end;
+            }
+            uut.replayed_valid.next = under_way < 24 && random.chance(1, 12);
+            uut.replayed.next = Replayed {
+                kind: [REPLAY_DELIVER, REPLAY_FORGET, REPLAY_FAULT][random.below(3) as usize]
+                    .into(),
+                connection: random.wide(),
+                span: random.wide(),
+            };
+            // Results are apart by six cycles, and as far from the end of the job before.
+            bench.since_result += 1;
+            uut.result_valid.next = false;
+            let own = bench.offered.as_ref().map_or(0, |job| job.results.len());
+            let taken_ones = bench.results.len() > own;
+            if bench.since_result >= 6 && taken_ones && random.chance(1, 3) {
+                uut.result_valid.next = true;
+                uut.result.next = bench.results.pop_front().expect("looked at above");
+                bench.since_result = 0;
+            }
+            rnic_hdl_tools::testkit::settle(uut);
+            if uut.done_valid.val() && uut.done_ready.next {
+                if uut.job_done_valid.next && uut.job_done_ready.val() {
+                    let job = bench.offered.as_ref().expect("offered");
+                    if !job.end.early {
+                        bench.passing.push_back(job.expected);
+                    }
+                }
+                bench.take_done(&uut.done.val(), random);
+            }
+            if uut.job_done_valid.next && uut.job_done_ready.val() {
+                let job = bench.offered.take().expect("offered");
+                if job.end.early {
+                    bench.since_result = 0;
+                    bench.waiting.push_back(job.expected);
+                }
+            }
+            if uut.span_back_valid.val() && uut.span_back_ready.next {
+                assert_eq!(
+                    Some(uut.span_back.val()),
+                    bench.spans.pop_front(),
+                    "{random}"
+                );
+            }
+            if uut.replayed_valid.next && uut.replayed_ready.val() {
+                let replayed = uut.replayed.next;
+                if replayed.kind != REPLAY_FORGET {
+                    bench.replays.push_back(replayed);
+                }
+                if replayed.kind != REPLAY_FAULT {
+                    bench.spans.push_back(replayed.span);
+                }
+            }
+        },
+    );
+    assert!(
+        bench.done.iter().all(|count| *count > 50),
+        "{:?}",
+        bench.done
+    );
+}

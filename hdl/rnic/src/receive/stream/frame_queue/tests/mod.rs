@@ -1,0 +1,3 @@
+mod frame_queue;
+mod frame_shares;
+mod page_walk;

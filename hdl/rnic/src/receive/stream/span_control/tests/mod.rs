@@ -1,0 +1,2 @@
+mod span_advance;
+mod span_drop;

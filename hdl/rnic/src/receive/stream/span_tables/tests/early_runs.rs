@@ -1,0 +1,69 @@
+//! Runs of early octets, in lockstep with Verilog and against a plain map.
+use super::super::*;
+use rnic_hdl_tools::testkit::{lockstep, Random};
+
+fn random_message(random: &mut Random) -> Accepted {
+    Accepted {
+        has_left: random.chance(1, 2),
+        left: random.below(6).into(),
+        has_right: random.chance(1, 2),
+        right: (6 + random.below(6)).into(),
+        ..Accepted::default()
+    }
+}
+
+/// What the run of these octets is afterwards, and its number.
+fn joined(runs: &[EarlyRun], message: &Accepted, span: Bits<9>) -> (usize, EarlyRun) {
+    let (left, right) = (message.left.index(), message.right.index());
+    let new = EarlyRun {
+        first: span,
+        last: span,
+    };
+    let mut parts = vec![if message.has_left { runs[left] } else { new }];
+    if message.has_right {
+        parts.push(runs[right]);
+    }
+    let number = match (message.has_left, message.has_right) {
+        (false, true) => right,
+        _ => left,
+    };
+    let run = EarlyRun {
+        first: parts[0].first,
+        last: parts[parts.len() - 1].last,
+    };
+    (number, run)
+}
+
+#[test]
+fn lockstep_with_verilog_and_runs_join_end_to_end() {
+    let mut runs = vec![EarlyRun::default(); 12];
+    let mut cycle = 0;
+    lockstep(
+        "early_runs",
+        EarlyRuns::default(),
+        7000,
+        |uut| &mut uut.clock,
+        |uut, random| {
+            let step = cycle % 7;
+            if step == 0 {
+                uut.arrived.next = random_message(random);
+                uut.span.next = random.wide();
+            }
+            uut.fetch.next = step == 0;
+            uut.load_right.next = step == 2;
+            uut.load_left.next = step == 3;
+            uut.write.next = step == 5;
+            let message = uut.arrived.next;
+            if step == 4 {
+                let (left, right) = (message.left.index(), message.right.index());
+                assert_eq!(uut.right_run.val(), runs[right], "{random}");
+                assert_eq!(uut.left_run.val(), runs[left], "{random}");
+            }
+            if step == 5 {
+                let (number, run) = joined(&runs, &message, uut.span.next);
+                runs[number] = run;
+            }
+            cycle += 1;
+        },
+    );
+}

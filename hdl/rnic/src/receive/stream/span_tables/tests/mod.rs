@@ -1,0 +1,3 @@
+mod early_runs;
+mod span_store;
+mod slots;
