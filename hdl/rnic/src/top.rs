@@ -19,6 +19,7 @@
 
 use crate::bus::csr::relay::TableRelay;
 use crate::bus::csr::room::Csr;
+use crate::bus::csr::routes::CounterRoutes;
 use crate::bus::pcie::room::{PcieRoom128, PcieRoom512};
 use crate::messages::{FpduEvent, SegmentEvent};
 use crate::receive::ddp::room::DdpRoom;
@@ -30,53 +31,9 @@ use crate::receive::stream::early_completion::EarlyCompletion;
 use crate::receive::stream::replays::ReplayQueue;
 use crate::receive::stream::StreamManager;
 use crate::receive::tcp::room::TcpRoom;
-use rnic_abi::counters::Counter;
 use rnic_hdl_tools::emit::{verilog_named, EmitError};
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
-
-/// Counters, `rnic_abi::counters::COUNT`.
-const COUNTERS: usize = 43;
-
-/// Fails the build if bit `bit` of a room's `counts`, which the kernel adds `offset` to, is not the
-/// one of `counter`.
-const fn route(bit: usize, offset: usize, counter: Counter) {
-    assert!(bit + offset == counter.index());
-}
-
-// Every route of the kernel below.
-const _: () = {
-    use crate::receive::{front_end::verdict, tcp::accept};
-    assert!(COUNTERS == rnic_abi::counters::COUNT);
-    route(verdict::COUNT_FRAMES, 0, Counter::Frames);
-    route(verdict::COUNT_DISABLED, 0, Counter::DropDisabled);
-    route(verdict::COUNT_MAC_ERROR, 0, Counter::DropMacError);
-    route(verdict::COUNT_RUNT, 0, Counter::DropRunt);
-    route(verdict::COUNT_TOO_LONG, 0, Counter::DropFrameTooLong);
-    route(verdict::COUNT_IP_CHECKSUM, 1, Counter::DropIpChecksum);
-    route(verdict::COUNT_IP_MALFORMED, 1, Counter::DropIpMalformed);
-    route(verdict::COUNT_TCP_MALFORMED, 1, Counter::DropTcpMalformed);
-    route(accept::COUNT_CHECKSUM, 9, Counter::DropTcpChecksum);
-    route(accept::COUNT_PURE_ACK, 12, Counter::TcpPureAck);
-    route(accept::COUNT_CONTROL, 12, Counter::TcpControl);
-    route(accept::COUNT_IN_ORDER, 12, Counter::TcpInOrder);
-    route(accept::COUNT_TRIMMED, 12, Counter::TcpTrimmed);
-    route(accept::COUNT_DUPLICATE, 12, Counter::DropTcpDuplicate);
-    route(accept::COUNT_OUT_OF_ORDER, 12, Counter::TcpOutOfOrder);
-    route(
-        accept::COUNT_OUTSIDE_WINDOW,
-        12,
-        Counter::DropTcpOutsideWindow,
-    );
-    route(accept::COUNT_NO_ROOM, 33, Counter::DropTcpNoRoom);
-    route(accept::COUNT_NO_RANGE, 33, Counter::DropTcpNoRange);
-    route(0, 5, Counter::DropNoPage);
-    route(0, 10, Counter::HostFrames);
-    route(1, 10, Counter::DropHostRingFull);
-    route(2, 10, Counter::DropHostFrameTooLong);
-    route(3, 37, Counter::Completions);
-    route(0, 20, Counter::Fpdus);
-};
 
 /// The Verilog of the core for a frame path of `width` bits; its top module is `rnic`.
 ///
@@ -189,20 +146,13 @@ macro_rules! core {
             ddp: DdpRoom,
             placement: $placement,
             pcie: $pcie,
+            routes: CounterRoutes,
             csr: Csr<$w, $d>,
             tcp_relay: TableRelay,
             manager_relay: TableRelay,
             ddp_relay: TableRelay,
             segment_event: Signal<Local, SegmentEvent>,
             fpdu_event: Signal<Local, FpduEvent>,
-            front_counts: Signal<Local, Bits<8>>,
-            tcp_counts: Signal<Local, Bits<10>>,
-            placement_counts: Signal<Local, Bits<4>>,
-            refusals: Signal<Local, Bits<COUNTERS>>,
-            counts: Signal<Local, Bits<COUNTERS>>,
-            /// Every message crosses between rooms; events and counts wait here for one cycle, so
-            /// that no room's path ends in another.
-            counts_held: DFF<Bits<COUNTERS>>,
         }
 
         impl $name {
@@ -229,7 +179,6 @@ macro_rules! core {
         impl Logic for $name {
             #[kernel]
             fn update(&mut self) {
-                registers!(clock; counts_held);
                 // Clock and reset.
                 wire!(self => self.{
                     front_end, packet, tcp, manager, settle, replays, mpa, ddp, placement, pcie,
@@ -354,50 +303,14 @@ macro_rules! core {
                 self.csr.table_data.next = self.tcp_relay.data.val()
                     | self.manager_relay.data.val()
                     | self.ddp_relay.data.val();
-                // Counters, in the order of `rnic_abi::counters`.
-                self.front_counts.next = self.front_end.counts.val();
-                self.tcp_counts.next = self.tcp.counts.val();
-                self.placement_counts.next = self.placement.counts.val();
-                self.refusals.next = 0.into();
-                if self.ddp.error_valid.val() {
-                    for i in 1..20 {
-                        if self.ddp.error_number.val().index() == i {
-                            self.refusals.next = self.refusals.val().replace_bit(20 + i, true);
-                        }
-                    }
-                }
-                self.counts.next = self.refusals.val();
-                for i in 0..5 {
-                    self.counts.next =
-                        self.counts.val().replace_bit(i, self.front_counts.val().get_bit(i));
-                }
-                self.counts.next =
-                    self.counts.val().replace_bit(5, self.packet.count_no_page.val());
-                for i in 5..8 {
-                    self.counts.next =
-                        self.counts.val().replace_bit(i + 1, self.front_counts.val().get_bit(i));
-                }
-                self.counts.next =
-                    self.counts.val().replace_bit(9, self.tcp_counts.val().get_bit(0));
-                for i in 0..3 {
-                    self.counts.next = self
-                        .counts
-                        .val()
-                        .replace_bit(10 + i, self.placement_counts.val().get_bit(i));
-                }
-                for i in 1..8 {
-                    self.counts.next =
-                        self.counts.val().replace_bit(12 + i, self.tcp_counts.val().get_bit(i));
-                }
-                for i in 8..10 {
-                    self.counts.next =
-                        self.counts.val().replace_bit(33 + i, self.tcp_counts.val().get_bit(i));
-                }
-                self.counts.next = self.counts.val().replace_bit(20, self.ddp.count_fpdu.val());
-                self.counts.next =
-                    self.counts.val().replace_bit(40, self.placement_counts.val().get_bit(3));
-                self.counts_held.d.next = self.counts.val();
-                self.csr.counts.next = self.counts_held.q.val();
+                // Counters.
+                self.routes.clock.next = self.clock.val();
+                self.routes.front_end.next = self.front_end.counts.val();
+                self.routes.no_page.next = self.packet.count_no_page.val();
+                self.routes.tcp.next = self.tcp.counts.val();
+                wire!(self.ddp => self.routes; count_fpdu as fpdu, error_number, error_valid);
+                self.routes.placement.next = self.placement.counts.val();
+                self.csr.counts.next = self.routes.counts.val();
                 // Trace events.
                 wire!(self.tcp => self; segment_event, segment_event_valid);
                 self.segment_event_connection.next = self.segment_event.val().connection;

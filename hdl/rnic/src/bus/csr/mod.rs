@@ -20,6 +20,7 @@
 pub mod counters;
 pub mod registers;
 pub mod relay;
+pub mod routes;
 pub mod room;
 pub mod tables;
 
