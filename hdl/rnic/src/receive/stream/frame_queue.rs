@@ -32,7 +32,7 @@ use super::page_walk::PageWalk;
 use crate::common::ram::SdpRam;
 use crate::common::skid::Skid;
 use crate::messages::PageChain;
-use crate::receive::packet::types::FrameEntry;
+use crate::receive::packet::reader::FrameEntry;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 

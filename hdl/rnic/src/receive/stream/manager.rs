@@ -53,7 +53,7 @@ use super::stream_update::StreamUpdate;
 use crate::common::ram::SdpRam;
 use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
 use crate::messages::{Replay, Unfinished};
-use crate::receive::packet::types::FrameEntry;
+use crate::receive::packet::reader::FrameEntry;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
