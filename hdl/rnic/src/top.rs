@@ -29,7 +29,7 @@ use crate::receive::placement::room::{PlacementRoom128, PlacementRoom512};
 use crate::receive::stream::manager::StreamManager;
 use crate::receive::stream::replays::ReplayQueue;
 use crate::receive::stream::settle::EarlySettle;
-use crate::receive::tcp::room::TcpRoom;
+use crate::receive::tcp::TcpRoom;
 use rnic_abi::counters::Counter;
 use rnic_hdl_tools::emit::{verilog_named, EmitError};
 use rnic_macros::kernel;
@@ -46,7 +46,7 @@ const fn route(bit: usize, offset: usize, counter: Counter) {
 
 // Every route of the kernel below.
 const _: () = {
-    use crate::receive::{front_end::verdict, tcp::accept};
+    use crate::receive::{front_end::verdict, tcp::decision};
     assert!(COUNTERS == rnic_abi::counters::COUNT);
     route(verdict::COUNT_FRAMES, 0, Counter::Frames);
     route(verdict::COUNT_DISABLED, 0, Counter::DropDisabled);
@@ -56,20 +56,20 @@ const _: () = {
     route(verdict::COUNT_IP_CHECKSUM, 1, Counter::DropIpChecksum);
     route(verdict::COUNT_IP_MALFORMED, 1, Counter::DropIpMalformed);
     route(verdict::COUNT_TCP_MALFORMED, 1, Counter::DropTcpMalformed);
-    route(accept::COUNT_CHECKSUM, 9, Counter::DropTcpChecksum);
-    route(accept::COUNT_PURE_ACK, 12, Counter::TcpPureAck);
-    route(accept::COUNT_CONTROL, 12, Counter::TcpControl);
-    route(accept::COUNT_IN_ORDER, 12, Counter::TcpInOrder);
-    route(accept::COUNT_TRIMMED, 12, Counter::TcpTrimmed);
-    route(accept::COUNT_DUPLICATE, 12, Counter::DropTcpDuplicate);
-    route(accept::COUNT_OUT_OF_ORDER, 12, Counter::TcpOutOfOrder);
+    route(decision::COUNT_CHECKSUM, 9, Counter::DropTcpChecksum);
+    route(decision::COUNT_PURE_ACK, 12, Counter::TcpPureAck);
+    route(decision::COUNT_CONTROL, 12, Counter::TcpControl);
+    route(decision::COUNT_IN_ORDER, 12, Counter::TcpInOrder);
+    route(decision::COUNT_TRIMMED, 12, Counter::TcpTrimmed);
+    route(decision::COUNT_DUPLICATE, 12, Counter::DropTcpDuplicate);
+    route(decision::COUNT_OUT_OF_ORDER, 12, Counter::TcpOutOfOrder);
     route(
-        accept::COUNT_OUTSIDE_WINDOW,
+        decision::COUNT_OUTSIDE_WINDOW,
         12,
         Counter::DropTcpOutsideWindow,
     );
-    route(accept::COUNT_NO_ROOM, 33, Counter::DropTcpNoRoom);
-    route(accept::COUNT_NO_RANGE, 33, Counter::DropTcpNoRange);
+    route(decision::COUNT_NO_ROOM, 33, Counter::DropTcpNoRoom);
+    route(decision::COUNT_NO_RANGE, 33, Counter::DropTcpNoRange);
     route(0, 5, Counter::DropNoPage);
     route(0, 10, Counter::HostFrames);
     route(1, 10, Counter::DropHostRingFull);

@@ -1,5 +1,5 @@
 //! Classes of frames: the first test that fails decides.
-use super::*;
+use super::super::*;
 use crate::messages::VERDICT_HOST;
 use rnic_hdl_tools::testkit::lockstep;
 
@@ -29,12 +29,12 @@ fn the_first_test_that_fails_gives_the_class_and_it_holds() {
             let (connected, good) = (random.chance(7, 8), random.chance(7, 8));
             let flags = [random.below(64), 0, 1][random.below(3) as usize];
             let octets = [0, random.below(9000)][random.below(2) as usize];
-            uut.frame.next = WaitingFrame {
+            uut.frame.next = QueuedFrame {
                 verdict: if tcp { VERDICT_TCP } else { VERDICT_HOST }.into(),
                 checksum_good: good,
                 flags: flags.into(),
                 payload_octets: octets.into(),
-                ..WaitingFrame::default()
+                ..QueuedFrame::default()
             };
             uut.connected.next = connected;
             uut.classify.next = random.chance(3, 4);

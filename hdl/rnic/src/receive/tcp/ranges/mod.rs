@@ -1,66 +1,84 @@
-//! A segment against the received ranges of its connection: which of its octets are new, what they
-//! touch, and what becomes of the ranges.
+//! Out-of-order ranges: which octets of a segment are new, which ranges they touch, and how the
+//! ranges of its connection change.
 //!
 //! ```text
 //!                                    +---------- next range ----------+
 //!                                    v                                |
 //! start, purge --> Idle --> Fetch --> Measure --> Compare --> Decide -+--> Store --> Link --> Done
-//!                    |                [ piece ]                 |    ^               (early)
+//!                    |                [ piece ]                 |    ^          (out of order)
 //!                    +--> Size --> Tail <-----------------------+    |
 //!                  no ranges        +---- the octets after the last range
 //! ```
 //!
-//! | latency    | `start` to `done`: 2 cycles (1 without ranges), 3 a range looked at, 2      |
-//! |            | for octets behind all that it touches, and for an early segment that is     |
-//! |            | taken 1 to write its range, 1 more if another range lies before it          |
+//! | latency    | `start` to `done`: 2 cycles (1 without ranges), 3 a range compared, 2 for   |
+//! |            | octets after all touched ranges; for an out-of-order segment that is        |
+//! |            | accepted 1 to write its range, 1 more if there is a range before it         |
 //! | throughput | one segment at a time                                                       |
 //! | units      | octets; distances from rcv_nxt; sequence numbers modulo 2^32                |
-//! | source     | RFC 9293 section 3.10.7.4 (SHLD-31): what begins beyond rcv_nxt is held     |
+//! | source     | RFC 9293 section 3.10.7.4 (SHLD-31): segments beyond rcv_nxt are kept       |
 //!
-//! `Measure` to `Decide` look at one range, in sequence order: it lies before the segment, beyond
-//! it, or touches it. New octets before it are sent, then it is merged with the segment. Of a
-//! connection with 16 ranges that is at most 48 cycles; `Compare` and `Size` also wait until a
-//! message can be sent. Whether an early segment is dropped is known before its first message: when
-//! the first range that it touches, or none, is found.
+//! `Measure` to `Decide` compare one range, in sequence order: it is before the segment, beyond it,
+//! or touches it. New octets before it are sent, then it is merged with the segment. For a
+//! connection with 16 ranges these are at most 48 cycles; `Compare` and `Size` also wait until a
+//! message can be sent. Whether an out-of-order segment is dropped is decided before its first
+//! message: at the first range that it touches, or when there is none.
 //!
-//! With `purge` each range of the connection is told and forgotten.
-use super::budget::EarlyBudget;
-use super::credits::Credits;
-use super::list::RangeList;
-use super::piece::PieceMeasure;
-use super::records::{EarlyRange, PoolsInUse, TcpContext, WaitingFrame, WalkSegment};
+//! With `purge` each range of the connection is reported to MPA and discarded.
+pub mod list;
+pub mod budget;
+
+use super::context::{ClippedSegment, QueuedFrame, TcpContext};
 use crate::common::numbers::FreeNumbers;
 use crate::messages::Accepted;
+use budget::{Credits, OutOfOrderBudget};
+use list::{OutOfOrderRange, RangeCompare, RangeList};
 use rnic_abi::events::SegmentVerdict;
+use rnic_abi::limits::{RANGES, SHARED_RUNS, SPANS};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// What the machine does.
+const _: () = assert!(
+    RANGES == 1 << 8 && SHARED_RUNS == 1 << 6 && SPANS == 1 << 9,
+    "numbers and credits of `RangeWalk` have 8, 6 and 9 bits"
+);
+
+/// Use of the pools that all connections share.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PoolsInUse {
+    /// Out-of-order ranges.
+    pub ranges: Bits<9>,
+    /// Spans of MPA, including those in messages not yet taken.
+    pub spans: Bits<10>,
+    /// Keys of runs that were not the last one of their frame.
+    pub runs: Bits<7>,
+}
+
+/// States of the walk.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum WalkState {
     /// Waits for a segment or a purge; the list reads the context's first range.
     Idle,
     /// The list reads.
     Fetch,
-    /// A range is there.
+    /// A range has been read.
     Measure,
-    /// It is compared. Waits for room for a message.
+    /// It is compared with the segment. Waits for space for a message.
     Compare,
-    /// What to do with it.
+    /// Decides on it.
     Decide,
-    /// The octets behind all ranges are counted. Waits for room for a message.
+    /// The octets after all touched ranges are counted. Waits for space for a message.
     Size,
     /// They are sent.
     Tail,
     /// The range that the segment is part of is written.
     Store,
-    /// So is the one before it.
+    /// The one before it is linked to it.
     Link,
-    /// The result is there.
+    /// The result is valid.
     Done,
 }
 
-/// Walks along the ranges of one connection.
+/// Compares a segment with the ranges of its connection, one by one.
 #[derive(LogicBlock, Init)]
 #[init(
     let verdict = |verdict: SegmentVerdict| Constant::new((verdict as LiteralType).into());
@@ -69,63 +87,57 @@ pub struct RangeWalk {
     pub clock: Signal<In, Clock>,
     /// Synchronous; all ranges, charges and credits are free.
     pub reset: Signal<In, Bit>,
-    /// A segment: `frame`, `segment`, `connection` and `current` hold until `done`. Frame and
-    /// context have been there for two cycles before.
+    /// A segment: `frame`, `segment`, `connection` and `current` are stable until `done`, frame and
+    /// context since two cycles before.
     pub start: Signal<In, Bit>,
-    /// Forget every range of `current`, which has some; it holds until `done`, and has been there
-    /// for a cycle before.
+    /// Discards all ranges of `current`, which has some; it is stable until `done`, and since one
+    /// cycle before.
     pub purge: Signal<In, Bit>,
-    pub frame: Signal<In, WaitingFrame>,
-    /// Its segment, clipped.
-    pub segment: Signal<In, WalkSegment>,
-    /// The connection.
+    pub frame: Signal<In, QueuedFrame>,
+    pub segment: Signal<In, ClippedSegment>,
     pub connection: Signal<In, Bits<10>>,
-    /// Its context.
     pub current: Signal<In, TcpContext>,
     /// Register `EARLY_PAGES`.
     pub early_pages: Signal<In, Bits<10>>,
     /// Register `EARLY_SHARE`.
     pub early_share: Signal<In, Bits<10>>,
-    /// MPA is done with a run that was not the last one of its frame.
+    /// See `TcpRoom`.
     pub key_free: Signal<In, Bit>,
-    /// MPA is done with a span.
     pub span_free: Signal<In, Bit>,
-    /// Table bus: read range `peek_number`; while no segment is here.
+    /// Table bus: reads range `peek_number`; only while no segment is processed.
     pub peek: Signal<In, Bit>,
-    /// See `peek`.
     pub peek_number: Signal<In, Bits<8>>,
     /// The range, three cycles later.
-    pub range: Signal<Out, EarlyRange>,
-    /// To MPA.
+    pub range: Signal<Out, OutOfOrderRange>,
     pub message: Signal<Out, Accepted>,
     pub message_valid: Signal<Out, Bit>,
-    /// A message can be sent; stays until one is.
+    /// A message can be sent; stays high until one is.
     pub message_ready: Signal<In, Bit>,
-    /// For one cycle: what follows counts.
+    /// The outputs below are valid; one cycle.
     pub done: Signal<Out, Bit>,
     /// `rnic_abi::events::SegmentVerdict`.
     pub verdict: Signal<Out, Bits<3>>,
     /// No octet was accepted.
     pub refused: Signal<Out, Bit>,
-    /// Some octets were there already, or were not taken.
+    /// Some octets had been received before, or were not taken.
     pub trimmed: Signal<Out, Bit>,
-    /// Every octet of the clipped segment is there now.
+    /// Every octet of the clipped segment is received now.
     pub complete: Signal<Out, Bit>,
-    /// Ranges, pages and rcv_nxt of the context from now on.
+    /// The context with its new ranges, pages and rcv_nxt.
     pub result: Signal<Out, TcpContext>,
     pub in_use: Signal<Out, PoolsInUse>,
     list: RangeList,
-    piece: PieceMeasure,
+    piece: RangeCompare,
     numbers: FreeNumbers<8, 9>,
-    budget: EarlyBudget,
+    budget: OutOfOrderBudget,
     credits: Credits<6, 7>,
     span_credits: Credits<9, 10>,
     state: DFF<WalkState>,
     purging: DFF<Bit>,
-    // `segment.early`, from a register: the judge's answer is some logic away.
+    // `segment.early`, registered: it is on the critical path.
     is_early: DFF<Bit>,
     cursor: DFF<Bits<32>>,
-    // The held range lies beyond the segment.
+    // The held range is beyond the segment.
     blocked: DFF<Bit>,
     // A message of this frame was sent.
     sent: DFF<Bit>,
@@ -143,7 +155,7 @@ pub struct RangeWalk {
     opens: Signal<Local, Bit>,
     tail: Signal<Local, Bit>,
     no_number: Signal<Local, Bit>,
-    // New octets before the first range touched begin a span of MPA's, and there is none.
+    // New octets before the first touched range open a span in MPA; none is free.
     leads: Signal<Local, Bit>,
     no_span: Signal<Local, Bit>,
     forgets: Signal<Local, Bit>,
@@ -195,7 +207,8 @@ impl Logic for RangeWalk {
         self.in_use.next.spans = self.span_credits.used.val();
         self.in_use.next.runs = self.credits.used.val();
 
-        // What the held range means, while it is decided on.
+        // Decision on the held range. An out-of-order segment is refused or taken whole, before its
+        // first message: at the first range that it touches.
         self.deciding.next = (self.state.q.val() == WalkState::Decide) & !self.purging.q.val();
         self.touches.next =
             self.deciding.val() & !self.piece.behind.val() & !self.piece.beyond.val();
@@ -210,7 +223,7 @@ impl Logic for RangeWalk {
         self.ends_here.next =
             !self.piece.ends_inside.val() | (self.piece.gap.val() & !self.credits.available.val());
         self.credits.take.next = self.merges.val() & self.piece.gap.val() & self.goes_on.val();
-        // What lies behind all ranges, while it is sent.
+        // Octets after all touched ranges.
         self.count_now.next = self.current.val().ranges;
         self.no_number.next = self.count_now.val().get_bit(4)
             | !self.numbers.available.val()
@@ -223,7 +236,7 @@ impl Logic for RangeWalk {
         self.tail.next = (self.state.q.val() == WalkState::Tail)
             & (self.opens.val() | self.list.touched.val() | !self.is_early.q.val());
 
-        // What becomes of the ranges.
+        // Updates of the ranges and of the shared pools.
         self.list.skip.next = self.deciding.val() & self.piece.behind.val();
         self.list.touch.next = self.merges.val();
         self.list.gap.next = self.piece.gap.val();
@@ -234,7 +247,7 @@ impl Logic for RangeWalk {
         self.list.link.next = self.state.q.val() == WalkState::Link;
         self.numbers.take.next = self.opens.val();
         self.span_credits.take.next = self.opens.val() | (self.merges.val() & self.leads.val());
-        // A range is no more: in order, part of another one, or purged.
+        // A range ends: in order, part of another one, or purged.
         self.forgets.next = (self.state.q.val() == WalkState::Decide) & self.purging.q.val();
         self.numbers.give.next = self.forgets.val()
             | (self.merges.val() & (!self.is_early.q.val() | self.list.touched.val()));
@@ -244,7 +257,7 @@ impl Logic for RangeWalk {
         self.budget.charge.next = self.opens.val()
             | (self.merges.val() & self.is_early.q.val() & !self.list.touched.val());
 
-        // The message: octets before the held range, behind all ranges, or a range that goes.
+        // The message: octets before the held range, after all ranges, or a range that is purged.
         self.told.next.connection = self.connection.val();
         self.told.next.sequence = self.piece.cursor_number.val();
         self.told.next.head_page = self.frame.val().head_page;

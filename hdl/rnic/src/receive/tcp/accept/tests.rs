@@ -3,12 +3,12 @@ use super::*;
 use rnic_hdl_tools::testkit::{lockstep, Random};
 use std::collections::VecDeque;
 
-fn frame(random: &mut Random) -> WaitingFrame {
-    WaitingFrame {
+fn frame(random: &mut Random) -> QueuedFrame {
+    QueuedFrame {
         head_page: random.wide(),
         tail_page: random.wide(),
         frame_octets: random.wide(),
-        ..WaitingFrame::default()
+        ..QueuedFrame::default()
     }
 }
 

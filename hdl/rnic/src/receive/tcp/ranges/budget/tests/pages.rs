@@ -1,5 +1,5 @@
 //! Accounts of early pages against plain integers.
-use super::*;
+use super::super::*;
 use rnic_hdl_tools::testkit::lockstep;
 
 #[test]
@@ -9,7 +9,7 @@ fn a_frame_fits_while_both_accounts_stay_within_their_limits() {
     let (mut octets, mut connection, mut share, mut limit) = (0, 0, 0, 0);
     lockstep(
         "early_budget",
-        EarlyBudget::default(),
+        OutOfOrderBudget::default(),
         16_000,
         |uut| &mut uut.clock,
         |uut, random| {

@@ -3,7 +3,7 @@ use crate::messages::{Accepted, HostFrame, SegmentEvent};
 
 /// A message of acceptance; what does not count in it is `None`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Told {
+pub struct Reported {
     pub connection: u64,
     pub pages: Option<(u64, u64)>,
     pub place: Option<(u64, u64)>,
@@ -18,7 +18,7 @@ pub struct Told {
     pub purges: bool,
 }
 
-impl From<Accepted> for Told {
+impl From<Accepted> for Reported {
     fn from(message: Accepted) -> Self {
         let number = |bits: rust_hdl::prelude::Bits<8>| bits.index() as u64;
         let counts = !message.purges;

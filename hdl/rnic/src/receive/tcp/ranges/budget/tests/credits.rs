@@ -1,5 +1,5 @@
 //! Credits: 64 can be out, and no more.
-use super::*;
+use super::super::*;
 use rnic_abi::limits::SHARED_RUNS as CREDITS;
 use rnic_hdl_tools::testkit::lockstep;
 

@@ -1,5 +1,5 @@
 //! Verdicts and octets against the segment taken octet by octet.
-use super::*;
+use super::super::*;
 use rnic_hdl_tools::testkit::{lockstep, Random};
 use std::collections::VecDeque;
 
@@ -55,7 +55,7 @@ fn verdict_and_octets_are_those_of_the_octet_by_octet_model() {
     let (mut cycle, mut seen) = (0, [0usize; 5]);
     lockstep(
         "segment_judge",
-        SegmentJudge::default(),
+        WindowCheck::default(),
         12_000,
         |uut| &mut uut.clock,
         |uut, random| {
@@ -109,7 +109,7 @@ fn verdict_and_octets_are_those_of_the_octet_by_octet_model() {
                 }
                 if accepted || early {
                     let left = if early { expected.distance } else { 0 };
-                    let segment = WalkSegment {
+                    let segment = ClippedSegment {
                         early,
                         trimmed: expected.verdict == SegmentVerdict::Trimmed,
                         left_distance: left.into(),

@@ -9,17 +9,17 @@ fn flags_and_octets_are_those_of_plain_integers() {
     let mut seen = [0usize; 5];
     lockstep(
         "piece_measure",
-        PieceMeasure::default(),
+        RangeCompare::default(),
         16_000,
         |uut| &mut uut.clock,
         |uut, random| {
             // A range in cycle 0 of four, its answer in cycle 2; `measure` is low in between,
             // while the range's ports change.
             uut.measure.next = cycle % 4 == 0;
-            let mut range = EarlyRange {
+            let mut range = OutOfOrderRange {
                 left: random.wide(),
                 right: random.wide(),
-                ..EarlyRange::default()
+                ..OutOfOrderRange::default()
             };
             if cycle % 4 == 0 {
                 let far = if random.chance(1, 2) { 12 } else { 9000 };

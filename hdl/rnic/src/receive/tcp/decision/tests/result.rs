@@ -1,5 +1,5 @@
 //! Every verdict: its counter, and the fields it changes.
-use super::*;
+use super::super::*;
 use rnic_hdl_tools::testkit::lockstep_combinational;
 
 /// One counter of the verdict, and `TcpTrimmed` beside those that are accepted in part.
@@ -20,7 +20,7 @@ fn every_verdict_has_its_counter_and_changes_only_its_fields() {
     };
     lockstep_combinational(
         "segment_outcome",
-        SegmentOutcome::default(),
+        SegmentResult::default(),
         4_000,
         |uut, random| {
             if let Some((verdict, walked, trimmed)) = given {
