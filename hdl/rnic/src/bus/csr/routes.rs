@@ -12,7 +12,7 @@
 //! the build fails if a pulse has none, or two. No room is near the counters, so the register
 //! separates their paths.
 use crate::receive::front_end::verdict;
-use crate::receive::tcp::accept;
+use crate::receive::tcp::decision;
 use rnic_abi::counters::{Counter, COUNT, FIRST_REFUSAL};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -33,16 +33,19 @@ const FRONT_END: [Counter; 8] = by_bit([
 
 /// Pulses of TCP.
 const TCP: [Counter; 10] = by_bit([
-    (accept::COUNT_CHECKSUM, Counter::DropTcpChecksum),
-    (accept::COUNT_PURE_ACK, Counter::TcpPureAck),
-    (accept::COUNT_CONTROL, Counter::TcpControl),
-    (accept::COUNT_IN_ORDER, Counter::TcpInOrder),
-    (accept::COUNT_TRIMMED, Counter::TcpTrimmed),
-    (accept::COUNT_DUPLICATE, Counter::DropTcpDuplicate),
-    (accept::COUNT_OUT_OF_ORDER, Counter::TcpOutOfOrder),
-    (accept::COUNT_OUTSIDE_WINDOW, Counter::DropTcpOutsideWindow),
-    (accept::COUNT_NO_ROOM, Counter::DropTcpNoRoom),
-    (accept::COUNT_NO_RANGE, Counter::DropTcpNoRange),
+    (decision::COUNT_CHECKSUM, Counter::DropTcpChecksum),
+    (decision::COUNT_PURE_ACK, Counter::TcpPureAck),
+    (decision::COUNT_CONTROL, Counter::TcpControl),
+    (decision::COUNT_IN_ORDER, Counter::TcpInOrder),
+    (decision::COUNT_TRIMMED, Counter::TcpTrimmed),
+    (decision::COUNT_DUPLICATE, Counter::DropTcpDuplicate),
+    (decision::COUNT_OUT_OF_ORDER, Counter::TcpOutOfOrder),
+    (
+        decision::COUNT_OUTSIDE_WINDOW,
+        Counter::DropTcpOutsideWindow,
+    ),
+    (decision::COUNT_NO_ROOM, Counter::DropTcpNoRoom),
+    (decision::COUNT_NO_RANGE, Counter::DropTcpNoRange),
 ]);
 
 /// Pulses of placement, as its head lists them.
@@ -76,7 +79,7 @@ pub struct CounterRoutes {
     pub front_end: Signal<In, Bits<8>>,
     /// A frame found no page.
     pub no_page: Signal<In, Bit>,
-    /// Bits as in [`accept`].
+    /// Bits as in [`decision`].
     pub tcp: Signal<In, Bits<10>>,
     /// An FPDU passed CRC and markers.
     pub fpdu: Signal<In, Bit>,

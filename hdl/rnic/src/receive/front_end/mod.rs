@@ -1,57 +1,68 @@
 //! Front end: frames from the MAC in; stored frames, and all that was read of each, out.
 //!
 //! ```text
-//! frame -> Intake -> PadShift -> EthernetParse --+--> Delay S --+--> Delay 2 ----> store
-//!                                                |              +--> TcpHead ---\
-//!                                                |              +--> checksums ---> Verdict
-//!                                                \--> IpParse --+--> Delay S ----/  --> frame_info
+//! frame -> Intake -> PadShift -> EthernetParser --+--> Delay S --+--> Delay 2 ----> store
+//!                                                 |              +--> TcpHeader --\
+//!                                                 |              +--> checksums ---> Verdict
+//!                                                 \--> IpParser --+--> Delay S ---/  --> frame_info
 //! ```
 //!
-//! | enters     | `frame_*`: no ready, the wire does not wait; spacing: see `ethernet`          |
+//! | enters     | `frame_*`: no ready, the wire does not wait; spacing: see [`intake`]           |
 //! | leaves     | `store_*`: no ready; `frame_info` one cycle after the frame's `store_last` (of |
 //! |            | a frame that is too long: after its true last beat), before the next one       |
 //! | units      | one beat is W bits; `counts`: pulses, bit numbers in [`verdict`]               |
 //! | latency    | last beat to `frame_info`: 6 cycles at W = 64, 7 at 128, 8 at 512; one more if |
 //! |            | the last beat has no room for the pad's two octets                             |
 //! | throughput | one beat per cycle                                                             |
+//! | source     | IEEE 802.3, 802.1Q; RFC 791 (IPv4), RFC 1071, RFC 8200 (IPv6), RFC 9293 (TCP)  |
 //!
-//! Where the segment begins and ends is known one cycle after the header's first word was kept.
-//! At W = 64 that word comes two beats before the first word that needs the knowledge, at 128 one,
-//! at 512 none: `S` = 0, 1, 2 is the delay that makes up for it.
+//! A frame is dropped for the first of these reasons; `Verdict` holds them all:
+//!
+//! | reason                                                       | counter                |
+//! |--------------------------------------------------------------|------------------------|
+//! | the device was off at the frame's first beat                 | `drop_disabled`        |
+//! | the MAC reported an error, or the frame came too early       | `drop_mac_error`       |
+//! | fewer than 14 octets                                         | `drop_runt`            |
+//! | more than 9216 octets                                        | `drop_frame_too_long`  |
+//! | the IP header does not fit the frame, its version is not the | `drop_ip_malformed`    |
+//! | type's, IHL is below 5, or the lengths contradict each other |                        |
+//! | or the frame                                                 |                        |
+//! | the IPv4 header checksum is wrong                            | `drop_ip_checksum`     |
+//! | the TCP header does not fit the IP payload                   | `drop_tcp_malformed`   |
+//!
+//! The segment's bounds are known one cycle after the first word of the IP header was captured. At
+//! W = 64 that word comes two beats before the first word that depends on them, at 128 one, at 512
+//! none: the delay `S` = 0, 1, 2 makes up for it.
 //!
 //! | W   | LUT4  | registers | clock   | measured with                                     |
 //! |-----|-------|-----------|---------|---------------------------------------------------|
 //! | 64  | 1,081 | 2,570     | 213 MHz | LFE5UM5G-85F speed 8, nextpnr-ecp5 seed 1, out of |
 //! |     |       |           |         | context                                           |
 //! | 128 | 2,040 | 3,535     | 199 MHz | the same                                          |
+pub mod intake;
+pub mod headers;
+pub mod checksums;
+pub mod verdict;
+
+mod delay;
+mod ones_sum;
+
 use crate::messages::FrameInfo;
-use crate::receive::front_end::ethernet::beat::{FrameControl, LinkInfo};
-use crate::receive::front_end::ethernet::delay::Delay;
-use crate::receive::front_end::ethernet::intake::Intake;
-use crate::receive::front_end::ethernet::pad::PadShift;
-use crate::receive::front_end::ethernet::parse::EthernetParse;
-use crate::receive::front_end::ip::checksum::HeaderChecksum;
-use crate::receive::front_end::ip::fields::IpFields;
-use crate::receive::front_end::ip::parse::IpParse;
-use crate::receive::front_end::tcp_checksum::TcpChecksum;
-use crate::receive::front_end::tcp_head::TcpHead;
+use checksums::{HeaderChecksum, TcpChecksum};
+use delay::Delay;
+use headers::{EthernetParser, IpFields, IpParser, LinkInfo};
+use intake::{FrameControl, Intake, PadShift};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
-
-pub mod ethernet;
-pub mod ip;
-pub mod tcp_head;
-pub mod tcp_checksum;
-pub mod verdict;
-use verdict::Verdict;
+use verdict::{TcpHeader, Verdict};
 
 /// Front end for beats of `W` bits: `L` words, `K` octets; `S`: see above; `G`, `NW`, `KN`, `AW`,
-/// `AK`: see [`crate::receive::front_end::ip::stream_sum::StreamSum`]. Use [`FrontEnd64`], [`FrontEnd128`] or
+/// `AK`: see [`ones_sum::StreamSum`]. Use [`FrontEnd64`], [`FrontEnd128`] or
 /// [`FrontEnd512`].
 #[derive(LogicBlock, Init)]
 #[init(
-    // The IPv4 header's first word and the first word behind it that is not sure to be header are
-    // at least 5 words, 5 / L beats, apart.
+    // From the IPv4 header's first word to the first one that may be payload there are at least 5
+    // words, 5 / L beats.
     assert!(
         matches!((W, S), (64, 0) | (128, 1) | (512, 2)),
         "FrontEnd: S = {S} does not fit W = {W}: 0 at 64, 1 at 128, 2 at 512"
@@ -70,7 +81,7 @@ pub struct FrontEnd<
 > {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// The device is on; looked at with a frame's first beat.
+    /// The device is on; sampled with a frame's first beat.
     pub enable: Signal<In, Bit>,
     // Frames from the MAC, without FCS.
     /// Octet 0 in bits 7:0.
@@ -83,21 +94,19 @@ pub struct FrontEnd<
     pub frame_error: Signal<In, Bit>,
     pub frame_valid: Signal<In, Bit>,
     // Stored frames, for packet memory.
-    /// The frame behind two zero octets.
+    /// Two zero octets, then the frame.
     pub store_data: Signal<Out, Bits<W>>,
     pub store_valid: Signal<Out, Bit>,
     /// With `store_valid`: last beat of the frame.
     pub store_last: Signal<Out, Bit>,
-    /// What was read of the frame.
     pub frame_info: Signal<Out, FrameInfo>,
-    /// For one cycle a frame.
     pub frame_info_valid: Signal<Out, Bit>,
-    /// What is to be counted, one cycle a frame: see [`verdict`].
+    /// `COUNT_*` of [`verdict`], for one cycle a frame.
     pub counts: Signal<Out, Bits<8>>,
     intake: Intake<W>,
     pad: PadShift<W>,
-    parse: EthernetParse<W, L>,
-    ip: IpParse<W, L>,
+    parse: EthernetParser<W, L>,
+    ip: IpParser<W, L>,
     tap_data: Delay<Bits<W>, S>,
     tap_control: Delay<FrameControl, S>,
     tap_link: Delay<LinkInfo, S>,
@@ -106,7 +115,7 @@ pub struct FrontEnd<
     later_control: Delay<FrameControl, 2>,
     fields: Delay<IpFields, S>,
     header_checksum: HeaderChecksum<W, L, K, G, NW, KN, AW, AK>,
-    tcp_head: TcpHead<W, L>,
+    tcp_head: TcpHeader<W, L>,
     tcp_checksum: TcpChecksum<W, L, K, G, NW, KN, AW, AK>,
     verdict: Verdict,
     read: Signal<Local, IpFields>,
@@ -192,5 +201,7 @@ impl<
     }
 }
 
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;

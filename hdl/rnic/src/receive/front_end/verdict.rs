@@ -1,18 +1,15 @@
-//! The verdict on a frame: what was read of it, in order of decision.
+//! Verdict: drop the frame, hand it to the host, or to TCP? With all that was read of it.
 //!
 //! ```text
-//! control, fields, words --> [ verdict but for checksums ] --+--> frame_info
-//! header_good, tcp_good -------------------------------------/
+//! beats, payload_start --> TcpHeader --\
+//! control, fields ----------------------+--> Verdict --> frame_info, counts
+//! checksums, overrun ------------------/
 //! ```
 //!
-//! | latency    | 1 cycle from `control.end` to `frame_info`, which the checksums join on its |
-//! |            | way out: whoever takes it has a register for it; `counts` come 1 cycle later |
-//! | throughput | one frame per cycle                                                         |
-//! | units      | see [`FrameInfo`]; `counts`: one-cycle pulses, bit numbers below            |
-//! | source     | the front end's table in ARCHITECTURE.md; RFC 791, RFC 8200, RFC 9293       |
+//! | source | the front end's table in ARCHITECTURE.md; RFC 791, RFC 8200, RFC 9293 |
 use crate::messages::{FrameInfo, VERDICT_DROP, VERDICT_HOST, VERDICT_TCP};
-use crate::receive::front_end::ethernet::beat::FrameControl;
-use crate::receive::front_end::ip::fields::{IpFields, OctetPair};
+use crate::receive::front_end::headers::{IpFields, OctetPair};
+use crate::receive::front_end::intake::FrameControl;
 use rnic_abi::limits::MIN_FRAME_OCTETS;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -21,20 +18,20 @@ use rust_hdl::prelude::*;
 pub const COUNT_FRAMES: usize = 0;
 /// Bit of `counts`: dropped, the device was off.
 pub const COUNT_DISABLED: usize = 1;
-/// Bit of `counts`: dropped, the MAC marked the frame bad or started it too early.
+/// Bit of `counts`: dropped, the MAC reported an error or started the frame too early.
 pub const COUNT_MAC_ERROR: usize = 2;
-/// Bit of `counts`: dropped, no whole Ethernet header.
+/// Bit of `counts`: dropped, Ethernet header incomplete.
 pub const COUNT_RUNT: usize = 3;
 /// Bit of `counts`: dropped, more than 9216 octets.
 pub const COUNT_TOO_LONG: usize = 4;
-/// Bit of `counts`: dropped, IPv4 header checksum.
+/// Bit of `counts`: dropped, IPv4 header checksum wrong.
 pub const COUNT_IP_CHECKSUM: usize = 5;
-/// Bit of `counts`: dropped, impossible IP header.
+/// Bit of `counts`: dropped, IP header malformed.
 pub const COUNT_IP_MALFORMED: usize = 6;
-/// Bit of `counts`: dropped, impossible TCP header.
+/// Bit of `counts`: dropped, TCP header malformed.
 pub const COUNT_TCP_MALFORMED: usize = 7;
 
-/// Four octets of the wire swapped into a number: the last one has the least weight.
+/// Four octets of the wire, swapped into a number: octet 3 is the least significant.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct OctetQuad {
     /// Octet 3.
@@ -47,35 +44,115 @@ pub struct OctetQuad {
     pub octet0: Bits<8>,
 }
 
-/// Decides and assembles.
+/// Captures the first four words of the TCP header from beats of `W` bits, `L` words.
+///
+/// ```text
+/// beat, payload_start --> [ lane selected, is it this beat? ] --> [ captured words ] --> word0..3
+///
+/// word 0  source port, destination port        word 2  acknowledgment number
+/// word 1  sequence number                      word 3  data offset, flags, window
+/// ```
+///
+/// | latency    | 2 cycles; one beat per cycle                                           |
+/// | units      | words as octet strings, octet 0 in bits 7:0                            |
+/// | ensures    | two cycles after a frame's last beat the words are that frame's        |
+/// | source     | RFC 9293, 3.1                                                          |
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        W == 32 * L && L.is_power_of_two(),
+        "TcpHeader: W = {W} must be 32 L of L = {L}, a power of two"
+    );
+)]
+pub struct TcpHeader<const W: usize, const L: usize> {
+    pub clock: Signal<In, Clock>,
+    pub control: Signal<In, FrameControl>,
+    pub data: Signal<In, Bits<W>>,
+    /// Word of the stored frame at which the TCP header begins.
+    pub payload_start: Signal<In, Bits<5>>,
+    pub word0: Signal<Out, Bits<32>>,
+    pub word1: Signal<Out, Bits<32>>,
+    pub word2: Signal<Out, Bits<32>>,
+    pub word3: Signal<Out, Bits<32>>,
+    // First cycle: what word j would be in this beat, and whether this beat has it.
+    candidate: [DFF<Bits<32>>; 4],
+    is_here: [DFF<Bit>; 4],
+    // Second cycle: the words.
+    kept: [DFF<Bits<32>>; 4],
+    position: [Signal<Local, Bits<8>>; 4],
+    row: [Signal<Local, Bits<8>>; 4],
+    bit_offset: [Signal<Local, Bits<9>>; 4],
+    lane: Signal<Local, Bits<8>>,
+    #[constants(|word| word as LiteralType)]
+    word_number: [Constant<Bits<8>>; 4],
+    #[constant(LiteralType::from(L.trailing_zeros()))]
+    row_shift: Constant<Bits<3>>,
+    #[constant(L as LiteralType - 1)]
+    lane_mask: Constant<Bits<8>>,
+}
+
+impl<const W: usize, const L: usize> Logic for TcpHeader<W, L> {
+    #[kernel]
+    fn update(&mut self) {
+        for j in 0..4 {
+            self.candidate[j].clock.next = self.clock.val();
+            self.is_here[j].clock.next = self.clock.val();
+            self.kept[j].clock.next = self.clock.val();
+            self.position[j].next =
+                bit_cast::<8, 5>(self.payload_start.val()) + self.word_number[j].val();
+            self.row[j].next = self.position[j].val() >> self.row_shift.val();
+            self.lane.next = self.position[j].val() & self.lane_mask.val();
+            self.bit_offset[j].next = bit_cast::<9, 8>(self.lane.val()) << 5;
+            self.candidate[j].d.next = self
+                .data
+                .val()
+                .get_bits::<32>(self.bit_offset[j].val().index());
+            self.is_here[j].d.next = self.control.val().valid
+                & (bit_cast::<8, 4>(self.control.val().row) == self.row[j].val());
+            self.kept[j].d.next = self.kept[j].q.val();
+            if self.is_here[j].q.val() {
+                self.kept[j].d.next = self.candidate[j].q.val();
+            }
+        }
+        self.word0.next = self.kept[0].q.val();
+        self.word1.next = self.kept[1].q.val();
+        self.word2.next = self.kept[2].q.val();
+        self.word3.next = self.kept[3].q.val();
+    }
+}
+
+/// Decides in the order of the table in [`front_end`](super), and assembles the [`FrameInfo`].
+///
+/// ```text
+/// control, fields, words --> [ all tests but the checksums ] --+--> frame_info
+/// header_good, tcp_good ---------------------------------------/
+/// ```
+///
+/// | latency    | 1 cycle from `control.end` to `frame_info`, which the checksums join on  |
+/// |            | the way out: the receiver registers it; `counts` 1 cycle later           |
+/// | throughput | one frame per cycle                                                      |
+/// | units      | see [`FrameInfo`]; `counts`: one-cycle pulses, bits `COUNT_*`            |
 #[derive(LogicBlock, Init)]
 pub struct Verdict {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// `end` starts a verdict.
+    /// `end` starts a decision.
     pub control: Signal<In, FrameControl>,
-    /// What the IP header says, with `control.end`.
+    // Sampled with `control.end`; the words are those of `TcpHeader`.
     pub fields: Signal<In, IpFields>,
-    /// TCP ports, with `control.end`.
     pub word0: Signal<In, Bits<32>>,
-    /// TCP sequence number.
     pub word1: Signal<In, Bits<32>>,
-    /// TCP acknowledgment number.
     pub word2: Signal<In, Bits<32>>,
-    /// TCP data offset, flags, window.
     pub word3: Signal<In, Bits<32>>,
-    /// The IPv4 header checksum is right, one cycle after `control.end`.
+    // Sampled one cycle later.
     pub header_good: Signal<In, Bit>,
-    /// The TCP checksum is right, one cycle after `control.end`.
     pub tcp_good: Signal<In, Bit>,
-    /// A frame was refused whole and is still to be counted.
+    /// `Intake` refused a frame that is still to be counted.
     pub overrun: Signal<In, Bit>,
     /// It is counted in this cycle.
     pub overrun_counted: Signal<Out, Bit>,
-    /// The result.
     pub frame_info: Signal<Out, FrameInfo>,
     pub frame_info_valid: Signal<Out, Bit>,
-    /// See the constants of this module.
     pub counts: Signal<Out, Bits<8>>,
     // First cycle: all but the checksums.
     draft: DFF<FrameInfo>,
@@ -113,7 +190,7 @@ pub struct Verdict {
     tcp: Constant<Bits<2>>,
     #[constant(1 << COUNT_FRAMES)]
     frames: Constant<Bits<8>>,
-    // Frames, and the reason of bit i.
+    // `COUNT_FRAMES` and the reason of bit i.
     #[constants(|bit| 1 << COUNT_FRAMES | 1 << bit)]
     reason: [Constant<Bits<8>>; 8],
 }
@@ -125,7 +202,7 @@ impl Logic for Verdict {
         registers!(clock; held_counts);
         self.counts.next = self.held_counts.q.val();
 
-        // Numbers, once and for all in host order.
+        // Wire order to numbers, once for all rooms.
         self.sequence_word.next = self.word1.val();
         self.acknowledgment_word.next = self.word2.val();
         self.control_word.next = self.word3.val();
@@ -159,7 +236,7 @@ impl Logic for Verdict {
         self.info.next.payload_offset = self.payload_word.val() << 2;
         self.info.next.payload_octets = self.payload_octets.val().get_bits::<14>(0);
 
-        // First cycle: the tests that need no sum.
+        // First cycle: the tests that need no checksum.
         self.runt.next = self.control.val().frame_octets < self.min_frame.val();
         self.ip_malformed.next = self.fields.val().header_bad
             | (self.fields.val().ip_end > bit_cast::<17, 15>(self.fields.val().stored_octets));
@@ -198,7 +275,7 @@ impl Logic for Verdict {
         }
         self.draft.d.next = self.info.val();
 
-        // Second cycle: the sums.
+        // Second cycle: the checksums. A wrong IPv4 checksum drops also frames for the host.
         self.bad_header.next = self.asks_header.q.val() & !self.header_good.val();
         self.frame_info.next = self.draft.q.val();
         self.frame_info.next.checksum_good = self.tcp_good.val();

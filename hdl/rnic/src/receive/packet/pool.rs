@@ -1,4 +1,4 @@
-//! The free pages: hands them out one by one, and takes chains back by walking them.
+//! The page pool: allocates pages one by one; walks released chains and frees their pages.
 //!
 //! ```text
 //!                  +---------------------+
@@ -9,74 +9,65 @@
 //!    +-- release queues: own_release (16), release0..3 (8 each)
 //! ```
 //!
-//! | enters     | page links, chains to give back                                             |
-//! | leaves     | free pages                                                                  |
-//! | latency    | 6 cycles from a page given back to `alloc_valid`, if there was none         |
+//! | latency    | 6 cycles from a released page to `alloc_valid`, if no page was free         |
 //! | throughput | one page per cycle out; releaser: 3 cycles per page, a chain of one page 2; |
-//! |            | the queues take turns                                                       |
-//! | units      | pages; `free_pages` counts all that nobody owns, prefetched ones included   |
+//! |            | the queues are served round-robin                                           |
+//! | units      | pages; `free_pages` counts all pages without owner, prefetched ones too     |
 //!
-//! After reset the pages 0 to 511 become free, one per cycle; chains are walked after that.
+//! After reset the pages 0 to 511 become free, one per cycle; only then chains are walked.
 use crate::common::fifo::Fifo;
 use crate::common::ram::SdpRam;
 use crate::messages::PageChain;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// What the releaser does.
+/// States of the releaser.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum ReleaserState {
-    /// Hands out the first pages after reset.
+    /// Frees all pages after reset.
     Initialise,
     /// No chain.
     Idle,
-    /// The page at hand becomes free; its link is being read.
+    /// The current page becomes free; its link is being read.
     Free,
     /// The link is being read.
     Read,
-    /// The link is there.
+    /// The link has been read.
     Step,
 }
 
-/// Page pool with releaser. Each `release*` is a [`PageChain`] message.
+/// Page pool with releaser; its users of `release*`: see [`Packet`](super::Packet).
 #[derive(LogicBlock, Init)]
 pub struct PagePool {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; every page is free again afterwards.
+    /// Synchronous; frees every page.
     pub reset: Signal<In, Bit>,
-    /// The page offered next.
+    // The page offered next.
     pub alloc_page: Signal<Out, Bits<9>>,
     pub alloc_valid: Signal<Out, Bit>,
-    /// The offered page is taken.
+    /// Takes the offered page.
     pub alloc_take: Signal<In, Bit>,
-    /// `next[link_page] = link_next`.
+    // `next[link_page] = link_next`, from the store.
     pub link_write: Signal<In, Bit>,
-    /// A page in use.
     pub link_page: Signal<In, Bits<9>>,
-    /// The page after it.
     pub link_next: Signal<In, Bits<9>>,
-    /// Chain from the store; taken whenever valid.
+    /// From the store, which cannot wait.
     pub own_release: Signal<In, PageChain>,
     pub own_release_valid: Signal<In, Bit>,
-    /// At least five more chains fit (`own_release` only).
+    /// `own_release` has space for at least five more chains.
     pub own_release_room: Signal<Out, Bit>,
-    /// Chain from requester 0.
     pub release0: Signal<In, PageChain>,
     pub release0_valid: Signal<In, Bit>,
     pub release0_ready: Signal<Out, Bit>,
-    /// Chain from requester 1.
     pub release1: Signal<In, PageChain>,
     pub release1_valid: Signal<In, Bit>,
     pub release1_ready: Signal<Out, Bit>,
-    /// Chain from requester 2.
     pub release2: Signal<In, PageChain>,
     pub release2_valid: Signal<In, Bit>,
     pub release2_ready: Signal<Out, Bit>,
-    /// Chain from requester 3.
     pub release3: Signal<In, PageChain>,
     pub release3_valid: Signal<In, Bit>,
     pub release3_ready: Signal<Out, Bit>,
-    /// Pages that nobody owns.
     pub free_pages: Signal<Out, Bits<10>>,
     free: SdpRam<Bits<9>, 9>,
     prefetch: Fifo<Bits<9>, 3, 4>,
@@ -84,18 +75,18 @@ pub struct PagePool {
     #[init(Fifo::new(4))]
     own: Fifo<PageChain, 4, 5>,
     queue: [Fifo<PageChain, 3, 4>; 4],
-    // Free list: ten-bit pointers, the top bit tells full from empty.
+    // Free list: pointers of ten bits, whose top bit distinguishes full from empty.
     write_pointer: DFF<Bits<10>>,
     read_pointer: DFF<Bits<10>>,
     fetching: DFF<Bit>,
     fetched: DFF<Bit>,
-    // Pages read and not yet taken, 0..=8.
+    // Pages read from the free list and not yet allocated, 0..=8.
     ahead: DFF<Bits<4>>,
     count: DFF<Bits<10>>,
-    // Page on its way into the free list.
+    // A register before the free list.
     pushed: DFF<Bits<9>>,
     pushed_valid: DFF<Bit>,
-    // Arbiter: the queue chosen, one hot; queues that come before the others next time.
+    // Arbiter: the queue chosen, one-hot; the queues with priority next time.
     chosen: DFF<Bits<5>>,
     favoured: DFF<Bits<5>>,
     candidate: DFF<PageChain>,
@@ -192,7 +183,7 @@ impl Logic for PagePool {
             self.candidate.d.next = self.chain.val();
             self.candidate_valid.d.next = true;
             self.chosen.d.next = 0.into();
-            // Next time the queues after the chosen one come first: all bits above it.
+            // Round-robin: next time the queues after the chosen one have priority.
             self.favoured.d.next = self.all_queues.val()
                 ^ (self.chosen.q.val() | (self.chosen.q.val() - self.one_queue.val()));
         }

@@ -1,5 +1,5 @@
-//! Writes frames into pages as they come and, once its verdict is known, hands a frame on or gives
-//! its pages back.
+//! Writes arriving frames into pages. Once its verdict is known, a frame is handed on, or its pages
+//! are released.
 //!
 //! ```text
 //! store_* ---> gather W to D ---> memory_* (one word per D/W beats)
@@ -15,9 +15,9 @@
 //! | throughput | one beat per cycle; one `FrameInfo` per cycle                                  |
 //! | units      | pages of 256 octets                                                            |
 //!
-//! A frame fails as a whole when a page is wanted and none is there, when the pool has no room left
-//! to take a chain back (looked at on the first beat, so that a page taken can always be returned),
-//! or when `stored` is full. A failed frame takes no further page and writes nothing more.
+//! A frame fails as a whole if it needs a page and none is free, if the pool's release queue has no
+//! space for another chain (sampled on the first beat, so that a page taken can always be released),
+//! or if `stored` is full. A failed frame takes and writes no further page.
 use crate::common::fifo::Fifo;
 use crate::messages::{FrameInfo, PageChain, StoredFrame};
 use rnic_macros::{kernel, Init};
@@ -38,49 +38,42 @@ use rust_hdl::prelude::*;
 )]
 pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets the frame at hand and the stored frames not yet taken.
+    /// Synchronous; discards the arriving frame and the stored frames not yet taken.
     pub reset: Signal<In, Bit>,
-    /// A beat of the stored frame, lane 0 first.
+    // From the front end.
     pub store_data: Signal<In, Bits<W>>,
     pub store_valid: Signal<In, Bit>,
-    /// Last beat of its frame.
     pub store_last: Signal<In, Bit>,
     pub frame_info: Signal<In, FrameInfo>,
     pub frame_info_valid: Signal<In, Bit>,
-    /// The page offered next.
+    // The page that the pool offers.
     pub alloc_page: Signal<In, Bits<9>>,
     pub alloc_valid: Signal<In, Bit>,
-    /// The offered page is taken.
+    /// Takes the offered page.
     pub alloc_take: Signal<Out, Bit>,
-    /// `next[link_page] = link_next`.
+    // Page links: `next[link_page] = link_next`, and for pages eight apart
+    // `jump[jump_page] = link_next`.
     pub link_write: Signal<Out, Bit>,
-    /// A page of the frame.
     pub link_page: Signal<Out, Bits<9>>,
-    /// The page after it.
     pub link_next: Signal<Out, Bits<9>>,
-    /// `jump[jump_page] = link_next`: the page eight after it.
     pub jump_write: Signal<Out, Bit>,
-    /// A page of the frame.
     pub jump_page: Signal<Out, Bits<9>>,
-    /// A chain to give back; never refused.
+    /// Pages to release; always accepted.
     pub refused: Signal<Out, PageChain>,
     pub refused_valid: Signal<Out, Bit>,
-    /// The pool can take back the chains of the frames under way and of one more.
+    /// The release queue has space for the chains of the frames in flight and of one more.
     pub release_room: Signal<In, Bit>,
-    /// A word is written.
+    // To packet memory.
     pub memory_write: Signal<Out, Bit>,
-    /// Its page.
     pub memory_page: Signal<Out, Bits<9>>,
-    /// Its place in the page.
     pub memory_word: Signal<Out, Bits<B>>,
-    /// Its octets.
     pub memory_data: Signal<Out, Bits<D>>,
     pub stored: Signal<Out, StoredFrame>,
     pub stored_valid: Signal<Out, Bit>,
     pub stored_ready: Signal<In, Bit>,
-    /// A frame that was not `VERDICT_DROP` failed; one cycle.
+    /// A frame without `VERDICT_DROP` failed; one cycle.
     pub count_no_page: Signal<Out, Bit>,
-    /// Stored frames that wait, of 16.
+    /// Stored frames in the FIFO, of 16.
     pub waiting: Signal<Out, Bits<5>>,
     queue: Fifo<StoredFrame, 4, 5>,
     // The next beat is not a frame's first.
@@ -101,7 +94,7 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     link: DFF<Bit>,
     link_from: DFF<Bits<9>>,
     link_to: DFF<Bits<9>>,
-    // The last eight pages taken, the latest first, and how many are the frame's (up to 8).
+    // The last eight pages taken, latest first, and how many of them are the frame's.
     past: [DFF<Bits<9>>; 8],
     taken: DFF<Bits<4>>,
     jump: DFF<Bit>,
@@ -113,8 +106,8 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     released: DFF<PageChain>,
     released_valid: DFF<Bit>,
     counted: DFF<Bit>,
-    // A frame on its way into the queue. The front end lies far from it and ends in no register:
-    // `frame_info` comes with the last sums of the checksums.
+    // A register before the queue. The front end is placed far away and has no output register:
+    // `frame_info` includes the last step of the checksums.
     kept_frame: DFF<StoredFrame>,
     keeps: DFF<Bit>,
     opens: Signal<Local, Bit>,
@@ -126,7 +119,7 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     word_done: Signal<Local, Bit>,
     beat: Signal<Local, Bits<D>>,
     dropped: Signal<Local, Bit>,
-    // With the frame on its way, the queue has no place left.
+    // With the frame in the register, the queue is full.
     no_place: Signal<Local, Bit>,
     kept: Signal<Local, Bit>,
     ended_chain: Signal<Local, PageChain>,
@@ -154,7 +147,7 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         registers!(clock; taken, jump, jump_from, kept_frame, keeps);
         wire!(self => self.queue; clock, reset);
 
-        // Does this beat get a page?
+        // A page for this beat.
         self.opens.next = self.store_valid.val() & !self.page_open.q.val();
         self.granted.next =
             self.alloc_valid.val() & (self.in_frame.q.val() | self.release_room.val());
@@ -171,7 +164,7 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         }
         self.word_done.next = self.upper.q.val() | self.store_last.val() | !self.two_beats.val();
 
-        // The beat and where it goes.
+        // The beat, its page and word, and the links.
         self.beat.next = bit_cast::<D, W>(self.store_data.val());
         self.write.d.next = self.store_valid.val() & self.word_done.val() & !self.fails.val();
         self.link.d.next = self.take.val() & self.in_frame.q.val();
@@ -225,7 +218,7 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
             }
         }
 
-        // The verdict on the frame that ended.
+        // The frame that ended: keep it or release its pages.
         self.info.next = self.frame_info.val();
         self.dropped.next = self.info.val().verdict == self.verdict_drop.val();
         self.no_place.next =

@@ -30,7 +30,7 @@ use super::types::QueuedFrame;
 use crate::common::ram::SdpRam;
 use crate::common::skid::Skid;
 use crate::messages::PageChain;
-use crate::receive::packet::types::FrameEntry;
+use crate::receive::packet::reader::FrameEntry;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 

@@ -60,7 +60,7 @@ pub mod replays;
 use crate::common::ram::SdpRam;
 use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
 use crate::messages::{Replay, Unfinished};
-use crate::receive::packet::types::FrameEntry;
+use crate::receive::packet::reader::FrameEntry;
 use arbiter::{EventArbiter, JobSender};
 use context_update::ContextUpdate;
 use control::ManagerControl;

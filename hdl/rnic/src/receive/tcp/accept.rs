@@ -1,105 +1,73 @@
-//! Acceptance of segments: which payload octets of a frame are taken, and where all other frames
-//! go.
+//! Acceptance: which payload octets of a frame are taken, and where the frame goes.
 //!
 //! ```text
-//!                           Forget <-+<-- Ask <-+  few pages are left
+//!                           Forget <-+<-- Ask <-+  memory is short
 //!                                 +->v          |  [ reserve ] <-> MPA
 //! frame, found --> Idle -> Fetch -> Load -> Judge -> Decide --+----------> accepted | host_frame |
-//!                   | |     class      |  [ judge ]           |    ^       release
+//!                   | |     class      |  [ window check ]    |    ^       release
 //!                   | +-- address -> [ contexts ] <-----------+    |
 //!                   |                  ^       rcv_nxt, ACK, FIN   |
 //! table bus [ tables ] <-> Table ------+                           |
-//!                                early, or ranges to go along -> Walk [ walk ]
+//!                                  out of order, or ranges -> Walk [ ranges ]
 //! ```
 //!
-//! | latency    | 5 cycles, `frame_valid` to `accepted_valid`; with ranges to go along or     |
-//! |            | beyond a gap see [`super::walk`]                                            |
-//! | throughput | one frame per 5 cycles; `Judge` waits until all three outputs have room;    |
-//! |            | while few pages are left, one with payload waits for MPA's answer, and for  |
-//! |            | the walk along its connection's ranges where these are to be forgotten      |
+//! | latency    | 5 cycles, `frame_valid` to `accepted_valid`; out of order or with ranges: see |
+//! |            | [`ranges`](super::ranges)                                                   |
+//! | throughput | one frame per 5 cycles; `Judge` waits until all three outputs have space;   |
+//! |            | while memory is short, a segment with payload waits for MPA's answer, and   |
+//! |            | until its connection's ranges are discarded, if they must be                |
 //! | units      | octets; sequence numbers modulo 2^32                                        |
 //!
-//! A frame is taken in `Idle` and held here from then on: its queue goes on while it is decided.
-//! Serial on purpose: a context is written back before the next segment reads it. The arithmetic of
-//! the window is in [`super::judge`], what becomes of received ranges in [`super::walk`], the
-//! tables in [`super::tables`], the order of the tests in the room's door ([`super`]). A connection
-//! without ranges does not pay for them. What [`super::reserve`] allows reaches the judge as the
-//! window of a context that is forwarded and never written.
-use super::class::FrameClassifier;
-use super::contexts::ContextStore;
-use super::judge::SegmentJudge;
-use super::outcome::SegmentOutcome;
-use super::outputs::AcceptanceOutputs;
-use super::records::{LookupResult, TcpContext, WaitingFrame};
+//! A frame is taken in `Idle` and held here: its queue advances while it is decided. Frames are
+//! processed one by one, because a context must be written back before the next segment reads it.
+//! The window the reserve allows reaches the window check as the window of a context that is
+//! forwarded and never written. A connection without ranges is not delayed by them.
+use super::context::{ContextStore, QueuedFrame, TcpContext};
+use super::decision::{FrameClassifier, SegmentResult, WindowCheck, COUNTS};
+use super::lookup::LookupResult;
+use super::ranges::RangeWalk;
 use super::reserve::PageReserve;
 use super::tables::TcpTables;
-use super::walk::RangeWalk;
+use crate::common::skid::Skid;
 use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, TableRequest, Unfinished};
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
-/// Pulses of `counts`, one bit each.
-pub const COUNTS: usize = 10;
-/// Bit of `counts`: `Counter::DropTcpChecksum`.
-pub const COUNT_CHECKSUM: usize = 0;
-/// Bit of `counts`: `Counter::TcpPureAck`.
-pub const COUNT_PURE_ACK: usize = 1;
-/// Bit of `counts`: `Counter::TcpControl`.
-pub const COUNT_CONTROL: usize = 2;
-/// Bit of `counts`: `Counter::TcpInOrder`.
-pub const COUNT_IN_ORDER: usize = 3;
-/// Bit of `counts`: `Counter::TcpTrimmed`.
-pub const COUNT_TRIMMED: usize = 4;
-/// Bit of `counts`: `Counter::DropTcpDuplicate`.
-pub const COUNT_DUPLICATE: usize = 5;
-/// Bit of `counts`: `Counter::TcpOutOfOrder`.
-pub const COUNT_OUT_OF_ORDER: usize = 6;
-/// Bit of `counts`: `Counter::DropTcpOutsideWindow`.
-pub const COUNT_OUTSIDE_WINDOW: usize = 7;
-/// Bit of `counts`: `Counter::DropTcpNoRoom`.
-pub const COUNT_NO_ROOM: usize = 8;
-/// Bit of `counts`: `Counter::DropTcpNoRange`.
-pub const COUNT_NO_RANGE: usize = 9;
-
-const _: () = assert!(COUNT_IN_ORDER == 3, "the kernel looks at that bit");
-
-/// What the machine does.
+/// States of acceptance.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum AcceptState {
-    /// Waits for a table request or a frame, and gives the context RAM the frame's address.
+    /// Waits for a table request or a frame, and addresses the context RAM.
     Idle,
-    /// The RAM reads; the frame's class is found out.
+    /// The RAM reads; the frame is classified.
     Fetch,
-    /// The context is there and goes to the judge.
+    /// The context goes to the window check.
     Load,
-    /// The judge compares.
+    /// The window check compares.
     Judge,
-    /// Few pages are left: waits for how far the segment may go.
+    /// Memory is short: waits for the reserve's answer.
     Ask,
-    /// The connection's own ranges are in the way of its segment: waits until they are forgotten.
+    /// The connection's own ranges occupy the pages that its segment needs: waits until they are
+    /// discarded.
     Forget,
-    /// The verdict, if there are no ranges to go along.
+    /// Decides, if no ranges are involved.
     Decide,
-    /// The segment is compared with the ranges; its verdict comes last.
+    /// The segment is compared with the ranges, then decided.
     Walk,
-    /// Contexts and ranges are the table bus'.
+    /// A table operation uses contexts and ranges.
     Table,
 }
 
-/// Decides on one frame after the other.
+/// Decides on frames one by one; ports as in [`TcpRoom`](super::TcpRoom).
 #[derive(LogicBlock, Default)]
 pub struct SegmentAcceptance {
     pub clock: Signal<In, Clock>,
     /// Synchronous; clears control, not the contexts.
     pub reset: Signal<In, Bit>,
-    /// The frame to decide on.
-    pub frame: Signal<In, WaitingFrame>,
-    /// What its lookup found.
+    pub frame: Signal<In, QueuedFrame>,
     pub found: Signal<In, LookupResult>,
-    /// Both are there.
     pub frame_valid: Signal<In, Bit>,
     pub frame_ready: Signal<Out, Bit>,
-    /// A frame taken is not yet decided, or a table operation is not done.
+    /// A frame or a table operation is in progress.
     pub busy: Signal<Out, Bit>,
     pub accepted: Signal<Out, Accepted>,
     pub accepted_valid: Signal<Out, Bit>,
@@ -112,63 +80,48 @@ pub struct SegmentAcceptance {
     pub page_release_ready: Signal<In, Bit>,
     pub segment_event: Signal<Out, SegmentEvent>,
     pub segment_event_valid: Signal<Out, Bit>,
-    /// One-cycle pulses, see `COUNT_CHECKSUM` and the following.
     pub counts: Signal<Out, Bits<COUNTS>>,
-    /// Register `EARLY_PAGES`.
     pub early_pages: Signal<In, Bits<10>>,
-    /// Register `EARLY_SHARE`.
     pub early_share: Signal<In, Bits<10>>,
-    /// Pages of packet memory that nobody owns.
     pub free_pages: Signal<In, Bits<10>>,
-    /// Register `IN_ORDER_RESERVE`: its pages.
     pub reserve_pages: Signal<In, Bits<10>>,
-    /// Register `IN_ORDER_RESERVE`: its pages for long FPDUs.
     pub long_pages: Signal<In, Bits<10>>,
-    /// Two streams have shown long FPDUs, and the reserve is not off.
     pub reserve_grown: Signal<In, Bit>,
-    /// A stream has shown a long FPDU; one cycle or more.
     pub long_fpdu: Signal<In, Bit>,
-    /// Its connection.
     pub long_connection: Signal<In, Bits<10>>,
-    /// It is the second stream that has; one cycle or more.
     pub grows: Signal<Out, Bit>,
-    /// Register `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
     pub hold_log2: Signal<In, Bits<5>>,
     pub unfinished: Signal<In, Unfinished>,
     pub unfinished_valid: Signal<In, Bit>,
-    /// MPA is done with a run that was not the last one of its frame, for one cycle.
     pub key_free: Signal<In, Bit>,
-    /// MPA is done with a span.
     pub span_free: Signal<In, Bit>,
-    /// Table bus; the tables `TCP`, `EARLY`, `RANGE` and `IN_USE` are answered here.
     pub table_request: Signal<In, TableRequest>,
     pub table_valid: Signal<In, Bit>,
-    /// It is done, for one cycle.
     pub table_done: Signal<Out, Bit>,
-    /// What was read, with `table_done`; zero otherwise.
     pub table_data: Signal<Out, Bits<128>>,
     contexts: ContextStore,
     loaded: Signal<Local, TcpContext>,
     classifier: FrameClassifier,
-    judge: SegmentJudge,
-    outcome: SegmentOutcome,
+    judge: WindowCheck,
+    outcome: SegmentResult,
     walk: RangeWalk,
     tables: TcpTables,
     reserve: PageReserve,
     outputs: AcceptanceOutputs,
     state: DFF<AcceptState>,
-    // The frame taken: the queue it comes from need not hear of a verdict that comes late.
-    held: DFF<WaitingFrame>,
+    // The frame, held so that the queue does not depend on late results.
+    held: DFF<QueuedFrame>,
     connection: DFF<Bits<10>>,
     connected: DFF<Bit>,
     current: DFF<TcpContext>,
     // `current` has ranges.
     has_ranges: DFF<Bit>,
-    // The segment has to ask; it has asked, and its window is not the connection's.
+    // The segment has to ask the reserve; it has asked; its window is smaller than the
+    // connection's.
     must_ask: DFF<Bit>,
     asked: DFF<Bit>,
     limited: DFF<Bit>,
-    // The reserve's answer becomes the segment's window; first its ranges are to be forgotten.
+    // The reserve's answer becomes the segment's window; its ranges are discarded first.
     answered: Signal<Local, Bit>,
     gives_up: Signal<Local, Bit>,
     trace: DFF<SegmentEvent>,
@@ -177,7 +130,7 @@ pub struct SegmentAcceptance {
     counted_before: Signal<Local, Bits<COUNTS>>,
     flags: Signal<Local, Bits<6>>,
     walks: Signal<Local, Bit>,
-    // The frame is decided: at once, or after a walk.
+    // The frame is decided in this cycle: without, or after a walk.
     decide: Signal<Local, Bit>,
     settle: Signal<Local, Bit>,
     accepts: Signal<Local, Bit>,
@@ -200,7 +153,7 @@ impl Logic for SegmentAcceptance {
         self.segment_event.next = self.trace.q.val();
         self.segment_event_valid.next = self.trace_valid.q.val();
         self.counts.next = self.pulses.q.val();
-        // The judge follows the context RAM; its answer counts in state Decide.
+        // The window check follows the context RAM; its result is sampled in state Decide.
         self.judge.seg_seq.next = self.held.q.val().seg_seq;
         self.judge.seg_len.next = self.held.q.val().payload_octets;
         self.judge.payload_offset.next = self.held.q.val().payload_offset;
@@ -212,7 +165,7 @@ impl Logic for SegmentAcceptance {
         self.classifier.frame.next = self.held.q.val();
         self.classifier.connected.next = self.connected.q.val();
         self.classifier.classify.next = self.state.q.val() == AcceptState::Fetch;
-        // The segment goes along the ranges, if it is early or there are some.
+        // A segment is compared with the ranges if it is out of order, or there are some.
         self.walks.next = self.classifier.is_data.val()
             & (self.judge.early.val() | (self.judge.accept.val() & self.has_ranges.q.val()));
         self.decide.next = (self.state.q.val() == AcceptState::Decide) & !self.walks.val();
@@ -253,7 +206,7 @@ impl Logic for SegmentAcceptance {
         self.tables.message_waits.next = self.outputs.accepted_valid.val();
         wire!(self.tables => self; table_done, table_data);
 
-        // The three messages; the class and the verdict say which one is sent.
+        // The outputs: class and window check select the one that gets a message.
         self.outputs.frame.next = self.held.q.val();
         self.outputs.connection.next = self.connection.q.val();
         wire!(self.judge => self.outputs; offset, octets);
@@ -279,7 +232,7 @@ impl Logic for SegmentAcceptance {
         self.trace_valid.d.next =
             (self.decide.val() & self.classifier.is_data.val()) | self.settle.val();
 
-        // The context after a segment that counts, or the table bus' words.
+        // The next context: after a segment, or from the table bus.
         self.outcome.current.next = self.current.q.val();
         self.outcome.is_data.next = self.classifier.is_data.val();
         self.outcome.seg_ack.next = self.held.q.val().seg_ack;
@@ -298,7 +251,7 @@ impl Logic for SegmentAcceptance {
             wire!(self.tables => self.contexts; written as updated, write);
         }
         if self.answered.val() {
-            // Not to be kept: the judge alone gets it, with rcv_nxt as it was.
+            // Forwarded to the window check only, never written: the connection keeps its window.
             self.contexts.updated.next = self.tables.written.val();
             self.contexts.updated.next.window = self.reserve.limit.val();
         }
@@ -333,7 +286,7 @@ impl Logic for SegmentAcceptance {
                 }
                 self.state.d.next = AcceptState::Judge;
             }
-            // Waits for room for every message; none but this frame takes it away.
+            // Waits for space in every output; only this frame can use it up.
             AcceptState::Judge => {
                 self.has_ranges.d.next = self.range_count.val().any();
                 if self.outputs.room.val() {
@@ -395,3 +348,113 @@ impl Logic for SegmentAcceptance {
         }
     }
 }
+
+/// The three outputs of acceptance, each with a register slice.
+///
+/// ```text
+/// frame, accepted octets --+--> accepted ------> MPA
+/// walk, FPDU query --------+
+/// frame ----------------------> host_frame ----> host path
+///       \--------------------> page_release --> pool
+/// ```
+///
+/// | latency    | 1 cycle, a `send_*` to the message's valid                                  |
+/// | throughput | one message of each kind per cycle                                          |
+///
+/// `room` stays high until a message is sent, as there is one sender.
+#[derive(LogicBlock, Default)]
+pub struct AcceptanceOutputs {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub frame: Signal<In, QueuedFrame>,
+    pub connection: Signal<In, Bits<10>>,
+    /// Offset of the accepted octets, if they are in order without ranges.
+    pub offset: Signal<In, Bits<14>>,
+    pub octets: Signal<In, Bits<14>>,
+    /// The message of the walk.
+    pub walked: Signal<In, Accepted>,
+    /// Send `offset` and `octets`.
+    pub is_run: Signal<In, Bit>,
+    /// Send a query about connection `subject`. Neither: send `walked`.
+    pub is_question: Signal<In, Bit>,
+    pub subject: Signal<In, Bits<10>>,
+    /// Sends octets, or the query, to MPA.
+    pub send_accepted: Signal<In, Bit>,
+    /// Sends the frame to the host.
+    pub send_host: Signal<In, Bit>,
+    /// Releases the frame.
+    pub send_release: Signal<In, Bit>,
+    /// `accepted` can take a message.
+    pub accepted_room: Signal<Out, Bit>,
+    /// All three can take a message.
+    pub room: Signal<Out, Bit>,
+    pub accepted: Signal<Out, Accepted>,
+    pub accepted_valid: Signal<Out, Bit>,
+    pub accepted_ready: Signal<In, Bit>,
+    pub host_frame: Signal<Out, HostFrame>,
+    pub host_frame_valid: Signal<Out, Bit>,
+    pub host_frame_ready: Signal<In, Bit>,
+    pub page_release: Signal<Out, PageChain>,
+    pub page_release_valid: Signal<Out, Bit>,
+    pub page_release_ready: Signal<In, Bit>,
+    accepted_out: Skid<Accepted>,
+    host_out: Skid<HostFrame>,
+    release_out: Skid<PageChain>,
+    message: Signal<Local, Accepted>,
+    host_message: Signal<Local, HostFrame>,
+    chain: Signal<Local, PageChain>,
+}
+
+impl Logic for AcceptanceOutputs {
+    #[kernel]
+    fn update(&mut self) {
+        wire!(self => self.accepted_out; clock, reset);
+        wire!(self => self.host_out; clock, reset);
+        wire!(self => self.release_out; clock, reset);
+        wire!(self.accepted_out => self; m_data as accepted, m_valid as accepted_valid);
+        self.accepted_out.m_ready.next = self.accepted_ready.val();
+        wire!(self.host_out => self; m_data as host_frame, m_valid as host_frame_valid);
+        self.host_out.m_ready.next = self.host_frame_ready.val();
+        wire!(self.release_out => self; m_data as page_release, m_valid as page_release_valid);
+        self.release_out.m_ready.next = self.page_release_ready.val();
+        self.accepted_room.next = self.accepted_out.s_ready.val();
+        self.room.next = self.accepted_out.s_ready.val()
+            & self.host_out.s_ready.val()
+            & self.release_out.s_ready.val();
+
+        self.message.next.connection = self.connection.val();
+        self.message.next.head_page = self.frame.val().head_page;
+        self.message.next.tail_page = self.frame.val().tail_page;
+        self.message.next.offset = self.offset.val();
+        self.message.next.octets = self.octets.val();
+        self.message.next.sequence = 0.into();
+        self.message.next.early = false;
+        self.message.next.has_left = false;
+        self.message.next.left = 0.into();
+        self.message.next.has_right = false;
+        self.message.next.right = 0.into();
+        self.message.next.shared = false;
+        self.message.next.first = true;
+        self.message.next.last = true;
+        self.message.next.purges = false;
+        self.message.next.asks = false;
+        if !self.is_run.val() & !self.is_question.val() {
+            self.message.next = self.walked.val();
+        }
+        if self.is_question.val() {
+            self.message.next.connection = self.subject.val();
+            self.message.next.asks = true;
+        }
+        wire!(self => self.accepted_out; message as s_data, send_accepted as s_valid);
+        self.host_message.next.head_page = self.frame.val().head_page;
+        self.host_message.next.tail_page = self.frame.val().tail_page;
+        self.host_message.next.frame_octets = self.frame.val().frame_octets;
+        wire!(self => self.host_out; host_message as s_data, send_host as s_valid);
+        self.chain.next.head_page = self.frame.val().head_page;
+        self.chain.next.tail_page = self.frame.val().tail_page;
+        wire!(self => self.release_out; chain as s_data, send_release as s_valid);
+    }
+}
+
+#[cfg(test)]
+mod tests;

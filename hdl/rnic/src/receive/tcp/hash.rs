@@ -9,7 +9,7 @@
 //! ```
 //!
 //! | latency    | 2 cycles, `key` to `hash`                                               |
-//! | throughput | one key per cycle; no valid, no reset: whoever asks counts two cycles   |
+//! | throughput | one key per cycle; no valid, no reset: the user counts two cycles       |
 //! | units      | `key` is an octet string, octet 0 in bits 7:0: remote address (16),     |
 //! |            | local address (16), remote port (2), local port (2)                     |
 //!
@@ -18,8 +18,8 @@
 //! and serve the simulation and the Verilog alike. The slots of the table are cut out of the hash
 //! by `rnic_abi::tables::hash_slot`, here and in the driver.
 //!
-//! A key mostly stays for many cycles. Under Verilator, and nowhere else, the terms of a key that
-//! was there in the cycle before are not computed anew: they are the same.
+//! A key mostly stays for many cycles. Under Verilator only, the terms are not recomputed while the
+//! key does not change; this saves simulation time.
 use rnic_macros::Init;
 use rust_hdl::prelude::*;
 

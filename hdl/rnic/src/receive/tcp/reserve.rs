@@ -1,12 +1,12 @@
-//! The reserve: what segments may take of packet memory when few pages are left.
+//! The reserve: which segments get pages of packet memory while few are free.
 //!
 //! ```text
-//! free_pages < reserve_pages --> short, early_limit       holder: one connection, or none
-//!              (long_pages, once two streams have shown long FPDUs)
+//! free_pages < reserve_pages --> short, early_limit       owner: one connection, or none
+//!              (long_pages, once two streams have long FPDUs)
 //!
-//! start --> asks (MPA: what is unfinished of the segment's connection, `subject`) --> answer
+//! start --> asks (MPA: the unfinished FPDU of the segment's connection, `subject`) --> answer
 //!             ^                                                                       |
-//!             +------ the same of the holder, if the segment needs its turn <---------+--> decided
+//!             +------ the same of the owner, if the segment needs its turn <----------+--> decided
 //! ```
 //!
 //! | latency    | 2 cycles, `free_pages` to `short`; `start` to `asks` 1 cycle, `answer_valid` |
@@ -14,107 +14,105 @@
 //! | throughput | one segment at a time                                                        |
 //! | units      | pages of `rnic_abi::limits::PAGE_OCTETS`; octets; cycles                     |
 //!
-//! While memory is *short*, a segment may end the FPDU that its connection has begun, and no more:
-//! then all pages of that connection in order go back. What does not end one is for one connection
-//! at a time, the *holder*, until one of its segments ends its FPDU. First row that fits:
+//! While memory is *short*, a segment may complete the FPDU that its connection has begun, but not
+//! begin another: then all in-order pages of that connection are released. A segment that completes
+//! none is accepted for one connection at a time, the *reserve owner*, until one of its segments
+//! completes its FPDU. The first row that applies:
 //!
-//! | the segment                                | window of the segment | holder, if it is taken |
-//! |--------------------------------------------|-----------------------|------------------------|
-//! | a job of its connection is out             | 0: refused            |                        |
-//! | reaches the end of its FPDU                | to the FPDU's end     | none, if it was its own |
-//! | misses too much, see below                 | 0: refused            |                        |
-//! | there is no holder, or it is its own       | its own               | its own                |
-//! | the holder has nothing queued in order     | its own               | its own                |
-//! | else                                       | 0: refused            |                        |
+//! | the segment                                | window of the segment | owner, if it is accepted |
+//! |--------------------------------------------|-----------------------|--------------------------|
+//! | a job of its connection is in flight       | 0: refused            |                          |
+//! | reaches the end of its FPDU                | to the FPDU's end     | none, if it was its own  |
+//! | misses too much, see below                 | 0: refused            |                          |
+//! | there is no owner, or it is its own        | its own               | its own                  |
+//! | the owner has nothing queued in order      | its own               | its own                  |
+//! | else                                       | 0: refused            |                          |
 //!
-//! There is no holder while memory is not short, and none after `2^hold_log2` cycles in which
-//! nothing of it was accepted. Early segments are given no page while memory is short. Why no
-//! traffic then waits for ever: docs/adr/0013.
+//! There is no owner while memory is not short, and none after the timeout: `2^hold_log2` cycles in
+//! which no octet of it was accepted. Out-of-order segments get no page while memory is short.
+//! docs/adr/0013 argues that there is no deadlock.
 //!
-//! The reserve grows when a second stream shows a long FPDU: one alone needs none, and the other
-//! connections do not wait for its turns. The first one then has the turn, as it may hold most.
-//! More pages may be held by then than the reserve leaves. Until `long_pages` have been free once,
-//! a segment whose FPDU misses 16,384 octets or more is refused while fewer than `reserve_pages`
-//! are free: they would not hold it, and stay for FPDUs that end, and give back what they hold.
-//! What its connection holds beyond gaps may be in the way itself: `distant` says to give it up.
+//! The reserve grows when a second stream has a long FPDU: a single one needs no reserve, and the
+//! other connections do not wait for its turns. The first of the two then becomes the owner, as it
+//! may hold most pages. At that time more pages may be held than the grown reserve leaves. Until
+//! `long_pages` have been free once, a segment whose FPDU misses 16,384 octets or more is refused
+//! while fewer than `reserve_pages` are free: they would not suffice for it, and are left to FPDUs
+//! that complete and release theirs. The connection's own ranges may hold the pages that it needs:
+//! with `distant` acceptance discards them.
 use crate::messages::Unfinished;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Keeps the holder and says how far a segment may go.
+/// Keeps the reserve owner and limits the window of each segment.
 #[derive(LogicBlock, Init)]
 pub struct PageReserve {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; there is no holder.
+    /// Synchronous; clears the owner.
     pub reset: Signal<In, Bit>,
-    /// Pages that nobody owns.
+    /// Pages of packet memory without owner.
     pub free_pages: Signal<In, Bits<10>>,
     /// Register `IN_ORDER_RESERVE`: pages below which memory is short; 0: never.
     pub reserve_pages: Signal<In, Bits<10>>,
-    /// Register `IN_ORDER_RESERVE`: the same once there was a long FPDU.
+    /// Register `IN_ORDER_RESERVE`: the same once the reserve has grown.
     pub long_pages: Signal<In, Bits<10>>,
-    /// There were two, and `reserve_pages` is not 0.
+    /// The reserve has grown, and `reserve_pages` is not 0.
     pub grown: Signal<In, Bit>,
-    /// A stream has shown a long FPDU; one cycle or more.
+    /// A stream, of connection `long_connection`, has a long FPDU; one cycle or more.
     pub long_fpdu: Signal<In, Bit>,
-    /// Its connection.
     pub long_connection: Signal<In, Bits<10>>,
-    /// It is another one than the first; one cycle or more.
+    /// It is another stream than the first such one; one cycle or more.
     pub grows: Signal<Out, Bit>,
-    /// Register `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
+    /// Register `IN_ORDER_RESERVE`: timeout of a silent owner, log2 of cycles.
     pub hold_log2: Signal<In, Bits<5>>,
     /// Register `EARLY_PAGES`.
     pub early_pages: Signal<In, Bits<10>>,
-    /// A segment wants to know how far it may go.
+    /// A segment needs a window.
     pub start: Signal<In, Bit>,
-    /// Its connection; this and the next two hold until it is decided on.
+    // Of the segment, stable until it is decided: connection, window, and distance from rcv_nxt to
+    // the end of its octets in the window.
     pub connection: Signal<In, Bits<10>>,
-    /// Its window.
     pub window: Signal<In, Bits<32>>,
-    /// Distance from rcv_nxt of what follows its last octet within the window.
     pub reach: Signal<In, Bits<32>>,
-    /// Octets of the segment that asked last were accepted in order.
+    /// Octets of the last segment with `start` were accepted in order.
     pub in_order: Signal<In, Bit>,
-    /// MPA is to be asked about `subject`; one cycle.
+    /// Query to MPA about connection `subject`; one cycle.
     pub asks: Signal<Out, Bit>,
-    /// See `asks`.
     pub subject: Signal<Out, Bits<10>>,
-    /// What is unfinished of `subject`.
     pub answer: Signal<In, Unfinished>,
     pub answer_valid: Signal<In, Bit>,
-    /// Few pages are left.
+    /// Memory is short.
     pub short: Signal<Out, Bit>,
-    /// `early_pages`, or 0 while few pages are left.
+    /// `early_pages`, or 0 while memory is short.
     pub early_limit: Signal<Out, Bits<10>>,
-    /// For one cycle: `limit` and `limited` count.
+    /// The outputs below are valid; one cycle.
     pub decided: Signal<Out, Bit>,
     /// `limit` is not the segment's window.
     pub limited: Signal<Out, Bit>,
-    /// Octets from rcv_nxt on that the segment may bring.
+    /// Window of the segment, octets from rcv_nxt.
     pub limit: Signal<Out, Bits<32>>,
-    /// With `decided`: none, as its FPDU misses too much.
+    /// No window, because its FPDU misses too many octets.
     pub distant: Signal<Out, Bit>,
     free: DFF<Bits<10>>,
     few: DFF<Bit>,
     few_for_long: DFF<Bit>,
     is_short: Signal<Local, Bit>,
-    // The reserve has grown, and its pages have been free since.
+    // The reserve has grown, and all its pages have been free since.
     settled: DFF<Bit>,
-    // The first stream that has shown a long FPDU.
+    // The first stream with a long FPDU.
     first: DFF<Bits<10>>,
     has_first: DFF<Bit>,
     grown_before: DFF<Bit>,
     early: DFF<Bits<10>>,
     holder: DFF<Bits<10>>,
     held: DFF<Bit>,
-    // The holder is the segment's connection.
+    // The segment's connection is the owner.
     own: DFF<Bit>,
     age: DFF<Bits<32>>,
     expired: DFF<Bit>,
     asking: DFF<Bit>,
-    // The question is about the holder.
+    // The query is about the owner.
     second: DFF<Bit>,
-    // The answer; a cycle later it is weighed.
+    // The answer, compared one cycle later.
     told: DFF<Unfinished>,
     arrived: DFF<Bit>,
     weighs: DFF<Bit>,
@@ -140,7 +138,7 @@ impl Logic for PageReserve {
         registers!(clock; asking, second, told, arrived, weighs, reached);
         registers!(clock; ends, far, too_far, nothing, ready, refuses, clips);
         registers!(clock; few_for_long, settled, first, has_first, grown_before);
-        // Registers on both sides: the pool is far away, and so are those who look.
+        // Registers on both sides: the pool and the users of `short` are placed far away.
         self.free.d.next = self.free_pages.val();
         self.few.d.next = self.free.q.val() < self.reserve_pages.val();
         self.few_for_long.d.next = self.free.q.val() < self.long_pages.val();
@@ -154,7 +152,7 @@ impl Logic for PageReserve {
         }
         self.early_limit.next = self.early.q.val();
 
-        // Long FPDUs: the first stream that has one, and whether there is another.
+        // Long FPDUs: the first stream, and whether there is another.
         self.grows.next = self.long_fpdu.val()
             & self.has_first.q.val()
             & (self.long_connection.val() != self.first.q.val());
@@ -163,7 +161,7 @@ impl Logic for PageReserve {
             self.first.d.next = self.long_connection.val();
         }
 
-        // Questions: about the segment's connection, then perhaps about the holder.
+        // Queries: about the segment's connection, then, if its result depends on it, the owner.
         self.asking.d.next = self.start.val();
         if self.start.val() {
             self.second.d.next = false;
@@ -174,7 +172,7 @@ impl Logic for PageReserve {
             self.subject.next = self.holder.q.val();
         }
 
-        // The answer: one cycle to compare, one to decide.
+        // The answer: one cycle to compare, one to decide by the rows of the table.
         self.arrived.d.next = self.answer_valid.val();
         if self.answer_valid.val() {
             self.told.d.next = self.answer.val();
@@ -220,7 +218,7 @@ impl Logic for PageReserve {
             self.limit.next = self.missing.val();
         }
 
-        // The holder.
+        // The owner, and its timeout.
         self.age.d.next = self.age.q.val() + self.one.val();
         self.aged.next = self.age.q.val() >> self.hold_log2.val();
         self.expired.d.next = self.aged.val().get_bit(0);

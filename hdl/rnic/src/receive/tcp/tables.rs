@@ -1,4 +1,4 @@
-//! The table bus at acceptance: contexts written, read and released, ranges read.
+//! Table operations on contexts and ranges: write, read and release.
 //!
 //! ```text
 //! Wait --(grant)--> Address --> Fetch --> Load --> Act --+--> Wait
@@ -6,38 +6,40 @@
 //!                  RELEASE of a connection with ranges   +--> Purge --> Clear --> Drain
 //! ```
 //!
-//! | latency    | `grant` to `table_done` 5 cycles; a release 3 a range more, and until MPA has |
-//! |            | taken what was told                                                         |
+//! | latency    | `grant` to `table_done` 5 cycles; a release 3 a range more, and until MPA   |
+//! |            | has taken the purges                                                        |
 //! | throughput | one operation at a time, between two frames                                 |
 //! | units      | see `rnic_abi::tables`                                                      |
 //! | tables     | `TCP` (write, read, release), `EARLY`, `RANGE` and `IN_USE` (read); any     |
-//! |            | other operation on them is done without effect                              |
+//! |            | other operation on them completes without effect                            |
 //!
-//! A release is done only when MPA has every purge: a release of the connection in table `MPA` that
-//! follows finds no run of it on the way.
+//! A release is done only when MPA has taken every purge: a following release of the connection in
+//! table `MPA` finds no message of it in flight.
 #![allow(clippy::collapsible_match)] // Match guards do not translate.
-use super::records::{EarlyRange, PoolsInUse, TcpContext};
+use super::context::TcpContext;
+use super::ranges::list::OutOfOrderRange;
+use super::ranges::PoolsInUse;
 use crate::messages::TableRequest;
 use rnic_abi::tables;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// What the machine does.
+/// States of a table operation.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum TablesState {
-    /// Waits until the contexts and ranges are free.
+    /// Waits for the grant.
     Wait,
-    /// They get the address.
+    /// Contexts and ranges are addressed.
     Address,
-    /// They read.
+    /// Their RAMs read.
     Fetch,
-    /// They have read; `current` follows.
+    /// They have read; `current` is valid in the next cycle.
     Load,
-    /// Does the operation, or begins a release.
+    /// Executes the operation, or begins a release.
     Act,
     /// Waits for the walk along the ranges.
     Purge,
-    /// Forgets the ranges.
+    /// Writes the context without ranges.
     Clear,
     /// Waits until MPA has taken the last purge.
     Drain,
@@ -84,7 +86,7 @@ struct InUseWords {
     spans: Bits<96>,
 }
 
-/// Answers the table bus.
+/// Executes the operations of the table bus.
 #[derive(LogicBlock, Init)]
 #[init(
     let table = |number: u32| Constant::new(LiteralType::from(number).into());
@@ -95,13 +97,11 @@ pub struct TcpTables {
     pub reset: Signal<In, Bit>,
     pub table_request: Signal<In, TableRequest>,
     pub table_valid: Signal<In, Bit>,
-    /// It is done, for one cycle.
     pub table_done: Signal<Out, Bit>,
-    /// What was read, with `table_done`; zero otherwise.
     pub table_data: Signal<Out, Bits<128>>,
-    /// An operation on one of the tables stands.
+    /// There is an operation on one of the tables.
     pub wants: Signal<Out, Bit>,
-    /// Contexts and ranges are this block's; stays until `finished`.
+    /// Contexts and ranges are reserved for this block; stays high until `finished`.
     pub grant: Signal<In, Bit>,
     /// In the last cycle that needs the grant.
     pub finished: Signal<Out, Bit>,
@@ -109,21 +109,19 @@ pub struct TcpTables {
     pub connection: Signal<Out, Bits<10>>,
     /// The context, three cycles after `connection`.
     pub current: Signal<In, TcpContext>,
-    /// Store `written`.
+    /// Stores `written`.
     pub write: Signal<Out, Bit>,
-    /// New context.
     pub written: Signal<Out, TcpContext>,
-    /// Read range `peek_number` instead of the context's first one.
+    /// Reads range `peek_number` instead of the context's first one.
     pub peek: Signal<Out, Bit>,
-    /// See `peek`.
     pub peek_number: Signal<Out, Bits<8>>,
     /// The range, three cycles after `peek`.
-    pub range: Signal<In, EarlyRange>,
-    /// Begin to purge the context's ranges, for one cycle.
+    pub range: Signal<In, OutOfOrderRange>,
+    /// Begins to purge the context's ranges; one cycle.
     pub purge: Signal<Out, Bit>,
     /// They are purged.
     pub purged: Signal<In, Bit>,
-    /// A message waits for MPA.
+    /// MPA has not taken the last message.
     pub message_waits: Signal<In, Bit>,
     pub in_use: Signal<In, PoolsInUse>,
     state: DFF<TablesState>,
@@ -212,7 +210,7 @@ impl Logic for TcpTables {
         }
         self.range_words.next.pages = bit_cast::<32, 10>(self.range.val().pages);
 
-        // A new context has no ranges; one that is released loses them.
+        // A context that is written or released has no ranges.
         self.written.next = self.current.val();
         self.written.next.ranges = 0.into();
         self.written.next.first_range = 0.into();

@@ -5,7 +5,7 @@
 //! from registers, so that one call per cycle is enough, in Rust and in lockstep.
 use crate::messages::*;
 use crate::receive::packet::reader::FrameEntry;
-use crate::receive::packet::room::Packet;
+use crate::receive::packet::Packet;
 use rnic_hdl_tools::testkit::Random;
 use rust_hdl::prelude::*;
 use std::collections::{HashMap, VecDeque};

@@ -2,7 +2,7 @@
 use super::bench::{to_bits, to_octets};
 use crate::messages::*;
 use crate::receive::packet::reader::FrameEntry;
-use crate::receive::packet::room::{Packet, Packet512};
+use crate::receive::packet::{Packet, Packet512};
 use rnic_hdl_tools::testkit::{settle, tick, Random};
 use rust_hdl::prelude::*;
 use std::collections::HashMap;

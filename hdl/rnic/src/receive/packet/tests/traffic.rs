@@ -1,6 +1,6 @@
 //! Random traffic at each width, when pages run out, when nobody takes frames; kills; lockstep.
 use super::bench::{Bench, Habits};
-use crate::receive::packet::room::{Packet, Packet128, Packet512, Packet64};
+use crate::receive::packet::{Packet, Packet128, Packet512, Packet64};
 use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;
 

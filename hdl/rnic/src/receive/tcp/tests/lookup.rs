@@ -1,7 +1,7 @@
 //! The lookup against a `HashMap`, with inserts and removes between the keys.
 use super::keys::Key;
 use crate::receive::tcp::lookup::ConnectionLookup;
-use crate::receive::tcp::records::LookupEntry;
+use crate::receive::tcp::lookup::LookupEntry;
 use rnic_hdl_tools::testkit::{lockstep, Random};
 use std::collections::{HashMap, VecDeque};
 

@@ -1,10 +1,12 @@
 //! Acceptance beyond gaps: the block in lockstep with its Verilog, and with the model, until every
 //! way in which a segment can meet received ranges was seen many times.
-use super::model::{Event, Host, Model, Stream, Told, ACK};
+use super::model::{Event, Host, Model, Reported, Stream, ACK};
 use super::traffic::{random_frame, Mood};
 use crate::messages::{TableRequest, VERDICT_TCP};
-use crate::receive::tcp::accept::*;
-use crate::receive::tcp::records::{LookupResult, WaitingFrame};
+use crate::receive::tcp::accept::SegmentAcceptance;
+use crate::receive::tcp::context::QueuedFrame;
+use crate::receive::tcp::decision::*;
+use crate::receive::tcp::lookup::LookupResult;
 use rnic_abi::tables;
 use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;
@@ -36,7 +38,7 @@ struct Bench {
     mood: usize,
     counted: [u64; COUNTS],
     /// At the port, until it is taken.
-    frame: Option<(WaitingFrame, LookupResult)>,
+    frame: Option<(QueuedFrame, LookupResult)>,
     request: Option<Operation>,
     operations: VecDeque<Operation>,
     /// Key credits to give back before the next frame.
@@ -144,8 +146,8 @@ impl Bench {
         uut.page_release_ready.next = random.chance(ready_of_8, 8);
         let model = &mut self.model;
         if uut.accepted_valid.val() && uut.accepted_ready.next {
-            let told = Told::from(uut.accepted.val());
-            assert_eq!(Some(told), model.told.pop_front(), "{random}");
+            let reported = Reported::from(uut.accepted.val());
+            assert_eq!(Some(reported), model.reported.pop_front(), "{random}");
         }
         if uut.host_frame_valid.val() && uut.host_frame_ready.next {
             let host = Host::from(uut.host_frame.val());
@@ -324,7 +326,7 @@ fn operate(uut: &mut SegmentAcceptance, operation: &Operation, patience: usize) 
 
 /// Cycles from a frame's offer to its first message, and to the end of the cycle that decides it.
 fn cycles_of(uut: &mut SegmentAcceptance, sequence: u64, octets: u64) -> (Option<usize>, usize) {
-    uut.frame.next = WaitingFrame {
+    uut.frame.next = QueuedFrame {
         verdict: VERDICT_TCP.into(),
         frame_octets: (octets + 54).into(),
         flags: ACK.into(),
@@ -332,7 +334,7 @@ fn cycles_of(uut: &mut SegmentAcceptance, sequence: u64, octets: u64) -> (Option
         seg_seq: sequence.into(),
         payload_offset: 56u64.into(),
         payload_octets: octets.into(),
-        ..WaitingFrame::default()
+        ..QueuedFrame::default()
     };
     uut.found.next = LookupResult {
         hit: true,
@@ -396,9 +398,9 @@ fn a_release_is_done_when_mpa_has_taken_every_purge() {
         uut.accepted_ready.next = !uut.accepted_ready.val();
         settle(&mut uut);
         if uut.accepted_valid.val() && uut.accepted_ready.val() {
-            let told = Told::from(uut.accepted.val());
-            assert!(told.purges && told.connection == 3, "{told:?}");
-            purged.push(told.right.expect("a purge names its range"));
+            let reported = Reported::from(uut.accepted.val());
+            assert!(reported.purges && reported.connection == 3, "{reported:?}");
+            purged.push(reported.right.expect("a purge names its range"));
         }
         tick(&mut uut, |uut| &mut uut.clock);
     }

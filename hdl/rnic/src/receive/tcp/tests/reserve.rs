@@ -3,8 +3,8 @@
 use super::room::{check_outputs, drive_table, stored, Bench};
 use super::traffic::{random_frame, Mood};
 use crate::messages::{Unfinished, VERDICT_TCP};
-use crate::receive::tcp::records::WaitingFrame;
-use crate::receive::tcp::room::TcpRoom;
+use crate::receive::tcp::context::QueuedFrame;
+use crate::receive::tcp::TcpRoom;
 use rnic_abi::events::SegmentVerdict;
 use rnic_abi::registers::EARLY_PAGES_MAX;
 use rnic_hdl_tools::testkit::{lockstep, Random};
@@ -71,7 +71,7 @@ struct Test {
     holder: Option<u64>,
     /// Cycle of the holder's last acceptance.
     since: usize,
-    frame: WaitingFrame,
+    frame: QueuedFrame,
     stream: usize,
     seen: Seen,
 }
@@ -219,7 +219,7 @@ impl Test {
             .model
             .events
             .back()
-            .expect("segments are told")
+            .expect("segments are reported")
             .verdict;
         if verdict > SegmentVerdict::Trimmed as u64 {
             let early = verdict == SegmentVerdict::NoRoom as u64 && !limited;
@@ -245,11 +245,16 @@ impl Test {
         bench.model.limit = limit;
         bench.model.take(&self.frame, Some(self.stream));
         bench.model.limit = None;
-        let limited = limit.is_some() && bench.model.told.back().is_some_and(|told| !told.early);
+        let limited = limit.is_some()
+            && bench
+                .model
+                .reported
+                .back()
+                .is_some_and(|reported| !reported.early);
         self.seen.among_ranges += usize::from(ranges > 0 && limited);
     }
 
-    /// A stream shows a long FPDU now and then: it is told whether it is the second one.
+    /// A stream shows a long FPDU now and then: it is reported whether it is the second one.
     fn show_long_fpdus(&mut self, uut: &mut TcpRoom, bench: &Bench, random: &mut Random) {
         if let Some(shown) = self.shows.take() {
             let second = self.first.is_some_and(|first| first != shown);

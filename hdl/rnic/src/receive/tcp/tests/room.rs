@@ -4,9 +4,9 @@ use super::keys::Key;
 use super::model::{Event, Host, Model, Stream, ACK};
 use super::traffic::{random_frame, Mood};
 use crate::messages::{StoredFrame, TableRequest, VERDICT_TCP};
-use crate::receive::tcp::accept::*;
-use crate::receive::tcp::records::WaitingFrame;
-use crate::receive::tcp::room::TcpRoom;
+use crate::receive::tcp::context::QueuedFrame;
+use crate::receive::tcp::decision::*;
+use crate::receive::tcp::TcpRoom;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::registers::EARLY_PAGES_MAX;
 use rnic_abi::tables;
@@ -28,7 +28,7 @@ pub(super) struct Bench {
     mood: usize,
     pub(super) counted: [u64; COUNTS],
     /// The frame at the port, and the stream it belongs to.
-    offered: Option<(StoredFrame, WaitingFrame, Option<usize>)>,
+    offered: Option<(StoredFrame, QueuedFrame, Option<usize>)>,
     pub(super) request: Option<Request>,
     pub(super) operations: VecDeque<Request>,
     serial: u64,
@@ -55,7 +55,7 @@ fn data<const N: usize>(value: u128) -> Bits<N> {
 }
 
 /// The frame as packet memory hands it on.
-pub(super) fn stored(frame: &WaitingFrame, key: &Key) -> StoredFrame {
+pub(super) fn stored(frame: &QueuedFrame, key: &Key) -> StoredFrame {
     StoredFrame {
         verdict: frame.verdict,
         frame_octets: frame.frame_octets,
@@ -162,7 +162,7 @@ impl Bench {
         });
     }
 
-    fn random_frame(&mut self, random: &mut Random) -> (StoredFrame, WaitingFrame, Option<usize>) {
+    fn random_frame(&mut self, random: &mut Random) -> (StoredFrame, QueuedFrame, Option<usize>) {
         let index = random.below(self.connections.len() as u64) as usize;
         let mood = [Mood::Ordered, Mood::Mixed, Mood::Ordered, Mood::Bridging][self.mood];
         self.serial += 1;
@@ -195,7 +195,7 @@ pub(super) fn check_outputs(
         if message.asks {
             bench.asked = Some(message.connection.index() as u64);
         } else {
-            assert_eq!(Some(message.into()), model.told.pop_front(), "{random}");
+            assert_eq!(Some(message.into()), model.reported.pop_front(), "{random}");
         }
     }
     if uut.host_frame_valid.val() && uut.host_frame_ready.next {
@@ -361,14 +361,14 @@ fn open_room(random: &mut Random) -> (TcpRoom, Bench) {
 }
 
 fn segment(bench: &Bench, sequence: u64, octets: u64) -> StoredFrame {
-    let frame = WaitingFrame {
+    let frame = QueuedFrame {
         verdict: VERDICT_TCP.into(),
         flags: ACK.into(),
         checksum_good: true,
         seg_seq: sequence.into(),
         payload_offset: 56u64.into(),
         payload_octets: octets.into(),
-        ..WaitingFrame::default()
+        ..QueuedFrame::default()
     };
     stored(&frame, &bench.connections[0].key)
 }
@@ -408,7 +408,7 @@ fn segments_of_one_connection_pass_at_one_per_five_cycles() {
     assert!(cycles <= 5 * 200 + 12, "{cycles} cycles for 200 segments");
 }
 
-/// Once the driver is told that a key is gone, no octet of that connection follows.
+/// Once the driver is reported that a key is gone, no octet of that connection follows.
 #[test]
 fn lookup_write_is_done_only_after_frames_found_before_it_have_left() {
     let mut random = Random::from_environment();

@@ -1,7 +1,7 @@
 //! Frames for the tests of acceptance: chosen so that their ends meet the ends of what is there.
 use super::model::{Stream, ACK, FIN};
 use crate::messages::{VERDICT_HOST, VERDICT_TCP};
-use crate::receive::tcp::records::WaitingFrame;
+use crate::receive::tcp::context::QueuedFrame;
 use rnic_hdl_tools::testkit::Random;
 
 /// What a stretch of traffic is made to reach.
@@ -23,7 +23,7 @@ pub fn random_frame(
     mood: Mood,
     serial: u64,
     random: &mut Random,
-) -> (WaitingFrame, bool) {
+) -> (QueuedFrame, bool) {
     let (distance, length) = match mood {
         Mood::Ordered => ordered(stream, random),
         Mood::Mixed if random.chance(1, 8) => ordered(stream, random),
@@ -39,7 +39,7 @@ pub fn random_frame(
     };
     let offset = 56 + random.below(100);
     let host = strange && random.chance(1, 20);
-    let frame = WaitingFrame {
+    let frame = QueuedFrame {
         verdict: if host { VERDICT_HOST } else { VERDICT_TCP }.into(),
         frame_octets: (offset + length).into(),
         flags: flags.into(),

@@ -2,7 +2,7 @@
 use super::{Bench, Job};
 use crate::messages::*;
 use crate::receive::packet::reader::FrameEntry;
-use crate::receive::packet::room::Packet;
+use crate::receive::packet::Packet;
 use rnic_hdl_tools::testkit::Random;
 
 impl Bench {

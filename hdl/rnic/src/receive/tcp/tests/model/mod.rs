@@ -3,14 +3,14 @@
 //!
 //! Positions are sequence numbers without wrap: a connection begins somewhere and counts on.
 mod stream;
-mod told;
+mod reported;
 
+pub use reported::{Event, Host, Reported};
 pub use stream::{Range, Stream};
-pub use told::{Event, Host, Told};
 
 use crate::messages::VERDICT_TCP;
-use crate::receive::tcp::accept::*;
-use crate::receive::tcp::records::WaitingFrame;
+use crate::receive::tcp::context::QueuedFrame;
+use crate::receive::tcp::decision::*;
 use rnic_abi::events::SegmentVerdict;
 use rnic_abi::limits::{PAGES, RANGES, RANGES_PER_CONNECTION, SHARED_RUNS};
 use rnic_abi::registers::EARLY_PAGES_MAX;
@@ -41,7 +41,7 @@ pub struct Seen {
 #[derive(Debug)]
 pub struct Model {
     pub streams: Vec<Stream>,
-    pub told: VecDeque<Told>,
+    pub reported: VecDeque<Reported>,
     pub host: VecDeque<Host>,
     pub released: VecDeque<(u64, u64)>,
     pub events: VecDeque<Event>,
@@ -62,7 +62,7 @@ impl Default for Model {
     fn default() -> Self {
         Self {
             streams: Vec::new(),
-            told: VecDeque::new(),
+            reported: VecDeque::new(),
             host: VecDeque::new(),
             released: VecDeque::new(),
             events: VecDeque::new(),
@@ -80,7 +80,7 @@ impl Default for Model {
 
 impl Model {
     /// The acceptance table, row by row; `stream` is the connection found, if any.
-    pub fn take(&mut self, frame: &WaitingFrame, stream: Option<usize>) {
+    pub fn take(&mut self, frame: &QueuedFrame, stream: Option<usize>) {
         let pages = (
             frame.head_page.index() as u64,
             frame.tail_page.index() as u64,
@@ -134,8 +134,8 @@ impl Model {
         }
     }
 
-    /// Verdict on a segment with payload, and whether it counts as trimmed; its messages are told.
-    fn accept(&mut self, index: usize, frame: &WaitingFrame) -> (SegmentVerdict, bool) {
+    /// Verdict on a segment with payload, and whether it counts as trimmed; its messages are reported.
+    fn accept(&mut self, index: usize, frame: &QueuedFrame) -> (SegmentVerdict, bool) {
         let stream = &self.streams[index];
         let sequence = frame.seg_seq.index() as u32;
         let length = frame.payload_octets.index() as i64;
@@ -173,7 +173,7 @@ impl Model {
         self.keys_out += sent - 1;
         let first_octet = frame.payload_offset.index() as i64 - distance - self.streams[index].next;
         for (place, run) in runs[..sent].iter().enumerate() {
-            let told = Told {
+            let reported = Reported {
                 connection: self.streams[index].connection,
                 pages: Some((
                     frame.head_page.index() as u64,
@@ -191,7 +191,7 @@ impl Model {
                 purges: false,
             };
             let charge = if place == 0 { pages } else { 0 };
-            self.add_run(index, *run, charge, told);
+            self.add_run(index, *run, charge, reported);
         }
         let accepted: i64 = runs[..sent].iter().map(|run| run.1 - run.0).sum();
         let trimmed = distance < 0 || accepted < right - left;
@@ -239,15 +239,15 @@ impl Model {
     }
 
     /// Adds one run of new octets to the stream and tells it.
-    fn add_run(&mut self, index: usize, run: (i64, i64), pages: u64, mut told: Told) {
+    fn add_run(&mut self, index: usize, run: (i64, i64), pages: u64, mut reported: Reported) {
         let stream = &mut self.streams[index];
         let (before, after) = (stream.ending_at(run.0), stream.beginning_at(run.1));
-        told.right = after;
-        if told.early {
-            told.follows_left = before.is_some();
+        reported.right = after;
+        if reported.early {
+            reported.follows_left = before.is_some();
             let opens = before.is_none() && after.is_none();
             let new = opens.then(|| self.free_numbers.pop_front().expect("asked before"));
-            told.left = before.or(new);
+            reported.left = before.or(new);
             let number = before.or(after).or(new).expect("one of the three");
             let (touched, mut kept): (Vec<Range>, Vec<Range>) = (stream.ranges.iter())
                 .partition(|range| Some(range.number) == before || Some(range.number) == after);
@@ -273,11 +273,11 @@ impl Model {
                 self.free_numbers.extend(after);
             }
         }
-        let kind = usize::from(told.early)
-            | usize::from(told.follows_left) << 1
-            | usize::from(told.right.is_some()) << 2;
+        let kind = usize::from(reported.early)
+            | usize::from(reported.follows_left) << 1
+            | usize::from(reported.right.is_some()) << 2;
         self.seen.messages[kind] += 1;
-        self.told.push_back(told);
+        self.reported.push_back(reported);
     }
 
     /// Release of a connection in table `TCP`.
@@ -286,7 +286,7 @@ impl Model {
         for range in std::mem::take(&mut stream.ranges) {
             self.seen.purges += 1;
             self.free_numbers.push_back(range.number);
-            self.told.push_back(Told {
+            self.reported.push_back(Reported {
                 connection: stream.connection,
                 pages: None,
                 place: None,
@@ -313,7 +313,7 @@ impl Model {
 
     /// Nothing is left to be shown.
     pub fn is_done(&self) -> bool {
-        self.told.is_empty()
+        self.reported.is_empty()
             && self.host.is_empty()
             && self.released.is_empty()
             && self.events.is_empty()

@@ -1,0 +1,3 @@
+//! Checksums: IPv4 header and TCP.
+mod header;
+mod tcp;

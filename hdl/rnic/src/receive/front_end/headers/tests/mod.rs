@@ -1,0 +1,3 @@
+//! Headers: Ethernet and IP.
+mod ethernet;
+mod ip;

@@ -1,0 +1,103 @@
+//! The elastic entrance against lists of frames.
+use super::super::*;
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+
+type Uut = Intake<64>;
+
+fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
+    &mut uut.clock
+}
+
+/// One random beat, or none, of frames of up to `longest` beats.
+fn drive(uut: &mut Uut, random: &mut Random, idle_of_8: u64, left: &mut u64, longest: u64) {
+    uut.frame_valid.next = !random.chance(idle_of_8, 8);
+    uut.enable.next = random.chance(3, 4);
+    uut.frame_data.next = random.wide();
+    uut.frame_error.next = random.chance(1, 4);
+    if uut.frame_valid.next && *left == 0 {
+        *left = 1 + random.below(longest);
+    }
+    uut.frame_last.next = *left == 1;
+    let octets = if *left == 1 { 1 + random.below(8) } else { 8 };
+    uut.frame_octets.next = octets.into();
+    *left -= u64::from(uut.frame_valid.next);
+}
+
+/// Every beat of every accepted frame comes out once, in order and well spaced; the frames
+/// that are missing are as many as were counted.
+fn walk(idle_of_8: u64, longest: u64, may_refuse: bool) {
+    let mut random = Random::from_environment();
+    let mut uut = Uut::default();
+    uut.connect_all();
+    settle(&mut uut);
+    let (mut wire, mut out, mut counted) = (vec![Vec::new()], vec![Vec::new()], 0);
+    let (mut left, mut earliest, mut blocked_until) = (0, 0, 0);
+    for cycle in 0..6000u64 {
+        if cycle < 5900 || left > 0 {
+            drive(&mut uut, &mut random, idle_of_8, &mut left, longest);
+        } else {
+            uut.frame_valid.next = false;
+        }
+        settle(&mut uut);
+        if uut.frame_valid.next {
+            let frame: &mut Vec<u64> = wire.last_mut().expect("never empty");
+            frame.push(uut.frame_data.next.to_u64());
+            if uut.frame_last.next {
+                wire.push(Vec::new());
+            }
+        }
+        uut.overrun_counted.next = uut.overrun.val() && random.chance(7, 8);
+        counted += usize::from(uut.overrun_counted.next);
+        if uut.beat_valid.val() {
+            let (beat, context) = (uut.beat.val(), format!("cycle {cycle}, {random}"));
+            let frame: &mut Vec<u64> = out.last_mut().expect("never empty");
+            assert!(cycle >= blocked_until, "a spilled beat is due, {context}");
+            assert_eq!(beat.first, frame.is_empty(), "{context}");
+            frame.push(uut.beat_data.val().to_u64());
+            if beat.last {
+                let ends = cycle + u64::from(beat.octets.to_u8() > 6);
+                assert!(ends >= earliest, "two frames end too close, {context}");
+                (earliest, blocked_until) = (ends + 2, ends + 1);
+                out.push(Vec::new());
+            }
+        }
+        tick(&mut uut, clock);
+    }
+    assert_eq!(
+        (wire.pop(), out.pop()),
+        (Some(vec![]), Some(vec![])),
+        "{random}"
+    );
+    assert_eq!(wire.len(), out.len() + counted, "{random}");
+    assert_eq!(counted > 0, may_refuse, "{counted} refused, {random}");
+    let mut wire = wire.into_iter();
+    for frame in out {
+        assert!(
+            wire.any(|given| given == frame),
+            "not given, or out of order, {random}"
+        );
+    }
+}
+
+#[test]
+fn frames_with_room_between_them_pass_whole_in_order_and_spaced() {
+    walk(4, 12, false);
+    walk(1, 20, false);
+}
+
+#[test]
+fn frames_without_room_are_refused_whole_and_counted() {
+    walk(0, 3, true);
+    walk(0, 1, true);
+}
+
+#[test]
+fn rust_and_verilog_agree() {
+    let mut left = 0;
+    lockstep("intake", Uut::default(), 4000, clock, |uut, random| {
+        uut.reset.next = random.chance(1, 300);
+        let dense = random.below(3);
+        drive(uut, random, dense, &mut left, 4);
+        uut.overrun_counted.next = false;
+    });
+}

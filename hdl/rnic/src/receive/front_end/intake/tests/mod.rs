@@ -1,0 +1,3 @@
+//! Intake: the elastic buffer and the pad.
+mod intake;
+mod pad;

@@ -1,0 +1,3 @@
+//! The verdict and the TCP header that it reads.
+mod tcp_header;
+mod verdict;

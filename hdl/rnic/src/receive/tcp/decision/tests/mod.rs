@@ -1,0 +1,4 @@
+//! Decisions on one segment: class, window, result.
+mod class;
+mod result;
+mod window;

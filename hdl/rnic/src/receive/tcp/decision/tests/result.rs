@@ -1,0 +1,94 @@
+//! Every verdict: its counter, and the fields it changes.
+use super::super::*;
+use rnic_hdl_tools::testkit::lockstep_combinational;
+
+/// One counter of the verdict, and `TcpTrimmed` beside those that are accepted in part.
+#[test]
+fn every_verdict_has_its_counter_and_changes_only_its_fields() {
+    let mut seen = [0usize; 7];
+    let mut given: Option<(u64, bool, bool)> = None;
+    let current = TcpContext {
+        rcv_nxt: 5u64.into(),
+        answers: 255u64.into(),
+        ranges: 3u64.into(),
+        ..TcpContext::default()
+    };
+    let result = TcpContext {
+        rcv_nxt: 9u64.into(),
+        ranges: 2u64.into(),
+        ..current
+    };
+    lockstep_combinational(
+        "segment_outcome",
+        SegmentResult::default(),
+        4_000,
+        |uut, random| {
+            if let Some((verdict, walked, trimmed)) = given {
+                seen[verdict as usize] += 1;
+                let count = [
+                    COUNT_IN_ORDER,
+                    COUNT_IN_ORDER,
+                    COUNT_DUPLICATE,
+                    COUNT_OUT_OF_ORDER,
+                    COUNT_OUTSIDE_WINDOW,
+                    COUNT_NO_ROOM,
+                    COUNT_NO_RANGE,
+                ][verdict as usize];
+                let also = u64::from(trimmed) << COUNT_TRIMMED;
+                assert_eq!(uut.counts.val(), (1 << count) | also, "{random}");
+                assert_eq!(uut.verdict.val(), verdict);
+                let updated = uut.updated.val();
+                let asks = verdict >= 2;
+                assert_eq!(updated.answers, if asks { 0u64 } else { 255 }, "{verdict}");
+                assert_eq!(updated.ranges, if walked { 2u64 } else { 3 });
+                let next = match (walked, verdict) {
+                    (true, _) => 9u64,
+                    (false, 0 | 1) => 7,
+                    _ => 5,
+                };
+                assert_eq!(updated.rcv_nxt, next);
+                let whole = uut.to_the_end.val()
+                    && matches!(verdict, 0 | 1 | 3)
+                    && (!walked || uut.complete.val());
+                assert_eq!(updated.fin, uut.fin.val() && whole, "{verdict}");
+                assert_eq!(updated.seg_ack, uut.seg_ack.val());
+                assert_eq!(updated.seg_wnd, uut.seg_wnd.val());
+            }
+            let walked = random.chance(1, 2);
+            let verdict = random.below(7);
+            let verdict = match (walked, verdict) {
+                (false, 3 | 6) => 2,
+                (true, 4) => 3,
+                (_, verdict) => verdict,
+            };
+            let early = walked && verdict >= 2;
+            let refused = walked && matches!(verdict, 2 | 5 | 6);
+            let trimmed = verdict == 1 || (verdict == 3 && random.chance(1, 2));
+            uut.current.next = current;
+            uut.result.next = result;
+            uut.rcv_nxt_after.next = 7u64.into();
+            uut.is_data.next = true;
+            uut.seg_ack.next = random.wide();
+            uut.seg_wnd.next = random.wide();
+            uut.fin.next = random.chance(1, 2);
+            uut.to_the_end.next = random.chance(1, 2);
+            uut.complete.next = random.chance(1, 2);
+            uut.settle.next = walked;
+            uut.walked.next = verdict.into();
+            uut.judged.next = match (walked, verdict) {
+                (true, _) => u64::from(early) * 3,
+                // Few pages are left, and the window that was judged is less for that.
+                (false, 5) => 4,
+                (false, verdict) => verdict,
+            }
+            .into();
+            uut.limited.next = verdict == 5 || (verdict != 4 && random.chance(1, 4));
+            uut.accept.next = !early && verdict < 2;
+            uut.early.next = early;
+            uut.refused.next = refused;
+            uut.trimmed.next = trimmed;
+            given = Some((verdict, walked, trimmed));
+        },
+    );
+    assert!(seen.iter().all(|count| *count > 200), "{seen:?}");
+}
