@@ -17,9 +17,9 @@
 //! Ports: the frame stream (no FCS, no ready: the wire does not wait), the TLP stream towards PCI
 //! Express, BAR requests from it, and trace events that synthesis may leave open.
 
-use crate::bus::csr::relay::TableRelay;
-use crate::bus::csr::room::Csr;
-use crate::bus::pcie::room::{PcieRoom128, PcieRoom512};
+use crate::bus::csr::tables::TableRelay;
+use crate::bus::csr::Csr;
+use crate::bus::pcie::{PcieRoom128, PcieRoom512};
 use crate::messages::{FpduEvent, SegmentEvent};
 use crate::receive::ddp::room::DdpRoom;
 use crate::receive::fpdu::room::{MpaRoom128, MpaRoom512};

@@ -1,5 +1,5 @@
 //! The register map as the driver sees it, counters, and the table engine.
-use super::room::Csr;
+use super::Csr;
 use rnic_abi::{counters, limits, registers as map, tables};
 use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;

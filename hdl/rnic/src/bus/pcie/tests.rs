@@ -1,5 +1,5 @@
 //! BAR requests of every kind against the answers that the specification wants.
-use super::room::PcieRoom128;
+use super::PcieRoom128;
 use pcie_sim::check::{check, Direction};
 use pcie_sim::tlp::CompletionStatus;
 use pcie_sim::{ByteEnables, Header, Kind, Length, Limits, Tlp};

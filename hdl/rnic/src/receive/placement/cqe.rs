@@ -21,7 +21,7 @@
 //! The queue's registers may change only while it is off, but for `cq_consumer`, which may at any
 //! time: a stale value only makes the queue look fuller than it is.
 #![allow(clippy::collapsible_match)] // Match guards do not translate.
-use crate::bus::pcie::header::WriteHeader;
+use crate::bus::pcie::WriteHeader;
 use crate::common::fifo::Fifo;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;

@@ -9,7 +9,7 @@
 //! | units      | octets, doublewords                                          |
 //! | source     | PCI Express Base Specification, section 2.2.5 (byte enables) |
 use super::plan::{Segment, TlpPlan};
-use crate::bus::pcie::header::WriteHeader;
+use crate::bus::pcie::WriteHeader;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
