@@ -21,9 +21,6 @@ const TEST_FUNCTION_LINES_MAX: usize = 100;
 /// (docs/rust-hdl.md), so it may be longer.
 const KERNEL_LINES_MAX: usize = 220;
 
-/// Files that may be longer, each with its reason.
-const LONG_FILES: [(&str, &str); 0] = [];
-
 /// Functions that may be longer, each with its reason.
 const LONG_FUNCTIONS: [(&str, &str, &str); 2] = [
     (
@@ -78,13 +75,6 @@ fn every_file_is_tidy() {
 
 #[test]
 fn no_exception_is_stale() {
-    for (name, _) in LONG_FILES {
-        let text = read(&workspace_root().join(name)).expect("an excepted file exists");
-        assert!(
-            lines_above_tests(&text) > BLOCK_LINES_MAX,
-            "{name} is short enough"
-        );
-    }
     for (name, function, _) in LONG_FUNCTIONS {
         let text = read(&workspace_root().join(name)).expect("an excepted file exists");
         let long = long_functions(&File { name, text: &text });
@@ -111,9 +101,6 @@ fn lines_are_short(file: &File) -> Vec<String> {
 
 fn files_are_short(file: &File) -> Vec<String> {
     let name = file.name;
-    if LONG_FILES.iter().any(|(long, _)| *long == name) {
-        return Vec::new();
-    }
     let mut findings = Vec::new();
     let lines = file.text.lines().count();
     if lines > FILE_LINES_MAX {
@@ -310,7 +297,6 @@ fn long_files_are_found() {
     let lines = |count: usize| "x\n".repeat(count);
     assert_eq!(found(files_are_short, "sim/a.rs", &lines(600)), 0);
     assert_eq!(found(files_are_short, "sim/a.rs", &lines(601)), 1);
-    assert_eq!(found(files_are_short, LONG_FILES[0].0, &lines(601)), 0);
     let block = "hdl/rnic/src/receive/a.rs";
     assert_eq!(found(files_are_short, block, &lines(451)), 1);
     let tests_below = lines(450) + "#[cfg(test)]\n" + &lines(100);

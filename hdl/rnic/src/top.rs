@@ -25,7 +25,7 @@ use crate::receive::ddp::room::DdpRoom;
 use crate::receive::fpdu::room::{MpaRoom128, MpaRoom512};
 use crate::receive::front_end::{FrontEnd128, FrontEnd512, FrontEnd64};
 use crate::receive::packet::room::{Packet128, Packet512, Packet64};
-use crate::receive::placement::room::{PlacementRoom128, PlacementRoom512};
+use crate::receive::placement::{PlacementRoom128, PlacementRoom512};
 use crate::receive::stream::manager::StreamManager;
 use crate::receive::stream::replays::ReplayQueue;
 use crate::receive::stream::settle::EarlySettle;

@@ -1,6 +1,6 @@
 //! The back of the device as the top joins it: placement, PCI Express and registers.
 // A test block: its ports are those of the rooms.
-use super::super::room::PlacementRoom;
+use super::super::PlacementRoom;
 use crate::bus::csr::Csr;
 use crate::bus::pcie::PcieRoom;
 use crate::messages::*;

@@ -78,7 +78,7 @@ impl Host {
             return None;
         }
         let id = HOST_ID << 16 | u32::from(self.tag) << 8 | 0xf;
-        // BAR0 lies above 4 GiB here, so both header forms are met with.
+        // BAR0 lies above 4 GiB here, so both header forms occur.
         Some(match *self.accesses.front()? {
             Access::Write(offset, value) => ([0x6000_0001, id, 0x12, 0x3400_0000 | offset], value),
             Access::Read(offset) => ([0x0000_0001, id, 0x5600_0000 | offset, 0], 0),

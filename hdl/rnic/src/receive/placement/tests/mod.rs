@@ -1,4 +1,4 @@
-//! Random commands through placement, completion, PCI Express and registers, against plain memory.
+//! Random commands through placement, PCI Express and registers, compared with plain memory.
 
 mod device;
 mod host;
@@ -176,7 +176,7 @@ fn at_512_bits_a_command_of_70_octets_with_its_entry_takes_at_most_six_cycles() 
 }
 
 #[test]
-fn a_ring_nobody_empties_takes_its_slots_and_drops_the_rest() {
+fn a_full_ring_drops_further_frames() {
     let mut random = Random::from_environment();
     let settings = Settings {
         serve_of_64: 0,

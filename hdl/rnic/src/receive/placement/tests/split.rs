@@ -1,7 +1,6 @@
 //! Splitter and shaper against plain arithmetic: every address in a line with every length.
-use super::super::plan::TlpPlan;
-use super::super::shaper::Shaper;
-use super::super::splitter::Splitter;
+use super::super::tlp::{Shaper, TlpPlan};
+use super::super::writer::Splitter;
 use crate::messages::{PlaceCommand, PLACE_WRITE};
 use rnic_hdl_tools::testkit::{settle, tick};
 use rust_hdl::prelude::*;
