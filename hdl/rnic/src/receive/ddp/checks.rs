@@ -28,7 +28,7 @@ use super::untagged::UntaggedQueues;
 use super::verdict::VerdictEncode;
 use crate::messages::{FpduRecord, FpduVerdict, TableRequest, FPDU_CHECK, FPDU_DELIVER};
 use crate::messages::{FPDU_EARLY, FPDU_FAULT, FPDU_HOST};
-use crate::receive::stag::room::StagRoom;
+use crate::receive::stag::StagRoom;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 

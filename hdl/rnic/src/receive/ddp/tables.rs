@@ -23,8 +23,8 @@
 use super::context::StreamProfile;
 use super::pool::{Buffer, QueueShape};
 use crate::messages::TableRequest;
-use crate::receive::stag::lookup::StagEntry;
-use crate::receive::stag::region::RegionEntry;
+use crate::receive::stag::RegionEntry;
+use crate::receive::stag::StagEntry;
 use rnic_abi::tables::{DDP, QUEUE, QUEUE_TAIL, READ, RECEIVE_POOL, RECORDS, REGION, STAG, WRITE};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;

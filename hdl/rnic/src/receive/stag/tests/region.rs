@@ -1,5 +1,4 @@
-use super::*;
-use rnic_abi::tables::RIGHT_STREAM_BOUND;
+use super::super::*;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-use super::*;
+use super::super::*;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::hash_slot;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
