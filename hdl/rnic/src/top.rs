@@ -21,7 +21,7 @@ use crate::bus::csr::tables::TableRelay;
 use crate::bus::csr::Csr;
 use crate::bus::pcie::{PcieRoom128, PcieRoom512};
 use crate::messages::{FpduEvent, SegmentEvent};
-use crate::receive::ddp::room::DdpRoom;
+use crate::receive::ddp::DdpRoom;
 use crate::receive::fpdu::room::{MpaRoom128, MpaRoom512};
 use crate::receive::front_end::{FrontEnd128, FrontEnd512, FrontEnd64};
 use crate::receive::packet::room::{Packet128, Packet512, Packet64};

@@ -14,8 +14,8 @@
 //! | units      | octets; beats of `D` bits                                                    |
 //! | source     | PCI Express Base Specification, section 2.2                                  |
 //!
-//! This file joins the blocks and cuts commands at line borders; [`super::tlp`] makes the header and
-//! the beats of each TLP, [`super::slot`] finds the slot of a host frame.
+//! This file joins the blocks and cuts commands at line borders; [`super::tlp`] makes the header
+//! and the beats of each TLP, [`super::slot`] finds the slot of a host frame.
 use super::cqe::{CqeRequest, SlotHeaderWords};
 use super::slot::{HostSlot, LATENCY_CYCLES};
 use super::tlp::{Aligner, BeatSide, Mover, Shaper, TlpPlan, TlpSegment};

@@ -121,9 +121,9 @@ pub struct StagEntry {
 /// STag lookup: three ways of 512 slots, all read at once, find the memory region of an STag.
 ///
 /// ```text
-///  hash --> one slot per way --> [ 3 STag RAMs ] --> [ 3 compares ] --> [ select ] --> found, region
-///  stag_index -------------------- two registers -----^
-///                 cycle 0,1                            cycle 2           cycle 3
+///  hash --> slot of each way --> [ 3 STag RAMs ] --> [ 3 compares ] --> [ select ] --> found,
+///  stag_index ---------------------- two registers ---^                               region
+///                      cycle 0,1                       cycle 2           cycle 3
 /// ```
 ///
 /// | latency    | 4 cycles, `hash` and `stag_index` to `found` and `region`              |

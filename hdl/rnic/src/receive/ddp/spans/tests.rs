@@ -67,7 +67,7 @@ impl Walker {
     /// One cycle: inputs, then what the lists say to them.
     fn drive(&mut self, uut: &mut SpanLists, random: &mut Random, reset: bool) {
         let used = self.used();
-        let has_room = self.sweep == 0 && used.len() < PLACES as usize;
+        let has_room = self.sweep == 0 && used.len() < SLOTS as usize;
         self.fullest = self.fullest.max(used.len());
         assert_eq!(uut.has_room.val(), has_room, "{random}");
         let span = random.below(5) as usize;
@@ -174,7 +174,7 @@ fn every_place_is_in_one_list_and_lists_keep_their_order() {
 #[test]
 fn room_ends_with_the_last_place_and_comes_back_with_the_first_list() {
     let full = walk(6_000, 64, 0);
-    assert_eq!(full.fullest, PLACES as usize);
+    assert_eq!(full.fullest, SLOTS as usize);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Chains of early FPDUs behind a bad one.
-use super::*;
+use super::super::*;
 use rnic_hdl_tools::testkit::{settle, tick};
 
 /// The chain's answer to a record, which is then judged.
-fn step(uut: &mut EarlyChain, span: u64, sequence: u64, end: u64, good: bool) -> bool {
+fn step(uut: &mut OooChain, span: u64, sequence: u64, end: u64, good: bool) -> bool {
     uut.record.next = FpduRecord {
         span: span.into(),
         sequence: sequence.into(),
@@ -21,7 +21,7 @@ fn step(uut: &mut EarlyChain, span: u64, sequence: u64, end: u64, good: bool) ->
 
 #[test]
 fn mpa_045_the_chain_goes_on_from_bad_to_bad_and_ends_with_another_job() {
-    let mut uut = EarlyChain::default();
+    let mut uut = OooChain::default();
     uut.connect_all();
     settle(&mut uut);
     assert!(!step(&mut uut, 0, 0, 20, true), "nothing was bad yet");

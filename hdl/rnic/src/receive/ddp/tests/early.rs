@@ -7,7 +7,7 @@ use super::model::{Command, Early, Event, Outcome, Record};
 use super::refusals::{accepted, accepted_in, refused_in, send_at, write_at};
 use super::world::*;
 use crate::messages::*;
-use crate::receive::ddp::spans::PLACES;
+use crate::receive::ddp::spans::SLOTS;
 use rnic_abi::cqe;
 use rnic_abi::errors::StreamError::{self, *};
 use rnic_abi::tables::*;
@@ -313,7 +313,7 @@ fn mpa_055_a_disagreement_of_starts_is_a_marker_error_and_silent_behind_an_error
 #[test]
 fn mpa_041_without_a_place_for_its_record_nothing_is_placed_early() {
     let mut bench = world();
-    for index in 0..=PLACES {
+    for index in 0..=SLOTS {
         let mut record = early(&write_at(SINK.base, 8));
         record.span = index % 3;
         record.sequence = index as u32;
@@ -322,7 +322,7 @@ fn mpa_041_without_a_place_for_its_record_nothing_is_placed_early() {
     bench.drain();
     let good = |outcome: &Outcome| outcome.early.is_some_and(|early| early.good);
     let placed = bench.outcomes.iter().filter(|outcome| good(outcome));
-    assert_eq!(placed.count() as u64, PLACES);
+    assert_eq!(placed.count() as u64, SLOTS);
     bench.replay(REPLAY_FORGET, STREAM, 1);
     placed_early(&mut bench, &write_at(SINK.base, 8));
     let told = bench.outcomes.len();

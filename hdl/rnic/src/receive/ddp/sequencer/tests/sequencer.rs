@@ -1,4 +1,4 @@
-use super::*;
+use super::super::*;
 use rnic_hdl_tools::testkit::{settle, tick};
 
 fn connected() -> Sequencer {

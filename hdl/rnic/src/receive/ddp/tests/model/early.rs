@@ -9,7 +9,7 @@ impl Model {
         let may_keep = is_proven
             && !follows_bad
             && !self.context(record.connection).in_error
-            && self.kept() < crate::receive::ddp::spans::PLACES as usize;
+            && self.kept() < crate::receive::ddp::spans::SLOTS as usize;
         let header = self.header(record).ok();
         let header = header.filter(|header| self.refusal(record, header).is_none());
         let header = header.filter(|_| may_keep);

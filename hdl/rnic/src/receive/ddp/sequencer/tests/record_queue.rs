@@ -1,5 +1,5 @@
 //! Records in front of the checks: the FIFO never overflows, replays are never starved.
-use super::*;
+use super::super::*;
 use crate::messages::FPDU_DELIVER;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// records of MPA and of the replay that entered, and the longest that the replay waited.
 fn walk(record_of_8: u64, leave_of_8: u64) -> (u64, u64, u64) {
     let mut random = Random::from_environment();
-    let mut uut = Entrance::default();
+    let mut uut = RecordQueue::default();
     uut.connect_all();
     settle(&mut uut);
     let mut model = VecDeque::new();

@@ -4,7 +4,7 @@ use super::draw::*;
 use super::model::Record;
 use super::world::*;
 use crate::messages::*;
-use crate::receive::ddp::room::DdpRoom;
+use crate::receive::ddp::DdpRoom;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::*;
 use rnic_hdl_tools::testkit::lockstep;

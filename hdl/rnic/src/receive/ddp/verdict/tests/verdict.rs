@@ -1,10 +1,10 @@
-use super::*;
+use super::super::*;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
 use StreamError::*;
 
 /// One random question: what enters, and when it does not matter, because it holds still.
 struct Question {
-    segment: Segment,
+    segment: DdpSegment,
     envelope: u64,
     rights: u32,
     flags: [bool; 8],
@@ -35,16 +35,16 @@ fn random_role(random: &mut Random) -> Role {
 fn question(random: &mut Random) -> Question {
     let role = random_role(random);
     let mut half = || random.chance(1, 2);
-    let segment = Segment {
+    let segment = DdpSegment {
         known: true,
         tagged: half(),
         last: half(),
         has_payload: half(),
         invalidates: half(),
-        ..Segment::default()
+        ..DdpSegment::default()
     };
     Question {
-        segment: Segment {
+        segment: DdpSegment {
             known: !random.chance(1, 8),
             wraps: random.chance(1, 6),
             opcode: (2 * random.below(2)).into(),

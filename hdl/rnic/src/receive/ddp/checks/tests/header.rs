@@ -1,7 +1,7 @@
-use super::*;
+use super::super::*;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
 
-fn decode(uut: &mut HeaderDecode, octets: &[u8], ulpdu_length: u64) -> Segment {
+fn decode(uut: &mut HeaderDecode, octets: &[u8], ulpdu_length: u64) -> DdpSegment {
     let mut header = Bits::<160>::default();
     for (i, &octet) in octets.iter().enumerate() {
         header.set_bits::<8>(8 * i, u64::from(octet).into());

@@ -1,4 +1,4 @@
-use super::*;
+use super::super::*;
 use crate::messages::{FPDU_DELIVER, FPDU_EARLY, REPLAY_FORGET};
 use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use std::collections::VecDeque;
@@ -88,7 +88,7 @@ impl Walker {
         all.any(|replay| replay.kind != REPLAY_FAULT && replay.span == span)
     }
 
-    fn drive(&mut self, uut: &mut DeferredRecords, random: &mut Random, reset: bool) {
+    fn drive(&mut self, uut: &mut RecordStore, random: &mut Random, reset: bool) {
         let span = random.below(7) * 85;
         let may_push = uut.has_room.val() && self.since_push >= 6 && !self.is_replayed(span);
         uut.push.next = may_push && random.chance(1, 2);
@@ -155,7 +155,7 @@ impl Walker {
         });
     }
 
-    fn outputs(&mut self, uut: &DeferredRecords, random: &Random) {
+    fn outputs(&mut self, uut: &RecordStore, random: &Random) {
         if uut.offered_valid.val() {
             let mut seen = uut.offered.val();
             if seen.kind == FPDU_FAULT {
@@ -185,8 +185,8 @@ impl Walker {
     }
 }
 
-fn connected() -> DeferredRecords {
-    let mut uut = DeferredRecords::default();
+fn connected() -> RecordStore {
+    let mut uut = RecordStore::default();
     uut.connect_all();
     settle(&mut uut);
     run(&mut uut, 512);
@@ -194,13 +194,13 @@ fn connected() -> DeferredRecords {
     uut
 }
 
-fn run(uut: &mut DeferredRecords, cycles: usize) {
+fn run(uut: &mut RecordStore, cycles: usize) {
     for _ in 0..cycles {
         tick(uut, |uut| &mut uut.clock);
     }
 }
 
-fn push(uut: &mut DeferredRecords, record: FpduRecord) {
+fn push(uut: &mut RecordStore, record: FpduRecord) {
     uut.push.next = true;
     uut.record.next = record;
     run(uut, 1);
@@ -208,11 +208,7 @@ fn push(uut: &mut DeferredRecords, record: FpduRecord) {
 }
 
 /// Offers a replay for one cycle, and returns the cycles from it to `is_there`.
-fn cycles_to(
-    uut: &mut DeferredRecords,
-    replay: Replay,
-    is_there: fn(&DeferredRecords) -> bool,
-) -> usize {
+fn cycles_to(uut: &mut RecordStore, replay: Replay, is_there: fn(&RecordStore) -> bool) -> usize {
     uut.replay.next = replay;
     uut.replay_valid.next = true;
     for cycle in 1..40 {
@@ -253,8 +249,8 @@ fn mpa_041_records_are_replayed_by_span_and_in_order_or_forgotten() {
 fn latencies_are_those_of_the_table() {
     let mut random = Random::from_environment();
     let mut uut = connected();
-    let offered = |uut: &DeferredRecords| uut.offered_valid.val();
-    let answered = |uut: &DeferredRecords| uut.replayed_valid.val();
+    let offered = |uut: &RecordStore| uut.offered_valid.val();
+    let answered = |uut: &RecordStore| uut.replayed_valid.val();
     assert_eq!(cycles_to(&mut uut, replay(REPLAY_DELIVER, 9), answered), 5);
     uut.replayed_ready.next = true;
     run(&mut uut, 2);
@@ -334,7 +330,7 @@ fn reset_forgets_the_records_and_the_replay_at_hand() {
     assert!(!uut.offered_valid.val() && !uut.has_room.val());
     run(&mut uut, 512);
     assert!(uut.has_room.val());
-    let answered = |uut: &DeferredRecords| uut.replayed_valid.val();
+    let answered = |uut: &RecordStore| uut.replayed_valid.val();
     assert_eq!(
         cycles_to(&mut uut, replay(REPLAY_DELIVER, 511), answered),
         5
@@ -346,7 +342,7 @@ fn deferred_records_agree_with_their_verilog() {
     let mut walker = Walker::new();
     lockstep(
         "ddp_deferred",
-        DeferredRecords::default(),
+        RecordStore::default(),
         8000,
         |uut| &mut uut.clock,
         |uut, random| {

@@ -1,9 +1,9 @@
-use super::*;
+use super::super::*;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
 use StreamError::*;
 
 /// The rows of the table from length to opcode.
-fn expected(segment: &Segment, is_open: bool, is_first: bool, version: u64) -> u64 {
+fn expected(segment: &DdpSegment, is_open: bool, is_first: bool, version: u64) -> u64 {
     if segment.zero_length {
         return if is_first { 0 } else { MpaZeroLength as u64 };
     }
@@ -32,13 +32,13 @@ fn the_first_failing_test_wins() {
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..3000 {
         let mut rare = || random.chance(1, 6);
-        let mut segment = Segment {
+        let mut segment = DdpSegment {
             zero_length: rare(),
             short: rare(),
             tagged: rare(),
             opcode_bad: rare(),
             qn_bad: rare(),
-            ..Segment::default()
+            ..DdpSegment::default()
         };
         let (is_open, is_first) = (!rare(), rare());
         let version = random.below(2);
