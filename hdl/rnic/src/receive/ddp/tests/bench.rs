@@ -77,17 +77,17 @@ pub struct Bench {
     pub take_of_8: u64,
     /// Chance of eight that a waiting record or table operation is offered in a cycle.
     pub offer_of_8: u64,
-    /// Chance of eight that a verdict comes in a cycle, once its record has come.
+    /// Chance of eight that a verdict arrives in a cycle, once its record has arrived.
     pub judge_of_8: u64,
     /// Records not yet taken by the room.
     pub records: VecDeque<Record>,
     /// Table operations not yet done; the first one may be on the bus.
     pub operations: VecDeque<Operation>,
-    /// Replays not yet taken by the room; of a span only when its early records are judged.
+    /// Replays not yet taken by the room; of a span only when its records have been checked.
     pub replays: VecDeque<Replay>,
     /// Replays that the room has answered.
     pub answered: usize,
-    /// What was said of each record, in order.
+    /// The outcome of each record, in order.
     pub outcomes: Vec<Outcome>,
     inside: VecDeque<Record>,
     /// Records of the replays taken that have not entered.
@@ -153,7 +153,7 @@ impl Bench {
         });
     }
 
-    /// Sends `record` alone and returns what the room said of it.
+    /// Sends `record` alone and returns its outcome.
     pub fn send(&mut self, record: &Record) -> Outcome {
         if !self.operations.is_empty() {
             self.drain();
@@ -166,7 +166,7 @@ impl Bench {
             .clone()
     }
 
-    /// Lets the sweep after power-up end: before that no record is kept.
+    /// Waits for the sweep after power-up: before that no record is stored.
     pub fn sweep(&mut self) {
         for _ in 0..512 {
             self.step();
@@ -213,7 +213,7 @@ impl Bench {
                 self.random
             );
         }
-        // Anything said too much shows within these cycles.
+        // A superfluous output would appear within these cycles.
         for _ in 0..8 {
             self.step();
         }
@@ -238,7 +238,7 @@ impl Bench {
             !self.records.is_empty() && (self.offers || self.random.chance(self.offer_of_8, 8));
         self.requests = !self.operations.is_empty()
             && (self.requests || self.random.chance(self.offer_of_8, 8));
-        // Up to two records come once the room for two is gone.
+        // Up to two records arrive after `record_room` has fallen.
         if self.uut.record_room.val() {
             self.beyond_room = 0;
         }
@@ -275,7 +275,7 @@ impl Bench {
         self.cycle += 1;
     }
 
-    /// MPA brings no early FPDU of a span while the span is replayed.
+    /// MPA sends no FPDU out of order of a span while the span is replayed.
     fn is_held_back(&self) -> bool {
         let replaying = self.replaying.iter().map(|(replay, _)| replay);
         let mut replays = self.replays.iter().take(1).chain(replaying);
@@ -300,7 +300,7 @@ impl Bench {
         self.uut.replayed_ready.next = self.random.chance(self.take_of_8, 8);
     }
 
-    /// The room says itself in which cycle a replayed record goes in between those of MPA.
+    /// Reads from the room in which cycle a replayed record enters between those of MPA.
     fn advance_replay(&mut self) {
         if self.uut.entrance.offered_taken.val() {
             let record = self.delivered.pop_front().expect("a record to deliver");
@@ -321,7 +321,7 @@ impl Bench {
         self.delivered.extend(records);
     }
 
-    /// What the room keeps of the span of `replay` or, of a fault, the record that says so.
+    /// The stored records of the span of `replay` or, for a fault, its record.
     fn released(&mut self, replay: &Replay) -> Vec<Record> {
         if replay.kind != REPLAY_FAULT {
             return self.model.release(replay.span.to_u64());
@@ -336,7 +336,7 @@ impl Bench {
         }]
     }
 
-    /// The room says itself in which cycle it commits a record and executes a table operation.
+    /// Reads from the room in which cycle it commits a record and executes a table operation.
     fn advance_model(&mut self) {
         if self.uut.sequencer.commit.val() {
             let record = self.inside.pop_front().expect("a record to commit");

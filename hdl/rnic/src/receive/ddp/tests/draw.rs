@@ -8,10 +8,10 @@ use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::*;
 use rnic_hdl_tools::testkit::Random;
 
-/// From one span number in use to the next: all bits of a number are met.
+/// Step between span numbers in use, so that all bits of a number occur.
 const SPAN_STEP: u64 = 73;
 
-/// A region of the random world; its last octets may lie at the top of all offsets.
+/// A region of the random world; it may end at the top of all offsets.
 fn random_region(random: &mut Random, number: u32) -> Region {
     let near_top = random.chance(1, 8);
     Region {
@@ -85,7 +85,7 @@ pub fn random_record(random: &mut Random, regions: &[Region], msns: &[u32]) -> R
     match random.below(30) {
         0 => record.kind = FPDU_HOST,
         1 => {
-            // It has passed already, and well.
+            // It has been checked already and is good.
             record.kind = FPDU_PLACE;
             (record.crc_good, record.marker_good) = (true, true);
         }
@@ -99,8 +99,8 @@ pub fn random_record(random: &mut Random, regions: &[Region], msns: &[u32]) -> R
     record
 }
 
-/// Now and then makes an early FPDU of `record`, of one of eight spans, two of each connection.
-/// `ends` are the ends of the last ones of each span.
+/// Sometimes turns `record` into an FPDU out of order, of one of eight spans, two per connection.
+/// `ends` holds the end of the last one of each span.
 pub fn perhaps_early(random: &mut Random, record: &mut Record, ends: &mut [u32; 8]) {
     if record.kind != FPDU_NORMAL || random.chance(1, 2) {
         return;
@@ -121,7 +121,7 @@ pub fn perhaps_early(random: &mut Random, record: &mut Record, ends: &mut [u32; 
     record.header[0..2].copy_from_slice(&(record.ulpdu_length as u16).to_be_bytes());
 }
 
-/// A replay of one of the spans, most often of one of `kept`, if there are any.
+/// A replay of one of the spans, mostly of one of `kept`, if there are any.
 pub fn random_replay(random: &mut Random, kept: &[u64]) -> Replay {
     let mut span = random.below(8);
     if !kept.is_empty() && random.chance(7, 8) {

@@ -1,7 +1,6 @@
-//! FPDUs beyond a gap: placed at once, told of only when their records are replayed in order.
+//! FPDUs out of order: placed at once, reported when their records are replayed in order.
 //!
-//! Every step also compares the room with the model in all it says; these tests say what the model
-//! must say.
+//! Every step also compares all outputs of the room with the model; these tests check the model.
 use super::bench::Bench;
 use super::model::{Command, Early, Event, Outcome, Record};
 use super::refusals::{accepted, accepted_in, refused_in, send_at, write_at};
@@ -12,7 +11,7 @@ use rnic_abi::cqe;
 use rnic_abi::errors::StreamError::{self, *};
 use rnic_abi::tables::*;
 
-/// Span of the early FPDUs, unless a test needs several.
+/// Span of the FPDUs out of order, unless a test needs several.
 const SPAN: u64 = 300;
 
 fn early(record: &Record) -> Record {
@@ -29,7 +28,7 @@ fn world() -> Bench {
     bench
 }
 
-/// `record` comes early and is placed as it would be in order; nothing else comes of it.
+/// `record` arrives out of order and is placed as it would be in order, without other effects.
 fn placed_early(bench: &mut Bench, record: &Record) -> Command {
     let outcome = bench.send(&early(record));
     let command = outcome.command.clone().expect("beats to take out");
@@ -50,7 +49,7 @@ fn placed_early(bench: &mut Bench, record: &Record) -> Command {
     command
 }
 
-/// `record` comes early, and nothing comes of it but that its beats are thrown away.
+/// `record` arrives out of order, and its beats are discarded without other effects.
 fn ignored_early(bench: &mut Bench, record: &Record) {
     let outcome = bench.send(&early(record));
     let expected = Outcome {
@@ -68,15 +67,16 @@ fn ignored_early(bench: &mut Bench, record: &Record) {
     assert_eq!(outcome, expected, "{record:?}");
 }
 
-/// Replays `SPAN` and returns what is said of its records.
+/// Replays `SPAN` and returns the outcomes of its records.
 fn delivered(bench: &mut Bench) -> Vec<Outcome> {
-    let told = bench.outcomes.len();
+    let before = bench.outcomes.len();
     bench.replay(REPLAY_DELIVER, STREAM, SPAN);
-    bench.outcomes[told..].to_vec()
+    bench.outcomes[before..].to_vec()
 }
 
+/// MPA-041, MPA-047, DDP-024: a Send placed out of order completes only when it is replayed.
 #[test]
-fn mpa_041_047_ddp_024_an_early_send_completes_only_when_replayed_and_as_in_order() {
+fn send_completes_when_replayed_as_in_order() {
     let send = send_at(1, 0, 100);
     let in_order = Bench::world().send(&send);
     let expected = in_order.command.expect("a Receive entry");
@@ -104,17 +104,18 @@ fn mpa_041_047_ddp_024_an_early_send_completes_only_when_replayed_and_as_in_orde
         Some(entry),
         "no octets are left to move"
     );
-    let told = Event {
+    let event = Event {
         placed_early: true,
         ..in_order.event.expect("an event")
     };
-    assert_eq!(outcomes[0].event, Some(told), "but for the time");
+    assert_eq!(outcomes[0].event, Some(event), "but for the time");
     assert!(outcomes[0].counted);
     accepted_in(&mut bench, &send_at(2, 0, 8));
 }
 
+/// DDP-024: a Read Response placed out of order completes only when it is replayed.
 #[test]
-fn ddp_024_an_early_read_response_completes_only_when_replayed() {
+fn read_response_completes_when_replayed() {
     let response = tagged(2, true, SINK.stag, SINK.base, 64);
     let expected = accepted(&response);
     assert_eq!(expected.cqe[0] & 0xf, cqe::KIND_READ_RESPONSE);
@@ -125,8 +126,9 @@ fn ddp_024_an_early_read_response_completes_only_when_replayed() {
     assert_eq!((entry.kind, entry.cqe), (PLACE_DISCARD, expected.cqe));
 }
 
+/// MPA-041: a write placed out of order gives an event and no command when it is replayed.
 #[test]
-fn mpa_041_a_write_placed_early_gives_an_event_and_no_command_when_replayed() {
+fn write_gives_only_an_event_when_replayed() {
     let mut bench = world();
     for index in 0..3 {
         placed_early(&mut bench, &write_at(SINK.base + 16 * index, 16));
@@ -142,8 +144,9 @@ fn mpa_041_a_write_placed_early_gives_an_event_and_no_command_when_replayed() {
     assert!(delivered(&mut bench).is_empty(), "once");
 }
 
+/// DDP-022: segments may be placed out of order.
 #[test]
-fn ddp_022_an_early_send_of_a_later_msn_goes_to_the_buffer_of_its_own() {
+fn send_of_a_later_msn_uses_its_own_buffer() {
     let mut bench = world();
     let command = placed_early(&mut bench, &send_at(3, 40, 8));
     assert_eq!(command.address, 0x8_0000_0000 + 3 * 0x1000 + 40);
@@ -152,14 +155,14 @@ fn ddp_022_an_early_send_of_a_later_msn_goes_to_the_buffer_of_its_own() {
     let outcomes = delivered(&mut bench);
     let entry = outcomes[0].command.as_ref().expect("a Receive entry");
     assert_eq!((entry.cqe[1], entry.cqe[2], entry.cqe[5]), (3, 48, 3));
-    // The order of messages is a matter of delivery.
+    // Order of messages matters only for delivery.
     let mut bench = world();
     placed_early(&mut bench, &send_at(2, 0, 8));
     let error = delivered(&mut bench)[0].error;
     assert_eq!(error, DdpMsn as u64, "message 1 is missing in the stream");
 }
 
-/// FPDUs that fail, and with what, if they come in order.
+/// FPDUs that fail, with their errors in order.
 fn failing() -> Vec<(Record, StreamError)> {
     let bad_crc = Record {
         crc_good: false,
@@ -190,8 +193,9 @@ fn failing() -> Vec<(Record, StreamError)> {
     ]
 }
 
+/// MPA-044: an FPDU that fails out of order has no effect; in order it fails or succeeds.
 #[test]
-fn mpa_044_nothing_is_told_of_a_bad_early_fpdu_and_in_order_it_fails_or_succeeds() {
+fn bad_fpdu_is_not_reported_before_it_is_in_order() {
     for (record, error) in failing() {
         let mut bench = world();
         ignored_early(&mut bench, &record);
@@ -207,8 +211,9 @@ fn mpa_044_nothing_is_told_of_a_bad_early_fpdu_and_in_order_it_fails_or_succeeds
     accepted_in(&mut bench, &send_at(1, 0, 8));
 }
 
+/// MPA2-006: a zero-length FPDU has no effect out of order, and is valid as the first in order.
 #[test]
-fn mpa2_006_a_zero_length_fpdu_is_never_early_and_still_the_first_of_its_stream() {
+fn zero_length_fpdu_is_not_placed_out_of_order() {
     let mut zero = send_at(1, 0, 0);
     zero.ulpdu_length = 0;
     let mut bench = world();
@@ -230,8 +235,9 @@ fn mpa_044_an_unproven_start_needs_a_marker() {
     placed_early(&mut bench, &record);
 }
 
+/// MPA-045: FPDUs are chained by the lengths of good ones.
 #[test]
-fn mpa_045_behind_a_bad_fpdu_no_other_of_its_job_is_placed() {
+fn no_fpdu_is_placed_after_a_bad_one_of_its_job() {
     let mut bench = world();
     let part = |index: u32| Record {
         sequence: 0xffff_ffe0_u32.wrapping_add(32 * index),
@@ -249,7 +255,7 @@ fn mpa_045_behind_a_bad_fpdu_no_other_of_its_job_is_placed() {
     // Not contiguous: of another job.
     placed_early(&mut bench, &part(5));
     placed_early(&mut bench, &part(6));
-    // The bad one once more, and this time it is right.
+    // The bad one again, now good.
     placed_early(&mut bench, &part(1));
     placed_early(&mut bench, &part(2));
     let sequences = delivered(&mut bench)
@@ -259,8 +265,9 @@ fn mpa_045_behind_a_bad_fpdu_no_other_of_its_job_is_placed() {
     assert!(sequences.eq(expected), "in the order of their coming");
 }
 
+/// RDMAP-014: an invalidation waits until the Send is in order.
 #[test]
-fn rdmap_014_an_early_send_with_invalidate_invalidates_when_replayed() {
+fn send_with_invalidate_invalidates_when_replayed() {
     let mut bench = world();
     let send = untagged(4, true, SINK.stag, [0, 1, 0], 8);
     placed_early(&mut bench, &send);
@@ -271,8 +278,9 @@ fn rdmap_014_an_early_send_with_invalidate_invalidates_when_replayed() {
     refused_in(&mut bench, &write_at(SINK.base, 8), DdpStag);
 }
 
+/// DDP-045: a record that fails when it is replayed is an error of the stream, once.
 #[test]
-fn ddp_045_a_record_that_fails_when_replayed_stops_the_connection_once() {
+fn failing_replay_stops_the_connection_once() {
     let mut bench = world();
     let write = write_at(SINK.base, 8);
     placed_early(&mut bench, &write);
@@ -286,12 +294,13 @@ fn ddp_045_a_record_that_fails_when_replayed_stops_the_connection_once() {
     assert_eq!((command.kind, command.beats), (PLACE_DISCARD, 0));
     assert_eq!(command.cqe[0] & 0xf, cqe::KIND_ERROR);
     assert_eq!(outcomes[1], Outcome::default(), "silence");
-    // In error nothing is placed early either.
+    // In error nothing is placed out of order either.
     ignored_early(&mut bench, &write);
 }
 
+/// MPA-055: FPDU starts that disagree are a marker error; silent after another error.
 #[test]
-fn mpa_055_a_disagreement_of_starts_is_a_marker_error_and_silent_behind_an_error() {
+fn disagreement_of_starts_is_a_marker_error() {
     let mut bench = world();
     bench.fault(STREAM, 0x1234_5678);
     let outcome = bench.outcomes.last().expect("an outcome").clone();
@@ -310,8 +319,9 @@ fn mpa_055_a_disagreement_of_starts_is_a_marker_error_and_silent_behind_an_error
     assert_eq!(bench.outcomes.last(), Some(&Outcome::default()));
 }
 
+/// MPA-041: an FPDU out of order needs a slot for its record.
 #[test]
-fn mpa_041_without_a_place_for_its_record_nothing_is_placed_early() {
+fn nothing_is_placed_without_a_free_slot() {
     let mut bench = world();
     for index in 0..=SLOTS {
         let mut record = early(&write_at(SINK.base, 8));
@@ -325,15 +335,16 @@ fn mpa_041_without_a_place_for_its_record_nothing_is_placed_early() {
     assert_eq!(placed.count() as u64, SLOTS);
     bench.replay(REPLAY_FORGET, STREAM, 1);
     placed_early(&mut bench, &write_at(SINK.base, 8));
-    let told = bench.outcomes.len();
+    let before = bench.outcomes.len();
     bench.replay(REPLAY_DELIVER, STREAM, 0);
-    assert_eq!(bench.outcomes.len() - told, 171);
+    assert_eq!(bench.outcomes.len() - before, 171);
     bench.replay(REPLAY_FORGET, STREAM, 2);
     assert_eq!((bench.model.kept(), bench.answered), (1, 3));
 }
 
+/// A replay costs MPA no more cycles than its records.
 #[test]
-fn a_replay_goes_on_beside_a_busy_mpa_and_costs_no_more_than_its_records() {
+fn replay_progresses_while_mpa_is_busy() {
     let mut bench = world();
     for _ in 0..30 {
         bench.records.push_back(early(&write_at(SINK.base, 8)));

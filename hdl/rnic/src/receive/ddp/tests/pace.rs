@@ -1,5 +1,5 @@
-//! Rate and latency of the room in cycles, and who waits for whom: records for their verdicts and
-//! for room behind them, table operations for neither.
+//! Rate and latency of the room in cycles, and what waits: records for their verdicts and for
+//! room at the outputs, table operations for neither.
 use super::bench::Bench;
 use super::world::*;
 use crate::messages::*;
@@ -36,7 +36,7 @@ fn a_command_follows_a_late_verdict_by_three_cycles() {
 }
 
 #[test]
-fn table_operations_go_on_while_a_record_waits_for_its_verdict_and_it_sees_them() {
+fn table_operations_pass_a_record_without_verdict() {
     for wait in 0..24 {
         let mut bench = Bench::world();
         bench.judge_of_8 = 0;
@@ -59,7 +59,7 @@ fn table_operations_go_on_while_a_record_waits_for_its_verdict_and_it_sees_them(
 }
 
 #[test]
-fn a_full_fifo_of_records_has_its_verdicts_beside_it_and_none_is_lost() {
+fn no_verdict_of_a_full_fifo_is_lost() {
     for bad in [0, 1, 2, 17, 18, 29] {
         let mut bench = Bench::world();
         bench.take_of_8 = 0;
@@ -79,7 +79,7 @@ fn a_full_fifo_of_records_has_its_verdicts_beside_it_and_none_is_lost() {
             2,
             "one command waits, one record behind it"
         );
-        // Of 16 places two are for what a replay may bring.
+        // Of 16 entries two are reserved for replays.
         assert_eq!(bench.records.len(), 30 - 2 - 14);
         bench.take_of_8 = 8;
         bench.drain();
@@ -115,7 +115,7 @@ fn one_record_takes_six_cycles_and_eleven_to_its_command() {
 }
 
 #[test]
-fn table_operations_go_on_while_no_command_is_taken() {
+fn table_operations_pass_an_untaken_command() {
     let mut bench = Bench::world();
     bench.take_of_8 = 0;
     offer_writes(&mut bench, 12);

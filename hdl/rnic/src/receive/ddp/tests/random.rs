@@ -10,15 +10,15 @@ use rnic_abi::tables::*;
 use rnic_hdl_tools::testkit::lockstep;
 use std::collections::VecDeque;
 
-/// Runs `rounds` rounds of a few records and now and then a table operation; how many messages were
-/// complete with a replayed record.
+/// Runs `rounds` rounds of a few records and some table operations; returns how many messages a
+/// replayed record completed.
 fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usize {
     let (mut bench, mut regions, mut msns) = random_world();
     bench.take_of_8 = take_of_8;
     bench.offer_of_8 = offer_of_8;
     bench.judge_of_8 = judge_of_8;
     bench.sweep();
-    let mut told = 0;
+    let mut reported = 0;
     let mut ends = [0; 8];
     for _ in 0..rounds {
         for _ in 0..bench.random.below(4) {
@@ -41,13 +41,13 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usiz
             bench.step();
         }
         // The peers follow what they learn: the MSN after each completed message.
-        for outcome in &bench.outcomes[told..] {
+        for outcome in &bench.outcomes[reported..] {
             if let Some(command) = outcome.command.as_ref().filter(|c| c.cqe[0] & 15 == 1) {
                 let queue = command.cqe[0] >> 16 << 2 | command.cqe[0] >> 8 & 3;
                 msns[queue as usize] = command.cqe[1].wrapping_add(1);
             }
         }
-        told = bench.outcomes.len();
+        reported = bench.outcomes.len();
     }
     bench.drain();
     let errors: std::collections::BTreeSet<u64> =
@@ -66,7 +66,7 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usiz
     let early = bench.outcomes.iter().filter_map(|outcome| outcome.early);
     let good = early.filter(|early| early.good).count();
     assert!(good > rounds / 30, "{good} placed early, {}", bench.random);
-    // Of a replayed record there is a command only with an entry.
+    // A replayed record gives a command only with a CQE.
     let delivered = bench.outcomes.iter().filter(|outcome| {
         let command = outcome.command.as_ref();
         outcome.error == 0 && command.is_some_and(|command| command.complete && command.beats == 0)
@@ -81,19 +81,19 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usiz
 }
 
 #[test]
-fn random_records_and_table_operations_agree_with_the_model_without_stalls() {
+fn random_records_agree_with_the_model() {
     let completed = walk(600, 8, 8, 8);
     assert!(completed > 1, "replays completed {completed} messages");
 }
 
 #[test]
-fn random_records_and_table_operations_agree_with_the_model_with_stalls() {
+fn random_records_agree_with_stalls() {
     walk(200, 1, 4, 4);
     walk(250, 4, 6, 2);
 }
 
 #[test]
-fn random_records_and_table_operations_agree_with_the_model_where_verdicts_come_late() {
+fn random_records_agree_with_late_verdicts() {
     let completed = walk(400, 8, 8, 1);
     assert!(completed > 0, "replays completed {completed} messages");
 }

@@ -47,7 +47,7 @@ fn every_cycle_a_lookup_finds_exactly_what_the_driver_wrote() {
         if regions.contains_key(&stag_index) {
             continue;
         }
-        // The slot's former owner is gone, as after a driver's replacement.
+        // The former owner of the slot is gone, as after a replacement by the driver.
         if let Some(former) = slots.insert(slot, stag_index) {
             regions.remove(&former);
         }

@@ -2,7 +2,7 @@ use super::super::*;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
 use std::collections::VecDeque;
 
-/// A region and a question, in plain integers.
+/// A region and a segment to check, in plain integers.
 #[derive(Clone, Copy, Debug)]
 struct Question {
     region: u64,
@@ -50,7 +50,7 @@ fn stored(random: &mut Random) -> Stored {
     }
 }
 
-/// A question whose ends lie near the region's.
+/// A segment with ends near those of the region.
 fn question(random: &mut Random, regions: &[Stored]) -> Question {
     let region = random.below(regions.len() as u64);
     let stored = regions[region as usize];
@@ -124,7 +124,7 @@ fn every_cycle_a_check_is_exact_to_the_octet() {
     for (region, stored) in regions.iter().enumerate() {
         write(&mut uut, region as u64, stored);
     }
-    // The last five questions; the newest enters with its region alone.
+    // The last five segments; the newest enters with its region alone.
     let mut asked: VecDeque<Question> = VecDeque::new();
     let (mut outsides, mut insides) = (0, 0);
     for cycle in 0..3000 {

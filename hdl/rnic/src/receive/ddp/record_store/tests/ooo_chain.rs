@@ -1,8 +1,8 @@
-//! Chains of early FPDUs behind a bad one.
+//! Chains of FPDUs out of order after a bad one.
 use super::super::*;
 use rnic_hdl_tools::testkit::{settle, tick};
 
-/// The chain's answer to a record, which is then judged.
+/// The answer of the chain to a record, whose verdict then follows.
 fn step(uut: &mut OooChain, span: u64, sequence: u64, end: u64, good: bool) -> bool {
     uut.record.next = FpduRecord {
         span: span.into(),
@@ -19,8 +19,9 @@ fn step(uut: &mut OooChain, span: u64, sequence: u64, end: u64, good: bool) -> b
     follows
 }
 
+/// MPA-045: the chain continues from bad to bad and ends with another job.
 #[test]
-fn mpa_045_the_chain_goes_on_from_bad_to_bad_and_ends_with_another_job() {
+fn chain_lasts_to_the_end_of_the_job() {
     let mut uut = OooChain::default();
     uut.connect_all();
     settle(&mut uut);

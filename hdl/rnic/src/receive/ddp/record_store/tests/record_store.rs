@@ -3,7 +3,7 @@ use crate::messages::{FPDU_DELIVER, FPDU_EARLY, REPLAY_FORGET};
 use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use std::collections::VecDeque;
 
-/// A record of an early FPDU of `span` with 0 to 65,535 octets of ULPDU.
+/// A record of an FPDU out of order of `span` with 0 to 65,535 octets of ULPDU.
 fn record(random: &mut Random, span: u64) -> FpduRecord {
     let ulpdu_length = random.below(1 << 16);
     let sequence = random.below(1 << 32);
@@ -26,7 +26,7 @@ fn record(random: &mut Random, span: u64) -> FpduRecord {
     }
 }
 
-/// What is to be offered of `record` when `replay` delivers it.
+/// The record that is offered when `replay` delivers `record`.
 fn delivered(record: &FpduRecord, replay: &Replay) -> FpduRecord {
     FpduRecord {
         kind: FPDU_DELIVER.into(),
@@ -159,7 +159,7 @@ impl Walker {
         if uut.offered_valid.val() {
             let mut seen = uut.offered.val();
             if seen.kind == FPDU_FAULT {
-                // Of a disagreement no octets are known; nobody looks at them.
+                // A fault has no octets; the checks do not read them.
                 seen.header = Bits::default();
             }
             assert_eq!(Some(&seen), self.offers.front(), "{random}");
@@ -231,8 +231,9 @@ fn replay(kind: u64, span: u64) -> Replay {
     }
 }
 
+/// MPA-041: records are replayed by span and in order, or discarded.
 #[test]
-fn mpa_041_records_are_replayed_by_span_and_in_order_or_forgotten() {
+fn records_are_replayed_by_span_or_discarded() {
     let mut random = Random::from_environment();
     let mut uut = connected();
     let mut walker = Walker::new();
@@ -287,7 +288,7 @@ fn latencies_are_those_of_the_table() {
 }
 
 #[test]
-fn what_is_pushed_behind_an_opened_list_begins_a_new_one() {
+fn push_after_open_begins_a_new_list() {
     let mut random = Random::from_environment();
     let mut uut = connected();
     let records: Vec<FpduRecord> = (0..2).map(|_| record(&mut random, 40)).collect();
@@ -313,7 +314,7 @@ fn what_is_pushed_behind_an_opened_list_begins_a_new_one() {
 }
 
 #[test]
-fn reset_forgets_the_records_and_the_replay_at_hand() {
+fn reset_discards_records_and_replay() {
     let mut random = Random::from_environment();
     let mut uut = connected();
     let record = record(&mut random, 511);

@@ -1,12 +1,12 @@
-//! Records in front of the checks: the FIFO never overflows, replays are never starved.
+//! Record queue: it never overflows, and replays never starve.
 use super::super::*;
 use crate::messages::FPDU_DELIVER;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
 use std::collections::VecDeque;
 
 /// A reader of one record per 6 cycles or fewer, MPA with records in `record_of_8` of eight
-/// cycles, as long as it may bring any, and a replay with a record in every cycle. Returns the
-/// records of MPA and of the replay that entered, and the longest that the replay waited.
+/// cycles while `record_room` allows it, and a replay with a record in every cycle. Returns the
+/// records of MPA and of the replay that entered, and the longest wait of the replay.
 fn walk(record_of_8: u64, leave_of_8: u64) -> (u64, u64, u64) {
     let mut random = Random::from_environment();
     let mut uut = RecordQueue::default();
@@ -55,7 +55,7 @@ fn walk(record_of_8: u64, leave_of_8: u64) -> (u64, u64, u64) {
 }
 
 #[test]
-fn mpa_never_finds_the_fifo_full_and_the_replay_is_not_starved() {
+fn fifo_never_overflows_and_replay_never_starves() {
     for record_of_8 in [0, 1, 4, 8] {
         for leave_of_8 in [2, 8] {
             let (brought, replayed, longest) = walk(record_of_8, leave_of_8);

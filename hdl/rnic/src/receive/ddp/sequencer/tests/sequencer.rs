@@ -43,7 +43,7 @@ fn trace(uut: &mut Sequencer, cycles: usize) -> String {
 }
 
 #[test]
-fn records_enter_every_six_cycles_and_commit_before_the_next_one_enters() {
+fn records_enter_every_six_cycles_after_a_commit() {
     let mut uut = connected();
     uut.head_valid.next = true;
     uut.outputs_free.next = true;
@@ -67,7 +67,7 @@ fn a_restarted_record_looks_everything_up_again() {
     uut.outputs_free.next = true;
     assert_eq!(trace(&mut uut, 4), "....");
     uut.hold.next = true;
-    assert_eq!(trace(&mut uut, 2), "..", "held at the door");
+    assert_eq!(trace(&mut uut, 2), "..", "held in front");
     uut.restart.next = true;
     assert_eq!(trace(&mut uut, 1), ".");
     uut.hold.next = false;
@@ -78,7 +78,7 @@ fn a_restarted_record_looks_everything_up_again() {
 }
 
 #[test]
-fn a_judged_record_waits_in_cycle_4_for_its_verdict_and_leaves_the_fifo_with_it() {
+fn record_waits_in_cycle_4_for_its_verdict() {
     let mut uut = connected();
     uut.head_valid.next = true;
     uut.head_judged.next = true;
@@ -91,7 +91,7 @@ fn a_judged_record_waits_in_cycle_4_for_its_verdict_and_leaves_the_fifo_with_it(
         "decided in the cycle in which it comes"
     );
     uut.verdict_valid.next = false;
-    // The record behind it looks everything up and waits in its turn.
+    // The next record repeats its lookups and waits in turn.
     assert_eq!(trace(&mut uut, 12), "C...t..A....");
 }
 
@@ -126,7 +126,7 @@ fn a_record_without_a_verdict_takes_none() {
 }
 
 #[test]
-fn a_record_that_waits_for_its_verdict_makes_way_for_a_table_operation() {
+fn record_without_verdict_yields_to_a_table_operation() {
     for waits in 0..6 {
         let mut uut = connected();
         uut.head_valid.next = true;
@@ -186,7 +186,7 @@ fn reset_forgets_the_record_in_the_checks() {
 }
 
 #[test]
-fn reset_forgets_a_record_that_waits_for_its_verdict() {
+fn reset_discards_a_record_without_verdict() {
     let mut uut = connected();
     uut.head_valid.next = true;
     uut.head_judged.next = true;

@@ -1,8 +1,8 @@
-//! What an early FPDU gives, and what becomes of the records kept.
+//! FPDUs out of order, and their stored records.
 use super::*;
 
 impl Model {
-    /// The payload is placed, and the record kept, or nothing happens at all.
+    /// Places the payload and stores the record, or does nothing.
     pub(super) fn judge_early(&mut self, record: &Record, mut command: Command) -> Outcome {
         let is_proven = record.marker_seen || !record.unproven;
         let follows_bad = self.bad == Some((record.span, record.sequence));
@@ -34,19 +34,19 @@ impl Model {
         }
     }
 
-    /// Records kept of all spans.
+    /// Records stored of all spans.
     pub fn kept(&self) -> usize {
         self.spans.values().map(Vec::len).sum()
     }
 
-    /// The spans of which records are kept, in the order of their numbers.
+    /// The spans with stored records, in the order of their numbers.
     pub fn kept_spans(&self) -> Vec<u64> {
         let mut spans: Vec<u64> = self.spans.keys().copied().collect();
         spans.sort_unstable();
         spans
     }
 
-    /// The records of `span`, which is empty then, as they are delivered.
+    /// Removes the records of `span`, in delivery order.
     pub fn release(&mut self, span: u64) -> Vec<Record> {
         let records = self.spans.remove(&span).unwrap_or_default();
         let delivered = records.into_iter().map(|record| Record {

@@ -1,8 +1,8 @@
-//! What a record gives, and what it changes.
+//! Outputs of a record, and the state it changes.
 use super::*;
 
 impl Model {
-    /// The record is checked, and the tables change as it says.
+    /// Checks the record and changes the tables.
     pub fn judge(&mut self, record: &Record) -> Outcome {
         let mut outcome = Outcome::default();
         let mut command = Command {
@@ -25,7 +25,7 @@ impl Model {
             return self.judge_early(record, command);
         }
         let is_check = record.kind == FPDU_CHECK;
-        // Nothing is left in the placement buffer: a command only brings an entry.
+        // Nothing is left in the placement buffer: a command only carries a CQE.
         let is_replayed = [FPDU_DELIVER, FPDU_FAULT].contains(&record.kind);
         let context = self.context(record.connection);
         if context.in_error {
@@ -37,7 +37,7 @@ impl Model {
             Ok(header) => self.refusal(record, header).map_or(0, |error| error as u64),
             Err(error) => *error,
         };
-        // A whole Terminate is the peer's last word.
+        // A complete Terminate ends the stream.
         let is_terminate = |header: &Header| !header.tagged && header.qn == 2 && header.last;
         let ends = error != 0 || (!is_check && header.as_ref().is_ok_and(is_terminate));
         let is_last_word = Context {
@@ -112,7 +112,7 @@ impl Model {
         }
     }
 
-    /// Sends the payload, if there is any, where it belongs.
+    /// Places the payload, if there is any.
     pub(super) fn place(&self, record: &Record, header: &Header, command: &mut Command) {
         if header.payload == 0 {
             return;

@@ -1,4 +1,4 @@
-//! What the room must do, in plain integers, from the tables of ARCHITECTURE.md and `rnic_abi`.
+//! Model of the room in plain integers, from the tables of ARCHITECTURE.md and `rnic_abi`.
 use crate::messages::*;
 use rnic_abi::errors::StreamError::{self, *};
 use rnic_abi::{cqe, tables};
@@ -53,7 +53,7 @@ pub struct Event {
     pub placed_early: bool,
 }
 
-/// All that the room says of one record.
+/// All outputs of the room for one record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     pub command: Option<Command>,
@@ -61,11 +61,11 @@ pub struct Outcome {
     pub event: Option<Event>,
     pub counted: bool,
     pub error: u64,
-    /// The answer to an early FPDU.
+    /// The result of an FPDU out of order.
     pub early: Option<Early>,
 }
 
-/// An `EarlyResult` in plain integers, and the octets placed early, if it is good.
+/// An `EarlyResult` in plain integers, and the octets placed, if it is good.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Early {
     pub good: bool,
@@ -102,7 +102,7 @@ struct Region {
     bus_offset: u64,
 }
 
-/// The tables, and the rules over them. What was never written is zero.
+/// The tables, and the rules over them. An entry that was never written is zero.
 #[derive(Default)]
 pub struct Model {
     contexts: HashMap<u64, Context>,
@@ -110,9 +110,9 @@ pub struct Model {
     pool: HashMap<u64, (u64, u32)>,
     stags: HashMap<u64, (u32, u64)>,
     regions: HashMap<u64, Region>,
-    /// Records kept, by span.
+    /// Records stored, by span.
     spans: HashMap<u64, Vec<Record>>,
-    /// Span and end of the last early FPDU, if it was bad.
+    /// Span and end of the last FPDU out of order, if it was bad.
     bad: Option<(u64, u32)>,
 }
 
@@ -192,7 +192,7 @@ impl Model {
         }
     }
 
-    /// What a table read gives: words 0 to 3 of a region, zero of all other tables.
+    /// Result of a table read: words 0 to 3 of a region, zero for all other tables.
     pub fn read(&self, table: u32, index: u64) -> [u32; 4] {
         if table != tables::REGION {
             return [0; 4];

@@ -45,8 +45,9 @@ fn mpa_errors_crc_marker_and_zero_length() {
     );
 }
 
+/// MPA2-006: a zero-length FPDU is valid as the first of a stream.
 #[test]
-fn mpa2_006_zero_length_fpdu_passes_as_the_first_of_a_stream_only() {
+fn zero_length_fpdu_passes_only_as_the_first() {
     let mut bench = Bench::world();
     let ready = Record {
         ulpdu_length: 0,
@@ -145,7 +146,7 @@ fn rdmap_016_an_error_entry_repeats_the_header() {
         header(&tagged(0, true, 0xdead_beef, to, 8)),
         [0xdead_beef, 0x0123_4567, 0x89ab_cdef, 0]
     );
-    // The queue is unknown, and told whole.
+    // The queue is unknown, and reported whole.
     assert_eq!(
         header(&untagged(4, true, 0x1111_2222, [0x8000_0003, 9, 70], 8)),
         [0x1111_2222, 0x8000_0003, 9, 70]
@@ -158,7 +159,7 @@ fn rdmap_016_an_error_entry_repeats_the_header() {
 }
 
 #[test]
-fn error_entry_shows_opcode_and_queue_as_received_where_they_are_known() {
+fn error_entry_shows_opcode_and_queue_if_known() {
     let word_0 = |record: &Record| Bench::alone(record).command.expect("an entry").cqe[0];
     let head = cqe::KIND_ERROR | (STREAM as u32) << 16;
     assert_eq!(
@@ -177,7 +178,7 @@ fn error_entry_shows_opcode_and_queue_as_received_where_they_are_known() {
 }
 
 #[test]
-fn long_fpdu_is_judged_twice_and_told_once() {
+fn long_fpdu_is_checked_twice_and_reported_once() {
     let mut bench = Bench::world();
     let place = Record {
         kind: FPDU_PLACE,
@@ -211,7 +212,7 @@ fn long_fpdu_is_judged_twice_and_told_once() {
 }
 
 #[test]
-fn host_frame_passes_with_its_pages_even_if_its_connection_field_names_one_in_error() {
+fn host_frame_passes_while_a_connection_is_in_error() {
     let mut bench = Bench::world();
     bench.send(&Record {
         crc_good: false,

@@ -1,5 +1,5 @@
-//! One test for each row of the table of tests in ARCHITECTURE.md, with the rows' neighbours that
-//! must pass. Every send also compares the room with the model in all it says.
+//! One test for each row of the table of tests in ARCHITECTURE.md, with neighbours that must pass.
+//! Every send also compares all outputs of the room with the model.
 mod envelope;
 mod tagged;
 mod untagged;
@@ -12,7 +12,7 @@ use rnic_abi::cqe;
 use rnic_abi::errors::StreamError;
 
 /// `record` is refused with `error` in a fresh world: one Error entry, nothing placed, the
-/// connection stopped (DDP-045), and the next FPDU of the stream is dropped in silence.
+/// connection stopped (DDP-045), and the next FPDU of the stream is dropped silently.
 pub fn refused(record: &Record, error: StreamError) {
     refused_in(&mut Bench::world(), record, error);
 }
@@ -41,7 +41,7 @@ pub fn refused_in(bench: &mut Bench, record: &Record, error: StreamError) {
     assert!(silence.event.is_none() && silence.stopped.is_none() && !silence.counted);
 }
 
-/// `record` is accepted in a fresh world; what is to be done with it.
+/// `record` is accepted in a fresh world; returns its command.
 pub fn accepted(record: &Record) -> Command {
     accepted_in(&mut Bench::world(), record)
 }

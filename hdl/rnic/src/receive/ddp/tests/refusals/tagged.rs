@@ -89,8 +89,9 @@ fn ddp_048_049_bound_region_serves_its_stream_alone() {
     refused_in(&mut bench, &write_at(bound.base, 8), DdpAssociation);
 }
 
+/// RDMAP-010, DDP-052: every set of rights permits exactly its operations.
 #[test]
-fn rdmap_010_ddp_052_every_set_of_rights_admits_what_it_names() {
+fn every_set_of_rights() {
     for rights in 0..32 {
         for opcode in [0, 2] {
             let mut bench = Bench::world();

@@ -104,8 +104,9 @@ fn ddp_024_message_advances_with_its_last_segment_only() {
     accepted_in(&mut bench, &send_at(2, 0, 8));
 }
 
+/// RDMAP-006, RDMAP-014: the Invalidate STag must be valid for the stream.
 #[test]
-fn rdmap_006_014_send_with_invalidate_needs_a_valid_stag_of_the_stream() {
+fn send_with_invalidate_needs_a_valid_stag() {
     let invalidate = |opcode, last, stag| untagged(opcode, last, stag, [0, 1, 0], 8);
     for opcode in [4, 6] {
         refused(&invalidate(opcode, true, SINK.stag ^ 1), RdmapInvalidate);

@@ -2,7 +2,7 @@ use super::super::*;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
 use StreamError::*;
 
-/// One random question: what enters, and when it does not matter, because it holds still.
+/// Random inputs; those that are stable have no cycle.
 struct Question {
     segment: DdpSegment,
     envelope: u64,
@@ -152,7 +152,7 @@ fn expected(question: &Question) -> Verdict {
 }
 
 #[test]
-fn the_first_failing_test_wins_and_says_all_that_is_due() {
+fn the_first_failing_test_wins() {
     let mut random = Random::from_environment();
     let mut uut = VerdictEncode::default();
     uut.connect_all();
@@ -177,7 +177,7 @@ fn the_first_failing_test_wins_and_says_all_that_is_due() {
             uut.not_posted.next,
             uut.gap.next,
         ] = question.flags;
-        // Cycle 4 may last, and CRC and markers are there in its last cycle only.
+        // Cycle 4 may last; CRC and markers are valid in its last cycle only.
         let wait = random.below(4);
         for cycle in 0..3 + wait {
             uut.decide.next = cycle == 2 + wait;
