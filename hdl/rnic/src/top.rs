@@ -17,16 +17,16 @@
 //! Ports: the frame stream (no FCS, no ready: the wire does not wait), the TLP stream towards PCI
 //! Express, BAR requests from it, and trace events that synthesis may leave open.
 
-use crate::bus::csr::relay::TableRelay;
-use crate::bus::csr::room::Csr;
 use crate::bus::csr::routes::CounterRoutes;
-use crate::bus::pcie::room::{PcieRoom128, PcieRoom512};
+use crate::bus::csr::tables::TableRelay;
+use crate::bus::csr::Csr;
+use crate::bus::pcie::{PcieRoom128, PcieRoom512};
 use crate::messages::{FpduEvent, SegmentEvent};
-use crate::receive::ddp::room::DdpRoom;
+use crate::receive::ddp::DdpRoom;
 use crate::receive::fpdu::{MpaRoom128, MpaRoom512};
 use crate::receive::front_end::{FrontEnd128, FrontEnd512, FrontEnd64};
 use crate::receive::packet::{Packet128, Packet512, Packet64};
-use crate::receive::placement::room::{PlacementRoom128, PlacementRoom512};
+use crate::receive::placement::{PlacementRoom128, PlacementRoom512};
 use crate::receive::stream::early_completion::EarlyCompletion;
 use crate::receive::stream::replays::ReplayQueue;
 use crate::receive::stream::StreamManager;

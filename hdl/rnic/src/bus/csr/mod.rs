@@ -8,21 +8,119 @@
 //!                      +------> Counters   <-- counts
 //! ```
 //!
-//! Enters: one access at a time on the register bus; pulses to count; the table bus's answers.
-//! Leaves: the values of the registers; table requests. A read is answered 4 cycles later, a
-//! counter's within 72. No read waits for a table: while an operation runs, `TABLE_COMMAND` reads
-//! as busy, and writes to the table registers are ignored. Reads of unused addresses give 0. A
-//! value that `rnic_abi::registers` does not allow is not taken; the register keeps what it had.
+//! | latency    | a read 4 cycles, of a counter up to 72; a write takes effect after 3      |
+//! | throughput | one access at a time; every counter may count in every cycle              |
+//! | units      | doublewords of BAR0; table words of 32 bits                               |
+//! | source     | `rnic_abi::{registers, tables, counters}`                                 |
 //!
-//! Nothing is dropped here and nothing counted but what others ask to be counted. A reset clears
-//! all registers, but not the counters, which stand in RAM.
+//! No read waits for a table: while an operation runs, `TABLE_COMMAND` reads as busy, and writes to
+//! the table registers are ignored. Reads of unused addresses give 0. A value that
+//! `rnic_abi::registers` does not allow is ignored; the register keeps its value. A reset clears
+//! all registers, but not the counters, which are in RAM.
 
 pub mod counters;
 pub mod registers;
-pub mod relay;
 pub mod routes;
-pub mod room;
 pub mod tables;
+
+use crate::messages::TableRequest;
+use counters::Counters;
+use registers::RegisterFile;
+use rnic_macros::{kernel, Init};
+use rust_hdl::prelude::*;
+use tables::TableEngine;
+
+/// Control and status registers of a device with frame path `W` and inner path `D`, in bits.
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        matches!((W, D), (64, 128) | (128, 128) | (512, 512)),
+        "Csr: W = {W}, D = {D}; the device has (64, 128), (128, 128) or (512, 512)"
+    );
+)]
+pub struct Csr<const W: usize, const D: usize> {
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; see above for what it clears.
+    pub reset: Signal<In, Bit>,
+    /// Register bus: doubleword of BAR0; reads and writes last one cycle.
+    pub register_address: Signal<In, Bits<10>>,
+    pub register_read: Signal<In, Bit>,
+    pub register_write: Signal<In, Bit>,
+    pub register_write_data: Signal<In, Bits<32>>,
+    pub register_read_data: Signal<Out, Bits<32>>,
+    pub register_read_valid: Signal<Out, Bit>,
+    /// Table operation; holds until done.
+    pub table_request: Signal<Out, TableRequest>,
+    pub table_valid: Signal<Out, Bit>,
+    /// One cycle: the owning room has done it.
+    pub table_done: Signal<In, Bit>,
+    /// With `table_done`: words 0 to 3 of the entry read; zero otherwise.
+    pub table_data: Signal<In, Bits<128>>,
+    /// One cycle: begin a fence in placement.
+    pub fence: Signal<Out, Bit>,
+    /// One cycle: the fence is passed.
+    pub fence_done: Signal<In, Bit>,
+    /// Pulses in the order of `rnic_abi::counters`.
+    pub counts: Signal<In, Bits<43>>,
+    // Values of registers: see [`RegisterFile`].
+    pub free_pages: Signal<In, Bits<10>>,
+    pub cq_producer: Signal<In, Bits<32>>,
+    pub host_ring_producer: Signal<In, Bits<32>>,
+    pub enable: Signal<Out, Bit>,
+    pub max_payload: Signal<Out, Bits<2>>,
+    pub cq_base: Signal<Out, Bits<64>>,
+    pub cq_entries_log2: Signal<Out, Bits<5>>,
+    pub cq_consumer: Signal<Out, Bits<32>>,
+    pub host_ring_base: Signal<Out, Bits<64>>,
+    pub host_ring_slots_log2: Signal<Out, Bits<5>>,
+    pub host_ring_slot_octets_log2: Signal<Out, Bits<4>>,
+    pub host_ring_consumer: Signal<Out, Bits<32>>,
+    pub early_pages: Signal<Out, Bits<10>>,
+    pub early_share: Signal<Out, Bits<10>>,
+    pub reserve_grows: Signal<In, Bit>,
+    pub reserve_pages: Signal<Out, Bits<10>>,
+    pub long_pages: Signal<Out, Bits<10>>,
+    pub reserve_grown: Signal<Out, Bit>,
+    pub hold_log2: Signal<Out, Bits<5>>,
+    registers: RegisterFile<W, D>,
+    tables: TableEngine,
+    counters: Counters,
+}
+
+impl<const W: usize, const D: usize> Logic for Csr<W, D> {
+    #[kernel]
+    fn update(&mut self) {
+        wire!(self => self.registers; clock, reset);
+        wire!(self => self.tables; clock, reset);
+        wire!(self => self.counters; clock, reset);
+
+        wire!(self => self.registers;
+            register_address, register_read, register_write, register_write_data);
+        wire!(self.registers => self; register_read_data, register_read_valid);
+
+        self.counters.counts.next = self.counts.val();
+        wire!(self.registers => self.counters; counter_read as read, counter_index as read_index);
+        self.registers.counter_data.next = self.counters.read_data.val();
+        self.registers.counter_valid.next = self.counters.read_valid.val();
+
+        self.tables.command_write.next = self.registers.table_command_write.val();
+        self.tables.word_write.next = self.registers.table_word_write.val();
+        self.tables.write_data.next = self.registers.table_write_data.val();
+        wire!(self.tables => self.registers; busy as table_busy, words as table_words);
+        wire!(self.tables => self; table_request, table_valid);
+        wire!(self => self.tables; table_done, table_data);
+        self.fence.next = self.tables.fence.val();
+        self.tables.fence_done.next = self.fence_done.val();
+
+        wire!(self => self.registers; free_pages, cq_producer, host_ring_producer);
+        wire!(self.registers => self;
+            enable, max_payload, cq_base, cq_entries_log2, cq_consumer, host_ring_base,
+            host_ring_slots_log2, host_ring_slot_octets_log2, host_ring_consumer, early_pages,
+            early_share);
+        self.registers.reserve_grows.next = self.reserve_grows.val();
+        wire!(self.registers => self; reserve_pages, long_pages, reserve_grown, hold_log2);
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -9,9 +9,9 @@
 //! | throughput | one access in 4 cycles                                                |
 //! | units      | doublewords; offsets and their meaning: `rnic_abi::registers`         |
 //!
-//! Counters are elsewhere ([`super::counters`]): `counter_read` passes their reads on.
+//! Reads of counters go to [`super::counters`] by `counter_read`.
 use rnic_abi::registers as map;
-use rnic_macros::kernel;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Registers that can be read, counters apart; the last ten are the table data.
@@ -53,28 +53,37 @@ const _: () = {
     assert!(map::IN_ORDER_RESERVE_HOLD_SHIFT == 16 && map::IN_ORDER_RESERVE_LONG_SHIFT == 21);
 };
 
-/// Register file.
-#[derive(LogicBlock)]
-pub struct RegisterFile {
+/// Doubleword of BAR0 of readable register `i`.
+fn register_dword(i: usize) -> LiteralType {
+    let offset = match i.checked_sub(OFFSETS.len()) {
+        None => OFFSETS[i],
+        Some(word) => map::TABLE_DATA + 4 * word as u32,
+    };
+    LiteralType::from(offset / 4)
+}
+
+/// Register file of a device with frame path `W` and inner path `D`, in bits.
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(
+        W < 1024 && D < 1024,
+        "RegisterFile: CAPABILITIES has 10 bits for each of W = {W} and D = {D}"
+    );
+    let number = |number: u32| LiteralType::from(number);
+)]
+pub struct RegisterFile<const W: usize, const D: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous; every register gets its first value.
     pub reset: Signal<In, Bit>,
-    /// Doubleword of BAR0.
     pub register_address: Signal<In, Bits<10>>,
-    /// One cycle: read.
     pub register_read: Signal<In, Bit>,
-    /// One cycle: write.
     pub register_write: Signal<In, Bit>,
-    /// Value to write.
     pub register_write_data: Signal<In, Bits<32>>,
-    /// The value read.
     pub register_read_data: Signal<Out, Bits<32>>,
     pub register_read_valid: Signal<Out, Bit>,
-    /// One cycle: read the counter `counter_index`.
+    /// One cycle: read the counter `counter_index`, which holds.
     pub counter_read: Signal<Out, Bit>,
-    /// Counter to read; holds.
     pub counter_index: Signal<Out, Bits<6>>,
-    /// The count.
     pub counter_data: Signal<In, Bits<32>>,
     pub counter_valid: Signal<In, Bit>,
     /// One cycle: `table_write_data` is a table command.
@@ -115,15 +124,15 @@ pub struct RegisterFile {
     pub early_pages: Signal<Out, Bits<10>>,
     /// `EARLY_SHARE`.
     pub early_share: Signal<Out, Bits<10>>,
-    /// A second stream has shown a long FPDU; one cycle or more.
+    /// A second stream shows a long FPDU; one cycle or more.
     pub reserve_grows: Signal<In, Bit>,
     /// `IN_ORDER_RESERVE`: its pages.
     pub reserve_pages: Signal<Out, Bits<10>>,
     /// `IN_ORDER_RESERVE`: its pages for long FPDUs.
     pub long_pages: Signal<Out, Bits<10>>,
-    /// That was so since `IN_ORDER_RESERVE` was written, and it is not off.
+    /// `reserve_grows` was high since `IN_ORDER_RESERVE` was written, and the reserve is on.
     pub reserve_grown: Signal<Out, Bit>,
-    /// `IN_ORDER_RESERVE`: log2 of the cycles that a silent holder stays.
+    /// `IN_ORDER_RESERVE`: log2 of the cycles after which a silent owner loses it.
     pub hold_log2: Signal<Out, Bits<5>>,
     address: DFF<Bits<10>>,
     data: DFF<Bits<32>>,
@@ -159,137 +168,46 @@ pub struct RegisterFile {
     early_limited: Signal<Local, Bits<10>>,
     space: Signal<Local, Bits<4>>,
     is_counter: Signal<Local, Bit>,
+    #[constants(register_dword)]
     at: [Constant<Bits<10>>; READABLE],
+    #[constant(LiteralType::from(map::COUNTERS / 256))]
     counter_space: Constant<Bits<4>>,
+    #[constant(number(map::IDENTITY_VALUE))]
     identity: Constant<Bits<32>>,
+    #[constant(number(map::REVISION_VALUE))]
     revision: Constant<Bits<32>>,
+    #[constant(number(W as u32 | (D as u32) << 16))]
     capabilities: Constant<Bits<32>>,
+    #[constant(number(rnic_abi::limits::PAGES as u32))]
     packet_pages: Constant<Bits<32>>,
+    #[constant(number(!0xfff))]
     page_mask: Constant<Bits<32>>,
+    #[constant(number(map::TABLE_BUSY))]
     busy_bit: Constant<Bits<32>>,
-    // Largest and smallest values that are taken.
+    // Largest and smallest values that are accepted.
+    #[constant(2)]
     payload_max: Constant<Bits<32>>,
+    #[constant(16)]
     entries_log2_max: Constant<Bits<32>>,
+    #[constant(7)]
     slot_octets_log2_min: Constant<Bits<32>>,
+    #[constant(14)]
     slot_octets_log2_max: Constant<Bits<32>>,
+    #[constant(14)]
     slot_octets_log2_first: Constant<Bits<4>>,
+    #[constant(number(map::EARLY_PAGES_MAX))]
     early_pages_max: Constant<Bits<32>>,
+    #[constant(number(map::EARLY_PAGES_MAX))]
     early_pages_first: Constant<Bits<10>>,
+    #[constant(number(map::in_order_reserve(0x3ff, 0x3ff, 0x1f)))]
     reserve_mask: Constant<Bits<32>>,
+    #[constant(number(map::IN_ORDER_RESERVE_FIRST))]
     reserve_first: Constant<Bits<32>>,
+    #[constant(number(map::IN_ORDER_RESERVE_GROWN))]
     grown_bit: Constant<Bits<32>>,
 }
 
-impl RegisterFile {
-    /// The register file of a device with a frame path of `frame_bits` and inner path of
-    /// `inner_bits`, as `CAPABILITIES` tells them.
-    pub fn new(frame_bits: usize, inner_bits: usize) -> Self {
-        assert!(
-            frame_bits < 1024 && inner_bits < 1024,
-            "RegisterFile: CAPABILITIES has 10 bits for each of {frame_bits} and {inner_bits}"
-        );
-        let at = |i: usize| {
-            let offset = match i.checked_sub(OFFSETS.len()) {
-                None => OFFSETS[i],
-                Some(word) => map::TABLE_DATA + 4 * word as u32,
-            };
-            Constant::new(LiteralType::from(offset / 4).into())
-        };
-        let number = |number: u32| Constant::new(LiteralType::from(number).into());
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            register_address: Default::default(),
-            register_read: Default::default(),
-            register_write: Default::default(),
-            register_write_data: Default::default(),
-            register_read_data: Default::default(),
-            register_read_valid: Default::default(),
-            counter_read: Default::default(),
-            counter_index: Default::default(),
-            counter_data: Default::default(),
-            counter_valid: Default::default(),
-            table_command_write: Default::default(),
-            table_word_write: Default::default(),
-            table_write_data: Default::default(),
-            table_busy: Default::default(),
-            table_words: Default::default(),
-            free_pages: Default::default(),
-            cq_producer: Default::default(),
-            host_ring_producer: Default::default(),
-            enable: Default::default(),
-            max_payload: Default::default(),
-            cq_base: Default::default(),
-            cq_entries_log2: Default::default(),
-            cq_consumer: Default::default(),
-            host_ring_base: Default::default(),
-            host_ring_slots_log2: Default::default(),
-            host_ring_slot_octets_log2: Default::default(),
-            host_ring_consumer: Default::default(),
-            early_pages: Default::default(),
-            early_share: Default::default(),
-            reserve_grows: Default::default(),
-            reserve_pages: Default::default(),
-            long_pages: Default::default(),
-            reserve_grown: Default::default(),
-            hold_log2: Default::default(),
-            address: Default::default(),
-            data: Default::default(),
-            decode_write: Default::default(),
-            decode_read: Default::default(),
-            write: Default::default(),
-            read: Default::default(),
-            gathered: Default::default(),
-            hits: Default::default(),
-            group: std::array::from_fn(|_| Default::default()),
-            result: Default::default(),
-            result_valid: Default::default(),
-            enabled: Default::default(),
-            payload_size: Default::default(),
-            cq_low: Default::default(),
-            cq_high: Default::default(),
-            cq_entries: Default::default(),
-            cq_consumed: Default::default(),
-            ring_low: Default::default(),
-            ring_high: Default::default(),
-            ring_slots: Default::default(),
-            ring_slot_octets: Default::default(),
-            ring_consumed: Default::default(),
-            device_pages: Default::default(),
-            connection_pages: Default::default(),
-            reserve: Default::default(),
-            grown: Default::default(),
-            value: std::array::from_fn(|_| Default::default()),
-            gather: Default::default(),
-            hit: Default::default(),
-            write_hit: Default::default(),
-            page_aligned: Default::default(),
-            early_limited: Default::default(),
-            space: Default::default(),
-            is_counter: Default::default(),
-            at: std::array::from_fn(at),
-            counter_space: Constant::new(LiteralType::from(map::COUNTERS / 256).into()),
-            identity: number(map::IDENTITY_VALUE),
-            revision: number(map::REVISION_VALUE),
-            capabilities: number(frame_bits as u32 | (inner_bits as u32) << 16),
-            packet_pages: number(rnic_abi::limits::PAGES as u32),
-            page_mask: number(!0xfff),
-            busy_bit: number(map::TABLE_BUSY),
-            payload_max: number(2),
-            entries_log2_max: number(16),
-            slot_octets_log2_min: number(7),
-            slot_octets_log2_max: number(14),
-            slot_octets_log2_first: Constant::new(14.into()),
-            early_pages_max: number(map::EARLY_PAGES_MAX),
-            early_pages_first: Constant::new(LiteralType::from(map::EARLY_PAGES_MAX).into()),
-            reserve_mask: number(map::in_order_reserve(0x3ff, 0x3ff, 0x1f)),
-            reserve_first: number(map::IN_ORDER_RESERVE_FIRST),
-            grown_bit: number(map::IN_ORDER_RESERVE_GROWN),
-        }
-    }
-}
-
-impl Logic for RegisterFile {
+impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; address, data, decode_write, decode_read);

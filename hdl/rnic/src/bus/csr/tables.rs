@@ -1,20 +1,19 @@
-//! Table engine: one table operation at a time, from `TABLE_COMMAND` to its end.
+//! Table bus: the engine that runs one table operation at a time, and the relay in front of each
+//! room with tables.
 //!
 //! ```text
 //! Idle --(command)--> Request --(done)--> Idle
 //!                        \--(done, may revoke memory)--> Fence --(fence_done)--> Idle
+//!
+//! engine: request, valid --> [ relay ] --> room_request, room_valid
+//! engine: done, data     <-- [ relay ] <-- room_done, room_data
 //! ```
 //!
-//! | latency    | command to `table_valid`: 1 cycle; busy until the owner's `table_done`    |
+//! | latency    | command to `table_valid`: 1 cycle, relay: 1 cycle each way; busy until    |
+//! |            | the owner's `table_done`                                                  |
 //! | throughput | one operation at a time                                                   |
 //! | units      | words of 32 bits                                                          |
 //! | source     | `rnic_abi::tables`                                                        |
-//!
-//! A write to `QUEUE`, `STAG` or `REGION` may take memory away from the device: it stays busy until
-//! every TLP of commands that placement had taken before has left, so that a read of
-//! `TABLE_COMMAND` that says "done" is answered behind them. An operation or a table that does not
-//! exist is not started. A command, or data, written while an operation runs is ignored.
-#![allow(clippy::collapsible_match)] // Match guards do not translate.
 use crate::messages::TableRequest;
 use rnic_abi::tables;
 use rnic_macros::{kernel, Init};
@@ -35,7 +34,7 @@ struct TableWords {
     word_9: Bits<32>,
 }
 
-/// What the engine does.
+/// State of the operation at hand.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum TableState {
     Idle,
@@ -43,7 +42,12 @@ enum TableState {
     Fence,
 }
 
-/// Table engine.
+/// Table engine: one table operation at a time, from `TABLE_COMMAND` to its end.
+///
+/// A write to `QUEUE`, `STAG` or `REGION` may revoke memory from the device: the engine stays busy
+/// until every TLP of the commands that placement had taken before has left, so that a read of
+/// `TABLE_COMMAND` that says "done" is answered behind them. An operation or a table that does not
+/// exist is not started. A command, or data, written while an operation runs is ignored.
 #[derive(LogicBlock, Init)]
 #[init(
     let number = |number: u32| LiteralType::from(number);
@@ -61,16 +65,12 @@ pub struct TableEngine {
     pub busy: Signal<Out, Bit>,
     /// The table data, word 0 in bits 31:0.
     pub words: Signal<Out, Bits<320>>,
-    /// The operation; holds until done.
+    /// Table bus and fence: see [`super::Csr`].
     pub table_request: Signal<Out, TableRequest>,
     pub table_valid: Signal<Out, Bit>,
-    /// One cycle: the owning room has done it.
     pub table_done: Signal<In, Bit>,
-    /// With `table_done`: words 0 to 3 of the entry read.
     pub table_data: Signal<In, Bits<128>>,
-    /// One cycle: begin a fence.
     pub fence: Signal<Out, Bit>,
-    /// One cycle: the fence is passed.
     pub fence_done: Signal<In, Bit>,
     state: DFF<TableState>,
     operation: DFF<Bits<2>>,
@@ -176,7 +176,7 @@ impl Logic for TableEngine {
                     }
                 }
             }
-            // Waits until what placement has taken before has left.
+            // Waits until the commands that placement took before have left.
             TableState::Fence => {
                 if self.fence_done.val() {
                     self.state.d.next = TableState::Idle;
@@ -190,3 +190,67 @@ impl Logic for TableEngine {
         }
     }
 }
+
+/// Table relay: a register slice of the table bus at the entrance of a room; 1 cycle each way.
+///
+/// Rooms are placed far from the register file and from each other; a relay keeps the wires between
+/// them out of the critical paths of the rooms. A room sees each operation once: after its answer
+/// the relay keeps `room_valid` low until the engine has withdrawn the request, which it does for
+/// at least a cycle between two operations.
+#[derive(LogicBlock, Default)]
+pub struct TableRelay {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// The operation; holds while `valid`, which lasts until `done` of some room.
+    pub request: Signal<In, TableRequest>,
+    pub valid: Signal<In, Bit>,
+    pub done: Signal<Out, Bit>,
+    pub data: Signal<Out, Bits<128>>,
+    /// The operation for the room.
+    pub room_request: Signal<Out, TableRequest>,
+    pub room_valid: Signal<Out, Bit>,
+    /// One cycle: the room has done it.
+    pub room_done: Signal<In, Bit>,
+    /// With `room_done` what was read; zero at all other times.
+    pub room_data: Signal<In, Bits<128>>,
+    held: DFF<TableRequest>,
+    stands: DFF<Bit>,
+    answered: DFF<Bit>,
+    told: DFF<Bit>,
+    answer: DFF<Bits<128>>,
+}
+
+impl Logic for TableRelay {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; held, stands, answered, told, answer);
+        // Each relay loads its own registers: if they just followed, synthesis would join those of
+        // all relays in one place.
+        if !self.stands.q.val() & !self.answered.q.val() {
+            self.held.d.next = self.request.val();
+        }
+        self.stands.d.next = self.valid.val() & !self.answered.q.val();
+        self.told.d.next = self.room_done.val();
+        self.answer.d.next = self.room_data.val();
+        if self.room_done.val() {
+            self.stands.d.next = false;
+            self.answered.d.next = true;
+        }
+        if !self.valid.val() {
+            self.answered.d.next = false;
+        }
+        self.room_request.next = self.held.q.val();
+        self.room_valid.next = self.stands.q.val();
+        self.done.next = self.told.q.val();
+        self.data.next = self.answer.q.val();
+        if self.reset.val() {
+            self.stands.d.next = false;
+            self.answered.d.next = false;
+            self.told.d.next = false;
+            self.answer.d.next = 0.into();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

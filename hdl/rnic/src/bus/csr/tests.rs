@@ -1,5 +1,5 @@
 //! The register map as the driver sees it, counters, and the table engine.
-use super::room::Csr;
+use super::Csr;
 use rnic_abi::{counters, limits, registers as map, tables};
 use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use rust_hdl::prelude::*;
@@ -75,7 +75,7 @@ fn every_register_reads_as_the_map_says_and_in_four_cycles() {
 }
 
 #[test]
-fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
+fn writable_registers_keep_allowed_values() {
     let mut uut = connected();
     let cases = [
         (map::CONTROL, 0xffff_ffff, 1),
@@ -126,7 +126,7 @@ fn every_writable_register_keeps_what_the_map_allows_and_drives_its_output() {
             assert_eq!(value(&mut uut, offset), expected, "{written} written");
         }
     }
-    // What the map does not allow is not taken, and read-only registers stay.
+    // Values that the map does not allow are ignored, and read-only registers stay.
     for (offset, written) in [
         (map::MAX_PAYLOAD, 3),
         (map::CQ_ENTRIES_LOG2, 17),
@@ -206,7 +206,7 @@ fn begin(uut: &mut Uut, operation: u32, table: u32, index: u32) {
 }
 
 #[test]
-fn a_table_write_holds_its_request_until_done_and_reads_busy_until_then() {
+fn a_table_write_is_busy_until_done() {
     let mut uut = connected();
     for word in 0..10 {
         write(
@@ -271,7 +271,7 @@ fn bits_128(words: [u64; 4]) -> Bits<128> {
 }
 
 #[test]
-fn what_may_revoke_memory_stays_busy_until_the_fence_is_passed() {
+fn revoking_writes_stay_busy_until_the_fence() {
     let mut uut = connected();
     for table in [tables::QUEUE, tables::STAG, tables::REGION] {
         begin(&mut uut, tables::WRITE, table, 0);
@@ -350,7 +350,7 @@ fn rust_and_verilog_agree() {
 /// A long FPDU is remembered until the reserve is written anew or the device is reset; a reserve
 /// that is off stays off.
 #[test]
-fn a_reserve_grows_makes_the_reserve_grow_until_it_is_written_or_reset() {
+fn reserve_grows_until_written_or_reset() {
     let mut uut = connected();
     let first = map::IN_ORDER_RESERVE_FIRST;
     let long = |uut: &mut Uut| {

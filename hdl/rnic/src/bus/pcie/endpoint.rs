@@ -19,13 +19,51 @@
 //!
 //! A write with some octets disabled has no effect, because every register is one number. An answer
 //! without data is a beat without lanes (`tlp_keep` 0).
-#![allow(clippy::collapsible_match)] // Match guards do not translate.
-use super::header::*;
 use crate::common::skid::Skid;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// What the endpoint does.
+/// Fmt and Type of a completion with data (`CplD`).
+pub const COMPLETION_DATA: u64 = 0x4a;
+/// Fmt and Type of a completion without data (`Cpl`).
+pub const COMPLETION: u64 = 0x0a;
+/// Fmt and Type of the completion without data of a locked read (`CplLk`).
+pub const COMPLETION_LOCKED: u64 = 0x0b;
+/// Completion status: successful.
+pub const STATUS_SUCCESS: u64 = 0;
+/// Completion status: unsupported request (UR).
+pub const STATUS_UNSUPPORTED: u64 = 1;
+
+/// Header of a completion, first field in the low bits.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct CompletionHeader {
+    /// Payload doublewords; 0 (reserved) without payload.
+    pub length: Bits<10>,
+    /// Bits 23:10 of doubleword 0, of which traffic class and attributes come from the request.
+    pub attributes: Bits<14>,
+    /// Fmt and Type.
+    pub format: Bits<8>,
+    /// Octets remaining, this completion included; 0 means 4096.
+    pub byte_count: Bits<12>,
+    /// Byte count modified: never.
+    pub byte_count_modified: Bit,
+    /// Completion status.
+    pub status: Bits<3>,
+    /// Completer id.
+    pub completer: Bits<16>,
+    /// Low bits of the address of the first octet returned.
+    pub lower_address: Bits<7>,
+    /// Always zero.
+    pub reserved: Bit,
+    /// Tag of the request.
+    pub tag: Bits<8>,
+    /// Requester id of the request.
+    pub requester: Bits<16>,
+    /// Doubleword 3: none.
+    pub dword_3: Bits<32>,
+}
+
+/// State of the request at hand.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum EndpointState {
     Idle,
@@ -48,24 +86,18 @@ pub struct BarEndpoint {
     pub request_data: Signal<In, Bits<32>>,
     pub request_valid: Signal<In, Bit>,
     pub request_ready: Signal<Out, Bit>,
-    /// Doubleword of BAR0.
+    /// Register bus: doubleword of BAR0; reads and writes last one cycle.
     pub register_address: Signal<Out, Bits<10>>,
-    /// One cycle: read.
     pub register_read: Signal<Out, Bit>,
-    /// One cycle: write.
     pub register_write: Signal<Out, Bit>,
-    /// Value to write.
     pub register_write_data: Signal<Out, Bits<32>>,
-    /// The value read.
     pub register_read_data: Signal<In, Bits<32>>,
     pub register_read_valid: Signal<In, Bit>,
-    /// Data of the completion.
+    /// Read completion.
     pub completion_data: Signal<Out, Bits<32>>,
-    /// The completion has data.
     pub completion_has_data: Signal<Out, Bit>,
     pub completion_valid: Signal<Out, Bit>,
     pub completion_ready: Signal<In, Bit>,
-    /// Header of the completion.
     pub completion_header: Signal<Out, Bits<128>>,
     headers: Skid<Bits<128>>,
     payloads: Skid<Bits<32>>,
@@ -139,7 +171,7 @@ impl Logic for BarEndpoint {
         self.payloads.m_ready.next = self.state.q.val() == EndpointState::Idle;
         self.request_ready.next = self.headers.s_ready.val();
 
-        // What kind of request it is. Type 0 is memory, 1 the locked read, 10xxx a message, 0101x a
+        // Kind of request. Type 0 is memory, 1 the locked read, 10xxx a message, 0101x a
         // completion; Fmt bit 2 a prefix, bit 1 data, bit 0 the long address.
         self.format.next = self.request.q.val().get_bits::<8>(24);
         self.kind.next = self.request.q.val().get_bits::<5>(24);
@@ -231,7 +263,7 @@ impl Logic for BarEndpoint {
                     self.state.d.next = EndpointState::Decode;
                 }
             }
-            // One cycle to tell what it is.
+            // One cycle: classifies the request.
             EndpointState::Decode => {
                 self.address.d.next =
                     bit_cast::<12, 10>(self.request.q.val().get_bits::<10>(66)) << 2;
@@ -257,7 +289,7 @@ impl Logic for BarEndpoint {
                 self.trailing.d.next = self.trail.val();
                 self.state.d.next = EndpointState::Act;
             }
-            // One cycle on the register bus, and for the header of an answer.
+            // One cycle: accesses the register bus, forms the header of an answer.
             EndpointState::Act => {
                 self.header.d.next = self.fields.val().into();
                 self.has_data.d.next = self.reads.q.val();

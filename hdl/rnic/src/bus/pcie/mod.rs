@@ -1,26 +1,320 @@
 //! PCI Express: one TLP stream out, BAR0 requests in.
 //!
 //! ```text
-//! payload TLPs -----+
-//! completion TLPs --+--> mux --> register slice --> tlp
-//! read completions -+
+//! payload TLPs (placement) --2--+
+//! CQE TLPs (placement) ------1--+--> TLP mux --> tlp
+//! read completions ----------0--+
 //!        ^
 //! BAR endpoint <-- request          BAR endpoint <--> register bus (csr)
 //! ```
 //!
-//! Enters: TLPs of placement and completion; BAR0 requests of one doubleword (`request_header`,
-//! `request_data`). Leaves: the TLP stream, `tlp_last` ends a TLP, `tlp_header` stands beside all
-//! its beats; accesses on the register bus. Latency: 1 cycle through the mux, 12 to 80 from a read
-//! request to its completion. Throughput: one beat per cycle; one BAR request at a time.
+//! | latency    | 1 cycle through the mux; 12 to 80 from a read request to its completion |
+//! | throughput | one beat per cycle; one BAR request at a time                           |
+//! | units      | beats of `D` bits, doublewords                                          |
+//! | source     | PCI Express Base Specification, sections 2.2.1 to 2.2.9                 |
+//!
+//! A TLP stream `<name>` is `<name>_data` with `_valid` and `_ready`; `_keep` has one bit per
+//! doubleword, `_last` ends the TLP, and `_header` is valid with all its beats. A header is 128
+//! bits, doubleword 0 in bits 31:0, each doubleword as its numeric value:
+//!
+//! ```text
+//!            31 29 28  24 23                                10 9        0
+//!   dword 0  Fmt   Type   TC, attributes, TD, EP, AT           Length
+//!   dword 1  requester (31:16)   tag (15:8)   last BE (7:4)   first BE (3:0)
+//!   dword 2  address, or its high half if Fmt says four doublewords
+//!   dword 3  low half of the address, or nothing (zero)
+//! ```
 //!
 //! Nothing is dropped but what the endpoint ignores: posted requests other than a memory write of
-//! one whole doubleword, poisoned writes, completions. Non-posted requests other than a memory read
-//! of one doubleword are answered with Unsupported Request. Source: PCI Express Base Specification.
+//! one whole doubleword, poisoned writes, completions. [`endpoint`] answers non-posted requests
+//! other than a memory read of one doubleword with Unsupported Request.
 
 pub mod endpoint;
-pub mod header;
-pub mod mux;
-pub mod room;
+
+use crate::common::skid::Skid;
+use endpoint::BarEndpoint;
+use rnic_macros::{kernel, Init};
+use rust_hdl::prelude::*;
+
+/// The room at D = 128.
+pub type PcieRoom128 = PcieRoom<128, 4>;
+/// The room at D = 512.
+pub type PcieRoom512 = PcieRoom<512, 16>;
+
+/// PCI Express room of width `D`, `L = D / 32`.
+#[derive(LogicBlock, Default)]
+pub struct PcieRoom<const D: usize, const L: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Completer id of BAR reads.
+    pub device_id: Signal<In, Bits<16>>,
+    /// Payload TLPs.
+    pub payload_tlp_data: Signal<In, Bits<D>>,
+    pub payload_tlp_keep: Signal<In, Bits<L>>,
+    pub payload_tlp_last: Signal<In, Bit>,
+    pub payload_tlp_valid: Signal<In, Bit>,
+    pub payload_tlp_ready: Signal<Out, Bit>,
+    pub payload_tlp_header: Signal<In, Bits<128>>,
+    /// CQE TLPs: entries of the completion queue and slot headers.
+    pub completion_tlp_data: Signal<In, Bits<D>>,
+    pub completion_tlp_keep: Signal<In, Bits<L>>,
+    pub completion_tlp_last: Signal<In, Bit>,
+    pub completion_tlp_valid: Signal<In, Bit>,
+    pub completion_tlp_ready: Signal<Out, Bit>,
+    pub completion_tlp_header: Signal<In, Bits<128>>,
+    /// All TLPs of the device; `tlp_keep` is 0 for a TLP without payload.
+    pub tlp_data: Signal<Out, Bits<D>>,
+    pub tlp_keep: Signal<Out, Bits<L>>,
+    pub tlp_last: Signal<Out, Bit>,
+    pub tlp_valid: Signal<Out, Bit>,
+    pub tlp_ready: Signal<In, Bit>,
+    pub tlp_header: Signal<Out, Bits<128>>,
+    /// Request that hit BAR0: its header, and the first doubleword of its payload.
+    pub request_header: Signal<In, Bits<128>>,
+    pub request_data: Signal<In, Bits<32>>,
+    pub request_valid: Signal<In, Bit>,
+    pub request_ready: Signal<Out, Bit>,
+    /// Register bus: doubleword of BAR0; reads and writes last one cycle.
+    pub register_address: Signal<Out, Bits<10>>,
+    pub register_read: Signal<Out, Bit>,
+    pub register_write: Signal<Out, Bit>,
+    pub register_write_data: Signal<Out, Bits<32>>,
+    pub register_read_data: Signal<In, Bits<32>>,
+    pub register_read_valid: Signal<In, Bit>,
+    mux: TlpMux<D, L>,
+    endpoint: BarEndpoint,
+    answer_keep: Signal<Local, Bits<L>>,
+}
+
+impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
+    #[kernel]
+    fn update(&mut self) {
+        wire!(self => self.mux; clock, reset);
+        wire!(self => self.endpoint; clock, reset, device_id);
+
+        wire!(self => self.endpoint; request_header, request_data, request_valid);
+        wire!(self.endpoint => self;
+            request_ready, register_address, register_read, register_write, register_write_data);
+        wire!(self => self.endpoint; register_read_data, register_read_valid);
+
+        self.answer_keep.next = 0.into();
+        if self.endpoint.completion_has_data.val() {
+            self.answer_keep.next = 1.into();
+        }
+        self.mux.s_data[0].next = bit_cast::<D, 32>(self.endpoint.completion_data.val());
+        self.mux.s_keep[0].next = self.answer_keep.val();
+        self.mux.s_last[0].next = true;
+        self.mux.s_valid[0].next = self.endpoint.completion_valid.val();
+        self.mux.s_header[0].next = self.endpoint.completion_header.val();
+        self.endpoint.completion_ready.next = self.mux.s_ready[0].val();
+        self.mux.s_data[1].next = self.completion_tlp_data.val();
+        self.mux.s_keep[1].next = self.completion_tlp_keep.val();
+        self.mux.s_last[1].next = self.completion_tlp_last.val();
+        self.mux.s_valid[1].next = self.completion_tlp_valid.val();
+        self.mux.s_header[1].next = self.completion_tlp_header.val();
+        self.completion_tlp_ready.next = self.mux.s_ready[1].val();
+        self.mux.s_data[2].next = self.payload_tlp_data.val();
+        self.mux.s_keep[2].next = self.payload_tlp_keep.val();
+        self.mux.s_last[2].next = self.payload_tlp_last.val();
+        self.mux.s_valid[2].next = self.payload_tlp_valid.val();
+        self.mux.s_header[2].next = self.payload_tlp_header.val();
+        self.payload_tlp_ready.next = self.mux.s_ready[2].val();
+
+        wire!(self.mux => self; tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header);
+        self.mux.tlp_ready.next = self.tlp_ready.val();
+    }
+}
+
+/// TLP mux: whole packets of three sources on one stream, registered; `L = D / 32`.
+///
+/// | latency    | 1 cycle                                               |
+/// | throughput | one beat per cycle, no bubble between waiting packets |
+/// | units      | beats of `D` bits                                     |
+///
+/// Sources in falling priority: 0 read completions, 1 CQE TLPs, 2 payload. A beat is taken only
+/// when it enters the slice, so beats leave in the order in which they were taken: a CQE that is
+/// offered after its payload was taken stays behind it. When a packet ends, the lowest other
+/// waiting source is next; with none waiting, payload stays selected, so only a source that begins
+/// to wait while nothing moves loses a cycle. No source starves: only payload can follow itself,
+/// and sources 0 and 1 need several cycles per packet.
+#[derive(LogicBlock, Init)]
+#[init(
+    assert!(D == 32 * L, "TlpMux: D = {D} must be 32 L = {}", 32 * L);
+)]
+pub struct TlpMux<const D: usize, const L: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// The three sources.
+    pub s_data: [Signal<In, Bits<D>>; 3],
+    pub s_keep: [Signal<In, Bits<L>>; 3],
+    pub s_last: [Signal<In, Bit>; 3],
+    pub s_valid: [Signal<In, Bit>; 3],
+    pub s_ready: [Signal<Out, Bit>; 3],
+    pub s_header: [Signal<In, Bits<128>>; 3],
+    pub tlp_data: Signal<Out, Bits<D>>,
+    pub tlp_keep: Signal<Out, Bits<L>>,
+    pub tlp_last: Signal<Out, Bit>,
+    pub tlp_valid: Signal<Out, Bit>,
+    pub tlp_ready: Signal<In, Bit>,
+    pub tlp_header: Signal<Out, Bits<128>>,
+    data: Skid<Bits<D>>,
+    keep: Skid<Bits<L>>,
+    header: Skid<Bits<128>>,
+    last: Skid<Bit>,
+    // One bit for each of sources 0 and 1; none set: payload is selected.
+    granted: DFF<Bits<2>>,
+    in_packet: DFF<Bit>,
+    moves: Signal<Local, Bit>,
+    chosen_data: Signal<Local, Bits<D>>,
+    chosen_keep: Signal<Local, Bits<L>>,
+    chosen_header: Signal<Local, Bits<128>>,
+    chosen_last: Signal<Local, Bit>,
+    chosen_valid: Signal<Local, Bit>,
+}
+
+impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; granted, in_packet);
+        wire!(self => self.data; clock, reset);
+        wire!(self => self.keep; clock, reset);
+        wire!(self => self.header; clock, reset);
+        wire!(self => self.last; clock, reset);
+
+        self.chosen_data.next = self.s_data[2].val();
+        self.chosen_keep.next = self.s_keep[2].val();
+        self.chosen_header.next = self.s_header[2].val();
+        self.chosen_last.next = self.s_last[2].val();
+        self.chosen_valid.next = self.s_valid[2].val();
+        for i in 0..2 {
+            if self.granted.q.val().get_bit(i) {
+                self.chosen_data.next = self.s_data[i].val();
+                self.chosen_keep.next = self.s_keep[i].val();
+                self.chosen_header.next = self.s_header[i].val();
+                self.chosen_last.next = self.s_last[i].val();
+                self.chosen_valid.next = self.s_valid[i].val();
+            }
+        }
+        for i in 0..2 {
+            self.s_ready[i].next = self.granted.q.val().get_bit(i) & self.data.s_ready.val();
+        }
+        self.s_ready[2].next = !self.granted.q.val().any() & self.data.s_ready.val();
+        // Choose again with the last beat of a packet, or while the selected source is idle.
+        self.moves.next = self.chosen_valid.val() & self.data.s_ready.val();
+        if self.moves.val() {
+            self.in_packet.d.next = !self.chosen_last.val();
+        }
+        if (self.moves.val() & self.chosen_last.val())
+            | (!self.in_packet.q.val() & !self.chosen_valid.val())
+        {
+            // The `valid` of the source that ends belongs to its last beat, not to its next packet.
+            self.granted.d.next = 0.into();
+            if self.s_valid[1].val() & !self.granted.q.val().get_bit(1) {
+                self.granted.d.next = 2.into();
+            }
+            if self.s_valid[0].val() & !self.granted.q.val().get_bit(0) {
+                self.granted.d.next = 1.into();
+            }
+        }
+
+        wire!(self => self.data;
+            chosen_data as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
+        wire!(self => self.keep;
+            chosen_keep as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
+        wire!(self => self.header;
+            chosen_header as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
+        wire!(self => self.last;
+            chosen_last as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
+        wire!(self.data => self; m_data as tlp_data, m_valid as tlp_valid);
+        self.tlp_keep.next = self.keep.m_data.val();
+        self.tlp_header.next = self.header.m_data.val();
+        self.tlp_last.next = self.last.m_data.val();
+        if self.reset.val() {
+            self.granted.d.next = 0.into();
+            self.in_packet.d.next = false;
+        }
+    }
+}
+
+/// Fmt and Type of a memory write with three header doublewords (address below 4 GiB).
+pub const MEMORY_WRITE_3: u64 = 0x40;
+/// Fmt and Type of a memory write with four header doublewords.
+pub const MEMORY_WRITE_4: u64 = 0x60;
+
+/// Header of a memory write, first field in the low bits.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct MemoryHeader {
+    /// Payload doublewords.
+    pub length: Bits<10>,
+    /// Bits 23:10 of doubleword 0: all zero.
+    pub attributes: Bits<14>,
+    /// Fmt and Type.
+    pub format: Bits<8>,
+    /// Octets of the first doubleword to write.
+    pub first_be: Bits<4>,
+    /// Octets of the last doubleword to write; 0 if there is only one (section 2.2.5).
+    pub last_be: Bits<4>,
+    /// Zero: posted requests need no tag.
+    pub tag: Bits<8>,
+    /// Requester id.
+    pub requester: Bits<16>,
+    /// Doubleword 2.
+    pub dword_2: Bits<32>,
+    /// Doubleword 3.
+    pub dword_3: Bits<32>,
+}
+
+/// Builds the header of a memory write. Combinational.
+///
+/// Three doublewords below 4 GiB, four above: a request that fits 32 bits must not use the long
+/// form (section 2.2.4.1).
+#[derive(LogicBlock, Init)]
+pub struct WriteHeader {
+    /// Bus address of the first doubleword; bits 1:0 are ignored.
+    pub address: Signal<In, Bits<64>>,
+    /// Payload doublewords.
+    pub length: Signal<In, Bits<10>>,
+    pub first_be: Signal<In, Bits<4>>,
+    pub last_be: Signal<In, Bits<4>>,
+    /// Requester id.
+    pub device_id: Signal<In, Bits<16>>,
+    pub header: Signal<Out, Bits<128>>,
+    fields: Signal<Local, MemoryHeader>,
+    high: Signal<Local, Bits<32>>,
+    low: Signal<Local, Bits<32>>,
+    #[constant(MEMORY_WRITE_3)]
+    short_form: Constant<Bits<8>>,
+    #[constant(MEMORY_WRITE_4)]
+    long_form: Constant<Bits<8>>,
+}
+
+impl Logic for WriteHeader {
+    #[kernel]
+    fn update(&mut self) {
+        self.high.next = self.address.val().get_bits::<32>(32);
+        self.low.next = self
+            .address
+            .val()
+            .get_bits::<32>(0)
+            .replace_bit(0, false)
+            .replace_bit(1, false);
+        self.fields.next.length = self.length.val();
+        self.fields.next.attributes = 0.into();
+        self.fields.next.first_be = self.first_be.val();
+        self.fields.next.last_be = self.last_be.val();
+        self.fields.next.tag = 0.into();
+        self.fields.next.requester = self.device_id.val();
+        self.fields.next.format = self.short_form.val();
+        self.fields.next.dword_2 = self.low.val();
+        self.fields.next.dword_3 = 0.into();
+        if self.high.val().any() {
+            self.fields.next.format = self.long_form.val();
+            self.fields.next.dword_2 = self.high.val();
+            self.fields.next.dword_3 = self.low.val();
+        }
+        self.header.next = self.fields.val().into();
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
-//! BAR requests of every kind against the answers that the specification wants.
-use super::room::PcieRoom128;
+//! BAR requests of every kind against the answers that the specification requires.
+use super::PcieRoom128;
 use pcie_sim::check::{check, Direction};
 use pcie_sim::tlp::CompletionStatus;
 use pcie_sim::{ByteEnables, Header, Kind, Length, Limits, Tlp};
@@ -31,7 +31,7 @@ fn bits_128(words: [u32; 4]) -> Bits<128> {
     })
 }
 
-/// What one request brought about.
+/// Effects of one request.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     reads: Vec<u32>,
@@ -98,8 +98,9 @@ fn parsed(answer: &([u32; 4], Vec<u32>)) -> Tlp {
     tlp
 }
 
+/// All byte enables, addresses and header forms.
 #[test]
-fn reads_of_one_doubleword_are_answered_for_all_byte_enables_addresses_and_forms() {
+fn reads_of_one_doubleword_are_answered() {
     let mut random = Random::from_environment();
     let mut uut = connected();
     for turn in 0..64u32 {

@@ -1,87 +1,74 @@
-//! Checks: every memory and every test that an FPDU meets, from the head of the FIFO to a verdict.
+//! Checks: all memories and tests for an FPDU, from the head of the FIFO to the verdict.
 //!
 //! ```text
-//!          front, from the head of the FIFO          |     checks, from `take` on
+//!          in front, at the head of the FIFO         |     checks, from `take` on
 //!  cycle   0        1,2         3         4          | 0        1,2      3        4       5
 //!  hash -> STag RAMs ---------> compare -> select ---|-> region RAM -> compare -> bounds
 //!  queue -> queue RAM -> entry -> pool RAM ----------|---------------> MO, length \
 //!  header -> decode -> sums -------------------------|-> MSN, context RAM -> order -> verdict
 //! ```
 //!
-//! | latency    | front: 4 cycles from a new head; checks: 5 cycles from `take` to `verdict` |
-//! |            | or 1 from the verdict of MPA (`decide`), if that is later                  |
-//! | throughput | as [`super::sequencer`] steps it                                           |
-//! | units      | see [`crate::messages::FpduRecord`] and [`super::segment`]                 |
+//! | latency    | in front: 4 cycles from a new head; checks: 5 cycles from `take` to         |
+//! |            | `verdict`, or 1 from the verdict of MPA (`decide`), if that is later        |
+//! | throughput | one record per 6 cycles, see [`super::sequencer`]                           |
+//! | units      | see [`crate::messages::FpduRecord`] and [`super::types`]                    |
 //!
-//! What stands in front of `take` only table operations change; what stands behind it records
-//! change too: `commit` writes it before the next `take`. A record that waits in cycle 4 for its
-//! verdict is still the head of the FIFO, and everything holds still. Of an early FPDU `commit`
-//! writes nothing but its record, which is kept elsewhere (`keep`), and whether it was bad.
-use super::context::StreamContext;
-use super::early::EarlyChain;
-use super::envelope::EnvelopeCheck;
-use super::header::HeaderDecode;
+//! Only table operations change what is read in front; what is read from `take` on is also changed
+//! by records: `commit` writes it before the next `take`. A record that waits in cycle 4 for its
+//! verdict is still the head of the FIFO, and all inputs are stable. For an FPDU out of order
+//! `commit` writes only its record (`keep`), or that it was bad.
 use super::octet_order::OctetOrder;
-use super::segment::{Role, Segment, Verdict};
-use super::tables::{TablePort, TableWrites};
+use super::record_store::OooChain;
+use super::tables::TablePort;
+use super::types::{DdpSegment, Role, StreamProfile, TableWrites, Verdict};
 use super::untagged::UntaggedQueues;
-use super::verdict::VerdictEncode;
+use super::verdict::{EnvelopeCheck, VerdictEncode};
+use crate::common::ram::SdpRam;
 use crate::messages::{FpduRecord, FpduVerdict, TableRequest, FPDU_CHECK, FPDU_DELIVER};
 use crate::messages::{FPDU_EARLY, FPDU_FAULT, FPDU_HOST};
-use crate::receive::stag::room::StagRoom;
+use crate::receive::stag::StagRoom;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Memories and tests of the room.
+/// All memories and tests of the room: joins the blocks of the picture.
 #[derive(LogicBlock, Init)]
 pub struct Checks {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// The record in front; holds still until it leaves, with `take` or later.
+    /// The record in front and the hash of its STag; stable until it leaves, with `take` or later.
     pub head: Signal<In, FpduRecord>,
-    /// Hash of its STag.
     pub head_hash: Signal<In, Bits<32>>,
-    /// See [`super::sequencer::Sequencer`].
+    /// Steps: see [`super::sequencer::Sequencer`].
     pub take: Signal<In, Bit>,
-    /// See [`super::sequencer::Sequencer`].
     pub address_there: Signal<In, Bit>,
-    /// See [`super::sequencer::Sequencer`].
     pub decide: Signal<In, Bit>,
-    /// With `decide`: the verdict of MPA ...
+    /// With `decide`: the verdict of MPA, if the record has one (`is_judged`).
     pub fpdu_verdict: Signal<In, FpduVerdict>,
-    /// ... if the record has one.
     pub is_judged: Signal<In, Bit>,
-    /// See [`super::sequencer::Sequencer`].
     pub commit: Signal<In, Bit>,
-    /// The record of an early FPDU can be kept.
+    /// The record of an FPDU out of order can be stored.
     pub has_room: Signal<In, Bit>,
-    /// Records that may still be kept.
+    /// Records that may still be stored.
     pub free_records: Signal<In, Bits<10>>,
-    /// With `commit`: it is to be kept.
+    /// With `commit`: the record is stored.
     pub keep: Signal<Out, Bit>,
-    /// See [`TablePort`].
+    /// Table operations: see [`TablePort`].
     pub may_start: Signal<In, Bit>,
-    /// See [`TablePort`].
     pub may_run: Signal<In, Bit>,
-    /// See [`TablePort`].
     pub hold: Signal<Out, Bit>,
-    /// See [`TablePort`].
     pub restart: Signal<Out, Bit>,
     pub table_request: Signal<In, TableRequest>,
-    /// Table bus.
     pub table_valid: Signal<In, Bit>,
-    /// Table bus.
     pub table_done: Signal<Out, Bit>,
-    /// Table bus.
     pub table_data: Signal<Out, Bits<128>>,
-    /// From one cycle after `take` on: the record in the checks.
+    /// From one cycle after `take` on: the record in the checks, its segment, and the pool entry of
+    /// its buffer.
     pub record: Signal<Out, FpduRecord>,
-    pub segment: Signal<Out, Segment>,
-    /// Pool entry of its buffer.
+    pub segment: Signal<Out, DdpSegment>,
     pub entry: Signal<Out, Bits<11>>,
     /// From one cycle after `address_there` on: bus address of the payload.
     pub address: Signal<Out, Bits<64>>,
-    /// From one cycle after `decide` on: what was found.
+    /// From one cycle after `decide` on: the result.
     pub verdict: Signal<Out, Verdict>,
     header: HeaderDecode,
     order: OctetOrder<32>,
@@ -90,10 +77,10 @@ pub struct Checks {
     contexts: StreamContext,
     envelope: EnvelopeCheck,
     judge: VerdictEncode,
-    chain: EarlyChain,
+    chain: OooChain,
     port: TablePort,
     held: DFF<FpduRecord>,
-    held_segment: DFF<Segment>,
+    held_segment: DFF<DdpSegment>,
     held_address: DFF<Bits<64>>,
     header_octets: Signal<Local, Bits<160>>,
     writes: Signal<Local, TableWrites>,
@@ -136,7 +123,7 @@ impl Logic for Checks {
             self.held_segment.d.next = self.header.segment.val();
         }
 
-        // Cycle 2: operands meet what the memories hold.
+        // Cycle 2: operands for the contents of the memories.
         self.stag.to.next = self.held_segment.q.val().to;
         self.stag.to_end.next = self.held_segment.q.val().to_end;
         self.stag.pd.next = self.contexts.profile.val().pd;
@@ -178,7 +165,7 @@ impl Logic for Checks {
             }
         }
 
-        // `commit`: what the record changes.
+        // `commit`: writes of the record.
         self.contexts.mark.next = self.commit.val() & !self.judge.verdict.val().silent;
         self.contexts.mark_connection.next = self.held.q.val().connection;
         self.contexts.mark_error.next = self.judge.verdict.val().stops;
@@ -208,4 +195,197 @@ impl Logic for Checks {
         self.address.next = self.held_address.q.val();
         self.verdict.next = self.judge.verdict.val();
     }
+}
+
+/// Octets of a tagged DDP header (RFC 5041 4.2).
+pub const TAGGED_HEADER_OCTETS: u64 = 14;
+/// Octets of an untagged DDP header (RFC 5041 4.3).
+pub const UNTAGGED_HEADER_OCTETS: u64 = 18;
+
+/// Header decode: octets of a DDP and RDMAP header into a [`DdpSegment`].
+///
+/// ```text
+///        word 0             1          2      3       4        (RFC 5041 figures 4, 5)
+/// | Length, DDP, RDMAP |  STag    |     TO          |          tagged, 14 octets of ULPDU
+/// | Length, DDP, RDMAP | Inv.STag |  QN  |   MSN    |   MO  |  untagged, 18 octets
+///
+/// header ---> [ payload, short, opcode ] ---> [ TO, MO + payload ] ---> segment
+///                     cycle 0                       cycle 1
+/// ```
+///
+/// | latency    | 2 cycles; the inputs are stable from the first of them until `segment` is used |
+/// | throughput | one header per 3 cycles                                                        |
+/// | units      | lengths and offsets in octets                                                  |
+/// | source     | RFC 5041 section 4 (reserved bits are not checked), RFC 5040 sections 4.1, 4.3 |
+#[derive(LogicBlock, Init)]
+pub struct HeaderDecode {
+    pub clock: Signal<In, Clock>,
+    /// Five words from ULPDU_Length on, octet string.
+    pub header: Signal<In, Bits<160>>,
+    /// Octets of the ULPDU.
+    pub ulpdu_length: Signal<In, Bits<16>>,
+    /// The segment, two cycles later.
+    pub segment: Signal<Out, DdpSegment>,
+    order: OctetOrder<160>,
+    number: Signal<Local, Bits<160>>,
+    control: Signal<Local, Bits<16>>,
+    opcode: Signal<Local, Bits<4>>,
+    queue_number: Signal<Local, Bits<32>>,
+    high_queue_bits: Signal<Local, Bits<30>>,
+    low_queue_bits: Signal<Local, Bits<2>>,
+    is_tagged: Signal<Local, Bit>,
+    is_send_with_invalidate: Signal<Local, Bit>,
+    now: Signal<Local, DdpSegment>,
+    decoded: DFF<DdpSegment>,
+    summed: DFF<DdpSegment>,
+    held: Signal<Local, DdpSegment>,
+    to_sum: Signal<Local, Bits<65>>,
+    #[constant(TAGGED_HEADER_OCTETS)]
+    tagged_header: Constant<Bits<16>>,
+    #[constant(UNTAGGED_HEADER_OCTETS)]
+    untagged_header: Constant<Bits<16>>,
+}
+
+impl Logic for HeaderDecode {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; decoded, summed);
+        // Cycle 0: fields, and what depends only on the length and the control octets.
+        self.order.octets.next = self.header.val();
+        self.number.next = self.order.number.val();
+        self.control.next = self.number.val().get_bits::<16>(128);
+        self.is_tagged.next = self.control.val().get_bit(15);
+        self.opcode.next = self.control.val().get_bits::<4>(0);
+        self.queue_number.next = self.number.val().get_bits::<32>(64);
+        self.high_queue_bits.next = self.queue_number.val().get_bits::<30>(2);
+        self.low_queue_bits.next = self.queue_number.val().get_bits::<2>(0);
+
+        self.now.next = self.decoded.q.val();
+        self.now.next.zero_length = !self.ulpdu_length.val().any();
+        self.now.next.tagged = self.is_tagged.val();
+        self.now.next.last = self.control.val().get_bit(14);
+        self.now.next.ddp_version = self.control.val().get_bits::<2>(8);
+        self.now.next.rdmap_version = self.control.val().get_bits::<2>(6);
+        self.now.next.opcode = self.opcode.val();
+        self.now.next.qn_bad = self.high_queue_bits.val().any() | self.low_queue_bits.val().all();
+        self.now.next.stag = self.number.val().get_bits::<32>(96);
+        self.now.next.to = self.number.val().get_bits::<64>(32);
+        self.now.next.msn = self.number.val().get_bits::<32>(32);
+        self.now.next.mo = self.number.val().get_bits::<32>(0);
+        // RDMAP 4.2: 4 Send with Invalidate, 6 Send with Solicited Event and Invalidate.
+        self.is_send_with_invalidate.next = (self.opcode.val() == 4) | (self.opcode.val() == 6);
+        self.now.next.invalidates = self.is_send_with_invalidate.val()
+            & self.control.val().get_bit(14)
+            & !self.is_tagged.val();
+        // RFC 5040 4.1: Write and Read Response are tagged; Sends use QN 0, Read Request QN 1,
+        // Terminate QN 2. Any other pairing is an unexpected opcode.
+        self.now.next.opcode_bad = true;
+        if self.is_tagged.val() {
+            self.now.next.short = self.ulpdu_length.val() < self.tagged_header.val();
+            self.now.next.payload = self.ulpdu_length.val() - self.tagged_header.val();
+            self.now.next.qn = 0.into();
+            if (self.opcode.val() == 0) | (self.opcode.val() == 2) {
+                self.now.next.opcode_bad = false;
+            }
+        } else {
+            self.now.next.short = self.ulpdu_length.val() < self.untagged_header.val();
+            self.now.next.payload = self.ulpdu_length.val() - self.untagged_header.val();
+            self.now.next.qn = self.low_queue_bits.val();
+            match self.low_queue_bits.val().index() {
+                0 => {
+                    if (self.opcode.val() == 3) | (self.opcode.val() == 5) {
+                        self.now.next.opcode_bad = false;
+                    }
+                    if self.is_send_with_invalidate.val() {
+                        self.now.next.opcode_bad = false;
+                    }
+                }
+                1 => self.now.next.opcode_bad = self.opcode.val() != 1,
+                2 => self.now.next.opcode_bad = self.opcode.val() != 7,
+                _ => {}
+            }
+        }
+        self.decoded.d.next = self.now.val();
+
+        // Cycle 1: sums over the payload.
+        self.held.next = self.decoded.q.val();
+        self.to_sum.next = bit_cast::<65, 64>(self.decoded.q.val().to)
+            + bit_cast::<65, 16>(self.decoded.q.val().payload);
+        self.held.next.to_end = self.to_sum.val().get_bits::<64>(0);
+        self.held.next.wraps = self.to_sum.val().get_bit(64);
+        self.held.next.mo_end = bit_cast::<33, 32>(self.decoded.q.val().mo)
+            + bit_cast::<33, 16>(self.decoded.q.val().payload);
+        self.held.next.has_payload = self.decoded.q.val().payload != 0;
+        self.held.next.known = !self.decoded.q.val().zero_length & !self.decoded.q.val().short;
+        self.summed.d.next = self.held.val();
+        self.segment.next = self.summed.q.val();
+    }
+}
+
+/// State of a stream.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct StreamState {
+    /// The stream has stopped, with an error or with the Terminate of the peer.
+    pub in_error: Bit,
+    /// No FPDU has arrived yet.
+    pub is_first: Bit,
+}
+
+/// Stream contexts: profile and state of every connection.
+///
+/// | latency    | 2 cycles, `connection` to `profile` and `state` |
+/// | throughput | one context per cycle                           |
+/// | units      | see `rnic_abi::tables::DDP`                     |
+///
+/// The driver alone writes the profile. Its write also resets the state (no error, first FPDU still
+/// to come), which each FPDU then updates (`mark`). A context read in the cycle in which it is
+/// written is undefined; both writers avoid that.
+#[derive(LogicBlock, Default)]
+pub struct StreamContext {
+    pub clock: Signal<In, Clock>,
+    pub connection: Signal<In, Bits<10>>,
+    pub profile: Signal<Out, StreamProfile>,
+    pub state: Signal<Out, StreamState>,
+    pub writes: Signal<In, TableWrites>,
+    /// An FPDU of `mark_connection` updates the state; never together with a table write.
+    pub mark: Signal<In, Bit>,
+    pub mark_connection: Signal<In, Bits<10>>,
+    /// It is the last one of the stream: refused, or a Terminate.
+    pub mark_error: Signal<In, Bit>,
+    profiles: SdpRam<StreamProfile, 10>,
+    states: SdpRam<StreamState, 10>,
+    index: Signal<Local, Bits<16>>,
+    start_connection: Signal<Local, Bits<10>>,
+    new_state: Signal<Local, StreamState>,
+}
+
+impl Logic for StreamContext {
+    #[kernel]
+    fn update(&mut self) {
+        self.index.next = self.writes.val().index;
+        self.start_connection.next = self.index.val().get_bits::<10>(0);
+        wire!(self => self.profiles; clock, connection as read_address);
+        self.profiles.write_enable.next = self.writes.val().context;
+        self.profiles.write_address.next = self.start_connection.val();
+        self.profiles.write_data.next = self.writes.val().profile;
+        wire!(self => self.states; clock, connection as read_address);
+        self.states.write_enable.next = self.writes.val().context | self.mark.val();
+        self.states.write_address.next = self.start_connection.val();
+        self.new_state.next.in_error = false;
+        self.new_state.next.is_first = true;
+        if self.mark.val() {
+            self.states.write_address.next = self.mark_connection.val();
+            self.new_state.next.in_error = self.mark_error.val();
+            self.new_state.next.is_first = false;
+        }
+        self.states.write_data.next = self.new_state.val();
+        self.profile.next = self.profiles.read_data.val();
+        self.state.next = self.states.read_data.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    mod context;
+    mod header;
 }

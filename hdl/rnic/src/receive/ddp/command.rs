@@ -1,8 +1,8 @@
-//! Commands and events: what placement, completion and the trace are told of a verdict.
+//! Commands and events: the place command, its CQE and the trace event of a verdict.
 //!
 //! ```text
-//! record, segment, verdict, address, entry --> [ entry words ] --> command
-//!                                         \--> [ event       ] --> event
+//! record, segment, verdict, address, entry --> [ CQE words ] --> command
+//!                                         \--> [ event     ] --> event
 //! ```
 //!
 //! | latency    | 1 cycle, `load` to `command` and `fpdu_event`, which then hold |
@@ -10,29 +10,28 @@
 //! | units      | octets, beats, words of 32 bits                                |
 //! | source     | `rnic_abi::cqe`; RFC 5041 section 5.4, RFC 5040 section 4.8    |
 //!
-//! | verdict                  | kind          | beats    | address, octets | completion entry  |
+//! | verdict                  | kind          | beats    | address, octets | CQE               |
 //! |--------------------------|---------------|----------|-----------------|-------------------|
 //! | place                    | PLACE_WRITE   | record's | of the payload  | if a message ends |
 //! | accepted without payload | PLACE_DISCARD | record's | 0               | if a message ends |
 //! | refused                  | PLACE_DISCARD | record's | 0               | Error             |
-//! | in error before          | PLACE_DISCARD | record's | 0               | none              |
-//! | early, kept, payload     | PLACE_WRITE   | record's | of the payload  | none              |
-//! | early otherwise          | PLACE_DISCARD | record's | 0               | none              |
-//! | replayed, accepted       | PLACE_DISCARD | 0        | 0               | a message ends    |
+//! | in error already         | PLACE_DISCARD | record's | 0               | none              |
+//! | out of order, stored     | PLACE_WRITE   | record's | of the payload  | none              |
+//! | out of order, otherwise  | PLACE_DISCARD | record's | 0               | none              |
+//! | replayed, accepted       | PLACE_DISCARD | 0        | 0               | if a message ends |
 //! | frame for the host       | PLACE_HOST    | record's | 0, the frame's  | none              |
 //!
-//! The beats of an `FPDU_CHECK` record are 0, and those of a replayed one; where no entry is due
-//! either, there is no command. `cqe` is zero without an entry, but for `PLACE_HOST`:
-//! there the frame's first page is in bits 8:0 and its last page in bits 24:16.
-// LogicStruct derives accessors without documentation.
-use super::segment::{Segment, Verdict};
+//! The beats of an `FPDU_CHECK` record are 0, and those of a replayed one; without a CQE either,
+//! there is no command. `cqe` is zero without a CQE, except for `PLACE_HOST`: the first page of the
+//! frame in bits 8:0, its last page in bits 24:16.
 use super::terminate::TerminateCode;
+use super::types::{DdpSegment, Verdict};
 use crate::messages::*;
 use rnic_abi::cqe::{KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Words 0 to 6 of a completion entry.
+/// Words 0 to 6 of a CQE.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct EntryWords {
     /// Kind, opcode, QN, connection; of an Error also T, L and the versions.
@@ -55,10 +54,8 @@ pub struct EntryWords {
 #[derive(LogicBlock, Init)]
 pub struct CommandCompose {
     pub clock: Signal<In, Clock>,
-    /// The FPDU.
     pub record: Signal<In, FpduRecord>,
-    pub segment: Signal<In, Segment>,
-    /// What was found.
+    pub segment: Signal<In, DdpSegment>,
     pub verdict: Signal<In, Verdict>,
     /// Bus address of the first payload octet.
     pub address: Signal<In, Bits<64>>,
@@ -66,11 +63,9 @@ pub struct CommandCompose {
     pub entry: Signal<In, Bits<11>>,
     /// Loads both outputs.
     pub load: Signal<In, Bit>,
-    /// Place command.
     pub command: Signal<Out, PlaceCommand>,
-    /// Trace event.
     pub fpdu_event: Signal<Out, FpduEvent>,
-    /// Sequence number after the FPDU's last octet.
+    /// Sequence number after the last octet of the FPDU.
     pub sequence_end: Signal<Out, Bits<32>>,
     terminate: TerminateCode,
     held_command: DFF<PlaceCommand>,
@@ -117,7 +112,7 @@ impl Logic for CommandCompose {
     fn update(&mut self) {
         registers!(clock; held_command, held_event, held_end);
         self.terminate.error.next = self.verdict.val().error;
-        // Opcode and QN are known only where there is a DDP header that the CRC vouches for.
+        // Opcode and QN are known only if there is a DDP header with a good CRC.
         self.opcode.next = 0.into();
         self.qn.next = 0.into();
         if self.verdict.val().known {
@@ -155,7 +150,7 @@ impl Logic for CommandCompose {
             self.words.next.word_1 = bit_cast::<32, 16>(self.terminate.code.val())
                 | (bit_cast::<32, 16>(self.record.val().ulpdu_length) << 16);
             self.words.next.word_2 = self.record.val().sequence;
-            // The header stands where it stood, whatever its fields mean: TO where QN and MSN are.
+            // The words of the header keep their places: TO, or QN and MSN.
             if self.verdict.val().known {
                 self.words.next.word_0 =
                     self.common.val() | self.error_kind.val() | (self.head_bits.val() << 10);

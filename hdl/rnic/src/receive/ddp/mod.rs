@@ -1,28 +1,27 @@
-//! The ddp room: from an FPDU of MPA to a place command, by the rules of DDP and RDMAP.
+//! DDP and RDMAP: from an FPDU of MPA to a place command.
 //!
 //! ```text
-//!             +--------------------------------------------------------------+
-//!  record --->| FIFO 16 --> lookups --> checks --> verdict --> compose       |---> command
-//!  verdict -->| FIFO 32 ---------------------------^  |                      |---> stopped
-//!             |    ^                                  v                      |---> fpdu_event,
-//!             |    +--- records of early FPDUs, by span -------------------- |     counts
-//!  replay --->|               ^           ^                                  |---> early_result
-//!  table  <-->|      table port --> stag, region, queue, pool, context RAMs  |---> replayed
-//!             +--------------------------------------------------------------+
+//!             +----------------------------------------------------------------+
+//!  record --->| RecordQueue --> Checks: lookups, tests, verdict --> compose    |--> command
+//!  verdict -->| FIFO 32 --------^ ^              |                             |--> stopped
+//!             |      steps: Sequencer            v                             |--> fpdu_event,
+//!  replay --->| RecordStore <----- records of FPDUs out of order, by span      |     counts
+//!  table <--->| TablePort --> RAMs of STags, regions, queues, pool, contexts   |--> early_result
+//!             +----------------------------------------------------------------+--> replayed
 //! ```
 //!
 //! | message                 | unit and meaning                                               |
 //! |-------------------------|----------------------------------------------------------------|
 //! | `record: FpduRecord` in | one FPDU, or one frame for the host; of a connection in stream |
-//! |                         | order but for the early ones; no ready                         |
-//! | `record_room`           | two records more can be taken                                  |
+//! |                         | order except for those out of order; no ready                  |
+//! | `record_room`           | two more records can be taken                                  |
 //! | `fpdu_verdict` in       | CRC and markers of one FPDU, in the order of the records that  |
 //! |                         | have one, and after its record; no ready                       |
 //! | `early_result`          | one cycle, for each `FPDU_EARLY`, with its command; no ready   |
 //! | `early_octets`          | one cycle, payload octets of a good one (0 if it has none)     |
-//! | `replay: Replay` in     | what becomes of the records of a span                          |
-//! | `replayed: Replayed`    | the records are in the FIFO, or forgotten                      |
-//! | `command: PlaceCommand` | one for each record that occupies beats or owes an entry       |
+//! | `replay: Replay` in     | deliver or discard the records of a span                       |
+//! | `replayed: Replayed`    | the records are in the FIFO, or discarded                      |
+//! | `command: PlaceCommand` | one for each record that occupies beats or gives a CQE         |
 //! | `stopped: Bits<10>`     | the connection that ends with the FPDU of the last command     |
 //! | `fpdu_event: FpduEvent` | one cycle, for each FPDU of a connection not in error          |
 //! | `count_fpdu`            | one cycle, counter `fpdus`                                     |
@@ -30,85 +29,227 @@
 //! | table bus               | tables DDP, QUEUE, QUEUE_TAIL, RECEIVE_POOL, STAG, REGION      |
 //!
 //! | latency    | 11 cycles, `record_valid` to `command_valid`, in an empty room, or 3 from  |
-//! |            | `fpdu_verdict_valid`, if that is later;                                    |
-//! |            | no FPDU takes longer (an STag to invalidate is looked up like any other);  |
-//! |            | 8 cycles, `replay_valid` to its first record in the FIFO, then 4 from one  |
-//! |            | to the next, and 2 from the last one to `replayed_valid`                   |
+//! |            | `fpdu_verdict_valid`, if that is later; no FPDU takes longer (an STag to   |
+//! |            | invalidate is looked up like any other); 8 cycles, `replay_valid` to its   |
+//! |            | first record in the FIFO, 4 from one to the next, 2 from the last one to   |
+//! |            | `replayed_valid`                                                           |
 //! | throughput | one record per 6 cycles, whatever its verdict                              |
 //! | units      | octets, beats of the placement buffer, words of 32 bits                    |
 //! | size       | 2,166 LUT4, 375 carry cells, 3,454 FF, 84 LUT RAMs, 54 block RAMs (ECP5),  |
-//! |            | 8 of them for the records of early FPDUs                                   |
-//! | speed      | 180 MHz, LFE5UM5G-85F speed 8, out of context, seed 1; its worst path,     |
-//! |            | from a push to the links of [`spans`], is gone and was not measured again  |
+//! |            | 8 of them for records of FPDUs out of order                                |
+//! | speed      | 180 MHz, LFE5UM5G-85F speed 8, out of context, seed 1; measured before its |
+//! |            | worst path, from a push to the links of [`spans`], was removed             |
+//! | source     | RFC 5041, RFC 5040, RFC 6581 section 8; draft-ietf-rddp-mpa-02 (version 0) |
 //!
-//! The tests, in their order, are the table "ddp, stag" of ARCHITECTURE.md; each refusal is an
-//! `rnic_abi::errors::StreamError` with a counter of its own (`refuse_*`). A refused FPDU writes
-//! not one octet; its connection is in error until the driver writes its DDP context, and what
-//! follows on it is thrown away in silence (RFC 5041 section 7.1).
+//! The tests, in their order, are the table "ddp, stag" of ARCHITECTURE.md; each error is an
+//! `rnic_abi::errors::StreamError` with a counter of its own (`refuse_*`). Not one octet of a
+//! refused FPDU is written; its connection is in error until the driver writes its DDP context, and
+//! later FPDUs are discarded silently (RFC 5041 section 7.1). A Terminate of the peer is delivered
+//! and also ends its stream, without a CQE of its own (RFC 5040 section 5.6).
 //!
-//! A Terminate of the peer is delivered, and then its connection is in error likewise, without an
-//! entry of its own (RFC 5040 section 5.6).
+//! **Out of order.** `FPDU_EARLY` is an FPDU beyond a gap. It goes through the same tests, except
+//! that its MSN may be any posted one. If it passes, certainly begins with an FPDU, follows no
+//! failed FPDU of its job, and a slot for its record is free, its payload is placed at once: RFC
+//! 5041 section 5.3 allows placement in any order. It has no other effect: no CQE, no MSN, no
+//! invalidation, no event. If it fails, it has no effect at all. When the gap has closed, its
+//! record is replayed at its position in the stream, as `FPDU_DELIVER`, through all tests once
+//! more, with the same results as in order; only its octets are not moved again. `FPDU_FAULT` has
+//! no octets and no header: it is refused as a marker error at `sequence`, with ULPDU_Length 0 and
+//! the same sequence number after it. At most 511 records are stored; none in the first 512 cycles
+//! after a reset.
 //!
-//! **Early FPDUs** lie beyond a gap. `FPDU_EARLY` meets the same tests, but that its MSN may be
-//! any posted one. If it passes, and begins with an FPDU for sure, and does not follow one of its
-//! job that failed, and there is a place for its record, then its payload goes to memory at once:
-//! RFC 5041 section 5.3 allows placement in any order. Nothing else comes of it: no completion
-//! entry, no MSN, no invalidation, no event. If it fails, nothing at all comes of it. When the gap
-//! has closed, its record is replayed in its place in the stream, as `FPDU_DELIVER`, through all
-//! tests once more, and gives what it would have given in order; only its octets are not moved
-//! again. A connection in error discards it in silence like all else. `FPDU_FAULT` has no octets
-//! and no header: it is refused as a marker error at `sequence`, with ULPDU_Length 0 and the same
-//! sequence number after it.
+//! `FPDU_HOST` records pass without a test: `PLACE_HOST`, `octets` = `ulpdu_length`, the first page
+//! of the frame in bits 8:0 and its last page in bits 24:16 of `cqe`. In an Error CQE QN is the low
+//! two bits of the received one. `cqe` is zero without a CQE.
 //!
-//! 511 records are kept at most. In the first 512 cycles after a reset there is room for none.
+//! An in-order RDMA Write passes these files, in this order; the others are for untagged segments,
+//! FPDUs out of order and table operations:
 //!
-//! `FPDU_HOST` records pass without a test: `PLACE_HOST`, `octets` = `ulpdu_length`, the frame's
-//! first page in bits 8:0 and last page in bits 24:16 of `cqe`. In an Error entry QN is the low two
-//! bits of what was received. `cqe` is zero where no entry is due.
+//! | file             | decides                                                                |
+//! |------------------|------------------------------------------------------------------------|
+//! | [`sequencer`]    | order of records; when one enters the checks and leaves them           |
+//! | [`types`]        | what the blocks exchange: segment, role, verdict, table writes         |
+//! | [`checks`]       | header to fields; Protection Domain, version, error, first FPDU        |
+//! | `stag`           | STag to region; rights, association, bounds, bus address               |
+//! | [`verdict`]      | the first failing test, and what the FPDU gives                        |
+//! | [`command`]      | place command, CQE, event                                              |
+//! |------------------|------------------------------------------------------------------------|
+//! | [`untagged`]     | QN and MSN to buffer; MO and length against it; expected, posted MSN   |
+//! | [`record_store`] | FPDUs out of order: chain of a job, records and their replay           |
+//! | [`spans`]        | lists of the slots of each span, and the free slots                    |
+//! | [`tables`]       | table operations, atomic between records                               |
+//! | [`octet_order`]  | leaf: octet string to number                                           |
+//! | [`terminate`]    | leaf: error to Terminate code                                          |
 //!
-//! | block         | does                                                                      |
-//! |---------------|---------------------------------------------------------------------------|
-//! | [`room`]      | outputs, FIFO of verdicts, joins the others                               |
-//! | [`entrance`]  | FIFO of records, those of MPA and the replayed ones                       |
-//! | [`deferred`]  | records of early FPDUs and their replay; joins [`kept`], which holds them |
-//! |               | in block RAM, and [`spans`]: which place is whose                         |
-//! | [`early`]     | does an early FPDU follow a bad one?                                      |
-//! | [`sequencer`] | when a record enters the checks and leaves them                           |
-//! | [`checks`]    | all memories and tests                                                    |
-//! | [`header`]    | octets to fields, payload, ends; [`octet_order`] turns the octets round   |
-//! | [`untagged`]  | joins [`pool`]: queue and MSN to buffer, MO and length against it, and    |
-//! |               | [`queue`]: MSN against the expected and the posted ones                   |
-//! | [`context`]   | Protection Domain, version, error, first FPDU                             |
-//! | [`envelope`]  | the tests from length to opcode                                           |
-//! | [`verdict`]   | CRC and markers, the tests from STag or MSN on, the first failing one,    |
-//! |               | and what is due                                                           |
-//! | [`command`]   | command, completion entry, event; [`terminate`] knows the Terminate codes |
-//! | [`tables`]    | table operations, atomic between records                                  |
-//! | [`segment`]   | what they hand each other                                                 |
-//!
-//! A table operation waits for at most one record's checks, and never for `command_ready` or for a
+//! A table operation waits for the checks of one record at most, and never for `command_ready` or a
 //! verdict: a record in the checks that waits for its verdict has changed nothing, is still the
-//! head of the FIFO, goes back in front, and looks everything up again after the operation. It says
-//! nothing of commands that were given before: whoever revokes an STag must also see those through.
+//! head of the FIFO, and goes back in front to repeat its lookups after the operation. Commands
+//! given before are not waited for here: revoking an STag also needs the fence of placement.
 //!
-//! Source: RFC 5041, RFC 5040, RFC 6581 section 8; draft-ietf-rddp-mpa-02 for version 0.
-pub mod segment;
+//! No verdict is lost: each arrives after its record, and at most 17 records have not used theirs,
+//! one in the checks and 16 in the FIFO. Replayed records have none. The result of an FPDU out of
+//! order leaves with its command, so that what a later record gives follows its payload.
+pub mod types;
 pub mod octet_order;
-pub mod header;
-pub mod context;
-pub mod pool;
-pub mod queue;
+pub mod sequencer;
 pub mod untagged;
-pub mod envelope;
 pub mod verdict;
 pub mod terminate;
 pub mod command;
-pub mod early;
-pub mod entrance;
-pub mod kept;
 pub mod spans;
-pub mod deferred;
+pub mod record_store;
 pub mod tables;
-pub mod sequencer;
 pub mod checks;
-pub mod room;
+
+use crate::common::fifo::Fifo;
+use crate::messages::{EarlyResult, FpduEvent, FpduRecord, FpduVerdict, PlaceCommand};
+use crate::messages::{Replay, Replayed, TableRequest};
+use checks::Checks;
+use command::CommandCompose;
+use record_store::RecordStore;
+use rnic_macros::kernel;
+use rust_hdl::prelude::*;
+use sequencer::{RecordQueue, Sequencer};
+
+/// DDP and RDMAP checks of received FPDUs.
+#[derive(LogicBlock, Default)]
+pub struct DdpRoom {
+    pub clock: Signal<In, Clock>,
+    /// Synchronous; discards the records inside, not the tables.
+    pub reset: Signal<In, Bit>,
+    // Messages: see the table above.
+    pub record: Signal<In, FpduRecord>,
+    pub record_valid: Signal<In, Bit>,
+    pub record_room: Signal<Out, Bit>,
+    pub fpdu_verdict: Signal<In, FpduVerdict>,
+    pub fpdu_verdict_valid: Signal<In, Bit>,
+    pub early_result: Signal<Out, EarlyResult>,
+    pub early_result_valid: Signal<Out, Bit>,
+    pub early_octets: Signal<Out, Bits<16>>,
+    pub early_octets_valid: Signal<Out, Bit>,
+    pub replay: Signal<In, Replay>,
+    pub replay_valid: Signal<In, Bit>,
+    pub replay_ready: Signal<Out, Bit>,
+    pub replayed: Signal<Out, Replayed>,
+    pub replayed_valid: Signal<Out, Bit>,
+    pub replayed_ready: Signal<In, Bit>,
+    pub command: Signal<Out, PlaceCommand>,
+    pub command_valid: Signal<Out, Bit>,
+    pub command_ready: Signal<In, Bit>,
+    pub stopped: Signal<Out, Bits<10>>,
+    pub stopped_valid: Signal<Out, Bit>,
+    pub stopped_ready: Signal<In, Bit>,
+    pub fpdu_event: Signal<Out, FpduEvent>,
+    pub fpdu_event_valid: Signal<Out, Bit>,
+    pub count_fpdu: Signal<Out, Bit>,
+    pub error_number: Signal<Out, Bits<5>>,
+    pub error_valid: Signal<Out, Bit>,
+    pub table_request: Signal<In, TableRequest>,
+    pub table_valid: Signal<In, Bit>,
+    pub table_done: Signal<Out, Bit>,
+    pub table_data: Signal<Out, Bits<128>>,
+    entrance: RecordQueue,
+    verdicts: Fifo<FpduVerdict, 5, 6>,
+    sequencer: Sequencer,
+    checks: Checks,
+    compose: CommandCompose,
+    deferred: RecordStore,
+    has_command: DFF<Bit>,
+    has_stopped: DFF<Bit>,
+    has_event: DFF<Bit>,
+    counts: DFF<Bit>,
+    has_error: DFF<Bit>,
+    has_early: DFF<Bit>,
+    has_kept: DFF<Bit>,
+    told: Signal<Local, FpduEvent>,
+}
+
+impl Logic for DdpRoom {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; has_command, has_stopped, has_event, counts, has_error);
+        registers!(clock; has_early, has_kept);
+        wire!(self => self.{entrance, verdicts, sequencer, checks, compose, deferred}; clock);
+
+        wire!(self => self.entrance; reset, record, record_valid);
+        self.record_room.next = self.entrance.record_room.val();
+        wire!(self.deferred => self.entrance; offered, offered_valid);
+        self.entrance.leave.next = self.sequencer.leave.val();
+        wire!(self => self.verdicts; reset, fpdu_verdict as data_in, fpdu_verdict_valid as write);
+
+        self.sequencer.reset.next = self.reset.val();
+        wire!(self.entrance => self.sequencer; head_valid, head_judged);
+        self.sequencer.verdict_valid.next = !self.verdicts.empty.val();
+        self.verdicts.read.next = self.sequencer.take_verdict.val();
+        self.sequencer.outputs_free.next = !self.has_command.q.val() & !self.has_stopped.q.val();
+        wire!(self.checks => self.sequencer; hold, restart);
+
+        self.checks.reset.next = self.reset.val();
+        wire!(self.entrance => self.checks; head, head_hash);
+        wire!(self.sequencer => self.checks; take, address as address_there, decide);
+        self.checks.fpdu_verdict.next = self.verdicts.data_out.val();
+        wire!(self.sequencer => self.checks; is_judged, commit);
+        wire!(self.deferred => self.checks; has_room, free_places as free_records);
+        wire!(self.sequencer => self.checks; may_start, may_run);
+        wire!(self => self.checks; table_request, table_valid);
+        wire!(self.checks => self; table_done, table_data);
+
+        wire!(self.checks => self.compose; record, segment, verdict, address, entry);
+        self.compose.load.next = self.sequencer.load.val();
+
+        self.deferred.reset.next = self.reset.val();
+        wire!(self.checks => self.deferred; keep as push, record);
+        self.deferred.offered_taken.next = self.entrance.offered_taken.val();
+        stream!(self => self.deferred; replay);
+        stream!(self.deferred => self; replayed);
+
+        // A message holds until taken; the next record is not loaded before.
+        if self.command_ready.val() {
+            self.has_command.d.next = false;
+        }
+        if self.stopped_ready.val() {
+            self.has_stopped.d.next = false;
+        }
+        self.has_event.d.next = false;
+        self.counts.d.next = false;
+        self.has_error.d.next = false;
+        self.has_early.d.next = false;
+        self.has_kept.d.next = false;
+        if self.sequencer.load.val() {
+            self.has_early.d.next = self.checks.verdict.val().early;
+            self.has_kept.d.next = self.checks.verdict.val().keep;
+            self.has_command.d.next = self.checks.verdict.val().command;
+            self.has_stopped.d.next = self.checks.verdict.val().stops;
+            self.has_event.d.next = self.checks.verdict.val().event;
+            self.counts.d.next = self.checks.verdict.val().count;
+            self.has_error.d.next = self.checks.verdict.val().refused;
+        }
+        self.command.next = self.compose.command.val();
+        self.command_valid.next = self.has_command.q.val();
+        self.told.next = self.compose.fpdu_event.val();
+        self.stopped.next = self.told.val().connection;
+        self.stopped_valid.next = self.has_stopped.q.val();
+        self.fpdu_event.next = self.told.val();
+        self.fpdu_event_valid.next = self.has_event.q.val();
+        self.early_result.next.good = self.has_kept.q.val();
+        self.early_result.next.sequence_end = self.compose.sequence_end.val();
+        self.early_result_valid.next = self.has_early.q.val();
+        self.early_octets.next = self.told.val().placed_octets;
+        self.early_octets_valid.next = self.has_kept.q.val();
+        self.count_fpdu.next = self.counts.q.val();
+        self.error_number.next = self.told.val().error;
+        self.error_valid.next = self.has_error.q.val();
+        if self.reset.val() {
+            self.has_command.d.next = false;
+            self.has_stopped.d.next = false;
+            self.has_event.d.next = false;
+            self.counts.d.next = false;
+            self.has_error.d.next = false;
+            self.has_early.d.next = false;
+            self.has_kept.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,9 @@
-//! Sequencer: when the record in front enters the checks, and when its result leaves.
+//! Order of records: the FIFO in front of the checks, and the steps of each record through them.
 //!
 //! ```text
+//!  record (has priority) --+--> [ hash ] --> [ FIFO, 16 ]
+//!  replayed record --------+                     |
+//!                                                v
 //!  FIFO head        lookups            checks                    outputs
 //!   head_valid --> age 0,1,2,3,4 --> phase 1,2,3,4,5 --> load (or 6: wait for the receivers)
 //!       ^               take ----^        |   |   |
@@ -8,57 +11,166 @@
 //!       +------ hold, no verdict ---------+   ^-- verdict_valid
 //! ```
 //!
-//! | latency    | `head_valid` to `load`: 9 cycles when nothing waits; `verdict_valid` to   |
-//! |            | `load`: 1 cycle, if that is later                                         |
-//! | throughput | one record per 6 cycles whose verdicts are there before them; one per 10  |
-//! |            | where each waits for its verdict: such FPDUs pass in more than 10 cycles  |
-//! | units      | `age` and `phase` count cycles                                            |
-//!
-//! The record in front looks up what only table operations change: it may wait there and look
-//! again. Between `take` and `commit` a record reads and writes what records change; one record at
-//! a time is there, so that each sees all that the one before it wrote.
-//!
-//! A record comes while its FPDU is still passing, and its verdict later. Until the verdict is
-//! there the record stays the head of the FIFO, though it is in the checks: it writes nothing, and
-//! `hold` sends it back to where it was. So no table operation waits for an FPDU's end, which may
-//! itself wait for a full completion queue.
+//! | latency    | 10 cycles, `record_valid` into an empty FIFO to `load`                 |
+//! | throughput | one record per 6 cycles                                                |
+//! | units      | cycles; see [`crate::messages::FpduRecord`]                            |
+use super::octet_order::OctetOrder;
+use crate::common::fifo::Fifo;
+use crate::messages::{FpduRecord, FPDU_CHECK, FPDU_EARLY, FPDU_NORMAL};
+use crate::receive::stag::hash::StagHash;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Steps records through the room.
+/// A record in the FIFO.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct QueuedRecord {
+    /// The record.
+    pub record: FpduRecord,
+    /// CRC32C of the index of its STag.
+    pub hash: Bits<32>,
+}
+
+/// Record queue: the FIFO of records from MPA and of replays, with the hash of the STag of each.
+///
+/// | latency    | 1 cycle, `record_valid` into an empty FIFO to `head_valid` |
+/// | throughput | one record per cycle                                       |
+///
+/// Records of MPA cannot wait. Up to two arrive after `record_room` was last high, so it is high
+/// only while at most 12 entries are used. A replayed record enters in a cycle without a record of
+/// MPA, and only while at most 13 entries are used, so that two stay free.
+///
+/// No replay starves, however busy MPA is. Below 13 entries it needs one cycle without a record of
+/// MPA; without such a cycle the FIFO fills to 13, `record_room` falls, and MPA sends at most two
+/// more. Before `record_room` rises at 12 the fill passes 13 again: MPA sends nothing in the last
+/// cycle of 13, and the replayed record enters. A replay does not stop MPA for long either: it has
+/// at most 511 records.
+#[derive(LogicBlock, Init)]
+pub struct RecordQueue {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// From MPA.
+    pub record: Signal<In, FpduRecord>,
+    pub record_valid: Signal<In, Bit>,
+    /// MPA may send two more records.
+    pub record_room: Signal<Out, Bit>,
+    /// A replayed record, taken with `offered_taken`.
+    pub offered: Signal<In, FpduRecord>,
+    pub offered_valid: Signal<In, Bit>,
+    pub offered_taken: Signal<Out, Bit>,
+    /// The oldest record, and the hash of its STag.
+    pub head: Signal<Out, FpduRecord>,
+    pub head_hash: Signal<Out, Bits<32>>,
+    pub head_valid: Signal<Out, Bit>,
+    /// It has a verdict of MPA.
+    pub head_judged: Signal<Out, Bit>,
+    /// It leaves the FIFO.
+    pub leave: Signal<In, Bit>,
+    order: OctetOrder<32>,
+    hash: StagHash,
+    // Not almost full: four entries are free.
+    #[init(Fifo::new(3))]
+    queue: Fifo<QueuedRecord, 4, 5>,
+    entering: Signal<Local, FpduRecord>,
+    header: Signal<Local, Bits<160>>,
+    stag: Signal<Local, Bits<32>>,
+    arrival: Signal<Local, QueuedRecord>,
+    enters: Signal<Local, Bit>,
+    head_now: Signal<Local, FpduRecord>,
+    // Fill from which no replayed record enters.
+    #[constant(14)]
+    crowded: Constant<Bits<5>>,
+    #[constant(FPDU_NORMAL)]
+    fpdu_normal: Constant<Bits<3>>,
+    #[constant(FPDU_CHECK)]
+    fpdu_check: Constant<Bits<3>>,
+    #[constant(FPDU_EARLY)]
+    fpdu_early: Constant<Bits<3>>,
+}
+
+impl Logic for RecordQueue {
+    #[kernel]
+    fn update(&mut self) {
+        self.queue.clock.next = self.clock.val();
+        self.enters.next = self.offered_valid.val()
+            & !self.record_valid.val()
+            & (self.queue.fill.val() < self.crowded.val());
+        self.offered_taken.next = self.enters.val();
+        self.entering.next = self.offered.val();
+        if self.record_valid.val() {
+            self.entering.next = self.record.val();
+        }
+
+        // The STag is hashed before it enters the FIFO.
+        self.header.next = self.entering.val().header;
+        self.order.octets.next = self.header.val().get_bits::<32>(32);
+        self.stag.next = self.order.number.val();
+        self.hash.stag_index.next = self.stag.val().get_bits::<24>(8);
+        self.arrival.next.record = self.entering.val();
+        self.arrival.next.hash = self.hash.hash.val();
+        wire!(self => self.queue; reset, arrival as data_in);
+        self.queue.write.next = self.record_valid.val() | self.enters.val();
+        self.queue.read.next = self.leave.val();
+        self.record_room.next = !self.queue.almost_full.val();
+
+        self.head_now.next = self.queue.data_out.val().record;
+        self.head.next = self.head_now.val();
+        self.head_hash.next = self.queue.data_out.val().hash;
+        self.head_valid.next = !self.queue.empty.val();
+        self.head_judged.next = (self.head_now.val().kind == self.fpdu_normal.val())
+            | (self.head_now.val().kind == self.fpdu_check.val())
+            | (self.head_now.val().kind == self.fpdu_early.val());
+    }
+}
+
+/// Sequencer: steps the record at the head of the FIFO through lookups, checks and outputs.
+///
+/// | latency    | `head_valid` to `load`: 9 cycles without waits; `verdict_valid` to `load`:  |
+/// |            | 1 cycle, if that is later                                                   |
+/// | throughput | one record per 6 cycles if verdicts precede them; one per 10 if each waits  |
+/// |            | for its verdict: the FPDUs of these take more than 10 cycles                |
+/// | units      | `age` and `phase` count cycles                                              |
+///
+/// In front, a record looks up what only table operations change: it may wait there and repeat the
+/// lookups. Between `take` and `commit` it reads and writes what records change; one record at a
+/// time does so, and therefore sees all that its predecessor wrote.
+///
+/// A record arrives while its FPDU still passes, and its verdict later. Until then the record stays
+/// the head of the FIFO while it is in the checks: it writes nothing, and `hold` sends it back. A
+/// table operation thus does not wait for the end of an FPDU, which may itself wait for a full
+/// completion queue.
 #[derive(LogicBlock, Init)]
 pub struct Sequencer {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// A record is at the head of the FIFO.
     pub head_valid: Signal<In, Bit>,
-    /// A verdict belongs to it.
+    /// It has a verdict of MPA.
     pub head_judged: Signal<In, Bit>,
-    /// The oldest verdict not taken is there.
+    /// The oldest verdict has arrived.
     pub verdict_valid: Signal<In, Bit>,
-    /// Every output message has been taken.
+    /// All output messages have been taken.
     pub outputs_free: Signal<In, Bit>,
     /// A table operation keeps records out of the checks.
     pub hold: Signal<In, Bit>,
-    /// A table operation makes the record in front start again.
+    /// A table operation makes the record in front repeat its lookups.
     pub restart: Signal<In, Bit>,
-    /// A table operation may stop the records.
+    /// The next table operation may stop the records.
     pub may_start: Signal<Out, Bit>,
     /// No record is between `take` and `commit`.
     pub may_run: Signal<Out, Bit>,
     /// Cycle 0 of the checks.
     pub take: Signal<Out, Bit>,
-    /// The record leaves the FIFO: with `take`, or when its verdict comes.
+    /// The record leaves the FIFO: with `take`, or when its verdict arrives.
     pub leave: Signal<Out, Bit>,
-    /// Cycle 3: the bus address is there.
+    /// Cycle 3: the bus address is valid.
     pub address: Signal<Out, Bit>,
-    /// Cycle 4, when the verdict of MPA is there: the verdict of all checks is there.
+    /// Cycle 4, or when the verdict of MPA arrives: the result of all checks is valid.
     pub decide: Signal<Out, Bit>,
-    /// From cycle 1 on: a verdict belongs to the record.
+    /// From cycle 1 on: the record has a verdict of MPA.
     pub is_judged: Signal<Out, Bit>,
     /// With `decide`: the verdict of MPA is used.
     pub take_verdict: Signal<Out, Bit>,
-    /// Cycle 5: what the record changes is written.
+    /// Cycle 5: the record writes what it changes.
     pub commit: Signal<Out, Bit>,
     /// Cycle 5 or later: the outputs are loaded.
     pub load: Signal<Out, Bit>,
@@ -71,7 +183,7 @@ pub struct Sequencer {
     held_judged: DFF<Bit>,
     is_committing: DFF<Bit>,
     is_waiting: DFF<Bit>,
-    // A table operation made the record in front start again, and it has not been taken since.
+    // The record in front repeats its lookups after a table operation.
     was_restarted: DFF<Bit>,
     takes: Signal<Local, Bit>,
     leaves: Signal<Local, Bit>,
@@ -174,4 +286,7 @@ impl Logic for Sequencer {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    mod record_queue;
+    mod sequencer;
+}

@@ -1,35 +1,35 @@
-//! Span lists: which places of the pool hold the records of a span, in order, and which are free.
+//! Span lists: which slots of the record store hold the records of a span, in order, and which are
+//! free.
 //!
 //! ```text
 //!  push, span --> [ spans RAM: head, tail, records ] --> opened
-//!                 [ links RAM: the place behind    ] --> next
-//!                 [ list of free places            ] --> place, has_room
+//!                 [ links RAM: the next slot       ] --> next
+//!                 [ list of free slots             ] --> place, has_room
 //! ```
 //!
-//! | latency    | an operation takes 3 cycles, one at a time, a push first; giving places back 1 |
+//! | latency    | an operation takes 3 cycles, one at a time, a push first; freeing slots 1      |
 //! | throughput | one push per 6 cycles                                                          |
-//! | units      | places of the pool, 0..512; spans 0..512                                       |
+//! | units      | slots of the record store, 0..512; spans 0..512                                |
 //!
-//! Every place is in one list: that of a span, that of the replay which has opened a span, or that
-//! of the free ones. That list is never empty: its last place is not given out, so places can
-//! always be hung behind it, a whole span's in one cycle. Of 512 places 511 are thus of use.
+//! Every slot is in one list: that of a span, that of the replay which has opened a span, or the
+//! free list. The free list is never empty: its last slot is not allocated, so that a whole list
+//! can be appended to it in one cycle. 511 of 512 slots are thus usable.
 //!
-//! Block RAM keeps what it holds over a reset. After one, a sweep of 512 cycles makes every span
-//! empty and every place free; until its end there is no room, and no span opens.
-// LogicStruct derives accessors without documentation.
+//! Block RAM keeps its contents over a reset. After one, a sweep of 512 cycles empties every span
+//! and frees every slot; until its end no slot is free, and no span opens.
 use crate::common::ram::SdpRam;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Places that can hold records at a time.
-pub const PLACES: u64 = rnic_abi::limits::EARLY_RECORDS as u64;
+/// Usable slots.
+pub const SLOTS: u64 = rnic_abi::limits::EARLY_RECORDS as u64;
 
 /// The list of one span.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SpanList {
-    /// Place of the first record.
+    /// Slot of the first record.
     pub head: Bits<9>,
-    /// Place of the last record.
+    /// Slot of the last record.
     pub tail: Bits<9>,
     /// Records in the list.
     pub records: Bits<10>,
@@ -37,70 +37,64 @@ pub struct SpanList {
     pub used: Bit,
 }
 
-/// What the lists are busy with.
+/// Step of the operation at hand.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum ListWork {
-    /// Nothing is kept: every entry is written, one a cycle.
+    /// After reset: initialises every entry, one per cycle.
     Sweep,
-    /// Nothing.
+    /// Waits for an operation.
     Rest,
-    /// Reads the list of the span, and the place behind the one in use.
+    /// Reads the list of the span, and the link of the slot in use.
     FetchPush,
-    /// Hangs the place into the list.
+    /// Appends the slot to the list.
     Push,
     /// Reads the list of a span.
     FetchOpen,
-    /// Hands the list out; the span is empty.
+    /// Outputs the list and empties the span.
     Open,
-    /// Reads the place behind another.
+    /// Reads the link of a slot.
     FetchNext,
-    /// Hands it out.
+    /// Outputs it.
     Next,
 }
 
-/// The lists of all spans and of the free places.
+/// The lists of all spans, and the free list.
 #[derive(LogicBlock, Init)]
 pub struct SpanLists {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; every span is empty and every place free, after 512 cycles.
+    /// Synchronous; every span is empty and every slot free, after 512 cycles.
     pub reset: Signal<In, Bit>,
-    /// `place` is filled with the next record of `push_span`, one cycle; only with `has_room`.
+    /// Slot `place` gets the next record of `push_span`, one cycle; only with `has_room`.
     pub push: Signal<In, Bit>,
-    /// See `push`.
     pub push_span: Signal<In, Bits<9>>,
-    /// Place for the next record; still for six cycles after a push at most.
+    /// Slot for the next record; follows a push after six cycles at most.
     pub place: Signal<Out, Bits<9>>,
-    /// It is free.
+    /// It is free (there is one).
     pub has_room: Signal<Out, Bit>,
-    /// Places that are free.
+    /// Free slots.
     pub free_places: Signal<Out, Bits<10>>,
     /// Open `open_span`, held until `opened`. At most one of `open`, `follow` and `give` is high.
     pub open: Signal<In, Bit>,
-    /// See `open`.
     pub open_span: Signal<In, Bits<9>>,
-    /// `opened_list` is there, one cycle, and the span is empty.
+    /// `opened_list` is valid, one cycle, and the span is empty.
     pub opened: Signal<Out, Bit>,
-    /// The list that the span had.
     pub opened_list: Signal<Out, SpanList>,
-    /// Look up the place behind `follow_place`, held until `followed` or not needed any more.
+    /// Read the link of slot `follow_place`, held until `followed` or no longer needed.
     pub follow: Signal<In, Bit>,
-    /// See `follow`.
     pub follow_place: Signal<In, Bits<9>>,
-    /// `next_place` is there, one cycle.
+    /// `next_place` is valid, one cycle.
     pub followed: Signal<Out, Bit>,
-    /// The place behind.
     pub next_place: Signal<Out, Bits<9>>,
-    /// The places of `give_list` are free, held until `given`.
+    /// Free the slots of `give_list`, held until `given`.
     pub give: Signal<In, Bit>,
     /// A list that was opened, and had a record.
     pub give_list: Signal<In, SpanList>,
-    /// They are taken back, one cycle.
     pub given: Signal<Out, Bit>,
     spans: SdpRam<SpanList, 9>,
     links: SdpRam<Bits<9>, 9>,
     work: DFF<ListWork>,
     sweep: DFF<Bits<9>>,
-    // First and last of the free places, and how many of them may be given out.
+    // First and last free slot, and how many may be allocated.
     first: DFF<Bits<9>>,
     last: DFF<Bits<9>>,
     free: DFF<Bits<10>>,
@@ -109,15 +103,15 @@ pub struct SpanLists {
     read: Signal<Local, SpanList>,
     written: Signal<Local, SpanList>,
     gives: Signal<Local, Bit>,
-    // Places free but for the push of this cycle.
+    // Free slots before the push of this cycle.
     more: Signal<Local, Bits<10>>,
     #[constant(1)]
     one: Constant<Bits<9>>,
     #[constant(1)]
     one_record: Constant<Bits<10>>,
-    #[constant(PLACES)]
+    #[constant(SLOTS)]
     last_place: Constant<Bits<9>>,
-    #[constant(PLACES)]
+    #[constant(SLOTS)]
     all_places: Constant<Bits<10>>,
 }
 
@@ -134,7 +128,7 @@ impl Logic for SpanLists {
         self.links.write_enable.next = false;
         self.links.write_address.next = self.read.val().tail;
         self.links.write_data.next = self.first.q.val();
-        // The list with the place hung behind; an empty list's fields are zero.
+        // The list with the slot appended; the fields of an empty list are zero.
         self.written.next = self.read.val();
         self.written.next.tail = self.first.q.val();
         self.written.next.records = self.read.val().records + self.one_record.val();
@@ -212,7 +206,7 @@ impl Logic for SpanLists {
         }
         self.spans.write_data.next = self.written.val();
 
-        // A push counts at once, so that room is never promised twice.
+        // A push counts at once, so that a slot is never promised twice.
         self.free.d.next = self.more.val();
         if self.push.val() {
             self.has_push.d.next = true;

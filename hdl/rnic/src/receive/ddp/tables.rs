@@ -1,4 +1,4 @@
-//! Table port: the driver's table operations, turned into writes of the room's memories.
+//! Table port: turns table operations of the driver into writes of the memories of ddp and stag.
 //!
 //! ```text
 //!  table_request, table_valid --> [ wait for a gap ] --> [ one write ] ------------> table_done
@@ -14,58 +14,19 @@
 //! | units      | index and words as in `rnic_abi::tables`                                    |
 //!
 //! Operations are atomic between records: the write happens while no record is between its first
-//! look at a stateful memory and its last write (`may_run`), and `restart` makes the record that
-//! waits in front look everything up again. A record whose command waits for its receiver is done
-//! looking, and one that waits for its verdict gives way (see [`super::sequencer`]): a full
-//! completion queue cannot hold a table operation up here, only the fence behind it. `may_start`
-//! lets a waiting record through between two operations.
-// LogicStruct derives accessors without documentation.
-use super::context::StreamProfile;
-use super::pool::{Buffer, QueueShape};
+//! read of a stateful memory and its last write (`may_run`), and `restart` makes the record in
+//! front repeat its lookups. A record whose command waits for its receiver has finished its
+//! lookups, and one that waits for its verdict goes back (see [`super::sequencer`]): a full
+//! completion queue cannot delay a table operation here, only the fence behind it. `may_start` lets
+//! a waiting record pass between two operations.
+use super::types::{Buffer, QueueShape, StreamProfile, TableWrites};
 use crate::messages::TableRequest;
-use crate::receive::stag::lookup::StagEntry;
-use crate::receive::stag::region::RegionEntry;
+use crate::receive::stag::{RegionEntry, StagEntry};
 use rnic_abi::tables::{DDP, QUEUE, QUEUE_TAIL, READ, RECEIVE_POOL, RECORDS, REGION, STAG, WRITE};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// A table operation that takes effect: at most one strobe (two for a queue) and every entry that
-/// the request's words could mean.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct TableWrites {
-    /// Index of the entry.
-    pub index: Bits<16>,
-    /// A stream starts.
-    pub context: Bit,
-    /// Its profile.
-    pub profile: StreamProfile,
-    /// A queue is set up.
-    pub queue: Bit,
-    /// Its shape.
-    pub shape: QueueShape,
-    /// First MSN it expects.
-    pub first_msn: Bits<32>,
-    /// A queue's tail is written (also when the queue is set up).
-    pub tail: Bit,
-    /// The tail.
-    pub tail_msn: Bits<16>,
-    /// A pool entry is written.
-    pub pool: Bit,
-    /// The buffer.
-    pub buffer: Buffer,
-    /// A slot of the STag lookup is written.
-    pub stag: Bit,
-    /// What it holds.
-    pub stag_entry: StagEntry,
-    /// A region is written.
-    pub region: Bit,
-    /// The region.
-    pub region_entry: RegionEntry,
-    /// Its valid bit.
-    pub region_valid: Bit,
-}
-
-/// What the port waits for.
+/// State of the operation at hand, and what it waits for.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum TableState {
     /// An operation on a table of this room.
@@ -82,35 +43,32 @@ pub enum TableState {
     Done,
 }
 
-/// The room's end of the table bus.
+/// Table bus of the room.
 #[derive(LogicBlock, Init)]
 pub struct TablePort {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Table bus: the operation, still until `table_done`.
+    /// Table bus: the operation, stable until `table_done`; `table_data` is zero otherwise.
     pub table_request: Signal<In, TableRequest>,
-    /// Table bus: there is an operation.
     pub table_valid: Signal<In, Bit>,
-    /// Table bus: it is done, one cycle.
     pub table_done: Signal<Out, Bit>,
-    /// Table bus: what was read, zero unless `table_done`.
     pub table_data: Signal<Out, Bits<128>>,
     /// An operation may stop the records.
     pub may_start: Signal<In, Bit>,
-    /// No record is between its first look at a memory and its last write.
+    /// No record is between `take` and `commit`.
     pub may_run: Signal<In, Bit>,
-    /// No record may enter that section.
+    /// No record may be taken.
     pub hold: Signal<Out, Bit>,
-    /// The record in front must look everything up again from the next cycle on.
+    /// The record in front repeats its lookups from the next cycle on.
     pub restart: Signal<Out, Bit>,
-    /// What is written in this cycle, and the entry at hand.
+    /// The write of this cycle.
     pub writes: Signal<Out, TableWrites>,
-    /// The region memory is to be addressed by `writes.index`.
+    /// Reads the region at `writes.index`.
     pub read_region: Signal<Out, Bit>,
     /// The region at that index, two cycles later.
     pub read_entry: Signal<In, RegionEntry>,
     pub read_valid: Signal<In, Bit>,
-    /// Records that may still be kept.
+    /// Records that may still be stored.
     pub free_records: Signal<In, Bits<10>>,
     state: DFF<TableState>,
     // In state Execute.
@@ -168,7 +126,7 @@ impl Logic for TablePort {
         registers!(clock; is_buffer, is_stag, is_region, is_records, reads_region);
         registers!(clock; write_context, write_queue, write_tail, write_pool);
         registers!(clock; write_stag, write_region);
-        // The request holds still: decode it one cycle ahead of its use.
+        // The request is stable: decode it one cycle before its use.
         self.number.next = self.table_request.val().table;
         self.is_write.d.next = self.table_request.val().operation == self.operation_write.val();
         self.is_read.d.next = self.table_request.val().operation == self.operation_read.val();

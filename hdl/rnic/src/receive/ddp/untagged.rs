@@ -1,50 +1,47 @@
-//! Untagged queues: from QN, MSN and MO to a place in a receive buffer, or a refusal.
+//! Untagged queues: from QN, MSN and MO to an address in a receive buffer, or an error.
 //!
 //! ```text
-//!    front                 |            checks, from `take` on
+//!    in front              |            checks, from `take` on
 //!  queue --> [ pool ] -----|--> [ pool: MO, length ] --> mo_bad, too_long, address   (cycle 3)
 //!            is_open, entry|--> [ order: MSN       ] --> behind, not_posted, gap     (cycle 4)
 //! ```
 //!
 //! | latency    | 4 cycles from a new `queue` to `take` at least; then 3 and 4                 |
 //! | throughput | one segment per 5 cycles                                                     |
-//! | units      | `queue` is `connection << 2 or qn`; see [`super::pool`] and [`super::queue`] |
-use super::pool::BufferPool;
-use super::queue::QueueOrder;
-use super::segment::Segment;
-use super::tables::TableWrites;
+//! | units      | octets; `queue` is `connection << 2 or qn`                                   |
+//! | source     | RFC 5041 section 7.1; `rnic_abi::tables::QUEUE`                              |
+//!
+//! A table entry read in the cycle in which it is written is undefined (see `SdpRam`): table writes
+//! restart the lookups, and an advanced MSN is written before the next `take`.
+use super::types::{Buffer, DdpSegment, QueueShape, TableWrites};
+use crate::common::ram::SdpRam;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Queue state and receive buffers.
+/// Untagged queues: joins [`BufferPool`] and [`QueueOrder`].
 #[derive(LogicBlock, Init)]
 pub struct UntaggedQueues {
     pub clock: Signal<In, Clock>,
-    /// In front: queue; still until `take`.
+    /// In front: queue; stable until `take`.
     pub queue: Signal<In, Bits<12>>,
-    /// In front: the segment; its MSN is there two cycles after `queue`.
-    pub front_segment: Signal<In, Segment>,
+    /// In front: the segment; its MSN is valid two cycles after `queue`.
+    pub front_segment: Signal<In, DdpSegment>,
     /// Cycle 0 of the checks.
     pub take: Signal<In, Bit>,
     /// From cycle 1 on: the segment taken.
-    pub segment: Signal<In, Segment>,
-    /// From cycle 1 on: its queue is open.
+    pub segment: Signal<In, DdpSegment>,
+    /// From cycle 1 on: its queue is open; pool entry of its buffer.
     pub is_open: Signal<Out, Bit>,
-    /// From cycle 1 on: pool entry of its buffer.
     pub entry: Signal<Out, Bits<11>>,
-    /// Cycle 3: MO is not in the buffer.
+    /// Cycle 3: see [`BufferPool`].
     pub mo_bad: Signal<Out, Bit>,
-    /// Cycle 3: the payload ends beyond the buffer.
     pub too_long: Signal<Out, Bit>,
-    /// Cycle 3: bus address of the octet at MO.
     pub address: Signal<Out, Bits<64>>,
-    /// Cycle 4: the MSN is before the expected one.
+    /// Cycle 4: see [`QueueOrder`].
     pub behind: Signal<Out, Bit>,
-    /// Cycle 4: no buffer is posted for the MSN.
     pub not_posted: Signal<Out, Bit>,
-    /// Cycle 4: the MSN is not the expected one.
     pub gap: Signal<Out, Bit>,
-    /// The message is whole: the queue expects the next MSN. Never together with a table write.
+    /// The message is complete: the queue expects the next MSN. Never together with a table write.
     pub advance: Signal<In, Bit>,
     pub writes: Signal<In, TableWrites>,
     pool: BufferPool,
@@ -90,7 +87,7 @@ impl Logic for UntaggedQueues {
         self.order.write_tail.next = self.writes.val().tail;
         self.order.tail_queue.next = self.index.val().get_bits::<12>(0);
         self.order.tail.next = self.writes.val().tail_msn;
-        // A message completes only with the expected MSN: the next one is this one's successor.
+        // A message completes only with the expected MSN, so the next one is its successor.
         self.next_msn.d.next = self.segment.val().msn + self.one.val();
         self.order.write_msn.next = self.writes.val().queue | self.advance.val();
         self.order.msn_queue.next = self.index.val().get_bits::<12>(0);
@@ -100,4 +97,205 @@ impl Logic for UntaggedQueues {
             self.order.next_msn.next = self.next_msn.q.val();
         }
     }
+}
+
+/// Receive buffers: from a queue and an MSN to a pool entry, and the checks against its size.
+///
+/// ```text
+///  queue --> [ queue RAM ] --> first + msn mod entries --> [ pool RAM ] --> compare --> mo_bad,
+///              cycle 0,1   ^ msn       cycle 2         |      cycle 3,4  ^ mo           too_long,
+///                          |                           +--> entry        | cycle 5      address
+/// ```
+///
+/// | latency    | `queue` to `is_open`, `entry`: 3 cycles; to `mo_bad`, `too_long`, `address`: 6 |
+/// | throughput | one buffer per cycle                                                           |
+/// | source     | RFC 5041 section 7.1 untagged (1), (3), (4)                                    |
+///
+/// `msn` enters two cycles after `queue`, the offsets five cycles after it. [`QueueOrder`] tests
+/// whether the buffer is posted.
+#[derive(LogicBlock, Default)]
+pub struct BufferPool {
+    pub clock: Signal<In, Clock>,
+    pub queue: Signal<In, Bits<12>>,
+    /// Cycle 2: MSN received.
+    pub msn: Signal<In, Bits<32>>,
+    /// Cycle 3: the queue is open.
+    pub is_open: Signal<Out, Bit>,
+    /// Cycle 3: pool entry of the buffer.
+    pub entry: Signal<Out, Bits<11>>,
+    /// Cycle 5: MO, and MO plus payload.
+    pub mo: Signal<In, Bits<32>>,
+    pub mo_end: Signal<In, Bits<33>>,
+    /// Cycle 5: there is payload.
+    pub has_payload: Signal<In, Bit>,
+    /// Cycle 6: MO is not in the buffer (nor, without payload, at its end).
+    pub mo_bad: Signal<Out, Bit>,
+    /// Cycle 6: the payload ends beyond the buffer.
+    pub too_long: Signal<Out, Bit>,
+    /// Cycle 6: bus address of the octet at MO.
+    pub address: Signal<Out, Bits<64>>,
+    /// Stores `shape` of `shape_queue`.
+    pub write_shape: Signal<In, Bit>,
+    pub shape_queue: Signal<In, Bits<12>>,
+    pub shape: Signal<In, QueueShape>,
+    /// Stores `buffer` in `buffer_entry`.
+    pub write_buffer: Signal<In, Bit>,
+    pub buffer_entry: Signal<In, Bits<11>>,
+    pub buffer: Signal<In, Buffer>,
+    shapes: SdpRam<QueueShape, 12>,
+    buffers: SdpRam<Buffer, 11>,
+    held_open: DFF<Bit>,
+    held_entry: DFF<Bits<11>>,
+    mo_at_end: DFF<Bit>,
+    mo_beyond: DFF<Bit>,
+    end_beyond: DFF<Bit>,
+    with_payload: DFF<Bit>,
+    held_address: DFF<Bits<64>>,
+    msn_word: Signal<Local, Bits<32>>,
+    msn_low: Signal<Local, Bits<11>>,
+    entries_log2: Signal<Local, Bits<4>>,
+    mask: Signal<Local, Bits<11>>,
+    place: Signal<Local, Bits<11>>,
+}
+
+impl Logic for BufferPool {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; held_open, held_entry, mo_at_end, mo_beyond);
+        registers!(clock; end_beyond, with_payload, held_address);
+        wire!(self => self.shapes;
+            clock, queue as read_address, write_shape as write_enable, shape_queue as write_address,
+            shape as write_data);
+
+        // Cycle 2: entry first + (msn mod 2^entries_log2).
+        self.entries_log2.next = self.shapes.read_data.val().entries_log2;
+        match self.entries_log2.val().index() {
+            0 => self.mask.next = 0x0.into(),
+            1 => self.mask.next = 0x1.into(),
+            2 => self.mask.next = 0x3.into(),
+            3 => self.mask.next = 0x7.into(),
+            4 => self.mask.next = 0xf.into(),
+            5 => self.mask.next = 0x1f.into(),
+            6 => self.mask.next = 0x3f.into(),
+            7 => self.mask.next = 0x7f.into(),
+            8 => self.mask.next = 0xff.into(),
+            9 => self.mask.next = 0x1ff.into(),
+            10 => self.mask.next = 0x3ff.into(),
+            _ => self.mask.next = 0x7ff.into(),
+        }
+        self.msn_word.next = self.msn.val();
+        self.msn_low.next = self.msn_word.val().get_bits::<11>(0);
+        self.place.next = self.msn_low.val() & self.mask.val();
+        self.held_entry.d.next = self.shapes.read_data.val().first + self.place.val();
+        self.held_open.d.next = self.shapes.read_data.val().is_open;
+        self.is_open.next = self.held_open.q.val();
+        self.entry.next = self.held_entry.q.val();
+
+        self.buffers.clock.next = self.clock.val();
+        self.buffers.read_address.next = self.held_entry.q.val();
+        wire!(self => self.buffers;
+            write_buffer as write_enable, buffer_entry as write_address, buffer as write_data);
+
+        // Cycle 5. RFC 5041 7.1: MO and the last octet are inside the buffer. Without payload MO
+        // may equal its length.
+        self.mo_at_end.d.next = self.mo.val() == self.buffers.read_data.val().octets;
+        self.mo_beyond.d.next = self.mo.val() > self.buffers.read_data.val().octets;
+        self.end_beyond.d.next =
+            self.mo_end.val() > bit_cast::<33, 32>(self.buffers.read_data.val().octets);
+        self.with_payload.d.next = self.has_payload.val();
+        self.held_address.d.next =
+            self.buffers.read_data.val().address + bit_cast::<64, 32>(self.mo.val());
+
+        self.mo_bad.next =
+            self.mo_beyond.q.val() | (self.mo_at_end.q.val() & self.with_payload.q.val());
+        self.too_long.next = self.end_beyond.q.val();
+        self.address.next = self.held_address.q.val();
+    }
+}
+
+/// Order of a queue: is this MSN the expected one, and is its buffer posted?
+///
+/// ```text
+///  queue --> [ MSN RAM, tail RAM ] --> distance, posted --> compare --> behind, not_posted, gap
+///                  cycle 0,1       ^ msn   cycle 2           cycle 3
+/// ```
+///
+/// | latency    | 4 cycles, `queue` to the answers                      |
+/// | throughput | one MSN per cycle                                     |
+/// | units      | MSNs count messages modulo 2^32                       |
+/// | source     | RFC 5041 section 7.1 untagged (2), (5)                |
+///
+/// `msn` enters two cycles after `queue`. In an ordered stream only the buffer of the expected MSN
+/// fits.
+#[derive(LogicBlock, Default)]
+pub struct QueueOrder {
+    pub clock: Signal<In, Clock>,
+    pub queue: Signal<In, Bits<12>>,
+    /// Cycle 2: MSN received.
+    pub msn: Signal<In, Bits<32>>,
+    /// Cycle 4: the MSN is before the expected one (half of the number circle).
+    pub behind: Signal<Out, Bit>,
+    /// Cycle 4: no buffer is posted for it (meaningful only if not `behind`).
+    pub not_posted: Signal<Out, Bit>,
+    /// Cycle 4: it is not the expected one.
+    pub gap: Signal<Out, Bit>,
+    /// Stores `next_msn` as the expected one of `msn_queue`.
+    pub write_msn: Signal<In, Bit>,
+    pub msn_queue: Signal<In, Bits<12>>,
+    pub next_msn: Signal<In, Bits<32>>,
+    /// Stores `tail`, the low half of the MSN after the last posted one, of `tail_queue`.
+    pub write_tail: Signal<In, Bit>,
+    pub tail_queue: Signal<In, Bits<12>>,
+    pub tail: Signal<In, Bits<16>>,
+    expected: SdpRam<Bits<32>, 12>,
+    tails: SdpRam<Bits<16>, 12>,
+    // MSNs from the expected one to this one, modulo 2^32: bit 31 means behind.
+    distance: DFF<Bits<32>>,
+    // Buffers posted and not consumed.
+    posted: DFF<Bits<16>>,
+    is_behind: DFF<Bit>,
+    is_not_posted: DFF<Bit>,
+    is_gap: DFF<Bit>,
+    expected_msn: Signal<Local, Bits<32>>,
+    expected_low: Signal<Local, Bits<16>>,
+    distance_now: Signal<Local, Bits<32>>,
+    distance_high: Signal<Local, Bits<16>>,
+    distance_low: Signal<Local, Bits<16>>,
+}
+
+impl Logic for QueueOrder {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; distance, posted, is_behind, is_not_posted, is_gap);
+        wire!(self => self.expected;
+            clock, queue as read_address, write_msn as write_enable, msn_queue as write_address,
+            next_msn as write_data);
+        wire!(self => self.tails;
+            clock, queue as read_address, write_tail as write_enable, tail_queue as write_address,
+            tail as write_data);
+
+        // Cycle 2.
+        self.expected_msn.next = self.expected.read_data.val();
+        self.expected_low.next = self.expected_msn.val().get_bits::<16>(0);
+        self.distance.d.next = self.msn.val() - self.expected_msn.val();
+        self.posted.d.next = self.tails.read_data.val() - self.expected_low.val();
+
+        // Cycle 3.
+        self.distance_now.next = self.distance.q.val();
+        self.distance_high.next = self.distance_now.val().get_bits::<16>(16);
+        self.distance_low.next = self.distance_now.val().get_bits::<16>(0);
+        self.is_behind.d.next = self.distance_now.val().get_bit(31);
+        self.is_not_posted.d.next =
+            self.distance_high.val().any() | (self.distance_low.val() >= self.posted.q.val());
+        self.is_gap.d.next = self.distance_now.val().any();
+        self.behind.next = self.is_behind.q.val();
+        self.not_posted.next = self.is_not_posted.q.val();
+        self.gap.next = self.is_gap.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    mod pool;
+    mod queue;
 }

@@ -1,4 +1,4 @@
-//! Verdict: which test refuses an FPDU first, and what is due if none does.
+//! Verdict: which test refuses an FPDU first, and what the FPDU gives if none does.
 //!
 //! ```text
 //!               cycle 3                                     cycle 4
@@ -6,41 +6,138 @@
 //! segment       MO, length, invalidate                      order of MSN
 //! ```
 //!
-//! | latency    | `verdict` follows `decide` (cycle 4) by one cycle and then holds           |
+//! | latency    | 5 cycles from `take`, or 1 from the verdict of MPA if that is later        |
 //! | throughput | one FPDU per 5 cycles                                                      |
 //! | units      | errors are numbers of `rnic_abi::errors::StreamError`                      |
 //! | source     | ARCHITECTURE.md, "ddp, stag": the order of tests is the order of its table |
 //!
-//! An early FPDU meets the same tests, but nothing is told of one that fails: it is not placed. A
-//! gap in the order of MSNs is no failure of it; what it may lack beside is room for its record, a
-//! marker that vouches for its start, a good FPDU before it, and a ULPDU.
+//! An FPDU out of order goes through the same tests, but one that fails is only not placed and has
+//! no other effect. A gap in the order of MSNs is no error there; in addition it needs a free slot
+//! for its record, a marker that proves its start (if it is `unproven`), no failed FPDU before it
+//! in its job, and a ULPDU.
 //!
-//! A Terminate stops its stream as a refusal does, but is delivered and is no error of ours (RFC
-//! 5040 section 5.6). Queue 2 has no other messages: the envelope check sees to it.
-//!
-//! `segment` and `role` hold still from cycle 1 to cycle 4; each other input enters
-//! in the cycle that its port names. Cycle 4 lasts until `decide`; while it does, the inputs of all
-//! cycles hold still. A later group of tests counts only if every earlier group passed, so the
-//! first failing test wins. CRC and markers, first in order, are known last.
-use super::envelope::number;
-use super::segment::{Role, Segment, Verdict};
+//! A Terminate stops its stream as an error does, but is delivered and is no error (RFC 5040
+//! section 5.6). Queue 2 has no other messages: the envelope check tests that.
+use super::types::{DdpSegment, Role, Verdict};
 use rnic_abi::errors::StreamError;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Finds the first failing test.
+/// The number of `error`, as a constant of a kernel.
+fn number(error: StreamError) -> Constant<Bits<5>> {
+    Constant::new((error as LiteralType).into())
+}
+
+/// Envelope: the tests of length, versions, QN and opcode, which need no region or buffer.
+///
+/// ```text
+///            cycle 1                 cycle 2
+/// segment -> queue open, opcode --> length, versions, cycle 1 --> error, refused
+/// ```
+///
+/// | latency    | 2 cycles, from cycle 1 to `error`, `refused` in cycle 3 |
+/// | throughput | one FPDU per 2 cycles                                   |
+///
+/// `segment` and `is_open` are stable in cycles 1 and 2.
+#[derive(LogicBlock, Init)]
+pub struct EnvelopeCheck {
+    pub clock: Signal<In, Clock>,
+    pub segment: Signal<In, DdpSegment>,
+    /// The queue of an untagged segment is open.
+    pub is_open: Signal<In, Bit>,
+    /// Cycle 2: the FPDU is the first one of its stream.
+    pub is_first: Signal<In, Bit>,
+    /// Cycle 2: DDP and RDMAP version that the connection expects.
+    pub version: Signal<In, Bit>,
+    /// Cycle 3: the first failing test, 0 for none, and whether there is one.
+    pub error: Signal<Out, Bits<5>>,
+    pub refused: Signal<Out, Bit>,
+    form_error: DFF<Bits<5>>,
+    held_error: DFF<Bits<5>>,
+    held_refused: DFF<Bit>,
+    ddp_version: Signal<Local, Bits<2>>,
+    rdmap_version: Signal<Local, Bits<2>>,
+    form_now: Signal<Local, Bits<5>>,
+    header_now: Signal<Local, Bits<5>>,
+    #[init(number(StreamError::MpaZeroLength))]
+    mpa_zero_length: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpShortHeader))]
+    ddp_short_header: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpTaggedVersion))]
+    ddp_tagged_version: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpUntaggedVersion))]
+    ddp_untagged_version: Constant<Bits<5>>,
+    #[init(number(StreamError::RdmapVersion))]
+    rdmap_version_error: Constant<Bits<5>>,
+    #[init(number(StreamError::RdmapOpcode))]
+    rdmap_opcode: Constant<Bits<5>>,
+    #[init(number(StreamError::DdpQn))]
+    ddp_qn: Constant<Bits<5>>,
+}
+
+impl Logic for EnvelopeCheck {
+    #[kernel]
+    fn update(&mut self) {
+        registers!(clock; form_error, held_error, held_refused);
+        // Cycle 1: tests that need only header and tables.
+        self.form_now.next = 0.into();
+        if !self.segment.val().tagged & (self.segment.val().qn_bad | !self.is_open.val()) {
+            self.form_now.next = self.ddp_qn.val();
+        } else if self.segment.val().opcode_bad {
+            self.form_now.next = self.rdmap_opcode.val();
+        }
+        self.form_error.d.next = self.form_now.val();
+
+        // Cycle 2: length, versions; then cycle 1.
+        self.ddp_version.next = self.segment.val().ddp_version;
+        self.rdmap_version.next = self.segment.val().rdmap_version;
+        self.header_now.next = self.form_error.q.val();
+        if self.segment.val().zero_length {
+            // RFC 6581 8: valid as the first FPDU of a stream, the ready-to-receive message.
+            self.header_now.next = self.mpa_zero_length.val();
+            if self.is_first.val() {
+                self.header_now.next = 0.into();
+            }
+        } else if self.segment.val().short {
+            self.header_now.next = self.ddp_short_header.val();
+        } else if self.ddp_version.val().get_bit(1)
+            | (self.ddp_version.val().get_bit(0) ^ self.version.val())
+        {
+            self.header_now.next = self.ddp_untagged_version.val();
+            if self.segment.val().tagged {
+                self.header_now.next = self.ddp_tagged_version.val();
+            }
+        } else if self.rdmap_version.val().get_bit(1)
+            | (self.rdmap_version.val().get_bit(0) ^ self.version.val())
+        {
+            self.header_now.next = self.rdmap_version_error.val();
+        }
+        self.held_error.d.next = self.header_now.val();
+        self.held_refused.d.next = self.header_now.val().any();
+        self.error.next = self.held_error.q.val();
+        self.refused.next = self.held_refused.q.val();
+    }
+}
+
+/// Verdict: the first failing test, and what the FPDU gives if none fails.
+///
+/// | latency    | `verdict` follows `decide` (cycle 4) by one cycle and then holds |
+/// | throughput | one FPDU per 5 cycles                                            |
+///
+/// `segment` and `role` are stable from cycle 1 to cycle 4; each other input enters in the cycle
+/// that its port names. Cycle 4 lasts until `decide`; the inputs of all cycles are stable until
+/// then. A later group of tests counts only if every earlier group passed, so the first failing
+/// test wins. CRC and markers, first in order, are known last.
 #[derive(LogicBlock, Init)]
 pub struct VerdictEncode {
     pub clock: Signal<In, Clock>,
-    pub segment: Signal<In, Segment>,
-    /// What the record is.
+    pub segment: Signal<In, DdpSegment>,
     pub role: Signal<In, Role>,
     /// Cycle 2: the connection is in error.
     pub in_error: Signal<In, Bit>,
-    /// Cycle 3: error that the envelope check found, 0 for none.
+    /// Cycle 3: result of the envelope check.
     pub envelope_error: Signal<In, Bits<5>>,
-    /// Cycle 3: it found one.
     pub envelope_refused: Signal<In, Bit>,
     /// Cycle 3: the STag is unknown, not valid or has another key.
     pub unknown: Signal<In, Bit>,
@@ -52,13 +149,13 @@ pub struct VerdictEncode {
     pub mo_bad: Signal<In, Bit>,
     /// Cycle 3: the payload ends beyond the buffer.
     pub too_long: Signal<In, Bit>,
-    /// Cycle 3: the record of an early FPDU can be kept.
+    /// Cycle 3: the record of an FPDU out of order can be stored.
     pub has_room: Signal<In, Bit>,
-    /// Cycle 3: the record before it in its early job was not placed.
+    /// Cycle 3: the FPDU before it in its out-of-order job was not placed.
     pub follows_bad: Signal<In, Bit>,
-    /// Cycle 4, with `decide`: CRC32C is right.
+    /// Cycle 4, with `decide`: CRC32C is good.
     pub crc_good: Signal<In, Bit>,
-    /// Cycle 4, with `decide`: every marker is right.
+    /// Cycle 4, with `decide`: every marker is good.
     pub marker_good: Signal<In, Bit>,
     /// Cycle 4, with `decide`: there is a marker.
     pub marker_seen: Signal<In, Bit>,
@@ -72,7 +169,7 @@ pub struct VerdictEncode {
     pub gap: Signal<In, Bit>,
     /// Cycle 4: this is its last cycle.
     pub decide: Signal<In, Bit>,
-    /// What was found; holds from cycle 5 until after the next `decide`.
+    /// Valid from cycle 5 until after the next `decide`.
     pub verdict: Signal<Out, Verdict>,
     stopped: DFF<Bit>,
     stopped_q2: DFF<Bit>,
@@ -141,7 +238,7 @@ impl Logic for VerdictEncode {
         // Cycle 2.
         self.stopped.d.next = self.in_error.val();
 
-        // Cycle 3: the region of a tagged segment, but for its bounds.
+        // Cycle 3: tests of the region of a tagged segment, except for bounds ...
         self.may_write.next = self.rights.val() & self.remote_write.val();
         self.may_sink.next = self.rights.val() & self.read_sink.val();
         self.may_invalidate.next = self.rights.val() & self.remote_invalidate.val();
@@ -166,7 +263,7 @@ impl Logic for VerdictEncode {
         }
         self.early_error.d.next = self.early_now.val();
         self.early_refused.d.next = self.early_now.val().any();
-        // ... and of an untagged one what comes after the MSN.
+        // ... of an untagged one those after the MSN ...
         self.late_now.next = 0.into();
         if self.mo_bad.val() {
             self.late_now.next = self.ddp_mo.val();
@@ -180,14 +277,14 @@ impl Logic for VerdictEncode {
         self.late_error.d.next = self.late_now.val();
         self.late_refused.d.next = self.late_now.val().any();
         self.stopped_q2.d.next = self.stopped.q.val();
-        // ... and of an early one what hangs on no table.
+        // ... and of one out of order those without a table.
         self.may_keep.d.next = self.role.val().early
             & !self.stopped.q.val()
             & self.segment.val().known
             & self.has_room.val()
             & !self.follows_bad.val();
 
-        // Cycle 4: bounds or MSN, then what comes before all else, and the sum of it all.
+        // Cycle 4: bounds or MSN, then CRC and markers, and what follows from all tests.
         self.error_now.next = self.early_error.q.val();
         self.is_refused.next = self.early_refused.q.val();
         if !self.early_refused.q.val() & self.segment.val().known {
@@ -240,7 +337,7 @@ impl Logic for VerdictEncode {
         self.now.next.placed = self.is_placed.val();
         self.now.next.early = self.role.val().early;
         self.now.next.keep = self.is_kept.val();
-        // An untagged message, or a tagged one of RDMA Read, is whole with this FPDU.
+        // Completes an untagged message, or a tagged one of RDMA Read.
         self.completes.next = self.segment.val().known
             & self.segment.val().last
             & (!self.segment.val().tagged | (self.segment.val().opcode == 2));
@@ -270,4 +367,7 @@ impl Logic for VerdictEncode {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    mod envelope;
+    mod verdict;
+}

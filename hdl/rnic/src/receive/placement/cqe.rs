@@ -1,4 +1,4 @@
-//! Completion queue entries and slot headers: each one TLP, each after what it announces.
+//! Completion queue entries (CQEs) and slot headers: one TLP each, after the octets they announce.
 //!
 //! ```text
 //! request --> [FIFO 16] --+
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A request waits for its `payload_done`: by then the TLP mux has taken the TLPs with its octets,
-//! so the entry follows them on the stream. An entry also waits while the queue is full or off;
-//! the requests behind it then wait too, and in the end placement does. Nothing is dropped here.
+//! so the CQE follows them on the stream. A CQE also waits while the queue is full or off; this
+//! blocks the requests behind it, and in the end placement. Nothing is dropped here.
 //!
 //! | latency    | 5 cycles, `payload_done` to the first beat                              |
 //! | throughput | an entry in 4 cycles                                                    |
@@ -18,24 +18,23 @@
 //! | counts     | `Completions`: an entry's TLP was taken; `HostFrames`: a slot header's  |
 //! | source     | `rnic_abi::cqe`, `rnic_abi::host_ring`                                  |
 //!
-//! The queue's registers may change only while it is off, but for `cq_consumer`, which may at any
-//! time: a stale value only makes the queue look fuller than it is.
-#![allow(clippy::collapsible_match)] // Match guards do not translate.
-use crate::bus::pcie::header::WriteHeader;
+//! The registers of the queue may change only while it is off; `cq_consumer` may at any time: a
+//! stale value only makes the queue look fuller than it is.
+use crate::bus::pcie::WriteHeader;
 use crate::common::fifo::Fifo;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// What to write when the octets have left.
+/// What to write after the octets of a command.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct CompletionRequest {
+pub struct CqeRequest {
     /// A slot header of the host ring ([`SlotHeaderWords`]) instead of a completion queue entry.
     pub host: Bit,
     /// Words 0 to 6 of the entry, word 0 in bits 31:0.
     pub words: Bits<224>,
 }
 
-/// [`CompletionRequest::words`] for a slot header.
+/// [`CqeRequest::words`] for a slot header.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SlotHeaderWords {
     /// Octets of the frame.
@@ -52,7 +51,7 @@ pub struct SlotHeaderWords {
 /// that `is_settled` takes.
 const SETTLE_CYCLES: LiteralType = 2;
 
-/// What the writer does.
+/// State of the request at hand.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum WriterState {
     Idle,
@@ -60,28 +59,27 @@ enum WriterState {
     Send,
 }
 
-/// Completion writer of width `D`, `L = D / 32`.
+/// CQE writer of width `D`, `L = D / 32`.
 #[derive(LogicBlock, Init)]
 #[init(
     assert!(
         (D == 128 || D == 512) && D == 32 * L,
-        "CompletionWriter: D = {D} must be 128 or 512, and 32 L = {}",
+        "CqeWriter: D = {D} must be 128 or 512, and 32 L = {}",
         32 * L
     );
     let lanes = rnic_abi::cqe::CQE_OCTETS / 4;
     let lanes = lanes.min(L) as u32;
 )]
-pub struct CompletionWriter<const D: usize, const L: usize> {
+pub struct CqeWriter<const D: usize, const L: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous; drops the requests; the next entry is number 0.
     pub reset: Signal<In, Bit>,
     /// Requester id.
     pub device_id: Signal<In, Bits<16>>,
-    /// What to write.
-    pub request: Signal<In, CompletionRequest>,
+    pub request: Signal<In, CqeRequest>,
     pub request_valid: Signal<In, Bit>,
     pub request_ready: Signal<Out, Bit>,
-    /// One cycle: the octets before one more request have left.
+    /// One cycle: the mux took the last beat before one more request.
     pub payload_done: Signal<In, Bit>,
     /// Completion queue: bus address, a multiple of 4096.
     pub cq_base: Signal<In, Bits<64>>,
@@ -93,28 +91,24 @@ pub struct CompletionWriter<const D: usize, const L: usize> {
     pub cq_producer: Signal<Out, Bits<32>>,
     /// Host ring: slots filled.
     pub host_ring_producer: Signal<Out, Bits<32>>,
-    /// The TLP's payload.
     pub tlp_data: Signal<Out, Bits<D>>,
-    /// Lanes that count.
     pub tlp_keep: Signal<Out, Bits<L>>,
-    /// The TLP ends.
     pub tlp_last: Signal<Out, Bit>,
     pub tlp_valid: Signal<Out, Bit>,
     pub tlp_ready: Signal<In, Bit>,
-    /// The TLP's header.
     pub tlp_header: Signal<Out, Bits<128>>,
     /// One cycle for each entry written.
     pub entry_written: Signal<Out, Bit>,
     /// One cycle for each slot header written.
     pub slot_written: Signal<Out, Bit>,
-    requests: Fifo<CompletionRequest, 4, 5>,
+    requests: Fifo<CqeRequest, 4, 5>,
     write_header: WriteHeader,
     state: DFF<WriterState>,
     done_count: DFF<Bits<7>>,
     // `done_count` is not 0.
     is_done: DFF<Bit>,
     settle: DFF<Bits<3>>,
-    // `settle` was 0 and no new arithmetic has begun.
+    // `settle` was 0 and no new computation has begun.
     is_settled: DFF<Bit>,
     number: DFF<Bits<32>>,
     written: DFF<Bits<32>>,
@@ -138,7 +132,7 @@ pub struct CompletionWriter<const D: usize, const L: usize> {
     low_word: Signal<Local, Bits<32>>,
     base_low: Signal<Local, Bits<32>>,
     base_high: Signal<Local, Bits<32>>,
-    head: Signal<Local, CompletionRequest>,
+    head: Signal<Local, CqeRequest>,
     head_words: Signal<Local, Bits<224>>,
     word_7: Signal<Local, Bits<32>>,
     slot_word_0: Signal<Local, Bits<32>>,
@@ -165,7 +159,7 @@ pub struct CompletionWriter<const D: usize, const L: usize> {
     slot_keep: Constant<Bits<L>>,
 }
 
-impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
+impl<const D: usize, const L: usize> Logic for CqeWriter<D, L> {
     #[kernel]
     fn update(&mut self) {
         registers!(clock;
@@ -175,7 +169,7 @@ impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
         wire!(self => self.requests; clock, reset, request as data_in, request_valid as write);
         self.request_ready.next = !self.requests.full.val();
 
-        // Where the next entry goes, and whether it may.
+        // Address of the next CQE, and whether there is room for it.
         self.mask.next = self.all_entries.val() << self.cq_entries_log2.val();
         self.index_mask.d.next = !self.mask.val();
         self.index.next = self.number.q.val().get_bits::<16>(0);
@@ -206,7 +200,7 @@ impl<const D: usize, const L: usize> Logic for CompletionWriter<D, L> {
         }
         if !self.cq_entries_log2.val().any() {
             self.is_settled.d.next = false;
-            // Switched on again, the whole arithmetic has to follow.
+            // After it is switched on, all stages have to follow.
             self.settle.d.next = self.off_settle_cycles.val();
         }
 

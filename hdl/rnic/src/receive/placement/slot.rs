@@ -1,4 +1,4 @@
-//! Host receive ring: the next slot's address and header, and whether a frame may have it.
+//! Host receive ring: address and header of the next slot, and whether a frame may take it.
 //!
 //! ```text
 //! number -> index -> address low -> address high --> address
@@ -11,9 +11,9 @@
 //! | units      | octets; `number` counts slots modulo 2^32                                 |
 //! | source     | `rnic_abi::host_ring`                                                     |
 //!
-//! The ring's registers may change only while the ring is off, but for `consumer`, which may at any
-//! time: a stale value only makes the ring look fuller than it is. For 8 cycles after it is
-//! switched on the ring still counts as off.
+//! The registers may change only while the ring is off; `consumer` may at any time: a stale value
+//! only makes the ring look fuller than it is. The ring counts as off for 8 cycles after it is
+//! switched on, until all stages follow its registers.
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -31,7 +31,7 @@ pub struct HostSlot {
     pub reset: Signal<In, Bit>,
     /// Octets of the frame.
     pub octets: Signal<In, Bits<16>>,
-    /// The slot is used: go to the next one.
+    /// The slot is used; the next one follows.
     pub take: Signal<In, Bit>,
     /// Bus address of the ring, a multiple of 4096.
     pub base: Signal<In, Bits<64>>,
@@ -56,7 +56,7 @@ pub struct HostSlot {
     high_sum: DFF<Bits<32>>,
     distance: DFF<Bits<32>>,
     is_full: DFF<Bit>,
-    // Cycles since the ring was switched on, until the arithmetic has followed.
+    // Cycles since the ring was switched on; stops at 7.
     on_cycles: DFF<Bits<3>>,
     with_header: DFF<Bits<17>>,
     is_too_long: DFF<Bit>,

@@ -2,7 +2,7 @@ use super::*;
 use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Spans that the walks use; few, so that they grow long and come again.
+/// Spans in use; few, so that their lists grow long and are reused.
 const SPANS: [u64; 5] = [0, 7, 255, 256, 511];
 
 /// What the walker asks of the lists.
@@ -17,14 +17,14 @@ enum Request {
 /// Random pushes and replays, as the room makes them, beside plain lists.
 struct Walker {
     lists: [VecDeque<u64>; 5],
-    /// The list that was opened, and how many of its places have been seen.
+    /// The list that was opened, and how many of its slots have been read.
     opened: Option<(SpanList, Vec<u64>, usize)>,
     request: Request,
     since_push: u64,
     last_push: usize,
-    /// Cycles that the sweep still takes.
+    /// Remaining cycles of the sweep.
     sweep: u64,
-    /// Chance of 64 that a push comes where one may, and that a list is opened.
+    /// Chance of 64 of a push where one is allowed, and of opening a list.
     push_of_64: u64,
     open_of_64: u64,
     pushes: u64,
@@ -64,10 +64,10 @@ impl Walker {
         kept.chain(opened).copied().collect()
     }
 
-    /// One cycle: inputs, then what the lists say to them.
+    /// One cycle: inputs, then outputs.
     fn drive(&mut self, uut: &mut SpanLists, random: &mut Random, reset: bool) {
         let used = self.used();
-        let has_room = self.sweep == 0 && used.len() < PLACES as usize;
+        let has_room = self.sweep == 0 && used.len() < SLOTS as usize;
         self.fullest = self.fullest.max(used.len());
         assert_eq!(uut.has_room.val(), has_room, "{random}");
         let span = random.below(5) as usize;
@@ -109,7 +109,7 @@ impl Walker {
             let Request::Open(index) = self.request else {
                 panic!("nothing is to be opened, {random}");
             };
-            // What was pushed since the lists began to look is of the next list.
+            // A push since the lookup began belongs to the next list.
             let late = self.since_push <= 2 && self.last_push == index;
             let kept = self.lists[index].split_off(self.lists[index].len() - usize::from(late));
             let places: Vec<u64> = std::mem::replace(&mut self.lists[index], kept).into();
@@ -122,7 +122,7 @@ impl Walker {
             assert_eq!(uut.opened_list.val(), list, "{random}");
             self.request = Request::Nothing;
             if list.used {
-                // Some lists are walked, and some are given back at once.
+                // Some lists are walked, and some are freed at once.
                 let walks = places.len() > 1 && places.len() % 3 != 0;
                 self.request = if walks {
                     Request::Follow
@@ -162,7 +162,7 @@ fn walk(cycles: u64, push_of_64: u64, open_of_64: u64) -> Walker {
 }
 
 #[test]
-fn every_place_is_in_one_list_and_lists_keep_their_order() {
+fn every_slot_is_in_one_list_in_order() {
     let busy = walk(24_000, 48, 8);
     assert!(busy.pushes > 1000 && busy.gives > 500);
     let full = walk(16_000, 64, 1);
@@ -172,9 +172,9 @@ fn every_place_is_in_one_list_and_lists_keep_their_order() {
 }
 
 #[test]
-fn room_ends_with_the_last_place_and_comes_back_with_the_first_list() {
+fn room_ends_with_the_last_slot_and_returns_with_a_list() {
     let full = walk(6_000, 64, 0);
-    assert_eq!(full.fullest, PLACES as usize);
+    assert_eq!(full.fullest, SLOTS as usize);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The back of the device as the top joins it: placement, PCI Express and registers.
 // A test block: its ports are those of the rooms.
-use super::super::room::PlacementRoom;
-use crate::bus::csr::room::Csr;
-use crate::bus::pcie::room::PcieRoom;
+use super::super::PlacementRoom;
+use crate::bus::csr::Csr;
+use crate::bus::pcie::PcieRoom;
 use crate::messages::*;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;

@@ -1,10 +1,10 @@
-//! The host's side in plain Rust: memory as octets, a strict reader of TLPs, BAR accesses.
+//! The host in plain Rust: memory as octets, a strict reader of TLPs, BAR accesses.
 use pcie_sim::check::{check, Direction};
 use pcie_sim::{Header, Kind, Limits, Tlp, TransferSize};
 use rnic_hdl_tools::testkit::Random;
 use std::collections::{HashMap, VecDeque};
 
-/// The device's id in these tests.
+/// Device id in these tests.
 pub const DEVICE_ID: u16 = 0x0318;
 /// The requester id of BAR accesses.
 const HOST_ID: u32 = 0x0200;
@@ -34,7 +34,7 @@ pub struct Host {
     pub tlps: u64,
 }
 
-/// What a finished TLP was.
+/// Kind of a finished TLP.
 pub enum Event {
     /// A write of one span of octets.
     Write { address: u64, octets: usize },
@@ -62,7 +62,7 @@ impl Host {
         }
     }
 
-    /// Nothing is asked for or still to be asked.
+    /// No access is pending.
     pub fn idle(&self) -> bool {
         self.accesses.is_empty() && self.waiting.is_none()
     }
@@ -78,7 +78,7 @@ impl Host {
             return None;
         }
         let id = HOST_ID << 16 | u32::from(self.tag) << 8 | 0xf;
-        // BAR0 lies above 4 GiB here, so both header forms are met with.
+        // BAR0 lies above 4 GiB here, so both header forms occur.
         Some(match *self.accesses.front()? {
             Access::Write(offset, value) => ([0x6000_0001, id, 0x12, 0x3400_0000 | offset], value),
             Access::Read(offset) => ([0x0000_0001, id, 0x5600_0000 | offset, 0], 0),
@@ -93,7 +93,7 @@ impl Host {
         }
     }
 
-    /// Takes a beat; at the end of a TLP tells what it was.
+    /// Takes a beat; returns the event of a TLP at its end.
     pub fn beat(
         &mut self,
         header: [u32; 4],

@@ -1,4 +1,4 @@
-//! Random commands through placement, completion, PCI Express and registers, against plain memory.
+//! Random commands through placement, PCI Express and registers, compared with plain memory.
 
 mod device;
 mod host;
@@ -66,7 +66,7 @@ fn every_mix_of_commands_leaves_memory_as_expected_512() {
     }
 }
 
-/// Addresses in each place of a line, lengths from 1 to 300, no stalls, entries now and then.
+/// Addresses at each offset in a line, lengths from 1 to 300, no stalls, some CQEs.
 fn sweep<const D: usize, const L: usize, const E: usize, const P: usize>(stride: usize) {
     let mut random = Random::from_environment();
     let settings = Settings {
@@ -127,7 +127,7 @@ fn a_long_payload_is_split_at_every_line() {
     run::<128, 4, 160, 256>(&mut script, &mut random);
 }
 
-/// Cycles a command takes when nothing stalls, `count` octets each with an entry.
+/// Cycles per command without stalls, `count` octets each with a CQE.
 fn cycles_a_command<const D: usize, const L: usize, const E: usize, const P: usize>(
     count: usize,
 ) -> f64 {
@@ -153,7 +153,7 @@ fn cycles_a_command<const D: usize, const L: usize, const E: usize, const P: usi
     while !script.finished() {
         script.drive(&mut uut, &mut random);
         tick(&mut uut, |uut| &mut uut.clock);
-        // Taken in when the FIFOs are long full, so at the rate at which commands leave.
+        // Counted when the FIFOs are full, so at the rate at which commands leave.
         match script.commands_left() {
             35 if from == 0 => from = script.cycles,
             5 if to == 0 => to = script.cycles,
@@ -164,19 +164,19 @@ fn cycles_a_command<const D: usize, const L: usize, const E: usize, const P: usi
 }
 
 #[test]
-fn a_command_of_70_octets_with_its_entry_takes_at_most_ten_cycles() {
+fn command_of_70_octets_takes_at_most_ten_cycles() {
     let cycles = cycles_a_command::<128, 4, 160, 256>(70);
     assert!(cycles <= 10.0, "{cycles} cycles");
 }
 
 #[test]
-fn at_512_bits_a_command_of_70_octets_with_its_entry_takes_at_most_six_cycles() {
+fn at_512_bits_command_of_70_octets_takes_at_most_six_cycles() {
     let cycles = cycles_a_command::<512, 16, 544, 1024>(70);
     assert!(cycles <= 6.0, "{cycles} cycles");
 }
 
 #[test]
-fn a_ring_nobody_empties_takes_its_slots_and_drops_the_rest() {
+fn a_full_ring_drops_further_frames() {
     let mut random = Random::from_environment();
     let settings = Settings {
         serve_of_64: 0,

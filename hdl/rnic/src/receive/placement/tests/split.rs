@@ -1,12 +1,11 @@
 //! Splitter and shaper against plain arithmetic: every address in a line with every length.
-use super::super::plan::TlpPlan;
-use super::super::shaper::Shaper;
-use super::super::splitter::Splitter;
+use super::super::tlp::{Shaper, TlpPlan};
+use super::super::writer::Splitter;
 use crate::messages::{PlaceCommand, PLACE_WRITE};
 use rnic_hdl_tools::testkit::{settle, tick};
 use rust_hdl::prelude::*;
 
-/// The two blocks, joined by hand: what the splitter gives goes into the shaper at the same edge.
+/// The two blocks, joined by hand: a segment enters the shaper at the same edge.
 struct Pair<const D: usize> {
     splitter: Splitter<D>,
     shaper: Shaper<D>,
@@ -40,7 +39,7 @@ impl<const D: usize> Pair<D> {
             tick(&mut self.splitter, |uut| &mut uut.clock);
             tick(&mut self.shaper, |uut| &mut uut.clock);
             if taken {
-                // The next command's fields, which must not matter any more.
+                // Fields of the next command, which must have no effect.
                 self.splitter.command.next = inverse(command);
             }
             if self.shaper.plan_valid.val() {

@@ -12,7 +12,7 @@ fn the_crc_is_crc32c() {
 }
 
 #[test]
-fn every_single_bit_and_random_indices_hash_as_the_crc_of_their_octets() {
+fn hash_is_the_crc_of_the_octets() {
     let mut random = Random::from_environment();
     let mut uut = StagHash::default();
     uut.connect_all();

@@ -57,7 +57,7 @@ impl Script {
             for at in address..address + octets as u64 {
                 assert!(
                     self.expected.contains_key(&at),
-                    "octet {at:#x} is nobody's: {context}"
+                    "octet {at:#x} belongs to no buffer: {context}"
                 );
             }
         }

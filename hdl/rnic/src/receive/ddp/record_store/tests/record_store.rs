@@ -1,0 +1,355 @@
+use super::super::*;
+use crate::messages::{FPDU_DELIVER, FPDU_EARLY, REPLAY_FORGET};
+use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use std::collections::VecDeque;
+
+/// A record of an FPDU out of order of `span` with 0 to 65,535 octets of ULPDU.
+fn record(random: &mut Random, span: u64) -> FpduRecord {
+    let ulpdu_length = random.below(1 << 16);
+    let sequence = random.below(1 << 32);
+    let wire_octets = ulpdu_length + 6 + random.below(530);
+    let mut header = random.wide::<160>();
+    header.set_bits::<8>(0, (ulpdu_length >> 8).into());
+    header.set_bits::<8>(8, (ulpdu_length & 0xff).into());
+    FpduRecord {
+        kind: FPDU_EARLY.into(),
+        connection: random.wide(),
+        span: span.into(),
+        unproven: random.chance(1, 2),
+        sequence: sequence.into(),
+        sequence_end: ((sequence + wire_octets) & 0xffff_ffff).into(),
+        ulpdu_length: ulpdu_length.into(),
+        header,
+        beats: random.wide(),
+        head_page: random.wide(),
+        tail_page: random.wide(),
+    }
+}
+
+/// The record that is offered when `replay` delivers `record`.
+fn delivered(record: &FpduRecord, replay: &Replay) -> FpduRecord {
+    FpduRecord {
+        kind: FPDU_DELIVER.into(),
+        connection: replay.connection,
+        sequence: record.sequence,
+        sequence_end: record.sequence_end,
+        ulpdu_length: record.ulpdu_length,
+        header: record.header,
+        ..FpduRecord::default()
+    }
+}
+
+/// Random pushes and replays beside plain lists of records.
+struct Walker {
+    spans: Vec<Vec<FpduRecord>>,
+    replays: VecDeque<Replay>,
+    /// Records to be offered and answers to be given, of the replays taken.
+    offers: VecDeque<FpduRecord>,
+    answers: VecDeque<Replayed>,
+    taken: VecDeque<Replay>,
+    since_push: u64,
+    offers_replay: bool,
+    delivered: u64,
+    answered: u64,
+}
+
+impl Walker {
+    fn new() -> Self {
+        Self {
+            spans: vec![vec![]; 512],
+            replays: VecDeque::new(),
+            offers: VecDeque::new(),
+            answers: VecDeque::new(),
+            taken: VecDeque::new(),
+            since_push: 6,
+            offers_replay: false,
+            delivered: 0,
+            answered: 0,
+        }
+    }
+
+    fn any_replay(random: &mut Random) -> Replay {
+        let kind = match random.below(4) {
+            0 => REPLAY_FORGET,
+            1 => REPLAY_FAULT,
+            _ => REPLAY_DELIVER,
+        };
+        Replay {
+            kind: kind.into(),
+            connection: random.wide(),
+            span: (random.below(7) * 85).into(),
+            sequence: random.wide(),
+        }
+    }
+
+    /// A replay of that span has not been answered.
+    fn is_replayed(&self, span: u64) -> bool {
+        let mut all = self.replays.iter().chain(&self.taken);
+        all.any(|replay| replay.kind != REPLAY_FAULT && replay.span == span)
+    }
+
+    fn drive(&mut self, uut: &mut RecordStore, random: &mut Random, reset: bool) {
+        let span = random.below(7) * 85;
+        let may_push = uut.has_room.val() && self.since_push >= 6 && !self.is_replayed(span);
+        uut.push.next = may_push && random.chance(1, 2);
+        if uut.push.next {
+            uut.record.next = record(random, span);
+        }
+        if self.replays.is_empty() && random.chance(1, 60) {
+            self.replays.push_back(Self::any_replay(random));
+        }
+        self.offers_replay =
+            !self.replays.is_empty() && (self.offers_replay || random.chance(1, 2));
+        uut.replay_valid.next = self.offers_replay;
+        if let Some(replay) = self.replays.front() {
+            uut.replay.next = *replay;
+        }
+        uut.replayed_ready.next = random.chance(1, 2);
+        uut.offered_taken.next = false;
+        uut.reset.next = reset;
+        settle(uut);
+        uut.offered_taken.next = uut.offered_valid.val() && random.chance(2, 3);
+        settle(uut);
+        self.outputs(uut, random);
+        self.since_push += 1;
+        if uut.push.val() {
+            self.spans[span as usize].push(uut.record.val());
+            self.since_push = 1;
+        }
+        if uut.replay_valid.val() && uut.replay_ready.val() {
+            let replay = self.replays.pop_front().expect("offered");
+            self.offers_replay = false;
+            self.take(replay);
+        }
+        if reset {
+            let (delivered, answered) = (self.delivered, self.answered);
+            *self = Self {
+                delivered,
+                answered,
+                ..Self::new()
+            };
+        }
+    }
+
+    fn take(&mut self, replay: Replay) {
+        if replay.kind == REPLAY_FAULT {
+            self.offers.push_back(FpduRecord {
+                kind: FPDU_FAULT.into(),
+                connection: replay.connection,
+                sequence: replay.sequence,
+                sequence_end: replay.sequence,
+                ..FpduRecord::default()
+            });
+        } else {
+            let records = std::mem::take(&mut self.spans[replay.span.index()]);
+            if replay.kind == REPLAY_DELIVER {
+                let records = records.iter().map(|record| delivered(record, &replay));
+                self.offers.extend(records);
+            }
+        }
+        self.taken.push_back(replay);
+        self.answers.push_back(Replayed {
+            kind: replay.kind,
+            connection: replay.connection,
+            span: replay.span,
+        });
+    }
+
+    fn outputs(&mut self, uut: &RecordStore, random: &Random) {
+        if uut.offered_valid.val() {
+            let mut seen = uut.offered.val();
+            if seen.kind == FPDU_FAULT {
+                // A fault has no octets; the checks do not read them.
+                seen.header = Bits::default();
+            }
+            assert_eq!(Some(&seen), self.offers.front(), "{random}");
+            if uut.offered_taken.val() {
+                self.offers.pop_front();
+                self.delivered += 1;
+            }
+        }
+        if uut.replayed_valid.val() {
+            let seen = uut.replayed.val();
+            assert_eq!(Some(&seen), self.answers.front(), "{random}");
+            let behind = self.offers.front().map(|record| record.kind);
+            assert!(
+                behind.is_none() || self.answers.len() > 1,
+                "answered before the last record is taken, {random}"
+            );
+            if uut.replayed_ready.val() {
+                self.answers.pop_front();
+                self.taken.pop_front();
+                self.answered += 1;
+            }
+        }
+    }
+}
+
+fn connected() -> RecordStore {
+    let mut uut = RecordStore::default();
+    uut.connect_all();
+    settle(&mut uut);
+    run(&mut uut, 512);
+    assert!(uut.has_room.val());
+    uut
+}
+
+fn run(uut: &mut RecordStore, cycles: usize) {
+    for _ in 0..cycles {
+        tick(uut, |uut| &mut uut.clock);
+    }
+}
+
+fn push(uut: &mut RecordStore, record: FpduRecord) {
+    uut.push.next = true;
+    uut.record.next = record;
+    run(uut, 1);
+    uut.push.next = false;
+}
+
+/// Offers a replay for one cycle, and returns the cycles from it to `is_there`.
+fn cycles_to(uut: &mut RecordStore, replay: Replay, is_there: fn(&RecordStore) -> bool) -> usize {
+    uut.replay.next = replay;
+    uut.replay_valid.next = true;
+    for cycle in 1..40 {
+        run(uut, 1);
+        uut.replay_valid.next = false;
+        settle(uut);
+        if is_there(uut) {
+            return cycle;
+        }
+    }
+    panic!("nothing comes of {replay:?}");
+}
+
+fn replay(kind: u64, span: u64) -> Replay {
+    Replay {
+        kind: kind.into(),
+        span: span.into(),
+        connection: 3u64.into(),
+        sequence: 77u64.into(),
+    }
+}
+
+/// MPA-041: records are replayed by span and in order, or discarded.
+#[test]
+fn records_are_replayed_by_span_or_discarded() {
+    let mut random = Random::from_environment();
+    let mut uut = connected();
+    let mut walker = Walker::new();
+    for _ in 0..30_000 {
+        let reset = random.chance(1, 10_000);
+        walker.drive(&mut uut, &mut random, reset);
+        tick(&mut uut, |uut| &mut uut.clock);
+    }
+    assert!(walker.delivered > 800, "only {} records", walker.delivered);
+    assert!(walker.answered > 200, "only {} replays", walker.answered);
+}
+
+#[test]
+fn latencies_are_those_of_the_table() {
+    let mut random = Random::from_environment();
+    let mut uut = connected();
+    let offered = |uut: &RecordStore| uut.offered_valid.val();
+    let answered = |uut: &RecordStore| uut.replayed_valid.val();
+    assert_eq!(cycles_to(&mut uut, replay(REPLAY_DELIVER, 9), answered), 5);
+    uut.replayed_ready.next = true;
+    run(&mut uut, 2);
+    for span in [9, 9, 9, 10] {
+        let record = record(&mut random, span);
+        push(&mut uut, record);
+        run(&mut uut, 5);
+    }
+    assert_eq!(cycles_to(&mut uut, replay(REPLAY_FORGET, 10), answered), 6);
+    run(&mut uut, 2);
+    assert_eq!(cycles_to(&mut uut, replay(REPLAY_FAULT, 0), offered), 2);
+    uut.offered_taken.next = true;
+    run(&mut uut, 1);
+    uut.offered_taken.next = false;
+    settle(&mut uut);
+    assert!(!offered(&uut) && answered(&uut), "a fault has an answer");
+    run(&mut uut, 1);
+    assert_eq!(cycles_to(&mut uut, replay(REPLAY_DELIVER, 9), offered), 8);
+    for is_last in [false, false, true] {
+        uut.offered_taken.next = true;
+        run(&mut uut, 1);
+        uut.offered_taken.next = false;
+        settle(&mut uut);
+        let mut cycles = 1;
+        while !offered(&uut) && !answered(&uut) {
+            run(&mut uut, 1);
+            cycles += 1;
+        }
+        assert_eq!(
+            (cycles, answered(&uut)),
+            if is_last { (2, true) } else { (4, false) }
+        );
+    }
+}
+
+#[test]
+fn push_after_open_begins_a_new_list() {
+    let mut random = Random::from_environment();
+    let mut uut = connected();
+    let records: Vec<FpduRecord> = (0..2).map(|_| record(&mut random, 40)).collect();
+    let deliver = replay(REPLAY_DELIVER, 40);
+    push(&mut uut, records[0]);
+    run(&mut uut, 6);
+    cycles_to(&mut uut, deliver, |uut| uut.offered_valid.val());
+    push(&mut uut, records[1]);
+    for record in &records {
+        assert_eq!(uut.offered.val(), delivered(record, &deliver));
+        uut.offered_taken.next = true;
+        run(&mut uut, 1);
+        uut.offered_taken.next = false;
+        run(&mut uut, 8);
+        assert!(uut.replayed_valid.val(), "one record in each list");
+        uut.replayed_ready.next = true;
+        run(&mut uut, 1);
+        uut.replayed_ready.next = false;
+        if record == &records[0] {
+            cycles_to(&mut uut, deliver, |uut| uut.offered_valid.val());
+        }
+    }
+}
+
+#[test]
+fn reset_discards_records_and_replay() {
+    let mut random = Random::from_environment();
+    let mut uut = connected();
+    let record = record(&mut random, 511);
+    push(&mut uut, record);
+    run(&mut uut, 6);
+    cycles_to(&mut uut, replay(REPLAY_DELIVER, 511), |uut| {
+        uut.offered_valid.val()
+    });
+    push(&mut uut, record);
+    uut.reset.next = true;
+    run(&mut uut, 1);
+    uut.reset.next = false;
+    settle(&mut uut);
+    assert!(!uut.offered_valid.val() && !uut.has_room.val());
+    run(&mut uut, 512);
+    assert!(uut.has_room.val());
+    let answered = |uut: &RecordStore| uut.replayed_valid.val();
+    assert_eq!(
+        cycles_to(&mut uut, replay(REPLAY_DELIVER, 511), answered),
+        5
+    );
+}
+
+#[test]
+fn deferred_records_agree_with_their_verilog() {
+    let mut walker = Walker::new();
+    lockstep(
+        "ddp_deferred",
+        RecordStore::default(),
+        8000,
+        |uut| &mut uut.clock,
+        |uut, random| {
+            let reset = random.chance(1, 4000);
+            walker.drive(uut, random, reset);
+        },
+    );
+    assert!(walker.delivered > 100);
+}

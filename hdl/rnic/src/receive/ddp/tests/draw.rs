@@ -1,0 +1,208 @@
+//! Draws regions, records, replays and table operations of the random world: four connections with
+//! three queues each, eight regions, eight spans.
+use super::bench::{Bench, Operation};
+use super::model::Record;
+use super::world::*;
+use crate::messages::*;
+use rnic_abi::limits::HASH_WAYS;
+use rnic_abi::tables::*;
+use rnic_hdl_tools::testkit::Random;
+
+/// Step between span numbers in use, so that all bits of a number occur.
+const SPAN_STEP: u64 = 73;
+
+/// A region of the random world; it may end at the top of all offsets.
+fn random_region(random: &mut Random, number: u32) -> Region {
+    let near_top = random.chance(1, 8);
+    Region {
+        number,
+        stag: (0x10_0000 + number) << 8 | random.below(2) as u32,
+        rights: if random.chance(3, 4) {
+            0xf
+        } else {
+            random.below(32) as u32
+        },
+        pd: PD + u32::from(random.chance(1, 8)),
+        connection: random.below(4),
+        base: if near_top {
+            u64::MAX - random.below(300)
+        } else {
+            0xffff_ff00 + random.below(512)
+        },
+        octets: random.below(300),
+        bus_offset: random.bits(),
+    }
+}
+
+/// A version-1 FPDU of one of four connections, mostly good, wrong in one way otherwise.
+pub fn random_record(random: &mut Random, regions: &[Region], msns: &[u32]) -> Record {
+    let connection = random.below(4);
+    let region = regions[random.below(regions.len() as u64) as usize];
+    let payload = if random.chance(1, 8) {
+        0
+    } else {
+        random.below(40)
+    };
+    let last = random.chance(1, 2);
+    let mut record = if random.chance(1, 2) {
+        let room = region.octets.saturating_sub(payload) + u64::from(random.chance(1, 6));
+        let to = region.base.wrapping_add(random.below(room + 1));
+        let to = to.wrapping_sub(u64::from(random.chance(1, 12)));
+        let opcode = if random.chance(1, 2) { 0 } else { 2 };
+        tagged(
+            opcode,
+            last,
+            region.stag ^ u32::from(random.chance(1, 12)),
+            to,
+            payload,
+        )
+    } else {
+        let qn = random.below(3) as u32;
+        let opcode = match qn {
+            0 => 3 + random.below(4) as u8,
+            1 => 1,
+            _ => 7,
+        };
+        let msn = msns[(connection * 4 + u64::from(qn)) as usize];
+        let msn = if random.chance(1, 10) {
+            msn.wrapping_add(random.below(7) as u32).wrapping_sub(3)
+        } else {
+            msn
+        };
+        untagged(
+            opcode,
+            last,
+            region.stag,
+            [qn, msn, random.below(42) as u32],
+            payload,
+        )
+    };
+    record.connection = connection;
+    record.sequence = random.bits() as u32;
+    record.sequence_end = random.bits() as u32;
+    record.crc_good = !random.chance(1, 40);
+    record.marker_good = !random.chance(1, 40);
+    match random.below(30) {
+        0 => record.kind = FPDU_HOST,
+        1 => {
+            // It has been checked already and is good.
+            record.kind = FPDU_PLACE;
+            (record.crc_good, record.marker_good) = (true, true);
+        }
+        2 => record.kind = FPDU_CHECK,
+        3 => record.ulpdu_length = random.below(20),
+        4 => record.header[2] ^= 1 << random.below(8),
+        5 => record.header[3] ^= 1 << random.below(8),
+        6 => record.header[8 + random.below(4) as usize] ^= 1 << random.below(8),
+        _ => {}
+    }
+    record
+}
+
+/// Sometimes turns `record` into an FPDU out of order, of one of eight spans, two per connection.
+/// `ends` holds the end of the last one of each span.
+pub fn perhaps_early(random: &mut Random, record: &mut Record, ends: &mut [u32; 8]) {
+    if record.kind != FPDU_NORMAL || random.chance(1, 2) {
+        return;
+    }
+    let span = record.connection + 4 * random.below(2);
+    record.kind = FPDU_EARLY;
+    record.span = span * SPAN_STEP;
+    record.unproven = random.chance(1, 8);
+    record.marker_seen = random.chance(1, 2);
+    if random.chance(3, 4) {
+        record.sequence = ends[span as usize];
+    }
+    record.sequence_end = record.sequence.wrapping_add(random.below(67_000) as u32);
+    ends[span as usize] = record.sequence_end;
+    if record.header[2] & 0x80 == 0 && random.chance(1, 5) {
+        record.header[15] = record.header[15].wrapping_add(random.below(3) as u8);
+    }
+    record.header[0..2].copy_from_slice(&(record.ulpdu_length as u16).to_be_bytes());
+}
+
+/// A replay of one of the spans, mostly of one of `kept`, if there are any.
+pub fn random_replay(random: &mut Random, kept: &[u64]) -> Replay {
+    let mut span = random.below(8);
+    if !kept.is_empty() && random.chance(7, 8) {
+        span = kept[random.below(kept.len() as u64) as usize] / SPAN_STEP;
+    }
+    let kind = match random.below(16) {
+        0 => REPLAY_FAULT,
+        1 | 2 => REPLAY_FORGET,
+        _ => REPLAY_DELIVER,
+    };
+    Replay {
+        kind: kind.into(),
+        connection: (span % 4).into(),
+        span: (span * SPAN_STEP).into(),
+        sequence: random.wide(),
+    }
+}
+
+/// A random table operation of the driver; `regions` follows what it writes.
+pub fn random_operation(bench: &mut Bench, regions: &mut [Region], msns: &mut [u32]) {
+    let connection = bench.random.below(4);
+    let queue = bench.random.below(16);
+    let chosen = bench.random.below(regions.len() as u64) as usize;
+    match bench.random.below(12) {
+        0..=5 => bench.write(DDP, connection, &[PD | 1 << 16]),
+        6 => {
+            let msn = bench.random.below(9) as u32;
+            msns[queue as usize] = msn.wrapping_sub(4);
+            let shape = 1 << 31 | 2 << 16 | (queue as u32) << 2;
+            bench.write(QUEUE, queue, &[shape, msns[queue as usize]]);
+            bench.write(QUEUE_TAIL, queue, &[msns[queue as usize].wrapping_add(4)]);
+        }
+        7 => bench.write(QUEUE_TAIL, queue, &[msns[queue as usize].wrapping_add(4)]),
+        8 => {
+            let address = [bench.random.bits() as u32, bench.random.bits() as u32];
+            let entry = bench.random.below(64);
+            let octets = 30 + bench.random.below(40) as u32;
+            bench.write(RECEIVE_POOL, entry, &[address[0], address[1], octets]);
+        }
+        9 => {
+            let region = random_region(&mut bench.random, chosen as u32);
+            regions[chosen] = region;
+            let valid = !bench.random.chance(1, 8);
+            bench.write(REGION, chosen as u64, &region_words(&region, valid));
+        }
+        10 => {
+            let stag = regions[chosen].stag;
+            let valid = u32::from(!bench.random.chance(1, 4)) << 31;
+            let slot = stag_slot(stag, chosen % 4);
+            bench.write(STAG, slot, &[valid | chosen as u32, stag >> 8]);
+        }
+        _ => {
+            let table = 4 + bench.random.below(6) as u32;
+            bench.operations.push_back(Operation {
+                operation: READ + bench.random.below(2) as u32,
+                table,
+                index: chosen as u64,
+                words: [!0; 10],
+            });
+        }
+    }
+}
+
+/// A bench with all of it set up; the regions, and the MSN expected of each queue.
+pub fn random_world() -> (Bench, Vec<Region>, Vec<u32>) {
+    let mut bench = Bench::new();
+    let mut regions = vec![];
+    for number in 0..8 {
+        let region = random_region(&mut bench.random, number);
+        bench.register(&region, number as usize % HASH_WAYS);
+        regions.push(region);
+    }
+    for connection in 0..4 {
+        bench.write(DDP, connection, &[PD | 1 << 16]);
+        for qn in 0..3 {
+            bench.open(connection, qn, (connection << 4 | qn << 2) as u32, 2, 1, 4);
+        }
+    }
+    for entry in 0..64 {
+        bench.buffer(entry, entry << 32, 50);
+    }
+    bench.drain();
+    (bench, regions, vec![1; 16])
+}

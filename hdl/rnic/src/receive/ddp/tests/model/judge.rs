@@ -1,0 +1,176 @@
+//! Outputs of a record, and the state it changes.
+use super::*;
+
+impl Model {
+    /// Checks the record and changes the tables.
+    pub fn judge(&mut self, record: &Record) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut command = Command {
+            kind: PLACE_DISCARD,
+            beats: if record.kind == FPDU_CHECK {
+                0
+            } else {
+                record.beats
+            },
+            ..Command::default()
+        };
+        if record.kind == FPDU_HOST {
+            command.kind = PLACE_HOST;
+            command.octets = record.ulpdu_length;
+            command.cqe[0] = (record.head_page | record.tail_page << 16) as u32;
+            outcome.command = Some(command);
+            return outcome;
+        }
+        if record.kind == FPDU_EARLY {
+            return self.judge_early(record, command);
+        }
+        let is_check = record.kind == FPDU_CHECK;
+        // Nothing is left in the placement buffer: a command only carries a CQE.
+        let is_replayed = [FPDU_DELIVER, FPDU_FAULT].contains(&record.kind);
+        let context = self.context(record.connection);
+        if context.in_error {
+            outcome.command = (!is_check && !is_replayed).then_some(command);
+            return outcome;
+        }
+        let header = self.header(record);
+        let error = match &header {
+            Ok(header) => self.refusal(record, header).map_or(0, |error| error as u64),
+            Err(error) => *error,
+        };
+        // A complete Terminate ends the stream.
+        let is_terminate = |header: &Header| !header.tagged && header.qn == 2 && header.last;
+        let ends = error != 0 || (!is_check && header.as_ref().is_ok_and(is_terminate));
+        let is_last_word = Context {
+            first: false,
+            in_error: ends,
+            ..context
+        };
+        self.contexts.insert(record.connection, is_last_word);
+        outcome.error = error;
+        outcome.stopped = ends.then_some(record.connection);
+        let mut event = Event {
+            connection: record.connection,
+            sequence: record.sequence,
+            ulpdu_length: record.ulpdu_length,
+            error,
+            opcode: header.as_ref().map_or(0, |header| header.opcode),
+            opcode_valid: header.is_ok(),
+            placed_octets: 0,
+            placed_early: record.kind == FPDU_DELIVER,
+        };
+        if error != 0 {
+            self.stop(record, &header, error, &mut command);
+            outcome.command = Some(command);
+            outcome.event = Some(event);
+        } else if !is_check {
+            if let Ok(header) = &header {
+                self.accept(record, header, &mut command);
+            }
+            event.placed_octets = command.octets;
+            if is_replayed {
+                command = Command {
+                    complete: command.complete,
+                    cqe: command.cqe,
+                    ..Command::default()
+                };
+            }
+            outcome.command = (command.complete || !is_replayed).then_some(command);
+            outcome.event = Some(event);
+        }
+        outcome.counted = outcome.event.is_some() && record.crc_good && record.marker_good;
+        outcome
+    }
+
+    fn stop(
+        &self,
+        record: &Record,
+        header: &Result<Header, u64>,
+        error: u64,
+        command: &mut Command,
+    ) {
+        let known = rnic_abi::errors::ALL
+            .iter()
+            .find(|known| **known as u64 == error);
+        let (layer, error_type, code) = known.expect("a known error").terminate();
+        let (opcode, qn) = match header {
+            Ok(header) if header.tagged => (header.opcode, 0),
+            Ok(header) => (header.opcode, header.qn & 3),
+            Err(_) => (0, 0),
+        };
+        command.complete = true;
+        command.cqe[0] = cqe::KIND_ERROR | (opcode << 4 | qn << 8 | record.connection << 16) as u32;
+        command.cqe[1] = layer | error_type << 4 | code << 8 | (record.ulpdu_length << 16) as u32;
+        command.cqe[2] = record.sequence;
+        if let Ok(header) = header {
+            let bits =
+                |octet: usize, low: u32, mask: u8| u32::from(record.header[octet] >> low & mask);
+            let head = bits(2, 7, 1) | bits(2, 6, 1) << 1 | bits(2, 0, 3) << 2 | bits(3, 6, 3) << 4;
+            command.cqe[0] |= head << 10;
+            let word = |at: usize| number(&record.header[at..at + 4]) as u32;
+            let mo = if header.tagged { 0 } else { word(16) };
+            command.cqe[3..].copy_from_slice(&[word(4), word(8), word(12), mo]);
+        }
+    }
+
+    /// Places the payload, if there is any.
+    pub(super) fn place(&self, record: &Record, header: &Header, command: &mut Command) {
+        if header.payload == 0 {
+            return;
+        }
+        command.kind = PLACE_WRITE;
+        command.octets = header.payload;
+        command.skip_words = if header.tagged { 4 } else { 5 };
+        command.address = if header.tagged {
+            let region = self.region(header.stag).expect("checked").1;
+            header.to.wrapping_add(region.bus_offset)
+        } else {
+            let queue = self.queue(record.connection, header.qn);
+            let (address, _) = self.buffer(&queue, header.msn).1;
+            address.wrapping_add(header.mo)
+        };
+    }
+
+    fn accept(&mut self, record: &Record, header: &Header, command: &mut Command) {
+        let head = |kind: u32, qn: u64| {
+            kind | (header.opcode << 4 | qn << 8 | record.connection << 16) as u32
+        };
+        self.place(record, header, command);
+        if header.tagged {
+            if header.last && header.opcode == 2 {
+                let end = header.to.wrapping_add(header.payload);
+                command.complete = true;
+                command.cqe = [
+                    head(cqe::KIND_READ_RESPONSE, 0),
+                    header.stag,
+                    end as u32,
+                    (end >> 32) as u32,
+                    record.sequence_end,
+                    0,
+                    0,
+                ];
+            }
+            return;
+        }
+        let queue = self.queue(record.connection, header.qn);
+        let entry = self.buffer(&queue, header.msn).0;
+        if header.last {
+            let invalidates = matches!(header.opcode, 4 | 6);
+            command.complete = true;
+            command.cqe = [
+                head(cqe::KIND_RECEIVE, header.qn),
+                header.msn,
+                (header.mo + header.payload) as u32,
+                if invalidates { header.stag } else { 0 },
+                record.sequence_end,
+                entry as u32,
+                0,
+            ];
+            let queue = self.queues.get_mut(&(record.connection << 2 | header.qn));
+            queue.expect("an open queue").expected = header.msn.wrapping_add(1);
+            if invalidates {
+                let region = self.region(header.stag).expect("checked").0;
+                self.regions.get_mut(&region).expect("checked").valid = false;
+            }
+        }
+    }
+}

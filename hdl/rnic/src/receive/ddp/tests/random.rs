@@ -1,0 +1,171 @@
+//! Random records and table operations under stalls; lockstep with the Verilog.
+use super::bench::{message, request, verdict, Operation};
+use super::draw::*;
+use super::model::Record;
+use super::world::*;
+use crate::messages::*;
+use crate::receive::ddp::DdpRoom;
+use rnic_abi::limits::HASH_WAYS;
+use rnic_abi::tables::*;
+use rnic_hdl_tools::testkit::lockstep;
+use std::collections::VecDeque;
+
+/// Runs `rounds` rounds of a few records and some table operations; returns how many messages a
+/// replayed record completed.
+fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usize {
+    let (mut bench, mut regions, mut msns) = random_world();
+    bench.take_of_8 = take_of_8;
+    bench.offer_of_8 = offer_of_8;
+    bench.judge_of_8 = judge_of_8;
+    bench.sweep();
+    let mut reported = 0;
+    let mut ends = [0; 8];
+    for _ in 0..rounds {
+        for _ in 0..bench.random.below(4) {
+            let mut record = random_record(&mut bench.random, &regions, &msns);
+            perhaps_early(&mut bench.random, &mut record, &mut ends);
+            bench.records.push_back(record);
+        }
+        if bench.random.chance(2, 3) && bench.replays.len() < 2 {
+            let kept = bench.model.kept_spans();
+            let replay = random_replay(&mut bench.random, &kept);
+            bench.replays.push_back(replay);
+        }
+        if bench.random.chance(3, 4) {
+            random_operation(&mut bench, &mut regions, &mut msns);
+        }
+        for _ in 0..bench.random.below(24) {
+            bench.step();
+        }
+        while bench.records.len() > 2 || bench.operations.len() > 2 {
+            bench.step();
+        }
+        // The peers follow what they learn: the MSN after each completed message.
+        for outcome in &bench.outcomes[reported..] {
+            if let Some(command) = outcome.command.as_ref().filter(|c| c.cqe[0] & 15 == 1) {
+                let queue = command.cqe[0] >> 16 << 2 | command.cqe[0] >> 8 & 3;
+                msns[queue as usize] = command.cqe[1].wrapping_add(1);
+            }
+        }
+        reported = bench.outcomes.len();
+    }
+    bench.drain();
+    let errors: std::collections::BTreeSet<u64> =
+        bench.outcomes.iter().map(|outcome| outcome.error).collect();
+    assert!(
+        errors.len() > 8,
+        "the walk met only the errors {errors:?}, {}",
+        bench.random
+    );
+    let placed = bench.outcomes.iter().filter(|o| {
+        o.command
+            .as_ref()
+            .is_some_and(|command| command.kind == PLACE_WRITE)
+    });
+    assert!(placed.count() > rounds / 30, "{}", bench.random);
+    let early = bench.outcomes.iter().filter_map(|outcome| outcome.early);
+    let good = early.filter(|early| early.good).count();
+    assert!(good > rounds / 30, "{good} placed early, {}", bench.random);
+    // A replayed record gives a command only with a CQE.
+    let delivered = bench.outcomes.iter().filter(|outcome| {
+        let command = outcome.command.as_ref();
+        outcome.error == 0 && command.is_some_and(|command| command.complete && command.beats == 0)
+    });
+    assert!(
+        bench.answered > rounds / 10,
+        "{} replays, {}",
+        bench.answered,
+        bench.random
+    );
+    delivered.count()
+}
+
+#[test]
+fn random_records_agree_with_the_model() {
+    let completed = walk(600, 8, 8, 8);
+    assert!(completed > 1, "replays completed {completed} messages");
+}
+
+#[test]
+fn random_records_agree_with_stalls() {
+    walk(200, 1, 4, 4);
+    walk(250, 4, 6, 2);
+}
+
+#[test]
+fn random_records_agree_with_late_verdicts() {
+    let completed = walk(400, 8, 8, 1);
+    assert!(completed > 0, "replays completed {completed} messages");
+}
+
+#[test]
+fn room_agrees_with_its_verilog() {
+    let (mut bench, mut regions, mut msns) = random_world();
+    let mut setup: Vec<Operation> = vec![];
+    for _ in 0..40 {
+        random_operation(&mut bench, &mut regions, &mut msns);
+    }
+    setup.extend(bench.operations.drain(..));
+    for number in 0..8 {
+        bench.write(
+            REGION,
+            number,
+            &region_words(&regions[number as usize], true),
+        );
+        let stag = regions[number as usize].stag;
+        let slot = stag_slot(stag, number as usize % HASH_WAYS);
+        bench.write(STAG, slot, &[1 << 31 | number as u32, stag >> 8]);
+    }
+    for queue in 0..16 {
+        bench.write(QUEUE, queue, &[1 << 31 | 2 << 16 | (queue as u32) << 2, 1]);
+        bench.write(QUEUE_TAIL, queue, &[5]);
+        bench.write(DDP, queue >> 2, &[PD | 1 << 16]);
+    }
+    setup.extend(bench.operations.drain(..));
+    let mut operations = setup.into_iter().cycle();
+    let mut operation = operations.next().expect("a set-up");
+    let mut record = Record::default();
+    let (mut requests, mut cycle) = (false, 0);
+    let mut verdicts = VecDeque::new();
+    let mut ends = [0; 8];
+    let mut replays = false;
+    lockstep(
+        "ddp_room",
+        DdpRoom::default(),
+        6000,
+        |uut| &mut uut.clock,
+        |uut, random| {
+            cycle += 1;
+            uut.reset.next = cycle == 1 || random.chance(1, 2000);
+            let comes = uut.record_room.val() && random.chance(1, 6);
+            uut.fpdu_verdict_valid.next = !verdicts.is_empty() && random.chance(1, 5);
+            if uut.fpdu_verdict_valid.next {
+                uut.fpdu_verdict.next = verdicts.pop_front().expect("a verdict");
+            }
+            if comes {
+                record = random_record(random, &regions, &msns);
+                perhaps_early(random, &mut record, &mut ends);
+                verdicts.extend(verdict(&record));
+            }
+            if uut.reset.next {
+                verdicts.clear();
+            }
+            if !requests || uut.table_done.val() {
+                requests = random.chance(1, 12) || cycle < 1000;
+                operation = operations.next().expect("an endless list");
+            }
+            if !replays || uut.replay_ready.val() {
+                replays = random.chance(1, 60);
+                uut.replay.next = random_replay(random, &[]);
+            }
+            uut.replay_valid.next = replays;
+            uut.replayed_ready.next = random.chance(1, 2);
+            uut.record_valid.next = comes;
+            uut.record.next = message(&record);
+            uut.table_valid.next = requests;
+            uut.table_request.next = request(&operation);
+            uut.command_ready.next = random.chance(3, 4);
+            uut.stopped_ready.next = random.chance(3, 4);
+        },
+    );
+}

@@ -1,0 +1,62 @@
+//! One test for each row of the table of tests in ARCHITECTURE.md, with neighbours that must pass.
+//! Every send also compares all outputs of the room with the model.
+mod envelope;
+mod tagged;
+mod untagged;
+
+use super::bench::Bench;
+use super::model::{Command, Record};
+use super::world::*;
+use crate::messages::PLACE_DISCARD;
+use rnic_abi::cqe;
+use rnic_abi::errors::StreamError;
+
+/// `record` is refused with `error` in a fresh world: one Error entry, nothing placed, the
+/// connection stopped (DDP-045), and the next FPDU of the stream is dropped silently.
+pub fn refused(record: &Record, error: StreamError) {
+    refused_in(&mut Bench::world(), record, error);
+}
+
+pub fn refused_in(bench: &mut Bench, record: &Record, error: StreamError) {
+    let outcome = bench.send(record);
+    assert_eq!(outcome.error, error as u64, "{record:?}");
+    assert_eq!(outcome.stopped, Some(record.connection));
+    let command = outcome.command.expect("an Error entry is due");
+    assert_eq!(command.kind, PLACE_DISCARD);
+    assert!(command.complete);
+    let (layer, error_type, code) = error.terminate();
+    assert_eq!(command.cqe[0] & 0xf, cqe::KIND_ERROR);
+    assert_eq!(command.cqe[0] >> 16, record.connection as u32);
+    assert_eq!(command.cqe[1] & 0xffff, layer | error_type << 4 | code << 8);
+    assert_eq!(command.cqe[1] >> 16, record.ulpdu_length as u32);
+    assert_eq!(command.cqe[2], record.sequence);
+    let mut next = sink_write();
+    next.connection = record.connection;
+    let silence = bench.send(&next);
+    let dropped = Command {
+        beats: next.beats,
+        ..Command::default()
+    };
+    assert_eq!(silence.command, Some(dropped));
+    assert!(silence.event.is_none() && silence.stopped.is_none() && !silence.counted);
+}
+
+/// `record` is accepted in a fresh world; returns its command.
+pub fn accepted(record: &Record) -> Command {
+    accepted_in(&mut Bench::world(), record)
+}
+
+pub fn accepted_in(bench: &mut Bench, record: &Record) -> Command {
+    let outcome = bench.send(record);
+    assert_eq!(outcome.error, 0, "{record:?}");
+    assert!(outcome.counted && outcome.stopped.is_none());
+    outcome.command.expect("beats to take out")
+}
+
+pub fn write_at(to: u64, payload: u64) -> Record {
+    tagged(0, true, SINK.stag, to, payload)
+}
+
+pub fn send_at(msn: u32, mo: u32, payload: u64) -> Record {
+    untagged(3, true, 0, [0, msn, mo], payload)
+}
