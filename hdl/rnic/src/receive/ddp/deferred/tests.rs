@@ -1,6 +1,6 @@
 use super::*;
 use crate::messages::{FPDU_DELIVER, FPDU_EARLY, REPLAY_FORGET};
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, simulate, Random, Simulation};
 use std::collections::VecDeque;
 
 /// A record of an early FPDU of `span` with 0 to 65,535 octets of ULPDU.
@@ -110,7 +110,7 @@ impl Walker {
         settle(uut);
         uut.offered_taken.next = uut.offered_valid.val() && random.chance(2, 3);
         settle(uut);
-        self.outputs(uut, random);
+        self.outputs(uut);
         self.since_push += 1;
         if uut.push.val() {
             self.spans[span as usize].push(uut.record.val());
@@ -155,14 +155,14 @@ impl Walker {
         });
     }
 
-    fn outputs(&mut self, uut: &DeferredRecords, random: &Random) {
+    fn outputs(&mut self, uut: &DeferredRecords) {
         if uut.offered_valid.val() {
             let mut seen = uut.offered.val();
             if seen.kind == FPDU_FAULT {
                 // Of a disagreement no octets are known; nobody looks at them.
                 seen.header = Bits::default();
             }
-            assert_eq!(Some(&seen), self.offers.front(), "{random}");
+            assert_eq!(Some(&seen), self.offers.front());
             if uut.offered_taken.val() {
                 self.offers.pop_front();
                 self.delivered += 1;
@@ -170,11 +170,11 @@ impl Walker {
         }
         if uut.replayed_valid.val() {
             let seen = uut.replayed.val();
-            assert_eq!(Some(&seen), self.answers.front(), "{random}");
+            assert_eq!(Some(&seen), self.answers.front());
             let behind = self.offers.front().map(|record| record.kind);
             assert!(
                 behind.is_none() || self.answers.len() > 1,
-                "answered before the last record is taken, {random}"
+                "answered before the last record is taken"
             );
             if uut.replayed_ready.val() {
                 self.answers.pop_front();
@@ -185,22 +185,19 @@ impl Walker {
     }
 }
 
-fn connected() -> DeferredRecords {
-    let mut uut = DeferredRecords::default();
-    uut.connect_all();
-    settle(&mut uut);
+fn connected() -> Simulation<DeferredRecords> {
+    let mut uut = simulate!(DeferredRecords::default());
+    uut.settle();
     run(&mut uut, 512);
     assert!(uut.has_room.val());
     uut
 }
 
-fn run(uut: &mut DeferredRecords, cycles: usize) {
-    for _ in 0..cycles {
-        tick(uut, |uut| &mut uut.clock);
-    }
+fn run(uut: &mut Simulation<DeferredRecords>, cycles: usize) {
+    uut.ticks(cycles);
 }
 
-fn push(uut: &mut DeferredRecords, record: FpduRecord) {
+fn push(uut: &mut Simulation<DeferredRecords>, record: FpduRecord) {
     uut.push.next = true;
     uut.record.next = record;
     run(uut, 1);
@@ -209,7 +206,7 @@ fn push(uut: &mut DeferredRecords, record: FpduRecord) {
 
 /// Offers a replay for one cycle, and returns the cycles from it to `is_there`.
 fn cycles_to(
-    uut: &mut DeferredRecords,
+    uut: &mut Simulation<DeferredRecords>,
     replay: Replay,
     is_there: fn(&DeferredRecords) -> bool,
 ) -> usize {
@@ -218,7 +215,7 @@ fn cycles_to(
     for cycle in 1..40 {
         run(uut, 1);
         uut.replay_valid.next = false;
-        settle(uut);
+        uut.settle();
         if is_there(uut) {
             return cycle;
         }
@@ -243,7 +240,7 @@ fn mpa_041_records_are_replayed_by_span_and_in_order_or_forgotten() {
     for _ in 0..30_000 {
         let reset = random.chance(1, 10_000);
         walker.drive(&mut uut, &mut random, reset);
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
     assert!(walker.delivered > 800, "only {} records", walker.delivered);
     assert!(walker.answered > 200, "only {} replays", walker.answered);
@@ -269,7 +266,7 @@ fn latencies_are_those_of_the_table() {
     uut.offered_taken.next = true;
     run(&mut uut, 1);
     uut.offered_taken.next = false;
-    settle(&mut uut);
+    uut.settle();
     assert!(!offered(&uut) && answered(&uut), "a fault has an answer");
     run(&mut uut, 1);
     assert_eq!(cycles_to(&mut uut, replay(REPLAY_DELIVER, 9), offered), 8);
@@ -277,7 +274,7 @@ fn latencies_are_those_of_the_table() {
         uut.offered_taken.next = true;
         run(&mut uut, 1);
         uut.offered_taken.next = false;
-        settle(&mut uut);
+        uut.settle();
         let mut cycles = 1;
         while !offered(&uut) && !answered(&uut) {
             run(&mut uut, 1);
@@ -330,7 +327,7 @@ fn reset_forgets_the_records_and_the_replay_at_hand() {
     uut.reset.next = true;
     run(&mut uut, 1);
     uut.reset.next = false;
-    settle(&mut uut);
+    uut.settle();
     assert!(!uut.offered_valid.val() && !uut.has_room.val());
     run(&mut uut, 512);
     assert!(uut.has_room.val());

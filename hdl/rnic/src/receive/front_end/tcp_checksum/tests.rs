@@ -1,7 +1,7 @@
 //! The TCP checksum against RFC 1071 in plain Rust.
 use super::*;
 use crate::receive::front_end::ethernet::testing::{link, stored};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random};
 
 /// The TCP checksum that makes the sum over `addresses`, pseudo header and `segment` right.
 fn mend(addresses: &[u8], segment: &mut [u8]) {
@@ -22,9 +22,7 @@ fn mend(addresses: &[u8], segment: &mut [u8]) {
 macro_rules! judges {
     ($width:literal, $block:ty) => {{
         let mut random = Random::from_environment();
-        let mut uut = <$block>::default();
-        uut.connect_all();
-        settle(&mut uut);
+        let mut uut = simulate!(<$block>::default());
         for case in 0..160u64 {
             let (size, wrong, ipv6) = (20 + case as usize / 4, case % 2 == 1, case & 2 == 2);
             let (tags, words) = (random.below(3), 5 + random.below(11) as usize);
@@ -49,17 +47,13 @@ macro_rules! judges {
                 uut.control.next = control;
                 uut.data_later.next = later;
                 later = data;
-                tick(&mut uut, |uut| &mut uut.clock);
+                uut.tick();
             }
             uut.control.next.valid = false;
             uut.data_later.next = later;
-            tick(&mut uut, |uut| &mut uut.clock);
-            tick(&mut uut, |uut| &mut uut.clock);
-            assert_eq!(
-                uut.good.val(),
-                !wrong,
-                "case {case}, {size} octets, {random}"
-            );
+            uut.tick();
+            uut.tick();
+            assert_eq!(uut.good.val(), !wrong, "case {case}, {size} octets");
         }
     }};
 }

@@ -6,8 +6,7 @@ mod script;
 mod split;
 
 use device::Device;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
-use rust_hdl::prelude::*;
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 use script::{Script, Settings};
 
 /// Runs `script` until it has finished, natively.
@@ -15,20 +14,14 @@ fn run<const D: usize, const L: usize, const E: usize, const P: usize>(
     script: &mut Script,
     random: &mut Random,
 ) {
-    let mut uut = Device::<D, L, E, P>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(Device::<D, L, E, P>::default());
     let limit = 2000 + 200 * script.commands_left() as u64;
     while !script.finished() {
         script.drive(&mut uut, random);
-        tick(&mut uut, |uut| &mut uut.clock);
-        assert!(
-            script.cycles < limit,
-            "no end: {}, {random}",
-            script.state()
-        );
+        uut.tick();
+        assert!(script.cycles < limit, "no end: {}", script.state());
     }
-    script.conclude(random);
+    script.conclude();
 }
 
 fn run_random<const D: usize, const L: usize, const E: usize, const P: usize>(
@@ -146,13 +139,11 @@ fn cycles_a_command<const D: usize, const L: usize, const E: usize, const P: usi
         let address = 0x1_0000 + 128 * i + random.below(128);
         script.add(&mut random, D / 8, 1, address, payload, 4, 0, true);
     }
-    let mut uut = Device::<D, L, E, P>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(Device::<D, L, E, P>::default());
     let (mut from, mut to) = (0, 0);
     while !script.finished() {
         script.drive(&mut uut, &mut random);
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
         // Taken in when the FIFOs are long full, so at the rate at which commands leave.
         match script.commands_left() {
             35 if from == 0 => from = script.cycles,

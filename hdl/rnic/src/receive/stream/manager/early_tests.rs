@@ -114,7 +114,7 @@ impl Bench {
     }
 
     /// The positions of a job, walked as the reader walks them; gives the one after the last.
-    fn walk_job(&self, job: &ReadJob, first: u64, random: &Random) -> u64 {
+    fn walk_job(&self, job: &ReadJob, first: u64) -> u64 {
         let (mut page, mut slot) = (job.head_page.to_u64(), job.slot.index());
         let (mut offset, mut run) = (job.offset.to_u64(), job.run_octets.to_u64());
         let mut position = first;
@@ -129,7 +129,7 @@ impl Bench {
                     (page, offset) = (self.page_links[page as usize], 0);
                 }
                 let at = page * PAGE_OCTETS as u64 + offset;
-                assert_eq!(self.memory[at as usize], position, "{job:?}, {random}");
+                assert_eq!(self.memory[at as usize], position, "{job:?}");
                 (position, offset) = (position + 1, offset + 1);
             }
             if position >= end {
@@ -140,37 +140,33 @@ impl Bench {
             offset = self.table[slot].offset.to_u64();
             run = self.table[slot].octets.to_u64();
         }
-        assert_eq!(position, end, "a job ends where a run does, {random}");
+        assert_eq!(position, end, "a job ends where a run does");
         end
     }
 
-    fn check_job(&mut self, job: &ReadJob, random: &Random) {
+    fn check_job(&mut self, job: &ReadJob) {
         let number = job.connection.to_u64();
         let found = self.streams.iter().position(|s| s.number == number);
         let index = found.expect("a stream of this test");
-        assert_eq!(job.kind, JOB_STREAM, "{random}");
-        assert!(self.streams[index].running, "{random}");
+        assert_eq!(job.kind, JOB_STREAM);
+        assert!(self.streams[index].running);
         if job.early {
-            return self.check_early_job(index, job, random);
+            return self.check_early_job(index, job);
         }
         let stream = &self.streams[index];
         let octets = job.octets.to_u64();
-        assert!(stream.job.is_none() && stream.replays == 0, "{random}");
-        assert_eq!(job.sequence, stream.consumed & 0xffff_ffff, "{random}");
-        assert!(
-            octets >= stream.need,
-            "{octets} of {}, {random}",
-            stream.need
-        );
-        let end = self.walk_job(job, stream.consumed, random);
-        assert!(end <= stream.next, "octets not received, {random}");
+        assert!(stream.job.is_none() && stream.replays == 0);
+        assert_eq!(job.sequence, stream.consumed & 0xffff_ffff);
+        assert!(octets >= stream.need, "{octets} of {}", stream.need);
+        let end = self.walk_job(job, stream.consumed);
+        assert!(end <= stream.next, "octets not received");
         self.streams[index].job = Some(octets);
     }
 
     /// A job beyond a gap: of a new span it begins where the span does, at a whole word.
-    fn check_early_job(&mut self, index: usize, job: &ReadJob, random: &Random) {
+    fn check_early_job(&mut self, index: usize, job: &ReadJob) {
         let sequence = job.sequence.to_u64();
-        assert!(self.streams[index].markers, "{random}");
+        assert!(self.streams[index].markers);
         let new = Span {
             stream: index,
             start: sequence,
@@ -180,15 +176,15 @@ impl Bench {
             refused: false,
         };
         let span = *self.spans.entry(job.span.index()).or_insert(new);
-        assert_eq!(span.stream, index, "{random}");
-        assert!(span.job.is_none() && !span.refused, "{span:?}, {random}");
-        assert_eq!(job.proven, span.placed > span.start, "{span:?}, {random}");
-        assert_eq!(sequence, span.placed, "{random}");
-        assert_eq!(job.phase, sequence / 4 % 128, "{random}");
-        assert_eq!(sequence % 4, 0, "{random}");
+        assert_eq!(span.stream, index);
+        assert!(span.job.is_none() && !span.refused, "{span:?}");
+        assert_eq!(job.proven, span.placed > span.start, "{span:?}");
+        assert_eq!(sequence, span.placed);
+        assert_eq!(job.phase, sequence / 4 % 128);
+        assert_eq!(sequence % 4, 0);
         let octets = job.octets.to_u64();
-        assert!(octets >= span.need, "{octets} of {}, {random}", span.need);
-        self.walk_job(job, sequence, random);
+        assert!(octets >= span.need, "{octets} of {}", span.need);
+        self.walk_job(job, sequence);
         self.spans.get_mut(&job.span.index()).expect("there").job = Some(octets);
         self.seen[10] += 1;
     }
@@ -252,7 +248,7 @@ impl Bench {
     }
 
     /// The manager says what becomes of a span's records.
-    fn take_order(&mut self, order: &Replay, random: &Random) {
+    fn take_order(&mut self, order: &Replay) {
         let number = order.span.index();
         let connection = order.connection.to_u64();
         let index = self
@@ -264,29 +260,20 @@ impl Bench {
         self.seen[12 + kind as usize] += 1;
         if kind == REPLAY_FORGET {
             let span = self.spans.remove(&number).expect("a span");
-            assert!(
-                span.job.is_none() && span.placed > span.start,
-                "{span:?}, {random}"
-            );
+            assert!(span.job.is_none() && span.placed > span.start, "{span:?}");
             return self.spans_back.push_back(number as u64);
         }
         let stream = &mut self.streams[index];
-        assert!(
-            stream.running && !stream.faulty && stream.job.is_none(),
-            "{random}"
-        );
+        assert!(stream.running && !stream.faulty && stream.job.is_none());
         stream.replays += 1;
         if kind == REPLAY_DELIVER {
             let span = self.spans.remove(&number).expect("a span");
-            assert!(
-                span.job.is_none() && span.placed > span.start,
-                "{span:?}, {random}"
-            );
-            assert_eq!(span.start, stream.consumed, "delivered in order, {random}");
+            assert!(span.job.is_none() && span.placed > span.start, "{span:?}");
+            assert_eq!(span.start, stream.consumed, "delivered in order");
             stream.consumed = span.placed;
             self.spans_back.push_back(number as u64);
         } else {
-            assert_eq!(order.sequence, stream.consumed & 0xffff_ffff, "{random}");
+            assert_eq!(order.sequence, stream.consumed & 0xffff_ffff);
             stream.faulty = true;
         }
         let done = JobDone {
@@ -306,7 +293,7 @@ impl Bench {
         });
     }
 
-    fn check_release(&mut self, chain: &PageChain, random: &Random) {
+    fn check_release(&mut self, chain: &PageChain) {
         let tail = chain.tail_page.to_u64();
         let mut page = chain.head_page.to_u64();
         loop {
@@ -314,7 +301,7 @@ impl Bench {
                 .frames
                 .iter()
                 .position(|frame| frame.pages.contains(&page));
-            let owner = owner.unwrap_or_else(|| panic!("page {page} is free already, {random}"));
+            let owner = owner.unwrap_or_else(|| panic!("page {page} is free already"));
             let frame = &mut self.frames[owner];
             let stream = &self.streams[frame.stream];
             let first = page * PAGE_OCTETS as u64;
@@ -338,7 +325,7 @@ impl Bench {
             let live = stream.running && !stream.stopped && !stream.faulty;
             assert!(
                 !live || held.iter().find(waits).is_none(),
-                "page {page} goes with octets to come, {random}"
+                "page {page} goes with octets to come"
             );
             frame.pages.retain(|kept| *kept != page);
             self.memory[first as usize..first as usize + PAGE_OCTETS].fill(u64::MAX);

@@ -214,38 +214,34 @@ impl Model {
         found.expect("a connection of this test")
     }
 
-    fn check_host_job(&mut self, job: &ReadJob, random: &Random) {
+    fn check_host_job(&mut self, job: &ReadJob) {
         let host = self.hosts.pop_front().expect("a host frame was sent");
         let octets = host.frame_octets.index() as u64;
-        assert_eq!(job.head_page, host.head_page, "{random}");
-        assert_eq!(job.tail_page, host.tail_page, "{random}");
-        assert_eq!(job.offset, FRAME_PAD_OCTETS as u64, "{random}");
-        assert_eq!(job.run_octets, octets, "{random}");
-        assert_eq!(job.octets, octets, "{random}");
+        assert_eq!(job.head_page, host.head_page);
+        assert_eq!(job.tail_page, host.tail_page);
+        assert_eq!(job.offset, FRAME_PAD_OCTETS as u64);
+        assert_eq!(job.run_octets, octets);
+        assert_eq!(job.octets, octets);
         self.free_pages.push_back(host.head_page.index() as u64);
         self.host_jobs += 1;
     }
 
-    fn check_job(&mut self, job: &ReadJob, random: &Random) {
+    fn check_job(&mut self, job: &ReadJob) {
         let kind = job.kind.index() as u64;
         if kind == JOB_HOST {
-            return self.check_host_job(job, random);
+            return self.check_host_job(job);
         }
         let index = self.stream_of(job.connection);
         let stream = &mut self.streams[index];
-        assert!(!stream.job_out, "two jobs of one connection, {random}");
-        assert_eq!(kind == JOB_PLACE, stream.place_next, "{random}");
-        assert_eq!(job.sequence, u64::from(stream.sequence), "{random}");
-        assert_eq!(job.phase, stream.words_since_marker, "{random}");
-        assert_eq!(
-            (job.markers, job.crc),
-            (stream.markers, stream.crc),
-            "{random}"
-        );
+        assert!(!stream.job_out, "two jobs of one connection");
+        assert_eq!(kind == JOB_PLACE, stream.place_next);
+        assert_eq!(job.sequence, u64::from(stream.sequence));
+        assert_eq!(job.phase, stream.words_since_marker);
+        assert_eq!((job.markers, job.crc), (stream.markers, stream.crc));
         let octets = job.octets.index() as u64;
         assert!(
             octets >= stream.need,
-            "{octets} octets, {} needed, {random}",
+            "{octets} octets, {} needed",
             stream.need
         );
         // The frames of the job, walked as the reader walks them.
@@ -255,9 +251,9 @@ impl Model {
         let (mut pages, mut frames) = (Vec::new(), 0);
         for frame in &stream.frames {
             let ends = (frame.pages[0], frame.pages[frame.pages.len() - 1]);
-            assert_eq!((page as u64, slot as u64), ends, "{frame:?}, {random}");
-            assert_eq!(offset, frame.offset + skipped, "{frame:?}, {random}");
-            assert_eq!(run, frame.octets - skipped, "{frame:?}, {random}");
+            assert_eq!((page as u64, slot as u64), ends, "{frame:?}");
+            assert_eq!(offset, frame.offset + skipped, "{frame:?}");
+            assert_eq!(run, frame.octets - skipped, "{frame:?}");
             pages.extend(&frame.pages);
             frames += 1;
             (walked, skipped) = (walked + run, 0);
@@ -269,7 +265,7 @@ impl Model {
             offset = self.table[slot].offset.index() as u64;
             run = self.table[slot].octets.index() as u64;
         }
-        assert_eq!(walked, octets, "a job ends where a frame does, {random}");
+        assert_eq!(walked, octets, "a job ends where a frame does");
         self.multi_frame_jobs += usize::from(frames > 1);
         stream.job_out = true;
         let place = kind == JOB_PLACE;
@@ -281,16 +277,16 @@ impl Model {
         });
     }
 
-    fn check_release(&mut self, chain: &PageChain, random: &Random) {
+    fn check_release(&mut self, chain: &PageChain) {
         let tail = chain.tail_page.index() as u64;
         let mut pages = vec![chain.head_page.index() as u64];
         while pages[pages.len() - 1] != tail {
             pages.push(self.page_links[pages[pages.len() - 1] as usize]);
-            assert!(pages.len() <= PAGES, "{chain:?} has no end, {random}");
+            assert!(pages.len() <= PAGES, "{chain:?} has no end");
         }
         let is_read = |page: &u64| self.jobs.iter().any(|job| job.pages.contains(page));
         let read = pages.iter().any(is_read);
-        assert!(!read, "pages {pages:?} go while a job reads them, {random}");
+        assert!(!read, "pages {pages:?} go while a job reads them");
         let found = self.streams.iter_mut().any(|stream| {
             let due = stream.due.iter().position(|due| *due == pages);
             match due {
@@ -298,7 +294,7 @@ impl Model {
                 None => stream.driver != Phase::Running && stream.drop_pages(&pages),
             }
         });
-        assert!(found, "pages {pages:?} are not due, {random}");
+        assert!(found, "pages {pages:?} are not due");
         self.free_pages.extend(pages);
     }
 
@@ -334,7 +330,7 @@ impl Model {
         let (index, request) = self.request.take().expect("done without a request");
         let stream = &mut self.streams[index];
         if request.operation == u64::from(tables::RELEASE) {
-            assert!(!stream.job_out, "released while a job is out, {random}");
+            assert!(!stream.job_out, "released while a job is out");
             stream.driver = Phase::Idle;
             self.released_streams += 1;
             return;

@@ -6,7 +6,7 @@ use crate::messages::{TableRequest, VERDICT_TCP};
 use crate::receive::tcp::accept::*;
 use crate::receive::tcp::records::{LookupResult, WaitingFrame};
 use rnic_abi::tables;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, simulate, Random, Simulation};
 use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
@@ -145,11 +145,11 @@ impl Bench {
         let model = &mut self.model;
         if uut.accepted_valid.val() && uut.accepted_ready.next {
             let told = Told::from(uut.accepted.val());
-            assert_eq!(Some(told), model.told.pop_front(), "{random}");
+            assert_eq!(Some(told), model.told.pop_front());
         }
         if uut.host_frame_valid.val() && uut.host_frame_ready.next {
             let host = Host::from(uut.host_frame.val());
-            assert_eq!(Some(host), model.host.pop_front(), "{random}");
+            assert_eq!(Some(host), model.host.pop_front());
         }
         if uut.page_release_valid.val() && uut.page_release_ready.next {
             let chain = uut.page_release.val();
@@ -157,11 +157,11 @@ impl Bench {
                 chain.head_page.index() as u64,
                 chain.tail_page.index() as u64,
             );
-            assert_eq!(Some(pages), model.released.pop_front(), "{random}");
+            assert_eq!(Some(pages), model.released.pop_front());
         }
         if uut.segment_event_valid.val() {
             let event = Event::from(uut.segment_event.val());
-            assert_eq!(Some(event), model.events.pop_front(), "{random}");
+            assert_eq!(Some(event), model.events.pop_front());
         }
         for (bit, counted) in self.counted.iter_mut().enumerate() {
             *counted += u64::from(uut.counts.val().get_bit(bit));
@@ -170,9 +170,9 @@ impl Bench {
         if uut.table_done.val() {
             let done = self.request.take().expect("done without a request");
             let differs = (read ^ done.reads) & done.mask;
-            assert_eq!(differs, 0, "{read:x} for {done:x?}, {random}");
+            assert_eq!(differs, 0, "{read:x} for {done:x?}");
         } else {
-            assert_eq!(read, 0, "table_data without table_done, {random}");
+            assert_eq!(read, 0, "table_data without table_done");
         }
     }
 
@@ -254,7 +254,7 @@ fn mpa_037_038_early_octets_are_accepted_once_and_told_with_what_they_touch() {
             };
             bench.check(uut, stalls, random);
             if cycle % ROUND == 0 {
-                assert!(bench.model.is_done() && bench.frame.is_none(), "{random}");
+                assert!(bench.model.is_done() && bench.frame.is_none());
                 bench.begin_round(round, after_reset, random);
             }
             let quiet = cycle % ROUND > ROUND - 400 || uut.reset.next;
@@ -287,18 +287,14 @@ fn mpa_037_038_early_octets_are_accepted_once_and_told_with_what_they_touch() {
 }
 
 /// Acceptance with nothing in its way, and one connection with a wide window at sequence number 0.
-fn open_acceptance() -> SegmentAcceptance {
-    let mut uut = SegmentAcceptance::default();
-    uut.connect_all();
+fn open_acceptance() -> Simulation<SegmentAcceptance> {
+    let mut uut = simulate!(SegmentAcceptance::default());
     uut.early_pages.next = 448u64.into();
     uut.early_share.next = 448u64.into();
     uut.accepted_ready.next = true;
     uut.host_frame_ready.next = true;
     uut.page_release_ready.next = true;
-    uut.reset.next = true;
-    settle(&mut uut);
-    tick(&mut uut, |uut| &mut uut.clock);
-    uut.reset.next = false;
+    uut.pulse(|uut| &mut uut.reset);
     let mut bench = Bench::default();
     let (words, _) = Stream::new(3, 0, 1 << 20).tcp_words();
     bench.queue(tables::WRITE, tables::TCP, 3, words, (0, !0));
@@ -307,15 +303,19 @@ fn open_acceptance() -> SegmentAcceptance {
 }
 
 /// What an operation reads, if it is done within `patience` cycles.
-fn operate(uut: &mut SegmentAcceptance, operation: &Operation, patience: usize) -> Option<u128> {
+fn operate(
+    uut: &mut Simulation<SegmentAcceptance>,
+    operation: &Operation,
+    patience: usize,
+) -> Option<u128> {
     uut.table_request.next = operation.request;
     uut.table_valid.next = true;
     for _ in 0..patience {
-        tick(uut, |uut| &mut uut.clock);
+        uut.tick();
         if uut.table_done.val() {
             let read = number(uut.table_data.val());
             uut.table_valid.next = false;
-            tick(uut, |uut| &mut uut.clock);
+            uut.tick();
             return Some(read);
         }
     }
@@ -323,7 +323,11 @@ fn operate(uut: &mut SegmentAcceptance, operation: &Operation, patience: usize) 
 }
 
 /// Cycles from a frame's offer to its first message, and to the end of the cycle that decides it.
-fn cycles_of(uut: &mut SegmentAcceptance, sequence: u64, octets: u64) -> (Option<usize>, usize) {
+fn cycles_of(
+    uut: &mut Simulation<SegmentAcceptance>,
+    sequence: u64,
+    octets: u64,
+) -> (Option<usize>, usize) {
     uut.frame.next = WaitingFrame {
         verdict: VERDICT_TCP.into(),
         frame_octets: (octets + 54).into(),
@@ -341,7 +345,7 @@ fn cycles_of(uut: &mut SegmentAcceptance, sequence: u64, octets: u64) -> (Option
     uut.frame_valid.next = true;
     let (mut first, mut decided) = (None, None);
     for cycle in 1..100 {
-        tick(uut, |uut| &mut uut.clock);
+        uut.tick();
         uut.frame_valid.next = false;
         if uut.accepted_valid.val() {
             first = first.or(Some(cycle));
@@ -394,17 +398,17 @@ fn a_release_is_done_when_mpa_has_taken_every_purge() {
     while !uut.table_done.val() {
         assert!(purged.len() <= 16, "{purged:?}");
         uut.accepted_ready.next = !uut.accepted_ready.val();
-        settle(&mut uut);
+        uut.settle();
         if uut.accepted_valid.val() && uut.accepted_ready.val() {
             let told = Told::from(uut.accepted.val());
             assert!(told.purges && told.connection == 3, "{told:?}");
             purged.push(told.right.expect("a purge names its range"));
         }
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
     assert_eq!(purged, (0..16).collect::<Vec<u64>>());
     uut.table_valid.next = false;
-    tick(&mut uut, |uut| &mut uut.clock);
+    uut.tick();
     assert!(operate(&mut uut, &bench.operations[1], 20).is_some());
     let words = number(uut.table_data.val());
     assert_eq!(

@@ -253,7 +253,7 @@ impl Test {
     fn show_long_fpdus(&mut self, uut: &mut TcpRoom, bench: &Bench, random: &mut Random) {
         if let Some(shown) = self.shows.take() {
             let second = self.first.is_some_and(|first| first != shown);
-            assert_eq!(uut.grows.val(), second, "cycle {}, {random}", self.cycle);
+            assert_eq!(uut.grows.val(), second, "cycle {}", self.cycle);
             self.first.get_or_insert(shown);
             self.seen.grows += usize::from(second);
         } else if random.chance(1, 100) {
@@ -282,7 +282,7 @@ impl Test {
             Step::Offer => {}
             Step::Question(about) => {
                 if let Some(asked) = bench.asked.take() {
-                    assert_eq!(asked, about, "cycle {}, {random}", self.cycle);
+                    assert_eq!(asked, about, "cycle {}", self.cycle);
                     self.step = Step::Answer(about, random.below(6) as usize);
                 }
             }
@@ -332,7 +332,7 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
                 uut.free_pages.next = test.free.into();
             }
             check_outputs(uut, &mut bench, 6, random);
-            drive_table(uut, &mut bench, random);
+            drive_table(uut, &mut bench);
             test.show_long_fpdus(uut, &bench, random);
             // Not before the room has taken the key.
             let quiet = matches!(test.step, Step::Rest(_));

@@ -10,7 +10,7 @@ use crate::receive::tcp::room::TcpRoom;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::registers::EARLY_PAGES_MAX;
 use rnic_abi::tables;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random, Simulation};
 use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
@@ -195,12 +195,12 @@ pub(super) fn check_outputs(
         if message.asks {
             bench.asked = Some(message.connection.index() as u64);
         } else {
-            assert_eq!(Some(message.into()), model.told.pop_front(), "{random}");
+            assert_eq!(Some(message.into()), model.told.pop_front());
         }
     }
     if uut.host_frame_valid.val() && uut.host_frame_ready.next {
         let host = Host::from(uut.host_frame.val());
-        assert_eq!(Some(host), model.host.pop_front(), "{random}");
+        assert_eq!(Some(host), model.host.pop_front());
     }
     if uut.page_release_valid.val() && uut.page_release_ready.next {
         let chain = uut.page_release.val();
@@ -208,11 +208,11 @@ pub(super) fn check_outputs(
             chain.head_page.index() as u64,
             chain.tail_page.index() as u64,
         );
-        assert_eq!(Some(pages), model.released.pop_front(), "{random}");
+        assert_eq!(Some(pages), model.released.pop_front());
     }
     if uut.segment_event_valid.val() {
         let event = Event::from(uut.segment_event.val());
-        assert_eq!(Some(event), model.events.pop_front(), "{random}");
+        assert_eq!(Some(event), model.events.pop_front());
     }
     for (bit, counted) in bench.counted.iter_mut().enumerate() {
         *counted += u64::from(uut.counts.val().get_bit(bit));
@@ -220,17 +220,14 @@ pub(super) fn check_outputs(
 }
 
 /// Holds the oldest table operation at the bus until it is done.
-pub(super) fn drive_table(uut: &mut TcpRoom, bench: &mut Bench, random: &Random) {
+pub(super) fn drive_table(uut: &mut TcpRoom, bench: &mut Bench) {
     let read = number(uut.table_data.val());
     if uut.table_done.val() {
         let done = bench.request.take().expect("done without a request");
         let differs = (read ^ done.reads) & done.mask;
-        assert_eq!(differs, 0, "{read:x} for {done:x?}, {random}");
+        assert_eq!(differs, 0, "{read:x} for {done:x?}");
     } else {
-        assert_eq!(
-            read, 0,
-            "table_data must be zero without table_done, {random}"
-        );
+        assert_eq!(read, 0, "table_data must be zero without table_done");
     }
     if bench.request.is_none() {
         bench.request = bench.operations.pop_front();
@@ -282,9 +279,9 @@ fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random)
             bench.model.keys_out -= 1;
             uut.key_free.next = true;
         }
-        TRAFFIC_END => assert!(bench.operations.is_empty(), "tables are slow, {random}"),
+        TRAFFIC_END => assert!(bench.operations.is_empty(), "tables are slow"),
         1500 => {
-            assert!(bench.model.is_done(), "frames stay in the room, {random}");
+            assert!(bench.model.is_done(), "frames stay in the room");
             (0..bench.connections.len()).for_each(|index| bench.queue_reads(index));
             let nothing = Bits::default();
             bench.queue(tables::READ, tables::LOOKUP, 0, nothing, (0, !0));
@@ -320,7 +317,7 @@ fn every_frame_leaves_once_as_the_acceptance_table_says() {
             };
             check_outputs(uut, &mut bench, stalls, random);
             let traffic = plan(uut, &mut bench, cycle, random);
-            drive_table(uut, &mut bench, random);
+            drive_table(uut, &mut bench);
             let offer = traffic && !busy && random.chance([8, 1][(cycle / 300) % 2], 8);
             drive_frame(uut, &mut bench, offer, random);
             cycle += 1;
@@ -337,22 +334,17 @@ fn every_frame_leaves_once_as_the_acceptance_table_says() {
     );
 }
 
-pub(super) fn clock(uut: &mut TcpRoom) -> &mut Signal<In, Clock> {
-    &mut uut.clock
-}
-
 /// A connected room with one connection in its tables, window wide open.
-fn open_room(random: &mut Random) -> (TcpRoom, Bench) {
-    let mut uut = TcpRoom::default();
-    uut.connect_all();
+fn open_room(random: &mut Random) -> (Simulation<TcpRoom>, Bench) {
+    let mut uut = simulate!(TcpRoom::default());
     uut.early_pages.next = u64::from(EARLY_PAGES_MAX).into();
     uut.early_share.next = u64::from(EARLY_PAGES_MAX).into();
-    settle(&mut uut);
+    uut.settle();
     let mut bench = Bench::with_connections(1, random);
     bench.queue_context(0, 0, 1 << 20);
     while bench.request.is_some() || !bench.operations.is_empty() {
-        drive_table(&mut uut, &mut bench, random);
-        tick(&mut uut, clock);
+        drive_table(&mut uut, &mut bench);
+        uut.tick();
     }
     uut.accepted_ready.next = true;
     uut.host_frame_ready.next = true;
@@ -378,16 +370,9 @@ fn a_segment_is_accepted_twelve_cycles_after_it_is_taken() {
     let mut random = Random::from_environment();
     let (mut uut, bench) = open_room(&mut random);
     uut.stored.next = segment(&bench, 0, 100);
-    uut.stored_valid.next = true;
-    tick(&mut uut, clock);
-    uut.stored_valid.next = false;
-    let mut cycles = 1;
-    while !uut.accepted_valid.val() {
-        tick(&mut uut, clock);
-        cycles += 1;
-        assert!(cycles < 100, "never accepted");
-    }
-    assert_eq!(cycles, 12);
+    uut.pulse(|uut| &mut uut.stored_valid);
+    let cycles = uut.wait_for(100, |uut| uut.accepted_valid.val());
+    assert_eq!(1 + cycles, 12);
 }
 
 #[test]
@@ -398,9 +383,9 @@ fn segments_of_one_connection_pass_at_one_per_five_cycles() {
     while accepted < 200 {
         uut.stored.next = segment(&bench, 10 * sent, 10);
         uut.stored_valid.next = true;
-        settle(&mut uut);
+        uut.settle();
         sent += u64::from(uut.stored_ready.val());
-        tick(&mut uut, clock);
+        uut.tick();
         cycles += 1;
         accepted += u64::from(uut.accepted_valid.val());
         assert!(cycles < 2000, "{accepted} accepted");
@@ -418,25 +403,22 @@ fn lookup_write_is_done_only_after_frames_found_before_it_have_left() {
     for _ in 0..60 {
         uut.stored.next = segment(&bench, 10 * sent, 10);
         uut.stored_valid.next = sent < 12;
-        settle(&mut uut);
+        uut.settle();
         sent += u64::from(uut.stored_ready.val() && uut.stored_valid.val());
-        tick(&mut uut, clock);
+        uut.tick();
     }
     bench.queue_lookup(0, 0, false);
     let mut accepted = 0;
     for cycle in 0..400 {
-        drive_table(&mut uut, &mut bench, &random);
+        drive_table(&mut uut, &mut bench);
         uut.accepted_ready.next = cycle > 100 && random.chance(1, 4);
-        settle(&mut uut);
+        uut.settle();
         accepted += u64::from(uut.accepted_valid.val() && uut.accepted_ready.val());
         if uut.table_done.val() {
             break;
         }
-        assert!(cycle < 399, "the write is never done, {random}");
-        tick(&mut uut, clock);
+        assert!(cycle < 399, "the write is never done");
+        uut.tick();
     }
-    assert_eq!(
-        accepted, sent,
-        "octets came after the key was gone, {random}"
-    );
+    assert_eq!(accepted, sent, "octets came after the key was gone");
 }

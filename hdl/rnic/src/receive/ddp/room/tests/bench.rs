@@ -3,7 +3,7 @@ use super::super::DdpRoom;
 use super::model::{Command, Early, Event, Model, Outcome, Record};
 use crate::messages::*;
 use rnic_abi::tables;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
@@ -69,7 +69,7 @@ fn names(replay: &Replay, span: u64) -> bool {
 
 /// A room, its model, and what is still to go in and to come out.
 pub struct Bench {
-    pub uut: DdpRoom,
+    pub uut: Simulation<DdpRoom>,
     pub model: Model,
     pub random: Random,
     pub cycle: u64,
@@ -109,9 +109,7 @@ pub struct Bench {
 impl Bench {
     /// An empty room without stalls.
     pub fn new() -> Self {
-        let mut uut = DdpRoom::default();
-        uut.connect_all();
-        settle(&mut uut);
+        let uut = simulate!(DdpRoom::default());
         Self {
             uut,
             model: Model::default(),
@@ -260,7 +258,7 @@ impl Bench {
         }
         self.uut.command_ready.next = self.random.chance(self.take_of_8, 8);
         self.uut.stopped_ready.next = self.random.chance(self.take_of_8, 8);
-        settle(&mut self.uut);
+        self.uut.settle();
         self.check_outputs();
         self.advance_model();
         self.check_table();
@@ -271,7 +269,7 @@ impl Bench {
             self.inside.push_back(record);
             self.offers = false;
         }
-        tick(&mut self.uut, |uut| &mut uut.clock);
+        self.uut.tick();
         self.cycle += 1;
     }
 

@@ -1,15 +1,13 @@
 //! IPv4 headers of every length, right and with one wrong bit.
 use super::*;
 use crate::receive::front_end::ethernet::testing::{link, stored};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random};
 
 /// Headers of every length behind 0 to 2 tags, right and with one bit wrong.
 macro_rules! judges {
     ($width:literal, $block:ty) => {{
         let mut random = Random::from_environment();
-        let mut uut = <$block>::default();
-        uut.connect_all();
-        settle(&mut uut);
+        let mut uut = simulate!(<$block>::default());
         for (tags, words) in (0..3).flat_map(|tags| (5..16).map(move |words| (tags, words))) {
             for wrong in [false, true] {
                 let at = 14 + 4 * tags as usize;
@@ -31,17 +29,13 @@ macro_rules! judges {
                     uut.control.next = control;
                     uut.data_later.next = later;
                     later = data;
-                    tick(&mut uut, |uut| &mut uut.clock);
+                    uut.tick();
                 }
                 uut.control.next.valid = false;
                 uut.data_later.next = later;
-                tick(&mut uut, |uut| &mut uut.clock);
-                tick(&mut uut, |uut| &mut uut.clock);
-                assert_eq!(
-                    uut.good.val(),
-                    !wrong,
-                    "{tags} tags, {words} words, {random}"
-                );
+                uut.tick();
+                uut.tick();
+                assert_eq!(uut.good.val(), !wrong, "{tags} tags, {words} words");
             }
         }
     }};

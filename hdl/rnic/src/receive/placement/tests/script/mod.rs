@@ -222,8 +222,8 @@ impl Script {
         if ready && uut.page_release_valid.val() {
             let frame = &self.frames[self.pages_seen];
             let pages = uut.page_release.val();
-            assert_eq!(pages.head_page, frame.head_page, "{}, {random}", self.label);
-            assert_eq!(pages.tail_page, frame.tail_page, "{}, {random}", self.label);
+            assert_eq!(pages.head_page, frame.head_page, "{}", self.label);
+            assert_eq!(pages.tail_page, frame.tail_page, "{}", self.label);
             self.pages_seen += 1;
         }
     }
@@ -238,7 +238,7 @@ impl Script {
         if !ready || !uut.tlp_valid.val() {
             return;
         }
-        let context = format!("cycle {}, {}, {random}", self.cycles, self.label);
+        let context = format!("cycle {}, {}", self.cycles, self.label);
         let header = uut.tlp_header.val();
         let header = std::array::from_fn(|i| header.get_bits::<32>(32 * i).to_u32());
         let keep = uut.tlp_keep.val().to_u32();
@@ -266,7 +266,7 @@ impl Script {
                     .push_back(Access::Write(map::CQ_CONSUMER, self.entries_consumed));
             }
             if (self.slots_consumed as usize) < self.slots.len() {
-                self.check_slot(self.slots_consumed, &format!("consumed, {random}"));
+                self.check_slot(self.slots_consumed, &format!("consumed"));
                 self.slots_consumed += 1;
                 self.host
                     .accesses

@@ -13,16 +13,16 @@ fn take(uut: &mut Uut, bench: &mut Bench, random: &mut Random) {
     bench.credits += i64::from(uut.slot_free.val());
     bench.span_credits += i64::from(uut.span_free.val());
     if uut.order_valid.val() {
-        bench.take_order(&uut.order.val(), random);
+        bench.take_order(&uut.order.val());
     }
     uut.forget_room.next = random.chance(7, 8);
     uut.job_ready.next = random.chance(7, 8);
     uut.page_release_ready.next = random.chance(7, 8);
     if uut.page_release_valid.val() && uut.page_release_ready.next {
-        bench.check_release(&uut.page_release.val(), random);
+        bench.check_release(&uut.page_release.val());
     }
     if uut.job_valid.val() && uut.job_ready.next {
-        bench.check_job(&uut.job.val(), random);
+        bench.check_job(&uut.job.val());
     }
     if uut.table_done.val() {
         bench.table_is_done();
