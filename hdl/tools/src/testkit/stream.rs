@@ -82,6 +82,11 @@ impl<M> StreamDriver<M> {
         self.queue.is_empty()
     }
 
+    /// A message is on offer that was not taken.
+    pub fn is_offering(&self) -> bool {
+        self.offering
+    }
+
     /// The cycle in which each message was taken, counted in calls of this driver.
     pub fn taken(&self) -> &[u64] {
         &self.taken
@@ -98,6 +103,23 @@ impl<M> StreamDriver<M> {
         let waits = !self.queue.is_empty();
         self.offering = waits && (self.offering || self.pace.goes(self.cycle, random));
         self.queue.front().filter(|_| self.offering)
+    }
+
+    /// [`StreamDriver::drive`] of messages that the test knows more about than the port carries.
+    pub fn drive_as<T: Synth>(
+        &mut self,
+        on_port: impl Fn(&M) -> T,
+        data: &mut Signal<In, T>,
+        valid: &mut Signal<In, Bit>,
+        ready: &Signal<Out, Bit>,
+        random: &mut Random,
+    ) -> Option<M> {
+        let offered = self.offer(random).map(on_port);
+        valid.next = offered.is_some();
+        if let Some(message) = offered {
+            data.next = message;
+        }
+        self.advance(ready.val())
     }
 
     /// Ends the cycle; returns the message that was offered in it if the block took it.
@@ -121,12 +143,13 @@ impl<M: Synth> StreamDriver<M> {
         ready: &Signal<Out, Bit>,
         random: &mut Random,
     ) -> Option<M> {
-        let offered = self.offer(random).copied();
-        valid.next = offered.is_some();
-        if let Some(message) = offered {
-            data.next = message;
-        }
-        self.advance(ready.val())
+        self.drive_as(|message| *message, data, valid, ready, random)
+    }
+}
+
+impl<M> Default for StreamDriver<M> {
+    fn default() -> Self {
+        Self::new(Pace::Always)
     }
 }
 
@@ -195,6 +218,31 @@ impl<T: Clone + Debug + PartialEq> StreamMonitor<T> {
         self.taken
             .extend(offered.clone().map(|message| (cycle, message)));
         offered
+    }
+
+    /// [`StreamMonitor::observe`] of a stream that must bring `expected`: the message on offer is
+    /// the first of it, and is removed when it is taken.
+    ///
+    /// # Panics
+    /// Also when another message is on offer, or one too many.
+    pub fn check(
+        &mut self,
+        offered: Option<T>,
+        expected: &mut VecDeque<T>,
+        ready: &mut Signal<In, Bit>,
+        random: &mut Random,
+    ) -> Option<T> {
+        if offered.is_some() {
+            assert_eq!(offered.as_ref(), expected.front(), "the next message");
+        }
+        self.observe(offered, ready, random)?;
+        expected.pop_front()
+    }
+}
+
+impl<T: Clone + Debug + PartialEq> Default for StreamMonitor<T> {
+    fn default() -> Self {
+        Self::new(Pace::Always)
     }
 }
 
@@ -317,6 +365,24 @@ mod tests {
         for message in [7, 7, 8] {
             monitor.observe(Some(message), &mut ready, &mut random);
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "the next message")]
+    fn canary_a_message_that_is_not_the_expected_one_is_found() {
+        let mut random = Random::new(1);
+        let mut monitor = StreamMonitor::new(Pace::Always);
+        let mut ready = Signal::<In, Bit>::default();
+        let mut expected = VecDeque::from([7, 8]);
+        assert_eq!(
+            monitor.check(Some(7), &mut expected, &mut ready, &mut random),
+            Some(7)
+        );
+        assert_eq!(
+            monitor.check(None, &mut expected, &mut ready, &mut random),
+            None
+        );
+        monitor.check(Some(9), &mut expected, &mut ready, &mut random);
     }
 
     #[test]
