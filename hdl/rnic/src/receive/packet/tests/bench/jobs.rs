@@ -31,12 +31,11 @@ impl<
         } else {
             self.offered.extend(self.planned.take());
         }
-        let offered = self.offered.offer(random);
-        uut.job_valid.next = offered.is_some();
-        if let Some(offered) = offered {
-            uut.job.next = offered.job;
-        }
-        self.jobs.extend(self.offered.advance(uut.job_ready.val()));
+        let (data, valid) = (&mut uut.job, &mut uut.job_valid);
+        let taken = self
+            .offered
+            .drive_as(|job| job.job, data, valid, &uut.job_ready, random);
+        self.jobs.extend(taken);
         uut.kill.next = random.chance(self.traffic.kill, 1000);
         let tag = random.below(8);
         uut.kill_tag.next = tag.into();
