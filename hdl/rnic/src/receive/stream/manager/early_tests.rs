@@ -8,11 +8,12 @@
 //! Half of the streams have markers: what lies beyond a gap is read at once there, and the stub
 //! splitter places a part of it. That must not be read again; its records are delivered when the
 //! stream has come to it, or forgotten.
+use super::tests::{PageLinks, Reader};
 use super::*;
 use crate::messages::{JOB_STREAM, REPLAY_DELIVER, REPLAY_FORGET};
 use rnic_abi::limits::{PAGES, PAGE_OCTETS};
 use rnic_abi::tables;
-use rnic_hdl_tools::testkit::Random;
+use rnic_hdl_tools::testkit::{Pace, Random, StreamDriver, StreamMonitor};
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
@@ -69,12 +70,11 @@ struct Bench {
     streams: Vec<Stream>,
     free_pages: VecDeque<u64>,
     free_runs: Vec<u64>,
-    page_links: Vec<u64>,
+    links: PageLinks,
     /// Position of each octet of packet memory.
     memory: Vec<u64>,
     frames: Vec<Frame>,
-    new_links: VecDeque<(u64, u64, Option<u64>)>,
-    messages: VecDeque<Accepted>,
+    messages: StreamDriver<Accepted>,
     request: Option<(usize, TableRequest)>,
     /// The request stands on the bus.
     requested: bool,
@@ -82,12 +82,13 @@ struct Bench {
     spans: BTreeMap<usize, Span>,
     span_credits: i64,
     /// What ended: jobs and replays, and numbers of spans whose records are gone.
-    done: Option<(Option<usize>, JobDone)>,
+    done: StreamDriver<(Option<usize>, JobDone)>,
     replayed: VecDeque<(usize, JobDone)>,
-    spans_back: VecDeque<u64>,
-    stop: Option<usize>,
-    table: Vec<FrameEntry>,
-    links: Vec<usize>,
+    spans_back: StreamDriver<Bits<9>>,
+    stop: StreamDriver<usize>,
+    job: StreamMonitor<ReadJob>,
+    page_release: StreamMonitor<PageChain>,
+    reader: Reader,
     credits: i64,
     seen: [usize; 15],
 }
@@ -103,10 +104,10 @@ impl Bench {
             streams: (0..6).map(stream).collect(),
             free_pages: (0..PAGES as u64).collect(),
             free_runs: (0..256).collect(),
-            page_links: vec![0; PAGES],
             memory: vec![u64::MAX; PAGES * PAGE_OCTETS],
-            table: vec![FrameEntry::default(); 1024],
-            links: vec![0; 1024],
+            spans_back: StreamDriver::new(Pace::Chance(1, 4)),
+            job: StreamMonitor::new(Pace::of_8(7)),
+            page_release: StreamMonitor::new(Pace::of_8(7)),
             credits: 64,
             span_credits: 512,
             ..Self::default()
@@ -121,12 +122,12 @@ impl Bench {
         let end = position + job.octets.to_u64();
         loop {
             for _ in 0..offset / PAGE_OCTETS as u64 {
-                page = self.page_links[page as usize];
+                page = self.links.after(page);
             }
             offset %= PAGE_OCTETS as u64;
             for _ in 0..run {
                 if offset == PAGE_OCTETS as u64 {
-                    (page, offset) = (self.page_links[page as usize], 0);
+                    (page, offset) = (self.links.after(page), 0);
                 }
                 let at = page * PAGE_OCTETS as u64 + offset;
                 assert_eq!(self.memory[at as usize], position, "{job:?}");
@@ -135,10 +136,10 @@ impl Bench {
             if position >= end {
                 break;
             }
-            slot = self.links[slot];
-            page = self.table[slot].head_page.to_u64();
-            offset = self.table[slot].offset.to_u64();
-            run = self.table[slot].octets.to_u64();
+            let entry;
+            (slot, entry) = self.reader.after(slot);
+            page = entry.head_page.to_u64();
+            (offset, run) = (entry.offset.to_u64(), entry.octets.to_u64());
         }
         assert_eq!(position, end, "a job ends where a run does");
         end
@@ -197,7 +198,7 @@ impl Bench {
             .map(|at| (Some(at), 0))
             .chain(spans.map(|(number, _)| (None, *number)))
             .collect();
-        if open.is_empty() || self.done.is_some() {
+        if open.is_empty() || !self.done.is_empty() {
             return;
         }
         let (of_stream, number) = open[random.below(open.len() as u64) as usize];
@@ -226,7 +227,7 @@ impl Bench {
             refused: of_stream.is_none() && random.chance(1, 8),
             ..JobDone::default()
         };
-        self.done = Some((of_stream, done));
+        self.done.push((of_stream, done));
     }
 
     /// A job, or a replay, has ended: the manager has been told.
@@ -261,7 +262,7 @@ impl Bench {
         if kind == REPLAY_FORGET {
             let span = self.spans.remove(&number).expect("a span");
             assert!(span.job.is_none() && span.placed > span.start, "{span:?}");
-            return self.spans_back.push_back(number as u64);
+            return self.spans_back.push((number as u64).into());
         }
         let stream = &mut self.streams[index];
         assert!(stream.running && !stream.faulty && stream.job.is_none());
@@ -271,7 +272,7 @@ impl Bench {
             assert!(span.job.is_none() && span.placed > span.start, "{span:?}");
             assert_eq!(span.start, stream.consumed, "delivered in order");
             stream.consumed = span.placed;
-            self.spans_back.push_back(number as u64);
+            self.spans_back.push((number as u64).into());
         } else {
             assert_eq!(order.sequence, stream.consumed & 0xffff_ffff);
             stream.faulty = true;
@@ -336,7 +337,7 @@ impl Bench {
             if page == tail {
                 break;
             }
-            page = self.page_links[page as usize];
+            page = self.links.after(page);
         }
     }
 
@@ -349,11 +350,11 @@ impl Bench {
         let turns = if stream.stopped { 6 } else { 60 };
         let operation = match stream.running {
             false if !has_frames => tables::WRITE,
-            true if random.chance(1, turns) && self.stop != Some(index) => {
+            true if random.chance(1, turns) && !self.stop.waiting().contains(&index) => {
                 for run in stream.runs.drain(..) {
                     self.seen[8] += 1;
                     self.free_runs.push(run.number);
-                    self.messages.push_back(Accepted {
+                    self.messages.push(Accepted {
                         connection: stream.number.into(),
                         has_right: true,
                         right: run.number.into(),
