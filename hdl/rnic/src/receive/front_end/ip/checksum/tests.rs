@@ -1,6 +1,6 @@
 //! IPv4 headers of every length, right and with one wrong bit.
 use super::*;
-use crate::receive::front_end::ethernet::testing::{link, stored};
+use crate::receive::front_end::ethernet::testing::{checksum, is_good, link, stored};
 use rnic_hdl_tools::testkit::{simulate, Random};
 
 /// Headers of every length behind 0 to 2 tags, right and with one bit wrong.
@@ -14,28 +14,13 @@ macro_rules! judges {
                 let mut frame: Vec<u8> = (0..100).map(|_| random.bits() as u8).collect();
                 let header = &mut frame[at..at + 4 * words];
                 header[10..12].fill(0);
-                let sum = header
-                    .chunks(2)
-                    .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]))
-                    .sum::<u32>();
-                let folded = (sum & 0xffff) + (sum >> 16);
-                let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
-                header[10..12].copy_from_slice(&checksum.to_be_bytes());
+                let sum = checksum(header);
+                header[10..12].copy_from_slice(&sum);
                 header[random.below(4 * words as u64) as usize] ^= u8::from(wrong);
                 uut.link.next = link(tags, false);
                 uut.payload_start.next = ((2 + at) as u64 / 4 + words as u64).into();
-                let mut later = Default::default();
-                for (control, data) in stored::<$width>(&frame, &mut random) {
-                    uut.control.next = control;
-                    uut.data_later.next = later;
-                    later = data;
-                    uut.tick();
-                }
-                uut.control.next.valid = false;
-                uut.data_later.next = later;
-                uut.tick();
-                uut.tick();
-                assert_eq!(uut.good.val(), !wrong, "{tags} tags, {words} words");
+                let good = is_good!(uut, $width, &frame, &mut random);
+                assert_eq!(good, !wrong, "{tags} tags, {words} words");
             }
         }
     }};
