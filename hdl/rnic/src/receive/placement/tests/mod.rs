@@ -6,7 +6,7 @@ mod script;
 mod split;
 
 use device::Device;
-use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Pace, Random};
 use script::{Script, Settings};
 
 /// Runs `script` until it has finished, natively.
@@ -16,11 +16,11 @@ fn run<const D: usize, const L: usize, const E: usize, const P: usize>(
 ) {
     let mut uut = simulate!(Device::<D, L, E, P>::default());
     let limit = 2000 + 200 * script.commands_left() as u64;
-    while !script.finished() {
-        script.drive(&mut uut, random);
-        uut.tick();
-        assert!(script.cycles < limit, "no end: {}", script.state());
-    }
+    uut.random = random.clone();
+    uut.run_until(limit, |uut, random| {
+        script.drive(uut, random);
+        (!script.finished()).then_some("see the script's state")
+    });
     script.conclude();
 }
 
@@ -64,8 +64,8 @@ fn sweep<const D: usize, const L: usize, const E: usize, const P: usize>(stride:
     let mut random = Random::from_environment();
     let settings = Settings {
         host_of_8: 0,
-        offer_of_8: 8,
-        take_of_8: 8,
+        offer: Pace::Always,
+        take: Pace::Always,
         table_of_64: 0,
         serve_of_64: 32,
         cq_entries_log2: 4,
@@ -98,8 +98,8 @@ fn addresses_in_a_line_512() {
 fn a_long_payload_is_split_at_every_line() {
     let mut random = Random::from_environment();
     let settings = Settings {
-        take_of_8: 8,
-        offer_of_8: 8,
+        take: Pace::Always,
+        offer: Pace::Always,
         table_of_64: 0,
         ..Settings::MIXED
     };
@@ -126,8 +126,8 @@ fn cycles_a_command<const D: usize, const L: usize, const E: usize, const P: usi
 ) -> f64 {
     let mut random = Random::from_environment();
     let settings = Settings {
-        offer_of_8: 8,
-        take_of_8: 8,
+        offer: Pace::Always,
+        take: Pace::Always,
         table_of_64: 0,
         serve_of_64: 0,
         cq_entries_log2: 10,
