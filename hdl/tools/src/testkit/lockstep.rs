@@ -103,7 +103,9 @@ fn run<B: Block>(
 
     settle(block);
     let (mut stimulus, mut expected) = (String::new(), Vec::with_capacity(cycles));
-    for _ in 0..cycles {
+    let mut now = Now { name, cycle: 0 };
+    for cycle in 0..cycles {
+        now.cycle = cycle;
         drive(block, &mut random);
         settle(block);
         let (_, inputs, outputs) = sample(block);
@@ -112,6 +114,7 @@ fn run<B: Block>(
         expected.push(outputs);
         edge(block);
     }
+    drop(now);
     let actual = model.run(&stimulus);
     compare(
         name,
@@ -121,6 +124,20 @@ fn run<B: Block>(
         &actual,
         &format!("{random}; {model}"),
     );
+}
+
+/// Prints the cycle when `drive` panics; [`Random`] prints the seed.
+struct Now<'a> {
+    name: &'a str,
+    cycle: usize,
+}
+
+impl Drop for Now<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}: in cycle {}", self.name, self.cycle);
+        }
+    }
 }
 
 fn compare(

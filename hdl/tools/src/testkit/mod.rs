@@ -2,8 +2,12 @@
 //!
 //! Compiled under the feature `testkit`; no hardware depends on it.
 //!
-//! * [`settle`] and [`tick`] step a block directly, seven times faster than the crate's threads;
+//! * [`simulate!`](crate::simulate) makes a [`Simulation`] of a clocked block, stepped directly:
+//!   seven times faster than rust-hdl's threads; [`connected`] and [`settle`] do for a block
+//!   without a clock;
+//! * [`StreamDriver`] and [`StreamMonitor`] are the two ends of a stream, each with its [`Pace`];
 //! * [`Random`] is the one source of randomness, seeded by `RNIC_SEED`, printed on failure;
+//! * [`bits_of`], [`octets_of`] and their like turn octets and words into ports and back;
 //! * [`lockstep`] drives a block and its emitted Verilog, under Verilator, with one stimulus.
 //!
 //! ```no_run
@@ -32,16 +36,30 @@
 //! });
 //! ```
 mod lockstep;
+mod octets;
 mod random;
+mod simulation;
+mod stream;
 mod verilator;
 
+pub use crate::simulate;
 pub use lockstep::{lockstep, lockstep_as_synthesised, lockstep_combinational};
+pub use octets::{bits_of, bits_of_words, octets_of, words_of};
 pub use random::Random;
+pub use simulation::Simulation;
+pub use stream::{Pace, StreamDriver, StreamMonitor};
 
 use rust_hdl::prelude::*;
 
 /// Passes after which a block that still changes is taken for a combinational loop.
 const SETTLE_PASSES_MAX: usize = 10_000;
+
+/// `block`, connected and settled.
+pub fn connected<B: Block>(mut block: B) -> B {
+    block.connect_all();
+    settle(&mut block);
+    block
+}
 
 /// Lets every combinational path of `block` settle after its inputs were set.
 ///

@@ -1,8 +1,10 @@
-//! The one source of randomness of every test: seeded, replayable, printed on failure.
+//! The one source of randomness of every test: seeded, replayable; a panic prints the seed.
 use rust_hdl::prelude::*;
 use std::fmt;
 
-/// Seeded generator (SplitMix64); prints as the setting that replays it.
+/// Seeded generator (SplitMix64); displays as the setting that replays it.
+///
+/// A panic while it lives prints that setting: messages of assertions need not.
 #[derive(Clone, Debug)]
 pub struct Random {
     seed: u64,
@@ -66,9 +68,43 @@ impl fmt::Display for Random {
     }
 }
 
+impl Drop for Random {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{self}");
+        }
+    }
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use std::process::Command;
+
+    /// What the test of this path prints, which is ignored and fails on purpose.
+    pub fn output_of(test: &str) -> String {
+        let this = std::env::current_exe().expect("the path of the running tests");
+        let output = Command::new(this)
+            .args(["--exact", "--ignored", "--nocapture", test])
+            .env_remove("RNIC_SEED")
+            .output()
+            .expect("the running tests run again");
+        assert!(!output.status.success(), "{test} must fail");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
+    #[test]
+    #[ignore = "fails on purpose: run by the test below"]
+    fn fails_with_a_generator() {
+        let random = Random::new(1234);
+        assert_eq!(random.seed, 0);
+    }
+
+    #[test]
+    fn canary_a_failure_prints_the_seed() {
+        let output = output_of("testkit::random::tests::fails_with_a_generator");
+        assert!(output.contains("replay with RNIC_SEED=1234"), "{output}");
+    }
 
     #[test]
     fn one_seed_gives_one_sequence_and_another_seed_another() {

@@ -1,55 +1,42 @@
 //! The register map as the driver sees it, counters, and the table engine.
 use super::Csr;
 use rnic_abi::{counters, limits, registers as map, tables};
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random, Simulation};
 use rust_hdl::prelude::*;
 
 type Uut = Csr<64, 128>;
 
-fn connected() -> Uut {
-    let mut uut = Uut::default();
-    uut.connect_all();
-    settle(&mut uut);
-    uut.reset.next = true;
-    cycle(&mut uut);
-    uut.reset.next = false;
+fn connected() -> Simulation<Uut> {
+    let mut uut = simulate!(Uut::default());
+    uut.settle();
+    uut.pulse(|uut| &mut uut.reset);
     uut
 }
 
-fn cycle(uut: &mut Uut) {
-    tick(uut, |uut| &mut uut.clock);
-}
-
-fn write(uut: &mut Uut, offset: u32, value: u32) {
+fn write(uut: &mut Simulation<Uut>, offset: u32, value: u32) {
     uut.register_address.next = u64::from(offset / 4).into();
     uut.register_write_data.next = u64::from(value).into();
-    uut.register_write.next = true;
-    cycle(uut);
-    uut.register_write.next = false;
-    for _ in 0..3 {
-        cycle(uut);
-    }
+    uut.pulse(|uut| &mut uut.register_write);
+    uut.ticks(3);
 }
 
 /// The value at `offset` and the cycles the answer took.
-fn read(uut: &mut Uut, offset: u32) -> (u32, usize) {
+fn read(uut: &mut Simulation<Uut>, offset: u32) -> (u32, usize) {
     uut.register_address.next = u64::from(offset / 4).into();
-    uut.register_read.next = true;
-    cycle(uut);
-    uut.register_read.next = false;
+    uut.pulse(|uut| &mut uut.register_read);
     for cycles in 1..100 {
         if uut.register_read_valid.val() {
             let value = uut.register_read_data.val().to_u32();
-            cycle(uut);
+            uut.tick();
             assert!(!uut.register_read_valid.val(), "one answer");
             return (value, cycles);
         }
-        cycle(uut);
+        uut.tick();
     }
     panic!("no answer for {offset:#x}");
 }
 
-fn value(uut: &mut Uut, offset: u32) -> u32 {
+fn value(uut: &mut Simulation<Uut>, offset: u32) -> u32 {
     read(uut, offset).0
 }
 
@@ -142,9 +129,7 @@ fn writable_registers_keep_allowed_values() {
         write(&mut uut, offset, written);
         assert_eq!(value(&mut uut, offset), before, "offset {offset:#x}");
     }
-    uut.reset.next = true;
-    cycle(&mut uut);
-    uut.reset.next = false;
+    uut.pulse(|uut| &mut uut.reset);
     for (offset, _, _) in cases {
         let first = match offset {
             map::HOST_RING_SLOT_OCTETS_LOG2 => 14,
@@ -184,7 +169,7 @@ fn counters_lose_no_pulse_even_if_all_come_at_once() {
         };
         let mask = mask & ((1 << counters::COUNT) - 1);
         uut.counts.next = mask.into();
-        cycle(&mut uut);
+        uut.tick();
         for (index, count) in expected.iter_mut().enumerate() {
             *count += (mask >> index & 1) as u32;
         }
@@ -192,12 +177,12 @@ fn counters_lose_no_pulse_even_if_all_come_at_once() {
     uut.counts.next = 0u64.into();
     for (index, count) in expected.iter().enumerate() {
         let (read, cycles) = read(&mut uut, map::COUNTERS + 4 * index as u32);
-        assert_eq!(read, *count, "{}, {random}", counters::ALL[index].name());
+        assert_eq!(read, *count, "{}", counters::ALL[index].name());
         assert!(cycles <= 72, "{cycles} cycles");
     }
 }
 
-fn begin(uut: &mut Uut, operation: u32, table: u32, index: u32) {
+fn begin(uut: &mut Simulation<Uut>, operation: u32, table: u32, index: u32) {
     write(
         uut,
         map::TABLE_COMMAND,
@@ -232,10 +217,8 @@ fn a_table_write_is_busy_until_done() {
         assert_eq!(read(&mut uut, map::TABLE_COMMAND), (map::TABLE_BUSY, 4));
         assert_eq!(value(&mut uut, map::IDENTITY), map::IDENTITY_VALUE);
     }
-    uut.table_done.next = true;
-    cycle(&mut uut);
-    uut.table_done.next = false;
-    cycle(&mut uut);
+    uut.pulse(|uut| &mut uut.table_done);
+    uut.tick();
     assert!(!uut.table_valid.val());
     assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
 }
@@ -248,9 +231,7 @@ fn a_table_read_gives_the_words_of_the_room() {
     }
     begin(&mut uut, tables::READ, tables::TCP, 3);
     uut.table_data.next = bits_128([10, 20, 30, 40]);
-    uut.table_done.next = true;
-    cycle(&mut uut);
-    uut.table_done.next = false;
+    uut.pulse(|uut| &mut uut.table_done);
     uut.table_data.next = Bits::default();
     for (word, expected) in [10, 20, 30, 40, 0, 0, 0, 0, 0, 0].into_iter().enumerate() {
         assert_eq!(
@@ -276,18 +257,16 @@ fn revoking_writes_stay_busy_until_the_fence() {
     for table in [tables::QUEUE, tables::STAG, tables::REGION] {
         begin(&mut uut, tables::WRITE, table, 0);
         uut.table_done.next = true;
-        settle(&mut uut);
-        cycle(&mut uut);
+        uut.settle();
+        uut.tick();
         uut.table_done.next = false;
-        settle(&mut uut);
+        uut.settle();
         assert!(uut.fence.val(), "table {table}");
-        cycle(&mut uut);
-        settle(&mut uut);
+        uut.tick();
+        uut.settle();
         assert!(!uut.fence.val() && !uut.table_valid.val());
         assert_eq!(value(&mut uut, map::TABLE_COMMAND), map::TABLE_BUSY);
-        uut.fence_done.next = true;
-        cycle(&mut uut);
-        uut.fence_done.next = false;
+        uut.pulse(|uut| &mut uut.fence_done);
         assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
     }
 }
@@ -353,11 +332,9 @@ fn rust_and_verilog_agree() {
 fn reserve_grows_until_written_or_reset() {
     let mut uut = connected();
     let first = map::IN_ORDER_RESERVE_FIRST;
-    let long = |uut: &mut Uut| {
-        uut.reserve_grows.next = true;
-        cycle(uut);
-        uut.reserve_grows.next = false;
-        cycle(uut);
+    let long = |uut: &mut Simulation<Uut>| {
+        uut.pulse(|uut| &mut uut.reserve_grows);
+        uut.tick();
     };
     assert!(!uut.reserve_grown.val());
     long(&mut uut);
@@ -377,9 +354,7 @@ fn reserve_grows_until_written_or_reset() {
     write(&mut uut, map::IN_ORDER_RESERVE, first);
     long(&mut uut);
     assert!(uut.reserve_grown.val());
-    uut.reset.next = true;
-    cycle(&mut uut);
-    uut.reset.next = false;
+    uut.pulse(|uut| &mut uut.reset);
     assert!(!uut.reserve_grown.val());
     assert_eq!(value(&mut uut, map::IN_ORDER_RESERVE), first);
 }

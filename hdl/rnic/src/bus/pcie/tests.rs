@@ -3,25 +3,18 @@ use super::PcieRoom128;
 use pcie_sim::check::{check, Direction};
 use pcie_sim::tlp::CompletionStatus;
 use pcie_sim::{ByteEnables, Header, Kind, Length, Limits, Tlp};
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random, Simulation};
 use rust_hdl::prelude::*;
 
 const DEVICE_ID: u64 = 0x0512;
 
-fn connected() -> PcieRoom128 {
-    let mut uut = PcieRoom128::default();
-    uut.connect_all();
-    settle(&mut uut);
-    uut.reset.next = true;
-    cycle(&mut uut);
-    uut.reset.next = false;
+fn connected() -> Simulation<PcieRoom128> {
+    let mut uut = simulate!(PcieRoom128::default());
+    uut.settle();
+    uut.pulse(|uut| &mut uut.reset);
     uut.device_id.next = DEVICE_ID.into();
     uut.tlp_ready.next = true;
     uut
-}
-
-fn cycle(uut: &mut PcieRoom128) {
-    tick(uut, |uut| &mut uut.clock);
 }
 
 fn bits_128(words: [u32; 4]) -> Bits<128> {
@@ -40,14 +33,14 @@ struct Outcome {
 }
 
 /// Offers one request; registers read as their address times 3.
-fn request(uut: &mut PcieRoom128, header: [u32; 4], data: u32) -> Outcome {
+fn request(uut: &mut Simulation<PcieRoom128>, header: [u32; 4], data: u32) -> Outcome {
     let mut outcome = Outcome::default();
     let mut answer_in = None;
     uut.request_header.next = bits_128(header);
     uut.request_data.next = u64::from(data).into();
     uut.request_valid.next = true;
     for turn in 0..24 {
-        settle(uut);
+        uut.settle();
         let address = uut.register_address.val().to_u32();
         if uut.register_read.val() {
             outcome.reads.push(address);
@@ -75,7 +68,7 @@ fn request(uut: &mut PcieRoom128, header: [u32; 4], data: u32) -> Outcome {
         uut.register_read_valid.next = answer_in == Some(0);
         uut.register_read_data.next = u64::from(address * 3).into();
         answer_in = answer_in.and_then(|left: u32| left.checked_sub(1));
-        cycle(uut);
+        uut.tick();
         if turn == 0 {
             uut.request_valid.next = false;
         }
@@ -123,15 +116,11 @@ fn reads_of_one_doubleword_are_answered() {
         }
         let outcome = request(&mut uut, header, 0xffff_ffff);
         let register = address >> 2 & 0x3ff;
-        assert_eq!(outcome.reads, [register], "{random}");
-        assert!(outcome.writes.is_empty(), "{random}");
+        assert_eq!(outcome.reads, [register]);
+        assert!(outcome.writes.is_empty());
         let tlp = parsed(outcome.answer.as_ref().expect("an answer"));
         let asked = Header::parse(&header[..if long { 4 } else { 3 }]).expect("a read");
-        assert_eq!(
-            tlp.header.traffic,
-            asked.traffic.for_completion(),
-            "{random}"
-        );
+        assert_eq!(tlp.header.traffic, asked.traffic.for_completion());
         let Kind::CplD(completion) = tlp.header.kind else {
             panic!("{:?}", tlp.header)
         };

@@ -1,17 +1,14 @@
 //! Counted words in order, to the mark and to the depth, and in lockstep with Verilog.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random, Simulation};
 use std::collections::VecDeque;
 
 type Uut = BlockFifo<Bits<16>, 5, 6>;
 
-fn connected(free_words: usize) -> Uut {
-    let mut uut = Uut::new(free_words);
-    uut.connect_all();
-    uut.reset.next = true;
-    tick(&mut uut, |uut| &mut uut.clock);
-    uut.reset.next = false;
-    settle(&mut uut);
+fn connected(free_words: usize) -> Simulation<Uut> {
+    let mut uut = simulate!(Uut::new(free_words));
+    uut.pulse(|uut| &mut uut.reset);
+    uut.settle();
     uut
 }
 
@@ -22,7 +19,7 @@ fn walk(free_words: usize, write_of_8: u64, read_of_8: u64) {
     let mut uut = connected(free_words);
     let mut model = VecDeque::new();
     let (mut written, mut taken, mut on_the_way) = (0u64, 0, 0);
-    for cycle in 0..6000 {
+    for _ in 0..6000 {
         on_the_way = if uut.almost_full.val() {
             on_the_way + 1
         } else {
@@ -33,14 +30,11 @@ fn walk(free_words: usize, write_of_8: u64, read_of_8: u64) {
         uut.write.next = write;
         uut.data_in.next = (written & 0xffff).into();
         uut.read.next = read;
-        settle(&mut uut);
-        assert!(
-            !(write && uut.full.val()),
-            "cycle {cycle}: a word is lost, {random}"
-        );
+        uut.settle();
+        assert!(!(write && uut.full.val()), "a word is lost");
         if !uut.empty.val() {
             let head = *model.front().expect("a word that was written");
-            assert_eq!(uut.data_out.val(), head, "cycle {cycle}, {random}");
+            assert_eq!(uut.data_out.val(), head);
             if read {
                 model.pop_front();
                 taken += 1;
@@ -50,9 +44,9 @@ fn walk(free_words: usize, write_of_8: u64, read_of_8: u64) {
             model.push_back(written & 0xffff);
             written += 1;
         }
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
-    assert!(taken > 500, "only {taken} words moved, {random}");
+    assert!(taken > 500, "only {taken} words moved");
 }
 
 #[test]
@@ -71,7 +65,7 @@ fn the_first_word_falls_through_in_four_cycles_and_then_one_moves_per_cycle() {
     uut.read.next = true;
     for cycle in 0..100u64 {
         uut.data_in.next = cycle.into();
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
         assert_eq!(uut.empty.val(), cycle < 3, "after cycle {cycle}");
         if cycle >= 3 {
             assert_eq!(uut.data_out.val(), cycle - 3);
@@ -86,10 +80,10 @@ fn holds_its_depth_and_refuses_more() {
     let mut accepted = 0;
     for cycle in 0..60u64 {
         uut.data_in.next = cycle.into();
-        settle(&mut uut);
+        uut.settle();
         accepted += u32::from(!uut.full.val());
         assert!(!uut.full.val() || uut.almost_full.val());
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
     assert_eq!(accepted, 32 + 8);
 }

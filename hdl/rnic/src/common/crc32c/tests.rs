@@ -1,6 +1,6 @@
 //! The stream against a foreign CRC32C, and each width against its Verilog.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 use std::collections::VecDeque;
 
 /// Verdict latency in cycles, as the module says.
@@ -82,30 +82,24 @@ fn every_verdict_matches<const D: usize>(words_max: usize) {
     let mut random = Random::from_environment();
     let mut traffic = traffic::<D>(words_max, &mut random);
     traffic.extend(vec![Beat::default(); LATENCY_CYCLES]);
-    let mut uut = Crc32cStream::<D>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(Crc32cStream::<D>::default());
     // What must stand at the outputs in this and the coming cycles.
     let mut due: VecDeque<Option<bool>> = vec![None; LATENCY_CYCLES].into();
     let mut verdicts = [0usize; 2];
-    for (cycle, beat) in traffic.iter().enumerate() {
+    for beat in &traffic {
         apply(&mut uut, beat);
         let verdict = uut.verdict_valid.val().then(|| uut.verdict_good.val());
-        assert_eq!(
-            verdict,
-            due.pop_front().flatten(),
-            "cycle {cycle}, {random}"
-        );
+        assert_eq!(verdict, due.pop_front().flatten());
         verdict
             .into_iter()
             .for_each(|good| verdicts[usize::from(good)] += 1);
         due.push_back((beat.valid && beat.last).then_some(beat.good));
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
-    assert_eq!(verdicts.iter().sum::<usize>(), 2 * words_max, "{random}");
+    assert_eq!(verdicts.iter().sum::<usize>(), 2 * words_max);
     assert!(
         verdicts.iter().all(|&count| count > words_max / 4),
-        "{verdicts:?}, {random}"
+        "{verdicts:?}"
     );
 }
 
@@ -133,18 +127,15 @@ fn refuses_a_beat_that_is_not_whole_words() {
 
 #[test]
 fn reset_forgets_the_beats_on_their_way() {
-    let mut uut = Crc32cStream::<128>::default();
-    uut.connect_all();
+    let mut uut = simulate!(Crc32cStream::<128>::default());
     let whole = fpdu(3, false, &mut Random::from_environment());
     apply(&mut uut, &beats::<128>(&whole, true)[0]);
-    tick(&mut uut, |uut| &mut uut.clock);
+    uut.tick();
     apply(&mut uut, &Beat::default());
-    uut.reset.next = true;
-    tick(&mut uut, |uut| &mut uut.clock);
-    uut.reset.next = false;
+    uut.pulse(|uut| &mut uut.reset);
     for _ in 0..2 * LATENCY_CYCLES {
         assert!(!uut.verdict_valid.val());
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
 }
 

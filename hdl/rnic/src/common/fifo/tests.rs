@@ -1,15 +1,12 @@
 //! Order, count and stalls of the FIFO against a queue of the standard library.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random, Simulation};
 use std::collections::VecDeque;
 
 type Uut = Fifo<Bits<24>, 3, 4>;
 
-fn connected(almost_full_free_words: usize) -> Uut {
-    let mut uut = Uut::new(almost_full_free_words);
-    uut.connect_all();
-    settle(&mut uut);
-    uut
+fn connected(almost_full_free_words: usize) -> Simulation<Uut> {
+    simulate!(Uut::new(almost_full_free_words))
 }
 
 fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
@@ -23,8 +20,8 @@ fn walk(free_words: usize, write_of_8: u64, read_of_8: u64) {
     let mut model: VecDeque<u64> = VecDeque::new();
     let mut written = 0u64;
     let mut taken = 0u64;
-    for cycle in 0..3000 {
-        let context = format!("cycle {cycle}, free {free_words}, {random}");
+    for _ in 0..3000 {
+        let context = format!("free {free_words}");
         assert_eq!(uut.fill.val(), model.len() as u64, "{context}");
         assert_eq!(uut.full.val(), model.len() == 8, "{context}");
         assert_eq!(
@@ -43,7 +40,7 @@ fn walk(free_words: usize, write_of_8: u64, read_of_8: u64) {
         let reset = random.chance(1, 500);
         uut.reset.next = reset;
         let (accepts, offers) = (!uut.full.val(), !uut.empty.val());
-        tick(&mut uut, clock);
+        uut.tick();
         if reset {
             model.clear();
             continue;
@@ -57,7 +54,7 @@ fn walk(free_words: usize, write_of_8: u64, read_of_8: u64) {
             written += 1;
         }
     }
-    assert!(taken > 500, "the walk moved only {taken} words, {random}");
+    assert!(taken > 500, "the walk moved only {taken} words");
 }
 
 #[test]
@@ -76,7 +73,7 @@ fn first_word_falls_through_in_one_cycle_and_then_one_word_moves_per_cycle() {
     uut.read.next = true;
     for cycle in 0..40u64 {
         uut.data_in.next = cycle.into();
-        tick(&mut uut, clock);
+        uut.tick();
         assert!(!uut.empty.val(), "after cycle {cycle}");
         assert_eq!(uut.data_out.val(), cycle);
     }

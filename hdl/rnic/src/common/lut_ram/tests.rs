@@ -1,16 +1,15 @@
 //! A distributed RAM: write and combinational read, in lockstep with its Verilog.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 
 type Uut = LutRam<Bits<12>, 4>;
 
 #[test]
 fn read_is_combinational_and_a_write_shows_after_its_edge() {
     let mut random = Random::from_environment();
-    let mut uut = Uut::default();
-    uut.connect_all();
+    let mut uut = simulate!(Uut::default());
     let mut model = [0u64; 16];
-    for cycle in 0..4000 {
+    for _ in 0..4000 {
         let write = random.chance(1, 2);
         let (written, read) = (random.below(16), random.below(16));
         let data = random.below(1 << 12);
@@ -18,21 +17,13 @@ fn read_is_combinational_and_a_write_shows_after_its_edge() {
         uut.write_address.next = written.into();
         uut.write_data.next = data.into();
         uut.read_address.next = read.into();
-        settle(&mut uut);
-        assert_eq!(
-            uut.read_data.val(),
-            model[read as usize],
-            "cycle {cycle}, {random}"
-        );
-        tick(&mut uut, |uut: &mut Uut| &mut uut.clock);
+        uut.settle();
+        assert_eq!(uut.read_data.val(), model[read as usize]);
+        uut.tick();
         if write {
             model[written as usize] = data;
         }
-        assert_eq!(
-            uut.read_data.val(),
-            model[read as usize],
-            "cycle {cycle}, {random}"
-        );
+        assert_eq!(uut.read_data.val(), model[read as usize]);
     }
 }
 

@@ -20,21 +20,17 @@ fn every_number_is_out_once_and_all_can_be_out() {
             let reset = matches!(cycle, 0 | 7_777);
             uut.reset.next = reset;
             if cycle > 0 {
-                assert_eq!(
-                    uut.used.val().index(),
-                    taken.len(),
-                    "cycle {cycle}, {random}"
-                );
+                assert_eq!(uut.used.val().index(), taken.len());
             }
             if since_give > 6 {
                 let expected = !free.is_empty();
-                assert_eq!(uut.available.val(), expected, "cycle {cycle}, {random}");
+                assert_eq!(uut.available.val(), expected);
             }
             uut.take.next =
                 !reset && uut.available.val() && random.chance(if filling { 4 } else { 1 }, 6);
             if uut.take.next {
                 let number = uut.number.val().index() as u64;
-                assert_eq!(Some(number), free.pop_front(), "cycle {cycle}, {random}");
+                assert_eq!(Some(number), free.pop_front());
                 taken.push(number);
             }
             uut.give.next =

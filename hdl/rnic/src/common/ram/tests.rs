@@ -1,14 +1,12 @@
 //! A block RAM: two cycles of latency, in lockstep with its Verilog, deep ones as slices.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, lockstep_as_synthesised, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, lockstep_as_synthesised, simulate, Random, Simulation};
 use std::collections::VecDeque;
 
 type Uut = SdpRam<Bits<20>, 5>;
 
-fn connected() -> Uut {
-    let mut uut = Uut::default();
-    uut.connect_all();
-    uut
+fn connected() -> Simulation<Uut> {
+    simulate!(Uut::default())
 }
 
 fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
@@ -20,8 +18,8 @@ fn reads_zero_at_power_up() {
     let mut uut = connected();
     for address in 0..32u64 {
         uut.read_address.next = address.into();
-        tick(&mut uut, clock);
-        tick(&mut uut, clock);
+        uut.tick();
+        uut.tick();
         assert_eq!(uut.read_data.val(), 0u64, "word {address}");
     }
 }
@@ -33,7 +31,7 @@ fn read_data_follows_its_address_by_exactly_two_cycles() {
     let mut model = [0u64; 32];
     // What the read issued in each earlier cycle must return, oldest first.
     let mut in_flight = VecDeque::from([0u64]);
-    for cycle in 0..4000 {
+    for _ in 0..4000 {
         let write = random.chance(1, 2);
         let (written, read) = (random.below(32), random.below(32));
         let data = random.below(1 << 20);
@@ -41,14 +39,14 @@ fn read_data_follows_its_address_by_exactly_two_cycles() {
         uut.write_address.next = written.into();
         uut.write_data.next = data.into();
         uut.read_address.next = read.into();
-        tick(&mut uut, clock);
+        uut.tick();
         let collides = write && written == read;
         in_flight.push_back(if collides { 0 } else { model[read as usize] });
         if write {
             model[written as usize] = data;
         }
         let expected = in_flight.pop_front().expect("one read per cycle");
-        assert_eq!(uut.read_data.val(), expected, "cycle {cycle}, {random}");
+        assert_eq!(uut.read_data.val(), expected);
     }
 }
 

@@ -1,14 +1,11 @@
 //! A register slice under every mix of stalls, in lockstep with its Verilog.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random, Simulation};
 
 type Uut = Skid<Bits<16>>;
 
-fn connected() -> Uut {
-    let mut uut = Uut::default();
-    uut.connect_all();
-    settle(&mut uut);
-    uut
+fn connected() -> Simulation<Uut> {
+    simulate!(Uut::default())
 }
 
 fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
@@ -29,25 +26,18 @@ fn transfer(words: u64, offer_of_8: u64, take_of_8: u64) -> u64 {
         uut.m_ready.next = random.chance(take_of_8, 8);
         let (ready, valid) = (uut.s_ready.val(), uut.m_valid.val());
         if valid {
-            assert_eq!(
-                uut.m_data.val(),
-                received & 0xffff,
-                "cycle {cycles}, {random}"
-            );
+            assert_eq!(uut.m_data.val(), received & 0xffff, "cycle {cycles}");
         }
         received += u64::from(valid && uut.m_ready.next);
         if offering && ready {
             sent += 1;
             offering = false;
         }
-        tick(&mut uut, clock);
+        uut.tick();
         cycles += 1;
-        assert!(cycles < 100 * words, "no progress, {random}");
+        assert!(cycles < 100 * words, "no progress");
     }
-    assert!(
-        !uut.m_valid.val(),
-        "a word came out that never went in, {random}"
-    );
+    assert!(!uut.m_valid.val(), "a word came out that never went in");
     cycles
 }
 
@@ -67,12 +57,12 @@ fn moves_one_word_per_cycle_with_one_cycle_of_latency() {
 fn ready_does_not_look_at_the_sink_in_the_same_cycle() {
     let mut uut = connected();
     uut.s_valid.next = true;
-    tick(&mut uut, clock);
+    uut.tick();
     assert!(uut.s_ready.val(), "one word inside, one place free");
-    tick(&mut uut, clock);
+    uut.tick();
     assert!(!uut.s_ready.val(), "two words inside");
     uut.m_ready.next = true;
-    settle(&mut uut);
+    uut.settle();
     assert!(!uut.s_ready.val(), "the free place shows one cycle later");
 }
 

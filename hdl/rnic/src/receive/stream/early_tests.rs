@@ -8,11 +8,12 @@
 //! Half of the streams have markers: what lies beyond a gap is read at once there, and the stub
 //! splitter places a part of it. That must not be read again; its records are delivered when the
 //! stream has come to it, or forgotten.
+use super::tests::{PageLinks, Reader};
 use super::*;
 use crate::messages::{JOB_STREAM, REPLAY_DELIVER, REPLAY_FORGET};
 use rnic_abi::limits::{PAGES, PAGE_OCTETS};
 use rnic_abi::tables;
-use rnic_hdl_tools::testkit::Random;
+use rnic_hdl_tools::testkit::{Pace, Random, StreamDriver, StreamMonitor};
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
@@ -69,12 +70,11 @@ struct Bench {
     streams: Vec<Stream>,
     free_pages: VecDeque<u64>,
     free_runs: Vec<u64>,
-    page_links: Vec<u64>,
+    links: PageLinks,
     /// Position of each octet of packet memory.
     memory: Vec<u64>,
     frames: Vec<Frame>,
-    new_links: VecDeque<(u64, u64, Option<u64>)>,
-    messages: VecDeque<Accepted>,
+    messages: StreamDriver<Accepted>,
     request: Option<(usize, TableRequest)>,
     /// The request stands on the bus.
     requested: bool,
@@ -82,12 +82,13 @@ struct Bench {
     spans: BTreeMap<usize, Span>,
     span_credits: i64,
     /// What ended: jobs and replays, and numbers of spans whose records are gone.
-    done: Option<(Option<usize>, JobDone)>,
+    done: StreamDriver<(Option<usize>, JobDone)>,
     replayed: VecDeque<(usize, JobDone)>,
-    spans_back: VecDeque<u64>,
-    stop: Option<usize>,
-    table: Vec<FrameEntry>,
-    links: Vec<usize>,
+    spans_back: StreamDriver<Bits<9>>,
+    stop: StreamDriver<usize>,
+    job: StreamMonitor<ReadJob>,
+    page_release: StreamMonitor<PageChain>,
+    reader: Reader,
     credits: i64,
     seen: [usize; 15],
 }
@@ -103,10 +104,10 @@ impl Bench {
             streams: (0..6).map(stream).collect(),
             free_pages: (0..PAGES as u64).collect(),
             free_runs: (0..256).collect(),
-            page_links: vec![0; PAGES],
             memory: vec![u64::MAX; PAGES * PAGE_OCTETS],
-            table: vec![FrameEntry::default(); 1024],
-            links: vec![0; 1024],
+            spans_back: StreamDriver::new(Pace::Chance(1, 4)),
+            job: StreamMonitor::new(Pace::of_8(7)),
+            page_release: StreamMonitor::new(Pace::of_8(7)),
             credits: 64,
             span_credits: 512,
             ..Self::default()
@@ -114,63 +115,59 @@ impl Bench {
     }
 
     /// The positions of a job, walked as the reader walks them; gives the one after the last.
-    fn walk_job(&self, job: &ReadJob, first: u64, random: &Random) -> u64 {
+    fn walk_job(&self, job: &ReadJob, first: u64) -> u64 {
         let (mut page, mut slot) = (job.head_page.to_u64(), job.slot.index());
         let (mut offset, mut run) = (job.offset.to_u64(), job.run_octets.to_u64());
         let mut position = first;
         let end = position + job.octets.to_u64();
         loop {
             for _ in 0..offset / PAGE_OCTETS as u64 {
-                page = self.page_links[page as usize];
+                page = self.links.after(page);
             }
             offset %= PAGE_OCTETS as u64;
             for _ in 0..run {
                 if offset == PAGE_OCTETS as u64 {
-                    (page, offset) = (self.page_links[page as usize], 0);
+                    (page, offset) = (self.links.after(page), 0);
                 }
                 let at = page * PAGE_OCTETS as u64 + offset;
-                assert_eq!(self.memory[at as usize], position, "{job:?}, {random}");
+                assert_eq!(self.memory[at as usize], position, "{job:?}");
                 (position, offset) = (position + 1, offset + 1);
             }
             if position >= end {
                 break;
             }
-            slot = self.links[slot];
-            page = self.table[slot].head_page.to_u64();
-            offset = self.table[slot].offset.to_u64();
-            run = self.table[slot].octets.to_u64();
+            let entry;
+            (slot, entry) = self.reader.after(slot);
+            page = entry.head_page.to_u64();
+            (offset, run) = (entry.offset.to_u64(), entry.octets.to_u64());
         }
-        assert_eq!(position, end, "a job ends where a run does, {random}");
+        assert_eq!(position, end, "a job ends where a run does");
         end
     }
 
-    fn check_job(&mut self, job: &ReadJob, random: &Random) {
+    fn check_job(&mut self, job: &ReadJob) {
         let number = job.connection.to_u64();
         let found = self.streams.iter().position(|s| s.number == number);
         let index = found.expect("a stream of this test");
-        assert_eq!(job.kind, JOB_STREAM, "{random}");
-        assert!(self.streams[index].running, "{random}");
+        assert_eq!(job.kind, JOB_STREAM);
+        assert!(self.streams[index].running);
         if job.early {
-            return self.check_early_job(index, job, random);
+            return self.check_early_job(index, job);
         }
         let stream = &self.streams[index];
         let octets = job.octets.to_u64();
-        assert!(stream.job.is_none() && stream.replays == 0, "{random}");
-        assert_eq!(job.sequence, stream.consumed & 0xffff_ffff, "{random}");
-        assert!(
-            octets >= stream.need,
-            "{octets} of {}, {random}",
-            stream.need
-        );
-        let end = self.walk_job(job, stream.consumed, random);
-        assert!(end <= stream.next, "octets not received, {random}");
+        assert!(stream.job.is_none() && stream.replays == 0);
+        assert_eq!(job.sequence, stream.consumed & 0xffff_ffff);
+        assert!(octets >= stream.need, "{octets} of {}", stream.need);
+        let end = self.walk_job(job, stream.consumed);
+        assert!(end <= stream.next, "octets not received");
         self.streams[index].job = Some(octets);
     }
 
     /// A job beyond a gap: of a new span it begins where the span does, at a whole word.
-    fn check_early_job(&mut self, index: usize, job: &ReadJob, random: &Random) {
+    fn check_early_job(&mut self, index: usize, job: &ReadJob) {
         let sequence = job.sequence.to_u64();
-        assert!(self.streams[index].markers, "{random}");
+        assert!(self.streams[index].markers);
         let new = Span {
             stream: index,
             start: sequence,
@@ -180,15 +177,15 @@ impl Bench {
             refused: false,
         };
         let span = *self.spans.entry(job.span.index()).or_insert(new);
-        assert_eq!(span.stream, index, "{random}");
-        assert!(span.job.is_none() && !span.refused, "{span:?}, {random}");
-        assert_eq!(job.proven, span.placed > span.start, "{span:?}, {random}");
-        assert_eq!(sequence, span.placed, "{random}");
-        assert_eq!(job.phase, sequence / 4 % 128, "{random}");
-        assert_eq!(sequence % 4, 0, "{random}");
+        assert_eq!(span.stream, index);
+        assert!(span.job.is_none() && !span.refused, "{span:?}");
+        assert_eq!(job.proven, span.placed > span.start, "{span:?}");
+        assert_eq!(sequence, span.placed);
+        assert_eq!(job.phase, sequence / 4 % 128);
+        assert_eq!(sequence % 4, 0);
         let octets = job.octets.to_u64();
-        assert!(octets >= span.need, "{octets} of {}, {random}", span.need);
-        self.walk_job(job, sequence, random);
+        assert!(octets >= span.need, "{octets} of {}", span.need);
+        self.walk_job(job, sequence);
         self.spans.get_mut(&job.span.index()).expect("there").job = Some(octets);
         self.seen[10] += 1;
     }
@@ -201,7 +198,7 @@ impl Bench {
             .map(|at| (Some(at), 0))
             .chain(spans.map(|(number, _)| (None, *number)))
             .collect();
-        if open.is_empty() || self.done.is_some() {
+        if open.is_empty() || !self.done.is_empty() {
             return;
         }
         let (of_stream, number) = open[random.below(open.len() as u64) as usize];
@@ -230,7 +227,7 @@ impl Bench {
             refused: of_stream.is_none() && random.chance(1, 8),
             ..JobDone::default()
         };
-        self.done = Some((of_stream, done));
+        self.done.push((of_stream, done));
     }
 
     /// A job, or a replay, has ended: the manager has been told.
@@ -252,7 +249,7 @@ impl Bench {
     }
 
     /// The manager says what becomes of a span's records.
-    fn take_order(&mut self, order: &Replay, random: &Random) {
+    fn take_order(&mut self, order: &Replay) {
         let number = order.span.index();
         let connection = order.connection.to_u64();
         let index = self
@@ -264,29 +261,20 @@ impl Bench {
         self.seen[12 + kind as usize] += 1;
         if kind == REPLAY_FORGET {
             let span = self.spans.remove(&number).expect("a span");
-            assert!(
-                span.job.is_none() && span.placed > span.start,
-                "{span:?}, {random}"
-            );
-            return self.spans_back.push_back(number as u64);
+            assert!(span.job.is_none() && span.placed > span.start, "{span:?}");
+            return self.spans_back.push((number as u64).into());
         }
         let stream = &mut self.streams[index];
-        assert!(
-            stream.running && !stream.faulty && stream.job.is_none(),
-            "{random}"
-        );
+        assert!(stream.running && !stream.faulty && stream.job.is_none());
         stream.replays += 1;
         if kind == REPLAY_DELIVER {
             let span = self.spans.remove(&number).expect("a span");
-            assert!(
-                span.job.is_none() && span.placed > span.start,
-                "{span:?}, {random}"
-            );
-            assert_eq!(span.start, stream.consumed, "delivered in order, {random}");
+            assert!(span.job.is_none() && span.placed > span.start, "{span:?}");
+            assert_eq!(span.start, stream.consumed, "delivered in order");
             stream.consumed = span.placed;
-            self.spans_back.push_back(number as u64);
+            self.spans_back.push((number as u64).into());
         } else {
-            assert_eq!(order.sequence, stream.consumed & 0xffff_ffff, "{random}");
+            assert_eq!(order.sequence, stream.consumed & 0xffff_ffff);
             stream.faulty = true;
         }
         let done = JobDone {
@@ -306,7 +294,7 @@ impl Bench {
         });
     }
 
-    fn check_release(&mut self, chain: &PageChain, random: &Random) {
+    fn check_release(&mut self, chain: &PageChain) {
         let tail = chain.tail_page.to_u64();
         let mut page = chain.head_page.to_u64();
         loop {
@@ -314,7 +302,7 @@ impl Bench {
                 .frames
                 .iter()
                 .position(|frame| frame.pages.contains(&page));
-            let owner = owner.unwrap_or_else(|| panic!("page {page} is free already, {random}"));
+            let owner = owner.unwrap_or_else(|| panic!("page {page} is free already"));
             let frame = &mut self.frames[owner];
             let stream = &self.streams[frame.stream];
             let first = page * PAGE_OCTETS as u64;
@@ -338,7 +326,7 @@ impl Bench {
             let live = stream.running && !stream.stopped && !stream.faulty;
             assert!(
                 !live || held.iter().find(waits).is_none(),
-                "page {page} goes with octets to come, {random}"
+                "page {page} goes with octets to come"
             );
             frame.pages.retain(|kept| *kept != page);
             self.memory[first as usize..first as usize + PAGE_OCTETS].fill(u64::MAX);
@@ -349,7 +337,7 @@ impl Bench {
             if page == tail {
                 break;
             }
-            page = self.page_links[page as usize];
+            page = self.links.after(page);
         }
     }
 
@@ -362,11 +350,11 @@ impl Bench {
         let turns = if stream.stopped { 6 } else { 60 };
         let operation = match stream.running {
             false if !has_frames => tables::WRITE,
-            true if random.chance(1, turns) && self.stop != Some(index) => {
+            true if random.chance(1, turns) && !self.stop.waiting().contains(&index) => {
                 for run in stream.runs.drain(..) {
                     self.seen[8] += 1;
                     self.free_runs.push(run.number);
-                    self.messages.push_back(Accepted {
+                    self.messages.push(Accepted {
                         connection: stream.number.into(),
                         has_right: true,
                         right: run.number.into(),

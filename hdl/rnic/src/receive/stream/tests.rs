@@ -9,7 +9,7 @@ use super::*;
 use crate::messages::{JOB_HOST, JOB_PLACE};
 use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGES, PAGE_OCTETS, SINGLE_PASS_ULPDU_OCTETS};
 use rnic_abi::tables;
-use rnic_hdl_tools::testkit::Random;
+use rnic_hdl_tools::testkit::{Pace, Random, StreamDriver, StreamMonitor};
 use std::collections::VecDeque;
 
 mod cycles;
@@ -165,22 +165,98 @@ struct OpenJob {
     pages: Pages,
 }
 
+/// The reader's tables, as the manager has written them.
+pub(super) struct Reader {
+    table: Vec<FrameEntry>,
+    links: Vec<usize>,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self {
+            table: vec![FrameEntry::default(); 1024],
+            links: vec![0; 1024],
+        }
+    }
+}
+
+impl Reader {
+    /// What the manager writes in this cycle.
+    pub(super) fn note(&mut self, uut: &Uut) {
+        if uut.frame_table_write.val() {
+            self.table[uut.frame_table_index.val().index()] = uut.frame_table_data.val();
+        }
+        if uut.frame_link_write.val() {
+            self.links[uut.frame_link_index.val().index()] = uut.frame_link_next.val().index();
+        }
+    }
+
+    /// The slot after `slot`, and its frame.
+    pub(super) fn after(&self, slot: usize) -> (usize, FrameEntry) {
+        (self.links[slot], self.table[self.links[slot]])
+    }
+}
+
+/// The packet store's links between the pages of a frame.
+pub(super) struct PageLinks {
+    next: Vec<u64>,
+    /// Still to be written: page, next page, page eight before that.
+    new: VecDeque<(u64, u64, Option<u64>)>,
+}
+
+impl Default for PageLinks {
+    fn default() -> Self {
+        Self {
+            next: vec![0; PAGES],
+            new: VecDeque::new(),
+        }
+    }
+}
+
+impl PageLinks {
+    /// A frame has come in these pages.
+    pub(super) fn add(&mut self, pages: &[u64]) {
+        for at in 1..pages.len() {
+            let eight_before = at.checked_sub(8).map(|before| pages[before]);
+            self.next[pages[at - 1] as usize] = pages[at];
+            self.new.push_back((pages[at - 1], pages[at], eight_before));
+        }
+    }
+
+    pub(super) fn after(&self, page: u64) -> u64 {
+        self.next[page as usize]
+    }
+
+    /// Writes the next link; false if there is none: a frame has them all before it is accepted.
+    pub(super) fn drive(&mut self, uut: &mut Uut) -> bool {
+        let link = self.new.pop_front();
+        uut.link_write.next = link.is_some();
+        uut.jump_write.next = false;
+        if let Some((page, next, eight_before)) = link {
+            uut.link_page.next = page.into();
+            uut.link_next.next = next.into();
+            uut.jump_write.next = eight_before.is_some();
+            uut.jump_page.next = eight_before.unwrap_or(0).into();
+        }
+        link.is_some()
+    }
+}
+
 #[derive(Default)]
 struct Model {
     streams: Vec<Stream>,
     free_pages: VecDeque<u64>,
     hosts: VecDeque<HostFrame>,
-    // Links that the store has still to write: page, next page, page eight before that.
-    new_links: VecDeque<(u64, u64, Option<u64>)>,
-    accepted: Option<(usize, Accepted, Pages)>,
-    host: Option<HostFrame>,
-    done: Option<JobDone>,
-    stop: Option<usize>,
+    accepted: StreamDriver<(usize, Accepted, Pages)>,
+    host: StreamDriver<HostFrame>,
+    done: StreamDriver<JobDone>,
+    stop: StreamDriver<usize>,
+    job: StreamMonitor<ReadJob>,
+    page_release: StreamMonitor<PageChain>,
     request: Option<(usize, TableRequest)>,
     jobs: Vec<OpenJob>,
-    table: Vec<FrameEntry>,
-    links: Vec<u64>,
-    page_links: Vec<u64>,
+    reader: Reader,
+    links: PageLinks,
     done_jobs: usize,
     long_fpdus: usize,
     multi_frame_jobs: usize,
@@ -198,9 +274,6 @@ impl Model {
         Self {
             streams: (0..count).map(stream).collect(),
             free_pages: (0..PAGES as u64).collect(),
-            table: vec![FrameEntry::default(); PAGES],
-            links: vec![0; PAGES],
-            page_links: vec![0; PAGES],
             ..Self::default()
         }
     }
@@ -214,38 +287,34 @@ impl Model {
         found.expect("a connection of this test")
     }
 
-    fn check_host_job(&mut self, job: &ReadJob, random: &Random) {
+    fn check_host_job(&mut self, job: &ReadJob) {
         let host = self.hosts.pop_front().expect("a host frame was sent");
         let octets = host.frame_octets.index() as u64;
-        assert_eq!(job.head_page, host.head_page, "{random}");
-        assert_eq!(job.tail_page, host.tail_page, "{random}");
-        assert_eq!(job.offset, FRAME_PAD_OCTETS as u64, "{random}");
-        assert_eq!(job.run_octets, octets, "{random}");
-        assert_eq!(job.octets, octets, "{random}");
+        assert_eq!(job.head_page, host.head_page);
+        assert_eq!(job.tail_page, host.tail_page);
+        assert_eq!(job.offset, FRAME_PAD_OCTETS as u64);
+        assert_eq!(job.run_octets, octets);
+        assert_eq!(job.octets, octets);
         self.free_pages.push_back(host.head_page.index() as u64);
         self.host_jobs += 1;
     }
 
-    fn check_job(&mut self, job: &ReadJob, random: &Random) {
+    fn check_job(&mut self, job: &ReadJob) {
         let kind = job.kind.index() as u64;
         if kind == JOB_HOST {
-            return self.check_host_job(job, random);
+            return self.check_host_job(job);
         }
         let index = self.stream_of(job.connection);
         let stream = &mut self.streams[index];
-        assert!(!stream.job_out, "two jobs of one connection, {random}");
-        assert_eq!(kind == JOB_PLACE, stream.place_next, "{random}");
-        assert_eq!(job.sequence, u64::from(stream.sequence), "{random}");
-        assert_eq!(job.phase, stream.words_since_marker, "{random}");
-        assert_eq!(
-            (job.markers, job.crc),
-            (stream.markers, stream.crc),
-            "{random}"
-        );
+        assert!(!stream.job_out, "two jobs of one connection");
+        assert_eq!(kind == JOB_PLACE, stream.place_next);
+        assert_eq!(job.sequence, u64::from(stream.sequence));
+        assert_eq!(job.phase, stream.words_since_marker);
+        assert_eq!((job.markers, job.crc), (stream.markers, stream.crc));
         let octets = job.octets.index() as u64;
         assert!(
             octets >= stream.need,
-            "{octets} octets, {} needed, {random}",
+            "{octets} octets, {} needed",
             stream.need
         );
         // The frames of the job, walked as the reader walks them.
@@ -255,21 +324,21 @@ impl Model {
         let (mut pages, mut frames) = (Vec::new(), 0);
         for frame in &stream.frames {
             let ends = (frame.pages[0], frame.pages[frame.pages.len() - 1]);
-            assert_eq!((page as u64, slot as u64), ends, "{frame:?}, {random}");
-            assert_eq!(offset, frame.offset + skipped, "{frame:?}, {random}");
-            assert_eq!(run, frame.octets - skipped, "{frame:?}, {random}");
+            assert_eq!((page as u64, slot as u64), ends, "{frame:?}");
+            assert_eq!(offset, frame.offset + skipped, "{frame:?}");
+            assert_eq!(run, frame.octets - skipped, "{frame:?}");
             pages.extend(&frame.pages);
             frames += 1;
             (walked, skipped) = (walked + run, 0);
             if walked >= octets {
                 break;
             }
-            slot = self.links[slot] as usize;
-            page = self.table[slot].head_page.index();
-            offset = self.table[slot].offset.index() as u64;
-            run = self.table[slot].octets.index() as u64;
+            let entry;
+            (slot, entry) = self.reader.after(slot);
+            page = entry.head_page.index();
+            (offset, run) = (entry.offset.to_u64(), entry.octets.to_u64());
         }
-        assert_eq!(walked, octets, "a job ends where a frame does, {random}");
+        assert_eq!(walked, octets, "a job ends where a frame does");
         self.multi_frame_jobs += usize::from(frames > 1);
         stream.job_out = true;
         let place = kind == JOB_PLACE;
@@ -281,16 +350,16 @@ impl Model {
         });
     }
 
-    fn check_release(&mut self, chain: &PageChain, random: &Random) {
+    fn check_release(&mut self, chain: &PageChain) {
         let tail = chain.tail_page.index() as u64;
         let mut pages = vec![chain.head_page.index() as u64];
         while pages[pages.len() - 1] != tail {
-            pages.push(self.page_links[pages[pages.len() - 1] as usize]);
-            assert!(pages.len() <= PAGES, "{chain:?} has no end, {random}");
+            pages.push(self.links.after(pages[pages.len() - 1]));
+            assert!(pages.len() <= PAGES, "{chain:?} has no end");
         }
         let is_read = |page: &u64| self.jobs.iter().any(|job| job.pages.contains(page));
         let read = pages.iter().any(is_read);
-        assert!(!read, "pages {pages:?} go while a job reads them, {random}");
+        assert!(!read, "pages {pages:?} go while a job reads them");
         let found = self.streams.iter_mut().any(|stream| {
             let due = stream.due.iter().position(|due| *due == pages);
             match due {
@@ -298,7 +367,7 @@ impl Model {
                 None => stream.driver != Phase::Running && stream.drop_pages(&pages),
             }
         });
-        assert!(found, "pages {pages:?} are not due, {random}");
+        assert!(found, "pages {pages:?} are not due");
         self.free_pages.extend(pages);
     }
 
@@ -334,7 +403,7 @@ impl Model {
         let (index, request) = self.request.take().expect("done without a request");
         let stream = &mut self.streams[index];
         if request.operation == u64::from(tables::RELEASE) {
-            assert!(!stream.job_out, "released while a job is out, {random}");
+            assert!(!stream.job_out, "released while a job is out");
             stream.driver = Phase::Idle;
             self.released_streams += 1;
             return;
@@ -357,7 +426,8 @@ impl Model {
     fn next_request(&mut self, random: &mut Random) {
         let index = random.below(self.streams.len() as u64) as usize;
         let stream = &mut self.streams[index];
-        let offered = self.accepted.as_ref().is_some_and(|sent| sent.0 == index);
+        let mut offered = self.accepted.waiting().iter();
+        let offered = offered.any(|sent| sent.0 == index);
         let quiet = stream.frames.is_empty() && stream.due.is_empty() && !offered;
         let mut data = Bits::<320>::default();
         let operation = match stream.driver {
@@ -419,12 +489,7 @@ impl Model {
             return;
         }
         let pages: Pages = self.free_pages.drain(..count as usize).collect();
-        for at in 1..pages.len() {
-            let eight_before = at.checked_sub(8).map(|before| pages[before]);
-            self.page_links[pages[at - 1] as usize] = pages[at];
-            self.new_links
-                .push_back((pages[at - 1], pages[at], eight_before));
-        }
+        self.links.add(&pages);
         let message = Accepted {
             connection,
             head_page: pages[0].into(),
@@ -435,7 +500,7 @@ impl Model {
             last: true,
             ..Accepted::default()
         };
-        self.accepted = Some((index, message, pages));
+        self.accepted.push((index, message, pages));
     }
 }
 

@@ -1,18 +1,16 @@
 //! Operations of the table bus: each done once and answered once.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 
 /// A register file and a room at both ends, each as slow as `random` has it: every operation
 /// reaches the room once, and its answer comes back once.
 #[test]
 fn each_operation_is_done_once_and_answered_once() {
     let mut random = Random::from_environment();
-    let mut uut = TableRelay::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(TableRelay::default());
     let (mut asked, mut done, mut answered) = (0u64, 0u64, 0u64);
     let (mut stands, mut pause) = (false, 1);
-    for cycle in 0..4000 {
+    for _ in 0..4000 {
         if !stands && pause == 0 {
             stands = true;
             asked += 1;
@@ -22,17 +20,16 @@ fn each_operation_is_done_once_and_answered_once() {
             index: (asked & 0xffff).into(),
             ..Default::default()
         };
-        settle(&mut uut);
+        uut.settle();
         let does = uut.room_valid.val() && random.chance(1, 4);
         if does {
             done += 1;
-            let context = format!("cycle {cycle}, {random}");
-            assert_eq!(uut.room_request.val().index.to_u64(), done, "{context}");
-            assert_eq!(done, asked, "{context}");
+            assert_eq!(uut.room_request.val().index.to_u64(), done);
+            assert_eq!(done, asked);
         }
         uut.room_done.next = does;
         uut.room_data.next = if does { done.into() } else { 0u64.into() };
-        settle(&mut uut);
+        uut.settle();
         pause = if stands {
             1 + random.below(3)
         } else {
@@ -40,14 +37,14 @@ fn each_operation_is_done_once_and_answered_once() {
         };
         if uut.done.val() {
             answered += 1;
-            assert_eq!(uut.data.val(), answered, "cycle {cycle}, {random}");
+            assert_eq!(uut.data.val(), answered);
             stands = false;
         } else {
-            assert_eq!(uut.data.val(), 0u64, "cycle {cycle}, {random}");
+            assert_eq!(uut.data.val(), 0u64);
         }
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
-    assert!(answered > 200, "only {answered} operations, {random}");
+    assert!(answered > 200, "only {answered} operations");
     assert!(asked - answered <= 1);
 }
 

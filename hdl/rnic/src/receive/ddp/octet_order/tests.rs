@@ -1,11 +1,10 @@
 //! Octet 0 first, in Rust and in Verilog.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep_combinational, settle};
+use rnic_hdl_tools::testkit::{connected, lockstep_combinational, settle};
 
 #[test]
 fn octet_zero_becomes_the_most_significant() {
-    let mut uut = OctetOrder::<32>::default();
-    uut.connect_all();
+    let mut uut = connected(OctetOrder::<32>::default());
     uut.octets.next = u64::from(u32::from_le_bytes([0x12, 0x34, 0x56, 0x78])).into();
     settle(&mut uut);
     assert_eq!(uut.number.val(), 0x1234_5678u64);

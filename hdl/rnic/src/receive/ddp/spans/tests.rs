@@ -1,5 +1,5 @@
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, simulate, Random};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Spans in use; few, so that their lists grow long and are reused.
@@ -69,7 +69,7 @@ impl Walker {
         let used = self.used();
         let has_room = self.sweep == 0 && used.len() < SLOTS as usize;
         self.fullest = self.fullest.max(used.len());
-        assert_eq!(uut.has_room.val(), has_room, "{random}");
+        assert_eq!(uut.has_room.val(), has_room);
         let span = random.below(5) as usize;
         let pushes = has_room && self.since_push >= 6 && random.chance(self.push_of_64, 64);
         if self.request == Request::Nothing && random.chance(self.open_of_64, 64) {
@@ -89,12 +89,12 @@ impl Walker {
             uut.give_list.next = *list;
         }
         settle(uut);
-        self.answers(uut, random);
+        self.answers(uut);
         self.since_push += 1;
         self.sweep = self.sweep.saturating_sub(1);
         if pushes {
             let place = uut.place.val().to_u64();
-            assert!(!used.contains(&place), "place {place} is taken, {random}");
+            assert!(!used.contains(&place), "place {place} is taken");
             self.lists[span].push_back(place);
             (self.last_push, self.since_push) = (span, 1);
             self.pushes += 1;
@@ -104,10 +104,10 @@ impl Walker {
         }
     }
 
-    fn answers(&mut self, uut: &SpanLists, random: &Random) {
+    fn answers(&mut self, uut: &SpanLists) {
         if uut.opened.val() {
             let Request::Open(index) = self.request else {
-                panic!("nothing is to be opened, {random}");
+                panic!("nothing is to be opened");
             };
             // A push since the lookup began belongs to the next list.
             let late = self.since_push <= 2 && self.last_push == index;
@@ -119,7 +119,7 @@ impl Walker {
                 records: (places.len() as u64).into(),
                 used: !places.is_empty(),
             };
-            assert_eq!(uut.opened_list.val(), list, "{random}");
+            assert_eq!(uut.opened_list.val(), list);
             self.request = Request::Nothing;
             if list.used {
                 // Some lists are walked, and some are freed at once.
@@ -133,13 +133,13 @@ impl Walker {
             }
         } else if uut.followed.val() {
             let (_, places, seen) = self.opened.as_mut().expect("an open list");
-            assert_eq!(uut.next_place.val(), places[*seen], "{random}");
+            assert_eq!(uut.next_place.val(), places[*seen]);
             *seen += 1;
             if *seen == places.len() {
                 self.request = Request::Give;
             }
         } else if uut.given.val() {
-            assert!(self.request == Request::Give, "{random}");
+            assert!(self.request == Request::Give);
             self.opened = None;
             self.request = Request::Nothing;
             self.gives += 1;
@@ -149,14 +149,12 @@ impl Walker {
 
 fn walk(cycles: u64, push_of_64: u64, open_of_64: u64) -> Walker {
     let mut random = Random::from_environment();
-    let mut uut = SpanLists::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(SpanLists::default());
     let mut walker = Walker::new(push_of_64, open_of_64);
     for _ in 0..cycles {
         let reset = random.chance(1, 9000);
         walker.drive(&mut uut, &mut random, reset);
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
     walker
 }
@@ -179,18 +177,16 @@ fn room_ends_with_the_last_slot_and_returns_with_a_list() {
 
 #[test]
 fn a_second_reset_in_the_sweep_begins_it_again() {
-    let mut uut = SpanLists::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(SpanLists::default());
     for (resets, cycles) in [(1, 300), (1, 511), (2, 512)] {
         for _ in 0..resets {
             uut.reset.next = true;
-            tick(&mut uut, |uut| &mut uut.clock);
+            uut.tick();
         }
         uut.reset.next = false;
         for cycle in 0..cycles {
             assert!(!uut.has_room.val(), "after {cycle} cycles");
-            tick(&mut uut, |uut| &mut uut.clock);
+            uut.tick();
         }
     }
     assert!(uut.has_room.val());

@@ -1,24 +1,23 @@
 use super::*;
 use rnic_abi::tables::{LOOKUP, MPA, RELEASE};
-use rnic_hdl_tools::testkit::{settle, tick};
+use rnic_hdl_tools::testkit::{simulate, Simulation};
 
-fn connected() -> TablePort {
-    let mut uut = TablePort::default();
-    uut.connect_all();
+fn connected() -> Simulation<TablePort> {
+    let mut uut = simulate!(TablePort::default());
     uut.may_start.next = true;
     uut.may_run.next = true;
-    settle(&mut uut);
+    uut.settle();
     uut
 }
 
 /// Puts an operation on the bus and gives the writes it made, up to `table_done`.
-fn run(uut: &mut TablePort, operation: u32, table: u32) -> Option<Vec<TableWrites>> {
+fn run(uut: &mut Simulation<TablePort>, operation: u32, table: u32) -> Option<Vec<TableWrites>> {
     uut.table_valid.next = true;
     uut.table_request.next.operation = u64::from(operation).into();
     uut.table_request.next.table = u64::from(table).into();
     let mut writes = vec![];
     for _ in 0..10 {
-        settle(uut);
+        uut.settle();
         let now = uut.writes.val();
         if now.context | now.queue | now.tail | now.pool | now.stag | now.region {
             assert!(
@@ -29,7 +28,7 @@ fn run(uut: &mut TablePort, operation: u32, table: u32) -> Option<Vec<TableWrite
         }
         let done = uut.table_done.val();
         uut.table_valid.next = !done;
-        tick(uut, |uut| &mut uut.clock);
+        uut.tick();
         if done {
             return Some(writes);
         }

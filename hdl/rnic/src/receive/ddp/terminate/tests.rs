@@ -1,11 +1,10 @@
 //! Terminate codes of every cause, from the specifications.
 use super::*;
 use rnic_abi::errors::StreamError;
-use rnic_hdl_tools::testkit::{lockstep_combinational, settle};
+use rnic_hdl_tools::testkit::{connected, lockstep_combinational, settle};
 
 fn code(error: u64) -> u64 {
-    let mut uut = TerminateCode::default();
-    uut.connect_all();
+    let mut uut = connected(TerminateCode::default());
     uut.error.next = error.into();
     settle(&mut uut);
     uut.code.val().to_u64()

@@ -175,7 +175,7 @@ pub fn random_operation(bench: &mut Bench, regions: &mut [Region], msns: &mut [u
         }
         _ => {
             let table = 4 + bench.random.below(6) as u32;
-            bench.operations.push_back(Operation {
+            bench.operations.push(Operation {
                 operation: READ + bench.random.below(2) as u32,
                 table,
                 index: chosen as u64,

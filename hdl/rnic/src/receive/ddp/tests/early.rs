@@ -327,7 +327,7 @@ fn nothing_is_placed_without_a_free_slot() {
         let mut record = early(&write_at(SINK.base, 8));
         record.span = index % 3;
         record.sequence = index as u32;
-        bench.records.push_back(record);
+        bench.records.push(record);
     }
     bench.drain();
     let good = |outcome: &Outcome| outcome.early.is_some_and(|early| early.good);
@@ -347,22 +347,25 @@ fn nothing_is_placed_without_a_free_slot() {
 fn replay_progresses_while_mpa_is_busy() {
     let mut bench = world();
     for _ in 0..30 {
-        bench.records.push_back(early(&write_at(SINK.base, 8)));
+        bench.records.push(early(&write_at(SINK.base, 8)));
     }
     bench.drain();
     for _ in 0..100 {
-        bench.records.push_back(write_at(SINK.base, 8));
+        bench.records.push(write_at(SINK.base, 8));
     }
-    let start = (bench.cycle, bench.outcomes.len());
+    let start = (bench.cycle(), bench.outcomes.len());
     bench.request_replay(REPLAY_DELIVER, STREAM, SPAN);
     while bench.answered == 0 {
         bench.step();
     }
-    assert!(bench.records.len() > 30, "MPA's records do not go first");
+    assert!(
+        bench.records.waiting().len() > 30,
+        "MPA's records do not go first"
+    );
     while bench.outcomes.len() < start.1 + 130 {
         bench.step();
     }
-    let cycles = bench.cycle - start.0;
+    let cycles = bench.cycle() - start.0;
     assert!(cycles <= 6 * 130 + 12, "130 records took {cycles} cycles");
     bench.drain();
 }

@@ -5,6 +5,7 @@ use super::world::*;
 use crate::messages::*;
 use rnic_abi::errors::StreamError;
 use rnic_abi::tables::*;
+use rnic_hdl_tools::testkit::Pace;
 
 /// Adds `count` records that write to the sink; nothing is taken yet.
 fn offer_writes(bench: &mut Bench, count: usize) {
@@ -16,22 +17,20 @@ fn offer_writes(bench: &mut Bench, count: usize) {
 #[test]
 fn a_command_follows_a_late_verdict_by_three_cycles() {
     let mut bench = Bench::world();
-    bench.judge_of_8 = 0;
+    bench.judge = Pace::Never;
     for wait in [12, 13, 40] {
         offer_writes(&mut bench, 1);
-        for _ in 0..wait {
-            bench.step();
-        }
+        bench.steps(wait);
         assert!(!bench.uut.command_valid.val());
-        bench.judge_of_8 = 8;
+        bench.judge = Pace::Always;
         bench.step();
-        let judged = bench.cycle - 1;
+        let judged = bench.cycle() - 1;
         while !bench.uut.command_valid.val() {
             bench.step();
         }
-        assert_eq!(bench.cycle - judged, 3, "after {wait} cycles");
+        assert_eq!(bench.cycle() - judged, 3, "after {wait} cycles");
         bench.drain();
-        bench.judge_of_8 = 0;
+        bench.judge = Pace::Never;
     }
 }
 
@@ -39,18 +38,14 @@ fn a_command_follows_a_late_verdict_by_three_cycles() {
 fn table_operations_pass_a_record_without_verdict() {
     for wait in 0..24 {
         let mut bench = Bench::world();
-        bench.judge_of_8 = 0;
+        bench.judge = Pace::Never;
         offer_writes(&mut bench, 3);
-        for _ in 0..wait {
-            bench.step();
-        }
+        bench.steps(wait);
         bench.write(REGION, u64::from(SINK.number), &region_words(&SINK, false));
-        for _ in 0..16 {
-            bench.step();
-        }
+        bench.steps(16);
         assert!(bench.operations.is_empty(), "the write waits, {wait}");
         assert!(bench.outcomes.is_empty());
-        bench.judge_of_8 = 8;
+        bench.judge = Pace::Always;
         bench.drain();
         let unknown = StreamError::DdpStag as u64;
         let errors: Vec<u64> = bench.outcomes.iter().map(|outcome| outcome.error).collect();
@@ -62,26 +57,24 @@ fn table_operations_pass_a_record_without_verdict() {
 fn no_verdict_of_a_full_fifo_is_lost() {
     for bad in [0, 1, 2, 17, 18, 29] {
         let mut bench = Bench::world();
-        bench.take_of_8 = 0;
+        bench.take = Pace::Never;
         for index in 0..30 {
             let mut record = sink_write();
             record.crc_good = index != bad;
             if index % 7 == 6 {
                 record.kind = FPDU_HOST;
             }
-            bench.records.push_back(record);
+            bench.records.push(record);
         }
-        for _ in 0..200 {
-            bench.step();
-        }
+        bench.steps(200);
         assert_eq!(
             bench.outcomes.len(),
             2,
             "one command waits, one record behind it"
         );
-        // Of 16 entries two are reserved for replays.
-        assert_eq!(bench.records.len(), 30 - 2 - 14);
-        bench.take_of_8 = 8;
+        // Of 16 places two are for what a replay may bring.
+        assert_eq!(bench.records.waiting().len(), 30 - 2 - 14);
+        bench.take = Pace::Always;
         bench.drain();
         for (index, outcome) in bench.outcomes.iter().enumerate() {
             let refused = outcome.error == StreamError::MpaCrc as u64;
@@ -95,44 +88,40 @@ fn one_record_takes_six_cycles_and_eleven_to_its_command() {
     let mut bench = Bench::world();
     offer_writes(&mut bench, 1);
     bench.step();
-    let taken = bench.cycle;
+    let taken = bench.cycle();
     while !bench.uut.command_valid.val() {
         bench.step();
     }
     assert_eq!(
-        bench.cycle - taken,
+        bench.cycle() - taken,
         10,
         "taken at the edge before, valid in the eleventh cycle"
     );
     bench.drain();
-    let start = bench.cycle;
+    let start = bench.cycle();
     offer_writes(&mut bench, 100);
     while bench.outcomes.len() < 101 {
         bench.step();
     }
-    let cycles = bench.cycle - start;
+    let cycles = bench.cycle() - start;
     assert!(cycles <= 6 * 100 + 12, "100 records took {cycles} cycles");
 }
 
 #[test]
 fn table_operations_pass_an_untaken_command() {
     let mut bench = Bench::world();
-    bench.take_of_8 = 0;
+    bench.take = Pace::Never;
     offer_writes(&mut bench, 12);
-    for _ in 0..100 {
-        bench.step();
-    }
+    bench.steps(100);
     assert_eq!(
         bench.outcomes.len(),
         2,
         "one command waits, one record waits behind it"
     );
     bench.write(REGION, u64::from(SINK.number), &region_words(&SINK, false));
-    for _ in 0..16 {
-        bench.step();
-    }
+    bench.steps(16);
     assert!(bench.operations.is_empty(), "the write is not done");
-    bench.take_of_8 = 8;
+    bench.take = Pace::Always;
     bench.drain();
     assert_eq!(bench.outcomes[2].error, StreamError::DdpStag as u64);
 }
@@ -144,15 +133,13 @@ fn records_go_on_under_a_storm_of_table_operations() {
     for _ in 0..1000 {
         bench.write(QUEUE_TAIL, 0, &[0]);
     }
-    for _ in 0..50 * 20 {
-        bench.step();
-    }
+    bench.steps(50 * 20);
     assert_eq!(bench.outcomes.len(), 50);
     assert!(
-        bench.operations.len() < 960,
+        bench.operations.waiting().len() < 960,
         "{} left of 1000",
-        bench.operations.len()
+        bench.operations.waiting().len()
     );
-    bench.operations.truncate(1);
+    bench.operations.waiting_mut().truncate(1);
     bench.drain();
 }

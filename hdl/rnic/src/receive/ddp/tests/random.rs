@@ -7,76 +7,66 @@ use crate::messages::*;
 use crate::receive::ddp::DdpRoom;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::*;
-use rnic_hdl_tools::testkit::lockstep;
+use rnic_hdl_tools::testkit::{lockstep, Pace, StreamDriver};
 use std::collections::VecDeque;
 
 /// Runs `rounds` rounds of a few records and some table operations; returns how many messages a
 /// replayed record completed.
 fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usize {
     let (mut bench, mut regions, mut msns) = random_world();
-    bench.take_of_8 = take_of_8;
-    bench.offer_of_8 = offer_of_8;
-    bench.judge_of_8 = judge_of_8;
+    bench.take = Pace::of_8(take_of_8);
+    bench.offer = Pace::of_8(offer_of_8);
+    bench.judge = Pace::of_8(judge_of_8);
     bench.sweep();
-    let mut reported = 0;
+    let mut known = 0;
     let mut ends = [0; 8];
     for _ in 0..rounds {
         for _ in 0..bench.random.below(4) {
             let mut record = random_record(&mut bench.random, &regions, &msns);
             perhaps_early(&mut bench.random, &mut record, &mut ends);
-            bench.records.push_back(record);
+            bench.records.push(record);
         }
-        if bench.random.chance(2, 3) && bench.replays.len() < 2 {
+        if bench.random.chance(2, 3) && bench.replays.waiting().len() < 2 {
             let kept = bench.model.kept_spans();
             let replay = random_replay(&mut bench.random, &kept);
-            bench.replays.push_back(replay);
+            bench.replays.push(replay);
         }
         if bench.random.chance(3, 4) {
             random_operation(&mut bench, &mut regions, &mut msns);
         }
-        for _ in 0..bench.random.below(24) {
-            bench.step();
-        }
-        while bench.records.len() > 2 || bench.operations.len() > 2 {
+        let cycles = bench.random.below(24) as usize;
+        bench.steps(cycles);
+        while bench.records.waiting().len() > 2 || bench.operations.waiting().len() > 2 {
             bench.step();
         }
         // The peers follow what they learn: the MSN after each completed message.
-        for outcome in &bench.outcomes[reported..] {
+        for outcome in &bench.outcomes[known..] {
             if let Some(command) = outcome.command.as_ref().filter(|c| c.cqe[0] & 15 == 1) {
                 let queue = command.cqe[0] >> 16 << 2 | command.cqe[0] >> 8 & 3;
                 msns[queue as usize] = command.cqe[1].wrapping_add(1);
             }
         }
-        reported = bench.outcomes.len();
+        known = bench.outcomes.len();
     }
     bench.drain();
     let errors: std::collections::BTreeSet<u64> =
         bench.outcomes.iter().map(|outcome| outcome.error).collect();
-    assert!(
-        errors.len() > 8,
-        "the walk met only the errors {errors:?}, {}",
-        bench.random
-    );
+    assert!(errors.len() > 8, "the walk met only the errors {errors:?}");
     let placed = bench.outcomes.iter().filter(|o| {
         o.command
             .as_ref()
             .is_some_and(|command| command.kind == PLACE_WRITE)
     });
-    assert!(placed.count() > rounds / 30, "{}", bench.random);
+    assert!(placed.count() > rounds / 30);
     let early = bench.outcomes.iter().filter_map(|outcome| outcome.early);
     let good = early.filter(|early| early.good).count();
-    assert!(good > rounds / 30, "{good} placed early, {}", bench.random);
-    // A replayed record gives a command only with a CQE.
+    assert!(good > rounds / 30, "{good} placed early");
+    // Of a replayed record there is a command only with an entry.
     let delivered = bench.outcomes.iter().filter(|outcome| {
         let command = outcome.command.as_ref();
         outcome.error == 0 && command.is_some_and(|command| command.complete && command.beats == 0)
     });
-    assert!(
-        bench.answered > rounds / 10,
-        "{} replays, {}",
-        bench.answered,
-        bench.random
-    );
+    assert!(bench.answered > rounds / 10, "{} replays", bench.answered);
     delivered.count()
 }
 
@@ -105,7 +95,7 @@ fn room_agrees_with_its_verilog() {
     for _ in 0..40 {
         random_operation(&mut bench, &mut regions, &mut msns);
     }
-    setup.extend(bench.operations.drain(..));
+    setup.extend(bench.operations.waiting_mut().drain(..));
     for number in 0..8 {
         bench.write(
             REGION,
@@ -121,14 +111,13 @@ fn room_agrees_with_its_verilog() {
         bench.write(QUEUE_TAIL, queue, &[5]);
         bench.write(DDP, queue >> 2, &[PD | 1 << 16]);
     }
-    setup.extend(bench.operations.drain(..));
-    let mut operations = setup.into_iter().cycle();
-    let mut operation = operations.next().expect("a set-up");
-    let mut record = Record::default();
-    let (mut requests, mut cycle) = (false, 0);
+    setup.extend(bench.operations.waiting_mut().drain(..));
+    let mut setup = setup.into_iter().cycle();
+    let (mut record, mut cycle) = (Record::default(), 0);
+    let mut operations = StreamDriver::new(Pace::Always);
+    let mut replays = StreamDriver::new(Pace::Chance(1, 60));
     let mut verdicts = VecDeque::new();
     let mut ends = [0; 8];
-    let mut replays = false;
     lockstep(
         "ddp_room",
         DdpRoom::default(),
@@ -150,20 +139,24 @@ fn room_agrees_with_its_verilog() {
             if uut.reset.next {
                 verdicts.clear();
             }
-            if !requests || uut.table_done.val() {
-                requests = random.chance(1, 12) || cycle < 1000;
-                operation = operations.next().expect("an endless list");
+            if operations.is_empty() {
+                operations.push(request(&setup.next().expect("an endless list")));
             }
-            if !replays || uut.replay_ready.val() {
-                replays = random.chance(1, 60);
-                uut.replay.next = random_replay(random, &[]);
+            operations.pace = if cycle < 1000 {
+                Pace::Always
+            } else {
+                Pace::Chance(1, 12)
+            };
+            let (data, valid) = (&mut uut.table_request, &mut uut.table_valid);
+            operations.drive(data, valid, &uut.table_done, random);
+            if replays.is_empty() {
+                replays.push(random_replay(random, &[]));
             }
-            uut.replay_valid.next = replays;
+            let (data, valid) = (&mut uut.replay, &mut uut.replay_valid);
+            replays.drive(data, valid, &uut.replay_ready, random);
             uut.replayed_ready.next = random.chance(1, 2);
             uut.record_valid.next = comes;
             uut.record.next = message(&record);
-            uut.table_valid.next = requests;
-            uut.table_request.next = request(&operation);
             uut.command_ready.next = random.chance(3, 4);
             uut.stopped_ready.next = random.chance(3, 4);
         },

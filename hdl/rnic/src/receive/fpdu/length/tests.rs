@@ -1,6 +1,6 @@
 //! FPDU lengths against the words of the FPDU, put down one by one.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random, Simulation};
 
 /// The words of an FPDU, put down one by one.
 fn words_on_the_wire(ulpdu_length: usize, markers: bool, phase: usize) -> usize {
@@ -15,25 +15,31 @@ fn words_on_the_wire(ulpdu_length: usize, markers: bool, phase: usize) -> usize 
     words
 }
 
-fn connected<const LG: usize>() -> FpduLength<LG> {
-    let mut uut = FpduLength::default();
-    uut.connect_all();
-    settle(&mut uut);
-    uut
+fn connected<const LG: usize>() -> Simulation<FpduLength<LG>> {
+    simulate!(FpduLength::default())
 }
 
-fn run<const LG: usize>(uut: &mut FpduLength<LG>, ulpdu_length: usize, words_left: usize) {
+fn run<const LG: usize>(
+    uut: &mut Simulation<FpduLength<LG>>,
+    ulpdu_length: usize,
+    words_left: usize,
+) {
     uut.ulpdu_length.next = (ulpdu_length as u64).into();
     uut.words_left.next = (words_left as u64).into();
     for step in 0..3 {
         uut.sum.next = step == 0;
         uut.divide.next = step == 1;
         uut.decide.next = step == 2;
-        tick(uut, |uut| &mut uut.clock);
+        uut.tick();
     }
 }
 
-fn check<const LG: usize>(uut: &mut FpduLength<LG>, length: usize, markers: bool, phase: usize) {
+fn check<const LG: usize>(
+    uut: &mut Simulation<FpduLength<LG>>,
+    length: usize,
+    markers: bool,
+    phase: usize,
+) {
     let words = words_on_the_wire(length, markers, phase);
     uut.host.next = false;
     uut.markers.next = markers;

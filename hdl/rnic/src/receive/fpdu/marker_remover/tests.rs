@@ -1,15 +1,14 @@
 //! FPDUs through marker removal and compaction, every phase and width.
 use super::*;
 use crate::receive::fpdu::marker_remover::MarkerRemover;
-use crate::receive::fpdu::testing::bench::{bits_of, octets_of};
 use crate::receive::fpdu::testing::sender::{without_markers, Sender};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{bits_of, octets_of, simulate, Random, Simulation};
 
 /// Sends an FPDU through marker removal and compaction, with `gaps` of 8 cycles idle; gives the
 /// placed octets and the header.
 fn pass<const D: usize, const P: usize, const LG: usize>(
-    strip: &mut MarkerRemover<D, LG>,
-    uut: &mut WordPacker<D, P, LG>,
+    strip: &mut Simulation<MarkerRemover<D, LG>>,
+    uut: &mut Simulation<WordPacker<D, P, LG>>,
     (wire, phase, check): (&[u8], u64, bool),
     random: &mut Random,
 ) -> (Vec<u8>, Vec<u8>) {
@@ -30,7 +29,7 @@ fn pass<const D: usize, const P: usize, const LG: usize>(
             next += 1;
         }
         idle = if next == beats.len() { idle + 1 } else { 0 };
-        settle(strip);
+        strip.settle();
         uut.closed_valid.next = strip.closed_valid.val();
         uut.closed_data.next = strip.closed_data.val();
         uut.closed_words.next = strip.closed_words.val();
@@ -38,33 +37,25 @@ fn pass<const D: usize, const P: usize, const LG: usize>(
         uut.closed_first.next = strip.closed_first.val();
         uut.closed_last.next = strip.closed_last.val();
         uut.closed_check.next = strip.closed_check.val();
-        settle(uut);
+        uut.settle();
         if uut.placed_valid.val() {
             placed.extend(octets_of(uut.placed_data.val()));
         }
         if uut.header_valid.val() {
             headers.push(octets_of(uut.header.val()));
         }
-        tick(strip, |strip| &mut strip.clock);
-        tick(uut, |uut| &mut uut.clock);
+        strip.tick();
+        uut.tick();
     }
-    assert_eq!(headers.len(), 1, "phase {phase}, {random}");
-    assert_eq!(
-        headers[0],
-        octets_of(uut.header.val()),
-        "it stays, {random}"
-    );
+    assert_eq!(headers.len(), 1, "phase {phase}");
+    assert_eq!(headers[0], octets_of(uut.header.val()), "it stays");
     (placed, headers.remove(0))
 }
 
 fn check_width<const D: usize, const P: usize, const LG: usize>() {
     let mut random = Random::from_environment();
-    let mut strip = MarkerRemover::<D, LG>::default();
-    let mut uut = WordPacker::<D, P, LG>::default();
-    strip.connect_all();
-    uut.connect_all();
-    settle(&mut strip);
-    settle(&mut uut);
+    let mut strip = simulate!(MarkerRemover::<D, LG>::default());
+    let mut uut = simulate!(WordPacker::<D, P, LG>::default());
     for phase in (0..128).chain(random.below(128)..128) {
         let length = random.below(1200) as usize;
         let ulpdu: Vec<u8> = (0..length).map(|_| random.below(256) as u8).collect();
@@ -74,12 +65,12 @@ fn check_width<const D: usize, const P: usize, const LG: usize>() {
         let mut plain = without_markers(&wire, true, 4 * phase);
         let mut first = plain.clone();
         first.resize(20, 0);
-        assert_eq!(header, first, "phase {phase}, {random}");
+        assert_eq!(header, first, "phase {phase}");
         plain.resize(plain.len().next_multiple_of(D / 8), 0);
         if check {
             plain.clear();
         }
-        assert_eq!(placed, plain, "phase {phase}, length {length}, {random}");
+        assert_eq!(placed, plain, "phase {phase}, length {length}");
     }
 }
 

@@ -1,14 +1,11 @@
 //! Gaps between FPDUs, and room for the record of each.
 use crate::receive::fpdu::FpduGate;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
-use rust_hdl::prelude::*;
+use rnic_hdl_tools::testkit::{simulate, Random};
 
 #[test]
 fn three_idle_cycles_follow_a_last_beat_and_no_fpdu_begins_without_room_for_its_record() {
     let mut random = Random::from_environment();
-    let mut uut = FpduGate::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(FpduGate::default());
     let (mut since_last, mut inside, mut passed) = (3, false, 0);
     let (mut offered, mut last, mut crowded_before, mut room_before) = (false, false, true, false);
     for cycle in 0..20_000 {
@@ -19,10 +16,10 @@ fn three_idle_cycles_follow_a_last_beat_and_no_fpdu_begins_without_room_for_its_
         uut.last.next = last;
         uut.crowded.next = random.chance(1, 8);
         uut.record_room.next = random.chance(5, 8);
-        settle(&mut uut);
+        uut.settle();
         let open = uut.open.val();
         let must = since_last >= 3 && !crowded_before && (inside || room_before) && cycle > 0;
-        assert_eq!(open, must, "cycle {cycle}, {random}");
+        assert_eq!(open, must);
         (crowded_before, room_before) = (uut.crowded.next, uut.record_room.next);
         since_last += 1;
         if open && offered {
@@ -30,10 +27,7 @@ fn three_idle_cycles_follow_a_last_beat_and_no_fpdu_begins_without_room_for_its_
             since_last = if last { 0 } else { since_last };
             passed += 1;
         }
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
-    assert!(
-        passed > 2000,
-        "only {passed} beats in 20000 cycles, {random}"
-    );
+    assert!(passed > 2000, "only {passed} beats in 20000 cycles");
 }

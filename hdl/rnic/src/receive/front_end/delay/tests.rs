@@ -1,15 +1,14 @@
 //! Delay lines of several lengths, in Rust and in Verilog.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick};
+use rnic_hdl_tools::testkit::{lockstep, simulate};
 
 fn words_come_after<const N: usize>() {
-    let mut uut = Delay::<Bits<8>, N>::default();
-    uut.connect_all();
+    let mut uut = simulate!(Delay::<Bits<8>, N>::default());
     for cycle in 1..20u64 {
         uut.data_in.next = cycle.into();
-        settle(&mut uut);
+        uut.settle();
         assert_eq!(uut.data_out.val(), cycle.saturating_sub(N as u64));
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
 }
 

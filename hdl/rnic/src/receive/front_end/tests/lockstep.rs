@@ -1,6 +1,6 @@
 //! The Rust of the front end and its Verilog, under one stimulus of real and damaged frames.
 use super::packets::{octets, shape, tcp_frame};
-use super::rig::{Enable, Rig, Stimulus};
+use super::rig::{Rig, Stimulus};
 use super::{FrontEnd128, FrontEnd512, FrontEnd64};
 use rnic_hdl_tools::testkit::{lockstep, Random};
 use std::collections::VecDeque;
@@ -38,7 +38,7 @@ fn beats_of_a_frame<R: Rig>(random: &mut Random) -> Beats {
         .collect()
 }
 
-fn agrees<R: Rig + Enable>(name: &str, cycles: usize) {
+fn agrees<R: Rig>(name: &str, cycles: usize) {
     let mut waiting = Beats::new();
     let mut cycle = 0;
     lockstep(name, R::default(), cycles, R::clock, |uut, random| {

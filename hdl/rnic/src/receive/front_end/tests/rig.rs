@@ -2,7 +2,8 @@
 use super::super::FrontEnd;
 use super::reference::{Reading, Segment};
 use crate::messages::{FrameInfo, VERDICT_TCP};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use crate::receive::front_end::testing::beat;
+use rnic_hdl_tools::testkit::{octets_of, Random, Simulation};
 use rust_hdl::prelude::*;
 
 /// A frame on the wire.
@@ -53,6 +54,8 @@ pub trait Rig: Default + Block {
     fn reset(&mut self, level: bool);
     fn idle(&mut self, random: &mut Random);
     fn give(&mut self, octets: &[u8], last: bool, frame: &Stimulus, random: &mut Random);
+    /// Counts in a frame's first beat only.
+    fn enable(&mut self, level: bool);
     /// (beat, last), if there is one.
     fn stored(&self) -> Option<(Vec<u8>, bool)>;
     fn info(&self) -> Option<FrameInfo>;
@@ -91,12 +94,7 @@ impl<
 
     fn give(&mut self, octets: &[u8], last: bool, frame: &Stimulus, random: &mut Random) {
         // What lies behind the last octet is noise.
-        let mut beat: Bits<W> = random.wide();
-        for (place, octet) in octets.iter().enumerate() {
-            let mask = !(Bits::<W>::from(255u64) << (8 * place as u64));
-            beat = (beat & mask) | (Bits::<W>::from(u64::from(*octet)) << (8 * place as u64));
-        }
-        self.frame_data.next = beat;
+        self.frame_data.next = beat(octets, random);
         self.frame_octets.next = (octets.len() as u64).into();
         self.frame_last.next = last;
         self.frame_error.next = if last {
@@ -107,16 +105,13 @@ impl<
         self.frame_valid.next = true;
     }
 
+    fn enable(&mut self, level: bool) {
+        self.enable.next = level;
+    }
+
     fn stored(&self) -> Option<(Vec<u8>, bool)> {
-        let data = self.store_data.val();
-        let octets = || {
-            (0..K)
-                .map(|octet| data.get_bits::<8>(8 * octet).to_u8())
-                .collect()
-        };
-        self.store_valid
-            .val()
-            .then(|| (octets(), self.store_last.val()))
+        let beat = || (octets_of(self.store_data.val()), self.store_last.val());
+        self.store_valid.val().then(beat)
     }
 
     fn info(&self) -> Option<FrameInfo> {
@@ -129,7 +124,7 @@ impl<
 }
 
 fn address(octets: Bits<128>) -> [u8; 16] {
-    std::array::from_fn(|octet| octets.get_bits::<8>(8 * octet).to_u8())
+    octets_of(octets).try_into().expect("16 octets")
 }
 
 /// A FrameInfo in the words of the reference.
@@ -156,35 +151,11 @@ pub fn reading(info: &FrameInfo) -> Reading {
     }
 }
 
-/// Sets `enable` for the frame's first beat only; in all others it is noise.
-pub trait Enable {
-    fn enable(&mut self, level: bool);
-}
-
-impl<
-        const W: usize,
-        const L: usize,
-        const K: usize,
-        const S: usize,
-        const G: usize,
-        const NW: usize,
-        const KN: usize,
-        const AW: usize,
-        const AK: usize,
-    > Enable for FrontEnd<W, L, K, S, G, NW, KN, AW, AK>
-{
-    fn enable(&mut self, level: bool) {
-        self.enable.next = level;
-    }
-}
-
 /// Plays `frames` and collects, with the order of `store_last` and FrameInfo checked.
-pub fn play<R: Rig + Enable>(frames: &[Stimulus], random: &mut Random) -> Outcome {
-    let mut uut = R::default();
-    uut.connect_all();
-    settle(&mut uut);
+pub fn play<R: Rig>(frames: &[Stimulus], random: &mut Random) -> Outcome {
+    let mut uut = Simulation::new(R::default(), R::clock);
     uut.reset(true);
-    tick(&mut uut, R::clock);
+    uut.tick();
     uut.reset(false);
     let mut watch = Watch::default();
     for frame in frames {
@@ -193,13 +164,13 @@ pub fn play<R: Rig + Enable>(frames: &[Stimulus], random: &mut Random) -> Outcom
             watch.cycle(&mut uut, false);
         }
         let beats = frame.octets.len().div_ceil(R::OCTETS);
-        for (number, beat) in frame.octets.chunks(R::OCTETS).enumerate() {
+        for (number, octets) in frame.octets.chunks(R::OCTETS).enumerate() {
             while number > 0 && random.chance(frame.idle_of_8, 8) {
                 uut.idle(random);
                 watch.cycle(&mut uut, false);
             }
             let last = number + 1 == beats;
-            uut.give(beat, last, frame, random);
+            uut.give(octets, last, frame, random);
             uut.enable(if number == 0 {
                 frame.enabled
             } else {
@@ -229,11 +200,11 @@ struct Watch {
 
 impl Watch {
     /// One clock cycle; `last`: a last beat is on the wire in it.
-    fn cycle<R: Rig>(&mut self, uut: &mut R, last: bool) {
+    fn cycle<R: Rig>(&mut self, uut: &mut Simulation<R>, last: bool) {
         if last {
             self.last_beat = self.now;
         }
-        tick(uut, R::clock);
+        uut.tick();
         self.now += 1;
         if let Some(info) = uut.info() {
             assert_eq!(self.stored_ahead, 1, "FrameInfo comes after its store_last");

@@ -1,15 +1,7 @@
 //! Ranges of every alignment come out as one run of octets.
 use super::*;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{bits_of, simulate, Random};
 use std::collections::VecDeque;
-
-fn octets_to_bits<const N: usize>(octets: &[u8]) -> Bits<N> {
-    let mut word = Bits::<N>::default();
-    for i in (0..8 * octets.len()).filter(|i| (octets[i / 8] >> (i % 8)) & 1 == 1) {
-        word = word.replace_bit(i, true);
-    }
-    word
-}
 
 /// Sends `jobs` jobs of random ranges with the given odds of 8; returns beats and cycles.
 fn exercise<const D: usize, const O: usize, const H: usize>(
@@ -19,9 +11,7 @@ fn exercise<const D: usize, const O: usize, const H: usize>(
     whole: bool,
 ) -> (u64, u64) {
     let mut random = Random::from_environment();
-    let mut uut = Joiner::<D, O, H>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(Joiner::<D, O, H>::default());
     let lanes = (D / 8) as u64;
     // Octets of each job not yet received, and whether any were.
     let mut expected: VecDeque<(Vec<u8>, bool)> = VecDeque::new();
@@ -54,7 +44,7 @@ fn exercise<const D: usize, const O: usize, const H: usize>(
                 octets = 0;
             }
             let run: Vec<u8> = (0..lanes).map(|_| random.bits() as u8).collect();
-            data = octets_to_bits(&run);
+            data = bits_of(&run);
             let range = first as usize..(first + octets) as usize;
             let job = expected.back_mut().expect("a job is open");
             job.0.extend(&run[range]);
@@ -70,23 +60,23 @@ fn exercise<const D: usize, const O: usize, const H: usize>(
             let (rest, opened) = expected.front_mut().expect("a job was sent");
             let octets = uut.joined_octets.val().to_u64() as usize;
             let last = uut.joined_last.val();
-            assert_eq!(uut.joined_first.val(), !*opened, "{random}");
+            assert_eq!(uut.joined_first.val(), !*opened);
             *opened = true;
-            assert!(last || octets == D / 8, "{octets} octets, {random}");
-            assert!(octets <= rest.len(), "too many octets, {random}");
+            assert!(last || octets == D / 8, "{octets} octets");
+            assert!(octets <= rest.len(), "too many octets");
             for (i, octet) in rest.drain(..octets).enumerate() {
                 let lane = uut.joined_data.val().get_bits::<8>(8 * i);
-                assert_eq!(lane, u64::from(octet), "lane {i}, job {received}, {random}");
+                assert_eq!(lane, u64::from(octet), "lane {i}, job {received}");
             }
             if last {
-                assert!(rest.is_empty(), "octets are missing, {random}");
+                assert!(rest.is_empty(), "octets are missing");
                 expected.pop_front();
                 received += 1;
             }
         }
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
         cycles += 1;
-        assert!(cycles < 200 * jobs + 1000, "no progress, {random}");
+        assert!(cycles < 200 * jobs + 1000, "no progress");
     }
     (beats, cycles)
 }

@@ -1,17 +1,10 @@
 //! No page is owned twice or lost, whatever is taken and given back.
 use super::*;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 use std::collections::{HashSet, VecDeque};
 
-fn connected() -> PagePool {
-    let mut uut = PagePool::default();
-    uut.connect_all();
-    settle(&mut uut);
-    uut
-}
-
-fn clock(uut: &mut PagePool) -> &mut Signal<In, Clock> {
-    &mut uut.clock
+fn connected() -> Simulation<PagePool> {
+    simulate!(PagePool::default())
 }
 
 /// Takes pages with odds `take` of 8 and returns chains with odds `give` of 8 for `cycles`
@@ -33,10 +26,7 @@ fn exercise(take: u64, give: u64, cycles: u64) {
         if uut.alloc_valid.val() && !draining && random.chance(take, 8) {
             let page = uut.alloc_page.val().to_u64();
             uut.alloc_take.next = true;
-            assert!(
-                owned.insert(page),
-                "page {page} twice, cycle {cycle}, {random}"
-            );
+            assert!(owned.insert(page), "page {page} twice");
             returned.remove(&page);
             if let Some(before) = growing.last() {
                 uut.link_write.next = true;
@@ -52,31 +42,32 @@ fn exercise(take: u64, give: u64, cycles: u64) {
             let chain = chains.swap_remove(random.below(chains.len() as u64) as usize);
             queues[random.below(5) as usize].push_back(chain);
         }
+        let block = &mut *uut;
         let ports = [
             (
-                &mut uut.release0,
-                &mut uut.release0_valid,
-                uut.release0_ready.val(),
+                &mut block.release0,
+                &mut block.release0_valid,
+                block.release0_ready.val(),
             ),
             (
-                &mut uut.release1,
-                &mut uut.release1_valid,
-                uut.release1_ready.val(),
+                &mut block.release1,
+                &mut block.release1_valid,
+                block.release1_ready.val(),
             ),
             (
-                &mut uut.release2,
-                &mut uut.release2_valid,
-                uut.release2_ready.val(),
+                &mut block.release2,
+                &mut block.release2_valid,
+                block.release2_ready.val(),
             ),
             (
-                &mut uut.release3,
-                &mut uut.release3_valid,
-                uut.release3_ready.val(),
+                &mut block.release3,
+                &mut block.release3_valid,
+                block.release3_ready.val(),
             ),
             (
-                &mut uut.own_release,
-                &mut uut.own_release_valid,
-                uut.own_release_room.val(),
+                &mut block.own_release,
+                &mut block.own_release_valid,
+                block.own_release_room.val(),
             ),
         ];
         for (number, ((chain, valid, ready), queue)) in
@@ -95,21 +86,18 @@ fn exercise(take: u64, give: u64, cycles: u64) {
                 }
             }
         }
-        tick(&mut uut, clock);
+        uut.tick();
         cycle += 1;
         let free = uut.free_pages.val().to_u64() as usize;
-        assert!(free + owned.len() <= 512, "cycle {cycle}, {random}");
+        assert!(free + owned.len() <= 512);
         // What is neither free nor owned is on its way back, or not yet handed out at first.
         if cycle > 520 {
-            assert!(
-                free + owned.len() + returned.len() >= 512,
-                "cycle {cycle}: pages lost, {random}"
-            );
+            assert!(free + owned.len() + returned.len() >= 512, "pages lost");
         }
         if draining && owned.is_empty() && free == 512 {
             return;
         }
-        assert!(cycle < cycles + 3000, "{free} pages free, {random}");
+        assert!(cycle < cycles + 3000, "{free} pages free");
     }
 }
 
@@ -131,12 +119,8 @@ fn a_pool_in_a_hurry_takes_everything_back() {
 #[test]
 fn one_page_per_cycle_comes_out_and_a_page_returns_in_three_cycles() {
     let mut uut = connected();
-    while uut.free_pages.val() != 512u64 {
-        tick(&mut uut, clock);
-    }
-    for _ in 0..10 {
-        tick(&mut uut, clock);
-    }
+    uut.wait_for(4000, |uut| uut.free_pages.val() == 512u64);
+    uut.ticks(10);
     let mut pages: Vec<u64> = Vec::new();
     uut.alloc_take.next = true;
     for _ in 0..512 {
@@ -146,19 +130,17 @@ fn one_page_per_cycle_comes_out_and_a_page_returns_in_three_cycles() {
         uut.link_page.next = pages.last().copied().unwrap_or(0).into();
         uut.link_next.next = page;
         pages.push(page.to_u64());
-        tick(&mut uut, clock);
+        uut.tick();
     }
     uut.alloc_take.next = false;
     uut.link_write.next = false;
     assert_eq!(uut.free_pages.val(), 0u64);
     uut.release2.next.head_page = pages[0].into();
     uut.release2.next.tail_page = pages[511].into();
-    uut.release2_valid.next = true;
-    tick(&mut uut, clock);
-    uut.release2_valid.next = false;
+    uut.pulse(|uut| &mut uut.release2_valid);
     let mut cycles = 0;
     while uut.free_pages.val() != 512u64 {
-        tick(&mut uut, clock);
+        uut.tick();
         cycles += 1;
     }
     assert!(cycles <= 3 * 512 + 8, "{cycles} cycles for 512 pages");

@@ -1,8 +1,7 @@
 //! The packet store against frames, pages and verdicts in plain Rust.
 use super::*;
 use crate::messages::{VERDICT_DROP, VERDICT_HOST};
-use crate::receive::packet::tests::bench::{to_bits, to_octets};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{bits_of, octets_of, simulate, Random};
 use std::collections::{HashMap, VecDeque};
 
 /// A frame as the test knows it.
@@ -26,7 +25,7 @@ impl Written {
     fn note<const W: usize, const D: usize, const B: usize>(&mut self, uut: &PacketStore<W, D, B>) {
         if uut.memory_write.val() {
             let page = uut.memory_page.val().to_u64();
-            let word = to_octets(uut.memory_data.val(), D / 8);
+            let word = octets_of(uut.memory_data.val());
             self.words
                 .insert((page, uut.memory_word.val().to_u64()), word);
         }
@@ -66,42 +65,37 @@ impl Written {
 /// in a stored frame or in a refused chain, once.
 fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: u64) -> [u64; 3] {
     let mut random = Random::from_environment();
-    let mut uut = PacketStore::<W, D, B>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(PacketStore::<W, D, B>::default());
     let mut written = Written::default();
     let (mut sending, mut position) = (Sent::default(), 0);
     let mut ended: Option<(Sent, u64)> = None;
-    let mut told: Option<Sent> = None;
+    let mut judged: Option<Sent> = None;
     let mut stored: VecDeque<Sent> = VecDeque::new();
     // Pages go around: a page is offered again only long after it was given back.
     let mut free: VecDeque<u64> = (0..512).collect();
     let [mut kept, mut refused, mut counted] = [0; 3];
     let mut offered = false;
-    for cycle in 0..cycles {
+    for _ in 0..cycles {
         // What the store said about the frame of the cycle before.
-        if let Some(frame) = told.take() {
+        if let Some(frame) = judged.take() {
             let lost = uut.count_no_page.val();
-            assert!(!(lost && frame.dropped), "cycle {cycle}, {random}");
+            assert!(!(lost && frame.dropped));
             counted += u64::from(lost);
             if lost || frame.dropped {
-                assert_eq!(uut.refused_valid.val(), !frame.pages.is_empty(), "{random}");
+                assert_eq!(uut.refused_valid.val(), !frame.pages.is_empty());
                 if uut.refused_valid.val() {
                     let chain = uut.refused.val();
                     let (head, tail) = (chain.head_page.to_u64(), chain.tail_page.to_u64());
-                    assert_eq!(written.chain(head, tail), frame.pages, "{random}");
+                    assert_eq!(written.chain(head, tail), frame.pages);
                     free.extend(&frame.pages);
                     refused += 1;
                 }
             } else {
-                assert!(!uut.refused_valid.val(), "cycle {cycle}, {random}");
+                assert!(!uut.refused_valid.val());
                 stored.push_back(frame);
             }
         } else {
-            assert!(
-                !uut.refused_valid.val() && !uut.count_no_page.val(),
-                "{random}"
-            );
+            assert!(!uut.refused_valid.val() && !uut.count_no_page.val());
         }
         uut.stored_ready.next = random.chance(1, 6);
         if uut.stored_valid.val() && uut.stored_ready.next {
@@ -128,7 +122,7 @@ fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: 
         let beat = random.chance(7, 8) && !(last && ended.is_some());
         uut.store_valid.next = beat;
         uut.store_last.next = last;
-        uut.store_data.next = to_bits(&sending.octets[position..end]);
+        uut.store_data.next = bits_of(&sending.octets[position..end]);
         // The verdict on the frame before.
         uut.frame_info_valid.next = false;
         if let Some((mut frame, delay)) = ended.take() {
@@ -143,12 +137,12 @@ fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: 
                     VERDICT_HOST
                 };
                 uut.frame_info.next.verdict = verdict.into();
-                told = Some(frame);
+                judged = Some(frame);
             }
         }
-        settle(&mut uut);
+        uut.settle();
         if uut.alloc_take.val() {
-            assert!(offered && beat, "cycle {cycle}, {random}");
+            assert!(offered && beat);
             sending.pages.extend(free.pop_front());
             offered = false;
         }
@@ -158,7 +152,7 @@ fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: 
                 ended = Some((std::mem::take(&mut sending), random.below(5)));
             }
         }
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
         written.note(&uut);
     }
     [kept, refused, counted]

@@ -6,31 +6,11 @@
 use crate::messages::*;
 use crate::receive::packet::reader::FrameEntry;
 use crate::receive::packet::Packet;
-use rnic_hdl_tools::testkit::Random;
+use rnic_hdl_tools::testkit::{bits_of, octets_of, Pace, Random, StreamDriver, StreamMonitor};
 use rust_hdl::prelude::*;
 use std::collections::{HashMap, VecDeque};
 
 mod jobs;
-
-/// Octets as a word, the first in bits 7:0.
-pub fn to_bits<const N: usize>(octets: &[u8]) -> Bits<N> {
-    let mut word = Bits::<N>::default();
-    for (i, octet) in octets.iter().enumerate() {
-        for bit in 0..8 {
-            if (octet >> bit) & 1 == 1 {
-                word = word.replace_bit(8 * i + bit, true);
-            }
-        }
-    }
-    word
-}
-
-/// The first `count` octets of a word.
-pub fn to_octets<const N: usize>(word: Bits<N>, count: usize) -> Vec<u8> {
-    (0..count)
-        .map(|i| word.get_bits::<8>(8 * i).to_u8())
-        .collect()
-}
 
 /// A frame in packet memory, as the owner of its pages sees it.
 #[derive(Clone, Debug)]
@@ -49,17 +29,18 @@ impl Held {
     }
 }
 
-/// How the bench behaves; odds are out of 100 per cycle or frame.
+/// The traffic of a bench; plain numbers are odds of 100 per frame or cycle.
 #[derive(Clone, Debug)]
-pub struct Habits {
-    pub beat: u64,
+pub struct Traffic {
+    pub beat: Pace,
     pub frame: u64,
     pub longest: u64,
-    pub take_stored: u64,
+    pub take_stored: Pace,
     pub drop: u64,
     pub job: u64,
-    pub joined: u64,
-    pub started: u64,
+    pub joined: Pace,
+    pub started: Pace,
+    /// Odds of 1000.
     pub kill: u64,
     pub release: u64,
     /// Frames held before the bench gives some back.
@@ -76,27 +57,38 @@ struct Job {
     may_be_cut: bool,
 }
 
+/// A beat of a job: data, octets, first, last.
+type Beat<const D: usize> = (Bits<D>, u64, bool, bool);
+
 /// The bench's view of the room.
-pub struct Bench {
-    pub habits: Habits,
+pub struct Bench<
+    const W: usize,
+    const D: usize,
+    const A: usize,
+    const B: usize,
+    const O: usize,
+    const H: usize,
+> {
+    pub traffic: Traffic,
     /// No new frames; everything held is given back.
     pub draining: bool,
-    pub cycle: u64,
     frame: Option<(Vec<u8>, usize)>,
     // The ended frame whose FrameInfo is due, and in how many cycles.
     info_due: Option<(Vec<u8>, u64)>,
     // The frame whose FrameInfo went in with the last cycle.
-    told: Option<(FrameInfo, Vec<u8>)>,
+    judged: Option<(FrameInfo, Vec<u8>)>,
     to_store: VecDeque<(FrameInfo, Vec<u8>)>,
+    stored: StreamMonitor<StoredFrame>,
     pub held: Vec<Held>,
     tables: VecDeque<(u64, FrameEntry, u64)>,
     planned: Option<Job>,
-    offered: bool,
+    offered: StreamDriver<Job>,
+    started: StreamMonitor<(ReadJob, u64)>,
+    joined: StreamMonitor<Beat<D>>,
     jobs: VecDeque<Job>,
-    jobs_accepted: u64,
     jobs_started: u64,
     jobs_ended: u64,
-    releases: [VecDeque<PageChain>; 4],
+    releases: [StreamDriver<PageChain>; 4],
     // The page after each page of a frame.
     next: HashMap<u64, u64>,
     pub parts_released: u64,
@@ -105,43 +97,61 @@ pub struct Bench {
     pub jobs_cut: u64,
 }
 
-impl Bench {
-    pub fn new(habits: Habits) -> Self {
+impl<
+        const W: usize,
+        const D: usize,
+        const A: usize,
+        const B: usize,
+        const O: usize,
+        const H: usize,
+    > Bench<W, D, A, B, O, H>
+{
+    pub fn new(traffic: Traffic) -> Self {
         Self {
-            habits,
             draining: false,
-            cycle: 0,
             frame: None,
             info_due: None,
-            told: None,
+            judged: None,
             to_store: VecDeque::new(),
+            stored: StreamMonitor::new(traffic.take_stored),
             held: Vec::new(),
             tables: VecDeque::new(),
             planned: None,
-            offered: false,
+            offered: StreamDriver::new(Pace::Chance(80, 100)),
+            started: StreamMonitor::new(traffic.started),
+            joined: StreamMonitor::new(traffic.joined),
             jobs: VecDeque::new(),
-            jobs_accepted: 0,
             jobs_started: 0,
             jobs_ended: 0,
-            releases: Default::default(),
+            releases: std::array::from_fn(|_| StreamDriver::new(Pace::Always)),
             next: HashMap::new(),
             parts_released: 0,
             frames_stored: 0,
             frames_dropped: 0,
             jobs_cut: 0,
+            traffic,
         }
+    }
+
+    /// No new frames; everything held goes back, as fast as it may.
+    pub fn drain(&mut self) {
+        self.draining = true;
+        self.traffic.release = 100;
+        self.stored.pace = Pace::Always;
+        (self.traffic.started, self.traffic.joined) = (Pace::Always, Pace::Always);
     }
 
     /// Nothing is under way and everything has been given back.
     pub fn idle(&self) -> bool {
         self.frame.is_none()
             && self.info_due.is_none()
-            && self.told.is_none()
+            && self.judged.is_none()
             && self.to_store.is_empty()
             && self.held.is_empty()
             && self.jobs.is_empty()
             && self.planned.is_none()
-            && self.releases.iter().all(VecDeque::is_empty)
+            && self.offered.is_empty()
+            && self.releases.iter().all(StreamDriver::is_empty)
     }
 
     /// Jobs that have ended.
@@ -149,18 +159,7 @@ impl Bench {
         self.jobs_ended
     }
 
-    pub fn step<
-        const W: usize,
-        const D: usize,
-        const A: usize,
-        const B: usize,
-        const O: usize,
-        const H: usize,
-    >(
-        &mut self,
-        uut: &mut Packet<W, D, A, B, O, H>,
-        random: &mut Random,
-    ) {
+    pub fn step(&mut self, uut: &mut Packet<W, D, A, B, O, H>, random: &mut Random) {
         if uut.link_write.val() {
             let (page, next) = (uut.link_page.val().to_u64(), uut.link_next.val().to_u64());
             self.next.insert(page, next);
@@ -172,29 +171,13 @@ impl Bench {
         self.give_back(uut, random);
         let owned: u64 = self.held.iter().map(Held::pages).sum();
         let free = uut.free_pages.val().to_u64();
-        assert!(
-            free + owned <= 512,
-            "cycle {}: {free} pages free, {owned} owned, {random}",
-            self.cycle
-        );
-        self.cycle += 1;
+        assert!(free + owned <= 512, "{free} pages free, {owned} owned");
     }
 
-    fn store<
-        const W: usize,
-        const D: usize,
-        const A: usize,
-        const B: usize,
-        const O: usize,
-        const H: usize,
-    >(
-        &mut self,
-        uut: &mut Packet<W, D, A, B, O, H>,
-        random: &mut Random,
-    ) {
+    fn store(&mut self, uut: &mut Packet<W, D, A, B, O, H>, random: &mut Random) {
         // The room says in the next cycle whether it lost the frame.
         let lost = uut.count_no_page.val();
-        match self.told.take() {
+        match self.judged.take() {
             Some((info, octets)) if info.verdict != VERDICT_DROP => {
                 if lost {
                     self.frames_dropped += 1;
@@ -202,16 +185,16 @@ impl Bench {
                     self.to_store.push_back((info, octets));
                 }
             }
-            _ => assert!(!lost, "cycle {}: lost no frame, {random}", self.cycle),
+            _ => assert!(!lost, "lost no frame"),
         }
 
-        if self.frame.is_none() && !self.draining && random.chance(self.habits.frame, 100) {
+        if self.frame.is_none() && !self.draining && random.chance(self.traffic.frame, 100) {
             let longest = match random.below(4) {
                 0 => 300,
                 1 => 60,
-                _ => self.habits.longest,
+                _ => self.traffic.longest,
             };
-            let length = 1 + random.below(longest.min(self.habits.longest)) as usize;
+            let length = 1 + random.below(longest.min(self.traffic.longest)) as usize;
             let octets = (0..length).map(|_| random.bits() as u8).collect();
             self.frame = Some((octets, 0));
         }
@@ -222,10 +205,10 @@ impl Bench {
             let end = (*position + W / 8).min(octets.len());
             let last = end == octets.len();
             // A frame may end no sooner than the one before has its FrameInfo.
-            if random.chance(self.habits.beat, 100) && !(last && self.info_due.is_some()) {
+            if self.traffic.beat.goes(0, random) && !(last && self.info_due.is_some()) {
                 uut.store_valid.next = true;
                 uut.store_last.next = last;
-                uut.store_data.next = to_bits(&octets[*position..end]);
+                uut.store_data.next = bits_of(&octets[*position..end]);
                 *position = end;
                 if last {
                     ended = self.frame.take();
@@ -237,10 +220,10 @@ impl Bench {
             if delay > 0 {
                 self.info_due = Some((octets, delay - 1));
             } else {
-                let info = random_info(self.habits.drop, octets.len(), random);
+                let info = random_info(self.traffic.drop, octets.len(), random);
                 uut.frame_info.next = info;
                 uut.frame_info_valid.next = true;
-                self.told = Some((info, octets));
+                self.judged = Some((info, octets));
             }
         }
         if let Some((octets, _)) = ended {
@@ -248,27 +231,13 @@ impl Bench {
         }
     }
 
-    fn take_stored<
-        const W: usize,
-        const D: usize,
-        const A: usize,
-        const B: usize,
-        const O: usize,
-        const H: usize,
-    >(
-        &mut self,
-        uut: &mut Packet<W, D, A, B, O, H>,
-        random: &mut Random,
-    ) {
-        uut.stored_ready.next = self.draining || random.chance(self.habits.take_stored, 100);
-        if !(uut.stored_valid.val() && uut.stored_ready.next) {
+    fn take_stored(&mut self, uut: &mut Packet<W, D, A, B, O, H>, random: &mut Random) {
+        let (data, valid) = (&uut.stored, &uut.stored_valid);
+        let ready = &mut uut.stored_ready;
+        let Some(stored) = self.stored.watch(data, valid, ready, random) else {
             return;
-        }
-        let stored = uut.stored.val();
-        let (info, octets) = self
-            .to_store
-            .pop_front()
-            .unwrap_or_else(|| panic!("cycle {}: frame from nowhere, {random}", self.cycle));
+        };
+        let (info, octets) = self.to_store.pop_front().expect("a frame that was sent");
         let expected = StoredFrame {
             verdict: info.verdict,
             frame_octets: info.frame_octets,
@@ -286,76 +255,71 @@ impl Bench {
             head_page: stored.head_page,
             tail_page: stored.tail_page,
         };
-        assert_eq!(stored, expected, "cycle {}, {random}", self.cycle);
+        assert_eq!(stored, expected);
         let held = Held {
             head: stored.head_page.to_u64(),
             tail: stored.tail_page.to_u64(),
             octets,
             readers: 0,
         };
-        assert_eq!(
-            held.head == held.tail,
-            held.pages() == 1,
-            "cycle {}: {held:?}, {random}",
-            self.cycle
-        );
+        assert_eq!(held.head == held.tail, held.pages() == 1, "{held:?}");
         self.frames_stored += 1;
         self.held.push(held);
     }
 
-    fn take_joined<
-        const W: usize,
-        const D: usize,
-        const A: usize,
-        const B: usize,
-        const O: usize,
-        const H: usize,
-    >(
-        &mut self,
-        uut: &mut Packet<W, D, A, B, O, H>,
-        random: &mut Random,
-    ) {
-        uut.started_ready.next = random.chance(self.habits.started, 100);
-        if uut.started_valid.val() && uut.started_ready.next {
+    fn take_joined(&mut self, uut: &mut Packet<W, D, A, B, O, H>, random: &mut Random) {
+        let started = (uut.started.val(), uut.started_tag.val().to_u64());
+        let started = uut.started_valid.val().then_some(started);
+        if let Some((job, tag)) = self
+            .started
+            .observe(started, &mut uut.started_ready, random)
+        {
             let at = (self.jobs_started - self.jobs_ended) as usize;
-            let job = self.jobs.get_mut(at).expect("a job that was given");
-            assert_eq!(uut.started.val(), job.job, "cycle {}, {random}", self.cycle);
-            assert_eq!(uut.started_tag.val(), self.jobs_started % 8, "{random}");
-            job.started = true;
+            let expected = self.jobs.get_mut(at).expect("a job that was given");
+            assert_eq!(job, expected.job);
+            assert_eq!(tag, self.jobs_started % 8);
+            expected.started = true;
             self.jobs_started += 1;
         }
-        // As the splitter does, the bench looks at a job's octets once it knows the job.
+        // As the splitter does, the bench takes a job's octets only once it knows the job.
         let known = self.jobs.front().is_some_and(|job| job.started);
-        uut.joined_ready.next = known && random.chance(self.habits.joined, 100);
-        if !(uut.joined_valid.val() && uut.joined_ready.next) {
+        self.joined.pace = if known {
+            self.traffic.joined
+        } else {
+            Pace::Never
+        };
+        let beat = || {
+            let octets = uut.joined_octets.val().to_u64();
+            (
+                uut.joined_data.val(),
+                octets,
+                uut.joined_first.val(),
+                uut.joined_last.val(),
+            )
+        };
+        let beat = uut.joined_valid.val().then(beat);
+        let taken = self.joined.observe(beat, &mut uut.joined_ready, random);
+        let Some((data, octets, first, last)) = taken else {
             return;
-        }
-        let (octets, last) = (
-            uut.joined_octets.val().to_u64() as usize,
-            uut.joined_last.val(),
-        );
-        let context = format!("cycle {}, job {}, {random}", self.cycle, self.jobs_ended);
+        };
+        let octets = octets as usize;
         let job = self.jobs.front_mut().expect("a job is known");
-        assert_eq!(uut.joined_first.val(), !job.opened, "first, {context}");
+        assert_eq!(first, !job.opened, "first");
         job.opened = true;
-        assert!(last || octets == D / 8, "{octets} octets, {context}");
-        assert!(octets <= D / 8, "{octets} octets, {context}");
-        assert!(
-            octets > 0 || (last && (job.expected.is_empty() || job.may_be_cut)),
-            "a beat of nothing, {context}"
-        );
-        job.received
-            .extend(to_octets(uut.joined_data.val(), octets));
+        assert!(octets == D / 8 || last && octets < D / 8, "{octets} octets");
+        let may_be_empty = last && (job.expected.is_empty() || job.may_be_cut);
+        assert!(octets > 0 || may_be_empty, "a beat of nothing");
+        job.received.extend(&octets_of(data)[..octets]);
         assert!(
             job.expected.starts_with(&job.received),
-            "{:?}: {:02x?} is no start of {:02x?}, {context}",
+            "{:?}: {:02x?} is no start of {:02x?}",
             job.job,
             job.received,
             job.expected
         );
         if last {
             let cut = job.received.len() < job.expected.len();
-            assert!(!cut || job.may_be_cut, "job ends early, {context}");
+            assert!(!cut || job.may_be_cut, "job ends early");
             self.jobs_cut += u64::from(cut);
             let job = self.jobs.pop_front().expect("a job is known");
             for held in &mut self.held {

@@ -1,10 +1,8 @@
 //! One frame at a time: borders, cycles from a job to its beats, kills, what is left of a frame.
-use super::bench::{to_bits, to_octets};
 use crate::messages::*;
 use crate::receive::packet::reader::FrameEntry;
 use crate::receive::packet::{Packet, Packet512};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
-use rust_hdl::prelude::*;
+use rnic_hdl_tools::testkit::{bits_of, octets_of, simulate, Random, Simulation};
 use std::collections::HashMap;
 
 /// A room with one frame stored, for tests that count cycles.
@@ -16,8 +14,7 @@ struct Still<
     const O: usize,
     const H: usize,
 > {
-    uut: Packet<W, D, A, B, O, H>,
-    cycle: u64,
+    uut: Simulation<Packet<W, D, A, B, O, H>>,
     octets: Vec<u8>,
     head: u64,
     tail: u64,
@@ -46,20 +43,15 @@ impl<
 {
     /// Waits for the pool, then stores one frame of `length` random octets.
     fn new(length: usize, random: &mut Random) -> Self {
-        let mut uut = Packet::<W, D, A, B, O, H>::default();
-        uut.connect_all();
-        settle(&mut uut);
+        let uut = simulate!(Packet::<W, D, A, B, O, H>::default());
         let mut still = Self {
             uut,
-            cycle: 0,
             octets: Vec::new(),
             head: 0,
             tail: 0,
             next: HashMap::new(),
         };
-        while still.uut.free_pages.val() != 512u64 {
-            still.tick();
-        }
+        still.wait_for(|uut| uut.free_pages.val() == 512u64);
         still.uut.joined_ready.next = true;
         still.uut.started_ready.next = true;
         still.store(length, random);
@@ -67,12 +59,19 @@ impl<
     }
 
     fn tick(&mut self) {
-        tick(&mut self.uut, |uut| &mut uut.clock);
+        self.uut.tick();
         if self.uut.link_write.val() {
             let page = self.uut.link_page.val().to_u64();
             self.next.insert(page, self.uut.link_next.val().to_u64());
         }
-        self.cycle += 1;
+    }
+
+    fn wait_for(&mut self, condition: impl Fn(&Packet<W, D, A, B, O, H>) -> bool) {
+        let start = self.uut.cycle();
+        while !condition(&self.uut) {
+            self.tick();
+            assert!(self.uut.cycle() - start < 4000, "waits too long");
+        }
     }
 
     /// Stores a frame, which becomes the one at hand.
@@ -80,20 +79,18 @@ impl<
         self.octets = (0..length).map(|_| random.bits() as u8).collect();
         for (i, beat) in self.octets.clone().chunks(W / 8).enumerate() {
             self.uut.store_valid.next = true;
-            self.uut.store_data.next = to_bits(beat);
+            self.uut.store_data.next = bits_of(beat);
             self.uut.store_last.next = (i + 1) * (W / 8) >= length;
             self.tick();
         }
         self.uut.store_valid.next = false;
         self.uut.frame_info.next.verdict = VERDICT_TCP.into();
         self.uut.frame_info_valid.next = true;
-        let told = self.cycle;
+        let told = self.uut.cycle();
         self.tick();
         self.uut.frame_info_valid.next = false;
-        while !self.uut.stored_valid.val() {
-            self.tick();
-        }
-        assert_eq!(self.cycle, told + 2, "frame_info to stored_valid");
+        self.wait_for(|uut| uut.stored_valid.val());
+        assert_eq!(self.uut.cycle(), told + 2, "frame_info to stored_valid");
         self.head = self.uut.stored.val().head_page.to_u64();
         self.tail = self.uut.stored.val().tail_page.to_u64();
         self.uut.stored_ready.next = true;
@@ -122,20 +119,20 @@ impl<
             if given < jobs.len() {
                 self.uut.job.next = jobs[given];
                 if self.uut.job_ready.val() {
-                    answers[given].taken = self.cycle;
+                    answers[given].taken = self.uut.cycle();
                     given += 1;
                 }
             }
             if self.uut.joined_valid.val() {
                 let answer = &mut answers[ended];
                 if self.uut.joined_first.val() {
-                    answer.first = self.cycle;
+                    answer.first = self.uut.cycle();
                 }
-                answer.last = self.cycle;
+                answer.last = self.uut.cycle();
                 let octets = self.uut.joined_octets.val().to_u64() as usize;
                 answer
                     .octets
-                    .extend(to_octets(self.uut.joined_data.val(), octets));
+                    .extend(&octets_of(self.uut.joined_data.val())[..octets]);
                 ended += usize::from(self.uut.joined_last.val());
             }
             self.tick();
@@ -153,9 +150,7 @@ impl<
         self.uut.release1_valid.next = true;
         self.tick();
         self.uut.release1_valid.next = false;
-        while self.uut.free_pages.val() != free {
-            self.tick();
-        }
+        self.wait_for(|uut| uut.free_pages.val() == free);
     }
 
     /// Tells the reader that the frame at hand, these octets of it, follows the frame in slot
@@ -218,7 +213,7 @@ fn a_frame_that_gave_back_its_first_pages_is_read_from_its_first_page_left() {
             ..Default::default()
         };
         let answer = &still.run(&[job])[0];
-        assert!(answer.octets == expected, "{given} pages, {random}");
+        assert!(answer.octets == expected, "{given} pages");
         let mut free_now = 0;
         for (head, tail, room) in others {
             free_now += room;
@@ -247,7 +242,7 @@ fn borders<
         for (answer, length) in still.run(&jobs).iter().zip(lengths) {
             assert!(
                 answer.octets == still.octets[*start..start + length],
-                "{length} octets from {start}: {:02x?}, {random}",
+                "{length} octets from {start}: {:02x?}",
                 answer.octets
             );
         }
@@ -297,7 +292,7 @@ fn a_job_may_begin_in_any_page_of_the_longest_frame() {
     for page in 0..36 {
         let start = page * 256 + random.below(256) as usize;
         let answer = &still.run(&[still.job(start, 9218 - start)])[0];
-        assert!(answer.octets == still.octets[start..], "{start}, {random}");
+        assert!(answer.octets == still.octets[start..], "{start}");
         let links = (page / 8 + page % 8) as u64;
         assert!(
             answer.first - answer.taken <= 13 + 3 * links,
@@ -351,7 +346,7 @@ fn runs_of_one_page_follow_each_other_within_six_cycles() {
         ..still.job(56, 28)
     };
     let answer = &still.run(&[job])[0];
-    assert!(answer.octets == expected, "{random}");
+    assert!(answer.octets == expected);
     let cycles = answer.last - answer.taken;
     assert!(cycles <= 10 + 3 + 19 * 6, "{cycles} cycles for 20 runs");
 }
@@ -365,22 +360,18 @@ fn a_killed_job_stops_within_the_beats_under_way() {
     still.uut.job_valid.next = true;
     still.tick();
     still.uut.job_valid.next = false;
-    while !still.uut.joined_valid.val() {
-        still.tick();
-    }
+    still.wait_for(|uut| uut.joined_valid.val());
     still.uut.kill.next = true;
     still.tick();
     still.uut.kill.next = false;
-    let killed = still.cycle;
-    while !(still.uut.joined_valid.val() && still.uut.joined_last.val()) {
-        still.tick();
-    }
-    let cycles = still.cycle - killed;
+    let killed = still.uut.cycle();
+    still.wait_for(|uut| uut.joined_valid.val() && uut.joined_last.val());
+    let cycles = still.uut.cycle() - killed;
     assert!(cycles <= 14, "the job ends {cycles} cycles after the kill");
     // The reader goes on with the next job.
     still.tick();
     let answer = &still.run(&[still.job(100, 300)])[0];
-    assert!(answer.octets == still.octets[100..400], "{random}");
+    assert!(answer.octets == still.octets[100..400]);
 }
 
 #[test]
@@ -396,12 +387,8 @@ fn a_job_of_no_octets_gives_one_empty_beat() {
 #[test]
 fn back_to_back_frames_at_full_rate_lose_nothing_while_pages_last() {
     let mut random = Random::from_environment();
-    let mut uut = Packet512::default();
-    uut.connect_all();
-    settle(&mut uut);
-    while uut.free_pages.val() != 512u64 {
-        tick(&mut uut, |uut| &mut uut.clock);
-    }
+    let mut uut = simulate!(Packet512::default());
+    uut.wait_for(4000, |uut| uut.free_pages.val() == 512u64);
     // One-beat frames in every second cycle, each with its FrameInfo one cycle later.
     uut.stored_ready.next = true;
     uut.frame_info.next.verdict = VERDICT_TCP.into();
@@ -411,7 +398,7 @@ fn back_to_back_frames_at_full_rate_lose_nothing_while_pages_last() {
         uut.store_last.next = true;
         uut.store_data.next = random.wide();
         uut.frame_info_valid.next = cycle % 2 == 1 && cycle < 1024;
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
         assert!(!uut.count_no_page.val(), "cycle {cycle}");
         if uut.stored_valid.val() {
             heads.push(uut.stored.val().head_page.to_u64());

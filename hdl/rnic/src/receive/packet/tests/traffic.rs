@@ -1,25 +1,24 @@
 //! Random traffic at each width, when pages run out, when nobody takes frames; kills; lockstep.
-use super::bench::{Bench, Habits};
-use crate::receive::packet::{Packet, Packet128, Packet512, Packet64};
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
-use rust_hdl::prelude::*;
+use super::bench::{Bench, Traffic};
+use crate::receive::packet::Packet;
+use rnic_hdl_tools::testkit::{lockstep, simulate, Pace};
 
-const CALM: Habits = Habits {
-    beat: 90,
+const CALM: Traffic = Traffic {
+    beat: Pace::Chance(90, 100),
     frame: 60,
     longest: 2000,
-    take_stored: 90,
+    take_stored: Pace::Chance(90, 100),
     drop: 10,
     job: 80,
-    joined: 90,
-    started: 90,
+    joined: Pace::Chance(90, 100),
+    started: Pace::Chance(90, 100),
     kill: 0,
     release: 60,
     hoard: 12,
 };
 
 /// Runs `cycles` cycles of traffic, then gives everything back.
-fn traffic<
+fn run<
     const W: usize,
     const D: usize,
     const A: usize,
@@ -27,37 +26,27 @@ fn traffic<
     const O: usize,
     const H: usize,
 >(
-    habits: Habits,
+    traffic: Traffic,
     cycles: u64,
-) -> Bench {
-    let mut random = Random::from_environment();
-    let mut uut = Packet::<W, D, A, B, O, H>::default();
-    uut.connect_all();
-    settle(&mut uut);
-    let mut bench = Bench::new(habits);
-    while bench.cycle < cycles {
-        bench.step(&mut uut, &mut random);
-        tick(&mut uut, |uut| &mut uut.clock);
-    }
-    bench.draining = true;
-    bench.habits.release = 100;
-    bench.habits.joined = 100;
-    bench.habits.started = 100;
-    while !(bench.idle() && uut.free_pages.val() == 512u64) {
-        bench.step(&mut uut, &mut random);
-        tick(&mut uut, |uut| &mut uut.clock);
-        assert!(
-            bench.cycle < cycles + 20_000,
-            "{} pages free at the end, {random}",
-            uut.free_pages.val().to_u64()
-        );
-    }
+) -> Bench<W, D, A, B, O, H> {
+    let mut uut = simulate!(Packet::<W, D, A, B, O, H>::default());
+    let mut bench = Bench::new(traffic);
+    let mut left = cycles;
+    uut.run_until(cycles + 20_000, |uut, random| {
+        if left == 0 && !bench.draining {
+            bench.drain();
+        }
+        left = left.saturating_sub(1);
+        bench.step(uut, random);
+        let free = uut.free_pages.val().to_u64();
+        (!(bench.draining && bench.idle() && free == 512)).then(|| format!("{free} pages free"))
+    });
     bench
 }
 
 #[test]
 fn frames_come_back_as_they_were_stored_64() {
-    let bench = traffic::<64, 128, 13, 4, 4, 2>(CALM, 6000);
+    let bench = run::<64, 128, 13, 4, 4, 2>(CALM, 6000);
     assert!(bench.frames_stored > 20 && bench.jobs_ended() > 100);
     let parts = bench.parts_released;
     assert!(parts > 5, "{parts} frames gave back a part of their pages");
@@ -65,88 +54,89 @@ fn frames_come_back_as_they_were_stored_64() {
 
 #[test]
 fn frames_come_back_as_they_were_stored_128() {
-    traffic::<128, 128, 13, 4, 4, 2>(CALM, 6000);
+    run::<128, 128, 13, 4, 4, 2>(CALM, 6000);
 }
 
 #[test]
 fn frames_come_back_as_they_were_stored_512() {
-    traffic::<512, 512, 11, 2, 6, 3>(CALM, 3000);
+    run::<512, 512, 11, 2, 6, 3>(CALM, 3000);
 }
 
 #[test]
 fn frames_are_dropped_whole_when_pages_run_out_and_no_page_is_lost() {
-    let habits = Habits {
+    let traffic = Traffic {
         hoard: 500,
         release: 3,
-        take_stored: 50,
-        beat: 100,
+        take_stored: Pace::Chance(50, 100),
+        beat: Pace::Always,
         frame: 100,
         ..CALM
     };
-    let bench = traffic::<128, 128, 13, 4, 4, 2>(habits, 9000);
+    let bench = run::<128, 128, 13, 4, 4, 2>(traffic, 9000);
     assert!(bench.frames_dropped > 10, "{}", bench.frames_dropped);
 }
 
 #[test]
 fn frames_are_dropped_whole_when_nobody_takes_them_and_no_page_is_lost() {
-    let habits = Habits {
-        take_stored: 1,
+    let traffic = Traffic {
+        take_stored: Pace::Chance(1, 100),
         longest: 300,
         drop: 40,
-        beat: 100,
+        beat: Pace::Always,
         frame: 100,
         ..CALM
     };
-    let bench = traffic::<128, 128, 13, 4, 4, 2>(habits, 5000);
+    let bench = run::<128, 128, 13, 4, 4, 2>(traffic, 5000);
     assert!(bench.frames_dropped > 10, "{}", bench.frames_dropped);
 }
 
 #[test]
 fn killed_jobs_end_early_and_others_do_not() {
-    let habits = Habits {
+    let traffic = Traffic {
         kill: 60,
-        joined: 40,
-        started: 30,
+        joined: Pace::Chance(40, 100),
+        started: Pace::Chance(30, 100),
         longest: 1500,
         ..CALM
     };
-    let bench = traffic::<64, 128, 13, 4, 4, 2>(habits.clone(), 8000);
+    let bench = run::<64, 128, 13, 4, 4, 2>(traffic.clone(), 8000);
     assert!(bench.jobs_cut > 5, "{} jobs cut", bench.jobs_cut);
-    traffic::<512, 512, 11, 2, 6, 3>(habits, 2500);
+    run::<512, 512, 11, 2, 6, 3>(traffic, 2500);
+}
+
+fn lockstep_with_kills<
+    const W: usize,
+    const D: usize,
+    const A: usize,
+    const B: usize,
+    const O: usize,
+    const H: usize,
+>(
+    cycles: usize,
+) {
+    let mut bench = Bench::new(Traffic { kill: 10, ..CALM });
+    let uut = Packet::<W, D, A, B, O, H>::default();
+    let name = format!("packet_{W}");
+    lockstep(
+        &name,
+        uut,
+        cycles,
+        |uut| &mut uut.clock,
+        |uut, random| bench.step(uut, random),
+    );
 }
 
 #[test]
 fn lockstep_64() {
-    let mut bench = Bench::new(Habits { kill: 10, ..CALM });
-    lockstep(
-        "packet_64",
-        Packet64::default(),
-        2500,
-        |uut| &mut uut.clock,
-        |uut, random| bench.step(uut, random),
-    );
+    lockstep_with_kills::<64, 128, 13, 4, 4, 2>(2500);
 }
 
 #[test]
 fn lockstep_128() {
-    let mut bench = Bench::new(Habits { kill: 10, ..CALM });
-    lockstep(
-        "packet_128",
-        Packet128::default(),
-        2500,
-        |uut| &mut uut.clock,
-        |uut, random| bench.step(uut, random),
-    );
+    lockstep_with_kills::<128, 128, 13, 4, 4, 2>(2500);
 }
 
 #[test]
 fn lockstep_512() {
-    let mut bench = Bench::new(Habits { kill: 10, ..CALM });
-    lockstep(
-        "packet_512",
-        Packet512::default(),
-        1500,
-        |uut| &mut uut.clock,
-        |uut, random| bench.step(uut, random),
-    );
+    lockstep_with_kills::<512, 512, 11, 2, 6, 3>(1500);
 }

@@ -4,10 +4,10 @@ use super::super::PlacementRoom;
 use crate::bus::csr::Csr;
 use crate::bus::pcie::PcieRoom;
 use crate::messages::*;
-use rnic_macros::kernel;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
 pub struct Device<const D: usize, const L: usize, const E: usize, const P: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -42,48 +42,6 @@ pub struct Device<const D: usize, const L: usize, const E: usize, const P: usize
     csr: Csr<D, D>,
     pulses: Signal<Local, Bits<4>>,
     counts: Signal<Local, Bits<43>>,
-}
-
-impl<const D: usize, const L: usize, const E: usize, const P: usize> Default
-    for Device<D, L, E, P>
-{
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            device_id: Default::default(),
-            command: Default::default(),
-            command_valid: Default::default(),
-            command_ready: Default::default(),
-            placement_data: Default::default(),
-            placement_valid: Default::default(),
-            placement_ready: Default::default(),
-            page_release: Default::default(),
-            page_release_valid: Default::default(),
-            page_release_ready: Default::default(),
-            tlp_data: Default::default(),
-            tlp_keep: Default::default(),
-            tlp_last: Default::default(),
-            tlp_valid: Default::default(),
-            tlp_ready: Default::default(),
-            tlp_header: Default::default(),
-            request_header: Default::default(),
-            request_data: Default::default(),
-            request_valid: Default::default(),
-            request_ready: Default::default(),
-            table_request: Default::default(),
-            table_valid: Default::default(),
-            table_done: Default::default(),
-            table_data: Default::default(),
-            free_pages: Default::default(),
-            enable: Default::default(),
-            placement: Default::default(),
-            pcie: Default::default(),
-            csr: Default::default(),
-            pulses: Default::default(),
-            counts: Default::default(),
-        }
-    }
 }
 
 impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for Device<D, L, E, P> {

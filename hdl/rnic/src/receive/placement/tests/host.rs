@@ -93,72 +93,58 @@ impl Host {
         }
     }
 
-    /// Takes a beat; returns the event of a TLP at its end.
-    pub fn beat(
-        &mut self,
-        header: [u32; 4],
-        data: &[u8],
-        keep: u32,
-        last: bool,
-        context: &str,
-    ) -> Option<Event> {
+    /// Takes a beat; at the end of a TLP tells what it was.
+    pub fn beat(&mut self, header: [u32; 4], data: &[u8], keep: u32, last: bool) -> Option<Event> {
         let lanes = data.len() / 4;
         let kept = keep.trailing_ones() as usize;
         assert_eq!(
             u64::from(keep),
             (1u64 << kept) - 1,
-            "lanes are kept from lane 0 on: {context}"
+            "lanes are kept from lane 0 on"
         );
-        assert!(
-            last || kept == lanes,
-            "a beat before the last is full: {context}"
-        );
+        assert!(last || kept == lanes, "a beat before the last is full");
         assert_eq!(
             *self.header.get_or_insert(header),
             header,
-            "the header holds: {context}"
+            "the header holds"
         );
         self.payload.extend_from_slice(&data[..4 * kept]);
         if !last {
-            assert!(
-                self.payload.len() < 4096,
-                "a TLP that does not end: {context}"
-            );
+            assert!(self.payload.len() < 4096, "a TLP that does not end");
             return None;
         }
         self.header = None;
         self.tlps += 1;
         let count = if header[0] >> 29 & 1 == 1 { 4 } else { 3 };
-        assert!(count == 4 || header[3] == 0, "no doubleword 3: {context}");
-        let parsed =
-            Header::parse(&header[..count]).unwrap_or_else(|error| panic!("{error}: {context}"));
+        assert!(count == 4 || header[3] == 0, "no doubleword 3");
+        let parsed = Header::parse(&header[..count]).unwrap_or_else(|error| panic!("{error}"));
         let tlp = Tlp {
             header: parsed,
             payload: std::mem::take(&mut self.payload),
         };
         check(&tlp, Direction::Upstream, &self.limits, |violation| {
-            panic!("{violation}: {context}")
+            panic!("{violation}")
         });
-        Some(self.take(&tlp, context))
+        Some(self.take(&tlp))
     }
 
-    fn take(&mut self, tlp: &Tlp, context: &str) -> Event {
+    fn take(&mut self, tlp: &Tlp) -> Event {
         match tlp.header.kind {
             Kind::MWr(write) => {
-                assert_eq!(write.requester.bits(), DEVICE_ID, "{context}");
+                assert_eq!(write.requester.bits(), DEVICE_ID);
                 let length = tlp.header.length;
                 let span = write.enables.span(length);
-                assert!(write.enables.contiguous(length), "one span: {context}");
+                assert!(write.enables.contiguous(length), "one span");
                 let first = write.address + span.start as u64;
                 let end = write.address + span.end as u64 - 1;
                 assert_eq!(
                     first / self.max_payload_octets,
                     end / self.max_payload_octets,
-                    "{first:#x} to {end:#x} crosses a line: {context}"
+                    "{first:#x} to {end:#x} crosses a line"
                 );
                 assert!(
                     span.start < 4 && tlp.payload.len() - span.end < 4,
-                    "no spare doubleword: {context}"
+                    "no spare doubleword"
                 );
                 for offset in span.clone() {
                     self.memory
@@ -172,20 +158,16 @@ impl Host {
             }
             Kind::CplD(completion) => {
                 let (offset, tag) = self.waiting.take().expect("a read was asked for");
-                assert_eq!(completion.tag, tag, "{context}");
-                assert_eq!(u32::from(completion.requester.bits()), HOST_ID, "{context}");
-                assert_eq!(completion.completer.bits(), DEVICE_ID, "{context}");
-                assert_eq!(completion.byte_count, 4, "{context}");
-                assert_eq!(
-                    u32::from(completion.lower_address),
-                    offset & 0x7f,
-                    "{context}"
-                );
+                assert_eq!(completion.tag, tag);
+                assert_eq!(u32::from(completion.requester.bits()), HOST_ID);
+                assert_eq!(completion.completer.bits(), DEVICE_ID);
+                assert_eq!(completion.byte_count, 4);
+                assert_eq!(u32::from(completion.lower_address), offset & 0x7f);
                 let value =
                     u32::from_le_bytes(tlp.payload[..4].try_into().expect("one doubleword"));
                 Event::Answer { offset, value }
             }
-            other => panic!("the device never sends {other:?}: {context}"),
+            other => panic!("the device never sends {other:?}"),
         }
     }
 

@@ -6,8 +6,7 @@ mod script;
 mod split;
 
 use device::Device;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
-use rust_hdl::prelude::*;
+use rnic_hdl_tools::testkit::{lockstep, simulate, Pace, Random};
 use script::{Script, Settings};
 
 /// Runs `script` until it has finished, natively.
@@ -15,20 +14,14 @@ fn run<const D: usize, const L: usize, const E: usize, const P: usize>(
     script: &mut Script,
     random: &mut Random,
 ) {
-    let mut uut = Device::<D, L, E, P>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(Device::<D, L, E, P>::default());
     let limit = 2000 + 200 * script.commands_left() as u64;
-    while !script.finished() {
-        script.drive(&mut uut, random);
-        tick(&mut uut, |uut| &mut uut.clock);
-        assert!(
-            script.cycles < limit,
-            "no end: {}, {random}",
-            script.state()
-        );
-    }
-    script.conclude(random);
+    uut.random = random.clone();
+    uut.run_until(limit, |uut, random| {
+        script.drive(uut, random);
+        (!script.finished()).then_some("see the script's state")
+    });
+    script.conclude();
 }
 
 fn run_random<const D: usize, const L: usize, const E: usize, const P: usize>(
@@ -71,8 +64,8 @@ fn sweep<const D: usize, const L: usize, const E: usize, const P: usize>(stride:
     let mut random = Random::from_environment();
     let settings = Settings {
         host_of_8: 0,
-        offer_of_8: 8,
-        take_of_8: 8,
+        offer: Pace::Always,
+        take: Pace::Always,
         table_of_64: 0,
         serve_of_64: 32,
         cq_entries_log2: 4,
@@ -105,8 +98,8 @@ fn addresses_in_a_line_512() {
 fn a_long_payload_is_split_at_every_line() {
     let mut random = Random::from_environment();
     let settings = Settings {
-        take_of_8: 8,
-        offer_of_8: 8,
+        take: Pace::Always,
+        offer: Pace::Always,
         table_of_64: 0,
         ..Settings::MIXED
     };
@@ -133,8 +126,8 @@ fn cycles_a_command<const D: usize, const L: usize, const E: usize, const P: usi
 ) -> f64 {
     let mut random = Random::from_environment();
     let settings = Settings {
-        offer_of_8: 8,
-        take_of_8: 8,
+        offer: Pace::Always,
+        take: Pace::Always,
         table_of_64: 0,
         serve_of_64: 0,
         cq_entries_log2: 10,
@@ -146,14 +139,12 @@ fn cycles_a_command<const D: usize, const L: usize, const E: usize, const P: usi
         let address = 0x1_0000 + 128 * i + random.below(128);
         script.add(&mut random, D / 8, 1, address, payload, 4, 0, true);
     }
-    let mut uut = Device::<D, L, E, P>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(Device::<D, L, E, P>::default());
     let (mut from, mut to) = (0, 0);
     while !script.finished() {
         script.drive(&mut uut, &mut random);
-        tick(&mut uut, |uut| &mut uut.clock);
-        // Counted when the FIFOs are full, so at the rate at which commands leave.
+        uut.tick();
+        // Taken in when the FIFOs are long full, so at the rate at which commands leave.
         match script.commands_left() {
             35 if from == 0 => from = script.cycles,
             5 if to == 0 => to = script.cycles,

@@ -2,25 +2,22 @@
 use super::super::tlp::{Shaper, TlpPlan};
 use super::super::writer::Splitter;
 use crate::messages::{PlaceCommand, PLACE_WRITE};
-use rnic_hdl_tools::testkit::{settle, tick};
-use rust_hdl::prelude::*;
+use rnic_hdl_tools::testkit::{simulate, words_of, Simulation};
 
 /// The two blocks, joined by hand: a segment enters the shaper at the same edge.
 struct Pair<const D: usize> {
-    splitter: Splitter<D>,
-    shaper: Shaper<D>,
+    splitter: Simulation<Splitter<D>>,
+    shaper: Simulation<Shaper<D>>,
 }
 
 impl<const D: usize> Pair<D> {
     fn new(max_payload: u64) -> Self {
-        let (mut splitter, mut shaper) = (Splitter::<D>::default(), Shaper::<D>::default());
-        splitter.connect_all();
-        shaper.connect_all();
+        let mut splitter = simulate!(Splitter::<D>::default());
+        let shaper = simulate!(Shaper::<D>::default());
         splitter.max_payload.next = max_payload.into();
         splitter.segment_room.next = true;
         splitter.completion_ready.next = true;
-        settle(&mut splitter);
-        settle(&mut shaper);
+        splitter.settle();
         Self { splitter, shaper }
     }
 
@@ -31,20 +28,20 @@ impl<const D: usize> Pair<D> {
         self.splitter.command.next = command;
         for _ in 0..20 {
             self.splitter.command_valid.next = offered;
-            settle(&mut self.splitter);
+            self.splitter.settle();
             let taken = self.splitter.command_take.val();
             offered &= !taken;
             self.shaper.segment.next = self.splitter.segment.val();
             self.shaper.segment_valid.next = self.splitter.segment_valid.val();
-            tick(&mut self.splitter, |uut| &mut uut.clock);
-            tick(&mut self.shaper, |uut| &mut uut.clock);
+            self.splitter.tick();
+            self.shaper.tick();
             if taken {
                 // Fields of the next command, which must have no effect.
                 self.splitter.command.next = inverse(command);
             }
             if self.shaper.plan_valid.val() {
                 let header = self.shaper.header.val();
-                let header = std::array::from_fn(|i| header.get_bits::<32>(32 * i).to_u32());
+                let header = words_of(header);
                 plans.push((self.shaper.plan.val(), header));
                 if self.shaper.plan.val().closes {
                     return plans;

@@ -1,7 +1,7 @@
 use super::super::*;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::hash_slot;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 use std::collections::{HashMap, VecDeque};
 
 /// Latency from `hash` to `region`, in cycles.
@@ -11,14 +11,11 @@ fn hash_of(stag_index: u64) -> u32 {
     crc32c::crc32c(&stag_index.to_be_bytes()[5..])
 }
 
-fn connected() -> StagLookup {
-    let mut uut = StagLookup::default();
-    uut.connect_all();
-    settle(&mut uut);
-    uut
+fn connected() -> Simulation<StagLookup> {
+    simulate!(StagLookup::default())
 }
 
-fn write(uut: &mut StagLookup, way: usize, stag_index: u64, entry: Option<u64>) {
+fn write(uut: &mut Simulation<StagLookup>, way: usize, stag_index: u64, entry: Option<u64>) {
     let slot = hash_slot(hash_of(stag_index), way) as u64;
     uut.write.next = true;
     uut.write_index.next = ((way as u64) << 9 | slot).into();
@@ -27,7 +24,7 @@ fn write(uut: &mut StagLookup, way: usize, stag_index: u64, entry: Option<u64>) 
         stag_index: stag_index.into(),
         region: entry.unwrap_or(0).into(),
     };
-    tick(uut, |uut| &mut uut.clock);
+    uut.tick();
     uut.write.next = false;
 }
 
@@ -56,7 +53,7 @@ fn every_cycle_a_lookup_finds_exactly_what_the_driver_wrote() {
     }
     let known: Vec<u64> = regions.keys().copied().collect();
     let mut expected: VecDeque<Option<Option<u64>>> = vec![None; LATENCY].into();
-    for cycle in 0..1500 {
+    for _ in 0..1500 {
         let near = known[random.below(known.len() as u64) as usize];
         let stag_index = match random.below(4) {
             0 => random.below(1 << 24),
@@ -65,17 +62,13 @@ fn every_cycle_a_lookup_finds_exactly_what_the_driver_wrote() {
         };
         uut.stag_index.next = stag_index.into();
         uut.hash.next = u64::from(hash_of(stag_index)).into();
-        settle(&mut uut);
+        uut.settle();
         expected.push_back(Some(regions.get(&stag_index).copied()));
         if let Some(region) = expected.pop_front().expect("one lookup per cycle") {
-            assert_eq!(uut.found.val(), region.is_some(), "cycle {cycle}, {random}");
-            assert_eq!(
-                uut.region.val(),
-                region.unwrap_or(0),
-                "cycle {cycle}, {random}"
-            );
+            assert_eq!(uut.found.val(), region.is_some());
+            assert_eq!(uut.region.val(), region.unwrap_or(0));
         }
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
 }
 
@@ -87,9 +80,7 @@ fn cleared_slot_is_not_found() {
         write(&mut uut, way, 0xabcdef, None);
         uut.stag_index.next = 0xabcdefu64.into();
         uut.hash.next = u64::from(hash_of(0xabcdef)).into();
-        for _ in 0..LATENCY + 1 {
-            tick(&mut uut, |uut| &mut uut.clock);
-        }
+        uut.ticks(LATENCY + 1);
         assert!(!uut.found.val(), "way {way}");
     }
 }

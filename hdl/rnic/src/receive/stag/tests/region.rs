@@ -1,5 +1,6 @@
 use super::super::*;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_abi::tables::RIGHT_STREAM_BOUND;
+use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 use std::collections::VecDeque;
 
 /// A region and a segment to check, in plain integers.
@@ -88,7 +89,7 @@ fn expected(question: &Question, stored: &Stored) -> (bool, bool, u64, Option<bo
     )
 }
 
-fn write(uut: &mut RegionCheck, region: u64, stored: &Stored) {
+fn write(uut: &mut Simulation<RegionCheck>, region: u64, stored: &Stored) {
     uut.write.next = true;
     uut.write_region.next = region.into();
     uut.write_valid.next = stored.valid;
@@ -101,7 +102,7 @@ fn write(uut: &mut RegionCheck, region: u64, stored: &Stored) {
         octets: stored.octets.into(),
         bus_offset: stored.bus_offset.into(),
     };
-    tick(uut, |uut| &mut uut.clock);
+    uut.tick();
     uut.write.next = false;
 }
 
@@ -117,9 +118,7 @@ fn ask(uut: &mut RegionCheck, question: &Question) {
 #[test]
 fn every_cycle_a_check_is_exact_to_the_octet() {
     let mut random = Random::from_environment();
-    let mut uut = RegionCheck::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(RegionCheck::default());
     let regions: Vec<Stored> = (0..16).map(|_| stored(&mut random)).collect();
     for (region, stored) in regions.iter().enumerate() {
         write(&mut uut, region as u64, stored);
@@ -127,45 +126,38 @@ fn every_cycle_a_check_is_exact_to_the_octet() {
     // The last five segments; the newest enters with its region alone.
     let mut asked: VecDeque<Question> = VecDeque::new();
     let (mut outsides, mut insides) = (0, 0);
-    for cycle in 0..3000 {
+    for _ in 0..3000 {
         asked.push_front(question(&mut random, &regions));
         uut.region.next = asked[0].region.into();
         if asked.len() > 2 {
             ask(&mut uut, &asked[2]);
         }
-        settle(&mut uut);
-        let context = format!("cycle {cycle}, {random}");
+        uut.settle();
         if asked.len() > 4 {
             let at = |age: usize| expected(&asked[age], &regions[asked[age].region as usize]);
             let (unknown, foreign, address, _) = at(3);
-            assert_eq!(uut.unknown.val(), unknown, "{context}");
-            assert_eq!(uut.foreign.val(), foreign, "{context}");
-            assert_eq!(uut.bus_address.val(), address, "{context}");
-            assert_eq!(
-                uut.rights.val(),
-                regions[asked[3].region as usize].rights,
-                "{context}"
-            );
+            assert_eq!(uut.unknown.val(), unknown);
+            assert_eq!(uut.foreign.val(), foreign);
+            assert_eq!(uut.bus_address.val(), address);
+            assert_eq!(uut.rights.val(), regions[asked[3].region as usize].rights);
             if let Some(outside) = at(4).3 {
-                assert_eq!(uut.outside.val(), outside, "{:?}, {context}", asked[4]);
+                assert_eq!(uut.outside.val(), outside, "{:?}", asked[4]);
                 outsides += u32::from(outside);
                 insides += u32::from(!outside);
             }
         }
         asked.truncate(5);
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
     assert!(
         outsides > 300 && insides > 300,
-        "{outsides} outside, {insides} inside, {random}"
+        "{outsides} outside, {insides} inside"
     );
 }
 
 #[test]
 fn invalidated_region_is_unknown_and_keeps_its_other_words() {
-    let mut uut = RegionCheck::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(RegionCheck::default());
     let region = Stored {
         valid: true,
         key: 9,
@@ -175,14 +167,12 @@ fn invalidated_region_is_unknown_and_keeps_its_other_words() {
     write(&mut uut, 1023, &region);
     uut.invalidate.next = true;
     uut.invalidate_region.next = 1023u64.into();
-    tick(&mut uut, |uut| &mut uut.clock);
+    uut.tick();
     uut.invalidate.next = false;
     uut.region.next = 1023u64.into();
     uut.found.next = true;
     uut.stag_key.next = 9u64.into();
-    for _ in 0..3 {
-        tick(&mut uut, |uut| &mut uut.clock);
-    }
+    uut.ticks(3);
     assert!(uut.unknown.val() && !uut.entry_valid.val());
     assert_eq!(uut.entry.val().base, 77u64);
 }

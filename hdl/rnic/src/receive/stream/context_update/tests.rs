@@ -247,15 +247,15 @@ fn lockstep_with_verilog_and_with_plain_integers() {
                 }
                 4 => {
                     let before = before.expect("two cycles ago");
-                    assert_eq!(uut.current.val(), before, "{random}");
-                    assert_eq!(uut.popped.val(), popped, "{random}");
-                    assert_eq!(uut.was_empty.val(), !before.avail.any(), "{random}");
+                    assert_eq!(uut.current.val(), before);
+                    assert_eq!(uut.popped.val(), popped);
+                    assert_eq!(uut.was_empty.val(), !before.avail.any());
                     let left = before.avail.to_u64() - uut.job_done.next.consumed.to_u64();
-                    assert_eq!(uut.some_left.val(), left > 0, "{random}");
+                    assert_eq!(uut.some_left.val(), left > 0);
                 }
                 5 => {
                     let before = before.expect("three cycles ago");
-                    assert_eq!(uut.updated.val(), expected(uut, before, popped), "{random}");
+                    assert_eq!(uut.updated.val(), expected(uut, before, popped));
                 }
                 _ => {}
             }

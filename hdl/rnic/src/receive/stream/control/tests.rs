@@ -57,7 +57,7 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
             uut.drop_ready.next = random.chance(1, 2);
             uut.forget_room.next = random.chance(1, 2);
             settle(uut);
-            assert!(!(uut.append.val() && uut.drop_frame.val()), "{random}");
+            assert!(!(uut.append.val() && uut.drop_frame.val()));
             let leaves = [
                 uut.free_span.val(),
                 uut.forget.val(),
@@ -66,7 +66,7 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
                 uut.take_span.val(),
             ];
             let moves = leaves.iter().filter(|leaves| **leaves).count();
-            assert!(moves <= 1, "{leaves:?}, {random}");
+            assert!(moves <= 1, "{leaves:?}");
             for (way, leaves) in ways.iter_mut().zip(leaves) {
                 *way += usize::from(leaves);
             }
@@ -89,8 +89,8 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
             let place = [0, 1, 2, 3, 4, 4, 4][kind];
             let current = uut.current.next;
             let waits = EVENTS[kind] == StreamEvent::Release && (current.busy || current.has_next);
-            assert_eq!(taken, usize::from(!waits), "{:?}, {random}", EVENTS[kind]);
-            assert_eq!(takes[place], !waits, "{:?}, {random}", EVENTS[kind]);
+            assert_eq!(taken, usize::from(!waits), "{:?}", EVENTS[kind]);
+            assert_eq!(takes[place], !waits, "{:?}", EVENTS[kind]);
             let arrived = uut.next_accepted.next;
             let wanted = current.active && !current.stopped;
             let writes = match EVENTS[kind] {
@@ -99,9 +99,9 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
                 StreamEvent::Accept => arrived.early || wanted,
                 _ => true,
             };
-            assert_eq!(written, usize::from(writes), "{:?}, {random}", EVENTS[kind]);
+            assert_eq!(written, usize::from(writes), "{:?}", EVENTS[kind]);
             let asked = EVENTS[kind] == StreamEvent::Accept && arrived.asks;
-            assert_eq!(uut.answer.val(), asked, "{random}");
+            assert_eq!(uut.answer.val(), asked);
             events[kind] += 1;
             at = None;
         },

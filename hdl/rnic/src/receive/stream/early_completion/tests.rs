@@ -67,10 +67,10 @@ struct Bench {
 }
 
 impl Bench {
-    fn take_done(&mut self, done: &JobDone, random: &Random) {
+    fn take_done(&mut self, done: &JobDone) {
         if done.early {
             let expected = self.waiting.pop_front().expect("an early job waits");
-            assert_eq!(*done, expected, "{random}");
+            assert_eq!(*done, expected);
             self.done[usize::from(done.refused)] += 1;
             return;
         }
@@ -81,7 +81,7 @@ impl Bench {
             self.replays.pop_front();
             self.done[2] += 1;
         } else {
-            assert_eq!(Some(*done), self.passing.pop_front(), "{random}");
+            assert_eq!(Some(*done), self.passing.pop_front());
             self.done[3] += 1;
         }
     }
@@ -141,7 +141,7 @@ fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
                         bench.passing.push_back(job.expected);
                     }
                 }
-                bench.take_done(&uut.done.val(), random);
+                bench.take_done(&uut.done.val());
             }
             if uut.job_done_valid.next && uut.job_done_ready.val() {
                 let job = bench.offered.take().expect("offered");
@@ -151,11 +151,7 @@ fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
                 }
             }
             if uut.span_back_valid.val() && uut.span_back_ready.next {
-                assert_eq!(
-                    Some(uut.span_back.val()),
-                    bench.spans.pop_front(),
-                    "{random}"
-                );
+                assert_eq!(Some(uut.span_back.val()), bench.spans.pop_front());
             }
             if uut.replayed_valid.next && uut.replayed_ready.val() {
                 let replayed = uut.replayed.next;

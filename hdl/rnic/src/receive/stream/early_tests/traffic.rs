@@ -6,12 +6,7 @@ impl Bench {
     fn store(&mut self, left: u64, right: u64, offset: u64) -> Vec<u64> {
         let count = (offset + right - left).div_ceil(PAGE_OCTETS as u64);
         let pages: Vec<u64> = self.free_pages.drain(..count as usize).collect();
-        for at in 1..pages.len() {
-            let eight_before = at.checked_sub(8).map(|before| pages[before]);
-            self.page_links[pages[at - 1] as usize] = pages[at];
-            self.new_links
-                .push_back((pages[at - 1], pages[at], eight_before));
-        }
+        self.links.add(&pages);
         for position in left..right {
             let at = offset + position - left;
             let page = pages[(at / PAGE_OCTETS as u64) as usize];
@@ -105,7 +100,7 @@ impl Bench {
             self.seen[2] += usize::from(count > 1 && at == 0);
             self.seen[3] += usize::from(at < count - 1);
             self.credits -= i64::from(count > 1 && at < count - 1);
-            self.messages.push_back(message);
+            self.messages.push(message);
         }
         self.frames.push(Frame {
             stream: index,
@@ -118,7 +113,7 @@ impl Bench {
     pub(super) fn next_segment(&mut self, random: &mut Random) {
         let index = random.below(self.streams.len() as u64) as usize;
         let stream = &self.streams[index];
-        let stopping = self.stop == Some(index);
+        let stopping = self.stop.waiting().contains(&index);
         let offered = self.request.as_ref().is_some_and(|sent| sent.0 == index);
         if !stream.running || offered || stopping || self.free_pages.len() < 120 {
             return;

@@ -1,28 +1,27 @@
 //! The random walk of the naive receiver beside the stream manager.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle};
+use rnic_hdl_tools::testkit::{lockstep, settle, Pace};
 
 /// Takes what leaves.
 fn take(uut: &mut Uut, bench: &mut Bench, random: &mut Random) {
-    if uut.frame_table_write.val() {
-        bench.table[uut.frame_table_index.val().index()] = uut.frame_table_data.val();
-    }
-    if uut.frame_link_write.val() {
-        bench.links[uut.frame_link_index.val().index()] = uut.frame_link_next.val().index();
-    }
+    bench.reader.note(uut);
     bench.credits += i64::from(uut.slot_free.val());
     bench.span_credits += i64::from(uut.span_free.val());
     if uut.order_valid.val() {
-        bench.take_order(&uut.order.val(), random);
+        bench.take_order(&uut.order.val());
     }
     uut.forget_room.next = random.chance(7, 8);
-    uut.job_ready.next = random.chance(7, 8);
-    uut.page_release_ready.next = random.chance(7, 8);
-    if uut.page_release_valid.val() && uut.page_release_ready.next {
-        bench.check_release(&uut.page_release.val(), random);
+    let (data, valid, ready) = (
+        &uut.page_release,
+        &uut.page_release_valid,
+        &mut uut.page_release_ready,
+    );
+    if let Some(chain) = bench.page_release.watch(data, valid, ready, random) {
+        bench.check_release(&chain);
     }
-    if uut.job_valid.val() && uut.job_ready.next {
-        bench.check_job(&uut.job.val(), random);
+    let (data, valid) = (&uut.job, &uut.job_valid);
+    if let Some(job) = bench.job.watch(data, valid, &mut uut.job_ready, random) {
+        bench.check_job(&job);
     }
     if uut.table_done.val() {
         bench.table_is_done();
@@ -34,74 +33,58 @@ fn drive(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random) {
     if traffic && bench.messages.is_empty() && random.chance(1, 4) {
         bench.next_segment(random);
     }
-    let link = bench.new_links.pop_front();
-    uut.link_write.next = link.is_some();
-    uut.jump_write.next = false;
-    if let Some((page, next, eight_before)) = link {
-        uut.link_page.next = page.into();
-        uut.link_next.next = next.into();
-        uut.jump_write.next = eight_before.is_some();
-        uut.jump_page.next = eight_before.unwrap_or(0).into();
-    }
-    uut.accepted_valid.next = !bench.messages.is_empty() && link.is_none();
-    if let Some(message) = bench.messages.front().copied().filter(|_| link.is_none()) {
-        uut.accepted.next = message;
-        if uut.accepted_ready.val() {
-            bench.messages.pop_front();
-        }
-    }
+    let links = bench.links.drive(uut);
+    bench.messages.pace = if links { Pace::Never } else { Pace::Always };
+    let (data, valid) = (&mut uut.accepted, &mut uut.accepted_valid);
+    bench
+        .messages
+        .drive(data, valid, &uut.accepted_ready, random);
     if random.chance(1, 8) {
         bench.finish_job(random);
     }
-    if bench.done.is_none() && bench.stop.is_none() && random.chance(1, 8) {
-        let ended = bench.replayed.pop_front();
-        bench.done = ended.map(|(index, done)| (Some(index), done));
-        if let Some((Some(index), _)) = bench.done {
+    if bench.done.is_empty() && bench.stop.is_empty() && random.chance(1, 8) {
+        if let Some((index, done)) = bench.replayed.pop_front() {
+            bench.done.push((Some(index), done));
             bench.streams[index].replays -= 1;
             if bench.streams[index].faulty {
                 bench.streams[index].stopped = true;
-                bench.stop = Some(index);
+                bench.stop.push(index);
             }
         }
     }
-    uut.job_done_valid.next = bench.done.is_some();
-    if let Some((of_stream, message)) = bench.done {
-        uut.job_done.next = message;
-        if uut.job_done_ready.val() {
-            bench.job_is_done(of_stream, &message);
-            bench.done = None;
-        }
+    let (data, valid) = (&mut uut.job_done, &mut uut.job_done_valid);
+    let (message, ready) = (|done: &(_, JobDone)| done.1, &uut.job_done_ready);
+    if let Some((of_stream, done)) = bench.done.drive_as(message, data, valid, ready, random) {
+        bench.job_is_done(of_stream, &done);
     }
-    uut.span_back_valid.next = !bench.spans_back.is_empty() && random.chance(1, 4);
-    if let Some(span) = bench.spans_back.front().copied() {
-        uut.span_back.next = span.into();
+    let span = bench.spans_back.offer(random).copied();
+    uut.span_back_valid.next = span.is_some();
+    if let Some(span) = span {
+        uut.span_back.next = span;
         settle(uut);
-        if uut.span_back_valid.next && uut.span_back_ready.val() {
-            bench.spans_back.pop_front();
-        }
     }
+    bench.spans_back.advance(uut.span_back_ready.val());
     bench.forget_unplaced();
     control(uut, bench, traffic, random);
 }
 
 /// Stops connections, and asks on the table bus.
 fn control(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random) {
-    if traffic && bench.stop.is_none() && bench.request.is_none() && random.chance(1, 400) {
+    if traffic && bench.stop.is_empty() && bench.request.is_none() && random.chance(1, 400) {
         let index = random.below(bench.streams.len() as u64) as usize;
         let stream = &mut bench.streams[index];
         if stream.running && !stream.stopped {
             stream.stopped = true;
             bench.seen[9] += 1;
-            bench.stop = Some(index);
+            bench.stop.push(index);
         }
     }
-    uut.stopped_valid.next = bench.stop.is_some();
-    if let Some(index) = bench.stop {
-        uut.stopped.next = bench.streams[index].number.into();
-        if uut.stopped_ready.val() {
-            bench.stop = None;
-        }
-    }
+    let (data, valid) = (&mut uut.stopped, &mut uut.stopped_valid);
+    let streams = &bench.streams;
+    let number = |index: &usize| streams[*index].number.into();
+    bench
+        .stop
+        .drive_as(number, data, valid, &uut.stopped_ready, random);
     let clear = bench.messages.is_empty() && bench.request.is_none();
     if traffic && clear && random.chance(1, 8) {
         bench.next_request(random);

@@ -25,11 +25,11 @@ fn lockstep_with_verilog_and_no_delivery_passes_a_record() {
                 let replay = uut.replay.val();
                 done[replay.kind.index()] += 1;
                 if replay.kind == REPLAY_FORGET {
-                    assert_eq!(Some(replay.span), forgets.pop_front(), "{random}");
+                    assert_eq!(Some(replay.span), forgets.pop_front());
                 } else {
                     let (order, target) = orders.pop_front().expect("an order");
-                    assert_eq!(replay, order, "{random}");
-                    assert!(passed >= target, "{passed} of {target}, {random}");
+                    assert_eq!(replay, order);
+                    assert!(passed >= target, "{passed} of {target}");
                 }
             }
             uut.passed.next = begun > passed && random.chance(1, 3);

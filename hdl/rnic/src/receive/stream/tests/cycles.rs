@@ -1,12 +1,10 @@
 //! Single cases: what a segment costs in cycles, what is answered, and when pages go back.
 use super::*;
-use rnic_hdl_tools::testkit::{settle, tick};
+use rnic_hdl_tools::testkit::{simulate, Simulation};
 
 /// A manager with `count` running streams, connections 0 to `count - 1`.
-fn started(count: u64) -> Uut {
-    let mut uut = Uut::default();
-    uut.connect_all();
-    settle(&mut uut);
+fn started(count: u64) -> Simulation<Uut> {
+    let mut uut = simulate!(Uut::default());
     uut.job_ready.next = true;
     uut.page_release_ready.next = true;
     for connection in 0..count {
@@ -17,11 +15,9 @@ fn started(count: u64) -> Uut {
             data: Bits::default(),
         };
         uut.table_valid.next = true;
-        while !uut.table_done.val() {
-            tick(&mut uut, clock);
-        }
+        uut.wait_for(4000, |uut| uut.table_done.val());
         uut.table_valid.next = false;
-        tick(&mut uut, clock);
+        uut.tick();
     }
     uut
 }
@@ -43,31 +39,24 @@ fn segment(connection: u64, page: u64, octets: u64) -> Accepted {
 fn a_job_is_there_six_cycles_after_its_octets_are_taken() {
     let mut uut = started(1);
     uut.accepted.next = segment(0, 7, 24);
-    uut.accepted_valid.next = true;
-    tick(&mut uut, clock);
-    uut.accepted_valid.next = false;
-    let mut cycles = 1;
-    while !uut.job_valid.val() {
-        tick(&mut uut, clock);
-        cycles += 1;
-        assert!(cycles < 100, "no job");
-    }
-    assert_eq!(cycles, 6);
+    uut.pulse(|uut| &mut uut.accepted_valid);
+    let cycles = uut.wait_for(100, |uut| uut.job_valid.val());
+    assert_eq!(1 + cycles, 6);
 }
 
 /// Sends messages one after the other, the last one a question; its answer.
-fn ask(uut: &mut Uut, messages: &[Accepted]) -> Unfinished {
+fn ask(uut: &mut Simulation<Uut>, messages: &[Accepted]) -> Unfinished {
     for message in messages {
         uut.accepted.next = *message;
         uut.accepted_valid.next = true;
-        tick(uut, clock);
+        uut.tick();
     }
     uut.accepted_valid.next = false;
     for _ in 0..30 {
         if uut.unfinished_valid.val() {
             return uut.unfinished.val();
         }
-        tick(uut, clock);
+        uut.tick();
     }
     panic!("no answer");
 }
@@ -99,9 +88,7 @@ fn a_question_is_answered_with_what_the_fpdu_still_needs() {
         need: 100u64.into(),
         ..JobDone::default()
     };
-    uut.job_done_valid.next = true;
-    tick(&mut uut, clock);
-    uut.job_done_valid.next = false;
+    uut.pulse(|uut| &mut uut.job_done_valid);
     let answer = ask(&mut uut, &[question]);
     assert!(answer.known && !answer.busy && !answer.empty);
     assert_eq!(answer.missing, 100u64 - 16);
@@ -123,7 +110,7 @@ fn a_segment_with_one_fpdu_costs_at_most_eleven_cycles() {
         if let Some(done) = jobs.front() {
             uut.job_done.next = *done;
         }
-        settle(&mut uut);
+        uut.settle();
         sent += u64::from(uut.accepted_ready.val() && uut.accepted_valid.val());
         if uut.job_done_ready.val() && uut.job_done_valid.val() {
             jobs.pop_front();
@@ -138,7 +125,7 @@ fn a_segment_with_one_fpdu_costs_at_most_eleven_cycles() {
             });
         }
         released += u64::from(uut.page_release_valid.val());
-        tick(&mut uut, clock);
+        uut.tick();
         cycles += 1;
         assert!(cycles < 100 * SEGMENTS, "{released} of {SEGMENTS} are done");
     }
@@ -172,7 +159,7 @@ fn a_frame_gives_back_its_pages_as_its_octets_are_consumed() {
             uut.link_next.next = page.into();
             uut.jump_write.next = page >= 108;
             uut.jump_page.next = (page - 8).into();
-            tick(&mut uut, clock);
+            uut.tick();
         }
         (uut.link_write.next, uut.jump_write.next) = (false, false);
         uut.accepted.next = Accepted {
@@ -180,21 +167,14 @@ fn a_frame_gives_back_its_pages_as_its_octets_are_consumed() {
             offset: first_offset.into(),
             ..segment(0, 100, 36 * PAGE - first_offset)
         };
-        uut.accepted_valid.next = true;
-        tick(&mut uut, clock);
-        uut.accepted_valid.next = false;
+        uut.pulse(|uut| &mut uut.accepted_valid);
         let (mut position, mut first_page) = (first_offset, 100);
         for cursor in cursors.into_iter().chain([36 * PAGE]) {
             let mut expected = None;
             if cursor / PAGE + 100 > first_page {
                 expected = Some((first_page, cursor / PAGE + 99));
             }
-            let mut cycles = 0;
-            while !uut.job_valid.val() {
-                tick(&mut uut, clock);
-                cycles += 1;
-                assert!(cycles < 100, "no job from octet {position} on");
-            }
+            uut.wait_for(100, |uut| uut.job_valid.val());
             let job = uut.job.val();
             let job = (job.head_page.index() as u64, job.offset.index() as u64);
             assert_eq!(job.0 - 100, (position - job.1) / PAGE, "octet {position}");
@@ -205,9 +185,7 @@ fn a_frame_gives_back_its_pages_as_its_octets_are_consumed() {
                 need: 1u64.into(),
                 ..JobDone::default()
             };
-            uut.job_done_valid.next = true;
-            tick(&mut uut, clock);
-            uut.job_done_valid.next = false;
+            uut.pulse(|uut| &mut uut.job_done_valid);
             let mut released = None;
             for _ in 0..16 + 2 * 11 {
                 if uut.page_release_valid.val() {
@@ -221,7 +199,7 @@ fn a_frame_gives_back_its_pages_as_its_octets_are_consumed() {
                 if uut.job_valid.val() {
                     break;
                 }
-                tick(&mut uut, clock);
+                uut.tick();
             }
             assert_eq!(released, expected, "octets to {cursor} are consumed");
             position = cursor;
@@ -229,7 +207,7 @@ fn a_frame_gives_back_its_pages_as_its_octets_are_consumed() {
         }
         for _ in 0..20 {
             assert!(!uut.job_valid.val() && !uut.page_release_valid.val());
-            tick(&mut uut, clock);
+            uut.tick();
         }
     }
 }
@@ -242,10 +220,10 @@ fn stops_are_taken_and_host_frames_sent_while_no_stream_job_ends() {
     for _ in 0..1_000 {
         uut.accepted.next = segment(sent % 64, sent % 512, 24);
         uut.accepted_valid.next = sent < 64;
-        settle(&mut uut);
+        uut.settle();
         sent += u64::from(uut.accepted_ready.val() && uut.accepted_valid.val());
         stream_jobs += usize::from(uut.job_valid.val());
-        tick(&mut uut, clock);
+        uut.tick();
     }
     assert_eq!(
         stream_jobs, JOBS_OUT_MAX,
@@ -253,12 +231,10 @@ fn stops_are_taken_and_host_frames_sent_while_no_stream_job_ends() {
     );
 
     uut.accepted_valid.next = false;
-    uut.host_frame_valid.next = true;
-    tick(&mut uut, clock);
-    uut.host_frame_valid.next = false;
+    uut.pulse(|uut| &mut uut.host_frame_valid);
     for _ in 0..20 {
         host_jobs += usize::from(uut.job_valid.val());
-        tick(&mut uut, clock);
+        uut.tick();
     }
     assert_eq!(host_jobs, 1, "a host frame waits for nothing");
 
@@ -269,9 +245,9 @@ fn stops_are_taken_and_host_frames_sent_while_no_stream_job_ends() {
     for _ in 0..400 {
         uut.stopped.next = (stops % 64u64).into();
         uut.stopped_valid.next = stops < 30;
-        settle(&mut uut);
+        uut.settle();
         stops += u64::from(uut.stopped_ready.val() && uut.stopped_valid.val());
-        tick(&mut uut, clock);
+        uut.tick();
     }
     assert_eq!(stops, 30);
     assert!(
@@ -285,16 +261,14 @@ fn stops_are_taken_and_host_frames_sent_while_no_stream_job_ends() {
 fn octets_of_a_stream_never_started_are_released() {
     let mut uut = started(1);
     uut.accepted.next = segment(5, 77, 24);
-    uut.accepted_valid.next = true;
-    tick(&mut uut, clock);
-    uut.accepted_valid.next = false;
+    uut.pulse(|uut| &mut uut.accepted_valid);
     for _ in 0..12 {
         assert!(!uut.job_valid.val(), "no job without a stream");
         if uut.page_release_valid.val() {
             assert_eq!(uut.page_release.val().head_page, 77u64);
             return;
         }
-        tick(&mut uut, clock);
+        uut.tick();
     }
     panic!("the frame is kept");
 }
@@ -308,9 +282,9 @@ fn a_release_covers_the_octets_that_stand_before_it() {
     while sent < 15 {
         uut.accepted.next = segment(if sent < 12 { 1 + sent } else { 0 }, 100 + sent, 1);
         uut.accepted_valid.next = true;
-        settle(&mut uut);
+        uut.settle();
         sent += u64::from(uut.accepted_ready.val());
-        tick(&mut uut, clock);
+        uut.tick();
     }
     uut.accepted_valid.next = false;
     uut.table_request.next = TableRequest {
@@ -329,7 +303,7 @@ fn a_release_covers_the_octets_that_stand_before_it() {
         if cycles_after_done == 3 {
             break;
         }
-        tick(&mut uut, clock);
+        uut.tick();
     }
     assert_eq!(
         released, 3,

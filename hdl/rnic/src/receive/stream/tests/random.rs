@@ -4,20 +4,17 @@ use rnic_hdl_tools::testkit::lockstep;
 
 /// What leaves in this cycle, and the sinks' readiness.
 fn check_outputs(uut: &mut Uut, model: &mut Model, ready_of_8: u64, random: &mut Random) {
-    if uut.frame_table_write.val() {
-        model.table[uut.frame_table_index.val().index()] = uut.frame_table_data.val();
+    model.reader.note(uut);
+    model.job.pace = Pace::of_8(ready_of_8);
+    let (data, valid) = (&uut.job, &uut.job_valid);
+    if let Some(job) = model.job.watch(data, valid, &mut uut.job_ready, random) {
+        model.check_job(&job);
     }
-    if uut.frame_link_write.val() {
-        let next = uut.frame_link_next.val().index() as u64;
-        model.links[uut.frame_link_index.val().index()] = next;
-    }
-    uut.job_ready.next = random.chance(ready_of_8, 8);
-    uut.page_release_ready.next = random.chance(ready_of_8, 8);
-    if uut.job_valid.val() && uut.job_ready.next {
-        model.check_job(&uut.job.val(), random);
-    }
-    if uut.page_release_valid.val() && uut.page_release_ready.next {
-        model.check_release(&uut.page_release.val(), random);
+    model.page_release.pace = Pace::of_8(ready_of_8);
+    let (data, valid) = (&uut.page_release, &uut.page_release_valid);
+    let ready = &mut uut.page_release_ready;
+    if let Some(chain) = model.page_release.watch(data, valid, ready, random) {
+        model.check_release(&chain);
     }
     if uut.table_done.val() {
         model.table_is_done(random);
@@ -25,86 +22,64 @@ fn check_outputs(uut: &mut Uut, model: &mut Model, ready_of_8: u64, random: &mut
     assert!(!uut.table_data.val().any(), "table MPA reads as zero");
 }
 
-/// The store's links: a frame has them all before it is accepted.
-fn drive_links(uut: &mut Uut, model: &mut Model) {
-    let link = model.new_links.pop_front();
-    uut.link_write.next = link.is_some();
-    uut.jump_write.next = false;
-    if let Some((page, next, eight_before)) = link {
-        uut.link_page.next = page.into();
-        uut.link_next.next = next.into();
-        uut.jump_write.next = eight_before.is_some();
-        uut.jump_page.next = eight_before.unwrap_or(0).into();
-    }
-}
-
 /// The four sources, each with its message until it is taken.
 fn drive_sources(uut: &mut Uut, model: &mut Model, traffic: bool, random: &mut Random) {
-    if model.accepted.is_none() && traffic && random.chance(1, 4) {
+    if model.accepted.is_empty() && traffic && random.chance(1, 4) {
         model.next_accepted(random);
     }
-    drive_links(uut, model);
-    let linked = !uut.link_write.next;
-    uut.accepted_valid.next = model.accepted.is_some() && linked;
-    if let Some((index, message, pages)) = model.accepted.take_if(|_| linked) {
-        uut.accepted.next = message;
-        if uut.accepted_ready.val() {
-            model.streams[index].frames.push_back(Frame {
-                pages,
-                offset: message.offset.index() as u64,
-                octets: message.octets.index() as u64,
-            });
-        } else {
-            model.accepted = Some((index, message, pages));
-        }
+    let links = model.links.drive(uut);
+    model.accepted.pace = if links { Pace::Never } else { Pace::Always };
+    let (data, valid) = (&mut uut.accepted, &mut uut.accepted_valid);
+    let (message, ready) = (|sent: &(_, Accepted, _)| sent.1, &uut.accepted_ready);
+    let taken = model.accepted.drive_as(message, data, valid, ready, random);
+    if let Some((index, message, pages)) = taken {
+        model.streams[index].frames.push_back(Frame {
+            pages,
+            offset: message.offset.to_u64(),
+            octets: message.octets.to_u64(),
+        });
     }
-    if model.host.is_none() && traffic && random.chance(1, 16) && model.free_pages.len() > 8 {
-        model.host = Some(HostFrame {
+    if model.host.is_empty() && traffic && random.chance(1, 16) && model.free_pages.len() > 8 {
+        model.host.push(HostFrame {
             head_page: model.free_pages.pop_front().expect("counted above").into(),
             tail_page: random.below(PAGES as u64).into(),
             frame_octets: (60 + random.below(9000)).into(),
         });
     }
-    uut.host_frame_valid.next = model.host.is_some();
-    if let Some(message) = model.host {
-        uut.host_frame.next = message;
-        if uut.host_frame_ready.val() {
-            model.hosts.push_back(message);
-            model.host = None;
-        }
+    let (data, valid) = (&mut uut.host_frame, &mut uut.host_frame_valid);
+    let taken = model.host.drive(data, valid, &uut.host_frame_ready, random);
+    model.hosts.extend(taken);
+    if model.done.is_empty() && !model.jobs.is_empty() && random.chance(1, 8) {
+        let done = model.finish_job(random);
+        model.done.push(done);
     }
-    if model.done.is_none() && !model.jobs.is_empty() && random.chance(1, 8) {
-        model.done = Some(model.finish_job(random));
-    }
-    uut.job_done_valid.next = model.done.is_some();
-    if let Some(message) = model.done {
-        uut.job_done.next = message;
-        if uut.job_done_ready.val() {
-            model.job_is_done(&message);
-            model.done = None;
-        }
+    let (data, valid) = (&mut uut.job_done, &mut uut.job_done_valid);
+    if let Some(done) = model.done.drive(data, valid, &uut.job_done_ready, random) {
+        model.job_is_done(&done);
     }
 }
 
 fn drive_control(uut: &mut Uut, model: &mut Model, traffic: bool, random: &mut Random) {
-    if model.stop.is_none() && traffic && random.chance(1, 200) {
+    if model.stop.is_empty() && traffic && random.chance(1, 200) {
         let index = random.below(model.streams.len() as u64) as usize;
-        let running = model.streams[index].driver == Phase::Running;
-        model.stop = running.then_some(index);
+        if model.streams[index].driver == Phase::Running {
+            model.stop.push(index);
+        }
     }
-    uut.stopped_valid.next = model.stop.is_some();
-    if let Some(index) = model.stop {
+    if let Some(&index) = model.stop.waiting().front() {
         let stream = &mut model.streams[index];
-        uut.stopped.next = stream.number.into();
         if stream.driver == Phase::Running {
             // From here on the manager may drop what it holds.
             stream.driver = Phase::Stopped;
         }
-        if uut.stopped_ready.val() {
-            model.stops += 1;
-            model.stop = None;
-        }
     }
+    let (data, valid) = (&mut uut.stopped, &mut uut.stopped_valid);
+    let streams = &model.streams;
+    let number = |index: &usize| streams[*index].number.into();
+    let taken = model
+        .stop
+        .drive_as(number, data, valid, &uut.stopped_ready, random);
+    model.stops += usize::from(taken.is_some());
     if model.request.is_none() && traffic && random.chance(1, 8) {
         model.next_request(random);
     }
@@ -150,8 +125,9 @@ fn every_stream_is_read_in_order_and_every_frame_is_given_back_once() {
     }
     let frames = model.streams.iter().flat_map(|stream| &stream.frames);
     let held: usize = frames.map(|frame| frame.pages.len()).sum();
-    let offered = model.accepted.as_ref();
-    let waiting = offered.map_or(0, |sent| sent.2.len()) + usize::from(model.host.is_some());
+    let offered = model.accepted.waiting().iter();
+    let offered: usize = offered.map(|sent| sent.2.len()).sum();
+    let waiting = offered + model.host.waiting().len();
     assert_eq!(held + waiting + model.free_pages.len(), PAGES, "pages");
     assert!(model.hosts.is_empty(), "host frames are kept");
     let parts = model.streams.iter().map(|stream| stream.parts).sum();

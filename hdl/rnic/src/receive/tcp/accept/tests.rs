@@ -50,16 +50,16 @@ fn every_message_leaves_once_and_in_order() {
             uut.host_frame_ready.next = random.chance(1, 2);
             uut.page_release_ready.next = random.chance(1, 2);
             if uut.accepted_valid.val() && uut.accepted_ready.next {
-                assert_eq!(Some(uut.accepted.val()), accepted.pop_front(), "{random}");
+                assert_eq!(Some(uut.accepted.val()), accepted.pop_front());
                 counts[0] += 1;
             }
             if uut.host_frame_valid.val() && uut.host_frame_ready.next {
-                assert_eq!(Some(uut.host_frame.val()), host.pop_front(), "{random}");
+                assert_eq!(Some(uut.host_frame.val()), host.pop_front());
                 counts[1] += 1;
             }
             if uut.page_release_valid.val() && uut.page_release_ready.next {
                 let chain = Some(uut.page_release.val());
-                assert_eq!(chain, released.pop_front(), "{random}");
+                assert_eq!(chain, released.pop_front());
                 counts[2] += 1;
             }
             uut.frame.next = frame(random);

@@ -35,7 +35,7 @@ fn a_context_is_what_was_written_last_unless_another_one_is_shown() {
                     uut.take.next = true;
                 }
                 2 => {
-                    assert_eq!(uut.loaded.val(), kept[connection as usize], "{random}");
+                    assert_eq!(uut.loaded.val(), kept[connection as usize]);
                     forwarded += usize::from(before == connection);
                 }
                 // Held, and shown to those who look, but not written.
@@ -45,10 +45,10 @@ fn a_context_is_what_was_written_last_unless_another_one_is_shown() {
                 }
                 4 => {
                     let stored = kept[connection as usize];
-                    assert_eq!(uut.stored.val(), stored, "{random}");
+                    assert_eq!(uut.stored.val(), stored);
                     shown += usize::from(showing.is_some());
                     let expected = showing.take().unwrap_or(stored);
-                    assert_eq!(uut.loaded.val(), expected, "{random}");
+                    assert_eq!(uut.loaded.val(), expected);
                 }
                 5 => {
                     (uut.hold.next, uut.write.next) = (true, random.chance(3, 4));

@@ -3,6 +3,7 @@
 mod keys;
 mod lookup;
 mod model;
+mod ports;
 mod ranges;
 mod reserve;
 mod room;

@@ -1,16 +1,14 @@
 //! Acceptance beyond gaps: the block in lockstep with its Verilog, and with the model, until every
 //! way in which a segment can meet received ranges was seen many times.
-use super::model::{Event, Host, Model, Reported, Stream, ACK};
+use super::model::{Model, Reported, Stream, ACK};
+use super::ports::{check_outputs, Operation, Ports};
 use super::traffic::{random_frame, Mood};
-use crate::messages::{TableRequest, VERDICT_TCP};
+use crate::messages::VERDICT_TCP;
 use crate::receive::tcp::accept::SegmentAcceptance;
 use crate::receive::tcp::context::QueuedFrame;
-use crate::receive::tcp::decision::*;
 use crate::receive::tcp::lookup::LookupResult;
 use rnic_abi::tables;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
-use rust_hdl::prelude::*;
-use std::collections::VecDeque;
+use rnic_hdl_tools::testkit::{bits_of, lockstep, settle, simulate, Pace, Random, Simulation};
 
 const STREAMS: usize = 24;
 const ROUND: usize = 8000;
@@ -24,50 +22,23 @@ const MOODS: [Mood; 7] = [
     Mood::Bridging,
 ];
 
-/// A table operation, what it reads, and the bits of it that count.
-#[derive(Clone, Copy, Debug)]
-struct Operation {
-    request: TableRequest,
-    reads: u128,
-    mask: u128,
-}
-
 #[derive(Default)]
 struct Bench {
     model: Model,
     mood: usize,
-    counted: [u64; COUNTS],
+    ports: Ports,
     /// At the port, until it is taken.
     frame: Option<(QueuedFrame, LookupResult)>,
-    request: Option<Operation>,
-    operations: VecDeque<Operation>,
     /// Key credits to give back before the next frame.
     keys_due: usize,
     serial: u64,
     reads: usize,
 }
 
-fn number(value: Bits<128>) -> u128 {
-    (0..128).fold(0, |sum, bit| sum | (u128::from(value.get_bit(bit)) << bit))
-}
-
 impl Bench {
     fn queue(&mut self, operation: u32, table: u32, index: u64, words: u128, reads: (u128, u128)) {
-        let data = (0..128).fold(Bits::default(), |bits: Bits<320>, bit| {
-            bits.replace_bit(bit, (words >> bit) & 1 == 1)
-        });
-        let request = TableRequest {
-            operation: u64::from(operation).into(),
-            table: u64::from(table).into(),
-            index: index.into(),
-            data,
-        };
-        let (reads, mask) = reads;
-        self.operations.push_back(Operation {
-            request,
-            reads,
-            mask,
-        });
+        let data = bits_of(&words.to_le_bytes());
+        self.ports.queue(operation, table, index, data, reads);
     }
 
     /// Every connection anew; after a reset there is nothing to release.
@@ -140,42 +111,10 @@ impl Bench {
     }
 
     /// Compares what leaves in this cycle, and says what is taken.
-    fn check(&mut self, uut: &mut SegmentAcceptance, ready_of_8: u64, random: &mut Random) {
-        uut.accepted_ready.next = random.chance(ready_of_8, 8);
-        uut.host_frame_ready.next = random.chance(ready_of_8, 8);
-        uut.page_release_ready.next = random.chance(ready_of_8, 8);
-        let model = &mut self.model;
-        if uut.accepted_valid.val() && uut.accepted_ready.next {
-            let reported = Reported::from(uut.accepted.val());
-            assert_eq!(Some(reported), model.reported.pop_front(), "{random}");
-        }
-        if uut.host_frame_valid.val() && uut.host_frame_ready.next {
-            let host = Host::from(uut.host_frame.val());
-            assert_eq!(Some(host), model.host.pop_front(), "{random}");
-        }
-        if uut.page_release_valid.val() && uut.page_release_ready.next {
-            let chain = uut.page_release.val();
-            let pages = (
-                chain.head_page.index() as u64,
-                chain.tail_page.index() as u64,
-            );
-            assert_eq!(Some(pages), model.released.pop_front(), "{random}");
-        }
-        if uut.segment_event_valid.val() {
-            let event = Event::from(uut.segment_event.val());
-            assert_eq!(Some(event), model.events.pop_front(), "{random}");
-        }
-        for (bit, counted) in self.counted.iter_mut().enumerate() {
-            *counted += u64::from(uut.counts.val().get_bit(bit));
-        }
-        let read = number(uut.table_data.val());
-        if uut.table_done.val() {
-            let done = self.request.take().expect("done without a request");
-            let differs = (read ^ done.reads) & done.mask;
-            assert_eq!(differs, 0, "{read:x} for {done:x?}, {random}");
-        } else {
-            assert_eq!(read, 0, "table_data without table_done, {random}");
-        }
+    fn check(&mut self, uut: &mut SegmentAcceptance, pace: Pace, random: &mut Random) {
+        check_outputs!(uut, self.ports, self.model, pace, random);
+        self.ports
+            .check_table(uut.table_done.val(), uut.table_data.val());
     }
 
     /// One thing at a time: keys given back, then operations, then a frame.
@@ -183,15 +122,17 @@ impl Bench {
         uut.key_free.next = false;
         // Spans come back at once; a credit that was not taken is ignored.
         uut.span_free.next = true;
-        if self.frame.is_none() && self.request.is_none() && !uut.busy.val() {
+        self.ports.operations.pace = Pace::Never;
+        let requested = self.ports.operations.is_offering();
+        if self.frame.is_none() && !requested && !uut.busy.val() {
             uut.early_pages.next = self.model.early_pages.into();
             uut.early_share.next = self.model.early_share.into();
             if self.keys_due > 0 {
                 self.keys_due -= 1;
                 self.model.keys_out -= 1;
                 uut.key_free.next = true;
-            } else if let Some(operation) = self.operations.pop_front() {
-                self.request = Some(operation);
+            } else if !self.ports.operations.is_empty() {
+                self.ports.operations.pace = Pace::Always;
             } else if !quiet && random.chance(7, 8) {
                 if random.chance(1, 12) {
                     self.queue_reads(random);
@@ -202,8 +143,9 @@ impl Bench {
                 self.keys_due = random.below(self.model.keys_out as u64 + 1) as usize;
             }
         }
-        uut.table_valid.next = self.request.is_some();
-        if let Some(operation) = &self.request {
+        let operation = self.ports.operations.offer(random);
+        uut.table_valid.next = operation.is_some();
+        if let Some(operation) = operation {
             uut.table_request.next = operation.request;
         }
         uut.frame_valid.next = self.frame.is_some();
@@ -236,7 +178,7 @@ impl Bench {
 /// Lockstep with the emitted Verilog, and with the model. Each octet reaches MPA once (MPA-038),
 /// with what it touches on both sides; only of segments that TCP commits to (MPA-037).
 #[test]
-fn mpa_037_038_early_octets_are_accepted_once_and_told_with_what_they_touch() {
+fn mpa_037_038_early_octets_are_accepted_once_with_what_they_touch() {
     let mut bench = Bench::default();
     let mut cycle = 0;
     lockstep(
@@ -248,15 +190,15 @@ fn mpa_037_038_early_octets_are_accepted_once_and_told_with_what_they_touch() {
             let round = cycle / ROUND;
             let after_reset = matches!(round, 0 | 5 | 11);
             uut.reset.next = after_reset && cycle % ROUND == 0;
-            let busy = bench.operations.is_empty();
+            let busy = bench.ports.operations.is_empty();
             let stalls = if busy {
                 [8, 8, 6, 1][(cycle / 1500) % 4]
             } else {
                 7
             };
-            bench.check(uut, stalls, random);
+            bench.check(uut, Pace::of_8(stalls), random);
             if cycle % ROUND == 0 {
-                assert!(bench.model.is_done() && bench.frame.is_none(), "{random}");
+                assert!(bench.model.is_done() && bench.frame.is_none());
                 bench.begin_round(round, after_reset, random);
             }
             let quiet = cycle % ROUND > ROUND - 400 || uut.reset.next;
@@ -267,7 +209,7 @@ fn mpa_037_038_early_octets_are_accepted_once_and_told_with_what_they_touch() {
         },
     );
     assert!(bench.model.is_done(), "frames stay inside");
-    assert_eq!(bench.counted, bench.model.counts, "counters");
+    assert_eq!(bench.ports.counted, bench.model.counts, "counters");
     let seen = &bench.model.seen;
     assert!(seen.verdicts.iter().all(|count| *count > 50), "{seen:?}");
     // By early, follows a range, is followed by one; in order nothing is said of the left.
@@ -289,35 +231,38 @@ fn mpa_037_038_early_octets_are_accepted_once_and_told_with_what_they_touch() {
 }
 
 /// Acceptance with nothing in its way, and one connection with a wide window at sequence number 0.
-fn open_acceptance() -> SegmentAcceptance {
-    let mut uut = SegmentAcceptance::default();
-    uut.connect_all();
+fn open_acceptance() -> Simulation<SegmentAcceptance> {
+    let mut uut = simulate!(SegmentAcceptance::default());
     uut.early_pages.next = 448u64.into();
     uut.early_share.next = 448u64.into();
     uut.accepted_ready.next = true;
     uut.host_frame_ready.next = true;
     uut.page_release_ready.next = true;
-    uut.reset.next = true;
-    settle(&mut uut);
-    tick(&mut uut, |uut| &mut uut.clock);
-    uut.reset.next = false;
+    uut.pulse(|uut| &mut uut.reset);
     let mut bench = Bench::default();
     let (words, _) = Stream::new(3, 0, 1 << 20).tcp_words();
     bench.queue(tables::WRITE, tables::TCP, 3, words, (0, !0));
-    assert_eq!(operate(&mut uut, &bench.operations[0], 100), Some(0));
+    assert_eq!(
+        operate(&mut uut, &bench.ports.operations.waiting()[0], 100),
+        Some(0)
+    );
     uut
 }
 
 /// What an operation reads, if it is done within `patience` cycles.
-fn operate(uut: &mut SegmentAcceptance, operation: &Operation, patience: usize) -> Option<u128> {
+fn operate(
+    uut: &mut Simulation<SegmentAcceptance>,
+    operation: &Operation,
+    patience: usize,
+) -> Option<u128> {
     uut.table_request.next = operation.request;
     uut.table_valid.next = true;
     for _ in 0..patience {
-        tick(uut, |uut| &mut uut.clock);
+        uut.tick();
         if uut.table_done.val() {
-            let read = number(uut.table_data.val());
+            let read = uut.table_data.val().to_u128();
             uut.table_valid.next = false;
-            tick(uut, |uut| &mut uut.clock);
+            uut.tick();
             return Some(read);
         }
     }
@@ -325,7 +270,11 @@ fn operate(uut: &mut SegmentAcceptance, operation: &Operation, patience: usize) 
 }
 
 /// Cycles from a frame's offer to its first message, and to the end of the cycle that decides it.
-fn cycles_of(uut: &mut SegmentAcceptance, sequence: u64, octets: u64) -> (Option<usize>, usize) {
+fn cycles_of(
+    uut: &mut Simulation<SegmentAcceptance>,
+    sequence: u64,
+    octets: u64,
+) -> (Option<usize>, usize) {
     uut.frame.next = QueuedFrame {
         verdict: VERDICT_TCP.into(),
         frame_octets: (octets + 54).into(),
@@ -343,7 +292,7 @@ fn cycles_of(uut: &mut SegmentAcceptance, sequence: u64, octets: u64) -> (Option
     uut.frame_valid.next = true;
     let (mut first, mut decided) = (None, None);
     for cycle in 1..100 {
-        tick(uut, |uut| &mut uut.clock);
+        uut.tick();
         uut.frame_valid.next = false;
         if uut.accepted_valid.val() {
             first = first.or(Some(cycle));
@@ -388,27 +337,31 @@ fn a_release_is_done_when_mpa_has_taken_every_purge() {
     let mut bench = Bench::default();
     bench.queue(tables::RELEASE, tables::TCP, 3, 0, (0, !0));
     bench.queue(tables::READ, tables::EARLY, 3, 0, (0, !0));
-    let words = operate(&mut uut, &bench.operations[1], 20).expect("a read is quick");
+    let words =
+        operate(&mut uut, &bench.ports.operations.waiting()[1], 20).expect("a read is quick");
     assert_eq!(words >> 8 & 0x1f, 16, "ranges of {words:x}");
     assert_eq!(words >> 32 & 0x3ff, 16, "pages of {words:x}");
-    assert_eq!(operate(&mut uut, &bench.operations[0], 400), None);
+    assert_eq!(
+        operate(&mut uut, &bench.ports.operations.waiting()[0], 400),
+        None
+    );
     let mut purged = Vec::new();
     while !uut.table_done.val() {
         assert!(purged.len() <= 16, "{purged:?}");
         uut.accepted_ready.next = !uut.accepted_ready.val();
-        settle(&mut uut);
+        uut.settle();
         if uut.accepted_valid.val() && uut.accepted_ready.val() {
             let reported = Reported::from(uut.accepted.val());
             assert!(reported.purges && reported.connection == 3, "{reported:?}");
             purged.push(reported.right.expect("a purge names its range"));
         }
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
     assert_eq!(purged, (0..16).collect::<Vec<u64>>());
     uut.table_valid.next = false;
-    tick(&mut uut, |uut| &mut uut.clock);
-    assert!(operate(&mut uut, &bench.operations[1], 20).is_some());
-    let words = number(uut.table_data.val());
+    uut.tick();
+    assert!(operate(&mut uut, &bench.ports.operations.waiting()[1], 20).is_some());
+    let words = uut.table_data.val().to_u128();
     assert_eq!(
         words & 0xffff_ffff_0000_1f00,
         0,

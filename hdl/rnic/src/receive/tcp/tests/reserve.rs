@@ -1,13 +1,14 @@
 //! Few pages are left: the room against the model, with a stub that answers for MPA. One frame at a
 //! time, so that each sees the answer that was drawn for it.
-use super::room::{check_outputs, drive_table, stored, Bench};
+use super::ports::check_outputs;
+use super::room::{drive_table, stored, Bench};
 use super::traffic::{random_frame, Mood};
 use crate::messages::{Unfinished, VERDICT_TCP};
 use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::TcpRoom;
 use rnic_abi::events::SegmentVerdict;
 use rnic_abi::registers::EARLY_PAGES_MAX;
-use rnic_hdl_tools::testkit::{lockstep, Random};
+use rnic_hdl_tools::testkit::{lockstep, Pace, Random};
 
 const STREAMS: usize = 5;
 const RESERVE: u64 = 80;
@@ -258,7 +259,7 @@ impl Test {
     fn show_long_fpdus(&mut self, uut: &mut TcpRoom, bench: &Bench, random: &mut Random) {
         if let Some(shown) = self.shows.take() {
             let second = self.first.is_some_and(|first| first != shown);
-            assert_eq!(uut.grows.val(), second, "cycle {}, {random}", self.cycle);
+            assert_eq!(uut.grows.val(), second, "cycle {}", self.cycle);
             self.first.get_or_insert(shown);
             self.seen.grows += usize::from(second);
         } else if random.chance(1, 100) {
@@ -286,8 +287,8 @@ impl Test {
             }
             Step::Offer => {}
             Step::Question(about) => {
-                if let Some(asked) = bench.asked.take() {
-                    assert_eq!(asked, about, "cycle {}, {random}", self.cycle);
+                if let Some(asked) = bench.ports.asked.take() {
+                    assert_eq!(asked, about, "cycle {}", self.cycle);
                     self.step = Step::Answer(about, random.below(6) as usize);
                 }
             }
@@ -336,7 +337,7 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
                 test.free = 512;
                 uut.free_pages.next = test.free.into();
             }
-            check_outputs(uut, &mut bench, 6, random);
+            check_outputs!(uut, bench.ports, bench.model, Pace::of_8(6), random);
             drive_table(uut, &mut bench, random);
             test.show_long_fpdus(uut, &bench, random);
             // Not before the room has taken the key.
@@ -347,15 +348,15 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
                 begin_round(&mut bench, random);
                 test.step = Step::Rest(test.cycle + 30);
             }
-            if bench.request.is_none() && bench.operations.is_empty() {
+            if bench.ports.operations.is_empty() {
                 test.step(uut, &mut bench, random);
             }
             test.cycle += 1;
         },
     );
     let counts = bench.model.counts;
-    let difference = (bench.counted.iter().sum::<u64>()).abs_diff(counts.iter().sum());
-    assert!(difference <= 2, "{:?} for {counts:?}", bench.counted);
+    let difference = (bench.ports.counted.iter().sum::<u64>()).abs_diff(counts.iter().sum());
+    assert!(difference <= 2, "{:?} for {counts:?}", bench.ports.counted);
     let seen = &test.seen;
     let counts = [
         seen.busy,

@@ -1,18 +1,20 @@
 //! The whole room against the model: every row of the acceptance table, stalls on every side, table
 //! operations between the segments.
 use super::keys::Key;
-use super::model::{Event, Host, Model, Stream, ACK};
+use super::model::{Model, Stream, ACK};
+use super::ports::{check_outputs, Ports};
 use super::traffic::{random_frame, Mood};
-use crate::messages::{StoredFrame, TableRequest, VERDICT_TCP};
+use crate::messages::{StoredFrame, VERDICT_TCP};
 use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::decision::*;
 use crate::receive::tcp::TcpRoom;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::registers::EARLY_PAGES_MAX;
 use rnic_abi::tables;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{
+    bits_of, lockstep, simulate, Pace, Random, Simulation, StreamDriver,
+};
 use rust_hdl::prelude::*;
-use std::collections::VecDeque;
 
 /// A key, and whether it is in the table.
 pub(super) struct Connection {
@@ -26,32 +28,14 @@ pub(super) struct Bench {
     pub(super) model: Model,
     pub(super) connections: Vec<Connection>,
     mood: usize,
-    pub(super) counted: [u64; COUNTS],
-    /// The frame at the port, and the stream it belongs to.
-    offered: Option<(StoredFrame, QueuedFrame, Option<usize>)>,
-    pub(super) request: Option<Request>,
-    pub(super) operations: VecDeque<Request>,
+    /// Frames with the streams they belong to.
+    stored: StreamDriver<(StoredFrame, QueuedFrame, Option<usize>)>,
+    pub(super) ports: Ports,
     serial: u64,
-    /// The connection that MPA was asked about last.
-    pub(super) asked: Option<u64>,
-}
-
-/// A table operation, what it reads, and the bits of it that count.
-#[derive(Clone, Debug)]
-pub(super) struct Request {
-    request: TableRequest,
-    reads: u128,
-    mask: u128,
-}
-
-fn number(value: Bits<128>) -> u128 {
-    (0..128).fold(0, |sum, bit| sum | (u128::from(value.get_bit(bit)) << bit))
 }
 
 fn data<const N: usize>(value: u128) -> Bits<N> {
-    (0..128).fold(Bits::default(), |bits: Bits<N>, bit| {
-        bits.replace_bit(bit, (value >> bit) & 1 == 1)
-    })
+    bits_of(&value.to_le_bytes())
 }
 
 /// The frame as packet memory hands it on.
@@ -101,7 +85,8 @@ impl Bench {
             bits = bits.replace_bit(32 + bit, key.get_bit(bit));
         }
         let slot = connection.key.indices()[way] as u64;
-        self.queue(tables::WRITE, tables::LOOKUP, slot, bits, (0, !0));
+        self.ports
+            .queue(tables::WRITE, tables::LOOKUP, slot, bits, (0, !0));
     }
 
     /// The ranges of the connection released, then its context written.
@@ -109,10 +94,12 @@ impl Bench {
         let connection = self.model.streams[index].connection;
         self.model.release(index);
         let nothing = Bits::default();
-        self.queue(tables::RELEASE, tables::TCP, connection, nothing, (0, !0));
+        self.ports
+            .queue(tables::RELEASE, tables::TCP, connection, nothing, (0, !0));
         let stream = Stream::new(connection, rcv_nxt, window);
         let (words, _) = stream.tcp_words();
-        self.queue(tables::WRITE, tables::TCP, connection, data(words), (0, !0));
+        self.ports
+            .queue(tables::WRITE, tables::TCP, connection, data(words), (0, !0));
         self.model.streams[index] = stream;
     }
 
@@ -121,14 +108,14 @@ impl Bench {
         let stream = self.model.streams[index].clone();
         let nothing = Bits::default();
         let connection = stream.connection;
-        self.queue(
+        self.ports.queue(
             tables::READ,
             tables::TCP,
             connection,
             nothing,
             stream.tcp_words(),
         );
-        self.queue(
+        self.ports.queue(
             tables::READ,
             tables::EARLY,
             connection,
@@ -137,29 +124,9 @@ impl Bench {
         );
         for (place, range) in stream.ranges.iter().enumerate() {
             let words = stream.range_words(place);
-            self.queue(tables::READ, tables::RANGE, range.number, nothing, words);
+            self.ports
+                .queue(tables::READ, tables::RANGE, range.number, nothing, words);
         }
-    }
-
-    fn queue(
-        &mut self,
-        operation: u32,
-        table: u32,
-        index: u64,
-        data: Bits<320>,
-        (reads, mask): (u128, u128),
-    ) {
-        let request = TableRequest {
-            operation: u64::from(operation).into(),
-            table: u64::from(table).into(),
-            index: index.into(),
-            data,
-        };
-        self.operations.push_back(Request {
-            request,
-            reads,
-            mask,
-        });
     }
 
     fn random_frame(&mut self, random: &mut Random) -> (StoredFrame, QueuedFrame, Option<usize>) {
@@ -179,80 +146,28 @@ impl Bench {
     }
 }
 
-/// Compares what leaves in this cycle and sets the sinks' readiness.
-pub(super) fn check_outputs(
-    uut: &mut TcpRoom,
-    bench: &mut Bench,
-    ready_of_8: u64,
-    random: &mut Random,
-) {
-    uut.accepted_ready.next = random.chance(ready_of_8, 8);
-    uut.host_frame_ready.next = random.chance(ready_of_8, 8);
-    uut.page_release_ready.next = random.chance(ready_of_8, 8);
-    let model = &mut bench.model;
-    if uut.accepted_valid.val() && uut.accepted_ready.next {
-        let message = uut.accepted.val();
-        if message.asks {
-            bench.asked = Some(message.connection.index() as u64);
-        } else {
-            assert_eq!(Some(message.into()), model.reported.pop_front(), "{random}");
-        }
-    }
-    if uut.host_frame_valid.val() && uut.host_frame_ready.next {
-        let host = Host::from(uut.host_frame.val());
-        assert_eq!(Some(host), model.host.pop_front(), "{random}");
-    }
-    if uut.page_release_valid.val() && uut.page_release_ready.next {
-        let chain = uut.page_release.val();
-        let pages = (
-            chain.head_page.index() as u64,
-            chain.tail_page.index() as u64,
-        );
-        assert_eq!(Some(pages), model.released.pop_front(), "{random}");
-    }
-    if uut.segment_event_valid.val() {
-        let event = Event::from(uut.segment_event.val());
-        assert_eq!(Some(event), model.events.pop_front(), "{random}");
-    }
-    for (bit, counted) in bench.counted.iter_mut().enumerate() {
-        *counted += u64::from(uut.counts.val().get_bit(bit));
-    }
-}
-
 /// Holds the oldest table operation at the bus until it is done.
-pub(super) fn drive_table(uut: &mut TcpRoom, bench: &mut Bench, random: &Random) {
-    let read = number(uut.table_data.val());
-    if uut.table_done.val() {
-        let done = bench.request.take().expect("done without a request");
-        let differs = (read ^ done.reads) & done.mask;
-        assert_eq!(differs, 0, "{read:x} for {done:x?}, {random}");
-    } else {
-        assert_eq!(
-            read, 0,
-            "table_data must be zero without table_done, {random}"
-        );
-    }
-    if bench.request.is_none() {
-        bench.request = bench.operations.pop_front();
-    }
-    uut.table_valid.next = bench.request.is_some();
-    if let Some(request) = &bench.request {
-        uut.table_request.next = request.request;
+pub(super) fn drive_table(uut: &mut TcpRoom, bench: &mut Bench, random: &mut Random) {
+    let ports = &mut bench.ports;
+    ports.check_table(uut.table_done.val(), uut.table_data.val());
+    let operation = ports.operations.offer(random);
+    uut.table_valid.next = operation.is_some();
+    if let Some(operation) = operation {
+        uut.table_request.next = operation.request;
     }
 }
 
-/// Offers a frame when `offer` says so, and holds it until it is taken.
+/// Draws a frame when `offer` says so, and holds it until it is taken.
 fn drive_frame(uut: &mut TcpRoom, bench: &mut Bench, offer: bool, random: &mut Random) {
-    if bench.offered.is_none() && offer {
-        bench.offered = Some(bench.random_frame(random));
+    if bench.stored.is_empty() && offer {
+        let frame = bench.random_frame(random);
+        bench.stored.push(frame);
     }
-    uut.stored_valid.next = bench.offered.is_some();
-    if let Some((stored, frame, stream)) = bench.offered {
-        uut.stored.next = stored;
-        if uut.stored_ready.val() {
-            bench.model.take(&frame, stream);
-            bench.offered = None;
-        }
+    let (data, valid, ready) = (&mut uut.stored, &mut uut.stored_valid, &uut.stored_ready);
+    let message = |sent: &(StoredFrame, _, _)| sent.0;
+    let taken = bench.stored.drive_as(message, data, valid, ready, random);
+    if let Some((_, frame, stream)) = taken {
+        bench.model.take(&frame, stream);
     }
 }
 
@@ -282,12 +197,14 @@ fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random)
             bench.model.keys_out -= 1;
             uut.key_free.next = true;
         }
-        TRAFFIC_END => assert!(bench.operations.is_empty(), "tables are slow, {random}"),
+        TRAFFIC_END => assert!(bench.ports.operations.is_empty(), "tables are slow"),
         1500 => {
-            assert!(bench.model.is_done(), "frames stay in the room, {random}");
+            assert!(bench.model.is_done(), "frames stay in the room");
             (0..bench.connections.len()).for_each(|index| bench.queue_reads(index));
             let nothing = Bits::default();
-            bench.queue(tables::READ, tables::LOOKUP, 0, nothing, (0, !0));
+            bench
+                .ports
+                .queue(tables::READ, tables::LOOKUP, 0, nothing, (0, !0));
             // A key goes, or comes back.
             let index = random.below(bench.connections.len() as u64) as usize;
             let insert = !bench.connections[index].known;
@@ -312,13 +229,14 @@ fn every_frame_leaves_once_as_the_acceptance_table_says() {
         |uut| &mut uut.clock,
         |uut, random| {
             uut.reset.next = cycle == 0;
-            let busy = bench.request.is_some() || !bench.operations.is_empty();
+            let busy = !bench.ports.operations.is_empty();
             let stalls = if busy {
                 8
             } else {
                 [8, 8, 4, 1][(cycle / 1800) % 5 % 4]
             };
-            check_outputs(uut, &mut bench, stalls, random);
+            let pace = Pace::of_8(stalls);
+            check_outputs!(uut, bench.ports, bench.model, pace, random);
             let traffic = plan(uut, &mut bench, cycle, random);
             drive_table(uut, &mut bench, random);
             let offer = traffic && !busy && random.chance([8, 1][(cycle / 300) % 2], 8);
@@ -327,7 +245,7 @@ fn every_frame_leaves_once_as_the_acceptance_table_says() {
         },
     );
     assert!(bench.model.is_done(), "frames stay in the room");
-    assert_eq!(bench.counted, bench.model.counts, "counters");
+    assert_eq!(bench.ports.counted, bench.model.counts, "counters");
     let counts = bench.model.counts;
     let frequent = |bit: usize| !matches!(bit, COUNT_NO_RANGE);
     let mut rows = counts.iter().enumerate();
@@ -337,22 +255,17 @@ fn every_frame_leaves_once_as_the_acceptance_table_says() {
     );
 }
 
-pub(super) fn clock(uut: &mut TcpRoom) -> &mut Signal<In, Clock> {
-    &mut uut.clock
-}
-
 /// A connected room with one connection in its tables, window wide open.
-fn open_room(random: &mut Random) -> (TcpRoom, Bench) {
-    let mut uut = TcpRoom::default();
-    uut.connect_all();
+fn open_room(random: &mut Random) -> (Simulation<TcpRoom>, Bench) {
+    let mut uut = simulate!(TcpRoom::default());
     uut.early_pages.next = u64::from(EARLY_PAGES_MAX).into();
     uut.early_share.next = u64::from(EARLY_PAGES_MAX).into();
-    settle(&mut uut);
+    uut.settle();
     let mut bench = Bench::with_connections(1, random);
     bench.queue_context(0, 0, 1 << 20);
-    while bench.request.is_some() || !bench.operations.is_empty() {
+    while !bench.ports.operations.is_empty() {
         drive_table(&mut uut, &mut bench, random);
-        tick(&mut uut, clock);
+        uut.tick();
     }
     uut.accepted_ready.next = true;
     uut.host_frame_ready.next = true;
@@ -378,16 +291,9 @@ fn a_segment_is_accepted_twelve_cycles_after_it_is_taken() {
     let mut random = Random::from_environment();
     let (mut uut, bench) = open_room(&mut random);
     uut.stored.next = segment(&bench, 0, 100);
-    uut.stored_valid.next = true;
-    tick(&mut uut, clock);
-    uut.stored_valid.next = false;
-    let mut cycles = 1;
-    while !uut.accepted_valid.val() {
-        tick(&mut uut, clock);
-        cycles += 1;
-        assert!(cycles < 100, "never accepted");
-    }
-    assert_eq!(cycles, 12);
+    uut.pulse(|uut| &mut uut.stored_valid);
+    let cycles = uut.wait_for(100, |uut| uut.accepted_valid.val());
+    assert_eq!(1 + cycles, 12);
 }
 
 #[test]
@@ -398,9 +304,9 @@ fn segments_of_one_connection_pass_at_one_per_five_cycles() {
     while accepted < 200 {
         uut.stored.next = segment(&bench, 10 * sent, 10);
         uut.stored_valid.next = true;
-        settle(&mut uut);
+        uut.settle();
         sent += u64::from(uut.stored_ready.val());
-        tick(&mut uut, clock);
+        uut.tick();
         cycles += 1;
         accepted += u64::from(uut.accepted_valid.val());
         assert!(cycles < 2000, "{accepted} accepted");
@@ -418,25 +324,22 @@ fn lookup_write_is_done_only_after_frames_found_before_it_have_left() {
     for _ in 0..60 {
         uut.stored.next = segment(&bench, 10 * sent, 10);
         uut.stored_valid.next = sent < 12;
-        settle(&mut uut);
+        uut.settle();
         sent += u64::from(uut.stored_ready.val() && uut.stored_valid.val());
-        tick(&mut uut, clock);
+        uut.tick();
     }
     bench.queue_lookup(0, 0, false);
     let mut accepted = 0;
     for cycle in 0..400 {
-        drive_table(&mut uut, &mut bench, &random);
+        drive_table(&mut uut, &mut bench, &mut random);
         uut.accepted_ready.next = cycle > 100 && random.chance(1, 4);
-        settle(&mut uut);
+        uut.settle();
         accepted += u64::from(uut.accepted_valid.val() && uut.accepted_ready.val());
         if uut.table_done.val() {
             break;
         }
-        assert!(cycle < 399, "the write is never done, {random}");
-        tick(&mut uut, clock);
+        assert!(cycle < 399, "the write is never done");
+        uut.tick();
     }
-    assert_eq!(
-        accepted, sent,
-        "octets came after the key was gone, {random}"
-    );
+    assert_eq!(accepted, sent, "octets came after the key was gone");
 }

@@ -1,12 +1,10 @@
 use super::super::*;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random};
 
 #[test]
 fn state_follows_the_last_writer_and_the_profile_the_driver() {
     let mut random = Random::from_environment();
-    let mut uut = StreamContext::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(StreamContext::default());
     let mut model = [(0u64, false, false, false); 16];
     for step in 0..600 {
         let connection = random.below(16);
@@ -31,13 +29,13 @@ fn state_follows_the_last_writer_and_the_profile_the_driver() {
             }
             _ => {}
         }
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
         uut.writes.next = TableWrites::default();
         uut.mark.next = false;
         let connection = random.below(16);
         uut.connection.next = (connection * 68).into();
-        tick(&mut uut, |uut| &mut uut.clock);
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
+        uut.tick();
         let (profile, state) = (uut.profile.val(), uut.state.val());
         let seen = (
             profile.pd.to_u64(),
@@ -45,6 +43,6 @@ fn state_follows_the_last_writer_and_the_profile_the_driver() {
             state.in_error,
             state.is_first,
         );
-        assert_eq!(seen, model[connection as usize], "step {step}, {random}");
+        assert_eq!(seen, model[connection as usize], "step {step}");
     }
 }

@@ -1,23 +1,20 @@
 use super::super::*;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 
-fn decode(uut: &mut HeaderDecode, octets: &[u8], ulpdu_length: u64) -> DdpSegment {
+fn decode(uut: &mut Simulation<HeaderDecode>, octets: &[u8], ulpdu_length: u64) -> DdpSegment {
     let mut header = Bits::<160>::default();
     for (i, &octet) in octets.iter().enumerate() {
         header.set_bits::<8>(8 * i, u64::from(octet).into());
     }
     uut.header.next = header;
     uut.ulpdu_length.next = ulpdu_length.into();
-    tick(uut, |uut| &mut uut.clock);
-    tick(uut, |uut| &mut uut.clock);
+    uut.tick();
+    uut.tick();
     uut.segment.val()
 }
 
-fn connected() -> HeaderDecode {
-    let mut uut = HeaderDecode::default();
-    uut.connect_all();
-    settle(&mut uut);
-    uut
+fn connected() -> Simulation<HeaderDecode> {
+    simulate!(HeaderDecode::default())
 }
 
 fn number(octets: &[u8]) -> u64 {
@@ -70,7 +67,7 @@ fn ddp_010_011_fields_of_random_headers_are_where_the_figures_put_them() {
         let segment = decode(&mut uut, &octets, ulpdu_length);
         let tagged = octets[2] & 0x80 != 0;
         let header_octets = if tagged { 14 } else { 18 };
-        let context = format!("{octets:02x?}, length {ulpdu_length}, {random}");
+        let context = format!("{octets:02x?}, length {ulpdu_length}");
         assert_eq!(segment.zero_length, ulpdu_length == 0, "{context}");
         assert_eq!(segment.short, ulpdu_length < header_octets, "{context}");
         assert_eq!(segment.known, ulpdu_length >= header_octets, "{context}");

@@ -1,30 +1,28 @@
-//! Chains of FPDUs out of order after a bad one.
+//! Chains of early FPDUs behind a bad one.
 use super::super::*;
-use rnic_hdl_tools::testkit::{settle, tick};
+use rnic_hdl_tools::testkit::{simulate, Simulation};
 
-/// The answer of the chain to a record, whose verdict then follows.
-fn step(uut: &mut OooChain, span: u64, sequence: u64, end: u64, good: bool) -> bool {
+/// The chain's answer to a record, which is then judged.
+fn step(uut: &mut Simulation<OooChain>, span: u64, sequence: u64, end: u64, good: bool) -> bool {
     uut.record.next = FpduRecord {
         span: span.into(),
         sequence: sequence.into(),
         sequence_end: end.into(),
         ..FpduRecord::default()
     };
-    tick(uut, |uut| &mut uut.clock);
+    uut.tick();
     let follows = uut.follows_bad.val();
     uut.judged.next = true;
     uut.good.next = good;
-    tick(uut, |uut| &mut uut.clock);
+    uut.tick();
     uut.judged.next = false;
     follows
 }
 
 /// MPA-045: the chain continues from bad to bad and ends with another job.
 #[test]
-fn chain_lasts_to_the_end_of_the_job() {
-    let mut uut = OooChain::default();
-    uut.connect_all();
-    settle(&mut uut);
+fn mpa_045_the_chain_goes_on_from_bad_to_bad_and_ends_with_another_job() {
+    let mut uut = simulate!(OooChain::default());
     assert!(!step(&mut uut, 0, 0, 20, true), "nothing was bad yet");
     assert!(!step(&mut uut, 0, 20, 40, false));
     assert!(step(&mut uut, 0, 40, 60, false));
@@ -34,8 +32,6 @@ fn chain_lasts_to_the_end_of_the_job() {
     assert!(!step(&mut uut, 1, 91, 99, true), "not where it ended");
     assert!(!step(&mut uut, 1, 90, 95, true), "a good one came between");
     assert!(!step(&mut uut, 1, 95, 7, false));
-    uut.reset.next = true;
-    tick(&mut uut, |uut| &mut uut.clock);
-    uut.reset.next = false;
+    uut.pulse(|uut| &mut uut.reset);
     assert!(!step(&mut uut, 1, 7, 8, true), "reset forgets");
 }

@@ -1,6 +1,6 @@
 use super::super::*;
 use crate::messages::{FPDU_DELIVER, FPDU_EARLY, REPLAY_FORGET};
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, simulate, Random, Simulation};
 use std::collections::VecDeque;
 
 /// A record of an FPDU out of order of `span` with 0 to 65,535 octets of ULPDU.
@@ -110,7 +110,7 @@ impl Walker {
         settle(uut);
         uut.offered_taken.next = uut.offered_valid.val() && random.chance(2, 3);
         settle(uut);
-        self.outputs(uut, random);
+        self.outputs(uut);
         self.since_push += 1;
         if uut.push.val() {
             self.spans[span as usize].push(uut.record.val());
@@ -155,14 +155,14 @@ impl Walker {
         });
     }
 
-    fn outputs(&mut self, uut: &RecordStore, random: &Random) {
+    fn outputs(&mut self, uut: &RecordStore) {
         if uut.offered_valid.val() {
             let mut seen = uut.offered.val();
             if seen.kind == FPDU_FAULT {
                 // A fault has no octets; the checks do not read them.
                 seen.header = Bits::default();
             }
-            assert_eq!(Some(&seen), self.offers.front(), "{random}");
+            assert_eq!(Some(&seen), self.offers.front());
             if uut.offered_taken.val() {
                 self.offers.pop_front();
                 self.delivered += 1;
@@ -170,11 +170,11 @@ impl Walker {
         }
         if uut.replayed_valid.val() {
             let seen = uut.replayed.val();
-            assert_eq!(Some(&seen), self.answers.front(), "{random}");
+            assert_eq!(Some(&seen), self.answers.front());
             let behind = self.offers.front().map(|record| record.kind);
             assert!(
                 behind.is_none() || self.answers.len() > 1,
-                "answered before the last record is taken, {random}"
+                "answered before the last record is taken"
             );
             if uut.replayed_ready.val() {
                 self.answers.pop_front();
@@ -185,22 +185,19 @@ impl Walker {
     }
 }
 
-fn connected() -> RecordStore {
-    let mut uut = RecordStore::default();
-    uut.connect_all();
-    settle(&mut uut);
+fn connected() -> Simulation<RecordStore> {
+    let mut uut = simulate!(RecordStore::default());
+    uut.settle();
     run(&mut uut, 512);
     assert!(uut.has_room.val());
     uut
 }
 
-fn run(uut: &mut RecordStore, cycles: usize) {
-    for _ in 0..cycles {
-        tick(uut, |uut| &mut uut.clock);
-    }
+fn run(uut: &mut Simulation<RecordStore>, cycles: usize) {
+    uut.ticks(cycles);
 }
 
-fn push(uut: &mut RecordStore, record: FpduRecord) {
+fn push(uut: &mut Simulation<RecordStore>, record: FpduRecord) {
     uut.push.next = true;
     uut.record.next = record;
     run(uut, 1);
@@ -208,13 +205,17 @@ fn push(uut: &mut RecordStore, record: FpduRecord) {
 }
 
 /// Offers a replay for one cycle, and returns the cycles from it to `is_there`.
-fn cycles_to(uut: &mut RecordStore, replay: Replay, is_there: fn(&RecordStore) -> bool) -> usize {
+fn cycles_to(
+    uut: &mut Simulation<RecordStore>,
+    replay: Replay,
+    is_there: fn(&RecordStore) -> bool,
+) -> usize {
     uut.replay.next = replay;
     uut.replay_valid.next = true;
     for cycle in 1..40 {
         run(uut, 1);
         uut.replay_valid.next = false;
-        settle(uut);
+        uut.settle();
         if is_there(uut) {
             return cycle;
         }
@@ -240,7 +241,7 @@ fn records_are_replayed_by_span_or_discarded() {
     for _ in 0..30_000 {
         let reset = random.chance(1, 10_000);
         walker.drive(&mut uut, &mut random, reset);
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
     assert!(walker.delivered > 800, "only {} records", walker.delivered);
     assert!(walker.answered > 200, "only {} replays", walker.answered);
@@ -266,7 +267,7 @@ fn latencies_are_those_of_the_table() {
     uut.offered_taken.next = true;
     run(&mut uut, 1);
     uut.offered_taken.next = false;
-    settle(&mut uut);
+    uut.settle();
     assert!(!offered(&uut) && answered(&uut), "a fault has an answer");
     run(&mut uut, 1);
     assert_eq!(cycles_to(&mut uut, replay(REPLAY_DELIVER, 9), offered), 8);
@@ -274,7 +275,7 @@ fn latencies_are_those_of_the_table() {
         uut.offered_taken.next = true;
         run(&mut uut, 1);
         uut.offered_taken.next = false;
-        settle(&mut uut);
+        uut.settle();
         let mut cycles = 1;
         while !offered(&uut) && !answered(&uut) {
             run(&mut uut, 1);
@@ -327,7 +328,7 @@ fn reset_discards_records_and_replay() {
     uut.reset.next = true;
     run(&mut uut, 1);
     uut.reset.next = false;
-    settle(&mut uut);
+    uut.settle();
     assert!(!uut.offered_valid.val() && !uut.has_room.val());
     run(&mut uut, 512);
     assert!(uut.has_room.val());

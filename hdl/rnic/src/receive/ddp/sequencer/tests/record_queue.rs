@@ -1,7 +1,7 @@
 //! Record queue: it never overflows, and replays never starve.
 use super::super::*;
 use crate::messages::FPDU_DELIVER;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random};
 use std::collections::VecDeque;
 
 /// A reader of one record per 6 cycles or fewer, MPA with records in `record_of_8` of eight
@@ -9,9 +9,7 @@ use std::collections::VecDeque;
 /// records of MPA and of the replay that entered, and the longest wait of the replay.
 fn walk(record_of_8: u64, leave_of_8: u64) -> (u64, u64, u64) {
     let mut random = Random::from_environment();
-    let mut uut = RecordQueue::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(RecordQueue::default());
     let mut model = VecDeque::new();
     let (mut brought, mut replayed, mut waited, mut longest) = (0, 0, 0, 0);
     let (mut beyond_room, mut since_leave) = (0, 0);
@@ -30,26 +28,26 @@ fn walk(record_of_8: u64, leave_of_8: u64) -> (u64, u64, u64) {
         uut.offered.next.kind = FPDU_DELIVER.into();
         uut.offered.next.sequence = number.into();
         uut.leave.next = leaves;
-        settle(&mut uut);
+        uut.settle();
         if leaves {
             let head = uut.head.val();
             let seen = Some((head.kind.to_u64(), head.sequence.to_u64()));
-            assert_eq!(seen, model.pop_front(), "{random}");
+            assert_eq!(seen, model.pop_front());
             assert_eq!(uut.head_judged.val(), head.kind == FPDU_NORMAL);
             since_leave = 0;
         }
         waited += 1;
         if uut.offered_taken.val() {
-            assert!(!comes, "MPA's record would be lost, {random}");
+            assert!(!comes, "MPA's record would be lost");
             model.push_back((FPDU_DELIVER, number));
             (replayed, longest, waited) = (replayed + 1, longest.max(waited), 0);
         }
         if comes {
-            assert!(!uut.queue.full.val(), "there was to be room, {random}");
+            assert!(!uut.queue.full.val(), "there was to be room");
             model.push_back((FPDU_NORMAL, number));
             brought += 1;
         }
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
     (brought, replayed, longest)
 }

@@ -1,19 +1,16 @@
 use super::super::*;
-use rnic_hdl_tools::testkit::{settle, tick};
+use rnic_hdl_tools::testkit::{simulate, Simulation};
 
-fn connected() -> Sequencer {
-    let mut uut = Sequencer::default();
-    uut.connect_all();
-    settle(&mut uut);
-    uut
+fn connected() -> Simulation<Sequencer> {
+    simulate!(Sequencer::default())
 }
 
 /// The strobes of each of `cycles` cycles: T take and leave, t take alone, l leave alone, A
 /// address, D decide, B leave and decide, c commit, C commit and load, L load.
-fn trace(uut: &mut Sequencer, cycles: usize) -> String {
+fn trace(uut: &mut Simulation<Sequencer>, cycles: usize) -> String {
     let mut text = String::new();
     for _ in 0..cycles {
-        settle(uut);
+        uut.settle();
         let strobes = [
             uut.take.val(),
             uut.leave.val(),
@@ -37,7 +34,7 @@ fn trace(uut: &mut Sequencer, cycles: usize) -> String {
             "000001" => 'L',
             other => panic!("take, leave, address, decide, commit, load {other} at once"),
         });
-        tick(uut, |uut| &mut uut.clock);
+        uut.tick();
     }
     text
 }
@@ -137,14 +134,14 @@ fn record_without_verdict_yields_to_a_table_operation() {
         assert!(uut.may_start.val() && !uut.may_run.val());
         uut.hold.next = true;
         trace(&mut uut, 1);
-        settle(&mut uut);
+        uut.settle();
         assert!(uut.may_run.val(), "it is back in front after one cycle");
         assert_eq!(trace(&mut uut, 3), "...", "and held there");
         uut.restart.next = true;
         trace(&mut uut, 1);
         uut.hold.next = false;
         uut.restart.next = false;
-        settle(&mut uut);
+        uut.settle();
         assert!(!uut.may_start.val(), "the record goes first");
         assert_eq!(trace(&mut uut, 10), "....t..A..");
         uut.verdict_valid.next = true;
@@ -167,7 +164,7 @@ fn a_verdict_that_comes_with_the_table_operation_goes_first() {
         text += &trace(&mut uut, 1);
     }
     assert_eq!(text, "lADC");
-    settle(&mut uut);
+    uut.settle();
     assert!(uut.may_run.val());
     assert_eq!(trace(&mut uut, 3), "...", "the next one is held");
 }

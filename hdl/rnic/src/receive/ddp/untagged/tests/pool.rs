@@ -1,14 +1,17 @@
 use super::super::*;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 
-fn connected() -> BufferPool {
-    let mut uut = BufferPool::default();
-    uut.connect_all();
-    settle(&mut uut);
-    uut
+fn connected() -> Simulation<BufferPool> {
+    simulate!(BufferPool::default())
 }
 
-fn write_shape(uut: &mut BufferPool, queue: u64, first: u64, entries_log2: u64, is_open: bool) {
+fn write_shape(
+    uut: &mut Simulation<BufferPool>,
+    queue: u64,
+    first: u64,
+    entries_log2: u64,
+    is_open: bool,
+) {
     uut.write_shape.next = true;
     uut.shape_queue.next = queue.into();
     uut.shape.next = QueueShape {
@@ -16,25 +19,23 @@ fn write_shape(uut: &mut BufferPool, queue: u64, first: u64, entries_log2: u64, 
         entries_log2: entries_log2.into(),
         is_open,
     };
-    tick(uut, |uut| &mut uut.clock);
+    uut.tick();
     uut.write_shape.next = false;
 }
 
-fn write_buffer(uut: &mut BufferPool, entry: u64, address: u64, octets: u64) {
+fn write_buffer(uut: &mut Simulation<BufferPool>, entry: u64, address: u64, octets: u64) {
     uut.write_buffer.next = true;
     uut.buffer_entry.next = entry.into();
     uut.buffer.next = Buffer {
         address: address.into(),
         octets: octets.into(),
     };
-    tick(uut, |uut| &mut uut.clock);
+    uut.tick();
     uut.write_buffer.next = false;
 }
 
-fn run(uut: &mut BufferPool, cycles: usize) {
-    for _ in 0..cycles {
-        tick(uut, |uut| &mut uut.clock);
-    }
+fn run(uut: &mut Simulation<BufferPool>, cycles: usize) {
+    uut.ticks(cycles);
 }
 
 #[test]
@@ -50,12 +51,8 @@ fn entry_is_first_plus_msn_modulo_the_entries_for_every_size() {
             uut.queue.next = queue.into();
             uut.msn.next = msn.into();
             run(&mut uut, 3);
-            assert_eq!(
-                uut.entry.val(),
-                first + msn % entries,
-                "{entries} entries, {random}"
-            );
-            assert_eq!(uut.is_open.val(), is_open, "{random}");
+            assert_eq!(uut.entry.val(), first + msn % entries, "{entries} entries");
+            assert_eq!(uut.is_open.val(), is_open);
         }
     }
 }
@@ -89,7 +86,7 @@ fn ddp_039_040_offsets_are_exact_to_the_octet() {
         } else {
             mo > octets
         };
-        let context = format!("MO {mo}, payload {payload}, buffer of {octets}, {random}");
+        let context = format!("MO {mo}, payload {payload}, buffer of {octets}");
         assert_eq!(uut.mo_bad.val(), bad, "{context}");
         assert_eq!(uut.too_long.val(), mo + payload > octets, "{context}");
         assert_eq!(uut.address.val(), address.wrapping_add(mo), "{context}");

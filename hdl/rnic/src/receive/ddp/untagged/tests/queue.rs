@@ -1,32 +1,27 @@
 use super::super::*;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 
-fn connected() -> QueueOrder {
-    let mut uut = QueueOrder::default();
-    uut.connect_all();
-    settle(&mut uut);
-    uut
+fn connected() -> Simulation<QueueOrder> {
+    simulate!(QueueOrder::default())
 }
 
-fn write(uut: &mut QueueOrder, queue: u64, expected: u32, posted: u32) {
+fn write(uut: &mut Simulation<QueueOrder>, queue: u64, expected: u32, posted: u32) {
     uut.write_msn.next = true;
     uut.msn_queue.next = queue.into();
     uut.next_msn.next = u64::from(expected).into();
     uut.write_tail.next = true;
     uut.tail_queue.next = queue.into();
     uut.tail.next = u64::from(expected.wrapping_add(posted) as u16).into();
-    tick(uut, |uut| &mut uut.clock);
+    uut.tick();
     uut.write_msn.next = false;
     uut.write_tail.next = false;
 }
 
 /// behind, not posted, gap; the second only if not behind.
-fn ask(uut: &mut QueueOrder, queue: u64, msn: u32) -> (bool, bool, bool) {
+fn ask(uut: &mut Simulation<QueueOrder>, queue: u64, msn: u32) -> (bool, bool, bool) {
     uut.queue.next = queue.into();
     uut.msn.next = u64::from(msn).into();
-    for _ in 0..4 {
-        tick(uut, |uut| &mut uut.clock);
-    }
+    uut.ticks(4);
     let behind = uut.behind.val();
     (behind, !behind && uut.not_posted.val(), uut.gap.val())
 }
@@ -96,7 +91,7 @@ fn random_queues_keep_apart() {
             assert_eq!(
                 ask(&mut uut, queue * 61, msn),
                 expected_answer(expected, posted, msn),
-                "step {step}, {random}"
+                "step {step}"
             );
         }
     }

@@ -1,5 +1,5 @@
 use super::super::*;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random};
 use StreamError::*;
 
 /// The rows of the table from length to opcode.
@@ -26,9 +26,7 @@ fn expected(segment: &DdpSegment, is_open: bool, is_first: bool, version: u64) -
 #[test]
 fn the_first_failing_test_wins() {
     let mut random = Random::from_environment();
-    let mut uut = EnvelopeCheck::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(EnvelopeCheck::default());
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..3000 {
         let mut rare = || random.chance(1, 6);
@@ -55,12 +53,12 @@ fn the_first_failing_test_wins() {
         uut.is_open.next = is_open;
         uut.is_first.next = is_first;
         uut.version.next = version == 1;
-        tick(&mut uut, |uut| &mut uut.clock);
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
+        uut.tick();
         let error = expected(&segment, is_open, is_first, version);
-        assert_eq!(uut.error.val(), error, "{segment:?}, {random}");
-        assert_eq!(uut.refused.val(), error != 0, "{segment:?}, {random}");
+        assert_eq!(uut.error.val(), error, "{segment:?}");
+        assert_eq!(uut.refused.val(), error != 0, "{segment:?}");
         seen.insert(error);
     }
-    assert_eq!(seen.len(), 8, "only {seen:?} were met, {random}");
+    assert_eq!(seen.len(), 8, "only {seen:?} were met");
 }

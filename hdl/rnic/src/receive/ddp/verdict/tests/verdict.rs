@@ -1,5 +1,5 @@
 use super::super::*;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random};
 use StreamError::*;
 
 /// Random inputs; those that are stable have no cycle.
@@ -154,9 +154,7 @@ fn expected(question: &Question) -> Verdict {
 #[test]
 fn the_first_failing_test_wins() {
     let mut random = Random::from_environment();
-    let mut uut = VerdictEncode::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(VerdictEncode::default());
     for _ in 0..6000 {
         let question = question(&mut random);
         uut.segment.next = question.segment;
@@ -184,20 +182,16 @@ fn the_first_failing_test_wins() {
             uut.crc_good.next = uut.decide.next && question.crc_good;
             uut.marker_good.next = uut.decide.next && question.marker_good;
             uut.marker_seen.next = uut.decide.next && question.marker_seen;
-            tick(&mut uut, |uut| &mut uut.clock);
+            uut.tick();
         }
         uut.decide.next = false;
         assert_eq!(
             uut.verdict.val(),
             expected(&question),
-            "{:?}, {random}",
+            "{:?}",
             question.segment
         );
-        tick(&mut uut, |uut| &mut uut.clock);
-        assert_eq!(
-            uut.verdict.val(),
-            expected(&question),
-            "holds after decide, {random}"
-        );
+        uut.tick();
+        assert_eq!(uut.verdict.val(), expected(&question), "holds after decide");
     }
 }

@@ -1,9 +1,14 @@
 //! Pointers of 130 markers in a row.
 use super::super::*;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 
 /// Puts an FPDU's markers through, `wrong` of them with another pointer; is it bad?
-fn bad(uut: &mut MarkerCheck, distance: u64, pointers: &[u16], random: &mut Random) -> bool {
+fn bad(
+    uut: &mut Simulation<MarkerCheck>,
+    distance: u64,
+    pointers: &[u16],
+    random: &mut Random,
+) -> bool {
     for (index, pointer) in pointers.iter().enumerate() {
         // The first beat holds the first marker or none.
         let apart = index == 0 && distance > 3;
@@ -20,16 +25,16 @@ fn bad(uut: &mut MarkerCheck, distance: u64, pointers: &[u16], random: &mut Rand
         ]);
         uut.marker.next = u64::from(marker).into();
         if apart {
-            tick(uut, |uut| &mut uut.clock);
+            uut.tick();
             uut.opens.next = false;
             uut.distance.next = random.below(128).into();
             uut.marker_valid.next = true;
         }
-        tick(uut, |uut| &mut uut.clock);
+        uut.tick();
     }
     uut.opens.next = false;
     uut.marker_valid.next = false;
-    tick(uut, |uut| &mut uut.clock);
+    uut.tick();
     assert_eq!(uut.found.val(), !pointers.is_empty());
     uut.bad.val()
 }
@@ -37,9 +42,7 @@ fn bad(uut: &mut MarkerCheck, distance: u64, pointers: &[u16], random: &mut Rand
 #[test]
 fn mpa_008_mpa_010_mpa_011_mpa_012_pointers_of_130_markers_modulo_two_to_the_sixteenth() {
     let mut random = Random::from_environment();
-    let mut uut = MarkerCheck::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(MarkerCheck::default());
     for distance in [0u64, 1, 3, 4, 64, 127] {
         for lead in [4u16, 0] {
             // From ULPDU_Length: 4 octets less behind a leading marker.
@@ -64,7 +67,7 @@ fn mpa_008_mpa_010_mpa_011_mpa_012_pointers_of_130_markers_modulo_two_to_the_six
                     assert_eq!(
                         bad(&mut uut, distance, &wrong[..count], &mut random),
                         !other,
-                        "distance {distance}, marker {at}, change {change}, {random}"
+                        "distance {distance}, marker {at}, change {change}"
                     );
                 }
             }

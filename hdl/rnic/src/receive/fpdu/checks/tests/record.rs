@@ -1,7 +1,7 @@
 //! Records of FPDUs: verdicts, beats and ends.
 use super::super::*;
 use crate::messages::FPDU_PLACE;
-use rnic_hdl_tools::testkit::{settle, tick};
+use rnic_hdl_tools::testkit::simulate;
 
 /// Sends an FPDU of `beats` beats; gives the record and, with the cycle counted from the last
 /// beat, the verdict.
@@ -10,9 +10,7 @@ fn pass(
     beats: usize,
     good: [bool; 2],
 ) -> (FpduRecord, Option<(usize, FpduVerdict)>) {
-    let mut uut = RecordMaker::<2>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(RecordMaker::<2>::default());
     uut.marker_bad.next = !good[1];
     uut.header.next = 0x5a5au64.into();
     let (mut record, mut verdict) = (None, None);
@@ -31,7 +29,7 @@ fn pass(
         uut.header_valid.next = cycle == header_after;
         uut.crc_valid.next = cycle == beats + 3;
         uut.crc_good.next = good[0];
-        settle(&mut uut);
+        uut.settle();
         if uut.record_valid.val() {
             assert_eq!(record.replace(uut.record.val()), None);
         }
@@ -39,7 +37,7 @@ fn pass(
             let seen = (cycle - (beats - 1), uut.verdict.val());
             assert_eq!(verdict.replace(seen), None);
         }
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
     }
     (record.expect("a record"), verdict)
 }

@@ -1,47 +1,26 @@
 //! IPv4 headers of every length, right and with one wrong bit.
 use super::super::*;
-use crate::receive::front_end::testing::{link, stored};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use crate::receive::front_end::testing::{checksum, is_good, link, stored};
+use rnic_hdl_tools::testkit::{simulate, Random};
 
 /// Headers of every length behind 0 to 2 tags, right and with one bit wrong.
 macro_rules! judges {
     ($width:literal, $block:ty) => {{
         let mut random = Random::from_environment();
-        let mut uut = <$block>::default();
-        uut.connect_all();
-        settle(&mut uut);
+        let mut uut = simulate!(<$block>::default());
         for (tags, words) in (0..3).flat_map(|tags| (5..16).map(move |words| (tags, words))) {
             for wrong in [false, true] {
                 let at = 14 + 4 * tags as usize;
                 let mut frame: Vec<u8> = (0..100).map(|_| random.bits() as u8).collect();
                 let header = &mut frame[at..at + 4 * words];
                 header[10..12].fill(0);
-                let sum = header
-                    .chunks(2)
-                    .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]))
-                    .sum::<u32>();
-                let folded = (sum & 0xffff) + (sum >> 16);
-                let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
-                header[10..12].copy_from_slice(&checksum.to_be_bytes());
+                let sum = checksum(header);
+                header[10..12].copy_from_slice(&sum);
                 header[random.below(4 * words as u64) as usize] ^= u8::from(wrong);
                 uut.link.next = link(tags, false);
                 uut.payload_start.next = ((2 + at) as u64 / 4 + words as u64).into();
-                let mut later = Default::default();
-                for (control, data) in stored::<$width>(&frame, &mut random) {
-                    uut.control.next = control;
-                    uut.data_later.next = later;
-                    later = data;
-                    tick(&mut uut, |uut| &mut uut.clock);
-                }
-                uut.control.next.valid = false;
-                uut.data_later.next = later;
-                tick(&mut uut, |uut| &mut uut.clock);
-                tick(&mut uut, |uut| &mut uut.clock);
-                assert_eq!(
-                    uut.good.val(),
-                    !wrong,
-                    "{tags} tags, {words} words, {random}"
-                );
+                let good = is_good!(uut, $width, &frame, &mut random);
+                assert_eq!(good, !wrong, "{tags} tags, {words} words");
             }
         }
     }};

@@ -1,30 +1,21 @@
 //! The TCP checksum against RFC 1071 in plain Rust.
 use super::super::*;
-use crate::receive::front_end::testing::{link, stored};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use crate::receive::front_end::testing::{checksum, is_good, link, stored};
+use rnic_hdl_tools::testkit::{simulate, Random};
 
 /// The TCP checksum that makes the sum over `addresses`, pseudo header and `segment` right.
 fn mend(addresses: &[u8], segment: &mut [u8]) {
     segment[16..18].fill(0);
     let length = (segment.len() as u32).to_be_bytes();
     let octets = [addresses, &length, &[0, 0, 0, 6], segment].concat();
-    let mut sum: u32 = octets
-        .chunks(2)
-        .map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)))
-        .sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    segment[16..18].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+    segment[16..18].copy_from_slice(&checksum(&octets));
 }
 
 /// Segments of every length from 20 to 60, with padding behind, right and with one bit wrong.
 macro_rules! judges {
     ($width:literal, $block:ty) => {{
         let mut random = Random::from_environment();
-        let mut uut = <$block>::default();
-        uut.connect_all();
-        settle(&mut uut);
+        let mut uut = simulate!(<$block>::default());
         for case in 0..160u64 {
             let (size, wrong, ipv6) = (20 + case as usize / 4, case % 2 == 1, case & 2 == 2);
             let (tags, words) = (random.below(3), 5 + random.below(11) as usize);
@@ -44,22 +35,8 @@ macro_rules! judges {
             uut.payload_start.next = ((2 + start) as u64 / 4).into();
             uut.ip_end.next = ((2 + start + size) as u64).into();
             uut.segment_octets.next = (size as u64).into();
-            let mut later = Default::default();
-            for (control, data) in stored::<$width>(&frame, &mut random) {
-                uut.control.next = control;
-                uut.data_later.next = later;
-                later = data;
-                tick(&mut uut, |uut| &mut uut.clock);
-            }
-            uut.control.next.valid = false;
-            uut.data_later.next = later;
-            tick(&mut uut, |uut| &mut uut.clock);
-            tick(&mut uut, |uut| &mut uut.clock);
-            assert_eq!(
-                uut.good.val(),
-                !wrong,
-                "case {case}, {size} octets, {random}"
-            );
+            let good = is_good!(uut, $width, &frame, &mut random);
+            assert_eq!(good, !wrong, "case {case}, {size} octets");
         }
     }};
 }

@@ -1,7 +1,7 @@
 //! EtherTypes behind none, one and two VLAN tags.
 use super::super::*;
 use crate::receive::front_end::testing::{link, stored};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random};
 
 /// The link read of a frame with these type fields, two cycles after its last beat.
 fn read<const W: usize, const L: usize>(types: &[u16]) -> LinkInfo {
@@ -10,20 +10,18 @@ fn read<const W: usize, const L: usize>(types: &[u16]) -> LinkInfo {
     for (tag, ether_type) in types.iter().enumerate() {
         frame[12 + 4 * tag..][..2].copy_from_slice(&ether_type.to_be_bytes());
     }
-    let mut uut = EthernetParser::<W, L>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(EthernetParser::<W, L>::default());
     // The frame before must not shine through.
     let before = [&frame[..12], &[0x88, 0xa8, 0, 0, 0x81, 0, 0, 0, 8, 0]].concat();
     for frame in [before, frame] {
         for (control, data) in stored::<W>(&frame, &mut random) {
             uut.control_in.next = control;
             uut.data_in.next = data;
-            tick(&mut uut, |uut| &mut uut.clock);
+            uut.tick();
         }
     }
     uut.control_in.next = FrameControl::default();
-    tick(&mut uut, |uut| &mut uut.clock);
+    uut.tick();
     assert!(uut.control.val().end);
     uut.link.val()
 }

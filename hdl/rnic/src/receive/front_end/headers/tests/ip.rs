@@ -1,7 +1,7 @@
 //! The IP header reader against the octets of the header.
 use super::super::*;
 use crate::receive::front_end::testing::{link, stored};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random};
 
 /// A frame of random octets whose IP header says something near the truth.
 fn frame(random: &mut Random, at: usize, ipv6: bool) -> Vec<u8> {
@@ -101,10 +101,7 @@ fn compare(fields: &IpFields, frame: &[u8], at: usize, ipv6: bool) {
 
 fn reads_headers<const W: usize, const L: usize>() {
     let mut random = Random::from_environment();
-    println!("{random}");
-    let mut uut = IpParser::<W, L>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(IpParser::<W, L>::default());
     for _ in 0..150 {
         let (tags, ipv6) = (random.below(3), random.chance(1, 2));
         let at = 14 + 4 * tags as usize;
@@ -113,10 +110,10 @@ fn reads_headers<const W: usize, const L: usize>() {
         for (control, data) in stored::<W>(&frame, &mut random) {
             uut.control.next = control;
             uut.data.next = data;
-            tick(&mut uut, |uut| &mut uut.clock);
+            uut.tick();
         }
         uut.control.next.valid = false;
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
         compare(&uut.fields.val(), &frame, at, ipv6);
     }
 }

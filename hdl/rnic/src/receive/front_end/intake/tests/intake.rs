@@ -1,6 +1,6 @@
 //! The elastic entrance against lists of frames.
 use super::super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 
 type Uut = Intake<64>;
 
@@ -27,9 +27,7 @@ fn drive(uut: &mut Uut, random: &mut Random, idle_of_8: u64, left: &mut u64, lon
 /// that are missing are as many as were counted.
 fn walk(idle_of_8: u64, longest: u64, may_refuse: bool) {
     let mut random = Random::from_environment();
-    let mut uut = Uut::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(Uut::default());
     let (mut wire, mut out, mut counted) = (vec![Vec::new()], vec![Vec::new()], 0);
     let (mut left, mut earliest, mut blocked_until) = (0, 0, 0);
     for cycle in 0..6000u64 {
@@ -38,7 +36,7 @@ fn walk(idle_of_8: u64, longest: u64, may_refuse: bool) {
         } else {
             uut.frame_valid.next = false;
         }
-        settle(&mut uut);
+        uut.settle();
         if uut.frame_valid.next {
             let frame: &mut Vec<u64> = wire.last_mut().expect("never empty");
             frame.push(uut.frame_data.next.to_u64());
@@ -49,32 +47,28 @@ fn walk(idle_of_8: u64, longest: u64, may_refuse: bool) {
         uut.overrun_counted.next = uut.overrun.val() && random.chance(7, 8);
         counted += usize::from(uut.overrun_counted.next);
         if uut.beat_valid.val() {
-            let (beat, context) = (uut.beat.val(), format!("cycle {cycle}, {random}"));
+            let beat = uut.beat.val();
             let frame: &mut Vec<u64> = out.last_mut().expect("never empty");
-            assert!(cycle >= blocked_until, "a spilled beat is due, {context}");
-            assert_eq!(beat.first, frame.is_empty(), "{context}");
+            assert!(cycle >= blocked_until, "a spilled beat is due");
+            assert_eq!(beat.first, frame.is_empty());
             frame.push(uut.beat_data.val().to_u64());
             if beat.last {
                 let ends = cycle + u64::from(beat.octets.to_u8() > 6);
-                assert!(ends >= earliest, "two frames end too close, {context}");
+                assert!(ends >= earliest, "two frames end too close");
                 (earliest, blocked_until) = (ends + 2, ends + 1);
                 out.push(Vec::new());
             }
         }
-        tick(&mut uut, clock);
+        uut.tick();
     }
-    assert_eq!(
-        (wire.pop(), out.pop()),
-        (Some(vec![]), Some(vec![])),
-        "{random}"
-    );
-    assert_eq!(wire.len(), out.len() + counted, "{random}");
-    assert_eq!(counted > 0, may_refuse, "{counted} refused, {random}");
+    assert_eq!((wire.pop(), out.pop()), (Some(vec![]), Some(vec![])));
+    assert_eq!(wire.len(), out.len() + counted);
+    assert_eq!(counted > 0, may_refuse, "{counted} refused");
     let mut wire = wire.into_iter();
     for frame in out {
         assert!(
             wire.any(|given| given == frame),
-            "not given, or out of order, {random}"
+            "not given, or out of order"
         );
     }
 }

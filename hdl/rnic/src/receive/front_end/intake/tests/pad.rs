@@ -1,15 +1,13 @@
 //! Stored frames against the frames sent, behind their two octets of pad.
 use super::super::*;
 use crate::receive::front_end::testing::{beat, stored};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random};
 
 /// One frame in, the stored frame out.
 fn shifts<const W: usize>(size: usize) {
     let mut random = Random::from_environment();
     let frame: Vec<u8> = (0..size).map(|_| random.bits() as u8).collect();
-    let mut uut = PadShift::<W>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(PadShift::<W>::default());
     let expected = stored::<W>(&frame, &mut random);
     let mut got = Vec::new();
     let mut beats: Vec<Option<&[u8]>> = frame.chunks(W / 8).map(Some).collect();
@@ -25,12 +23,12 @@ fn shifts<const W: usize>(size: usize) {
             spills: octets.len() > W / 8 - 2 && (number + 1) * (W / 8) >= size,
             ..Default::default()
         };
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
         if uut.control.val().valid {
             got.push((uut.control.val(), uut.data.val()));
         }
     }
-    assert_eq!(got.len(), expected.len(), "{size} octets, {random}");
+    assert_eq!(got.len(), expected.len(), "{size} octets");
     for (index, (got, expected)) in got.iter().zip(&expected).enumerate() {
         let ends = got.0.end;
         assert_eq!(ends, expected.0.end, "beat {index} of {size} octets");
@@ -43,7 +41,7 @@ fn shifts<const W: usize>(size: usize) {
             assert_eq!(
                 got.1.get_bits::<8>(8 * octet),
                 expected.1.get_bits::<8>(8 * octet),
-                "octet {octet} of beat {index} of {size}, {random}"
+                "octet {octet} of beat {index} of {size}"
             );
         }
     }

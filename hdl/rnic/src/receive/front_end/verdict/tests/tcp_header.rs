@@ -1,13 +1,11 @@
 //! Words of the TCP header at every start.
 use super::super::*;
 use crate::receive::front_end::testing::stored;
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random};
 
 fn words_are_found<const W: usize, const L: usize>() {
     let mut random = Random::from_environment();
-    let mut uut = TcpHeader::<W, L>::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(TcpHeader::<W, L>::default());
     // Every place a TCP header can begin at: 4 to 6 words, and an IP header of 5 to 15.
     for start in 9..=21 {
         let frame: Vec<u8> = (0..110).map(|_| random.bits() as u8).collect();
@@ -15,10 +13,10 @@ fn words_are_found<const W: usize, const L: usize>() {
         for (control, data) in stored::<W>(&frame, &mut random) {
             uut.control.next = control;
             uut.data.next = data;
-            tick(&mut uut, |uut| &mut uut.clock);
+            uut.tick();
         }
         uut.control.next = FrameControl::default();
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
         let words = [
             uut.word0.val(),
             uut.word1.val(),
@@ -27,11 +25,7 @@ fn words_are_found<const W: usize, const L: usize>() {
         ];
         for (number, word) in words.into_iter().enumerate() {
             let octets = &frame[4 * (start + number) - 2..][..4];
-            assert_eq!(
-                word.to_u32().to_le_bytes(),
-                octets,
-                "{start} + {number}, {random}"
-            );
+            assert_eq!(word.to_u32().to_le_bytes(), octets, "{start} + {number}");
         }
     }
 }

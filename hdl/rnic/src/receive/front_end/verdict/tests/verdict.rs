@@ -1,7 +1,7 @@
 //! The verdict against the front end's table in ARCHITECTURE.md.
 use super::super::*;
 use crate::messages::{VERDICT_DROP, VERDICT_HOST, VERDICT_TCP};
-use rnic_hdl_tools::testkit::{settle, tick, Random};
+use rnic_hdl_tools::testkit::{simulate, Random};
 
 /// Everything that decides, drawn so that each test of the table is often the first to fail.
 #[derive(Debug)]
@@ -67,9 +67,7 @@ impl Case {
 #[test]
 fn the_first_failing_test_of_the_table_decides() {
     let mut random = Random::from_environment();
-    let mut uut = Verdict::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(Verdict::default());
     let mut seen = [0; 9];
     for _ in 0..3000 {
         let case = Case::draw(&mut random);
@@ -93,18 +91,18 @@ fn the_first_failing_test_of_the_table_decides() {
             ..Default::default()
         };
         uut.word3.next = (case.data_offset << 4).into();
-        tick(&mut uut, |uut| &mut uut.clock);
+        uut.tick();
         uut.control.next.end = false;
         uut.header_good.next = case.header_good;
-        settle(&mut uut);
+        uut.settle();
         let (verdict, reason) = case.expected();
         assert!(uut.frame_info_valid.val());
         let info = uut.frame_info.val();
-        assert_eq!(info.verdict, verdict, "{case:?}, {random}");
-        tick(&mut uut, |uut| &mut uut.clock);
+        assert_eq!(info.verdict, verdict, "{case:?}");
+        uut.tick();
         assert!(!uut.frame_info_valid.val());
         let pulses = 1 | reason.map_or(0, |bit| 1 << bit);
-        assert_eq!(uut.counts.val(), pulses, "{case:?}, {random}");
+        assert_eq!(uut.counts.val(), pulses, "{case:?}");
         if verdict == VERDICT_TCP {
             assert_eq!(info.payload_offset, 4 * (9 + case.data_offset));
             assert_eq!(
@@ -119,14 +117,13 @@ fn the_first_failing_test_of_the_table_decides() {
 
 #[test]
 fn a_refused_frame_is_counted_in_a_cycle_without_another() {
-    let mut uut = Verdict::default();
-    uut.connect_all();
+    let mut uut = simulate!(Verdict::default());
     uut.overrun.next = true;
     uut.control.next.end = true;
-    settle(&mut uut);
+    uut.settle();
     assert!(uut.overrun_counted.val());
     assert!(!uut.frame_info_valid.val());
-    tick(&mut uut, |uut| &mut uut.clock);
+    uut.tick();
     assert_eq!(uut.counts.val(), 1 << COUNT_FRAMES | 1 << COUNT_MAC_ERROR);
     assert!(
         !uut.overrun_counted.val(),

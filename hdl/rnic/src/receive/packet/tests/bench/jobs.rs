@@ -5,20 +5,18 @@ use crate::receive::packet::reader::FrameEntry;
 use crate::receive::packet::Packet;
 use rnic_hdl_tools::testkit::Random;
 
-impl Bench {
-    pub(super) fn jobs<
+impl<
         const W: usize,
         const D: usize,
         const A: usize,
         const B: usize,
         const O: usize,
         const H: usize,
-    >(
-        &mut self,
-        uut: &mut Packet<W, D, A, B, O, H>,
-        random: &mut Random,
-    ) {
-        if self.planned.is_none() && !self.draining && random.chance(self.habits.job, 100) {
+    > Bench<W, D, A, B, O, H>
+{
+    pub(super) fn jobs(&mut self, uut: &mut Packet<W, D, A, B, O, H>, random: &mut Random) {
+        let free = self.planned.is_none() && self.offered.is_empty();
+        if free && !self.draining && random.chance(self.traffic.job, 100) {
             self.planned = self.plan(random);
         }
         uut.frame_table_write.next = false;
@@ -30,20 +28,15 @@ impl Bench {
             uut.frame_link_write.next = true;
             uut.frame_link_index.next = before.into();
             uut.frame_link_next.next = slot.into();
-            uut.job_valid.next = false;
-        } else if let Some(planned) = &self.planned {
-            self.offered |= random.chance(80, 100);
-            uut.job_valid.next = self.offered;
-            uut.job.next = planned.job;
-            if self.offered && uut.job_ready.val() {
-                self.jobs.extend(self.planned.take());
-                self.jobs_accepted += 1;
-                self.offered = false;
-            }
         } else {
-            uut.job_valid.next = false;
+            self.offered.extend(self.planned.take());
         }
-        uut.kill.next = random.chance(self.habits.kill, 1000);
+        let (data, valid) = (&mut uut.job, &mut uut.job_valid);
+        let taken = self
+            .offered
+            .drive_as(|job| job.job, data, valid, &uut.job_ready, random);
+        self.jobs.extend(taken);
+        uut.kill.next = random.chance(self.traffic.kill, 1000);
         let tag = random.below(8);
         uut.kill_tag.next = tag.into();
         if uut.kill.next {
@@ -136,64 +129,31 @@ impl Bench {
         }
     }
 
-    pub(super) fn give_back<
-        const W: usize,
-        const D: usize,
-        const A: usize,
-        const B: usize,
-        const O: usize,
-        const H: usize,
-    >(
-        &mut self,
-        uut: &mut Packet<W, D, A, B, O, H>,
-        random: &mut Random,
-    ) {
-        let due = self.draining || self.held.len() > self.habits.hoard;
-        if due && random.chance(self.habits.release, 100) {
+    pub(super) fn give_back(&mut self, uut: &mut Packet<W, D, A, B, O, H>, random: &mut Random) {
+        let due = self.draining || self.held.len() > self.traffic.hoard;
+        if due && random.chance(self.traffic.release, 100) {
             let unread = self.held.iter().position(|held| held.readers == 0);
             let part = unread.filter(|at| self.held[*at].pages() > 1 && random.chance(1, 3));
             if let Some(at) = part {
                 let pages = 1 + random.below(self.held[at].pages() - 1);
                 let chain = self.trim(at, pages);
-                self.releases[random.below(4) as usize].push_back(chain);
+                self.releases[random.below(4) as usize].push(chain);
             } else if let Some(at) = unread {
                 let held = self.held.swap_remove(at);
-                self.releases[random.below(4) as usize].push_back(PageChain {
+                self.releases[random.below(4) as usize].push(PageChain {
                     head_page: held.head.into(),
                     tail_page: held.tail.into(),
                 });
             }
         }
-        let ports = [
-            (
-                &mut uut.release0,
-                &mut uut.release0_valid,
-                uut.release0_ready.val(),
-            ),
-            (
-                &mut uut.release1,
-                &mut uut.release1_valid,
-                uut.release1_ready.val(),
-            ),
-            (
-                &mut uut.release2,
-                &mut uut.release2_valid,
-                uut.release2_ready.val(),
-            ),
-            (
-                &mut uut.release3,
-                &mut uut.release3_valid,
-                uut.release3_ready.val(),
-            ),
-        ];
-        for ((chain, valid, ready), queue) in ports.into_iter().zip(&mut self.releases) {
-            valid.next = !queue.is_empty();
-            if let Some(front) = queue.front() {
-                chain.next = *front;
-                if ready {
-                    queue.pop_front();
-                }
-            }
-        }
+        let [first, second, third, fourth] = &mut self.releases;
+        let (data, valid) = (&mut uut.release0, &mut uut.release0_valid);
+        first.drive(data, valid, &uut.release0_ready, random);
+        let (data, valid) = (&mut uut.release1, &mut uut.release1_valid);
+        second.drive(data, valid, &uut.release1_ready, random);
+        let (data, valid) = (&mut uut.release2, &mut uut.release2_valid);
+        third.drive(data, valid, &uut.release2_ready, random);
+        let (data, valid) = (&mut uut.release3, &mut uut.release3_valid);
+        fourth.drive(data, valid, &uut.release3_ready, random);
     }
 }

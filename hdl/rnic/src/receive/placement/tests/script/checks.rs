@@ -2,17 +2,16 @@
 use super::{offset_of, Script, COUNTERS, CQ_BASE, RING_BASE};
 use crate::receive::placement::tests::host::Access;
 use rnic_abi::{cqe, host_ring, registers as map};
-use rnic_hdl_tools::testkit::Random;
 
 impl Script {
     /// A register answered with `value`.
-    pub(super) fn answered(&mut self, offset: u32, value: u32, context: &str) {
+    pub(super) fn answered(&mut self, offset: u32, value: u32) {
         match offset {
-            map::CQ_PRODUCER => assert!(value <= self.entries_seen, "{context}"),
-            map::HOST_RING_PRODUCER => assert!(value as usize <= self.slots.len(), "{context}"),
-            map::FREE_PAGES => assert_eq!(value, 77, "{context}"),
+            map::CQ_PRODUCER => assert!(value <= self.entries_seen),
+            map::HOST_RING_PRODUCER => assert!(value as usize <= self.slots.len()),
+            map::FREE_PAGES => assert_eq!(value, 77),
             map::HOST_RING_SLOTS_LOG2 => {
-                assert_eq!(value, self.settings.ring_slots_log2, "{context}")
+                assert_eq!(value, self.settings.ring_slots_log2)
             }
             map::TABLE_COMMAND if value == map::TABLE_BUSY => {
                 self.host
@@ -20,12 +19,12 @@ impl Script {
                     .push_back(Access::Read(map::TABLE_COMMAND));
             }
             map::TABLE_COMMAND => {
-                assert_eq!(value, 0, "{context}");
+                assert_eq!(value, 0);
                 self.polling = false;
                 if let Some(due) = self.fence_due.take() {
                     assert!(
                         self.payload_written >= due,
-                        "not busy, but only {} of {due} octets have come: {context}",
+                        "not busy, but only {} of {due} octets have come",
                         self.payload_written
                     );
                 }
@@ -37,68 +36,54 @@ impl Script {
     }
 
     /// A TLP wrote `octets` octets: payload, an entry of the queue, or a slot of the ring.
-    pub(super) fn written(&mut self, address: u64, octets: usize, context: &str) {
+    pub(super) fn written(&mut self, address: u64, octets: usize) {
         let entries = 1u32 << self.settings.cq_entries_log2;
         let ring_octets = 1u64 << (self.settings.ring_slots_log2 + self.settings.slot_octets_log2);
         if (CQ_BASE..CQ_BASE + 32 * u64::from(entries)).contains(&address) {
-            self.entry(address, octets, entries, context);
+            self.entry(address, octets, entries);
         } else if (RING_BASE..RING_BASE + ring_octets).contains(&address) {
             let offset = (address - RING_BASE) % (1 << self.settings.slot_octets_log2);
             if offset < host_ring::SLOT_HEADER_OCTETS as u64 {
-                assert_eq!(
-                    (offset, octets),
-                    (0, host_ring::SLOT_HEADER_OCTETS),
-                    "{context}"
-                );
-                self.slot(address, context);
+                assert_eq!((offset, octets), (0, host_ring::SLOT_HEADER_OCTETS));
+                self.slot(address);
             }
         } else {
             self.payload_written += octets as u64;
             for at in address..address + octets as u64 {
-                assert!(
-                    self.expected.contains_key(&at),
-                    "octet {at:#x} belongs to no buffer: {context}"
-                );
+                assert!(self.expected.contains_key(&at), "octet {at:#x} is nobody's");
             }
         }
     }
 
-    fn entry(&mut self, address: u64, octets: usize, entries: u32, context: &str) {
+    fn entry(&mut self, address: u64, octets: usize, entries: u32) {
         let number = self.entries_seen;
-        assert_eq!(octets, cqe::CQE_OCTETS, "{context}");
-        assert_eq!(
-            address,
-            CQ_BASE + 32 * u64::from(number % entries),
-            "{context}"
-        );
+        assert_eq!(octets, cqe::CQE_OCTETS);
+        assert_eq!(address, CQ_BASE + 32 * u64::from(number % entries));
         assert!(
             number - self.entries_consumed < entries,
-            "an entry is overwritten: {context}"
+            "an entry is overwritten"
         );
         let (words, due) = self.entries[number as usize];
-        assert!(
-            self.payload_written >= due,
-            "entry before its payload: {context}"
-        );
+        assert!(self.payload_written >= due, "entry before its payload");
         let phase = if number / entries % 2 == 0 {
             cqe::PHASE
         } else {
             0
         };
         let read = self.host.words(address, octets);
-        assert_eq!(read[..7], words, "{context}");
-        assert_eq!(read[7], number | phase, "{context}");
+        assert_eq!(read[..7], words);
+        assert_eq!(read[7], number | phase);
         self.entries_seen += 1;
     }
 
-    fn slot(&mut self, address: u64, context: &str) {
+    fn slot(&mut self, address: u64) {
         let slots = 1u32 << self.settings.ring_slots_log2;
         let number = self.slots.len() as u32;
         let slot = RING_BASE + (u64::from(number % slots) << self.settings.slot_octets_log2);
-        assert_eq!(address, slot, "{context}");
+        assert_eq!(address, slot);
         assert!(
             number - self.slots_consumed < slots,
-            "a slot is overwritten: {context}"
+            "a slot is overwritten"
         );
         let read = self.host.words(address, 16);
         let phase = if number / slots % 2 == 0 {
@@ -106,54 +91,43 @@ impl Script {
         } else {
             0
         };
-        assert_eq!(read[1..], [0, 0, number | phase], "{context}");
+        assert_eq!(read[1..], [0, 0, number | phase]);
         // Frames before this one that did not come were dropped.
         let id = self.host.words(slot + 16, 4)[0] as usize;
         assert!(
             id >= self.frame_next && id < self.frames.len(),
-            "frame {id}: {context}"
+            "frame {id}"
         );
         self.frame_next = id + 1;
-        assert_eq!(read[0] as usize, self.frames[id].octets.len(), "{context}");
-        assert!(
-            read[0] + 16 <= 1 << self.settings.slot_octets_log2,
-            "{context}"
-        );
+        assert_eq!(read[0] as usize, self.frames[id].octets.len());
+        assert!(read[0] + 16 <= 1 << self.settings.slot_octets_log2);
         self.slots.push(id);
-        self.check_slot(number, context);
+        self.check_slot(number);
     }
 
     /// Slot `number` holds its frame whole.
-    pub(super) fn check_slot(&self, number: u32, context: &str) {
+    pub(super) fn check_slot(&self, number: u32) {
         let index = u64::from(number) % (1 << self.settings.ring_slots_log2);
         let slot = RING_BASE + (index << self.settings.slot_octets_log2);
         let frame = &self.frames[self.slots[number as usize]].octets;
         assert_eq!(
             &self.host.read(slot + 16, frame.len()),
             frame,
-            "slot {number}: {context}"
+            "slot {number}"
         );
     }
 
     /// The last checks of a finished run.
-    pub fn conclude(&self, random: &Random) {
-        let context = format!("{}, {random}", self.label);
-        assert!(self.finished(), "{context}");
-        assert_eq!(
-            self.entries_seen as usize,
-            self.entries.len(),
-            "entries: {context}"
-        );
-        assert_eq!(self.pages_seen, self.frames.len(), "page chains: {context}");
-        assert_eq!(
-            self.payload_written, self.payload_due,
-            "payload octets: {context}"
-        );
+    pub fn conclude(&self) {
+        assert!(self.finished());
+        assert_eq!(self.entries_seen as usize, self.entries.len(), "entries");
+        assert_eq!(self.pages_seen, self.frames.len(), "page chains");
+        assert_eq!(self.payload_written, self.payload_due, "payload octets");
         for (address, octet) in &self.expected {
             assert_eq!(
                 self.host.memory.get(address),
                 Some(octet),
-                "octet {address:#x}: {context}"
+                "octet {address:#x}"
             );
         }
         let counted = COUNTERS.map(|counter| self.counters[&offset_of(counter)] as usize);
@@ -167,7 +141,7 @@ impl Script {
         assert_eq!(
             counted,
             [self.slots.len(), full, too_long, self.entries.len()],
-            "counters: {context}"
+            "counters"
         );
     }
 }

@@ -2,7 +2,7 @@
 use super::{Frame, Script};
 use crate::messages::*;
 use crate::receive::placement::tests::host::octets;
-use rnic_hdl_tools::testkit::Random;
+use rnic_hdl_tools::testkit::{words_of, Random};
 use rust_hdl::prelude::*;
 
 impl Script {
@@ -77,13 +77,11 @@ impl Script {
         self.expected
             .extend((address..).zip(payload.iter().copied()));
         self.payload_due += payload.len() as u64;
-        self.due.push_back(self.payload_due);
         let cqe: Bits<224> = random.wide();
         if complete {
-            let words = std::array::from_fn(|i| cqe.get_bits::<32>(32 * i).to_u32());
-            self.entries.push((words, self.payload_due));
+            self.entries.push((words_of(cqe), self.payload_due));
         }
-        self.commands.push_back(PlaceCommand {
+        let command = PlaceCommand {
             kind: kind.into(),
             beats: (beats as u64).into(),
             skip_words: (skip_words as u64).into(),
@@ -91,7 +89,8 @@ impl Script {
             octets: (payload.len() as u64).into(),
             complete,
             cqe,
-        });
+        };
+        self.commands.push((command, self.payload_due));
     }
 
     /// Adds a frame of `count` octets for the host; its first four are its number.
@@ -106,7 +105,7 @@ impl Script {
         let mut cqe: Bits<224> = random.wide();
         cqe = cqe & !Bits::<224>::from(0x01ff_01ffu64);
         cqe = cqe | Bits::<224>::from(head_page | tail_page << 16);
-        self.commands.push_back(PlaceCommand {
+        let command = PlaceCommand {
             kind: PLACE_HOST.into(),
             beats: ((stream.len() / beat_octets) as u64).into(),
             skip_words: 0u64.into(),
@@ -114,8 +113,8 @@ impl Script {
             octets: (count as u64).into(),
             complete: false,
             cqe,
-        });
-        self.due.push_back(self.payload_due);
+        };
+        self.commands.push((command, self.payload_due));
         self.frames.push(Frame {
             octets: frame,
             head_page,

@@ -8,9 +8,10 @@ use super::device::Device;
 use super::host::{Access, Event, Host, DEVICE_ID};
 use crate::messages::*;
 use rnic_abi::{counters::Counter, registers as map, tables};
-use rnic_hdl_tools::testkit::Random;
-use rust_hdl::prelude::*;
-use std::collections::{HashMap, VecDeque};
+use rnic_hdl_tools::testkit::{
+    bits_of, bits_of_words, octets_of, words_of, Pace, Random, StreamDriver, StreamMonitor,
+};
+use std::collections::HashMap;
 
 pub const CQ_BASE: u64 = 0x0000_007f_ffff_f000;
 pub const RING_BASE: u64 = 0x7654_0000;
@@ -28,8 +29,8 @@ pub struct Settings {
     /// Odds that a queue entry follows.
     pub complete_of_8: u64,
     pub octets_max: u64,
-    pub offer_of_8: u64,
-    pub take_of_8: u64,
+    pub offer: Pace,
+    pub take: Pace,
     /// Odds, of 64, that the host looks after queue and ring, or touches a table.
     pub serve_of_64: u64,
     pub table_of_64: u64,
@@ -46,8 +47,8 @@ impl Settings {
         discard_of_8: 1,
         complete_of_8: 4,
         octets_max: 300,
-        offer_of_8: 6,
-        take_of_8: 6,
+        offer: Pace::of_8(6),
+        take: Pace::of_8(6),
         serve_of_64: 4,
         table_of_64: 1,
     };
@@ -64,13 +65,13 @@ struct Frame {
 pub struct Script {
     settings: Settings,
     pub host: Host,
-    commands: VecDeque<PlaceCommand>,
-    beats: VecDeque<Vec<u8>>,
-    offering_command: bool,
-    offering_beat: bool,
-    offering_request: bool,
-    /// Payload octets due by each command not yet taken in.
-    due: VecDeque<u64>,
+    /// Commands, with the payload octets due by each.
+    commands: StreamDriver<(PlaceCommand, u64)>,
+    beats: StreamDriver<Vec<u8>>,
+    requests: StreamDriver<([u32; 4], u32)>,
+    page_release: StreamMonitor<PageChain>,
+    /// Header, data, keep, last.
+    tlp: StreamMonitor<([u32; 4], Vec<u8>, u32, bool)>,
     expected: HashMap<u64, u8>,
     payload_due: u64,
     payload_accepted: u64,
@@ -109,12 +110,11 @@ impl Script {
         Self {
             settings,
             host,
-            commands: VecDeque::new(),
-            beats: VecDeque::new(),
-            offering_command: false,
-            offering_beat: false,
-            offering_request: false,
-            due: VecDeque::new(),
+            commands: StreamDriver::new(settings.offer),
+            beats: StreamDriver::new(settings.offer),
+            requests: StreamDriver::new(settings.offer),
+            page_release: StreamMonitor::new(settings.take),
+            tlp: StreamMonitor::new(settings.take),
             expected: HashMap::new(),
             payload_due: 0,
             payload_accepted: 0,
@@ -140,7 +140,7 @@ impl Script {
 
     /// Commands not yet taken in.
     pub fn commands_left(&self) -> usize {
-        self.commands.len()
+        self.commands.waiting().len()
     }
 
     /// Sets the inputs of one cycle and takes what the device gives in it.
@@ -149,7 +149,6 @@ impl Script {
         uut: &mut Device<D, L, E, P>,
         random: &mut Random,
     ) {
-        let settings = self.settings;
         let reset = self.cycles < 2;
         self.cycles += 1;
         uut.reset.next = reset;
@@ -159,43 +158,34 @@ impl Script {
             return;
         }
         // The set-up comes first, so that what follows does not depend on when it takes effect.
-        let ready = self.cycles > 400;
-        self.offering_command = ready
-            && !self.commands.is_empty()
-            && (self.offering_command || random.chance(settings.offer_of_8, 8));
-        uut.command_valid.next = self.offering_command;
-        if self.offering_command {
-            uut.command.next = self.commands[0];
-            if uut.command_ready.val() {
-                self.commands.pop_front();
-                self.payload_accepted = self.due.pop_front().expect("one a command");
-                self.offering_command = false;
-            }
-        }
-        self.offering_beat =
-            !self.beats.is_empty() && (self.offering_beat || random.chance(settings.offer_of_8, 8));
-        uut.placement_valid.next = self.offering_beat;
-        if self.offering_beat {
-            uut.placement_data.next = bits_of(&self.beats[0]);
-            if uut.placement_ready.val() {
-                self.beats.pop_front();
-                self.offering_beat = false;
-            }
-        }
+        self.commands.pace = if self.cycles > 400 {
+            self.settings.offer
+        } else {
+            Pace::Never
+        };
+        let (data, valid, ready) = (&mut uut.command, &mut uut.command_valid, &uut.command_ready);
+        let taken = self
+            .commands
+            .drive_as(|sent| sent.0, data, valid, ready, random);
+        self.payload_accepted = taken.map_or(self.payload_accepted, |(_, due)| due);
+        let (data, valid) = (&mut uut.placement_data, &mut uut.placement_valid);
+        let ready = &uut.placement_ready;
+        self.beats
+            .drive_as(|beat| bits_of(beat), data, valid, ready, random);
         self.take_pages(uut, random);
         self.take_tlp(uut, random);
         self.serve(random);
-        self.offering_request = self.host.request().is_some()
-            && (self.offering_request || random.chance(settings.offer_of_8, 8));
-        uut.request_valid.next = self.offering_request;
-        if self.offering_request {
-            let (header, data) = self.host.request().expect("checked");
-            uut.request_header.next = bits_of(&header.map(u32::to_le_bytes).concat());
+        if self.requests.is_empty() {
+            self.requests.extend(self.host.request());
+        }
+        let request = self.requests.offer(random).copied();
+        uut.request_valid.next = request.is_some();
+        if let Some((header, data)) = request {
+            uut.request_header.next = bits_of_words(&header);
             uut.request_data.next = u64::from(data).into();
-            if uut.request_ready.val() {
-                self.host.requested();
-                self.offering_request = false;
-            }
+        }
+        if self.requests.advance(uut.request_ready.val()).is_some() {
+            self.host.requested();
         }
         // The owner of all tables: done after a while.
         uut.table_done.next = false;
@@ -217,13 +207,12 @@ impl Script {
         uut: &mut Device<D, L, E, P>,
         random: &mut Random,
     ) {
-        let ready = random.chance(self.settings.take_of_8, 8);
-        uut.page_release_ready.next = ready;
-        if ready && uut.page_release_valid.val() {
+        let (data, valid) = (&uut.page_release, &uut.page_release_valid);
+        let ready = &mut uut.page_release_ready;
+        if let Some(pages) = self.page_release.watch(data, valid, ready, random) {
             let frame = &self.frames[self.pages_seen];
-            let pages = uut.page_release.val();
-            assert_eq!(pages.head_page, frame.head_page, "{}, {random}", self.label);
-            assert_eq!(pages.tail_page, frame.tail_page, "{}, {random}", self.label);
+            assert_eq!(pages.head_page, frame.head_page);
+            assert_eq!(pages.tail_page, frame.tail_page);
             self.pages_seen += 1;
         }
     }
@@ -233,23 +222,23 @@ impl Script {
         uut: &mut Device<D, L, E, P>,
         random: &mut Random,
     ) {
-        let ready = random.chance(self.settings.take_of_8, 8);
-        uut.tlp_ready.next = ready;
-        if !ready || !uut.tlp_valid.val() {
-            return;
-        }
-        let context = format!("cycle {}, {}, {random}", self.cycles, self.label);
-        let header = uut.tlp_header.val();
-        let header = std::array::from_fn(|i| header.get_bits::<32>(32 * i).to_u32());
-        let keep = uut.tlp_keep.val().to_u32();
-        let data = octets_of(uut.tlp_data.val());
-        match self
-            .host
-            .beat(header, &data, keep, uut.tlp_last.val(), &context)
-        {
+        let tlp = uut.tlp_valid.val().then(|| {
+            let keep = uut.tlp_keep.val().to_u32();
+            let header = words_of(uut.tlp_header.val());
+            (
+                header,
+                octets_of(uut.tlp_data.val()),
+                keep,
+                uut.tlp_last.val(),
+            )
+        });
+        let taken = self.tlp.observe(tlp, &mut uut.tlp_ready, random);
+        let event =
+            taken.and_then(|(header, data, keep, last)| self.host.beat(header, &data, keep, last));
+        match event {
             None => {}
-            Some(Event::Answer { offset, value }) => self.answered(offset, value, &context),
-            Some(Event::Write { address, octets }) => self.written(address, octets, &context),
+            Some(Event::Answer { offset, value }) => self.answered(offset, value),
+            Some(Event::Write { address, octets }) => self.written(address, octets),
         }
     }
 
@@ -266,7 +255,7 @@ impl Script {
                     .push_back(Access::Write(map::CQ_CONSUMER, self.entries_consumed));
             }
             if (self.slots_consumed as usize) < self.slots.len() {
-                self.check_slot(self.slots_consumed, &format!("consumed, {random}"));
+                self.check_slot(self.slots_consumed);
                 self.slots_consumed += 1;
                 self.host
                     .accesses
@@ -305,15 +294,15 @@ impl Script {
         self.counters.len() == COUNTERS.len()
     }
 
-    /// What is still to come, for a run that does not end.
+    /// What is still to come: printed when a check fails.
     pub fn state(&self) -> String {
         format!(
             "{}: cycle {}, {} commands and {} beats not taken; {} of {} entries, {} consumed; \
              {} slots, {} consumed; {} of {} frames' pages; {} of {} octets; accesses {:?}",
             self.label,
             self.cycles,
-            self.commands.len(),
-            self.beats.len(),
+            self.commands.waiting().len(),
+            self.beats.waiting().len(),
             self.entries_seen,
             self.entries.len(),
             self.entries_consumed,
@@ -344,19 +333,10 @@ fn offset_of(counter: Counter) -> u32 {
     map::COUNTERS + 4 * counter.index() as u32
 }
 
-/// Octet 0 in bits 7:0.
-pub fn bits_of<const N: usize>(octets: &[u8]) -> Bits<N> {
-    octets.chunks(4).rev().fold(Bits::default(), |value, word| {
-        (value << 32)
-            | Bits::from(u64::from(u32::from_le_bytes(
-                word.try_into().expect("words"),
-            )))
-    })
-}
-
-/// The octets of a beat, octet 0 from bits 7:0.
-pub fn octets_of<const N: usize>(value: Bits<N>) -> Vec<u8> {
-    (0..N / 32)
-        .flat_map(|word| value.get_bits::<32>(32 * word).to_u32().to_le_bytes())
-        .collect()
+impl Drop for Script {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.state());
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The frame queue against queues of frames with their pages, and frames that are shared.
 use super::super::*;
 use rnic_abi::limits::{PAGES, PAGE_OCTETS};
-use rnic_hdl_tools::testkit::{lockstep, settle, Random};
+use rnic_hdl_tools::testkit::{lockstep, settle, simulate, Random};
 use std::collections::VecDeque;
 
 /// What is left of a frame: its octets begin at `offset` of the first of its pages.
@@ -128,7 +128,7 @@ fn drive(uut: &mut FrameQueue, script: &mut Script, random: &mut Random) {
         let pages = script.due.pop_front().expect("pages are due");
         let (chain, tail) = (uut.page_release.val(), pages[pages.len() - 1]);
         let ends = (chain.head_page.to_u64(), chain.tail_page.to_u64());
-        assert_eq!(ends, (pages[0], tail), "{random}");
+        assert_eq!(ends, (pages[0], tail));
         script.free.extend(pages);
     }
     (uut.link_write.next, uut.jump_write.next) = (false, false);
@@ -167,7 +167,7 @@ fn drive(uut: &mut FrameQueue, script: &mut Script, random: &mut Random) {
         }
         Step::Check(queue) => {
             if let Some(frame) = script.queues[queue].front() {
-                assert_eq!(uut.front.val(), frame.message(), "{frame:?}, {random}");
+                assert_eq!(uut.front.val(), frame.message(), "{frame:?}");
             }
             script.step = Step::Choose;
         }
@@ -177,9 +177,7 @@ fn drive(uut: &mut FrameQueue, script: &mut Script, random: &mut Random) {
 /// The pages given back while a frame of `runs` runs comes and goes; in each step a run comes
 /// (`true`: it is queued, `false`: dropped), or the oldest one queued is consumed.
 fn shared_frame(runs: usize, steps: &[Option<bool>]) -> Vec<(u64, u64)> {
-    let mut uut = FrameQueue::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(FrameQueue::default());
     uut.page_release_ready.next = true;
     let frame = |at: usize| QueuedFrame {
         head_page: 3u64.into(),
@@ -209,7 +207,7 @@ fn shared_frame(runs: usize, steps: &[Option<bool>]) -> Vec<(u64, u64)> {
                 }
                 None => {}
             }
-            settle(&mut uut);
+            uut.settle();
             if uut.done.val() && cycle > 3 {
                 uut.go.next = false;
             }
@@ -217,7 +215,7 @@ fn shared_frame(runs: usize, steps: &[Option<bool>]) -> Vec<(u64, u64)> {
                 let chain = uut.page_release.val();
                 released.push((chain.head_page.to_u64(), chain.tail_page.to_u64()));
             }
-            rnic_hdl_tools::testkit::tick(&mut uut, |uut| &mut uut.clock);
+            uut.tick();
         }
         if let Some(kept) = step {
             queued.extend(kept.then(|| frame(come)));

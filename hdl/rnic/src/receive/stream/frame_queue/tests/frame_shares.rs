@@ -69,7 +69,7 @@ fn lockstep_with_verilog_and_the_last_one_gives_the_pages_back() {
                     rnic_hdl_tools::testkit::settle(uut);
                     if done && !kept {
                         let gone = closes && frames[at].queued == 0;
-                        assert_eq!(uut.gone.val(), gone, "{random}");
+                        assert_eq!(uut.gone.val(), gone);
                         seen[usize::from(gone)] += 1;
                     }
                 }
@@ -79,7 +79,7 @@ fn lockstep_with_verilog_and_the_last_one_gives_the_pages_back() {
                     uut.front_leaves.next = done;
                     if done {
                         let last = frames[at].queued + u64::from(frames[at].to_come > 0) == 0;
-                        assert_eq!(uut.last.val(), last, "{random}");
+                        assert_eq!(uut.last.val(), last);
                         seen[2 + usize::from(last)] += 1;
                     }
                 }

@@ -1,6 +1,6 @@
 //! Walks along the longest frame: every page found in time.
 use super::super::*;
-use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 
 fn clock(uut: &mut PageWalk) -> &mut Signal<In, Clock> {
     &mut uut.clock
@@ -30,33 +30,29 @@ fn links_to_follow(pages: usize) -> usize {
 #[test]
 fn every_page_of_the_longest_frame_is_found_in_time() {
     let mut random = Random::from_environment();
-    let mut uut = PageWalk::default();
-    uut.connect_all();
-    settle(&mut uut);
+    let mut uut = simulate!(PageWalk::default());
     let frame = random_frame(37, &mut random);
     for index in 1..frame.len() {
         link(&mut uut, &frame, index);
-        tick(&mut uut, clock);
+        uut.tick();
     }
     (uut.link_write.next, uut.jump_write.next) = (false, false);
     for first in 0..frame.len() {
         for pages in 1..frame.len() - first {
             uut.first_page.next = frame[first].into();
             uut.pages.next = (pages as u64).into();
-            uut.start.next = true;
-            tick(&mut uut, clock);
-            uut.start.next = false;
+            uut.pulse(|uut| &mut uut.start);
             uut.first_page.next = random.wide();
             let mut cycles = 1;
             while !uut.done.val() {
-                tick(&mut uut, clock);
+                uut.tick();
                 cycles += 1;
-                assert!(cycles < 100, "{pages} pages from {first}, {random}");
+                assert!(cycles < 100, "{pages} pages from {first}");
             }
             assert_eq!(cycles, 1 + 2 * links_to_follow(pages), "{pages} pages");
             let found = (uut.page.val().to_u64(), uut.page_before.val().to_u64());
             let expected = (frame[first + pages], frame[first + pages - 1]);
-            assert_eq!(found, expected, "{pages} pages from {first}, {random}");
+            assert_eq!(found, expected, "{pages} pages from {first}");
         }
     }
 }
@@ -75,7 +71,7 @@ fn lockstep_with_verilog() {
             if uut.done.val() {
                 if let Some(expected) = expected.take() {
                     let found = (uut.page.val().to_u64(), uut.page_before.val().to_u64());
-                    assert_eq!(found, expected, "{random}");
+                    assert_eq!(found, expected);
                     walks += 1;
                 }
             }

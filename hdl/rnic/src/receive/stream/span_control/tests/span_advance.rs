@@ -43,29 +43,17 @@ fn mpa_055_lockstep_with_verilog_and_each_span_is_taken_over_or_refused() {
                 10 => !goes_on,
                 _ => false,
             };
-            assert_eq!(
-                uut.load.val(),
-                step == 3 || (step == 9 && !fault),
-                "{random}"
-            );
-            assert_eq!(uut.aims.val(), step == 4, "{random}");
-            assert_eq!(uut.keep_popped.val(), step == 7, "{random}");
-            assert_eq!(uut.fault.val(), step == 9 && fault, "{random}");
-            assert_eq!(uut.joins.val(), joins, "{random}");
-            assert_eq!(
-                uut.advancing.val(),
-                joins || (step == 9 && !fault),
-                "{random}"
-            );
-            assert_eq!(uut.writes.val(), joins || uut.fault.val(), "{random}");
-            assert_eq!(uut.delivers.val(), joins && popped.placed, "{random}");
-            assert_eq!(uut.frees.val(), joins && !popped.placed, "{random}");
-            assert_eq!(
-                uut.sends.val(),
-                uut.frees.val() && uut.complete.next,
-                "{random}"
-            );
-            assert_eq!(uut.done.val(), done, "step {step}, {random}");
+            assert_eq!(uut.load.val(), step == 3 || (step == 9 && !fault));
+            assert_eq!(uut.aims.val(), step == 4);
+            assert_eq!(uut.keep_popped.val(), step == 7);
+            assert_eq!(uut.fault.val(), step == 9 && fault);
+            assert_eq!(uut.joins.val(), joins);
+            assert_eq!(uut.advancing.val(), joins || (step == 9 && !fault));
+            assert_eq!(uut.writes.val(), joins || uut.fault.val());
+            assert_eq!(uut.delivers.val(), joins && popped.placed);
+            assert_eq!(uut.frees.val(), joins && !popped.placed);
+            assert_eq!(uut.sends.val(), uut.frees.val() && uut.complete.next);
+            assert_eq!(uut.done.val(), done, "step {step}");
             let ways = [
                 step == 4 && done,
                 step == 8 && done,

@@ -35,27 +35,27 @@ fn lockstep_with_verilog_and_each_span_of_a_run_goes_once() {
             }
             settle(uut);
             let pending = left > 0 && !uut.begins.next;
-            assert_eq!(uut.pending.val(), pending, "{random}");
+            assert_eq!(uut.pending.val(), pending);
             let due = pending && !job_out && uut.forget_room.next;
-            assert_eq!(uut.due.val(), due, "{random}");
+            assert_eq!(uut.due.val(), due);
             // The choice was made on what stood there in the cycle's beginning.
             uut.go.next &= step > 0 || due;
             settle(uut);
             if pending {
-                assert_eq!(uut.span.val(), number, "{random}");
+                assert_eq!(uut.span.val(), number);
             }
-            assert_eq!(uut.load.val(), step == 2, "{random}");
-            assert!(!(uut.frees.val() && uut.forgets.val()), "{random}");
+            assert_eq!(uut.load.val(), step == 2);
+            assert!(!(uut.frees.val() && uut.forgets.val()));
             queued += usize::from(uut.purge.val());
             if uut.job_ended.next {
                 job_out = false;
             }
             if uut.frees.val() || uut.forgets.val() {
-                assert_eq!(uut.forgets.val(), uut.current.next.placed, "{random}");
-                assert!(uut.done.val() && !busy && step >= 4, "{random}");
+                assert_eq!(uut.forgets.val(), uut.current.next.placed);
+                assert!(uut.done.val() && !busy && step >= 4);
                 (left, number, gone) = (left - 1, number + 1, gone + 1);
             } else if uut.done.val() {
-                assert!(busy && step == 3, "{random}");
+                assert!(busy && step == 3);
                 (job_out, waited) = (true, waited + 1);
             }
             step = match uut.go.next && !uut.done.val() {

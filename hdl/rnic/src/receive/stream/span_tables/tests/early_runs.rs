@@ -56,8 +56,8 @@ fn lockstep_with_verilog_and_runs_join_end_to_end() {
             let message = uut.arrived.next;
             if step == 4 {
                 let (left, right) = (message.left.index(), message.right.index());
-                assert_eq!(uut.right_run.val(), runs[right], "{random}");
-                assert_eq!(uut.left_run.val(), runs[left], "{random}");
+                assert_eq!(uut.right_run.val(), runs[right]);
+                assert_eq!(uut.left_run.val(), runs[left]);
             }
             if step == 5 {
                 let (number, run) = joined(&runs, &message, uut.span.next);

@@ -25,7 +25,7 @@ fn lockstep_with_verilog_and_no_slot_is_given_twice() {
             uut.take.next = cycle > 2 && free > 0 && random.chance(wanted, 8);
             if uut.take.next {
                 let slot = uut.slot.val().index();
-                assert!(slot >= PAGES && !out.contains(&slot), "{slot}, {random}");
+                assert!(slot >= PAGES && !out.contains(&slot), "{slot}");
                 reused += usize::from(std::mem::replace(&mut seen[slot - PAGES], true));
                 out.push(slot);
             }

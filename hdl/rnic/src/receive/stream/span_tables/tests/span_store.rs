@@ -57,11 +57,11 @@ fn lockstep_with_verilog_and_spans_keep_their_contexts() {
         |uut, random| {
             let step = cycle % 4;
             uut.reset.next = cycle < 4;
-            assert_eq!(uut.order_valid.val(), told.is_some(), "{random}");
+            assert_eq!(uut.order_valid.val(), told.is_some());
             if let Some(order) = told {
-                assert_eq!(uut.order.val(), order, "{random}");
+                assert_eq!(uut.order.val(), order);
             }
-            assert_eq!(uut.span_free.val(), given > 0, "{random}");
+            assert_eq!(uut.span_free.val(), given > 0);
             (uut.take.next, uut.write.next, uut.frees.next) = (false, false, false);
             (uut.delivers.next, uut.forgets.next) = (false, false);
             (uut.fault.next, uut.span_back_valid.next) = (false, false);
@@ -71,7 +71,7 @@ fn lockstep_with_verilog_and_spans_keep_their_contexts() {
                 0 if cycle >= 4 && out.len() < 500 && random.chance(2, 3) => {
                     settle(uut);
                     let new = uut.new_span.val();
-                    assert!(out.iter().all(|taken| taken.span != new), "{random}");
+                    assert!(out.iter().all(|taken| taken.span != new));
                     (uut.take.next, uut.write.next, uut.span.next) = (true, true, new);
                     let sequence = random.wide();
                     out.push_back(Taken {
@@ -88,7 +88,7 @@ fn lockstep_with_verilog_and_spans_keep_their_contexts() {
                 1 => uut.data.next.sequence = out.back().map_or(0.into(), |new| new.sequence),
                 2 => {
                     if let Some(taken) = read {
-                        assert_eq!(uut.stored.val().sequence, taken.sequence, "{random}");
+                        assert_eq!(uut.stored.val().sequence, taken.sequence);
                         looks += 1;
                     }
                 }

@@ -35,7 +35,7 @@ fn every_verdict_has_its_counter_and_changes_only_its_fields() {
                     COUNT_NO_RANGE,
                 ][verdict as usize];
                 let also = u64::from(trimmed) << COUNT_TRIMMED;
-                assert_eq!(uut.counts.val(), (1 << count) | also, "{random}");
+                assert_eq!(uut.counts.val(), (1 << count) | also);
                 assert_eq!(uut.verdict.val(), verdict);
                 let updated = uut.updated.val();
                 let asks = verdict >= 2;

@@ -44,7 +44,7 @@ fn flags_and_octets_are_those_of_plain_integers() {
             uut.range.next = range;
             if cycle % 4 == 2 {
                 let [left, right, cursor, edge, _, origin] = values;
-                let context = format!("cycle {cycle}, {values:?}, {random}");
+                let context = format!("{values:?}");
                 let flags = [
                     (uut.behind.val(), right < cursor),
                     (uut.beyond.val(), left > edge),

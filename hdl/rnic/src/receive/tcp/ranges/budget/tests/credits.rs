@@ -12,8 +12,8 @@ fn a_credit_is_available_until_sixty_four_are_out() {
         4_000,
         |uut| &mut uut.clock,
         |uut, random| {
-            assert_eq!(uut.available.val(), out < CREDITS, "{random}");
-            assert_eq!(uut.used.val().index(), out, "{random}");
+            assert_eq!(uut.available.val(), out < CREDITS);
+            assert_eq!(uut.used.val().index(), out);
             all_out += usize::from(out == CREDITS);
             let taking = (cycle / 200) % 2 == 0;
             uut.reset.next = cycle == 2_111;

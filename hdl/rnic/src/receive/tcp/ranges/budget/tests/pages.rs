@@ -37,9 +37,9 @@ fn a_frame_fits_while_both_accounts_stay_within_their_limits() {
                     uut.early_pages.next = limit.into();
                 }
                 6 => {
-                    assert_eq!(uut.frame_pages.val(), pages, "{random}");
+                    assert_eq!(uut.frame_pages.val(), pages);
                     let fits = connection + pages <= share && device + pages <= limit;
-                    assert_eq!(uut.fits.val(), fits, "cycle {cycle}, {random}");
+                    assert_eq!(uut.fits.val(), fits);
                     answers[usize::from(fits)] += 1;
                 }
                 7 if device + pages <= 448 && random.chance(1, 2) => {
