@@ -7,19 +7,22 @@
 //! and `reset` (synchronous: it empties the block) have a comment only where a port differs.
 use rust_hdl::prelude::*;
 
-/// `FrameInfo::verdict`: release the frame.
-pub const VERDICT_DROP: u64 = 0;
-/// `FrameInfo::verdict`: hand the whole frame to the host.
-pub const VERDICT_HOST: u64 = 1;
-/// `FrameInfo::verdict`: a TCP segment with sane headers; look its connection up.
-pub const VERDICT_TCP: u64 = 2;
+/// What becomes of a frame after the front end.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum FrameVerdict {
+    /// Release the frame.
+    Drop,
+    /// Hand the whole frame to the host.
+    Host,
+    /// A TCP segment with sane headers; look its connection up.
+    Tcp,
+}
 
 /// Front end to packet memory: all that was read of a frame, once per frame, a few cycles after its
 /// last beat. Octet strings have octet 0 in bits 7:0; numbers are in host order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FrameInfo {
-    /// `VERDICT_DROP`, `VERDICT_HOST` or `VERDICT_TCP`.
-    pub verdict: Bits<2>,
+    pub verdict: FrameVerdict,
     /// Octets of the frame, without pad and FCS.
     pub frame_octets: Bits<14>,
     /// The key is IPv6.
@@ -46,41 +49,6 @@ pub struct FrameInfo {
     pub payload_octets: Bits<14>,
 }
 
-/// Packet memory to TCP: a stored frame. Fields as in [`FrameInfo`], and the frame's pages.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct StoredFrame {
-    /// `VERDICT_HOST` or `VERDICT_TCP`.
-    pub verdict: Bits<2>,
-    /// See [`FrameInfo`].
-    pub frame_octets: Bits<14>,
-    /// See [`FrameInfo`].
-    pub ipv6: Bit,
-    /// See [`FrameInfo`].
-    pub remote_address: Bits<128>,
-    /// See [`FrameInfo`].
-    pub local_address: Bits<128>,
-    /// See [`FrameInfo`].
-    pub ports: Bits<32>,
-    /// See [`FrameInfo`].
-    pub flags: Bits<6>,
-    /// See [`FrameInfo`].
-    pub checksum_good: Bit,
-    /// See [`FrameInfo`].
-    pub seg_seq: Bits<32>,
-    /// See [`FrameInfo`].
-    pub seg_ack: Bits<32>,
-    /// See [`FrameInfo`].
-    pub seg_wnd: Bits<16>,
-    /// See [`FrameInfo`].
-    pub payload_offset: Bits<14>,
-    /// See [`FrameInfo`].
-    pub payload_octets: Bits<14>,
-    /// First page of the frame.
-    pub head_page: Bits<9>,
-    /// Last page of the frame (the first one, if it has only one).
-    pub tail_page: Bits<9>,
-}
-
 /// A chain of pages, first to last, to give back to the pool: a frame's, or a part of them.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct PageChain {
@@ -88,6 +56,15 @@ pub struct PageChain {
     pub head_page: Bits<9>,
     /// Last page.
     pub tail_page: Bits<9>,
+}
+
+/// Packet memory to TCP: a stored frame.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct StoredFrame {
+    /// Its verdict is never `Drop`.
+    pub info: FrameInfo,
+    /// All its pages.
+    pub pages: PageChain,
 }
 
 /// TCP to MPA: a run of payload octets that was accepted, in order or beyond a gap; or an early run
@@ -170,19 +147,22 @@ pub struct HostFrame {
     pub frame_octets: Bits<14>,
 }
 
-/// `ReadJob::kind`: FPDUs of a stream, from an FPDU's first octet on.
-pub const JOB_STREAM: u64 = 0;
-/// `ReadJob::kind`: the first FPDU is longer than the placement buffer and has been checked; place
-/// it.
-pub const JOB_PLACE: u64 = 1;
-/// `ReadJob::kind`: a whole frame for the host.
-pub const JOB_HOST: u64 = 2;
+/// What a job reads.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum JobKind {
+    /// FPDUs of a stream, from an FPDU's first octet on.
+    Stream,
+    /// The first FPDU is longer than the placement buffer and has been checked; place
+    /// it.
+    Place,
+    /// A whole frame for the host.
+    Host,
+}
 
 /// MPA stream manager (or host path) to the packet reader: octets to read, in order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ReadJob {
-    /// `JOB_STREAM`, `JOB_PLACE` or `JOB_HOST`.
-    pub kind: Bits<2>,
+    pub kind: JobKind,
     /// Connection (streams).
     pub connection: Bits<10>,
     /// Page that `offset` counts from: of the first frame's pages the first not yet given back.
@@ -205,7 +185,7 @@ pub struct ReadJob {
     pub slot: Bits<10>,
     /// Last page of the first frame; the host path gives the pages up to it back when it is done.
     pub tail_page: Bits<9>,
-    /// The octets lie beyond a gap: their FPDUs are placed, not delivered (`JOB_STREAM`).
+    /// The octets lie beyond a gap: their FPDUs are placed, not delivered (`JobKind::Stream`).
     pub early: Bit,
     /// With `early`: the span that they are of.
     pub span: Bits<9>,
@@ -225,7 +205,7 @@ pub struct JobDone {
     /// Octets that must be there, from the first one not consumed, before the next job makes sense.
     pub need: Bits<18>,
     /// The FPDU after the consumed octets was too long for one pass and has been checked: the next
-    /// job is `JOB_PLACE`.
+    /// job is `JobKind::Place`.
     pub place_next: Bit,
     /// The job was an early one.
     pub early: Bit,
@@ -240,38 +220,42 @@ pub struct JobDone {
     pub refused: Bit,
 }
 
-/// `FpduInfo::kind`: check, and keep for placement.
-pub const FPDU_NORMAL: u64 = 0;
-/// `FpduInfo::kind`: first pass over a long FPDU; its octets do not enter the placement buffer.
-pub const FPDU_CHECK: u64 = 1;
-/// `FpduInfo::kind`: second pass over a long FPDU, checked before.
-pub const FPDU_PLACE: u64 = 2;
-/// `FpduInfo::kind`: not an FPDU but a whole frame for the host.
-pub const FPDU_HOST: u64 = 3;
-/// `FpduInfo::kind`: an FPDU beyond a gap. Its payload is placed if nothing is wrong with it;
-/// nothing else comes of it before its record is replayed.
-pub const FPDU_EARLY: u64 = 4;
-/// `FpduRecord::kind`: the record of an `FPDU_EARLY` that was placed, replayed in order. No octets.
-pub const FPDU_DELIVER: u64 = 5;
-/// `FpduRecord::kind`: FPDU starts by length and by marker disagree (MPA error 3). No octets.
-pub const FPDU_FAULT: u64 = 6;
+/// What is done with an FPDU.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum FpduKind {
+    /// Check, and keep for placement.
+    Normal,
+    /// First pass over a long FPDU; its octets do not enter the placement buffer.
+    Check,
+    /// Second pass over a long FPDU, checked before.
+    Place,
+    /// Not an FPDU but a whole frame for the host.
+    Host,
+    /// An FPDU beyond a gap. Its payload is placed if nothing is wrong with it;
+    /// nothing else comes of it before its record is replayed.
+    Early,
+    /// The record of an `FpduKind::Early` that was placed, replayed in order. No octets.
+    Deliver,
+    /// FPDU starts by length and by marker disagree (MPA error 3). No octets.
+    Fault,
+}
 
 /// Splitter to marker removal and CRC: what is known of an FPDU when its first beat passes.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FpduInfo {
-    /// `FPDU_NORMAL`, `FPDU_CHECK`, `FPDU_PLACE`, `FPDU_HOST` or `FPDU_EARLY`.
-    pub kind: Bits<3>,
+    /// Never `Deliver` or `Fault`.
+    pub kind: FpduKind,
     /// Connection.
     pub connection: Bits<10>,
-    /// `FPDU_EARLY`: the span that it is of.
+    /// `FpduKind::Early`: the span that it is of.
     pub span: Bits<9>,
-    /// `FPDU_EARLY`: only a marker in it can show that an FPDU begins here.
+    /// `FpduKind::Early`: only a marker in it can show that an FPDU begins here.
     pub unproven: Bit,
     /// Sequence number of the FPDU's first octet, a leading marker included.
     pub sequence: Bits<32>,
     /// ULPDU_Length in octets.
     pub ulpdu_length: Bits<16>,
-    /// Octets on the wire: length field, ULPDU, PAD, CRC and markers. For `FPDU_HOST` the frame's.
+    /// Octets on the wire: length field, ULPDU, PAD, CRC and markers. For `FpduKind::Host` the frame's.
     pub wire_octets: Bits<18>,
     /// Words since the last marker position at the first octet; 0: it opens with a marker.
     pub phase: Bits<7>,
@@ -279,20 +263,19 @@ pub struct FpduInfo {
     pub markers: Bit,
     /// CRC32C is checked.
     pub crc: Bit,
-    /// `FPDU_HOST`: first page of the frame.
+    /// `FpduKind::Host`: first page of the frame.
     pub head_page: Bits<9>,
-    /// `FPDU_HOST`: last page of the frame.
+    /// `FpduKind::Host`: last page of the frame.
     pub tail_page: Bits<9>,
 }
 
 /// MPA to DDP: an FPDU is passing, and its first words are there; its octets, from ULPDU_Length on
-/// and without markers and CRC, go to the placement buffer (not for `FPDU_CHECK`). It passes whole.
+/// and without markers and CRC, go to the placement buffer (not for `FpduKind::Check`). It passes whole.
 ///
 /// The port has no `ready`: DDP has `record_room` high while it can take two records more.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FpduRecord {
-    /// As in [`FpduInfo`], or `FPDU_DELIVER` or `FPDU_FAULT`.
-    pub kind: Bits<3>,
+    pub kind: FpduKind,
     /// Connection.
     pub connection: Bits<10>,
     /// As in [`FpduInfo`].
@@ -303,21 +286,21 @@ pub struct FpduRecord {
     pub sequence: Bits<32>,
     /// Sequence number after its last octet.
     pub sequence_end: Bits<32>,
-    /// ULPDU_Length in octets; for `FPDU_HOST` the octets of the frame.
+    /// ULPDU_Length in octets; for `FpduKind::Host` the octets of the frame.
     pub ulpdu_length: Bits<16>,
     /// The first five words without markers: ULPDU_Length and DDP header; octet string, octet 0 in
     /// bits 7:0. What lies beyond the ULPDU is undefined.
     pub header: Bits<160>,
-    /// Beats that this FPDU occupies in the placement buffer; 0 for `FPDU_CHECK`, `FPDU_DELIVER`
-    /// and `FPDU_FAULT`.
+    /// Beats that this FPDU occupies in the placement buffer; 0 for `FpduKind::Check`, `FpduKind::Deliver`
+    /// and `FpduKind::Fault`.
     pub beats: Bits<13>,
-    /// `FPDU_HOST`: first page of the frame.
+    /// `FpduKind::Host`: first page of the frame.
     pub head_page: Bits<9>,
-    /// `FPDU_HOST`: last page of the frame.
+    /// `FpduKind::Host`: last page of the frame.
     pub tail_page: Bits<9>,
 }
 
-/// MPA to DDP: an `FPDU_NORMAL`, `FPDU_CHECK` or `FPDU_EARLY` has passed. One for each such record,
+/// MPA to DDP: an `FpduKind::Normal`, `FpduKind::Check` or `FpduKind::Early` has passed. One for each such record,
 /// in the order of the records and after its record; none for the other kinds.
 ///
 /// The port has no `ready`: DDP holds as many verdicts as records.
@@ -331,7 +314,7 @@ pub struct FpduVerdict {
     pub marker_seen: Bit,
 }
 
-/// DDP to MPA: an `FPDU_EARLY` has been judged; one cycle, in the order of the records.
+/// DDP to MPA: an `FpduKind::Early` has been judged; one cycle, in the order of the records.
 ///
 /// The port has no `ready`: MPA adds them up as they come.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -342,23 +325,26 @@ pub struct EarlyResult {
     pub sequence_end: Bits<32>,
 }
 
-/// `Replay::kind`: the span is in order: its records go through the checks, as `FPDU_DELIVER`.
-pub const REPLAY_DELIVER: u64 = 0;
-/// `Replay::kind`: nobody waits for the span any more: its records are forgotten.
-pub const REPLAY_FORGET: u64 = 1;
-/// `Replay::kind`: no records: FPDU starts disagree, an `FPDU_FAULT` goes through the checks.
-pub const REPLAY_FAULT: u64 = 2;
+/// What becomes of the stored records of a span.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum ReplayKind {
+    /// The span is in order: its records go through the checks, as `FpduKind::Deliver`.
+    Deliver,
+    /// Nobody waits for the span any more: its records are forgotten.
+    Forget,
+    /// No records: FPDU starts disagree, an `FpduKind::Fault` goes through the checks.
+    Fault,
+}
 
 /// MPA to DDP: what becomes of the records that DDP keeps of a span's placed FPDUs.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Replay {
-    /// `REPLAY_DELIVER`, `REPLAY_FORGET` or `REPLAY_FAULT`.
-    pub kind: Bits<2>,
+    pub kind: ReplayKind,
     /// Connection.
     pub connection: Bits<10>,
-    /// Span; not of `REPLAY_FAULT`.
+    /// Span; not of `ReplayKind::Fault`.
     pub span: Bits<9>,
-    /// `REPLAY_FAULT`: sequence number of the FPDU that reaches over the start of another one.
+    /// `ReplayKind::Fault`: sequence number of the FPDU that reaches over the start of another one.
     pub sequence: Bits<32>,
 }
 
@@ -366,39 +352,41 @@ pub struct Replay {
 /// checks stands in the queue of records before all that comes from now on.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Replayed {
-    /// As in [`Replay`].
-    pub kind: Bits<2>,
+    pub kind: ReplayKind,
     /// As in [`Replay`].
     pub connection: Bits<10>,
     /// As in [`Replay`].
     pub span: Bits<9>,
 }
 
+/// What placement does with the beats of an FPDU or a host frame.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum PlaceKind {
+    /// Throw the beats away.
+    Discard,
+    /// Write the payload to memory.
+    Write,
+    /// Put the frame into the host receive ring.
+    Host,
+}
+
 /// DDP to placement: take the next FPDU out of the placement buffer, and what to do with it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct PlaceCommand {
-    /// `PLACE_DISCARD`, `PLACE_WRITE` or `PLACE_HOST`.
-    pub kind: Bits<2>,
+    pub kind: PlaceKind,
     /// Beats to take out of the placement buffer; may be 0.
     pub beats: Bits<13>,
     /// Words before the payload in the first beat(s): 4 tagged, 5 untagged, 0 host.
     pub skip_words: Bits<3>,
-    /// Bus address of the first payload octet (`PLACE_WRITE`).
+    /// Bus address of the first payload octet (`PlaceKind::Write`).
     pub address: Bits<64>,
-    /// Payload octets; for `PLACE_HOST` the frame's. At least 1 unless `PLACE_DISCARD`.
+    /// Payload octets; for `PlaceKind::Host` the frame's. At least 1 unless `PlaceKind::Discard`.
     pub octets: Bits<16>,
     /// A completion queue entry follows the payload.
     pub complete: Bit,
     /// Words 0 to 6 of that entry, word 0 in bits 31:0.
     pub cqe: Bits<224>,
 }
-
-/// `PlaceCommand::kind`: throw the beats away.
-pub const PLACE_DISCARD: u64 = 0;
-/// `PlaceCommand::kind`: write the payload to memory.
-pub const PLACE_WRITE: u64 = 1;
-/// `PlaceCommand::kind`: put the frame into the host receive ring.
-pub const PLACE_HOST: u64 = 2;
 
 /// Register file to every room: one table operation. It holds until the owning room's `table_done`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]

@@ -24,8 +24,7 @@ use super::types::{DdpSegment, Role, StreamProfile, TableWrites, Verdict};
 use super::untagged::UntaggedQueues;
 use super::verdict::{EnvelopeCheck, VerdictEncode};
 use crate::common::ram::SdpRam;
-use crate::messages::{FpduRecord, FpduVerdict, TableRequest, FPDU_CHECK, FPDU_DELIVER};
-use crate::messages::{FPDU_EARLY, FPDU_FAULT, FPDU_HOST};
+use crate::messages::{FpduKind, FpduRecord, FpduVerdict, TableRequest};
 use crate::receive::stag::StagRoom;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -86,16 +85,6 @@ pub struct Checks {
     writes: Signal<Local, TableWrites>,
     role: Signal<Local, Role>,
     is_fault: Signal<Local, Bit>,
-    #[constant(FPDU_CHECK)]
-    fpdu_check: Constant<Bits<3>>,
-    #[constant(FPDU_HOST)]
-    fpdu_host: Constant<Bits<3>>,
-    #[constant(FPDU_EARLY)]
-    fpdu_early: Constant<Bits<3>>,
-    #[constant(FPDU_DELIVER)]
-    fpdu_deliver: Constant<Bits<3>>,
-    #[constant(FPDU_FAULT)]
-    fpdu_fault: Constant<Bits<3>>,
 }
 
 impl Logic for Checks {
@@ -136,13 +125,13 @@ impl Logic for Checks {
 
         // Cycles 2 to 4: the verdict.
         self.judge.segment.next = self.held_segment.q.val();
-        self.is_fault.next = self.held.q.val().kind == self.fpdu_fault.val();
-        self.role.next.host = self.held.q.val().kind == self.fpdu_host.val();
-        self.role.next.check = self.held.q.val().kind == self.fpdu_check.val();
-        self.role.next.early = self.held.q.val().kind == self.fpdu_early.val();
+        self.is_fault.next = self.held.q.val().kind == FpduKind::Fault;
+        self.role.next.host = self.held.q.val().kind == FpduKind::Host;
+        self.role.next.check = self.held.q.val().kind == FpduKind::Check;
+        self.role.next.early = self.held.q.val().kind == FpduKind::Early;
         self.role.next.unproven = self.held.q.val().unproven;
         self.role.next.replayed =
-            (self.held.q.val().kind == self.fpdu_deliver.val()) | self.is_fault.val();
+            (self.held.q.val().kind == FpduKind::Deliver) | self.is_fault.val();
         self.judge.role.next = self.role.val();
         self.judge.in_error.next = self.contexts.state.val().in_error;
         wire!(self.envelope => self.judge; error as envelope_error, refused as envelope_refused);

@@ -12,17 +12,17 @@
 //!
 //! | verdict                  | kind          | beats    | address, octets | CQE               |
 //! |--------------------------|---------------|----------|-----------------|-------------------|
-//! | place                    | PLACE_WRITE   | record's | of the payload  | if a message ends |
-//! | accepted without payload | PLACE_DISCARD | record's | 0               | if a message ends |
-//! | refused                  | PLACE_DISCARD | record's | 0               | Error             |
-//! | in error already         | PLACE_DISCARD | record's | 0               | none              |
-//! | out of order, stored     | PLACE_WRITE   | record's | of the payload  | none              |
-//! | out of order, otherwise  | PLACE_DISCARD | record's | 0               | none              |
-//! | replayed, accepted       | PLACE_DISCARD | 0        | 0               | if a message ends |
-//! | frame for the host       | PLACE_HOST    | record's | 0, the frame's  | none              |
+//! | place                    | PlaceKind::Write   | record's | of the payload  | if a message ends |
+//! | accepted without payload | PlaceKind::Discard | record's | 0               | if a message ends |
+//! | refused                  | PlaceKind::Discard | record's | 0               | Error             |
+//! | in error already         | PlaceKind::Discard | record's | 0               | none              |
+//! | out of order, stored     | PlaceKind::Write   | record's | of the payload  | none              |
+//! | out of order, otherwise  | PlaceKind::Discard | record's | 0               | none              |
+//! | replayed, accepted       | PlaceKind::Discard | 0        | 0               | if a message ends |
+//! | frame for the host       | PlaceKind::Host    | record's | 0, the frame's  | none              |
 //!
-//! The beats of an `FPDU_CHECK` record are 0, and those of a replayed one; without a CQE either,
-//! there is no command. `cqe` is zero without a CQE, except for `PLACE_HOST`: the first page of the
+//! The beats of an `FpduKind::Check` record are 0, and those of a replayed one; without a CQE either,
+//! there is no command. `cqe` is zero without a CQE, except for `PlaceKind::Host`: the first page of the
 //! frame in bits 8:0, its last page in bits 24:16.
 use super::terminate::TerminateCode;
 use super::types::{DdpSegment, Verdict};
@@ -93,18 +93,6 @@ pub struct CommandCompose {
     receive_kind: Constant<Bits<32>>,
     #[constant(LiteralType::from(KIND_READ_RESPONSE))]
     response_kind: Constant<Bits<32>>,
-    #[constant(FPDU_CHECK)]
-    fpdu_check: Constant<Bits<3>>,
-    #[constant(FPDU_HOST)]
-    fpdu_host: Constant<Bits<3>>,
-    #[constant(FPDU_DELIVER)]
-    fpdu_deliver: Constant<Bits<3>>,
-    #[constant(PLACE_DISCARD)]
-    place_discard: Constant<Bits<2>>,
-    #[constant(PLACE_WRITE)]
-    place_write: Constant<Bits<2>>,
-    #[constant(PLACE_HOST)]
-    place_host: Constant<Bits<2>>,
 }
 
 impl Logic for CommandCompose {
@@ -180,12 +168,12 @@ impl Logic for CommandCompose {
             self.words.next.word_3 = self.to_end.val().get_bits::<32>(32);
             self.words.next.word_4 = self.record.val().sequence_end;
         }
-        if self.record.val().kind == self.fpdu_host.val() {
+        if self.record.val().kind == FpduKind::Host {
             self.words.next.word_0 = bit_cast::<32, 9>(self.record.val().head_page)
                 | (bit_cast::<32, 9>(self.record.val().tail_page) << 16);
         }
 
-        self.now.next.kind = self.place_discard.val();
+        self.now.next.kind = PlaceKind::Discard;
         self.now.next.beats = self.record.val().beats;
         self.now.next.skip_words = 0.into();
         self.now.next.address = 0.into();
@@ -194,7 +182,7 @@ impl Logic for CommandCompose {
             self.verdict.val().refused | self.verdict.val().receive | self.verdict.val().response;
         self.now.next.cqe = self.words.val().into();
         if self.verdict.val().place {
-            self.now.next.kind = self.place_write.val();
+            self.now.next.kind = PlaceKind::Write;
             self.now.next.address = self.address.val();
             self.now.next.octets = self.segment.val().payload;
             // ULPDU_Length and header: 2 + 14 octets tagged, 2 + 18 untagged.
@@ -203,11 +191,11 @@ impl Logic for CommandCompose {
                 self.now.next.skip_words = 4.into();
             }
         }
-        if self.record.val().kind == self.fpdu_check.val() {
+        if self.record.val().kind == FpduKind::Check {
             self.now.next.beats = 0.into();
         }
-        if self.record.val().kind == self.fpdu_host.val() {
-            self.now.next.kind = self.place_host.val();
+        if self.record.val().kind == FpduKind::Host {
+            self.now.next.kind = PlaceKind::Host;
             self.now.next.octets = self.record.val().ulpdu_length;
         }
 
@@ -218,7 +206,7 @@ impl Logic for CommandCompose {
         self.event_now.next.opcode = self.opcode.val();
         self.event_now.next.opcode_valid = self.verdict.val().known;
         self.event_now.next.placed_octets = self.placed.val();
-        self.event_now.next.placed_early = self.record.val().kind == self.fpdu_deliver.val();
+        self.event_now.next.placed_early = self.record.val().kind == FpduKind::Deliver;
         if self.load.val() {
             self.held_command.d.next = self.now.val();
             self.held_event.d.next = self.event_now.val();

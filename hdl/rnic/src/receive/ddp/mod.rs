@@ -17,7 +17,7 @@
 //! | `record_room`           | two more records can be taken                                  |
 //! | `fpdu_verdict` in       | CRC and markers of one FPDU, in the order of the records that  |
 //! |                         | have one, and after its record; no ready                       |
-//! | `early_result`          | one cycle, for each `FPDU_EARLY`, with its command; no ready   |
+//! | `early_result`          | one cycle, for each `FpduKind::Early`, with its command; no ready   |
 //! | `early_octets`          | one cycle, payload octets of a good one (0 if it has none)     |
 //! | `replay: Replay` in     | deliver or discard the records of a span                       |
 //! | `replayed: Replayed`    | the records are in the FIFO, or discarded                      |
@@ -47,18 +47,18 @@
 //! later FPDUs are discarded silently (RFC 5041 section 7.1). A Terminate of the peer is delivered
 //! and also ends its stream, without a CQE of its own (RFC 5040 section 5.6).
 //!
-//! **Out of order.** `FPDU_EARLY` is an FPDU beyond a gap. It goes through the same tests, except
+//! **Out of order.** `FpduKind::Early` is an FPDU beyond a gap. It goes through the same tests, except
 //! that its MSN may be any posted one. If it passes, certainly begins with an FPDU, follows no
 //! failed FPDU of its job, and a slot for its record is free, its payload is placed at once: RFC
 //! 5041 section 5.3 allows placement in any order. It has no other effect: no CQE, no MSN, no
 //! invalidation, no event. If it fails, it has no effect at all. When the gap has closed, its
-//! record is replayed at its position in the stream, as `FPDU_DELIVER`, through all tests once
-//! more, with the same results as in order; only its octets are not moved again. `FPDU_FAULT` has
+//! record is replayed at its position in the stream, as `FpduKind::Deliver`, through all tests once
+//! more, with the same results as in order; only its octets are not moved again. `FpduKind::Fault` has
 //! no octets and no header: it is refused as a marker error at `sequence`, with ULPDU_Length 0 and
 //! the same sequence number after it. At most 511 records are stored; none in the first 512 cycles
 //! after a reset.
 //!
-//! `FPDU_HOST` records pass without a test: `PLACE_HOST`, `octets` = `ulpdu_length`, the first page
+//! `FpduKind::Host` records pass without a test: `PlaceKind::Host`, `octets` = `ulpdu_length`, the first page
 //! of the frame in bits 8:0 and its last page in bits 24:16 of `cqe`. In an Error CQE QN is the low
 //! two bits of the received one. `cqe` is zero without a CQE.
 //!

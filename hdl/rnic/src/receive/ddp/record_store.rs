@@ -2,7 +2,7 @@
 //! that were, stored by span until the span is in order.
 //!
 //! ```text
-//!  record, push --> [ RecordMemory ] ---------------> offered (FPDU_DELIVER, FPDU_FAULT)
+//!  record, push --> [ RecordMemory ] ---------------> offered (FpduKind::Deliver, FpduKind::Fault)
 //!         \-------> [ SpanLists    ] -- cursor --^
 //!  replay --> [ skid ] --> [ step ] ---------------> replayed
 //!
@@ -17,8 +17,7 @@ use super::octet_order::OctetOrder;
 use super::spans::{SpanList, SpanLists};
 use crate::common::ram::SdpRam;
 use crate::common::skid::Skid;
-use crate::messages::REPLAY_FAULT;
-use crate::messages::{FpduRecord, Replay, Replayed, FPDU_DELIVER, FPDU_FAULT, REPLAY_DELIVER};
+use crate::messages::{FpduKind, FpduRecord, Replay, ReplayKind, Replayed};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -31,7 +30,7 @@ pub enum ReplayStep {
     Open,
     /// Offers the records, one after the other.
     Deliver,
-    /// Offers an `FPDU_FAULT`: FPDU starts disagree.
+    /// Offers an `FpduKind::Fault`: FPDU starts disagree.
     Fault,
     /// Frees the slots.
     Free,
@@ -41,7 +40,7 @@ pub enum ReplayStep {
 
 /// Record store: stores records by span and replays them.
 ///
-/// | latency    | 8 cycles, `replay_valid` to the first record offered, 2 for `REPLAY_FAULT`; 2 |
+/// | latency    | 8 cycles, `replay_valid` to the first record offered, 2 for `ReplayKind::Fault`; 2 |
 /// |            | from the last one taken to `replayed_valid`; 5 from `replay_valid` to it for  |
 /// |            | a span without records, 6 with records to discard; a push adds up to 4        |
 /// | throughput | one push per 6 cycles; one record offered per 4 cycles; one replay at a time  |
@@ -50,7 +49,7 @@ pub enum ReplayStep {
 /// A replay takes the records that the span has when it is opened; a later push for that span
 /// begins a new list. Its slots are free once its last record has been taken.
 ///
-/// `FPDU_FAULT` repeats what the replay says: no FPDU was seen, so its ULPDU_Length is 0, and the
+/// `FpduKind::Fault` repeats what the replay says: no FPDU was seen, so its ULPDU_Length is 0, and the
 /// sequence number after it is that of its first octet.
 #[derive(LogicBlock, Init)]
 pub struct RecordStore {
@@ -95,12 +94,6 @@ pub struct RecordStore {
     done: Signal<Local, Bit>,
     #[constant(1)]
     one: Constant<Bits<2>>,
-    #[constant(FPDU_FAULT)]
-    fpdu_fault: Constant<Bits<3>>,
-    #[constant(REPLAY_DELIVER)]
-    replay_deliver: Constant<Bits<2>>,
-    #[constant(REPLAY_FAULT)]
-    replay_fault: Constant<Bits<2>>,
 }
 
 impl Logic for RecordStore {
@@ -111,7 +104,7 @@ impl Logic for RecordStore {
         wire!(self => self.{requests, lists, kept}; clock);
         wire!(self => self.requests; reset, replay as s_data, replay_valid as s_valid);
         wire!(self.requests => self; s_ready as replay_ready, m_data as message);
-        self.is_fault.next = self.message.val().kind == self.replay_fault.val();
+        self.is_fault.next = self.message.val().kind == ReplayKind::Fault;
 
         // A record is written to the next free slot; the lists follow.
         wire!(self => self.lists; reset, push);
@@ -152,7 +145,7 @@ impl Logic for RecordStore {
                     self.step.d.next = ReplayStep::Free;
                     if !self.opened_list.val().used {
                         self.step.d.next = ReplayStep::Done;
-                    } else if self.message.val().kind == self.replay_deliver.val() {
+                    } else if self.message.val().kind == ReplayKind::Deliver {
                         self.step.d.next = ReplayStep::Deliver;
                     }
                 }
@@ -204,7 +197,7 @@ impl Logic for RecordStore {
         self.offered.next = self.kept.read.val();
         self.offered.next.connection = self.message.val().connection;
         if self.is_fault.val() {
-            self.offered.next.kind = self.fpdu_fault.val();
+            self.offered.next.kind = FpduKind::Fault;
             self.offered.next.sequence = self.message.val().sequence;
             self.offered.next.sequence_end = self.message.val().sequence;
             self.offered.next.ulpdu_length = 0.into();
@@ -245,7 +238,7 @@ pub struct StoredRecord {
 ///
 /// Stored are the header, its sequence number, and the octets of the FPDU on the wire; ULPDU_Length
 /// is in the first two octets of the header. The other fields of `read` are those of any
-/// `FPDU_DELIVER`, except for the connection, which the replay knows.
+/// `FpduKind::Deliver`, except for the connection, which the replay knows.
 #[derive(LogicBlock, Init)]
 pub struct RecordMemory {
     pub clock: Signal<In, Clock>,
@@ -255,7 +248,7 @@ pub struct RecordMemory {
     pub record: Signal<In, FpduRecord>,
     /// Slot to read; not one that is being written.
     pub read_place: Signal<In, Bits<9>>,
-    /// Three cycles later: the record there as an `FPDU_DELIVER`, connection 0.
+    /// Three cycles later: the record there as an `FpduKind::Deliver`, connection 0.
     pub read: Signal<Out, FpduRecord>,
     memory: SdpRam<StoredRecord, 9>,
     order: OctetOrder<16>,
@@ -264,8 +257,6 @@ pub struct RecordMemory {
     wire_octets: Signal<Local, Bits<32>>,
     written: Signal<Local, StoredRecord>,
     header: Signal<Local, Bits<160>>,
-    #[constant(FPDU_DELIVER)]
-    fpdu_deliver: Constant<Bits<3>>,
 }
 
 impl Logic for RecordMemory {
@@ -287,7 +278,7 @@ impl Logic for RecordMemory {
             self.fetched.val().sequence + bit_cast::<32, 17>(self.fetched.val().wire_octets);
         self.header.next = self.fetched.val().header;
         self.order.octets.next = self.header.val().get_bits::<16>(0);
-        self.read.next.kind = self.fpdu_deliver.val();
+        self.read.next.kind = FpduKind::Deliver;
         self.read.next.connection = 0.into();
         self.read.next.span = 0.into();
         self.read.next.unproven = false;
@@ -317,7 +308,7 @@ pub struct OooChain {
     pub record: Signal<In, FpduRecord>,
     /// It begins where the last bad FPDU of its span ended.
     pub follows_bad: Signal<Out, Bit>,
-    /// The record is an `FPDU_EARLY` and its verdict is known, one cycle.
+    /// The record is an `FpduKind::Early` and its verdict is known, one cycle.
     pub judged: Signal<In, Bit>,
     /// With `judged`: it is good.
     pub good: Signal<In, Bit>,

@@ -16,7 +16,7 @@
 //! | units      | cycles; see [`crate::messages::FpduRecord`]                            |
 use super::octet_order::OctetOrder;
 use crate::common::fifo::Fifo;
-use crate::messages::{FpduRecord, FPDU_CHECK, FPDU_EARLY, FPDU_NORMAL};
+use crate::messages::{FpduKind, FpduRecord};
 use crate::receive::stag::hash::StagHash;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -79,12 +79,6 @@ pub struct RecordQueue {
     // Fill from which no replayed record enters.
     #[constant(14)]
     crowded: Constant<Bits<5>>,
-    #[constant(FPDU_NORMAL)]
-    fpdu_normal: Constant<Bits<3>>,
-    #[constant(FPDU_CHECK)]
-    fpdu_check: Constant<Bits<3>>,
-    #[constant(FPDU_EARLY)]
-    fpdu_early: Constant<Bits<3>>,
 }
 
 impl Logic for RecordQueue {
@@ -116,9 +110,9 @@ impl Logic for RecordQueue {
         self.head.next = self.head_now.val();
         self.head_hash.next = self.queue.data_out.val().hash;
         self.head_valid.next = !self.queue.empty.val();
-        self.head_judged.next = (self.head_now.val().kind == self.fpdu_normal.val())
-            | (self.head_now.val().kind == self.fpdu_check.val())
-            | (self.head_now.val().kind == self.fpdu_early.val());
+        self.head_judged.next = (self.head_now.val().kind == FpduKind::Normal)
+            | (self.head_now.val().kind == FpduKind::Check)
+            | (self.head_now.val().kind == FpduKind::Early);
     }
 }
 

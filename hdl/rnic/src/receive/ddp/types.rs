@@ -54,9 +54,9 @@ pub struct DdpSegment {
 pub struct Role {
     /// A frame for the host.
     pub host: Bit,
-    /// `FPDU_CHECK`: reports only an error.
+    /// `FpduKind::Check`: reports only an error.
     pub check: Bit,
-    /// `FPDU_EARLY`, out of order: places only its payload.
+    /// `FpduKind::Early`, out of order: places only its payload.
     pub early: Bit,
     /// Out of order, and known to begin with an FPDU only if it has a marker.
     pub unproven: Bit,

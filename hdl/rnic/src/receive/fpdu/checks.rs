@@ -12,9 +12,7 @@
 //! | latency    | 2 cycles, `marker_valid` to `bad` and `found`                                |
 //! | throughput | one marker per cycle                                                         |
 //! | units      | distances in words of 4 octets                                               |
-use crate::messages::{
-    FpduInfo, FpduRecord, FpduVerdict, FPDU_CHECK, FPDU_EARLY, FPDU_HOST, FPDU_NORMAL,
-};
+use crate::messages::{FpduInfo, FpduKind, FpduRecord, FpduVerdict};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -139,7 +137,7 @@ impl Logic for MarkerCheck {
 ///
 /// A record does not wait for its FPDU's end: DDP looks its tables up while the FPDU passes, and
 /// the placement buffer, which holds less than a long FPDU, can be emptied meanwhile.
-/// `FPDU_PLACE` was judged in its first pass, and a host frame is not judged at all: only the other
+/// `FpduKind::Place` was judged in its first pass, and a host frame is not judged at all: only the other
 /// three kinds get a verdict.
 ///
 /// Makes FPDU records and verdicts; `2^LG` words a beat.
@@ -190,14 +188,6 @@ pub struct RecordMaker<const LG: usize> {
     length: Signal<Local, Bits<16>>,
     round: Signal<Local, Bits<20>>,
     rounded: Signal<Local, Bits<20>>,
-    #[constant(FPDU_HOST)]
-    host: Constant<Bits<3>>,
-    #[constant(FPDU_NORMAL)]
-    normal: Constant<Bits<3>>,
-    #[constant(FPDU_CHECK)]
-    check: Constant<Bits<3>>,
-    #[constant(FPDU_EARLY)]
-    early: Constant<Bits<3>>,
     /// ceil(octets / beat).
     #[constant(4 * lanes - 1)]
     host_round: Constant<Bits<20>>,
@@ -218,7 +208,7 @@ impl<const LG: usize> Logic for RecordMaker<LG> {
         self.wire_octets.next = self.kept.q.val().wire_octets;
         self.length.next = self.kept.q.val().ulpdu_length;
         self.round.next = self.fpdu_round.val();
-        if self.kept.q.val().kind == self.host.val() {
+        if self.kept.q.val().kind == FpduKind::Host {
             self.round.next = self.host_round.val();
         }
         self.rounded.next = bit_cast::<20, 16>(self.length.val()) + self.round.val();
@@ -233,7 +223,7 @@ impl<const LG: usize> Logic for RecordMaker<LG> {
         for shift in (LG + 2)..(LG + 3) {
             self.half.d.next.beats = self.rounded.val().get_bits::<13>(shift);
         }
-        if self.kept.q.val().kind == self.check.val() {
+        if self.kept.q.val().kind == FpduKind::Check {
             self.half.d.next.beats = 0.into();
         }
         self.half.d.next.head_page = self.kept.q.val().head_page;
@@ -244,9 +234,9 @@ impl<const LG: usize> Logic for RecordMaker<LG> {
         self.record_valid.next = self.header_valid.val();
 
         // The verdict.
-        self.judged.d.next = (self.kept.q.val().kind == self.normal.val())
-            | (self.kept.q.val().kind == self.check.val())
-            | (self.kept.q.val().kind == self.early.val());
+        self.judged.d.next = (self.kept.q.val().kind == FpduKind::Normal)
+            | (self.kept.q.val().kind == FpduKind::Check)
+            | (self.kept.q.val().kind == FpduKind::Early);
         self.judged_crc.d.next = self.kept.q.val().crc;
         self.judged_markers.d.next = self.kept.q.val().markers;
         self.held_verdict.d.next.crc_good = self.crc_good.val() | !self.judged_crc.q.val();

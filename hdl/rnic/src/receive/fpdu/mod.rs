@@ -11,8 +11,8 @@
 //! | enters | leaves |
 //! |---|---|
 //! | octets of a job from packet memory | one `FpduRecord` per whole FPDU and host frame |
-//! | | one `FpduVerdict` per FPDU that is checked: not `FPDU_PLACE`, not a host frame |
-//! | | its words in `record.beats` beats of the placement stream (not for `FPDU_CHECK`) |
+//! | | one `FpduVerdict` per FPDU that is checked: not `FpduKind::Place`, not a host frame |
+//! | | its words in `record.beats` beats of the placement stream (not for `FpduKind::Check`) |
 //!
 //! The words of an FPDU run from ULPDU_Length to the CRC, those of a host frame from its first
 //! octet, both from lane 0 of a new beat on.
@@ -45,11 +45,11 @@ pub mod checks;
 
 use crate::common::block_fifo::BlockFifo;
 use crate::common::crc32c::Crc32cStream;
-use crate::messages::{FpduInfo, FpduRecord, FpduVerdict, JobDone, ReadJob, FPDU_CHECK};
+use crate::messages::{FpduInfo, FpduKind, FpduRecord, FpduVerdict, JobDone, ReadJob};
 use checks::{MarkerCheck, RecordMaker};
 use marker_remover::{MarkerRemover, WordPacker};
 use rnic_abi::limits::SINGLE_PASS_ULPDU_OCTETS;
-use rnic_macros::kernel;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 use splitter::Splitter;
 
@@ -63,7 +63,15 @@ pub type MpaRoom512 = MpaRoom<512, 1024, 4, 8, 9>;
 
 /// Splitter, marker removal, checks and placement buffer for beats of `D` bits; `P = 2 D`,
 /// `D = 32 * 2^LG`, placement buffer of `2^A` beats, `F = A + 1`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Init)]
+#[init(
+    // ULPDU_Length, ULPDU, PAD and CRC, and what may be on its way.
+    let beats = (SINGLE_PASS_ULPDU_OCTETS + 9).div_ceil(D / 8) + ON_THE_WAY_BEATS;
+    assert!(
+        beats <= 1 << A,
+        "MpaRoom: a placement buffer of 2^{A} beats of {D} bits must hold {beats}"
+    );
+)]
 pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize>
 {
     pub clock: Signal<In, Clock>,
@@ -114,62 +122,10 @@ pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usi
     crc32c: Crc32cStream<D>,
     markers: MarkerCheck,
     maker: RecordMaker<LG>,
+    #[init(BlockFifo::new(ON_THE_WAY_BEATS))]
     buffer: BlockFifo<Bits<D>, A, F>,
     taken: Signal<Local, Bit>,
     info: Signal<Local, FpduInfo>,
-    check: Constant<Bits<3>>,
-}
-
-impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize> Default
-    for MpaRoom<D, P, LG, A, F>
-{
-    fn default() -> Self {
-        // ULPDU_Length, ULPDU, PAD and CRC, and what may be on its way.
-        let beats = (SINGLE_PASS_ULPDU_OCTETS + 9).div_ceil(D / 8) + ON_THE_WAY_BEATS;
-        assert!(
-            beats <= 1 << A,
-            "MpaRoom: a placement buffer of 2^{A} beats of {D} bits must hold {beats}"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            joined_data: Default::default(),
-            joined_octets: Default::default(),
-            joined_first: Default::default(),
-            joined_last: Default::default(),
-            joined_valid: Default::default(),
-            joined_ready: Default::default(),
-            started: Default::default(),
-            started_tag: Default::default(),
-            started_valid: Default::default(),
-            started_ready: Default::default(),
-            kill: Default::default(),
-            kill_tag: Default::default(),
-            job_done: Default::default(),
-            job_done_valid: Default::default(),
-            job_done_ready: Default::default(),
-            placement_data: Default::default(),
-            placement_valid: Default::default(),
-            placement_ready: Default::default(),
-            record: Default::default(),
-            record_valid: Default::default(),
-            record_room: Default::default(),
-            verdict: Default::default(),
-            verdict_valid: Default::default(),
-            begun: Default::default(),
-            splitter: Default::default(),
-            admission: Default::default(),
-            strip: Default::default(),
-            compact: Default::default(),
-            crc32c: Default::default(),
-            markers: Default::default(),
-            maker: Default::default(),
-            buffer: BlockFifo::new(ON_THE_WAY_BEATS),
-            taken: Default::default(),
-            info: Default::default(),
-            check: Constant::new(FPDU_CHECK.into()),
-        }
-    }
 }
 
 impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize> Logic
@@ -210,7 +166,7 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
             fpdu_tail_words as beat_tail_words);
         self.strip.phase.next = self.info.val().phase;
         self.strip.markers.next = self.info.val().markers;
-        self.strip.check.next = self.info.val().kind == self.check.val();
+        self.strip.check.next = self.info.val().kind == FpduKind::Check;
         self.markers.opens.next = self.strip.closed_valid.val() & self.strip.closed_first.val();
         wire!(self.strip => self.markers; marker_distance as distance, marker_valid, marker);
 

@@ -11,9 +11,9 @@
 //!
 //! An FPDU that is not whole in the job ends it, and so does one over `SINGLE_PASS_ULPDU_OCTETS`:
 //! unless it is the first of the job, it is left for the next job; if it is, it is handed on once
-//! to be checked, and again in a `JOB_PLACE`. Beyond a gap it is left until it is in order.
+//! to be checked, and again in a `JobKind::Place`. Beyond a gap it is left until it is in order.
 use super::splitter::StartedJob;
-use crate::messages::{JobDone, JOB_HOST, JOB_PLACE};
+use crate::messages::{JobDone, JobKind};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -49,7 +49,7 @@ pub struct SplitControl {
     /// A job waits.
     pub job_waiting: Signal<In, Bit>,
     /// Its kind, as in `ReadJob`.
-    pub job_kind: Signal<In, Bits<2>>,
+    pub job_kind: Signal<In, JobKind>,
     /// Its octets.
     pub job_octets: Signal<In, Bits<18>>,
     /// The job in work is an early one.
@@ -124,7 +124,7 @@ pub struct SplitControl {
     pub unread: Signal<Out, Bit>,
 
     state: DFF<SplitState>,
-    kind: DFF<Bits<2>>,
+    kind: DFF<JobKind>,
     length: DFF<Bits<16>>,
     // The last beat of the job has left the window.
     over: DFF<Bit>,
@@ -142,10 +142,6 @@ pub struct SplitControl {
     opens_now: Signal<Local, Bit>,
     closes: Signal<Local, Bit>,
     shifts: Signal<Local, Bit>,
-    #[constant(JOB_HOST)]
-    kind_host: Constant<Bits<2>>,
-    #[constant(JOB_PLACE)]
-    kind_place: Constant<Bits<2>>,
 }
 
 impl Logic for SplitControl {
@@ -153,12 +149,12 @@ impl Logic for SplitControl {
     fn update(&mut self) {
         registers!(clock; state, kind, length, over, known);
         registers!(clock; lead_late, missing_late, settled);
-        self.is_host.next = self.kind.q.val() == self.kind_host.val();
+        self.is_host.next = self.kind.q.val() == JobKind::Host;
         // A too long FPDU gets past `refuse` only as the first one of its job.
         self.is_check.next = self.too_long.val()
             & !self.is_host.val()
             & !self.early.val()
-            & (self.kind.q.val() != self.kind_place.val());
+            & (self.kind.q.val() != JobKind::Place);
         self.refuse.next = !self.is_host.val()
             & (!self.whole.val() | (self.too_long.val() & (!self.first.val() | self.early.val())));
         // The low beat is the job's last one.
@@ -182,7 +178,7 @@ impl Logic for SplitControl {
                 self.job_take.next = self.job_waiting.val();
                 if self.job_waiting.val() {
                     self.state.d.next = SplitState::Head;
-                    if self.job_kind.val() == self.kind_host.val() {
+                    if self.job_kind.val() == JobKind::Host {
                         self.state.d.next = SplitState::Sum;
                     }
                 }
@@ -282,7 +278,7 @@ impl Logic for SplitControl {
         self.ulpdu_length.next = self.length.q.val();
         self.host.next = self.is_host.val();
         self.check.next = self.is_check.val();
-        self.place.next = (self.kind.q.val() == self.kind_place.val()) & self.first.val();
+        self.place.next = (self.kind.q.val() == JobKind::Place) & self.first.val();
         self.need_words.next = self.known.q.val();
         self.place_next.next = self.known.q.val() & self.is_check.val() & !self.refuse.val();
         self.unfit.next =

@@ -23,10 +23,7 @@ use super::length::{FpduExtent, FpduLength, HeadWord};
 use super::split_control::{JobEnd, SplitControl};
 use super::window::{BeatWindow, JobCursor};
 use crate::common::fifo::Fifo;
-use crate::messages::{
-    FpduInfo, JobDone, ReadJob, FPDU_CHECK, FPDU_EARLY, FPDU_HOST, FPDU_NORMAL, FPDU_PLACE,
-    JOB_HOST,
-};
+use crate::messages::{FpduInfo, FpduKind, JobDone, JobKind, ReadJob};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -173,7 +170,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, L
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct StartedJob {
     /// As in `ReadJob`.
-    pub kind: Bits<2>,
+    pub kind: JobKind,
     /// As in `ReadJob`.
     pub connection: Bits<10>,
     /// As in `ReadJob`.
@@ -228,8 +225,6 @@ pub struct JobQueue {
     jobs: Fifo<StartedJob, 2, 3>,
     current: DFF<StartedJob>,
     entry: Signal<Local, StartedJob>,
-    #[constant(JOB_HOST)]
-    kind_host: Constant<Bits<2>>,
 }
 
 impl Logic for JobQueue {
@@ -250,7 +245,7 @@ impl Logic for JobQueue {
         self.entry.next.span = self.started.val().span;
         self.entry.next.proven = self.started.val().proven;
         self.entry.next.tag = self.started_tag.val();
-        if self.started.val().kind == self.kind_host.val() {
+        if self.started.val().kind == JobKind::Host {
             self.entry.next.markers = false;
             self.entry.next.crc = false;
             self.entry.next.early = false;
@@ -339,16 +334,6 @@ pub struct BeatOutput<const D: usize, const LG: usize> {
     ones: Constant<Bits<D>>,
     #[constant(0)]
     no_lanes: Constant<Bits<LG>>,
-    #[constant(FPDU_NORMAL)]
-    fpdu_normal: Constant<Bits<3>>,
-    #[constant(FPDU_CHECK)]
-    fpdu_check: Constant<Bits<3>>,
-    #[constant(FPDU_PLACE)]
-    fpdu_place: Constant<Bits<3>>,
-    #[constant(FPDU_HOST)]
-    fpdu_host: Constant<Bits<3>>,
-    #[constant(FPDU_EARLY)]
-    fpdu_early: Constant<Bits<3>>,
 }
 
 impl<const D: usize, const LG: usize> Logic for BeatOutput<D, LG> {
@@ -356,7 +341,7 @@ impl<const D: usize, const LG: usize> Logic for BeatOutput<D, LG> {
     fn update(&mut self) {
         registers!(clock; out_data, out_first, out_last, out_tail, out_valid, out_info);
         self.wire_octets.next = bit_cast::<18, 15>(self.words.val()) << 2;
-        self.info.next.kind = self.fpdu_normal.val();
+        self.info.next.kind = FpduKind::Normal;
         self.info.next.connection = self.job.val().connection;
         self.info.next.span = self.job.val().span;
         self.info.next.unproven = !self.job.val().proven & self.first.val();
@@ -369,14 +354,14 @@ impl<const D: usize, const LG: usize> Logic for BeatOutput<D, LG> {
         self.info.next.head_page = self.job.val().head_page;
         self.info.next.tail_page = self.job.val().tail_page;
         if self.host.val() {
-            self.info.next.kind = self.fpdu_host.val();
+            self.info.next.kind = FpduKind::Host;
             self.info.next.wire_octets = self.job.val().octets;
         } else if self.place.val() {
-            self.info.next.kind = self.fpdu_place.val();
+            self.info.next.kind = FpduKind::Place;
         } else if self.check.val() {
-            self.info.next.kind = self.fpdu_check.val();
+            self.info.next.kind = FpduKind::Check;
         } else if self.job.val().early {
-            self.info.next.kind = self.fpdu_early.val();
+            self.info.next.kind = FpduKind::Early;
         }
 
         self.is_free.next = !self.out_valid.q.val() | self.fpdu_ready.val();

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! | source | the front end's table in ARCHITECTURE.md; RFC 791, RFC 8200, RFC 9293 |
-use crate::messages::{FrameInfo, VERDICT_DROP, VERDICT_HOST, VERDICT_TCP};
+use crate::messages::{FrameInfo, FrameVerdict};
 use crate::receive::front_end::headers::{IpFields, OctetPair};
 use crate::receive::front_end::intake::FrameControl;
 use rnic_abi::limits::MIN_FRAME_OCTETS;
@@ -182,12 +182,6 @@ pub struct Verdict {
     min_segment: Constant<Bits<16>>,
     #[constant(5)]
     min_offset: Constant<Bits<4>>,
-    #[constant(VERDICT_DROP)]
-    drop: Constant<Bits<2>>,
-    #[constant(VERDICT_HOST)]
-    host: Constant<Bits<2>>,
-    #[constant(VERDICT_TCP)]
-    tcp: Constant<Bits<2>>,
     #[constant(1 << COUNT_FRAMES)]
     frames: Constant<Bits<8>>,
     // `COUNT_FRAMES` and the reason of bit i.
@@ -222,7 +216,7 @@ impl Logic for Verdict {
         self.payload_word.next = bit_cast::<14, 5>(self.fields.val().payload_start)
             + bit_cast::<14, 4>(self.data_offset.val());
 
-        self.info.next.verdict = self.tcp.val();
+        self.info.next.verdict = FrameVerdict::Tcp;
         self.info.next.frame_octets = self.control.val().frame_octets;
         self.info.next.ipv6 = self.fields.val().ipv6;
         self.info.next.remote_address = self.fields.val().remote_address;
@@ -247,29 +241,29 @@ impl Logic for Verdict {
         self.draft_counts.d.next = self.frames.val();
         self.asks_header.d.next = false;
         if self.control.val().disabled {
-            self.info.next.verdict = self.drop.val();
+            self.info.next.verdict = FrameVerdict::Drop;
             self.draft_counts.d.next = self.reason[1].val();
         } else if self.control.val().mac_error {
-            self.info.next.verdict = self.drop.val();
+            self.info.next.verdict = FrameVerdict::Drop;
             self.draft_counts.d.next = self.reason[2].val();
         } else if self.runt.val() {
-            self.info.next.verdict = self.drop.val();
+            self.info.next.verdict = FrameVerdict::Drop;
             self.draft_counts.d.next = self.reason[3].val();
         } else if self.control.val().too_long {
-            self.info.next.verdict = self.drop.val();
+            self.info.next.verdict = FrameVerdict::Drop;
             self.draft_counts.d.next = self.reason[4].val();
         } else if !self.fields.val().is_ip {
-            self.info.next.verdict = self.host.val();
+            self.info.next.verdict = FrameVerdict::Host;
         } else if self.ip_malformed.val() {
-            self.info.next.verdict = self.drop.val();
+            self.info.next.verdict = FrameVerdict::Drop;
             self.draft_counts.d.next = self.reason[6].val();
         } else {
             // An IPv6 header has no checksum.
             self.asks_header.d.next = !self.fields.val().ipv6;
             if self.fields.val().not_for_tcp {
-                self.info.next.verdict = self.host.val();
+                self.info.next.verdict = FrameVerdict::Host;
             } else if self.tcp_malformed.val() {
-                self.info.next.verdict = self.drop.val();
+                self.info.next.verdict = FrameVerdict::Drop;
                 self.draft_counts.d.next = self.reason[7].val();
             }
         }
@@ -292,7 +286,7 @@ impl Logic for Verdict {
             self.overrun_counted.next = true;
         }
         if self.bad_header.val() {
-            self.frame_info.next.verdict = self.drop.val();
+            self.frame_info.next.verdict = FrameVerdict::Drop;
         }
         if self.reset.val() {
             self.draft_end.d.next = false;

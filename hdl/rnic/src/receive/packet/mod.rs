@@ -16,7 +16,7 @@
 //!
 //! | dropped                                          | counted                         |
 //! |--------------------------------------------------|---------------------------------|
-//! | `VERDICT_DROP`                                   | no (the front end counts)       |
+//! | `FrameVerdict::Drop`                                   | no (the front end counts)       |
 //! | no free page, or the release queue nearly full   | `count_no_page`: `drop_no_page` |
 //! | 16 stored frames are queued                      | `count_no_page`: `drop_no_page` |
 //!

@@ -5,7 +5,7 @@
 //! store_* ---> gather W to D ---> memory_* (one word per D/W beats)
 //!                  |  page by page: alloc_*, links: link_* (to the next), jump_* (eight on)
 //! frame_info ---> { head, tail, failed? } ---> [ kept ] ---> stored (FIFO of 16)
-//!                                         \--> refused (VERDICT_DROP or failed)
+//!                                         \--> refused (FrameVerdict::Drop or failed)
 //! ```
 //!
 //! | enters     | frames in beats of W bits, never stalled; one `FrameInfo` per frame, after its |
@@ -19,6 +19,7 @@
 //! space for another chain (sampled on the first beat, so that a page taken can always be released),
 //! or if `stored` is full. A failed frame takes and writes no further page.
 use crate::common::fifo::Fifo;
+use crate::messages::FrameVerdict;
 use crate::messages::{FrameInfo, PageChain, StoredFrame};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -71,7 +72,7 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     pub stored: Signal<Out, StoredFrame>,
     pub stored_valid: Signal<Out, Bit>,
     pub stored_ready: Signal<In, Bit>,
-    /// A frame without `VERDICT_DROP` failed; one cycle.
+    /// A frame without `FrameVerdict::Drop` failed; one cycle.
     pub count_no_page: Signal<Out, Bit>,
     /// Stored frames in the FIFO, of 16.
     pub waiting: Signal<Out, Bits<5>>,
@@ -133,8 +134,6 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     one_word: Constant<Bits<B>>,
     #[constant(1)]
     one_page: Constant<Bits<4>>,
-    #[constant(crate::messages::VERDICT_DROP)]
-    verdict_drop: Constant<Bits<2>>,
 }
 
 impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D, B> {
@@ -220,7 +219,7 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
 
         // The frame that ended: keep it or release its pages.
         self.info.next = self.frame_info.val();
-        self.dropped.next = self.info.val().verdict == self.verdict_drop.val();
+        self.dropped.next = self.info.val().verdict == FrameVerdict::Drop;
         self.no_place.next =
             self.queue.full.val() | (self.queue.almost_full.val() & self.keeps.q.val());
         self.kept.next = !self.dropped.val() & !self.ended_failed.q.val() & !self.no_place.val();
@@ -228,22 +227,9 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         self.released_valid.d.next =
             self.frame_info_valid.val() & !self.kept.val() & self.ended_has_pages.q.val();
         self.counted.d.next = self.frame_info_valid.val() & !self.kept.val() & !self.dropped.val();
-        self.frame.next.verdict = self.info.val().verdict;
-        self.frame.next.frame_octets = self.info.val().frame_octets;
-        self.frame.next.ipv6 = self.info.val().ipv6;
-        self.frame.next.remote_address = self.info.val().remote_address;
-        self.frame.next.local_address = self.info.val().local_address;
-        self.frame.next.ports = self.info.val().ports;
-        self.frame.next.flags = self.info.val().flags;
-        self.frame.next.checksum_good = self.info.val().checksum_good;
-        self.frame.next.seg_seq = self.info.val().seg_seq;
-        self.frame.next.seg_ack = self.info.val().seg_ack;
-        self.frame.next.seg_wnd = self.info.val().seg_wnd;
-        self.frame.next.payload_offset = self.info.val().payload_offset;
-        self.frame.next.payload_octets = self.info.val().payload_octets;
+        self.frame.next.info = self.info.val();
         self.ended_chain.next = self.ended.q.val();
-        self.frame.next.head_page = self.ended_chain.val().head_page;
-        self.frame.next.tail_page = self.ended_chain.val().tail_page;
+        self.frame.next.pages = self.ended_chain.val();
         self.kept_frame.d.next = self.frame.val();
         self.keeps.d.next = self.frame_info_valid.val() & self.kept.val();
         self.queue.data_in.next = self.kept_frame.q.val();

@@ -301,10 +301,6 @@ pub struct Splitter<const D: usize> {
     line_mask: DFF<Bits<9>>,
     line_octets: DFF<Bits<17>>,
     line_step: DFF<Bits<57>>,
-    #[constant(PLACE_WRITE)]
-    kind_write: Constant<Bits<2>>,
-    #[constant(PLACE_HOST)]
-    kind_host: Constant<Bits<2>>,
     #[constant(LATENCY_CYCLES)]
     slot_settled: Constant<Bits<3>>,
     #[constant(octets - 1)]
@@ -331,8 +327,8 @@ impl<const D: usize> Logic for Splitter<D> {
         self.drop_ring_full.next = false;
         self.drop_too_long.next = false;
         self.slot_octets.next = self.command.val().octets;
-        self.is_host.next = self.command.val().kind == self.kind_host.val();
-        self.is_write.next = self.command.val().kind == self.kind_write.val();
+        self.is_host.next = self.command.val().kind == PlaceKind::Host;
+        self.is_write.next = self.command.val().kind == PlaceKind::Write;
         self.settled.next = self.settle.q.val() == self.slot_settled.val();
         self.settle.d.next = 0.into();
 

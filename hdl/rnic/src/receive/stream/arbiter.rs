@@ -21,9 +21,7 @@
 use super::types::StreamContext;
 use crate::common::fifo::Fifo;
 use crate::common::skid::Skid;
-use crate::messages::{
-    Accepted, HostFrame, JobDone, ReadJob, TableRequest, JOB_HOST, JOB_PLACE, JOB_STREAM,
-};
+use crate::messages::{Accepted, HostFrame, JobDone, JobKind, ReadJob, TableRequest};
 use rnic_abi::limits::FRAME_PAD_OCTETS;
 use rnic_abi::tables;
 use rnic_macros::{kernel, Init};
@@ -275,12 +273,6 @@ pub struct JobSender {
     jobs_next: Signal<Local, Bits<6>>,
     next_job: Signal<Local, ReadJob>,
     leaves: Signal<Local, Bit>,
-    #[constant(JOB_STREAM)]
-    kind_stream: Constant<Bits<2>>,
-    #[constant(JOB_PLACE)]
-    kind_place: Constant<Bits<2>>,
-    #[constant(JOB_HOST)]
-    kind_host: Constant<Bits<2>>,
     #[constant(FRAME_PAD_OCTETS as LiteralType)]
     pad_octets: Constant<Bits<14>>,
     #[constant(1)]
@@ -299,9 +291,9 @@ impl Logic for JobSender {
         self.room.next = self.job_out.s_ready.val();
 
         // The job: over all that is queued, from the first frame on; or a host frame.
-        self.next_job.next.kind = self.kind_stream.val();
+        self.next_job.next.kind = JobKind::Stream;
         if self.stream.val().place_next {
-            self.next_job.next.kind = self.kind_place.val();
+            self.next_job.next.kind = JobKind::Place;
         }
         self.next_job.next.connection = self.connection.val();
         self.next_job.next.head_page = self.stream.val().head_page;
@@ -318,7 +310,7 @@ impl Logic for JobSender {
         self.next_job.next.span = self.span.val();
         self.next_job.next.proven = self.stream.val().placed;
         if self.hosting.val() {
-            self.next_job.next.kind = self.kind_host.val();
+            self.next_job.next.kind = JobKind::Host;
             self.next_job.next.head_page = self.host_frame.val().head_page;
             self.next_job.next.tail_page = self.host_frame.val().tail_page;
             self.next_job.next.offset = self.pad_octets.val();

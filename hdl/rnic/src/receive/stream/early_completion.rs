@@ -24,7 +24,7 @@
 //! queue behind it has places.
 use super::arbiter::JOBS_OUT_MAX;
 use crate::common::fifo::Fifo;
-use crate::messages::{EarlyResult, JobDone, Replayed, REPLAY_FAULT, REPLAY_FORGET};
+use crate::messages::{EarlyResult, JobDone, ReplayKind, Replayed};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -83,10 +83,6 @@ pub struct EarlyCompletion {
     one: Constant<Bits<16>>,
     #[constant(NEED_ANY)]
     need_any: Constant<Bits<18>>,
-    #[constant(REPLAY_FAULT)]
-    kind_fault: Constant<Bits<2>>,
-    #[constant(REPLAY_FORGET)]
-    kind_forget: Constant<Bits<2>>,
 }
 
 impl Logic for EarlyCompletion {
@@ -141,8 +137,8 @@ impl Logic for EarlyCompletion {
         }
 
         // Replays that ended: a span is free, and its stream goes on.
-        self.is_fault.next = self.replayed.val().kind == self.kind_fault.val();
-        self.is_forget.next = self.replayed.val().kind == self.kind_forget.val();
+        self.is_fault.next = self.replayed.val().kind == ReplayKind::Fault;
+        self.is_forget.next = self.replayed.val().kind == ReplayKind::Forget;
         self.ended_free.next = !self.ended_owes_done.q.val() & !self.ended_owes_span.q.val();
         self.replayed_ready.next = self.ended_free.val();
         self.span_back.next = self.ended.q.val().span;

@@ -10,7 +10,7 @@
 //! stream has come to it, or forgotten.
 use super::tests::{PageLinks, Reader};
 use super::*;
-use crate::messages::{JOB_STREAM, REPLAY_DELIVER, REPLAY_FORGET};
+use crate::messages::{JobKind, ReplayKind};
 use rnic_abi::limits::{PAGES, PAGE_OCTETS};
 use rnic_abi::tables;
 use rnic_hdl_tools::testkit::{Pace, Random, StreamDriver, StreamMonitor};
@@ -149,7 +149,7 @@ impl Bench {
         let number = job.connection.to_u64();
         let found = self.streams.iter().position(|s| s.number == number);
         let index = found.expect("a stream of this test");
-        assert_eq!(job.kind, JOB_STREAM);
+        assert_eq!(job.kind, JobKind::Stream);
         assert!(self.streams[index].running);
         if job.early {
             return self.check_early_job(index, job);
@@ -257,9 +257,9 @@ impl Bench {
             .iter()
             .position(|stream| stream.number == connection)
             .expect("a stream of this test");
-        let kind = order.kind.to_u64();
+        let kind = order.kind;
         self.seen[12 + kind as usize] += 1;
-        if kind == REPLAY_FORGET {
+        if kind == ReplayKind::Forget {
             let span = self.spans.remove(&number).expect("a span");
             assert!(span.job.is_none() && span.placed > span.start, "{span:?}");
             return self.spans_back.push((number as u64).into());
@@ -267,7 +267,7 @@ impl Bench {
         let stream = &mut self.streams[index];
         assert!(stream.running && !stream.faulty && stream.job.is_none());
         stream.replays += 1;
-        if kind == REPLAY_DELIVER {
+        if kind == ReplayKind::Deliver {
             let span = self.spans.remove(&number).expect("a span");
             assert!(span.job.is_none() && span.placed > span.start, "{span:?}");
             assert_eq!(span.start, stream.consumed, "delivered in order");

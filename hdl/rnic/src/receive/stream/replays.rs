@@ -20,7 +20,7 @@
 //! forgotten only while `forget_room`.
 use super::arbiter::JOBS_OUT_MAX;
 use crate::common::fifo::Fifo;
-use crate::messages::{Replay, REPLAY_FORGET};
+use crate::messages::{Replay, ReplayKind};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -58,8 +58,6 @@ pub struct ReplayQueue {
     out_valid: DFF<Bit>,
     is_forget: Signal<Local, Bit>,
     takes: Signal<Local, Bit>,
-    #[constant(REPLAY_FORGET)]
-    kind_forget: Constant<Bits<2>>,
     #[constant(1)]
     one: Constant<Bits<6>>,
 }
@@ -71,7 +69,7 @@ impl Logic for ReplayQueue {
         registers!(clock; out, out_valid);
         wire!(self => self.orders; clock, reset);
         wire!(self => self.forgets; clock, reset);
-        self.is_forget.next = self.order.val().kind == self.kind_forget.val();
+        self.is_forget.next = self.order.val().kind == ReplayKind::Forget;
         self.orders.data_in.next = self.order.val();
         self.orders.write.next = self.order_valid.val() & !self.is_forget.val();
         self.forgets.data_in.next = self.order.val().span;
@@ -105,7 +103,7 @@ impl Logic for ReplayQueue {
                 self.aimed.d.next = false;
                 self.due.d.next = false;
             } else if !self.forgets.empty.val() {
-                self.out.d.next.kind = self.kind_forget.val();
+                self.out.d.next.kind = ReplayKind::Forget;
                 self.out.d.next.span = self.forgets.data_out.val();
                 self.out_valid.d.next = true;
                 self.forgets.read.next = true;

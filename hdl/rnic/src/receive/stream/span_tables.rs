@@ -20,7 +20,7 @@ use super::types::{EarlyRun, StreamContext};
 use crate::common::fifo::Fifo;
 use crate::common::numbers::FreeNumbers;
 use crate::common::ram::SdpRam;
-use crate::messages::{Accepted, Replay, REPLAY_DELIVER, REPLAY_FAULT, REPLAY_FORGET};
+use crate::messages::{Accepted, Replay, ReplayKind};
 use rnic_abi::limits::{SHARED_RUNS, SPANS};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -150,12 +150,6 @@ pub struct SpanStore {
     returned: DFF<Bit>,
     ordered: DFF<Replay>,
     orders: DFF<Bit>,
-    #[constant(REPLAY_DELIVER)]
-    kind_deliver: Constant<Bits<2>>,
-    #[constant(REPLAY_FORGET)]
-    kind_forget: Constant<Bits<2>>,
-    #[constant(REPLAY_FAULT)]
-    kind_fault: Constant<Bits<2>>,
 }
 
 impl Logic for SpanStore {
@@ -185,11 +179,11 @@ impl Logic for SpanStore {
         self.ordered.d.next.connection = self.connection.val();
         self.ordered.d.next.span = self.span.val();
         self.ordered.d.next.sequence = self.next_sequence.val();
-        self.ordered.d.next.kind = self.kind_deliver.val();
+        self.ordered.d.next.kind = ReplayKind::Deliver;
         if self.forgets.val() {
-            self.ordered.d.next.kind = self.kind_forget.val();
+            self.ordered.d.next.kind = ReplayKind::Forget;
         } else if self.fault.val() {
-            self.ordered.d.next.kind = self.kind_fault.val();
+            self.ordered.d.next.kind = ReplayKind::Fault;
         }
         self.orders.d.next = self.delivers.val() | self.forgets.val() | self.fault.val();
         self.order.next = self.ordered.q.val();

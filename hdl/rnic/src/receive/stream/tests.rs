@@ -6,7 +6,7 @@
 //! or when the stream is stopped, and never while a job may read it.
 use super::arbiter::JOBS_OUT_MAX;
 use super::*;
-use crate::messages::{JOB_HOST, JOB_PLACE};
+use crate::messages::JobKind;
 use rnic_abi::limits::{FRAME_PAD_OCTETS, PAGES, PAGE_OCTETS, SINGLE_PASS_ULPDU_OCTETS};
 use rnic_abi::tables;
 use rnic_hdl_tools::testkit::{Pace, Random, StreamDriver, StreamMonitor};
@@ -300,14 +300,14 @@ impl Model {
     }
 
     fn check_job(&mut self, job: &ReadJob) {
-        let kind = job.kind.index() as u64;
-        if kind == JOB_HOST {
+        let kind = job.kind;
+        if kind == JobKind::Host {
             return self.check_host_job(job);
         }
         let index = self.stream_of(job.connection);
         let stream = &mut self.streams[index];
         assert!(!stream.job_out, "two jobs of one connection");
-        assert_eq!(kind == JOB_PLACE, stream.place_next);
+        assert_eq!(kind == JobKind::Place, stream.place_next);
         assert_eq!(job.sequence, u64::from(stream.sequence));
         assert_eq!(job.phase, stream.words_since_marker);
         assert_eq!((job.markers, job.crc), (stream.markers, stream.crc));
@@ -341,7 +341,7 @@ impl Model {
         assert_eq!(walked, octets, "a job ends where a frame does");
         self.multi_frame_jobs += usize::from(frames > 1);
         stream.job_out = true;
-        let place = kind == JOB_PLACE;
+        let place = kind == JobKind::Place;
         self.jobs.push(OpenJob {
             stream: index,
             octets,

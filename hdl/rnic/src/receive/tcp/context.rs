@@ -3,6 +3,7 @@
 //! `TcpContext` is the entry of tables `TCP` and `EARLY` of `rnic_abi::tables`. Units: octets;
 //! sequence numbers modulo 2^32; pages of packet memory.
 use crate::common::ram::SdpRam;
+use crate::messages::FrameVerdict;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
@@ -35,7 +36,7 @@ pub struct TcpContext {
 /// [`StoredFrame`](crate::messages::StoredFrame).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct QueuedFrame {
-    pub verdict: Bits<2>,
+    pub verdict: FrameVerdict,
     pub frame_octets: Bits<14>,
     pub flags: Bits<6>,
     pub checksum_good: Bit,

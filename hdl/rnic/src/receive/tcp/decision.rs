@@ -10,7 +10,7 @@
 //! | source | RFC 9293 section 3.10.7.4; the table in [`tcp`](super), top down    |
 //! | units  | octets; sequence numbers modulo 2^32                                |
 use super::context::{ClippedSegment, QueuedFrame, TcpContext};
-use crate::messages::VERDICT_TCP;
+use crate::messages::FrameVerdict;
 use rnic_abi::events::SegmentVerdict;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -82,8 +82,6 @@ pub struct FrameClassifier {
     data: DFF<Bit>,
     flags: Signal<Local, Bits<6>>,
     empty: Signal<Local, Bit>,
-    #[constant(VERDICT_TCP)]
-    verdict_tcp: Constant<Bits<2>>,
     #[init(pulse(COUNT_CHECKSUM))]
     count_checksum: Constant<Bits<COUNTS>>,
     #[init(pulse(COUNT_PURE_ACK))]
@@ -111,7 +109,7 @@ impl Logic for FrameClassifier {
         }
         if self.classify.val() {
             self.data.d.next = false;
-            if (self.frame.val().verdict != self.verdict_tcp.val()) | !self.connected.val() {
+            if (self.frame.val().verdict != FrameVerdict::Tcp) | !self.connected.val() {
                 self.found.d.next = FrameClass::Foreign;
             } else if !self.frame.val().checksum_good {
                 self.found.d.next = FrameClass::BadChecksum;

@@ -16,7 +16,7 @@
 //!
 //! | the segment                                  | leaves as      | counter                    |
 //! |----------------------------------------------|----------------|----------------------------|
-//! | `VERDICT_HOST`, or no connection has its key | `host_frame`   |                            |
+//! | `FrameVerdict::Host`, or no connection has its key | `host_frame`   |                            |
 //! | TCP checksum wrong                           | `page_release` | `DropTcpChecksum`          |
 //! | SYN, RST or URG; FIN without payload         | `host_frame`   | `TcpControl`               |
 //! | no payload                                   | `page_release` | `TcpPureAck`               |
@@ -72,7 +72,7 @@ pub mod reserve;
 pub mod tables;
 
 use crate::common::fifo::Fifo;
-use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, StoredFrame};
+use crate::messages::{Accepted, FrameInfo, HostFrame, PageChain, SegmentEvent, StoredFrame};
 use crate::messages::{TableRequest, Unfinished};
 use accept::SegmentAcceptance;
 use context::QueuedFrame;
@@ -160,6 +160,8 @@ pub struct TcpRoom {
     done: DFF<Bit>,
     take: Signal<Local, Bit>,
     leave: Signal<Local, Bit>,
+    info: Signal<Local, FrameInfo>,
+    pages: Signal<Local, PageChain>,
     key_fields: Signal<Local, KeyFields>,
     key: Signal<Local, Bits<KEY_BITS>>,
     waiting: Signal<Local, QueuedFrame>,
@@ -187,24 +189,26 @@ impl Logic for TcpRoom {
         // A frame is taken: its key is looked up, the rest is queued.
         self.take.next = self.stored_valid.val() & !self.frames.full.val();
         self.stored_ready.next = !self.frames.full.val();
-        self.key_fields.next.remote_address = self.stored.val().remote_address;
-        self.key_fields.next.local_address = self.stored.val().local_address;
-        self.key_fields.next.ports = self.stored.val().ports;
+        self.info.next = self.stored.val().info;
+        self.pages.next = self.stored.val().pages;
+        self.key_fields.next.remote_address = self.info.val().remote_address;
+        self.key_fields.next.local_address = self.info.val().local_address;
+        self.key_fields.next.ports = self.info.val().ports;
         self.key.next = self.key_fields.val().into();
         self.lookup.lookup.next = self.take.val();
-        self.lookup.ipv6.next = self.stored.val().ipv6;
+        self.lookup.ipv6.next = self.info.val().ipv6;
         self.lookup.key.next = self.key.val();
-        self.waiting.next.verdict = self.stored.val().verdict;
-        self.waiting.next.frame_octets = self.stored.val().frame_octets;
-        self.waiting.next.flags = self.stored.val().flags;
-        self.waiting.next.checksum_good = self.stored.val().checksum_good;
-        self.waiting.next.seg_seq = self.stored.val().seg_seq;
-        self.waiting.next.seg_ack = self.stored.val().seg_ack;
-        self.waiting.next.seg_wnd = self.stored.val().seg_wnd;
-        self.waiting.next.payload_offset = self.stored.val().payload_offset;
-        self.waiting.next.payload_octets = self.stored.val().payload_octets;
-        self.waiting.next.head_page = self.stored.val().head_page;
-        self.waiting.next.tail_page = self.stored.val().tail_page;
+        self.waiting.next.verdict = self.info.val().verdict;
+        self.waiting.next.frame_octets = self.info.val().frame_octets;
+        self.waiting.next.flags = self.info.val().flags;
+        self.waiting.next.checksum_good = self.info.val().checksum_good;
+        self.waiting.next.seg_seq = self.info.val().seg_seq;
+        self.waiting.next.seg_ack = self.info.val().seg_ack;
+        self.waiting.next.seg_wnd = self.info.val().seg_wnd;
+        self.waiting.next.payload_offset = self.info.val().payload_offset;
+        self.waiting.next.payload_octets = self.info.val().payload_octets;
+        self.waiting.next.head_page = self.pages.val().head_page;
+        self.waiting.next.tail_page = self.pages.val().tail_page;
         wire!(self => self.frames; take as write, waiting as data_in);
 
         // Acceptance gets the oldest frame and its result: the oldest queued one, or, if there is

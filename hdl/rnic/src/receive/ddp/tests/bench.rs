@@ -21,7 +21,7 @@ pub struct Operation {
 /// The message of `record`.
 pub fn message(record: &Record) -> FpduRecord {
     FpduRecord {
-        kind: record.kind.into(),
+        kind: record.kind,
         connection: record.connection.into(),
         span: record.span.into(),
         unproven: record.unproven,
@@ -37,7 +37,7 @@ pub fn message(record: &Record) -> FpduRecord {
 
 /// The verdict on `record`, if it has one.
 pub fn verdict(record: &Record) -> Option<FpduVerdict> {
-    [FPDU_NORMAL, FPDU_CHECK, FPDU_EARLY]
+    [FpduKind::Normal, FpduKind::Check, FpduKind::Early]
         .contains(&record.kind)
         .then_some(FpduVerdict {
             crc_good: record.crc_good,
@@ -58,7 +58,7 @@ pub fn request(operation: &Operation) -> TableRequest {
 
 /// `replay` is about the records of `span`.
 fn names(replay: &Replay, span: u64) -> bool {
-    replay.kind != REPLAY_FAULT && replay.span == span
+    replay.kind != ReplayKind::Fault && replay.span == span
 }
 
 /// A room, its model, and what is still to go in and to come out.
@@ -162,9 +162,9 @@ impl Bench {
     }
 
     /// Asks for a replay of `span`.
-    pub fn request_replay(&mut self, kind: u64, connection: u64, span: u64) {
+    pub fn request_replay(&mut self, kind: ReplayKind, connection: u64, span: u64) {
         self.replays.push(Replay {
-            kind: kind.into(),
+            kind,
             connection: connection.into(),
             span: span.into(),
             sequence: 0u64.into(),
@@ -172,7 +172,7 @@ impl Bench {
     }
 
     /// Replays `span` and waits until nothing is left of it.
-    pub fn replay(&mut self, kind: u64, connection: u64, span: u64) {
+    pub fn replay(&mut self, kind: ReplayKind, connection: u64, span: u64) {
         self.request_replay(kind, connection, span);
         self.drain();
     }
@@ -180,7 +180,7 @@ impl Bench {
     /// FPDU starts of `connection` disagree at `sequence`.
     pub fn fault(&mut self, connection: u64, sequence: u32) {
         self.replays.push(Replay {
-            kind: REPLAY_FAULT.into(),
+            kind: ReplayKind::Fault,
             connection: connection.into(),
             span: 0u64.into(),
             sequence: u64::from(sequence).into(),
@@ -276,7 +276,7 @@ impl Bench {
         let mut replays = self.replays.waiting().iter().take(1).chain(replaying);
         let record = self.records.waiting().front();
         record.is_some_and(|record| {
-            record.kind == FPDU_EARLY && replays.any(|replay| names(replay, record.span))
+            record.kind == FpduKind::Early && replays.any(|replay| names(replay, record.span))
         })
     }
 
@@ -286,7 +286,7 @@ impl Bench {
         let mut early = self
             .inside
             .iter()
-            .filter(|record| record.kind == FPDU_EARLY);
+            .filter(|record| record.kind == FpduKind::Early);
         let waits = next.is_some_and(|replay| early.any(|record| names(replay, record.span)));
         self.replays.pace = if waits { Pace::Never } else { self.offer };
         let uut = &mut *self.uut;
@@ -307,7 +307,7 @@ impl Bench {
             return;
         };
         let mut records = self.released(&replay);
-        if replay.kind == REPLAY_FORGET {
+        if replay.kind == ReplayKind::Forget {
             records.clear();
         }
         self.replaying.push_back((replay, records.len()));
@@ -316,11 +316,11 @@ impl Bench {
 
     /// The stored records of the span of `replay` or, for a fault, its record.
     fn released(&mut self, replay: &Replay) -> Vec<Record> {
-        if replay.kind != REPLAY_FAULT {
+        if replay.kind != ReplayKind::Fault {
             return self.model.release(replay.span.to_u64());
         }
         vec![Record {
-            kind: FPDU_FAULT,
+            kind: FpduKind::Fault,
             connection: replay.connection.to_u64(),
             sequence: replay.sequence.to_u32(),
             sequence_end: replay.sequence.to_u32(),
@@ -459,7 +459,7 @@ impl Bench {
 
 fn seen_command(command: &PlaceCommand) -> Command {
     Command {
-        kind: command.kind.to_u64(),
+        kind: command.kind,
         beats: command.beats.to_u64(),
         skip_words: command.skip_words.to_u64(),
         address: command.address.to_u64(),

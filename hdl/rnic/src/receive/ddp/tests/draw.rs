@@ -83,13 +83,13 @@ pub fn random_record(random: &mut Random, regions: &[Region], msns: &[u32]) -> R
     record.crc_good = !random.chance(1, 40);
     record.marker_good = !random.chance(1, 40);
     match random.below(30) {
-        0 => record.kind = FPDU_HOST,
+        0 => record.kind = FpduKind::Host,
         1 => {
             // It has been checked already and is good.
-            record.kind = FPDU_PLACE;
+            record.kind = FpduKind::Place;
             (record.crc_good, record.marker_good) = (true, true);
         }
-        2 => record.kind = FPDU_CHECK,
+        2 => record.kind = FpduKind::Check,
         3 => record.ulpdu_length = random.below(20),
         4 => record.header[2] ^= 1 << random.below(8),
         5 => record.header[3] ^= 1 << random.below(8),
@@ -102,11 +102,11 @@ pub fn random_record(random: &mut Random, regions: &[Region], msns: &[u32]) -> R
 /// Sometimes turns `record` into an FPDU out of order, of one of eight spans, two per connection.
 /// `ends` holds the end of the last one of each span.
 pub fn perhaps_early(random: &mut Random, record: &mut Record, ends: &mut [u32; 8]) {
-    if record.kind != FPDU_NORMAL || random.chance(1, 2) {
+    if record.kind != FpduKind::Normal || random.chance(1, 2) {
         return;
     }
     let span = record.connection + 4 * random.below(2);
-    record.kind = FPDU_EARLY;
+    record.kind = FpduKind::Early;
     record.span = span * SPAN_STEP;
     record.unproven = random.chance(1, 8);
     record.marker_seen = random.chance(1, 2);
@@ -128,9 +128,9 @@ pub fn random_replay(random: &mut Random, kept: &[u64]) -> Replay {
         span = kept[random.below(kept.len() as u64) as usize] / SPAN_STEP;
     }
     let kind = match random.below(16) {
-        0 => REPLAY_FAULT,
-        1 | 2 => REPLAY_FORGET,
-        _ => REPLAY_DELIVER,
+        0 => ReplayKind::Fault,
+        1 | 2 => ReplayKind::Forget,
+        _ => ReplayKind::Deliver,
     };
     Replay {
         kind: kind.into(),

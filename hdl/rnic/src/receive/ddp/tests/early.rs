@@ -16,7 +16,7 @@ const SPAN: u64 = 300;
 
 fn early(record: &Record) -> Record {
     Record {
-        kind: FPDU_EARLY,
+        kind: FpduKind::Early,
         span: SPAN,
         ..record.clone()
     }
@@ -70,7 +70,7 @@ fn ignored_early(bench: &mut Bench, record: &Record) {
 /// Replays `SPAN` and returns the outcomes of its records.
 fn delivered(bench: &mut Bench) -> Vec<Outcome> {
     let before = bench.outcomes.len();
-    bench.replay(REPLAY_DELIVER, STREAM, SPAN);
+    bench.replay(ReplayKind::Deliver, STREAM, SPAN);
     bench.outcomes[before..].to_vec()
 }
 
@@ -123,7 +123,7 @@ fn read_response_completes_when_replayed() {
     placed_early(&mut bench, &response);
     let outcomes = delivered(&mut bench);
     let entry = outcomes[0].command.as_ref().expect("an entry");
-    assert_eq!((entry.kind, entry.cqe), (PLACE_DISCARD, expected.cqe));
+    assert_eq!((entry.kind, entry.cqe), (PlaceKind::Discard, expected.cqe));
 }
 
 /// MPA-041: a write placed out of order gives an event and no command when it is replayed.
@@ -291,7 +291,7 @@ fn failing_replay_stops_the_connection_once() {
     assert_eq!(outcomes[0].error, DdpStag as u64);
     assert_eq!(outcomes[0].stopped, Some(STREAM));
     let command = outcomes[0].command.as_ref().expect("an Error entry");
-    assert_eq!((command.kind, command.beats), (PLACE_DISCARD, 0));
+    assert_eq!((command.kind, command.beats), (PlaceKind::Discard, 0));
     assert_eq!(command.cqe[0] & 0xf, cqe::KIND_ERROR);
     assert_eq!(outcomes[1], Outcome::default(), "silence");
     // In error nothing is placed out of order either.
@@ -333,12 +333,12 @@ fn nothing_is_placed_without_a_free_slot() {
     let good = |outcome: &Outcome| outcome.early.is_some_and(|early| early.good);
     let placed = bench.outcomes.iter().filter(|outcome| good(outcome));
     assert_eq!(placed.count() as u64, SLOTS);
-    bench.replay(REPLAY_FORGET, STREAM, 1);
+    bench.replay(ReplayKind::Forget, STREAM, 1);
     placed_early(&mut bench, &write_at(SINK.base, 8));
     let before = bench.outcomes.len();
-    bench.replay(REPLAY_DELIVER, STREAM, 0);
+    bench.replay(ReplayKind::Deliver, STREAM, 0);
     assert_eq!(bench.outcomes.len() - before, 171);
-    bench.replay(REPLAY_FORGET, STREAM, 2);
+    bench.replay(ReplayKind::Forget, STREAM, 2);
     assert_eq!((bench.model.kept(), bench.answered), (1, 3));
 }
 
@@ -354,7 +354,7 @@ fn replay_progresses_while_mpa_is_busy() {
         bench.records.push(write_at(SINK.base, 8));
     }
     let start = (bench.cycle(), bench.outcomes.len());
-    bench.request_replay(REPLAY_DELIVER, STREAM, SPAN);
+    bench.request_replay(ReplayKind::Deliver, STREAM, SPAN);
     while bench.answered == 0 {
         bench.step();
     }

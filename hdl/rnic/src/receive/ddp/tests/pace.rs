@@ -62,7 +62,7 @@ fn no_verdict_of_a_full_fifo_is_lost() {
             let mut record = sink_write();
             record.crc_good = index != bad;
             if index % 7 == 6 {
-                record.kind = FPDU_HOST;
+                record.kind = FpduKind::Host;
             }
             bench.records.push(record);
         }

@@ -55,7 +55,7 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usiz
     let placed = bench.outcomes.iter().filter(|o| {
         o.command
             .as_ref()
-            .is_some_and(|command| command.kind == PLACE_WRITE)
+            .is_some_and(|command| command.kind == PlaceKind::Write)
     });
     assert!(placed.count() > rounds / 30);
     let early = bench.outcomes.iter().filter_map(|outcome| outcome.early);

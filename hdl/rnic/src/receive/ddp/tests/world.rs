@@ -1,7 +1,7 @@
 //! A small world of streams, queues and regions, and the FPDUs that peers send into it.
 use super::bench::Bench;
 use super::model::Record;
-use crate::messages::FPDU_NORMAL;
+use crate::messages::FpduKind;
 use rnic_abi::tables::*;
 
 /// Streams of `PD`: two of version 1, one of version 0; and one of another PD.
@@ -121,7 +121,7 @@ pub fn record(control: [u8; 2], rest: &[u8], payload: u64) -> Record {
     header[2..4].copy_from_slice(&control);
     header[4..4 + rest.len()].copy_from_slice(rest);
     Record {
-        kind: FPDU_NORMAL,
+        kind: FpduKind::Normal,
         connection: STREAM,
         span: 0,
         unproven: false,

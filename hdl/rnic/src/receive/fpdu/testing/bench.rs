@@ -54,7 +54,7 @@ pub struct Outcome {
 
 fn message(job: &Job) -> ReadJob {
     ReadJob {
-        kind: job.kind.into(),
+        kind: job.kind,
         connection: job.connection.into(),
         head_page: job.head_page.into(),
         offset: 0u64.into(),
@@ -311,7 +311,7 @@ impl<'a, const D: usize> Bench<'a, D> {
             };
             let beats = number(record.beats);
             self.outcome.passed.push(Passed {
-                kind: number(record.kind),
+                kind: record.kind,
                 connection: number(record.connection),
                 sequence: number(record.sequence) as u32,
                 sequence_end: number(record.sequence_end) as u32,
@@ -329,7 +329,7 @@ impl<'a, const D: usize> Bench<'a, D> {
 }
 
 fn is_judged(record: &FpduRecord) -> bool {
-    [FPDU_NORMAL, FPDU_CHECK].contains(&number(record.kind))
+    [FpduKind::Normal, FpduKind::Check].contains(&record.kind)
 }
 
 fn number<const N: usize>(value: Bits<N>) -> u64 {

@@ -6,7 +6,7 @@ use rnic_abi::limits::SINGLE_PASS_ULPDU_OCTETS;
 /// A job and its octets.
 #[derive(Clone, Debug)]
 pub struct Job {
-    pub kind: u64,
+    pub kind: JobKind,
     pub connection: u64,
     pub octets: Vec<u8>,
     /// Octets since SeqStart.
@@ -21,7 +21,7 @@ pub struct Job {
 /// An FPDU that must be handed on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passed {
-    pub kind: u64,
+    pub kind: FpduKind,
     pub connection: u64,
     pub sequence: u32,
     pub sequence_end: u32,
@@ -48,7 +48,7 @@ pub struct Ended {
 
 /// Everything that `job` must lead to, with beats of `beat` octets.
 pub fn expect(job: &Job, beat: usize) -> (Vec<Passed>, Option<Ended>) {
-    if job.kind == JOB_HOST {
+    if job.kind == JobKind::Host {
         return (vec![expect_host(job, beat)], None);
     }
     let (mut passed, mut consumed, mut place_next) = (Vec::new(), 0, false);
@@ -65,12 +65,12 @@ pub fn expect(job: &Job, beat: usize) -> (Vec<Passed>, Option<Ended>) {
             break octets;
         }
         let kind = match (job.kind, first, long) {
-            (JOB_PLACE, true, _) => FPDU_PLACE,
-            (_, true, true) => FPDU_CHECK,
-            _ => FPDU_NORMAL,
+            (JobKind::Place, true, _) => FpduKind::Place,
+            (_, true, true) => FpduKind::Check,
+            _ => FpduKind::Normal,
         };
         passed.push(expect_fpdu(job, kind, consumed, octets, length, beat));
-        if kind == FPDU_CHECK {
+        if kind == FpduKind::Check {
             place_next = true;
             break octets;
         }
@@ -88,7 +88,7 @@ pub fn expect(job: &Job, beat: usize) -> (Vec<Passed>, Option<Ended>) {
 fn expect_host(job: &Job, beat: usize) -> Passed {
     let placed = job.octets.clone();
     Passed {
-        kind: FPDU_HOST,
+        kind: FpduKind::Host,
         connection: job.connection,
         sequence: job.sequence,
         sequence_end: job.sequence.wrapping_add(job.octets.len() as u32),
@@ -105,7 +105,7 @@ fn expect_host(job: &Job, beat: usize) -> Passed {
 
 fn expect_fpdu(
     job: &Job,
-    kind: u64,
+    kind: FpduKind,
     at: usize,
     octets: usize,
     length: usize,
@@ -118,7 +118,7 @@ fn expect_fpdu(
     header.resize(20, 0);
     let mut placed = plain;
     placed.resize(placed.len().next_multiple_of(beat), 0);
-    if kind == FPDU_CHECK {
+    if kind == FpduKind::Check {
         placed.clear();
     }
     let (field, covered) = (&wire[octets - 4..], &wire[..octets - 4]);
@@ -129,8 +129,8 @@ fn expect_fpdu(
         sequence: job.sequence.wrapping_add(at as u32),
         sequence_end: job.sequence.wrapping_add((at + octets) as u32),
         ulpdu_length: length as u64,
-        crc_good: crc_right || !job.crc || kind == FPDU_PLACE,
-        marker_good: markers_agree(wire, job.markers, position) || kind == FPDU_PLACE,
+        crc_good: crc_right || !job.crc || kind == FpduKind::Place,
+        marker_good: markers_agree(wire, job.markers, position) || kind == FpduKind::Place,
         header,
         beats: (placed.len() / beat) as u64,
         placed,

@@ -19,7 +19,7 @@ fn check_both(random: &Random, paces: Paces, jobs: &[Job]) -> [Outcome; 2] {
 
 fn job(octets: Vec<u8>, position: u64, markers: bool) -> Job {
     Job {
-        kind: JOB_STREAM,
+        kind: JobKind::Stream,
         connection: 0x155,
         octets,
         position,
@@ -144,7 +144,11 @@ fn cut(random: &mut Random, stream: &[u8], start: u64, markers: bool) -> Vec<Job
         let extra = random.below(most);
         let count = (need + extra).min((stream.len() - at) as u64) as usize;
         let mut next = job(stream[at..at + count].to_vec(), start + at as u64, markers);
-        next.kind = if place { JOB_PLACE } else { JOB_STREAM };
+        next.kind = if place {
+            JobKind::Place
+        } else {
+            JobKind::Stream
+        };
         next.connection = connection;
         next.crc = random.chance(7, 8);
         let ended = expect(&next, 16).1.expect("a stream job ends");
@@ -162,7 +166,7 @@ fn cut(random: &mut Random, stream: &[u8], start: u64, markers: bool) -> Vec<Job
 fn host_job(random: &mut Random, count: usize) -> Job {
     let octets = octets(random, count);
     Job {
-        kind: JOB_HOST,
+        kind: JobKind::Host,
         head_page: random.below(512),
         tail_page: random.below(512),
         ..job(octets, random.below(128) * 4, random.chance(1, 2))
@@ -262,7 +266,7 @@ fn mpa_005_every_length_has_a_defined_end_and_long_ones_pass_twice() {
             jobs.push(stream.clone());
             if ended.place_next {
                 jobs.push(Job {
-                    kind: JOB_PLACE,
+                    kind: JobKind::Place,
                     ..stream
                 });
             }
@@ -388,7 +392,8 @@ fn drive<const D: usize, const P: usize, const LG: usize, const A: usize, const 
     traffic.cycle += 1;
     if traffic.started.is_empty() && traffic.joined.is_empty() {
         traffic.started.push(ReadJob {
-            kind: [0, 0, 0, 1, 2, 2][random.below(6) as usize].into(),
+            kind: [JobKind::Stream, JobKind::Place, JobKind::Host]
+                [[0, 0, 0, 1, 2, 2][random.below(6) as usize]],
             connection: random.wide(),
             octets: (random.below(400) + 1).into(),
             sequence: random.wide(),

@@ -7,6 +7,7 @@ mod rows;
 
 use super::verdict::*;
 use super::{FrontEnd128, FrontEnd512, FrontEnd64};
+use crate::messages::FrameVerdict;
 use packets::{mend_ipv4_checksum, network_offset, octets, shape, tcp_frame, Shape};
 use rig::{play, Outcome, Rig, Stimulus};
 use rnic_hdl_tools::testkit::Random;
@@ -157,7 +158,7 @@ fn every_reason<R: Rig>() {
             "no frame for bit {bit} of counts"
         );
     }
-    for verdict in 0..3 {
+    for verdict in [FrameVerdict::Drop, FrameVerdict::Host, FrameVerdict::Tcp] {
         assert!(outcome
             .readings
             .iter()

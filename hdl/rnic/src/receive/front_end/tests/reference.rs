@@ -1,7 +1,7 @@
 //! What a frame means, read octet by octet from the standards: the oracle of the front end's tests.
 //! It knows nothing of words, lanes or cycles.
 use super::super::verdict::*;
-use crate::messages::{VERDICT_DROP, VERDICT_HOST, VERDICT_TCP};
+use crate::messages::FrameVerdict;
 
 /// What was read of a TCP frame.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Segment {
 /// What becomes of a frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    pub verdict: u64,
+    pub verdict: FrameVerdict,
     /// Bit of `counts` beside `COUNT_FRAMES`.
     pub reason: Option<usize>,
     pub frame_octets: usize,
@@ -58,8 +58,8 @@ pub fn read(frame: &[u8], enabled: bool, mac_error: bool) -> Reading {
         frame_octets: frame.len(),
         segment: None,
     };
-    let drop = |reason| made(VERDICT_DROP, Some(reason));
-    let host = || made(VERDICT_HOST, None);
+    let drop = |reason| made(FrameVerdict::Drop, Some(reason));
+    let host = || made(FrameVerdict::Host, None);
     if !enabled {
         return drop(COUNT_DISABLED);
     }
@@ -142,6 +142,6 @@ pub fn read(frame: &[u8], enabled: bool, mac_error: bool) -> Reading {
             payload_offset: 2 + start + header + data,
             payload_octets: tcp.len() - data,
         }),
-        ..made(VERDICT_TCP, None)
+        ..made(FrameVerdict::Tcp, None)
     }
 }

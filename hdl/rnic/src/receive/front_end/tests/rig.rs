@@ -1,7 +1,7 @@
 //! Plays frames into a front end of any width and collects what comes out.
 use super::super::FrontEnd;
 use super::reference::{Reading, Segment};
-use crate::messages::{FrameInfo, VERDICT_TCP};
+use crate::messages::{FrameInfo, FrameVerdict};
 use crate::receive::front_end::testing::beat;
 use rnic_hdl_tools::testkit::{octets_of, Random, Simulation};
 use rust_hdl::prelude::*;
@@ -129,7 +129,7 @@ fn address(octets: Bits<128>) -> [u8; 16] {
 
 /// A FrameInfo in the words of the reference.
 pub fn reading(info: &FrameInfo) -> Reading {
-    let verdict = info.verdict.to_u8().into();
+    let verdict = info.verdict;
     let segment = || Segment {
         ipv6: info.ipv6,
         remote_address: address(info.remote_address),
@@ -147,7 +147,7 @@ pub fn reading(info: &FrameInfo) -> Reading {
         verdict,
         reason: None,
         frame_octets: info.frame_octets.to_u16().into(),
-        segment: (verdict == VERDICT_TCP).then(segment),
+        segment: (verdict == FrameVerdict::Tcp).then(segment),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The packet store against frames, pages and verdicts in plain Rust.
 use super::*;
-use crate::messages::{VERDICT_DROP, VERDICT_HOST};
+use crate::messages::FrameVerdict;
 use rnic_hdl_tools::testkit::{bits_of, octets_of, simulate, Random};
 use std::collections::{HashMap, VecDeque};
 
@@ -100,7 +100,7 @@ fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: 
         uut.stored_ready.next = random.chance(1, 6);
         if uut.stored_valid.val() && uut.stored_ready.next {
             let sent = stored.pop_front().expect("a frame that was kept");
-            let chain = uut.stored.val();
+            let chain = uut.stored.val().pages;
             let (head, tail) = (chain.head_page.to_u64(), chain.tail_page.to_u64());
             written.check(head, tail, &sent, D / 8);
             free.extend(&sent.pages);
@@ -132,9 +132,9 @@ fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: 
                 frame.dropped = random.chance(1, 4);
                 uut.frame_info_valid.next = true;
                 let verdict = if frame.dropped {
-                    VERDICT_DROP
+                    FrameVerdict::Drop
                 } else {
-                    VERDICT_HOST
+                    FrameVerdict::Host
                 };
                 uut.frame_info.next.verdict = verdict.into();
                 judged = Some(frame);

@@ -178,7 +178,7 @@ impl<
         // The room says in the next cycle whether it lost the frame.
         let lost = uut.count_no_page.val();
         match self.judged.take() {
-            Some((info, octets)) if info.verdict != VERDICT_DROP => {
+            Some((info, octets)) if info.verdict != FrameVerdict::Drop => {
                 if lost {
                     self.frames_dropped += 1;
                 } else {
@@ -239,26 +239,13 @@ impl<
         };
         let (info, octets) = self.to_store.pop_front().expect("a frame that was sent");
         let expected = StoredFrame {
-            verdict: info.verdict,
-            frame_octets: info.frame_octets,
-            ipv6: info.ipv6,
-            remote_address: info.remote_address,
-            local_address: info.local_address,
-            ports: info.ports,
-            flags: info.flags,
-            checksum_good: info.checksum_good,
-            seg_seq: info.seg_seq,
-            seg_ack: info.seg_ack,
-            seg_wnd: info.seg_wnd,
-            payload_offset: info.payload_offset,
-            payload_octets: info.payload_octets,
-            head_page: stored.head_page,
-            tail_page: stored.tail_page,
+            info,
+            pages: stored.pages,
         };
         assert_eq!(stored, expected);
         let held = Held {
-            head: stored.head_page.to_u64(),
-            tail: stored.tail_page.to_u64(),
+            head: stored.pages.head_page.to_u64(),
+            tail: stored.pages.tail_page.to_u64(),
             octets,
             readers: 0,
         };
@@ -335,9 +322,9 @@ impl<
 fn random_info(drop: u64, stored: usize, random: &mut Random) -> FrameInfo {
     FrameInfo {
         verdict: if random.chance(drop, 100) {
-            VERDICT_DROP.into()
+            FrameVerdict::Drop
         } else {
-            (1 + random.below(2)).into()
+            [FrameVerdict::Host, FrameVerdict::Tcp][random.below(2) as usize]
         },
         frame_octets: (stored as u64).into(),
         ipv6: random.chance(1, 2),

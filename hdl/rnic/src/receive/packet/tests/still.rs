@@ -84,15 +84,15 @@ impl<
             self.tick();
         }
         self.uut.store_valid.next = false;
-        self.uut.frame_info.next.verdict = VERDICT_TCP.into();
+        self.uut.frame_info.next.verdict = FrameVerdict::Tcp;
         self.uut.frame_info_valid.next = true;
         let told = self.uut.cycle();
         self.tick();
         self.uut.frame_info_valid.next = false;
         self.wait_for(|uut| uut.stored_valid.val());
         assert_eq!(self.uut.cycle(), told + 2, "frame_info to stored_valid");
-        self.head = self.uut.stored.val().head_page.to_u64();
-        self.tail = self.uut.stored.val().tail_page.to_u64();
+        self.head = self.uut.stored.val().pages.head_page.to_u64();
+        self.tail = self.uut.stored.val().pages.tail_page.to_u64();
         self.uut.stored_ready.next = true;
         self.tick();
         self.uut.stored_ready.next = false;
@@ -391,7 +391,7 @@ fn back_to_back_frames_at_full_rate_lose_nothing_while_pages_last() {
     uut.wait_for(4000, |uut| uut.free_pages.val() == 512u64);
     // One-beat frames in every second cycle, each with its FrameInfo one cycle later.
     uut.stored_ready.next = true;
-    uut.frame_info.next.verdict = VERDICT_TCP.into();
+    uut.frame_info.next.verdict = FrameVerdict::Tcp;
     let mut heads = Vec::new();
     for cycle in 0..1030 {
         uut.store_valid.next = cycle % 2 == 0 && cycle < 1024;
@@ -401,7 +401,7 @@ fn back_to_back_frames_at_full_rate_lose_nothing_while_pages_last() {
         uut.tick();
         assert!(!uut.count_no_page.val(), "cycle {cycle}");
         if uut.stored_valid.val() {
-            heads.push(uut.stored.val().head_page.to_u64());
+            heads.push(uut.stored.val().pages.head_page.to_u64());
         }
     }
     heads.sort_unstable();

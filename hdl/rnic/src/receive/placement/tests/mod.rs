@@ -5,6 +5,7 @@ mod host;
 mod script;
 mod split;
 
+use crate::messages::PlaceKind;
 use device::Device;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Pace, Random};
 use script::{Script, Settings};
@@ -78,7 +79,16 @@ fn sweep<const D: usize, const L: usize, const E: usize, const P: usize>(stride:
             let payload = host::octets(&mut random, count);
             let complete = random.chance(1, 4);
             let at = 0x5000 + address + 0x400 * (address + 1);
-            script.add(&mut random, D / 8, 1, at, payload, skip, 0, complete);
+            script.add(
+                &mut random,
+                D / 8,
+                PlaceKind::Write,
+                at,
+                payload,
+                skip,
+                0,
+                complete,
+            );
         }
     }
     run::<D, L, E, P>(&mut script, &mut random);
@@ -109,7 +119,7 @@ fn a_long_payload_is_split_at_every_line() {
         script.add(
             &mut random,
             16,
-            1,
+            PlaceKind::Write,
             0xffff_f003 + count as u64,
             payload,
             5,
@@ -137,7 +147,16 @@ fn cycles_a_command<const D: usize, const L: usize, const E: usize, const P: usi
     for i in 0..60u64 {
         let payload = host::octets(&mut random, count);
         let address = 0x1_0000 + 128 * i + random.below(128);
-        script.add(&mut random, D / 8, 1, address, payload, 4, 0, true);
+        script.add(
+            &mut random,
+            D / 8,
+            PlaceKind::Write,
+            address,
+            payload,
+            4,
+            0,
+            true,
+        );
     }
     let mut uut = simulate!(Device::<D, L, E, P>::default());
     let (mut from, mut to) = (0, 0);

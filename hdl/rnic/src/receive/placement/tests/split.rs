@@ -1,7 +1,7 @@
 //! Splitter and shaper against plain arithmetic: every address in a line with every length.
 use super::super::tlp::{Shaper, TlpPlan};
 use super::super::writer::Splitter;
-use crate::messages::{PlaceCommand, PLACE_WRITE};
+use crate::messages::{PlaceCommand, PlaceKind};
 use rnic_hdl_tools::testkit::{simulate, words_of, Simulation};
 
 /// The two blocks, joined by hand: a segment enters the shaper at the same edge.
@@ -166,7 +166,7 @@ fn exhaust<const D: usize>(thin: u64) {
                 let spare = octets % 3;
                 let beats = (4 * skip_words + octets).div_ceil(beat_octets) + spare;
                 let plans = pair.plans(PlaceCommand {
-                    kind: PLACE_WRITE.into(),
+                    kind: PlaceKind::Write,
                     beats: beats.into(),
                     skip_words: skip_words.into(),
                     address: address.into(),

@@ -53,7 +53,7 @@ fn lockstep_with_verilog_and_no_more_jobs_are_out_than_may_be() {
             uut.host_frame.next.frame_octets = random.wide();
             let (stream, frame) = (uut.stream.next, uut.host_frame.next);
             let stream_job = ReadJob {
-                kind: [JOB_STREAM, JOB_PLACE][usize::from(stream.place_next)].into(),
+                kind: [JobKind::Stream, JobKind::Place][usize::from(stream.place_next)].into(),
                 connection: uut.connection.next,
                 head_page: stream.head_page,
                 offset: stream.head_offset,
@@ -75,7 +75,7 @@ fn lockstep_with_verilog_and_no_more_jobs_are_out_than_may_be() {
             if uut.send_host.next {
                 hosts += 1;
                 sent.push_back(ReadJob {
-                    kind: JOB_HOST.into(),
+                    kind: JobKind::Host,
                     head_page: frame.head_page,
                     tail_page: frame.tail_page,
                     offset: (FRAME_PAD_OCTETS as u64).into(),

@@ -1,6 +1,6 @@
 //! Settled jobs against a plain list of jobs and results, in lockstep with the Verilog.
 use super::*;
-use crate::messages::REPLAY_DELIVER;
+use crate::messages::ReplayKind;
 use rnic_hdl_tools::testkit::{lockstep, Random};
 use std::collections::VecDeque;
 
@@ -118,7 +118,8 @@ fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
             }
             uut.replayed_valid.next = under_way < 24 && random.chance(1, 12);
             uut.replayed.next = Replayed {
-                kind: [REPLAY_DELIVER, REPLAY_FORGET, REPLAY_FAULT][random.below(3) as usize]
+                kind: [ReplayKind::Deliver, ReplayKind::Forget, ReplayKind::Fault]
+                    [random.below(3) as usize]
                     .into(),
                 connection: random.wide(),
                 span: random.wide(),
@@ -155,10 +156,10 @@ fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
             }
             if uut.replayed_valid.next && uut.replayed_ready.val() {
                 let replayed = uut.replayed.next;
-                if replayed.kind != REPLAY_FORGET {
+                if replayed.kind != ReplayKind::Forget {
                     bench.replays.push_back(replayed);
                 }
-                if replayed.kind != REPLAY_FAULT {
+                if replayed.kind != ReplayKind::Fault {
                     bench.spans.push_back(replayed.span);
                 }
             }

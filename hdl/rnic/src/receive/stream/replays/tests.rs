@@ -1,6 +1,6 @@
 //! Orders of replay: no delivery passes its record.
 use super::*;
-use crate::messages::{REPLAY_DELIVER, REPLAY_FAULT};
+use crate::messages::ReplayKind;
 use rnic_hdl_tools::testkit::lockstep;
 use std::collections::VecDeque;
 
@@ -23,8 +23,8 @@ fn lockstep_with_verilog_and_no_delivery_passes_a_record() {
             uut.replay_ready.next = cycle > 2 && random.chance(1, 2);
             if uut.replay_valid.val() && uut.replay_ready.next {
                 let replay = uut.replay.val();
-                done[replay.kind.index()] += 1;
-                if replay.kind == REPLAY_FORGET {
+                done[replay.kind as usize] += 1;
+                if replay.kind == ReplayKind::Forget {
                     assert_eq!(Some(replay.span), forgets.pop_front());
                 } else {
                     let (order, target) = orders.pop_front().expect("an order");
@@ -36,17 +36,17 @@ fn lockstep_with_verilog_and_no_delivery_passes_a_record() {
             passed += u64::from(uut.passed.next);
             uut.begun.next = cycle > 2 && begun < passed + 20 && random.chance(1, 3);
             uut.order_valid.next = cycle > 2 && orders.len() < JOBS_OUT_MAX && random.chance(1, 6);
-            let kinds = [REPLAY_DELIVER, REPLAY_FAULT, REPLAY_FORGET];
+            let kinds = [ReplayKind::Deliver, ReplayKind::Fault, ReplayKind::Forget];
             let choice = random.below(if uut.forget_room.val() { 3 } else { 2 });
             uut.order.next = Replay {
-                kind: kinds[choice as usize].into(),
+                kind: kinds[choice as usize],
                 connection: random.wide(),
                 span: random.wide(),
                 sequence: random.wide(),
             };
             if uut.order_valid.next {
-                match uut.order.next.kind.to_u64() {
-                    REPLAY_FORGET => forgets.push_back(uut.order.next.span),
+                match uut.order.next.kind {
+                    ReplayKind::Forget => forgets.push_back(uut.order.next.span),
                     _ => orders.push_back((uut.order.next, begun)),
                 }
             }

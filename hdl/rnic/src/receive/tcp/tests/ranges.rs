@@ -3,7 +3,7 @@
 use super::model::{Model, Reported, Stream, ACK};
 use super::ports::{check_outputs, Operation, Ports};
 use super::traffic::{random_frame, Mood};
-use crate::messages::VERDICT_TCP;
+use crate::messages::FrameVerdict;
 use crate::receive::tcp::accept::SegmentAcceptance;
 use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::lookup::LookupResult;
@@ -276,7 +276,7 @@ fn cycles_of(
     octets: u64,
 ) -> (Option<usize>, usize) {
     uut.frame.next = QueuedFrame {
-        verdict: VERDICT_TCP.into(),
+        verdict: FrameVerdict::Tcp,
         frame_octets: (octets + 54).into(),
         flags: ACK.into(),
         checksum_good: true,

@@ -3,7 +3,7 @@
 use super::ports::check_outputs;
 use super::room::{drive_table, stored, Bench};
 use super::traffic::{random_frame, Mood};
-use crate::messages::{Unfinished, VERDICT_TCP};
+use crate::messages::{FrameVerdict, Unfinished};
 use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::TcpRoom;
 use rnic_abi::events::SegmentVerdict;
@@ -82,7 +82,7 @@ impl Test {
         let flags = self.frame.flags.index() as u64;
         let strange = flags & 0b100110 != 0;
         let payload = self.frame.payload_octets.any();
-        let tcp = self.frame.verdict == VERDICT_TCP && self.frame.checksum_good;
+        let tcp = self.frame.verdict == FrameVerdict::Tcp && self.frame.checksum_good;
         tcp && !strange && payload
     }
 

@@ -4,7 +4,7 @@ use super::keys::Key;
 use super::model::{Model, Stream, ACK};
 use super::ports::{check_outputs, Ports};
 use super::traffic::{random_frame, Mood};
-use crate::messages::{StoredFrame, VERDICT_TCP};
+use crate::messages::{FrameInfo, FrameVerdict, PageChain, StoredFrame};
 use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::decision::*;
 use crate::receive::tcp::TcpRoom;
@@ -40,7 +40,7 @@ fn data<const N: usize>(value: u128) -> Bits<N> {
 
 /// The frame as packet memory hands it on.
 pub(super) fn stored(frame: &QueuedFrame, key: &Key) -> StoredFrame {
-    StoredFrame {
+    let info = FrameInfo {
         verdict: frame.verdict,
         frame_octets: frame.frame_octets,
         ipv6: key.ipv6,
@@ -54,9 +54,12 @@ pub(super) fn stored(frame: &QueuedFrame, key: &Key) -> StoredFrame {
         seg_wnd: frame.seg_wnd,
         payload_offset: frame.payload_offset,
         payload_octets: frame.payload_octets,
+    };
+    let pages = PageChain {
         head_page: frame.head_page,
         tail_page: frame.tail_page,
-    }
+    };
+    StoredFrame { info, pages }
 }
 
 impl Bench {
@@ -275,7 +278,7 @@ fn open_room(random: &mut Random) -> (Simulation<TcpRoom>, Bench) {
 
 fn segment(bench: &Bench, sequence: u64, octets: u64) -> StoredFrame {
     let frame = QueuedFrame {
-        verdict: VERDICT_TCP.into(),
+        verdict: FrameVerdict::Tcp,
         flags: ACK.into(),
         checksum_good: true,
         seg_seq: sequence.into(),

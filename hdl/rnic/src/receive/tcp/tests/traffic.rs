@@ -1,6 +1,6 @@
 //! Frames for the tests of acceptance: chosen so that their ends meet the ends of what is there.
 use super::model::{Stream, ACK, FIN};
-use crate::messages::{VERDICT_HOST, VERDICT_TCP};
+use crate::messages::FrameVerdict;
 use crate::receive::tcp::context::QueuedFrame;
 use rnic_hdl_tools::testkit::Random;
 
@@ -40,7 +40,12 @@ pub fn random_frame(
     let offset = 56 + random.below(100);
     let host = strange && random.chance(1, 20);
     let frame = QueuedFrame {
-        verdict: if host { VERDICT_HOST } else { VERDICT_TCP }.into(),
+        verdict: if host {
+            FrameVerdict::Host
+        } else {
+            FrameVerdict::Tcp
+        }
+        .into(),
         frame_octets: (offset + length).into(),
         flags: flags.into(),
         checksum_good: !(strange && random.chance(1, 16)),

@@ -1,5 +1,5 @@
 use super::super::*;
-use crate::messages::{FPDU_DELIVER, FPDU_EARLY, REPLAY_FORGET};
+use crate::messages::{FpduKind, ReplayKind};
 use rnic_hdl_tools::testkit::{lockstep, settle, simulate, Random, Simulation};
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ fn record(random: &mut Random, span: u64) -> FpduRecord {
     header.set_bits::<8>(0, (ulpdu_length >> 8).into());
     header.set_bits::<8>(8, (ulpdu_length & 0xff).into());
     FpduRecord {
-        kind: FPDU_EARLY.into(),
+        kind: FpduKind::Early,
         connection: random.wide(),
         span: span.into(),
         unproven: random.chance(1, 2),
@@ -29,7 +29,7 @@ fn record(random: &mut Random, span: u64) -> FpduRecord {
 /// The record that is offered when `replay` delivers `record`.
 fn delivered(record: &FpduRecord, replay: &Replay) -> FpduRecord {
     FpduRecord {
-        kind: FPDU_DELIVER.into(),
+        kind: FpduKind::Deliver,
         connection: replay.connection,
         sequence: record.sequence,
         sequence_end: record.sequence_end,
@@ -70,12 +70,12 @@ impl Walker {
 
     fn any_replay(random: &mut Random) -> Replay {
         let kind = match random.below(4) {
-            0 => REPLAY_FORGET,
-            1 => REPLAY_FAULT,
-            _ => REPLAY_DELIVER,
+            0 => ReplayKind::Forget,
+            1 => ReplayKind::Fault,
+            _ => ReplayKind::Deliver,
         };
         Replay {
-            kind: kind.into(),
+            kind,
             connection: random.wide(),
             span: (random.below(7) * 85).into(),
             sequence: random.wide(),
@@ -85,7 +85,7 @@ impl Walker {
     /// A replay of that span has not been answered.
     fn is_replayed(&self, span: u64) -> bool {
         let mut all = self.replays.iter().chain(&self.taken);
-        all.any(|replay| replay.kind != REPLAY_FAULT && replay.span == span)
+        all.any(|replay| replay.kind != ReplayKind::Fault && replay.span == span)
     }
 
     fn drive(&mut self, uut: &mut RecordStore, random: &mut Random, reset: bool) {
@@ -132,9 +132,9 @@ impl Walker {
     }
 
     fn take(&mut self, replay: Replay) {
-        if replay.kind == REPLAY_FAULT {
+        if replay.kind == ReplayKind::Fault {
             self.offers.push_back(FpduRecord {
-                kind: FPDU_FAULT.into(),
+                kind: FpduKind::Fault,
                 connection: replay.connection,
                 sequence: replay.sequence,
                 sequence_end: replay.sequence,
@@ -142,7 +142,7 @@ impl Walker {
             });
         } else {
             let records = std::mem::take(&mut self.spans[replay.span.index()]);
-            if replay.kind == REPLAY_DELIVER {
+            if replay.kind == ReplayKind::Deliver {
                 let records = records.iter().map(|record| delivered(record, &replay));
                 self.offers.extend(records);
             }
@@ -158,7 +158,7 @@ impl Walker {
     fn outputs(&mut self, uut: &RecordStore) {
         if uut.offered_valid.val() {
             let mut seen = uut.offered.val();
-            if seen.kind == FPDU_FAULT {
+            if seen.kind == FpduKind::Fault {
                 // A fault has no octets; the checks do not read them.
                 seen.header = Bits::default();
             }
@@ -223,9 +223,9 @@ fn cycles_to(
     panic!("nothing comes of {replay:?}");
 }
 
-fn replay(kind: u64, span: u64) -> Replay {
+fn replay(kind: ReplayKind, span: u64) -> Replay {
     Replay {
-        kind: kind.into(),
+        kind,
         span: span.into(),
         connection: 3u64.into(),
         sequence: 77u64.into(),
@@ -253,7 +253,10 @@ fn latencies_are_those_of_the_table() {
     let mut uut = connected();
     let offered = |uut: &RecordStore| uut.offered_valid.val();
     let answered = |uut: &RecordStore| uut.replayed_valid.val();
-    assert_eq!(cycles_to(&mut uut, replay(REPLAY_DELIVER, 9), answered), 5);
+    assert_eq!(
+        cycles_to(&mut uut, replay(ReplayKind::Deliver, 9), answered),
+        5
+    );
     uut.replayed_ready.next = true;
     run(&mut uut, 2);
     for span in [9, 9, 9, 10] {
@@ -261,16 +264,25 @@ fn latencies_are_those_of_the_table() {
         push(&mut uut, record);
         run(&mut uut, 5);
     }
-    assert_eq!(cycles_to(&mut uut, replay(REPLAY_FORGET, 10), answered), 6);
+    assert_eq!(
+        cycles_to(&mut uut, replay(ReplayKind::Forget, 10), answered),
+        6
+    );
     run(&mut uut, 2);
-    assert_eq!(cycles_to(&mut uut, replay(REPLAY_FAULT, 0), offered), 2);
+    assert_eq!(
+        cycles_to(&mut uut, replay(ReplayKind::Fault, 0), offered),
+        2
+    );
     uut.offered_taken.next = true;
     run(&mut uut, 1);
     uut.offered_taken.next = false;
     uut.settle();
     assert!(!offered(&uut) && answered(&uut), "a fault has an answer");
     run(&mut uut, 1);
-    assert_eq!(cycles_to(&mut uut, replay(REPLAY_DELIVER, 9), offered), 8);
+    assert_eq!(
+        cycles_to(&mut uut, replay(ReplayKind::Deliver, 9), offered),
+        8
+    );
     for is_last in [false, false, true] {
         uut.offered_taken.next = true;
         run(&mut uut, 1);
@@ -293,7 +305,7 @@ fn push_after_open_begins_a_new_list() {
     let mut random = Random::from_environment();
     let mut uut = connected();
     let records: Vec<FpduRecord> = (0..2).map(|_| record(&mut random, 40)).collect();
-    let deliver = replay(REPLAY_DELIVER, 40);
+    let deliver = replay(ReplayKind::Deliver, 40);
     push(&mut uut, records[0]);
     run(&mut uut, 6);
     cycles_to(&mut uut, deliver, |uut| uut.offered_valid.val());
@@ -321,7 +333,7 @@ fn reset_discards_records_and_replay() {
     let record = record(&mut random, 511);
     push(&mut uut, record);
     run(&mut uut, 6);
-    cycles_to(&mut uut, replay(REPLAY_DELIVER, 511), |uut| {
+    cycles_to(&mut uut, replay(ReplayKind::Deliver, 511), |uut| {
         uut.offered_valid.val()
     });
     push(&mut uut, record);
@@ -334,7 +346,7 @@ fn reset_discards_records_and_replay() {
     assert!(uut.has_room.val());
     let answered = |uut: &RecordStore| uut.replayed_valid.val();
     assert_eq!(
-        cycles_to(&mut uut, replay(REPLAY_DELIVER, 511), answered),
+        cycles_to(&mut uut, replay(ReplayKind::Deliver, 511), answered),
         5
     );
 }

@@ -1,6 +1,6 @@
 //! Record queue: it never overflows, and replays never starve.
 use super::super::*;
-use crate::messages::FPDU_DELIVER;
+use crate::messages::FpduKind;
 use rnic_hdl_tools::testkit::{simulate, Random};
 use std::collections::VecDeque;
 
@@ -22,29 +22,29 @@ fn walk(record_of_8: u64, leave_of_8: u64) -> (u64, u64, u64) {
         since_leave += 1;
         let leaves = uut.head_valid.val() && since_leave >= 6 && random.chance(leave_of_8, 8);
         uut.record_valid.next = comes;
-        uut.record.next.kind = FPDU_NORMAL.into();
+        uut.record.next.kind = FpduKind::Normal;
         uut.record.next.sequence = number.into();
         uut.offered_valid.next = true;
-        uut.offered.next.kind = FPDU_DELIVER.into();
+        uut.offered.next.kind = FpduKind::Deliver;
         uut.offered.next.sequence = number.into();
         uut.leave.next = leaves;
         uut.settle();
         if leaves {
             let head = uut.head.val();
-            let seen = Some((head.kind.to_u64(), head.sequence.to_u64()));
+            let seen = Some((head.kind, head.sequence.to_u64()));
             assert_eq!(seen, model.pop_front());
-            assert_eq!(uut.head_judged.val(), head.kind == FPDU_NORMAL);
+            assert_eq!(uut.head_judged.val(), head.kind == FpduKind::Normal);
             since_leave = 0;
         }
         waited += 1;
         if uut.offered_taken.val() {
             assert!(!comes, "MPA's record would be lost");
-            model.push_back((FPDU_DELIVER, number));
+            model.push_back((FpduKind::Deliver, number));
             (replayed, longest, waited) = (replayed + 1, longest.max(waited), 0);
         }
         if comes {
             assert!(!uut.queue.full.val(), "there was to be room");
-            model.push_back((FPDU_NORMAL, number));
+            model.push_back((FpduKind::Normal, number));
             brought += 1;
         }
         uut.tick();

@@ -50,7 +50,7 @@ impl Model {
     pub fn release(&mut self, span: u64) -> Vec<Record> {
         let records = self.spans.remove(&span).unwrap_or_default();
         let delivered = records.into_iter().map(|record| Record {
-            kind: FPDU_DELIVER,
+            kind: FpduKind::Deliver,
             beats: 0,
             ..record
         });

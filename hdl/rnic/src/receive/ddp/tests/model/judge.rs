@@ -6,27 +6,27 @@ impl Model {
     pub fn judge(&mut self, record: &Record) -> Outcome {
         let mut outcome = Outcome::default();
         let mut command = Command {
-            kind: PLACE_DISCARD,
-            beats: if record.kind == FPDU_CHECK {
+            kind: PlaceKind::Discard,
+            beats: if record.kind == FpduKind::Check {
                 0
             } else {
                 record.beats
             },
             ..Command::default()
         };
-        if record.kind == FPDU_HOST {
-            command.kind = PLACE_HOST;
+        if record.kind == FpduKind::Host {
+            command.kind = PlaceKind::Host;
             command.octets = record.ulpdu_length;
             command.cqe[0] = (record.head_page | record.tail_page << 16) as u32;
             outcome.command = Some(command);
             return outcome;
         }
-        if record.kind == FPDU_EARLY {
+        if record.kind == FpduKind::Early {
             return self.judge_early(record, command);
         }
-        let is_check = record.kind == FPDU_CHECK;
+        let is_check = record.kind == FpduKind::Check;
         // Nothing is left in the placement buffer: a command only carries a CQE.
-        let is_replayed = [FPDU_DELIVER, FPDU_FAULT].contains(&record.kind);
+        let is_replayed = [FpduKind::Deliver, FpduKind::Fault].contains(&record.kind);
         let context = self.context(record.connection);
         if context.in_error {
             outcome.command = (!is_check && !is_replayed).then_some(command);
@@ -56,7 +56,7 @@ impl Model {
             opcode: header.as_ref().map_or(0, |header| header.opcode),
             opcode_valid: header.is_ok(),
             placed_octets: 0,
-            placed_early: record.kind == FPDU_DELIVER,
+            placed_early: record.kind == FpduKind::Deliver,
         };
         if error != 0 {
             self.stop(record, &header, error, &mut command);
@@ -117,7 +117,7 @@ impl Model {
         if header.payload == 0 {
             return;
         }
-        command.kind = PLACE_WRITE;
+        command.kind = PlaceKind::Write;
         command.octets = header.payload;
         command.skip_words = if header.tagged { 4 } else { 5 };
         command.address = if header.tagged {

@@ -11,7 +11,7 @@ mod rules;
 /// An `FpduRecord` in plain integers.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    pub kind: u64,
+    pub kind: FpduKind,
     pub connection: u64,
     pub span: u64,
     pub unproven: bool,
@@ -31,7 +31,7 @@ pub struct Record {
 /// A `PlaceCommand` in plain integers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Command {
-    pub kind: u64,
+    pub kind: PlaceKind,
     pub beats: u64,
     pub skip_words: u64,
     pub address: u64,

@@ -111,7 +111,7 @@ fn ddp_007_reserved_control_bits_are_not_checked() {
     let mut record = write_at(SINK.base, 8);
     record.header[2] |= 0x3c;
     record.header[3] |= 0x30;
-    assert_eq!(accepted(&record).kind, PLACE_WRITE);
+    assert_eq!(accepted(&record).kind, PlaceKind::Write);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn rdmap_003_005_opcodes_fit_their_buffer_model_and_queue() {
     for opcode in 0..16 {
         let write = tagged(opcode, false, SINK.stag, SINK.base, 8);
         match opcode {
-            0 | 2 => assert_eq!(accepted(&write).kind, PLACE_WRITE),
+            0 | 2 => assert_eq!(accepted(&write).kind, PlaceKind::Write),
             _ => refused(&write, RdmapOpcode),
         }
         for qn in 0..3 {
@@ -181,11 +181,11 @@ fn error_entry_shows_opcode_and_queue_if_known() {
 fn long_fpdu_is_checked_twice_and_reported_once() {
     let mut bench = Bench::world();
     let place = Record {
-        kind: FPDU_PLACE,
+        kind: FpduKind::Place,
         ..send_at(1, 0, 100)
     };
     let check = Record {
-        kind: FPDU_CHECK,
+        kind: FpduKind::Check,
         ..place.clone()
     };
     let checked = bench.send(&check);
@@ -203,11 +203,14 @@ fn long_fpdu_is_checked_twice_and_reported_once() {
     let command = outcome.command.expect("an Error entry");
     assert_eq!(
         (command.kind, command.beats, command.complete),
-        (PLACE_DISCARD, 0, true)
+        (PlaceKind::Discard, 0, true)
     );
     assert!(outcome.event.is_some() && !outcome.counted);
     let silence = bench.send(&place).command.expect("beats to take out");
-    assert_eq!((silence.kind, silence.complete), (PLACE_DISCARD, false));
+    assert_eq!(
+        (silence.kind, silence.complete),
+        (PlaceKind::Discard, false)
+    );
     assert_eq!(bench.send(&bad), Default::default());
 }
 
@@ -219,14 +222,14 @@ fn host_frame_passes_while_a_connection_is_in_error() {
         ..send_at(1, 0, 8)
     });
     let frame = Record {
-        kind: FPDU_HOST,
+        kind: FpduKind::Host,
         ulpdu_length: 60,
         ..send_at(1, 0, 8)
     };
     let command = bench.send(&frame).command.expect("a frame to place");
     assert_eq!(
         (command.kind, command.octets, command.skip_words),
-        (PLACE_HOST, 60, 0)
+        (PlaceKind::Host, 60, 0)
     );
     assert_eq!(command.cqe, [0x00aa_0155, 0, 0, 0, 0, 0, 0]);
     assert!(!command.complete);

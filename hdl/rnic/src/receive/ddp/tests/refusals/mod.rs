@@ -7,7 +7,7 @@ mod untagged;
 use super::bench::Bench;
 use super::model::{Command, Record};
 use super::world::*;
-use crate::messages::PLACE_DISCARD;
+use crate::messages::PlaceKind;
 use rnic_abi::cqe;
 use rnic_abi::errors::StreamError;
 
@@ -22,7 +22,7 @@ pub fn refused_in(bench: &mut Bench, record: &Record, error: StreamError) {
     assert_eq!(outcome.error, error as u64, "{record:?}");
     assert_eq!(outcome.stopped, Some(record.connection));
     let command = outcome.command.expect("an Error entry is due");
-    assert_eq!(command.kind, PLACE_DISCARD);
+    assert_eq!(command.kind, PlaceKind::Discard);
     assert!(command.complete);
     let (layer, error_type, code) = error.terminate();
     assert_eq!(command.cqe[0] & 0xf, cqe::KIND_ERROR);

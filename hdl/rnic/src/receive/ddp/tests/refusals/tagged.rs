@@ -38,16 +38,22 @@ fn ddp_042_every_way_of_the_lookup_finds_an_stag() {
         };
         bench.register(&region, way);
         let record = tagged(0, true, region.stag, region.base, 8);
-        assert_eq!(accepted_in(&mut bench, &record).kind, PLACE_WRITE);
+        assert_eq!(accepted_in(&mut bench, &record).kind, PlaceKind::Write);
     }
 }
 
 #[test]
 fn ddp_019_tagged_segment_without_payload_is_not_checked() {
     let command = accepted(&tagged(0, true, 0xdead_beef, u64::MAX, 0));
-    assert_eq!((command.kind, command.complete), (PLACE_DISCARD, false));
+    assert_eq!(
+        (command.kind, command.complete),
+        (PlaceKind::Discard, false)
+    );
     let response = accepted(&tagged(2, true, 0xdead_beef, u64::MAX, 0));
-    assert_eq!((response.kind, response.complete), (PLACE_DISCARD, true));
+    assert_eq!(
+        (response.kind, response.complete),
+        (PlaceKind::Discard, true)
+    );
     assert_eq!(response.cqe[1..4], [0xdead_beef, u32::MAX, u32::MAX]);
 }
 
@@ -125,7 +131,7 @@ fn ddp_043_bounds_are_exact_to_the_octet() {
     refused(&write_at(base ^ (1 << 63), 1), DdpBounds);
     for (to, payload) in [(base, octets), (base, 1), (end - 1, 1), (end - 7, 7)] {
         let command = accepted(&write_at(to, payload));
-        assert_eq!(command.kind, PLACE_WRITE);
+        assert_eq!(command.kind, PlaceKind::Write);
         assert_eq!(command.address, to.wrapping_add(SINK.bus_offset));
         assert_eq!((command.octets, command.skip_words), (payload, 4));
         assert!(!command.complete, "RDMAP-015: a Write raises no completion");

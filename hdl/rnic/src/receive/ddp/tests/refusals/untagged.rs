@@ -87,7 +87,7 @@ fn ddp_018_zero_length_send_completes_with_length_zero() {
     let command = accepted(&send_at(1, 0, 0));
     let word_0 = cqe::KIND_RECEIVE | 3 << 4 | (STREAM as u32) << 16;
     assert_eq!(command.cqe, [word_0, 1, 0, 0, 0x0123, 1, 0]);
-    assert_eq!(command.kind, PLACE_DISCARD);
+    assert_eq!(command.kind, PlaceKind::Discard);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn ddp_024_message_advances_with_its_last_segment_only() {
     let first = accepted_in(&mut bench, &untagged(3, false, 0, [0, 1, 0], 100));
     assert_eq!(
         (first.kind, first.complete, first.octets),
-        (PLACE_WRITE, false, 100)
+        (PlaceKind::Write, false, 100)
     );
     let last = accepted_in(&mut bench, &untagged(3, true, 0, [0, 1, 100], 50));
     assert_eq!((last.complete, last.cqe[2]), (true, 150));

@@ -1,6 +1,6 @@
 //! Records of FPDUs: verdicts, beats and ends.
 use super::super::*;
-use crate::messages::FPDU_PLACE;
+use crate::messages::FpduKind;
 use rnic_hdl_tools::testkit::simulate;
 
 /// Sends an FPDU of `beats` beats; gives the record and, with the cycle counted from the last
@@ -42,9 +42,9 @@ fn pass(
     (record.expect("a record"), verdict)
 }
 
-fn info(kind: u64) -> FpduInfo {
+fn info(kind: FpduKind) -> FpduInfo {
     FpduInfo {
-        kind: kind.into(),
+        kind,
         connection: 7u64.into(),
         sequence: 0xffff_fff0u64.into(),
         ulpdu_length: 9300u64.into(),
@@ -59,13 +59,13 @@ fn info(kind: u64) -> FpduInfo {
 fn a_verdict_comes_five_cycles_after_the_last_beat_of_what_is_judged() {
     for beats in [1, 2, 3, 30] {
         for good in [[false, false], [false, true], [true, false], [true, true]] {
-            for kind in [FPDU_NORMAL, FPDU_CHECK, FPDU_EARLY] {
+            for kind in [FpduKind::Normal, FpduKind::Check, FpduKind::Early] {
                 let (cycle, verdict) = pass(info(kind), beats, good).1.expect("a verdict");
-                assert_eq!(cycle, 5, "kind {kind}, {beats} beats");
+                assert_eq!(cycle, 5, "{kind:?}, {beats} beats");
                 assert_eq!([verdict.crc_good, verdict.marker_good], good);
             }
-            for kind in [FPDU_PLACE, FPDU_HOST] {
-                assert_eq!(pass(info(kind), beats, good).1, None, "kind {kind}");
+            for kind in [FpduKind::Place, FpduKind::Host] {
+                assert_eq!(pass(info(kind), beats, good).1, None, "{kind:?}");
             }
         }
     }
@@ -77,7 +77,7 @@ fn what_the_connection_has_not_is_good() {
         let info = FpduInfo {
             crc,
             markers,
-            ..info(FPDU_NORMAL)
+            ..info(FpduKind::Normal)
         };
         let (_, verdict) = pass(info, 4, [false, false]).1.expect("a verdict");
         assert_eq!([verdict.crc_good, verdict.marker_good], [!crc, !markers]);
@@ -87,11 +87,11 @@ fn what_the_connection_has_not_is_good() {
 #[test]
 fn a_record_says_its_beats_and_where_it_ends() {
     for (kind, words) in [
-        (FPDU_NORMAL, (9300 + 9) / 4),
-        (FPDU_EARLY, (9300 + 9) / 4),
-        (FPDU_CHECK, 0),
-        (FPDU_PLACE, (9300 + 9) / 4),
-        (FPDU_HOST, 9300usize.div_ceil(4)),
+        (FpduKind::Normal, (9300 + 9) / 4),
+        (FpduKind::Early, (9300 + 9) / 4),
+        (FpduKind::Check, 0),
+        (FpduKind::Place, (9300 + 9) / 4),
+        (FpduKind::Host, 9300usize.div_ceil(4)),
     ] {
         for beats in [1, 2, 6] {
             let (record, _) = pass(info(kind), beats, [true, true]);

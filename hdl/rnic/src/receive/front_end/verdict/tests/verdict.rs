@@ -1,6 +1,6 @@
 //! The verdict against the front end's table in ARCHITECTURE.md.
 use super::super::*;
-use crate::messages::{VERDICT_DROP, VERDICT_HOST, VERDICT_TCP};
+use crate::messages::FrameVerdict;
 use rnic_hdl_tools::testkit::{simulate, Random};
 
 /// Everything that decides, drawn so that each test of the table is often the first to fail.
@@ -44,22 +44,22 @@ impl Case {
     }
 
     /// The front end's table in ARCHITECTURE.md, top down.
-    fn expected(&self) -> (u64, Option<usize>) {
-        let drop = |bit| (VERDICT_DROP, Some(bit));
+    fn expected(&self) -> (FrameVerdict, Option<usize>) {
+        let drop = |bit| (FrameVerdict::Drop, Some(bit));
         match self {
             case if case.disabled => drop(COUNT_DISABLED),
             case if case.mac_error => drop(COUNT_MAC_ERROR),
             case if case.frame_octets < 14 => drop(COUNT_RUNT),
             case if case.too_long => drop(COUNT_TOO_LONG),
-            case if !case.is_ip => (VERDICT_HOST, None),
+            case if !case.is_ip => (FrameVerdict::Host, None),
             case if case.header_bad => drop(COUNT_IP_MALFORMED),
             case if case.ip_end > case.frame_octets + 2 => drop(COUNT_IP_MALFORMED),
             case if !case.ipv6 && !case.header_good => drop(COUNT_IP_CHECKSUM),
-            case if case.not_for_tcp => (VERDICT_HOST, None),
+            case if case.not_for_tcp => (FrameVerdict::Host, None),
             case if case.segment_octets < 20 => drop(COUNT_TCP_MALFORMED),
             case if case.data_offset < 5 => drop(COUNT_TCP_MALFORMED),
             case if 4 * case.data_offset > case.segment_octets => drop(COUNT_TCP_MALFORMED),
-            _ => (VERDICT_TCP, None),
+            _ => (FrameVerdict::Tcp, None),
         }
     }
 }
@@ -103,14 +103,14 @@ fn the_first_failing_test_of_the_table_decides() {
         assert!(!uut.frame_info_valid.val());
         let pulses = 1 | reason.map_or(0, |bit| 1 << bit);
         assert_eq!(uut.counts.val(), pulses, "{case:?}");
-        if verdict == VERDICT_TCP {
+        if verdict == FrameVerdict::Tcp {
             assert_eq!(info.payload_offset, 4 * (9 + case.data_offset));
             assert_eq!(
                 info.payload_octets,
                 case.segment_octets - 4 * case.data_offset
             );
         }
-        seen[reason.unwrap_or(if verdict == VERDICT_HOST { 0 } else { 8 })] += 1;
+        seen[reason.unwrap_or(if verdict == FrameVerdict::Host { 0 } else { 8 })] += 1;
     }
     assert!(seen.iter().all(|&times| times > 30), "{seen:?}");
 }

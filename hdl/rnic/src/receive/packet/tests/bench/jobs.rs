@@ -58,7 +58,7 @@ impl<
         }
         let count = 1 + random.below(4) as usize;
         let mut job = ReadJob {
-            kind: random.wide(),
+            kind: [JobKind::Stream, JobKind::Place, JobKind::Host][random.below(3) as usize],
             connection: random.wide(),
             sequence: random.wide(),
             phase: random.wide(),

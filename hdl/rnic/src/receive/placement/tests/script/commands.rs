@@ -21,7 +21,7 @@ impl Script {
             return self.add(
                 random,
                 beat_octets,
-                PLACE_DISCARD,
+                PlaceKind::Discard,
                 address,
                 vec![],
                 4,
@@ -38,7 +38,7 @@ impl Script {
         self.add(
             random,
             beat_octets,
-            PLACE_WRITE,
+            PlaceKind::Write,
             address,
             payload,
             skip,
@@ -53,7 +53,7 @@ impl Script {
         &mut self,
         random: &mut Random,
         beat_octets: usize,
-        kind: u64,
+        kind: PlaceKind,
         address: u64,
         payload: Vec<u8>,
         skip_words: usize,
@@ -62,7 +62,7 @@ impl Script {
     ) {
         let mut stream = octets(random, 4 * skip_words);
         stream.extend_from_slice(&payload);
-        let used = if kind == PLACE_DISCARD {
+        let used = if kind == PlaceKind::Discard {
             0
         } else {
             stream.len().div_ceil(beat_octets)
@@ -82,7 +82,7 @@ impl Script {
             self.entries.push((words_of(cqe), self.payload_due));
         }
         let command = PlaceCommand {
-            kind: kind.into(),
+            kind,
             beats: (beats as u64).into(),
             skip_words: (skip_words as u64).into(),
             address: address.into(),
@@ -106,7 +106,7 @@ impl Script {
         cqe = cqe & !Bits::<224>::from(0x01ff_01ffu64);
         cqe = cqe | Bits::<224>::from(head_page | tail_page << 16);
         let command = PlaceCommand {
-            kind: PLACE_HOST.into(),
+            kind: PlaceKind::Host,
             beats: ((stream.len() / beat_octets) as u64).into(),
             skip_words: 0u64.into(),
             address: random.bits().into(),

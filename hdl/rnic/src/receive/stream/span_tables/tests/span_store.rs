@@ -12,9 +12,9 @@ struct Taken {
 
 fn order(uut: &SpanStore) -> Option<Replay> {
     let kind = match (uut.delivers.next, uut.forgets.next, uut.fault.next) {
-        (true, ..) => REPLAY_DELIVER,
-        (_, true, _) => REPLAY_FORGET,
-        (.., true) => REPLAY_FAULT,
+        (true, ..) => ReplayKind::Deliver,
+        (_, true, _) => ReplayKind::Forget,
+        (.., true) => ReplayKind::Fault,
         _ => return None,
     };
     Some(Replay {

@@ -1,6 +1,6 @@
 //! Classes of frames: the first test that fails decides.
 use super::super::*;
-use crate::messages::VERDICT_HOST;
+use crate::messages::FrameVerdict;
 use rnic_hdl_tools::testkit::lockstep;
 
 #[test]
@@ -30,7 +30,12 @@ fn the_first_test_that_fails_gives_the_class_and_it_holds() {
             let flags = [random.below(64), 0, 1][random.below(3) as usize];
             let octets = [0, random.below(9000)][random.below(2) as usize];
             uut.frame.next = QueuedFrame {
-                verdict: if tcp { VERDICT_TCP } else { VERDICT_HOST }.into(),
+                verdict: if tcp {
+                    FrameVerdict::Tcp
+                } else {
+                    FrameVerdict::Host
+                }
+                .into(),
                 checksum_good: good,
                 flags: flags.into(),
                 payload_octets: octets.into(),

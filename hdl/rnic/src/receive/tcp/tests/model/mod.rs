@@ -8,7 +8,7 @@ mod reported;
 pub use reported::{Event, Host, Reported};
 pub use stream::{Range, Stream};
 
-use crate::messages::VERDICT_TCP;
+use crate::messages::FrameVerdict;
 use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::decision::*;
 use rnic_abi::events::SegmentVerdict;
@@ -88,7 +88,7 @@ impl Model {
         let octets = frame.frame_octets.index() as u64;
         let flags = frame.flags.index() as u64;
         let length = frame.payload_octets.index() as u64;
-        let Some(index) = stream.filter(|_| frame.verdict.index() as u64 == VERDICT_TCP) else {
+        let Some(index) = stream.filter(|_| frame.verdict == FrameVerdict::Tcp) else {
             self.host.push_back(Host { pages, octets });
             return;
         };
