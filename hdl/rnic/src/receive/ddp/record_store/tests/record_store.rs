@@ -1,3 +1,4 @@
+//! Record store against plain lists: order, latency, reset, lockstep with the Verilog.
 use super::super::*;
 use crate::messages::{FPDU_DELIVER, FPDU_EARLY, REPLAY_FORGET};
 use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
