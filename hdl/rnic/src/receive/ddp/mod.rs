@@ -62,8 +62,7 @@
 //! of the frame in bits 8:0 and its last page in bits 24:16 of `cqe`. In an Error CQE QN is the low
 //! two bits of the received one. `cqe` is zero without a CQE.
 //!
-//! An in-order RDMA Write passes these files, in this order; the others are for untagged segments,
-//! FPDUs out of order and table operations:
+//! An in-order RDMA Write passes these files, in this order:
 //!
 //! | file             | decides                                                                |
 //! |------------------|------------------------------------------------------------------------|
@@ -73,18 +72,22 @@
 //! | `stag`           | STag to region; rights, association, bounds, bus address               |
 //! | [`verdict`]      | the first failing test, and what the FPDU gives                        |
 //! | [`command`]      | place command, CQE, event                                              |
+//!
+//! The others are for untagged segments, FPDUs out of order and table operations, or are leaves:
+//!
+//! | file             | decides                                                                |
 //! |------------------|------------------------------------------------------------------------|
 //! | [`untagged`]     | QN and MSN to buffer; MO and length against it; expected, posted MSN   |
 //! | [`record_store`] | FPDUs out of order: chain of a job, records and their replay           |
 //! | [`spans`]        | lists of the slots of each span, and the free slots                    |
 //! | [`tables`]       | table operations, atomic between records                               |
-//! | [`octet_order`]  | leaf: octet string to number                                           |
-//! | [`terminate`]    | leaf: error to Terminate code                                          |
+//! | [`octet_order`]  | octet string to number                                                 |
+//! | [`terminate`]    | error to Terminate code                                                |
 //!
 //! A table operation waits for the checks of one record at most, and never for `command_ready` or a
 //! verdict: a record in the checks that waits for its verdict has changed nothing, is still the
-//! head of the FIFO, and goes back in front to repeat its lookups after the operation. Commands
-//! given before are not waited for here: revoking an STag also needs the fence of placement.
+//! head of the FIFO, and goes back in front to repeat its lookups after the operation. It does
+//! not wait for commands given before: revoking an STag also needs the fence of placement.
 //!
 //! No verdict is lost: each arrives after its record, and at most 17 records have not used theirs,
 //! one in the checks and 16 in the FIFO. Replayed records have none. The result of an FPDU out of

@@ -9,7 +9,7 @@ pub struct DdpSegment {
     pub zero_length: Bit,
     /// The ULPDU is shorter than its DDP header.
     pub short: Bit,
-    /// Neither of them: there is a DDP header, if CRC and markers are good.
+    /// Not `zero_length` and not `short`: there is a DDP header, if CRC and markers are good.
     pub known: Bit,
     /// T: tagged buffer model.
     pub tagged: Bit,
@@ -109,12 +109,12 @@ pub struct StreamProfile {
     pub version: Bit,
 }
 
-/// The part of the buffer pool that a queue has.
+/// The entries of the buffer pool that belong to a queue.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct QueueShape {
     /// First entry in the pool.
     pub first: Bits<11>,
-    /// log2 of the queue's entries, 0..=11.
+    /// log2 of its entries, 0..=11.
     pub entries_log2: Bits<4>,
     /// The queue is open.
     pub is_open: Bit,

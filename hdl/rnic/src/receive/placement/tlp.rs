@@ -21,7 +21,7 @@ use rust_hdl::prelude::*;
 /// Splitter to shaper: the octets of one TLP, or a command that writes nothing.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct TlpSegment {
-    /// The command's last segment.
+    /// Last segment of the command.
     pub closes: Bit,
     /// There is a TLP; otherwise the beats are discarded.
     pub writes: Bit,

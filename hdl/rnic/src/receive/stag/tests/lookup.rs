@@ -1,3 +1,4 @@
+//! STag lookup every cycle, against what the driver wrote.
 use super::super::*;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::hash_slot;

@@ -1,3 +1,4 @@
+//! Region check every cycle, around the bounds of random regions.
 use super::super::*;
 use rnic_abi::tables::RIGHT_STREAM_BOUND;
 use rnic_hdl_tools::testkit::{simulate, Random, Simulation};

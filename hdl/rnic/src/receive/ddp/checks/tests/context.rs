@@ -1,3 +1,4 @@
+//! Stream contexts against a plain table, with writes of driver and FPDUs.
 use super::super::*;
 use rnic_hdl_tools::testkit::{simulate, Random};
 

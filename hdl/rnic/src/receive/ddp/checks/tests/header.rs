@@ -1,3 +1,4 @@
+//! Header decode: golden FPDUs, random headers, every pairing of queue and opcode.
 use super::super::*;
 use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 

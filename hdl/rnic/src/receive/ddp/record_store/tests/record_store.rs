@@ -1,3 +1,4 @@
+//! Record store against plain lists: order, latency, reset, lockstep with the Verilog.
 use super::super::*;
 use crate::messages::{FpduKind, ReplayKind};
 use rnic_hdl_tools::testkit::{lockstep, settle, simulate, Random, Simulation};

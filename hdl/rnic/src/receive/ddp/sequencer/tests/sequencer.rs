@@ -1,3 +1,4 @@
+//! Steps of records, cycle by cycle, with verdicts and table operations at every time.
 use super::super::*;
 use rnic_hdl_tools::testkit::{simulate, Simulation};
 

@@ -1,3 +1,4 @@
+//! Receive buffers: entry of each MSN, and offsets around the end of a buffer.
 use super::super::*;
 use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 

@@ -1,3 +1,4 @@
+//! Order of MSNs at every corner of the number circle, and random queues.
 use super::super::*;
 use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 

@@ -1,3 +1,4 @@
+//! Envelope check against the rows of the table from length to opcode.
 use super::super::*;
 use rnic_hdl_tools::testkit::{simulate, Random};
 use StreamError::*;

@@ -1,3 +1,4 @@
+//! Verdict against the rows of the table, inputs valid only in their cycles.
 use super::super::*;
 use rnic_hdl_tools::testkit::{simulate, Random};
 use StreamError::*;
