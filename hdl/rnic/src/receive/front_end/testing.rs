@@ -4,7 +4,7 @@ use super::intake::FrameControl;
 use rnic_hdl_tools::testkit::Random;
 use rust_hdl::prelude::*;
 
-/// `octets` as a beat; what is missing is random.
+/// `octets` as a beat; the rest is random.
 pub fn beat<const W: usize>(octets: &[u8], random: &mut Random) -> Bits<W> {
     let mut beat: Bits<W> = random.wide();
     for (place, octet) in octets.iter().enumerate() {
@@ -15,7 +15,7 @@ pub fn beat<const W: usize>(octets: &[u8], random: &mut Random) -> Bits<W> {
     beat
 }
 
-/// The beats of `frame` as `PadShift` gives them.
+/// The beats of `frame` as `PadShift` outputs them.
 pub fn stored<const W: usize>(frame: &[u8], random: &mut Random) -> Vec<(FrameControl, Bits<W>)> {
     let padded = [&[0, 0], frame].concat();
     let beats = padded.chunks(W / 8).enumerate().map(|(number, octets)| {
@@ -35,7 +35,7 @@ pub fn stored<const W: usize>(frame: &[u8], random: &mut Random) -> Vec<(FrameCo
     beats.collect()
 }
 
-/// What the Ethernet header of a frame with so many VLAN tags says.
+/// The decoded Ethernet header of a frame with `tags` VLAN tags.
 pub fn link(tags: u64, ipv6: bool) -> LinkInfo {
     LinkInfo {
         vlan_one: tags == 1,

@@ -1,4 +1,4 @@
-//! The front end against a reader written from the standards, at every width.
+//! The front end against a reference reader written from the standards, at every width.
 mod lockstep;
 mod packets;
 mod reference;
@@ -36,7 +36,7 @@ fn check<R: Rig + Enable>(frames: &[Stimulus], random: &mut Random) -> Outcome {
     outcome
 }
 
-/// Entry `index` of `outcome` is what the reference says of `frame`.
+/// Entry `index` of `outcome` equals the reference for `frame`.
 fn matches_reference<R: Rig>(outcome: &Outcome, index: usize, frame: &Stimulus, context: &str) {
     let expected = reference::read(&frame.octets, frame.enabled, frame.mac_error);
     let actual = &outcome.readings[index];
@@ -55,7 +55,7 @@ fn matches_reference<R: Rig>(outcome: &Outcome, index: usize, frame: &Stimulus, 
         frame.octets[..kept],
         "stored octets of {context}"
     );
-    // Whole beats that hold pad and frame, and none more.
+    // The whole beats of pad and frame, and no more.
     let beats = (kept + 2).div_ceil(R::OCTETS);
     assert_eq!(stored.len(), beats * R::OCTETS, "length of {context}");
 }
@@ -139,7 +139,7 @@ fn every_length<R: Rig + Enable>() {
     check::<R>(&frames, &mut random);
 }
 
-/// Every row of the front end's table in ARCHITECTURE.md but the one for long frames.
+/// Every row of the front end's table in ARCHITECTURE.md except the one for long frames.
 fn every_reason<R: Rig + Enable>() {
     let mut random = Random::from_environment();
     let mut frames = ip_rows(&mut random);
@@ -165,7 +165,7 @@ fn every_reason<R: Rig + Enable>() {
     }
 }
 
-/// Octets drawn from those that decide something, so that noise gets past the first test.
+/// Octets drawn from values that some test compares with, so that noise passes the first tests.
 fn noise<R: Rig + Enable>() {
     let mut random = Random::from_environment();
     let likely = [
@@ -205,7 +205,7 @@ fn noise<R: Rig + Enable>() {
     check::<R>(&frames, &mut random);
 }
 
-/// Whole frames with a few octets changed, or cut short, or too long for what they say.
+/// Whole frames with a few octets changed, or cut short, or longer than their length fields.
 fn damaged<R: Rig + Enable>() {
     let mut random = Random::from_environment();
     let mut frames = Vec::new();
@@ -230,7 +230,7 @@ fn damaged<R: Rig + Enable>() {
     check::<R>(&frames, &mut random);
 }
 
-/// At the limit, beyond it by every rest of a beat, and far beyond it; sane frames between them.
+/// At the limit, beyond it by each fraction of a beat, and far beyond it; valid frames in between.
 fn long_frames<R: Rig + Enable>() {
     let mut random = Random::from_environment();
     let mut frames = Vec::new();
@@ -256,7 +256,7 @@ fn long_frames<R: Rig + Enable>() {
     assert_eq!(outcome.counts[COUNT_MAC_ERROR], 1);
 }
 
-/// Five frames of every size class come without a single idle beat; then the wire rests.
+/// Five frames of every size class without an idle beat, then a pause.
 fn burst<R: Rig + Enable>() {
     let mut random = Random::from_environment();
     let mut frames = Vec::new();
@@ -285,7 +285,7 @@ fn burst<R: Rig + Enable>() {
     check::<R>(&frames, &mut random);
 }
 
-/// Beats that are frames, in every cycle: what is refused is counted, the rest is right.
+/// A frame of one beat in every cycle: refused ones are counted, all others are correct.
 fn flood<R: Rig + Enable>() {
     let mut random = Random::from_environment();
     let mut frames = Vec::new();
@@ -312,7 +312,7 @@ fn flood<R: Rig + Enable>() {
         "{refused} of {} refused, {random}",
         frames.len()
     );
-    // Counting of refused frames falls into the cycles between the others.
+    // Refused frames are counted in the cycles between the others.
     outcome
         .count_words
         .retain(|&word| word & 1 << COUNT_MAC_ERROR == 0);

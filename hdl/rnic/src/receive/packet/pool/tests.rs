@@ -1,4 +1,4 @@
-//! No page is owned twice or lost, whatever is taken and given back.
+//! No page is owned twice or lost, in any order of allocation and release.
 use super::*;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
 use std::collections::{HashSet, VecDeque};
@@ -14,8 +14,8 @@ fn clock(uut: &mut PagePool) -> &mut Signal<In, Clock> {
     &mut uut.clock
 }
 
-/// Takes pages with odds `take` of 8 and returns chains with odds `give` of 8 for `cycles`
-/// cycles, then returns everything; no page is ever owned twice or lost.
+/// Allocates pages with odds `take` of 8 and releases chains with odds `give` of 8 for `cycles`
+/// cycles, then releases everything; no page is ever owned twice or lost.
 fn exercise(take: u64, give: u64, cycles: u64) {
     let mut random = Random::from_environment();
     let mut uut = connected();
@@ -23,7 +23,7 @@ fn exercise(take: u64, give: u64, cycles: u64) {
     let mut chains: Vec<Vec<u64>> = Vec::new();
     let mut growing: Vec<u64> = Vec::new();
     let mut queues: [VecDeque<Vec<u64>>; 5] = Default::default();
-    // Pages accepted by the pool and not seen again.
+    // Pages released to the pool and not allocated since.
     let mut returned = HashSet::new();
     let mut cycle = 0;
     loop {
@@ -82,7 +82,7 @@ fn exercise(take: u64, give: u64, cycles: u64) {
         for (number, ((chain, valid, ready), queue)) in
             ports.into_iter().zip(&mut queues).enumerate()
         {
-            // The store's port has no ready: it is used only while there is room.
+            // The store's port has no ready: it is used only while there is space.
             valid.next = !queue.is_empty() && (ready || number < 4);
             if let Some(front) = queue.front() {
                 chain.next.head_page = front[0].into();
@@ -99,7 +99,7 @@ fn exercise(take: u64, give: u64, cycles: u64) {
         cycle += 1;
         let free = uut.free_pages.val().to_u64() as usize;
         assert!(free + owned.len() <= 512, "cycle {cycle}, {random}");
-        // What is neither free nor owned is on its way back, or not yet handed out at first.
+        // Pages neither free nor owned are being released, or not yet allocated after reset.
         if cycle > 520 {
             assert!(
                 free + owned.len() + returned.len() >= 512,
@@ -119,17 +119,17 @@ fn no_page_is_owned_twice_or_lost() {
 }
 
 #[test]
-fn an_empty_pool_hands_out_what_comes_back() {
+fn an_empty_pool_allocates_released_pages() {
     exercise(8, 1, 4000);
 }
 
 #[test]
-fn a_pool_in_a_hurry_takes_everything_back() {
+fn frees_every_page_under_load() {
     exercise(3, 8, 3000);
 }
 
 #[test]
-fn one_page_per_cycle_comes_out_and_a_page_returns_in_three_cycles() {
+fn allocates_in_one_cycle_and_frees_in_three() {
     let mut uut = connected();
     while uut.free_pages.val() != 512u64 {
         tick(&mut uut, clock);

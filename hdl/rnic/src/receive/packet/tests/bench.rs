@@ -1,5 +1,5 @@
-//! Test bench of the packet room: sends random frames, holds what is stored, reads it back with
-//! random jobs, gives it back, and compares all with plain octet strings.
+//! Test bench of the packet room: sends random frames, reads the stored ones with random jobs,
+//! releases them, and compares all with plain octet strings.
 //!
 //! `step` looks at the outputs of a cycle and sets its inputs; all of the room's handshakes come
 //! from registers, so that one call per cycle is enough, in Rust and in lockstep.
@@ -62,7 +62,7 @@ pub struct Habits {
     pub started: u64,
     pub kill: u64,
     pub release: u64,
-    /// Frames held before the bench gives some back.
+    /// Frames held before the bench releases some.
     pub hoard: usize,
 }
 
@@ -79,11 +79,11 @@ struct Job {
 /// The bench's view of the room.
 pub struct Bench {
     pub habits: Habits,
-    /// No new frames; everything held is given back.
+    /// No new frames; all held ones are released.
     pub draining: bool,
     pub cycle: u64,
     frame: Option<(Vec<u8>, usize)>,
-    // The ended frame whose FrameInfo is due, and in how many cycles.
+    // The ended frame without FrameInfo, and the cycles until it follows.
     info_due: Option<(Vec<u8>, u64)>,
     // The frame whose FrameInfo went in with the last cycle.
     told: Option<(FrameInfo, Vec<u8>)>,
@@ -132,7 +132,7 @@ impl Bench {
         }
     }
 
-    /// Nothing is under way and everything has been given back.
+    /// Nothing is in flight and everything is released.
     pub fn idle(&self) -> bool {
         self.frame.is_none()
             && self.info_due.is_none()
@@ -192,7 +192,7 @@ impl Bench {
         uut: &mut Packet<W, D, A, B, O, H>,
         random: &mut Random,
     ) {
-        // The room says in the next cycle whether it lost the frame.
+        // The room reports in the next cycle whether it dropped the frame.
         let lost = uut.count_no_page.val();
         match self.told.take() {
             Some((info, octets)) if info.verdict != VERDICT_DROP => {
@@ -221,7 +221,7 @@ impl Bench {
         if let Some((octets, position)) = &mut self.frame {
             let end = (*position + W / 8).min(octets.len());
             let last = end == octets.len();
-            // A frame may end no sooner than the one before has its FrameInfo.
+            // A frame ends only after the previous one has its FrameInfo.
             if random.chance(self.habits.beat, 100) && !(last && self.info_due.is_some()) {
                 uut.store_valid.next = true;
                 uut.store_last.next = last;
@@ -324,7 +324,7 @@ impl Bench {
             job.started = true;
             self.jobs_started += 1;
         }
-        // As the splitter does, the bench looks at a job's octets once it knows the job.
+        // Like the splitter, the bench takes a job's octets after `started`.
         let known = self.jobs.front().is_some_and(|job| job.started);
         uut.joined_ready.next = known && random.chance(self.habits.joined, 100);
         if !(uut.joined_valid.val() && uut.joined_ready.next) {

@@ -1,4 +1,4 @@
-//! Random traffic at each width, when pages run out, when nobody takes frames; kills; lockstep.
+//! Random traffic at each width; no free page; `stored` full; cancelled jobs; lockstep.
 use super::bench::{Bench, Habits};
 use crate::receive::packet::{Packet, Packet128, Packet512, Packet64};
 use rnic_hdl_tools::testkit::{lockstep, settle, tick, Random};
@@ -18,7 +18,7 @@ const CALM: Habits = Habits {
     hoard: 12,
 };
 
-/// Runs `cycles` cycles of traffic, then gives everything back.
+/// Runs `cycles` cycles of traffic, then releases everything.
 fn traffic<
     const W: usize,
     const D: usize,
@@ -56,7 +56,7 @@ fn traffic<
 }
 
 #[test]
-fn frames_come_back_as_they_were_stored_64() {
+fn reads_what_was_stored_64() {
     let bench = traffic::<64, 128, 13, 4, 4, 2>(CALM, 6000);
     assert!(bench.frames_stored > 20 && bench.jobs_ended() > 100);
     let parts = bench.parts_released;
@@ -64,17 +64,17 @@ fn frames_come_back_as_they_were_stored_64() {
 }
 
 #[test]
-fn frames_come_back_as_they_were_stored_128() {
+fn reads_what_was_stored_128() {
     traffic::<128, 128, 13, 4, 4, 2>(CALM, 6000);
 }
 
 #[test]
-fn frames_come_back_as_they_were_stored_512() {
+fn reads_what_was_stored_512() {
     traffic::<512, 512, 11, 2, 6, 3>(CALM, 3000);
 }
 
 #[test]
-fn frames_are_dropped_whole_when_pages_run_out_and_no_page_is_lost() {
+fn drops_whole_frames_when_pages_run_out() {
     let habits = Habits {
         hoard: 500,
         release: 3,
@@ -88,7 +88,7 @@ fn frames_are_dropped_whole_when_pages_run_out_and_no_page_is_lost() {
 }
 
 #[test]
-fn frames_are_dropped_whole_when_nobody_takes_them_and_no_page_is_lost() {
+fn drops_whole_frames_when_stored_is_full() {
     let habits = Habits {
         take_stored: 1,
         longest: 300,
@@ -102,7 +102,7 @@ fn frames_are_dropped_whole_when_nobody_takes_them_and_no_page_is_lost() {
 }
 
 #[test]
-fn killed_jobs_end_early_and_others_do_not() {
+fn cancels_only_the_named_jobs() {
     let habits = Habits {
         kill: 60,
         joined: 40,

@@ -1,5 +1,5 @@
-//! Acceptance beyond gaps: the block in lockstep with its Verilog, and with the model, until every
-//! way in which a segment can meet received ranges was seen many times.
+//! Out-of-order segments: acceptance in lockstep with its Verilog and with the model, until each
+//! combination of a segment and ranges has occurred many times.
 use super::model::{Event, Host, Model, Reported, Stream, ACK};
 use super::traffic::{random_frame, Mood};
 use crate::messages::{TableRequest, VERDICT_TCP};
@@ -24,7 +24,7 @@ const MOODS: [Mood; 7] = [
     Mood::Bridging,
 ];
 
-/// A table operation, what it reads, and the bits of it that count.
+/// A table operation, its expected data, and a mask of the defined bits.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
     request: TableRequest,
@@ -41,7 +41,7 @@ struct Bench {
     frame: Option<(QueuedFrame, LookupResult)>,
     request: Option<Operation>,
     operations: VecDeque<Operation>,
-    /// Key credits to give back before the next frame.
+    /// Key credits to return before the next frame.
     keys_due: usize,
     serial: u64,
     reads: usize,
@@ -70,7 +70,7 @@ impl Bench {
         });
     }
 
-    /// Every connection anew; after a reset there is nothing to release.
+    /// Rewrites every connection; after a reset there is nothing to release.
     fn begin_round(&mut self, round: usize, after_reset: bool, random: &mut Random) {
         self.mood = round % MOODS.len();
         if after_reset {
@@ -107,7 +107,7 @@ impl Bench {
         }
     }
 
-    /// Reads of what a connection is said to hold; sometimes an operation that means nothing.
+    /// Reads of a connection's tables; sometimes an operation without effect.
     fn queue_reads(&mut self, random: &mut Random) {
         let stream = self.model.streams[random.below(STREAMS as u64) as usize].clone();
         self.reads += 1;
@@ -139,7 +139,7 @@ impl Bench {
         }
     }
 
-    /// Compares what leaves in this cycle, and says what is taken.
+    /// Compares the outputs of this cycle, and sets the sinks' readiness.
     fn check(&mut self, uut: &mut SegmentAcceptance, ready_of_8: u64, random: &mut Random) {
         uut.accepted_ready.next = random.chance(ready_of_8, 8);
         uut.host_frame_ready.next = random.chance(ready_of_8, 8);
@@ -178,10 +178,10 @@ impl Bench {
         }
     }
 
-    /// One thing at a time: keys given back, then operations, then a frame.
+    /// One thing at a time: keys released, then operations, then a frame.
     fn drive(&mut self, uut: &mut SegmentAcceptance, quiet: bool, random: &mut Random) {
         uut.key_free.next = false;
-        // Spans come back at once; a credit that was not taken is ignored.
+        // Spans are released at once; a credit that was not taken is ignored.
         uut.span_free.next = true;
         if self.frame.is_none() && self.request.is_none() && !uut.busy.val() {
             uut.early_pages.next = self.model.early_pages.into();
@@ -234,9 +234,9 @@ impl Bench {
 }
 
 /// Lockstep with the emitted Verilog, and with the model. Each octet reaches MPA once (MPA-038),
-/// with what it touches on both sides; only of segments that TCP commits to (MPA-037).
+/// with the ranges it touches on both sides; only of segments that TCP commits to (MPA-037).
 #[test]
-fn mpa_037_038_early_octets_are_accepted_once_and_told_with_what_they_touch() {
+fn out_of_order_octets_are_accepted_once() {
     let mut bench = Bench::default();
     let mut cycle = 0;
     lockstep(
@@ -270,7 +270,7 @@ fn mpa_037_038_early_octets_are_accepted_once_and_told_with_what_they_touch() {
     assert_eq!(bench.counted, bench.model.counts, "counters");
     let seen = &bench.model.seen;
     assert!(seen.verdicts.iter().all(|count| *count > 50), "{seen:?}");
-    // By early, follows a range, is followed by one; in order nothing is said of the left.
+    // By: out of order, follows a range, is followed by one; in order there is no left range.
     let kinds = [0, 4, 1, 3, 5, 7].map(|kind| seen.messages[kind]);
     assert!(kinds.iter().all(|count| *count > 50), "{seen:?}");
     assert!(seen.most_runs > 8 && seen.shared_frames > 100, "{seen:?}");
@@ -288,7 +288,7 @@ fn mpa_037_038_early_octets_are_accepted_once_and_told_with_what_they_touch() {
     assert!(bench.reads > 200, "{}", bench.reads);
 }
 
-/// Acceptance with nothing in its way, and one connection with a wide window at sequence number 0.
+/// Acceptance without stalls, and one connection with a wide window at sequence number 0.
 fn open_acceptance() -> SegmentAcceptance {
     let mut uut = SegmentAcceptance::default();
     uut.connect_all();
@@ -355,9 +355,9 @@ fn cycles_of(uut: &mut SegmentAcceptance, sequence: u64, octets: u64) -> (Option
     (first, decided.expect("every frame is decided"))
 }
 
-/// The figures that the heads of `accept.rs` and `walk.rs` give.
+/// The figures in the heads of `accept.rs` and `ranges/mod.rs`.
 #[test]
-fn cycles_of_each_way_through_acceptance() {
+fn cycles_of_each_path() {
     let mut uut = open_acceptance();
     let cases = [
         ("in order, no ranges", 0, 10, Some(5), 5),
@@ -377,9 +377,9 @@ fn cycles_of_each_way_through_acceptance() {
     }
 }
 
-/// MPA must hear of every range that ends before the connection's release in table `MPA` begins.
+/// MPA must have every purge before the connection's release in table `MPA` begins.
 #[test]
-fn a_release_is_done_when_mpa_has_taken_every_purge() {
+fn a_release_waits_for_its_purges() {
     let mut uut = open_acceptance();
     for place in 1..=16 {
         cycles_of(&mut uut, 100 * place, 10);

@@ -1,4 +1,4 @@
-//! EtherTypes behind none, one and two VLAN tags.
+//! EtherTypes after no, one and two VLAN tags.
 use super::super::*;
 use crate::receive::front_end::testing::{link, stored};
 use rnic_hdl_tools::testkit::{settle, tick, Random};
@@ -13,7 +13,7 @@ fn read<const W: usize, const L: usize>(types: &[u16]) -> LinkInfo {
     let mut uut = EthernetParser::<W, L>::default();
     uut.connect_all();
     settle(&mut uut);
-    // The frame before must not shine through.
+    // The previous frame must not affect the result.
     let before = [&frame[..12], &[0x88, 0xa8, 0, 0, 0x81, 0, 0, 0, 8, 0]].concat();
     for frame in [before, frame] {
         for (control, data) in stored::<W>(&frame, &mut random) {
@@ -55,7 +55,7 @@ fn tags_and_types<const W: usize, const L: usize>() {
 }
 
 #[test]
-fn tags_are_skipped_and_the_type_behind_them_is_read() {
+fn skips_tags_and_reads_the_type() {
     tags_and_types::<64, 2>();
     tags_and_types::<128, 4>();
     tags_and_types::<512, 16>();

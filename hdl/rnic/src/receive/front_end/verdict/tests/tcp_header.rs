@@ -1,4 +1,4 @@
-//! Words of the TCP header at every start.
+//! Words of the TCP header at every offset.
 use super::super::*;
 use crate::receive::front_end::testing::stored;
 use rnic_hdl_tools::testkit::{settle, tick, Random};
@@ -8,7 +8,7 @@ fn words_are_found<const W: usize, const L: usize>() {
     let mut uut = TcpHeader::<W, L>::default();
     uut.connect_all();
     settle(&mut uut);
-    // Every place a TCP header can begin at: 4 to 6 words, and an IP header of 5 to 15.
+    // Every word a TCP header can begin at: 4 to 6 words, and an IP header of 5 to 15.
     for start in 9..=21 {
         let frame: Vec<u8> = (0..110).map(|_| random.bits() as u8).collect();
         uut.payload_start.next = (start as u64).into();
@@ -37,7 +37,7 @@ fn words_are_found<const W: usize, const L: usize>() {
 }
 
 #[test]
-fn the_header_words_are_found_at_every_start() {
+fn finds_header_words_at_every_start() {
     words_are_found::<64, 2>();
     words_are_found::<128, 4>();
     words_are_found::<512, 16>();

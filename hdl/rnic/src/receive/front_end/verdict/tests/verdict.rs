@@ -65,7 +65,7 @@ impl Case {
 }
 
 #[test]
-fn the_first_failing_test_of_the_table_decides() {
+fn first_failing_test_decides() {
     let mut random = Random::from_environment();
     let mut uut = Verdict::default();
     uut.connect_all();
@@ -118,7 +118,7 @@ fn the_first_failing_test_of_the_table_decides() {
 }
 
 #[test]
-fn a_refused_frame_is_counted_in_a_cycle_without_another() {
+fn refused_frames_are_counted_alone() {
     let mut uut = Verdict::default();
     uut.connect_all();
     uut.overrun.next = true;
