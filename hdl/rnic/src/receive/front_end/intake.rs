@@ -81,8 +81,8 @@ pub struct FrameControl {
 /// | overrun    | a frame that begins while six beats or more are buffered is refused    |
 /// |            | whole                                                                  |
 ///
-/// Only the first beat of a frame is ever delayed, by one cycle a frame on average, and by one more
-/// if the buffer was empty. The fill thus grows by at most one beat a frame, and once by two: six
+/// A delay begins only at the first beat of a frame: one cycle a frame on average, and one more if
+/// the buffer was empty. The fill thus grows by at most one beat a frame, and once by two: six
 /// beats at the start of a frame cannot become more than sixteen by its end. A buffered beat passes
 /// a register before the FIFO, as the FIFO's flags are on the critical path.
 #[derive(LogicBlock, Init)]

@@ -1,10 +1,10 @@
 //! Front end: frames from the MAC in; stored frames, and all that was read of each, out.
 //!
 //! ```text
-//! frame -> Intake -> PadShift -> EthernetParser --+--> Delay S --+--> Delay 2 ----> store
-//!                                                 |              +--> TcpHeader --\
-//!                                                 |              +--> checksums ---> Verdict
-//!                                                 \--> IpParser --+--> Delay S ---/  --> frame_info
+//! frame -> Intake -> PadShift -> EthernetParser -+-> Delay S --+--> Delay 2 ---> store
+//!                                                |             +--> TcpHeader --\
+//!                                                |             +--> checksums ---> Verdict
+//!                                                \-> IpParser --+--> Delay S ---/ --> frame_info
 //! ```
 //!
 //! | enters     | `frame_*`: no ready, the wire does not wait; spacing: see [`intake`]           |

@@ -4,7 +4,7 @@ use super::intake::FrameControl;
 use rnic_hdl_tools::testkit::{bits_of, Random};
 use rust_hdl::prelude::*;
 
-/// `octets` as a beat; what is missing is random.
+/// `octets` as a beat; the rest is random.
 pub fn beat<const W: usize>(octets: &[u8], random: &mut Random) -> Bits<W> {
     let mut beat = octets.to_vec();
     beat.resize_with(W / 8, || random.bits() as u8);
@@ -60,7 +60,7 @@ pub fn stored<const W: usize>(frame: &[u8], random: &mut Random) -> Vec<(FrameCo
     beats.collect()
 }
 
-/// What the Ethernet header of a frame with so many VLAN tags says.
+/// The decoded Ethernet header of a frame with `tags` VLAN tags.
 pub fn link(tags: u64, ipv6: bool) -> LinkInfo {
     LinkInfo {
         vlan_one: tags == 1,

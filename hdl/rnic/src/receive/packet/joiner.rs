@@ -3,10 +3,10 @@
 //!
 //! ```text
 //! page reads --> Streamer --addresses--> packet memory --words--> Joiner --> joined_*
-//!                        \---- which octets count (beat_*) ------^
+//!                        \---- valid octets (beat_*) -----------^
 //! ```
 //!
-//! | latency    | 7 cycles page read to `joined_valid`; 8 if the first word does not fill a beat   |
+//! | latency    | 7 cycles page read to `joined_valid`; 8 if the first word does not fill a beat  |
 //! | throughput | one beat per cycle                                                              |
 //! | units      | octets; lanes of one octet, the first in bits 7:0                               |
 use crate::common::fifo::Fifo;
@@ -62,9 +62,9 @@ pub struct Streamer<const B: usize, const O: usize> {
     pub read_word: Signal<Out, Bits<B>>,
     /// A beat: its data leaves the memory in the next cycle.
     pub beat_valid: Signal<Out, Bit>,
-    /// Lane of the first octet that counts.
+    /// Lane of the first valid octet.
     pub beat_first: Signal<Out, Bits<O>>,
-    /// Octets that count, 0 to `2^O`; 0 only with `beat_last`.
+    /// Valid octets, 0 to `2^O`; 0 only with `beat_last`.
     pub beat_octets: Signal<Out, Bits<7>>,
     /// The job ends with this beat.
     pub beat_last: Signal<Out, Bit>,
@@ -129,8 +129,8 @@ impl<const B: usize, const O: usize> Logic for Streamer<B, O> {
         }
         self.at_last.next = self.word_now.val() == self.last_word.val();
 
-        // A page read without octets, or of a cancelled job, is skipped; if it is the job's last one,
-        // it becomes a beat without octets, because each job must end with a last beat.
+        // A page read without octets, or of a cancelled job, is skipped. The job's last one becomes
+        // a beat without octets, because each job must end with a last beat.
         self.skip_job.d.next = self.killed.val().get_bit(self.tag.q.val().index());
         self.skipped.next = self.part.val().nothing | self.skip_job.q.val();
         self.go.next = self.segment_valid.val() & !self.hold.val() & !self.gap.q.val();
@@ -151,7 +151,7 @@ impl<const B: usize, const O: usize> Logic for Streamer<B, O> {
             self.word.d.next = self.word_now.val() + self.one_word.val();
         }
 
-        // Address, and first and last lane that count.
+        // Address, and first and last valid lane.
         self.page_address.d.next = self.part.val().page;
         self.word_address.d.next = self.word_now.val();
         self.start.d.next = self.first_octet.val().get_bits::<O>(0);
@@ -196,7 +196,7 @@ impl<const B: usize, const O: usize> Logic for Streamer<B, O> {
 /// Accompanies the data of a beat.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct JoinedNote {
-    /// Octets that count, from lane 0 on.
+    /// Valid octets, from lane 0 on.
     pub octets: Bits<7>,
     /// First beat of its job.
     pub first: Bit,

@@ -1,5 +1,5 @@
-//! Packet memory: arriving frames are written into pages; octets of accepted frames are read back as
-//! jobs, each one run of full beats.
+//! Packet memory: arriving frames are written into pages; octets of accepted frames are read back
+//! as jobs, each one run of full beats.
 //!
 //! ```text
 //! store_*, frame_info --> store --> memory --> (words read) --> joiner --> joined_*
@@ -10,9 +10,9 @@
 //!
 //! 512 pages of 256 octets. A frame takes whole pages, from its first beat on; `next[page]` links
 //! them. The owner of a frame (head and tail page) owns its pages, and releases each of them once,
-//! in one chain or in several, first pages first. Until then its octets stay where they are. A frame
-//! of which pages were released is read from its first remaining page; the link to the next frame is
-//! stored under its last page.
+//! in one chain or in several, first pages first. Until then its octets stay where they are. After
+//! a partial release a frame is read from its first remaining page. A frame is named by its last
+//! page, so the link to the next frame stays valid.
 //!
 //! | dropped                                          | counted                         |
 //! |--------------------------------------------------|---------------------------------|

@@ -1,7 +1,7 @@
 //! The packet reader: serves read jobs in order, one at a time. It finds the pages of a job.
 //!
 //! | enters | `ReadJob`s; page links, frame links and frame entries (own copies); `kill`      |
-//! | leaves | memory addresses; for each word which octets count; `started` once per job      |
+//! | leaves | memory addresses; for each word its valid octets; `started` once per job        |
 //!
 //! The tables of a job's frames must have been written by the cycle in which the job is taken, and
 //! must not change until it is done.
@@ -168,7 +168,7 @@ pub enum PlannerState {
 /// | units      | octets; a run is the octets of a job in one frame                        |
 ///
 /// A job begins in the page that it names, which need not be the first page its frame was stored
-/// in. The planner keeps its own copies of all links: its reads would collide with the owners'.
+/// in. The page links are copies, because the pool's RAM has no read port to spare.
 #[derive(LogicBlock, Init)]
 pub struct Planner {
     pub clock: Signal<In, Clock>,

@@ -16,8 +16,8 @@
 //! | units      | pages of 256 octets                                                            |
 //!
 //! A frame fails as a whole if it needs a page and none is free, if the pool's release queue has no
-//! space for another chain (sampled on the first beat, so that a page taken can always be released),
-//! or if `stored` is full. A failed frame takes and writes no further page.
+//! space for another chain (sampled on the first beat, so that a page taken can be released in any
+//! case), or if `stored` is full. A failed frame takes and writes no further page.
 use crate::common::fifo::Fifo;
 use crate::messages::FrameVerdict;
 use crate::messages::{FrameInfo, PageChain, StoredFrame};

@@ -1,5 +1,5 @@
-//! Decisions on one segment: its class, its place in the receive window, and the result for verdict,
-//! counters and context.
+//! Decisions on one segment: its class, its position in the receive window, and the result for
+//! verdict, counters and context.
 //!
 //! ```text
 //! frame, found --> FrameClassifier --to host, dropped, or data--+
@@ -158,11 +158,10 @@ pub struct WindowCheck {
     /// SEG.LEN, payload octets, at least 1.
     pub seg_len: Signal<In, Bits<14>>,
     pub payload_offset: Signal<In, Bits<14>>,
-    /// Next octet wanted.
     pub rcv_nxt: Signal<In, Bits<32>>,
-    /// Octets wanted from there.
+    /// Octets from `rcv_nxt` that may be accepted.
     pub window: Signal<In, Bits<32>>,
-    /// The same from a register, sampled with the outputs.
+    /// `rcv_nxt` from a register, sampled with the outputs.
     pub wanted: Signal<In, Bits<32>>,
     /// `rnic_abi::events::SegmentVerdict`.
     pub verdict: Signal<Out, Bits<3>>,
@@ -303,8 +302,8 @@ impl Logic for WindowCheck {
 ///
 /// A FIN is stored once all octets before it are received, in whatever order. The peer needs a
 /// duplicate ACK for a segment out of order, accepted or not, for one without new octets (RFC 5681
-/// section 3.2), for one beyond the window (RFC 9293 section 3.10.7.4), and for one refused for lack
-/// of pages, so that it soon retransmits.
+/// section 3.2), for one beyond the window (RFC 9293 section 3.10.7.4), and for one refused for
+/// lack of pages, so that it soon retransmits.
 #[derive(LogicBlock, Init)]
 #[init(
     let pulse = |bit: usize| Constant::new((1 as LiteralType).wrapping_shl(bit as u32).into());

@@ -41,17 +41,18 @@
 //! apart: out-of-order octets in [`ranges`], short memory in [`reserve`], the driver in [`tables`].
 //!
 //! **Ranges.** Octets received beyond gaps are kept as ranges `[left, right)` in a pool of 256 that
-//! all connections share, at most 16 a connection, in sequence order; no two of a connection overlap
-//! or touch. `accepted` names them by number. A frame in a range is charged to its connection
-//! (`EARLY_SHARE`) and to the device (`EARLY_PAGES`) with all its pages until the range is in order
-//! or purged; 40 pages remain for segments in order. A segment across ranges is reported in several
-//! runs; each but the last takes one of 64 keys until MPA releases it (`key_free`). Without a free
-//! key the run is the last one taken of its segment; the peer retransmits the rest.
+//! all connections share, at most 16 a connection, in sequence order; those of one connection do
+//! not overlap or touch. `accepted` names them by number. A frame in a range is charged to its
+//! connection (`EARLY_SHARE`) and to the device (`EARLY_PAGES`) with all its pages until the range
+//! is in order or purged; 40 pages remain for segments in order. A segment across ranges is
+//! reported in several runs; each but the last takes one of 64 keys until MPA releases it
+//! (`key_free`). Without a free key the run is the last one taken of its segment; the peer
+//! retransmits the rest.
 //!
-//! **The reserve.** While fewer pages are free than register `IN_ORDER_RESERVE` says, a segment with
-//! payload waits until MPA has reported its connection's unfinished FPDU. [`reserve`] then gives it
-//! a window: to the end of its FPDU, its own if its connection owns the reserve, or none. Octets
-//! received before are duplicates nevertheless; a segment outside of this window is `DropTcpNoRoom`.
+//! **The reserve.** While fewer pages are free than register `IN_ORDER_RESERVE` says, a segment
+//! with payload waits until MPA has reported its connection's unfinished FPDU. [`reserve`] then
+//! gives it a window: to the end of its FPDU, its own if its connection owns the reserve, or none.
+//! Octets received before are still duplicates; outside of this window it is `DropTcpNoRoom`.
 //!
 //! The driver reads from the context how many duplicate ACKs to send; [`decision`] has the causes.
 //!

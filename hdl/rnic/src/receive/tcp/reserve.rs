@@ -19,14 +19,14 @@
 //! none is accepted for one connection at a time, the *reserve owner*, until one of its segments
 //! completes its FPDU. The first row that applies:
 //!
-//! | the segment                                | window of the segment | owner, if it is accepted |
-//! |--------------------------------------------|-----------------------|--------------------------|
-//! | a job of its connection is in flight       | 0: refused            |                          |
-//! | reaches the end of its FPDU                | to the FPDU's end     | none, if it was its own  |
-//! | misses too much, see below                 | 0: refused            |                          |
-//! | there is no owner, or it is its own        | its own               | its own                  |
-//! | the owner has nothing queued in order      | its own               | its own                  |
-//! | else                                       | 0: refused            |                          |
+//! | the segment                           | its window        | owner, if accepted      |
+//! |---------------------------------------|-------------------|-------------------------|
+//! | a job of its connection is in flight  | 0: refused        |                         |
+//! | reaches the end of its FPDU           | to the FPDU's end | none, if it was its own |
+//! | misses too much, see below            | 0: refused        |                         |
+//! | there is no owner, or it is its own   | its own           | its own                 |
+//! | the owner has nothing queued in order | its own           | its own                 |
+//! | else                                  | 0: refused        |                         |
 //!
 //! There is no owner while memory is not short, and none after the timeout: `2^hold_log2` cycles in
 //! which no octet of it was accepted. Out-of-order segments get no page while memory is short.

@@ -13,7 +13,7 @@ fn words_come_after<const N: usize>() {
 }
 
 #[test]
-fn a_word_comes_out_after_as_many_cycles_as_there_are_registers() {
+fn delays_by_n_cycles() {
     words_come_after::<0>();
     words_come_after::<1>();
     words_come_after::<3>();

@@ -1,4 +1,4 @@
-//! The Rust of the front end and its Verilog, under one stimulus of real and damaged frames.
+//! The front end in lockstep with its Verilog, under valid and damaged frames.
 use super::packets::{octets, shape, tcp_frame};
 use super::rig::{Rig, Stimulus};
 use super::{FrontEnd128, FrontEnd512, FrontEnd64};
@@ -44,7 +44,7 @@ fn agrees<R: Rig>(name: &str, cycles: usize) {
     lockstep(name, R::default(), cycles, R::clock, |uut, random| {
         cycle += 1;
         uut.reset(cycle < 3 || random.chance(1, 2000));
-        // Half of the run keeps no gaps at all, so that frames are held back and refused.
+        // Half of the run keeps no gaps at all, so that frames are delayed and refused.
         if waiting.is_empty() && (cycle % 1000 < 500 || random.chance(1, 4)) {
             waiting = beats_of_a_frame::<R>(random);
         }

@@ -1,4 +1,4 @@
-//! The front end against a reader written from the standards, at every width.
+//! The front end against a reference reader written from the standards, at every width.
 mod lockstep;
 mod packets;
 mod reference;
@@ -37,7 +37,7 @@ fn check<R: Rig>(frames: &[Stimulus], random: &mut Random) -> Outcome {
     outcome
 }
 
-/// Entry `index` of `outcome` is what the reference says of `frame`.
+/// Entry `index` of `outcome` equals the reference for `frame`.
 fn matches_reference<R: Rig>(outcome: &Outcome, index: usize, frame: &Stimulus, context: &str) {
     let expected = reference::read(&frame.octets, frame.enabled, frame.mac_error);
     let actual = &outcome.readings[index];
@@ -56,7 +56,7 @@ fn matches_reference<R: Rig>(outcome: &Outcome, index: usize, frame: &Stimulus, 
         frame.octets[..kept],
         "stored octets of {context}"
     );
-    // Whole beats that hold pad and frame, and none more.
+    // The whole beats of pad and frame, and no more.
     let beats = (kept + 2).div_ceil(R::OCTETS);
     assert_eq!(stored.len(), beats * R::OCTETS, "length of {context}");
 }
@@ -313,7 +313,7 @@ fn flood<R: Rig>() {
         "{refused} of {} refused",
         frames.len()
     );
-    // Counting of refused frames falls into the cycles between the others.
+    // Refused frames are counted in the cycles between the others.
     outcome
         .count_words
         .retain(|&word| word & 1 << COUNT_MAC_ERROR == 0);

@@ -4,7 +4,7 @@ use etherparse::{
 };
 use rnic_hdl_tools::testkit::Random;
 
-/// The shape of a TCP frame; all else is random.
+/// The shape of a TCP frame; everything else is random.
 #[derive(Copy, Clone, Debug)]
 pub struct Shape {
     /// VLAN tags, 0 to 2.
@@ -26,7 +26,7 @@ fn array<const N: usize>(random: &mut Random) -> [u8; N] {
     std::array::from_fn(|_| random.bits() as u8)
 }
 
-/// A frame of `shape`, with right checksums, padded with random octets to 60.
+/// A frame of `shape`, with correct checksums, padded with random octets to 60.
 pub fn tcp_frame(random: &mut Random, shape: Shape) -> Vec<u8> {
     let ip = match shape.ipv4_options {
         Some(options) => {
@@ -110,7 +110,7 @@ pub fn network_offset(frame: &[u8]) -> usize {
     }
 }
 
-/// Makes the IPv4 header checksum of `frame` right again.
+/// Corrects the IPv4 header checksum of `frame`.
 pub fn mend_ipv4_checksum(frame: &mut [u8]) {
     let at = network_offset(frame);
     let end = at + usize::from(frame[at] & 15) * 4;

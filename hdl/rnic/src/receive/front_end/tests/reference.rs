@@ -1,5 +1,5 @@
-//! What a frame means, read octet by octet from the standards: the oracle of the front end's tests.
-//! It knows nothing of words, lanes or cycles.
+//! Reference reader of frames, octet by octet from the standards: the oracle of the front end's
+//! tests, without words, lanes or cycles.
 use super::super::verdict::*;
 use crate::messages::FrameVerdict;
 
@@ -19,7 +19,7 @@ pub struct Segment {
     pub payload_octets: usize,
 }
 
-/// What becomes of a frame.
+/// Result for a frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     pub verdict: FrameVerdict,
@@ -49,7 +49,7 @@ fn ones_sum(parts: &[&[u8]]) -> u16 {
     sum as u16
 }
 
-/// Reads `frame` (without FCS), which the MAC calls bad if `mac_error`, as an enabled device would
+/// Reads `frame` (without FCS), which the MAC marks bad if `mac_error`, as an enabled device would
 /// if `enabled`.
 pub fn read(frame: &[u8], enabled: bool, mac_error: bool) -> Reading {
     let made = |verdict, reason| Reading {

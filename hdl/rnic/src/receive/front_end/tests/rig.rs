@@ -14,12 +14,12 @@ pub struct Stimulus {
     pub mac_error: bool,
     /// Beats without a frame before it.
     pub gap_beats: usize,
-    /// In 8 cycles inside the frame, so many are idle.
+    /// Idle cycles of 8 inside the frame.
     pub idle_of_8: u64,
 }
 
 impl Stimulus {
-    /// An unharmed frame right behind the one before.
+    /// An intact frame directly after the previous one.
     pub fn new(octets: Vec<u8>) -> Self {
         Self {
             octets,
@@ -36,9 +36,9 @@ impl Stimulus {
 pub struct Outcome {
     /// The octets of each stored frame.
     pub stored: Vec<Vec<u8>>,
-    /// Each FrameInfo as the reference would say it, without the reason.
+    /// Each FrameInfo as the reference has it, without the reason.
     pub readings: Vec<Reading>,
-    /// Cycles from a frame's last beat to its FrameInfo; of frames given one at a time.
+    /// Cycles from a frame's last beat to its FrameInfo; for frames sent one at a time.
     pub latencies: Vec<u64>,
     /// Pulses of each bit of `counts`.
     pub counts: [usize; 8],
@@ -84,7 +84,7 @@ impl<
         self.reset.next = level;
     }
 
-    /// No beat; whatever else is on the wires must not matter.
+    /// No beat: all other inputs are random.
     fn idle(&mut self, random: &mut Random) {
         self.frame_valid.next = false;
         self.frame_last.next = random.chance(1, 2);
@@ -127,7 +127,7 @@ fn address(octets: Bits<128>) -> [u8; 16] {
     octets_of(octets).try_into().expect("16 octets")
 }
 
-/// A FrameInfo in the words of the reference.
+/// A FrameInfo as the reference has it.
 pub fn reading(info: &FrameInfo) -> Reading {
     let verdict = info.verdict;
     let segment = || Segment {
@@ -192,7 +192,7 @@ pub fn play<R: Rig>(frames: &[Stimulus], random: &mut Random) -> Outcome {
 struct Watch {
     outcome: Outcome,
     storing: Vec<u8>,
-    /// Frames whose `store_last` came and whose FrameInfo did not.
+    /// Frames with `store_last` but no FrameInfo yet.
     stored_ahead: usize,
     now: u64,
     last_beat: u64,

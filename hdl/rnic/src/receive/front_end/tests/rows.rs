@@ -18,7 +18,7 @@ fn segment_offset(frame: &[u8], ipv4: bool) -> usize {
     network_offset(frame) + if ipv4 { 28 } else { 40 }
 }
 
-/// Cut short everywhere, off, bad, and of types that are for the host.
+/// Truncated at every octet, disabled, bad, and of types for the host.
 pub fn ethernet_rows(random: &mut Random, ipv4: bool) -> Vec<Stimulus> {
     let mut frames = Vec::new();
     for size in 1..80 {
@@ -29,7 +29,7 @@ pub fn ethernet_rows(random: &mut Random, ipv4: bool) -> Vec<Stimulus> {
         frame[octet] = value;
         frames.push(Stimulus::new(frame));
     }
-    // Three tags: the third is no type we know.
+    // Three tags: the third is an unknown type.
     let mut tags = plain(random, ipv4)[..12].to_vec();
     tags.extend([0x88, 0xa8, 0, 1, 0x81, 0, 0, 2, 0x81, 0, 0, 3, 8, 0]);
     tags.extend(octets(random, 60));
@@ -50,7 +50,7 @@ pub fn ethernet_rows(random: &mut Random, ipv4: bool) -> Vec<Stimulus> {
     frames
 }
 
-/// One edit of the IP header each; IPv4 with the checksum mended and not.
+/// One edit of the IP header each; IPv4 with the checksum corrected and not.
 pub fn ip_rows(random: &mut Random) -> Vec<Stimulus> {
     // (offset in the header, value): version, IHL, total length, fragment, protocol.
     let ipv4_edits: [&[(usize, u8)]; 12] = [
@@ -99,7 +99,7 @@ pub fn ip_rows(random: &mut Random) -> Vec<Stimulus> {
     frames
 }
 
-/// Every data offset, and a segment with one bit wrong.
+/// Every data offset, and a segment with one wrong bit.
 pub fn tcp_rows(random: &mut Random, ipv4: bool) -> Vec<Stimulus> {
     let mut frames = Vec::new();
     for data_offset in 0..16 {

@@ -1,4 +1,4 @@
-//! Ranges of every alignment come out as one run of octets.
+//! Ranges of every alignment leave as one run of octets.
 use super::*;
 use rnic_hdl_tools::testkit::{bits_of, simulate, Random};
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! No page is owned twice or lost, whatever is taken and given back.
+//! No page is owned twice or lost, in any order of allocation and release.
 use super::*;
 use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
 use std::collections::{HashSet, VecDeque};
@@ -7,8 +7,8 @@ fn connected() -> Simulation<PagePool> {
     simulate!(PagePool::default())
 }
 
-/// Takes pages with odds `take` of 8 and returns chains with odds `give` of 8 for `cycles`
-/// cycles, then returns everything; no page is ever owned twice or lost.
+/// Allocates pages with odds `take` of 8 and releases chains with odds `give` of 8 for `cycles`
+/// cycles, then releases everything; no page is ever owned twice or lost.
 fn exercise(take: u64, give: u64, cycles: u64) {
     let mut random = Random::from_environment();
     let mut uut = connected();
@@ -16,7 +16,7 @@ fn exercise(take: u64, give: u64, cycles: u64) {
     let mut chains: Vec<Vec<u64>> = Vec::new();
     let mut growing: Vec<u64> = Vec::new();
     let mut queues: [VecDeque<Vec<u64>>; 5] = Default::default();
-    // Pages accepted by the pool and not seen again.
+    // Pages released to the pool and not allocated since.
     let mut returned = HashSet::new();
     let mut cycle = 0;
     loop {
@@ -73,7 +73,7 @@ fn exercise(take: u64, give: u64, cycles: u64) {
         for (number, ((chain, valid, ready), queue)) in
             ports.into_iter().zip(&mut queues).enumerate()
         {
-            // The store's port has no ready: it is used only while there is room.
+            // The store's port has no ready: it is used only while there is space.
             valid.next = !queue.is_empty() && (ready || number < 4);
             if let Some(front) = queue.front() {
                 chain.next.head_page = front[0].into();
@@ -107,17 +107,17 @@ fn no_page_is_owned_twice_or_lost() {
 }
 
 #[test]
-fn an_empty_pool_hands_out_what_comes_back() {
+fn an_empty_pool_allocates_released_pages() {
     exercise(8, 1, 4000);
 }
 
 #[test]
-fn a_pool_in_a_hurry_takes_everything_back() {
+fn frees_every_page_under_load() {
     exercise(3, 8, 3000);
 }
 
 #[test]
-fn one_page_per_cycle_comes_out_and_a_page_returns_in_three_cycles() {
+fn allocates_in_one_cycle_and_frees_in_three() {
     let mut uut = connected();
     uut.wait_for(4000, |uut| uut.free_pages.val() == 512u64);
     uut.ticks(10);

@@ -46,7 +46,7 @@ impl Written {
         pages
     }
 
-    /// Pages, octets and links of a stored frame are the sent one's.
+    /// Pages, octets and links of a stored frame equal those sent.
     fn check(&self, head: u64, tail: u64, sent: &Sent, word_octets: usize) {
         let pages = self.chain(head, tail);
         assert_eq!(pages, sent.pages);
@@ -61,8 +61,8 @@ impl Written {
     }
 }
 
-/// Frames against a pool that offers a page with odds `offer` of 16. Every page taken turns up
-/// in a stored frame or in a refused chain, once.
+/// Frames against a pool that offers a page with odds `offer` of 16. Every page taken is in one
+/// stored frame or refused chain.
 fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: u64) -> [u64; 3] {
     let mut random = Random::from_environment();
     let mut uut = simulate!(PacketStore::<W, D, B>::default());
@@ -71,7 +71,7 @@ fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: 
     let mut ended: Option<(Sent, u64)> = None;
     let mut judged: Option<Sent> = None;
     let mut stored: VecDeque<Sent> = VecDeque::new();
-    // Pages go around: a page is offered again only long after it was given back.
+    // A page is offered again only long after its release.
     let mut free: VecDeque<u64> = (0..512).collect();
     let [mut kept, mut refused, mut counted] = [0; 3];
     let mut offered = false;
@@ -159,7 +159,7 @@ fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: 
 }
 
 #[test]
-fn every_page_taken_is_in_one_frame_or_refused_chain() {
+fn each_page_is_in_one_frame_or_refused_chain() {
     let [kept, refused, counted] = exercise::<64, 128, 4>(12, 12_000);
     assert!(kept > 20 && refused > 5, "{kept} {refused} {counted}");
     let [kept, refused, counted] = exercise::<128, 128, 4>(6, 12_000);

@@ -1,5 +1,5 @@
-//! Test bench of the packet room: sends random frames, holds what is stored, reads it back with
-//! random jobs, gives it back, and compares all with plain octet strings.
+//! Test bench of the packet room: sends random frames, reads the stored ones with random jobs,
+//! releases them, and compares all with plain octet strings.
 //!
 //! `step` looks at the outputs of a cycle and sets its inputs; all of the room's handshakes come
 //! from registers, so that one call per cycle is enough, in Rust and in lockstep.
@@ -43,7 +43,7 @@ pub struct Traffic {
     /// Odds of 1000.
     pub kill: u64,
     pub release: u64,
-    /// Frames held before the bench gives some back.
+    /// Frames held before the bench releases some.
     pub hoard: usize,
 }
 
@@ -73,7 +73,7 @@ pub struct Bench<
     /// No new frames; everything held is given back.
     pub draining: bool,
     frame: Option<(Vec<u8>, usize)>,
-    // The ended frame whose FrameInfo is due, and in how many cycles.
+    // The ended frame without FrameInfo, and the cycles until it follows.
     info_due: Option<(Vec<u8>, u64)>,
     // The frame whose FrameInfo went in with the last cycle.
     judged: Option<(FrameInfo, Vec<u8>)>,

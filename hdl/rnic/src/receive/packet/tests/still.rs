@@ -22,8 +22,8 @@ struct Still<
     next: HashMap<u64, u64>,
 }
 
-/// What came of a list of jobs: octets of each, and the cycles in which it was taken, and in which
-/// its first and last beats left.
+/// Result of a job: its octets, and the cycles in which it was taken, and in which its first and
+/// last beats left.
 #[derive(Debug, Default)]
 struct Answer {
     octets: Vec<u8>,
@@ -74,7 +74,7 @@ impl<
         }
     }
 
-    /// Stores a frame, which becomes the one at hand.
+    /// Stores a frame, which becomes the current one.
     fn store(&mut self, length: usize, random: &mut Random) {
         self.octets = (0..length).map(|_| random.bits() as u8).collect();
         for (i, beat) in self.octets.clone().chunks(W / 8).enumerate() {
@@ -98,7 +98,7 @@ impl<
         self.uut.stored_ready.next = false;
     }
 
-    /// A job over octets of the frame at hand.
+    /// A job over octets of the current frame.
     fn job(&self, offset: usize, octets: usize) -> ReadJob {
         ReadJob {
             head_page: self.head.into(),
@@ -110,7 +110,7 @@ impl<
         }
     }
 
-    /// Offers the jobs without pause, takes every beat, and returns what came.
+    /// Offers the jobs without pause, takes every beat, and returns the answers.
     fn run(&mut self, jobs: &[ReadJob]) -> Vec<Answer> {
         let mut answers: Vec<Answer> = jobs.iter().map(|_| Answer::default()).collect();
         let (mut given, mut ended) = (0, 0);
@@ -141,7 +141,7 @@ impl<
         answers
     }
 
-    /// Gives a chain back, and waits until so many pages are free.
+    /// Releases a chain, and waits until `free` pages are free.
     fn give_back(&mut self, head: u64, tail: u64, free: u64) {
         self.uut.release1.next = PageChain {
             head_page: head.into(),
@@ -153,8 +153,8 @@ impl<
         self.wait_for(|uut| uut.free_pages.val() == free);
     }
 
-    /// Tells the reader that the frame at hand, these octets of it, follows the frame in slot
-    /// `before`; its own slot is its last page.
+    /// Queues these octets of the current frame after the frame in slot `before`; its own slot is
+    /// its last page.
     fn follow(&mut self, before: u64, offset: usize, octets: usize) {
         self.uut.frame_table_write.next = true;
         self.uut.frame_table_index.next = self.tail.into();
@@ -175,10 +175,10 @@ impl<
 type Still64 = Still<64, 128, 13, 4, 4, 2>;
 type Still512 = Still<512, 512, 11, 2, 6, 3>;
 
-/// What is left of a frame is read, and the stream goes on behind it, after the pages before were
-/// written anew.
+/// The remaining pages of a frame are read, and the next frame, after the released pages were
+/// rewritten.
 #[test]
-fn a_frame_that_gave_back_its_first_pages_is_read_from_its_first_page_left() {
+fn reads_a_frame_from_its_first_remaining_page() {
     let mut random = Random::from_environment();
     let mut still = Still512::new(9218, &mut random);
     let (long, tail) = (still.octets.clone(), still.tail);
@@ -272,7 +272,7 @@ fn every_alignment_near_page_borders_512() {
 }
 
 #[test]
-fn first_beat_leaves_nine_cycles_after_the_job_was_taken() {
+fn first_beat_leaves_after_nine_cycles() {
     let mut random = Random::from_environment();
     let mut still = Still64::new(1500, &mut random);
     let answers = still.run(&[still.job(64, 200)]);
@@ -286,7 +286,7 @@ fn first_beat_leaves_nine_cycles_after_the_job_was_taken() {
 }
 
 #[test]
-fn a_job_may_begin_in_any_page_of_the_longest_frame() {
+fn a_job_begins_in_any_page() {
     let mut random = Random::from_environment();
     let mut still = Still512::new(9218, &mut random);
     for page in 0..36 {
@@ -317,7 +317,7 @@ fn a_run_streams_one_beat_per_cycle_across_pages() {
 }
 
 #[test]
-fn small_jobs_follow_each_other_within_their_beats_and_one() {
+fn small_jobs_take_their_beats_and_one_cycle() {
     let mut random = Random::from_environment();
     let mut still = Still64::new(84, &mut random);
     let jobs: Vec<ReadJob> = (0..40).map(|_| still.job(56, 28)).collect();
@@ -328,7 +328,7 @@ fn small_jobs_follow_each_other_within_their_beats_and_one() {
 }
 
 #[test]
-fn runs_of_one_page_follow_each_other_within_six_cycles() {
+fn runs_of_one_page_take_six_cycles() {
     let mut random = Random::from_environment();
     let mut still = Still64::new(84, &mut random);
     let (first, first_tail) = (still.head, still.tail);
@@ -352,7 +352,7 @@ fn runs_of_one_page_follow_each_other_within_six_cycles() {
 }
 
 #[test]
-fn a_killed_job_stops_within_the_beats_under_way() {
+fn a_cancelled_job_stops_after_the_beats_in_flight() {
     let mut random = Random::from_environment();
     let mut still = Still64::new(9000, &mut random);
     let job = still.job(0, 9000);
@@ -385,7 +385,7 @@ fn a_job_of_no_octets_gives_one_empty_beat() {
 }
 
 #[test]
-fn back_to_back_frames_at_full_rate_lose_nothing_while_pages_last() {
+fn back_to_back_frames_are_stored_while_pages_last() {
     let mut random = Random::from_environment();
     let mut uut = simulate!(Packet512::default());
     uut.wait_for(4000, |uut| uut.free_pages.val() == 512u64);

@@ -12,7 +12,7 @@ fn frame(random: &mut Random) -> QueuedFrame {
     }
 }
 
-/// What is sent to MPA: the run of the frame, what the walk says, or a question.
+/// A message to MPA: the run of the frame, the walk's, or a query.
 fn sent(uut: &AcceptanceOutputs) -> Accepted {
     let frame = uut.frame.next;
     let whole = Accepted {
@@ -37,7 +37,7 @@ fn sent(uut: &AcceptanceOutputs) -> Accepted {
 }
 
 #[test]
-fn every_message_leaves_once_and_in_order() {
+fn messages_leave_once_and_in_order() {
     let (mut accepted, mut host) = (VecDeque::new(), VecDeque::new());
     let (mut released, mut counts) = (VecDeque::new(), [0usize; 5]);
     lockstep(

@@ -1,4 +1,4 @@
-//! Contexts of connections: the last write shows.
+//! Contexts of connections: the last write is loaded.
 use super::*;
 use rnic_hdl_tools::testkit::{lockstep, Random};
 
@@ -14,7 +14,7 @@ fn context(random: &mut Random) -> TcpContext {
 /// A frame every sixth cycle, of few connections: many follow one of the same connection, whose
 /// context is then in the register only.
 #[test]
-fn a_context_is_what_was_written_last_unless_another_one_is_shown() {
+fn loads_the_last_write_or_the_shown_context() {
     let mut kept = vec![TcpContext::default(); 1024];
     let (mut cycle, mut connection, mut before) = (0, 0, 0);
     let (mut forwarded, mut shown) = (0, 0);
@@ -38,7 +38,7 @@ fn a_context_is_what_was_written_last_unless_another_one_is_shown() {
                     assert_eq!(uut.loaded.val(), kept[connection as usize]);
                     forwarded += usize::from(before == connection);
                 }
-                // Held, and shown to those who look, but not written.
+                // Forwarded, but not written.
                 3 if random.chance(1, 4) => {
                     (uut.hold.next, uut.show.next) = (true, true);
                     showing = Some(uut.updated.next);

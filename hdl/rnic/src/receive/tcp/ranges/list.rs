@@ -231,8 +231,8 @@ pub struct RangeCompare {
     pub gap: Signal<Out, Bit>,
     /// b < edge.
     pub ends_inside: Signal<Out, Bit>,
-    /// a < edge and b is not cursor: the range, if neither behind nor beyond, shares octets with the
-    /// segment.
+    /// a < edge and b is not cursor: the range, if neither behind nor beyond, shares octets with
+    /// the segment.
     pub overlaps: Signal<Out, Bit>,
     /// b.
     pub range_end: Signal<Out, Bits<32>>,

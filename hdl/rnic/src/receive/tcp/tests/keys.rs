@@ -38,7 +38,7 @@ impl Key {
         self
     }
 
-    /// Table indices of the slots that the key may stand in, one for each way.
+    /// Table indices of the key's possible slots, one for each way.
     pub fn indices(&self) -> [usize; HASH_WAYS] {
         let hash = crc32c::crc32c(&self.octets);
         std::array::from_fn(|way| (way << 9) | hash_slot(hash, way))

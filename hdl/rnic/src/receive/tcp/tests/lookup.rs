@@ -7,22 +7,22 @@ use std::collections::{HashMap, VecDeque};
 
 /// Cycles from a key to its result.
 const LATENCY: usize = 7;
-/// Cycles before its RAM read in which a key meets a write or not, as it comes.
+/// Cycles before its RAM read in which a write may or may not affect a key.
 const READ_AFTER: usize = 2;
 
-/// What software knows of the table, and the keys under way.
+/// The table as software sees it, and the keys in flight.
 #[derive(Default)]
 struct Model {
     pool: Vec<Key>,
     connections: HashMap<Key, u64>,
     slots: HashMap<usize, Key>,
-    /// The write that stands: index, key, and the connection to insert.
+    /// The pending write: index, key, and the connection to insert.
     write: Option<(usize, Key, Option<u64>)>,
     /// A write was chosen in the last cycle: it is stored in this one.
     stores: bool,
     /// The last cycles' keys, oldest first.
     asked: VecDeque<Option<Key>>,
-    /// What the keys must find, decided as their slots are read.
+    /// Expected results, decided as the slots are read.
     answers: VecDeque<Option<u64>>,
     hits: usize,
     misses: usize,
@@ -48,7 +48,7 @@ impl Model {
     }
 
     fn finish_write(&mut self) {
-        let (index, key, connection) = self.write.take().expect("a write stands");
+        let (index, key, connection) = self.write.take().expect("a write is pending");
         match connection {
             Some(connection) => {
                 self.connections.insert(key, connection);
@@ -109,7 +109,7 @@ fn drive(uut: &mut ConnectionLookup, model: &mut Model, cycle: usize, random: &m
     uut.ipv6.next = key.ipv6;
     uut.key.next = key.bits(0);
     model.asked.push_back(ask.then_some(key));
-    // A write's words hold for the cycle after it was chosen.
+    // A write's words are stable for the cycle after it was chosen.
     if model.write.is_none() && !model.stores && random.chance(1, 8) {
         model.start_write(random);
     }
@@ -137,7 +137,7 @@ fn drive(uut: &mut ConnectionLookup, model: &mut Model, cycle: usize, random: &m
 }
 
 #[test]
-fn lookup_finds_what_a_map_finds_under_inserts_and_removes() {
+fn lookup_matches_a_map() {
     let mut setup = Random::from_environment();
     let mut model = Model {
         pool: (0..200).map(|_| Key::random(&mut setup)).collect(),

@@ -41,7 +41,7 @@ impl Bench {
         self.ports.queue(operation, table, index, data, reads);
     }
 
-    /// Every connection anew; after a reset there is nothing to release.
+    /// Rewrites every connection; after a reset there is nothing to release.
     fn begin_round(&mut self, round: usize, after_reset: bool, random: &mut Random) {
         self.mood = round % MOODS.len();
         if after_reset {
@@ -78,7 +78,7 @@ impl Bench {
         }
     }
 
-    /// Reads of what a connection is said to hold; sometimes an operation that means nothing.
+    /// Reads of a connection's tables; sometimes an operation without effect.
     fn queue_reads(&mut self, random: &mut Random) {
         let stream = self.model.streams[random.below(STREAMS as u64) as usize].clone();
         self.reads += 1;
@@ -117,10 +117,10 @@ impl Bench {
             .check_table(uut.table_done.val(), uut.table_data.val());
     }
 
-    /// One thing at a time: keys given back, then operations, then a frame.
+    /// One thing at a time: keys released, then operations, then a frame.
     fn drive(&mut self, uut: &mut SegmentAcceptance, quiet: bool, random: &mut Random) {
         uut.key_free.next = false;
-        // Spans come back at once; a credit that was not taken is ignored.
+        // Spans are released at once; a credit that was not taken is ignored.
         uut.span_free.next = true;
         self.ports.operations.pace = Pace::Never;
         let requested = self.ports.operations.is_offering();
@@ -176,7 +176,7 @@ impl Bench {
 }
 
 /// Lockstep with the emitted Verilog, and with the model. Each octet reaches MPA once (MPA-038),
-/// with what it touches on both sides; only of segments that TCP commits to (MPA-037).
+/// with the ranges it touches on both sides; only of segments that TCP commits to (MPA-037).
 #[test]
 fn mpa_037_038_early_octets_are_accepted_once_with_what_they_touch() {
     let mut bench = Bench::default();
@@ -212,7 +212,7 @@ fn mpa_037_038_early_octets_are_accepted_once_with_what_they_touch() {
     assert_eq!(bench.ports.counted, bench.model.counts, "counters");
     let seen = &bench.model.seen;
     assert!(seen.verdicts.iter().all(|count| *count > 50), "{seen:?}");
-    // By early, follows a range, is followed by one; in order nothing is said of the left.
+    // By: out of order, follows a range, is followed by one; in order there is no left range.
     let kinds = [0, 4, 1, 3, 5, 7].map(|kind| seen.messages[kind]);
     assert!(kinds.iter().all(|count| *count > 50), "{seen:?}");
     assert!(seen.most_runs > 8 && seen.shared_frames > 100, "{seen:?}");
@@ -304,9 +304,9 @@ fn cycles_of(
     (first, decided.expect("every frame is decided"))
 }
 
-/// The figures that the heads of `accept.rs` and `walk.rs` give.
+/// The figures in the heads of `accept.rs` and `ranges/mod.rs`.
 #[test]
-fn cycles_of_each_way_through_acceptance() {
+fn cycles_of_each_path() {
     let mut uut = open_acceptance();
     let cases = [
         ("in order, no ranges", 0, 10, Some(5), 5),
@@ -326,9 +326,9 @@ fn cycles_of_each_way_through_acceptance() {
     }
 }
 
-/// MPA must hear of every range that ends before the connection's release in table `MPA` begins.
+/// MPA must have every purge before the connection's release in table `MPA` begins.
 #[test]
-fn a_release_is_done_when_mpa_has_taken_every_purge() {
+fn a_release_waits_for_its_purges() {
     let mut uut = open_acceptance();
     for place in 1..=16 {
         cycles_of(&mut uut, 100 * place, 10);

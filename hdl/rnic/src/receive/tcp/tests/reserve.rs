@@ -15,27 +15,27 @@ const RESERVE: u64 = 80;
 const LONG_RESERVE: u64 = 200;
 /// Octets missing that the first reserve does not hold.
 const FAR_OCTETS: u32 = 1 << 14;
-const HOLD_LOG2: u64 = 10;
-/// Cycles without a frame of the holder before and after which its turn surely stands or is over.
-const STANDS: usize = 800;
-const OVER: usize = 1100;
-/// Cycles from one writing of all contexts to the next.
+const TIMEOUT_LOG2: u64 = 10;
+/// Cycles without a frame of the owner in which it still is the owner, and after which it is not.
+const STILL_OWNER: usize = 800;
+const TIMED_OUT: usize = 1100;
+/// Cycles from one rewrite of all contexts to the next.
 const ROUND: usize = 4_000;
 
-/// What the test does.
+/// State of the test.
 #[derive(Debug, Default, PartialEq)]
 enum Step {
     /// Nothing until that cycle.
     Rest(usize),
     #[default]
     Draw,
-    /// The frame stands at the port.
+    /// The frame is at the port.
     Offer,
-    /// The room is to ask about a connection.
+    /// Waits for the query about a connection.
     Question(u64),
-    /// The answer comes in so many cycles.
+    /// The answer follows after some cycles.
     Answer(u64, usize),
-    /// The frame is decided; what it leaves behind is awaited.
+    /// The frame is decided; waits for its outputs.
     Leave,
 }
 
@@ -43,7 +43,7 @@ enum Step {
 struct Seen {
     busy: usize,
     ends: usize,
-    ends_beside_a_holder: usize,
+    ends_with_another_owner: usize,
     ends_a_turn: usize,
     begins_a_turn: usize,
     takes_over: usize,
@@ -63,14 +63,14 @@ struct Test {
     step: Step,
     cycle: usize,
     free: u64,
-    /// There was a long FPDU, and `LONG_RESERVE` pages were free since.
+    /// The reserve has grown, and `LONG_RESERVE` pages have been free since.
     grown: bool,
     settled: bool,
-    /// The first connection that showed a long FPDU, and the one that does so in this cycle.
+    /// The first connection with a long FPDU, and the one that reports it in this cycle.
     first: Option<u64>,
     shows: Option<u64>,
-    holder: Option<u64>,
-    /// Cycle of the holder's last acceptance.
+    owner: Option<u64>,
+    /// Cycle of the owner's last acceptance.
     since: usize,
     frame: QueuedFrame,
     stream: usize,
@@ -86,14 +86,14 @@ impl Test {
         tcp && !strange && payload
     }
 
-    /// A frame, after whatever has to happen before it.
+    /// Draws a frame, or something that must happen before it.
     fn draw(&mut self, uut: &mut TcpRoom, bench: &mut Bench, random: &mut Random) {
         self.step = Step::Rest(self.cycle + 10);
-        if self.holder.is_some() {
+        if self.owner.is_some() {
             let silent = self.cycle - self.since;
-            if silent > STANDS || random.chance(1, 16) {
-                self.step = Step::Rest(self.cycle + OVER);
-                self.holder = None;
+            if silent > STILL_OWNER || random.chance(1, 16) {
+                self.step = Step::Rest(self.cycle + TIMED_OUT);
+                self.owner = None;
                 self.seen.expired += 1;
                 return;
             }
@@ -108,7 +108,7 @@ impl Test {
         if self.is_short() && random.chance(1, 2) {
             self.stream = among_ranges.unwrap_or(self.stream);
         }
-        // Ranges come while pages are there, and are met when few are.
+        // Ranges are opened while pages are free, and used while memory is short.
         let mixed = if self.is_short() { 1 } else { 3 };
         let mood = [Mood::Ordered, Mood::Mixed][usize::from(random.chance(mixed, 4))];
         let serial = self.cycle as u64;
@@ -122,15 +122,15 @@ impl Test {
         self.free < RESERVE || (self.grown && self.free < LONG_RESERVE)
     }
 
-    /// Pages come or go, or the reserve grows or is written anew.
+    /// Pages are freed or allocated, or the reserve grows or is rewritten.
     fn change_pages(&mut self, uut: &mut TcpRoom, random: &mut Random) {
         if random.chance(1, 5) {
             let before = self.grown;
             self.grown = !self.grown || random.chance(1, 2);
             if self.grown && !before {
-                // The first that had a long FPDU has the turn now.
-                self.since = self.holder.map_or(self.cycle, |_| self.since);
-                self.holder = Some(self.first.unwrap_or(0));
+                // The first stream with a long FPDU becomes the owner.
+                self.since = self.owner.map_or(self.cycle, |_| self.since);
+                self.owner = Some(self.first.unwrap_or(0));
             }
         } else {
             let edges = [RESERVE, LONG_RESERVE][random.below(2) as usize];
@@ -141,7 +141,7 @@ impl Test {
         self.settled = self.grown && (self.settled || self.free >= LONG_RESERVE);
         uut.free_pages.next = self.free.into();
         uut.reserve_grown.next = self.grown;
-        self.holder = self.holder.filter(|_| self.is_short());
+        self.owner = self.owner.filter(|_| self.is_short());
     }
 
     /// Octets from rcv_nxt to the segment's end, within the window.
@@ -206,8 +206,8 @@ impl Test {
                 bench.model.release(self.stream);
             }
             (0, true)
-        } else if self.holder.is_some_and(|holder| holder != connection) {
-            self.step = Step::Question(self.holder.expect("just seen"));
+        } else if self.owner.is_some_and(|owner| owner != connection) {
+            self.step = Step::Question(self.owner.expect("just seen"));
             return;
         } else {
             (window, false)
@@ -227,17 +227,17 @@ impl Test {
             self.seen.early_refused += usize::from(early);
             return;
         }
-        let own = self.holder == Some(connection);
+        let own = self.owner == Some(connection);
         if ends {
             self.seen.ends += 1;
-            self.seen.ends_beside_a_holder += usize::from(self.holder.is_some() && !own);
+            self.seen.ends_with_another_owner += usize::from(self.owner.is_some() && !own);
             self.seen.ends_a_turn += usize::from(own);
-            self.holder = self.holder.filter(|_| !own);
+            self.owner = self.owner.filter(|_| !own);
         } else {
             self.seen.far_settled += usize::from(far);
             self.seen.short_for_long += usize::from(self.free >= RESERVE);
             self.seen.begins_a_turn += usize::from(!own);
-            (self.holder, self.since) = (Some(connection), self.cycle);
+            (self.owner, self.since) = (Some(connection), self.cycle);
         }
     }
 
@@ -255,7 +255,7 @@ impl Test {
         self.seen.among_ranges += usize::from(ranges > 0 && limited);
     }
 
-    /// A stream shows a long FPDU now and then: it is reported whether it is the second one.
+    /// Reports a long FPDU at random: `grows` must flag the second stream.
     fn show_long_fpdus(&mut self, uut: &mut TcpRoom, bench: &Bench, random: &mut Random) {
         if let Some(shown) = self.shows.take() {
             let second = self.first.is_some_and(|first| first != shown);
@@ -305,7 +305,7 @@ impl Test {
     }
 }
 
-/// Contexts are read, then written anew.
+/// Contexts are read, then rewritten.
 fn begin_round(bench: &mut Bench, random: &mut Random) {
     for index in 0..STREAMS {
         bench.queue_reads(index);
@@ -315,10 +315,10 @@ fn begin_round(bench: &mut Bench, random: &mut Random) {
     }
 }
 
-/// Lockstep with the emitted Verilog, and with the model: who may go on, how far, and who may not
-/// (dropped whole, `drop_tcp_no_room`), while few pages are left.
+/// Lockstep with the emitted Verilog, and with the model: which segments are accepted up to where,
+/// and which are dropped (`drop_tcp_no_room`), while memory is short.
 #[test]
-fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
+fn short_memory_serves_the_owner_and_fpdu_ends() {
     let mut bench = Bench::with_connections(STREAMS, &mut Random::from_environment());
     let mut test = Test::default();
     lockstep(
@@ -333,14 +333,14 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
                 uut.early_share.next = u64::from(EARLY_PAGES_MAX).into();
                 uut.reserve_pages.next = RESERVE.into();
                 uut.long_pages.next = LONG_RESERVE.into();
-                uut.hold_log2.next = HOLD_LOG2.into();
+                uut.hold_log2.next = TIMEOUT_LOG2.into();
                 test.free = 512;
                 uut.free_pages.next = test.free.into();
             }
             check_outputs!(uut, bench.ports, bench.model, Pace::of_8(6), random);
             drive_table(uut, &mut bench, random);
             test.show_long_fpdus(uut, &bench, random);
-            // Not before the room has taken the key.
+            // Only after the room has taken the key.
             let quiet = matches!(test.step, Step::Rest(_));
             uut.key_free.next = quiet && bench.model.keys_out > 0 && random.chance(1, 4);
             bench.model.keys_out -= usize::from(uut.key_free.next);
@@ -361,7 +361,7 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
     let counts = [
         seen.busy,
         seen.ends,
-        seen.ends_beside_a_holder,
+        seen.ends_with_another_owner,
         seen.ends_a_turn,
         seen.begins_a_turn,
         seen.takes_over,
@@ -376,6 +376,6 @@ fn few_pages_are_for_one_connection_and_for_what_ends_an_fpdu() {
     ];
     println!("{seen:?}");
     assert!(counts.iter().all(|count| *count >= 5), "{seen:?}");
-    // Rare: a segment in order is refused for its FPDU's length, with ranges behind it.
+    // Rare: a segment in order is refused for its FPDU's length, and its connection has ranges.
     assert!(seen.given_up >= 1, "{seen:?}");
 }

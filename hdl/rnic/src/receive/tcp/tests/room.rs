@@ -22,7 +22,7 @@ pub(super) struct Connection {
     known: bool,
 }
 
-/// The model, the keys of its streams, and what goes on at the ports.
+/// The model, the keys of its streams, and the state of the ports.
 #[derive(Default)]
 pub(super) struct Bench {
     pub(super) model: Model,
@@ -106,7 +106,7 @@ impl Bench {
         self.model.streams[index] = stream;
     }
 
-    /// Everything that can be read of a connection.
+    /// Reads all tables of a connection.
     pub(super) fn queue_reads(&mut self, index: usize) {
         let stream = self.model.streams[index].clone();
         let nothing = Bits::default();
@@ -179,7 +179,7 @@ fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random)
     const ROUND: usize = 1800;
     const TRAFFIC_END: usize = 1300;
     uut.key_free.next = false;
-    // Spans come back at once; a credit that was not taken is ignored.
+    // Spans are released at once; a credit that was not taken is ignored.
     uut.span_free.next = true;
     bench.mood = (cycle / ROUND) % 4;
     match cycle % ROUND {
@@ -191,7 +191,7 @@ fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random)
             bench.model.early_share = limits[bench.mood] / 2;
             for index in 0..bench.connections.len() {
                 let windows = [0, 5, 3000, 1 << 16, 1 << 30];
-                // Close below the wrap, so that most rounds pass it.
+                // Just below the wrap, so that most rounds pass it.
                 let rcv_nxt = random.below(1 << 14) as u32 ^ 0xffff_e000;
                 bench.queue_context(index, rcv_nxt, windows[random.below(5) as usize]);
             }
@@ -222,7 +222,7 @@ fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random)
 /// MPA (MPA-037), each octet once (MPA-038), and foreign traffic reaches the host in order
 /// (MPA-027).
 #[test]
-fn every_frame_leaves_once_as_the_acceptance_table_says() {
+fn each_frame_leaves_once_as_the_table_says() {
     let mut bench = Bench::with_connections(6, &mut Random::from_environment());
     let mut cycle = 0;
     lockstep(
@@ -290,7 +290,7 @@ fn segment(bench: &Bench, sequence: u64, octets: u64) -> StoredFrame {
 }
 
 #[test]
-fn a_segment_is_accepted_twelve_cycles_after_it_is_taken() {
+fn accepts_after_twelve_cycles() {
     let mut random = Random::from_environment();
     let (mut uut, bench) = open_room(&mut random);
     uut.stored.next = segment(&bench, 0, 100);
@@ -300,7 +300,7 @@ fn a_segment_is_accepted_twelve_cycles_after_it_is_taken() {
 }
 
 #[test]
-fn segments_of_one_connection_pass_at_one_per_five_cycles() {
+fn accepts_one_segment_per_five_cycles() {
     let mut random = Random::from_environment();
     let (mut uut, bench) = open_room(&mut random);
     let (mut sent, mut accepted, mut cycles) = (0u64, 0u64, 0u64);
@@ -317,9 +317,9 @@ fn segments_of_one_connection_pass_at_one_per_five_cycles() {
     assert!(cycles <= 5 * 200 + 12, "{cycles} cycles for 200 segments");
 }
 
-/// Once the driver is reported that a key is gone, no octet of that connection follows.
+/// Once the removal of a key is done, no octet of that connection follows.
 #[test]
-fn lookup_write_is_done_only_after_frames_found_before_it_have_left() {
+fn a_lookup_write_waits_for_earlier_frames() {
     let mut random = Random::from_environment();
     let (mut uut, mut bench) = open_room(&mut random);
     uut.accepted_ready.next = false;

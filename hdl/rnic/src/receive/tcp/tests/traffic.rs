@@ -1,10 +1,10 @@
-//! Frames for the tests of acceptance: chosen so that their ends meet the ends of what is there.
+//! Frames for the tests of acceptance: their ends meet the ends of ranges and window.
 use super::model::{Stream, ACK, FIN};
 use crate::messages::FrameVerdict;
 use crate::receive::tcp::context::QueuedFrame;
 use rnic_hdl_tools::testkit::Random;
 
-/// What a stretch of traffic is made to reach.
+/// Purpose of a stretch of traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mood {
     /// Mostly in order, with every other row of the acceptance table.

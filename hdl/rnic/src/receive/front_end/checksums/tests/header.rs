@@ -1,9 +1,9 @@
-//! IPv4 headers of every length, right and with one wrong bit.
+//! IPv4 headers of every length, correct and with one wrong bit.
 use super::super::*;
 use crate::receive::front_end::testing::{checksum, is_good, link, stored};
 use rnic_hdl_tools::testkit::{simulate, Random};
 
-/// Headers of every length behind 0 to 2 tags, right and with one bit wrong.
+/// Headers of every length after 0 to 2 tags, right and with one wrong bit.
 macro_rules! judges {
     ($width:literal, $block:ty) => {{
         let mut random = Random::from_environment();
@@ -27,7 +27,7 @@ macro_rules! judges {
 }
 
 #[test]
-fn right_headers_of_every_length_are_good_and_a_wrong_bit_is_found() {
+fn finds_a_wrong_bit_in_headers_of_every_length() {
     judges!(64, HeaderChecksum<64, 2, 8, 1, 64, 8, 64, 8>);
     judges!(128, HeaderChecksum<128, 4, 16, 1, 128, 16, 64, 8>);
     judges!(512, HeaderChecksum<512, 16, 64, 4, 128, 16, 160, 20>);

@@ -11,7 +11,7 @@ fn mend(addresses: &[u8], segment: &mut [u8]) {
     segment[16..18].copy_from_slice(&checksum(&octets));
 }
 
-/// Segments of every length from 20 to 60, with padding behind, right and with one bit wrong.
+/// Segments of every length from 20 to 60, followed by padding, correct and with one wrong bit.
 macro_rules! judges {
     ($width:literal, $block:ty) => {{
         let mut random = Random::from_environment();
@@ -42,7 +42,7 @@ macro_rules! judges {
 }
 
 #[test]
-fn right_segments_of_every_length_are_good_and_a_wrong_bit_is_found() {
+fn finds_a_wrong_bit_in_segments_of_every_length() {
     judges!(64, TcpChecksum<64, 2, 8, 1, 64, 8, 64, 8>);
     judges!(128, TcpChecksum<128, 4, 16, 1, 128, 16, 64, 8>);
     judges!(512, TcpChecksum<512, 16, 64, 4, 128, 16, 160, 20>);

@@ -1,4 +1,4 @@
-//! EtherTypes behind none, one and two VLAN tags.
+//! EtherTypes after no, one and two VLAN tags.
 use super::super::*;
 use crate::receive::front_end::testing::{link, stored};
 use rnic_hdl_tools::testkit::{simulate, Random};
@@ -53,7 +53,7 @@ fn tags_and_types<const W: usize, const L: usize>() {
 }
 
 #[test]
-fn tags_are_skipped_and_the_type_behind_them_is_read() {
+fn skips_tags_and_reads_the_type() {
     tags_and_types::<64, 2>();
     tags_and_types::<128, 4>();
     tags_and_types::<512, 16>();

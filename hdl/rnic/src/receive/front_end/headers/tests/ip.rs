@@ -3,7 +3,7 @@ use super::super::*;
 use crate::receive::front_end::testing::{link, stored};
 use rnic_hdl_tools::testkit::{simulate, Random};
 
-/// A frame of random octets whose IP header says something near the truth.
+/// A frame of random octets whose IP header is nearly correct.
 fn frame(random: &mut Random, at: usize, ipv6: bool) -> Vec<u8> {
     let size = if random.chance(1, 4) {
         random.below(50)
@@ -119,7 +119,7 @@ fn reads_headers<const W: usize, const L: usize>() {
 }
 
 #[test]
-fn fields_are_what_the_octets_say() {
+fn fields_match_the_octets() {
     reads_headers::<64, 2>();
     reads_headers::<128, 4>();
     reads_headers::<512, 16>();

@@ -1,4 +1,4 @@
-//! The elastic entrance against lists of frames.
+//! The elastic buffer against lists of frames.
 use super::super::*;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 
@@ -23,8 +23,7 @@ fn drive(uut: &mut Uut, random: &mut Random, idle_of_8: u64, left: &mut u64, lon
     *left -= u64::from(uut.frame_valid.next);
 }
 
-/// Every beat of every accepted frame comes out once, in order and well spaced; the frames
-/// that are missing are as many as were counted.
+/// Every beat of every accepted frame leaves once, in order and spaced; all others are counted.
 fn walk(idle_of_8: u64, longest: u64, may_refuse: bool) {
     let mut random = Random::from_environment();
     let mut uut = simulate!(Uut::default());
@@ -74,13 +73,13 @@ fn walk(idle_of_8: u64, longest: u64, may_refuse: bool) {
 }
 
 #[test]
-fn frames_with_room_between_them_pass_whole_in_order_and_spaced() {
+fn spaced_frames_pass_in_order() {
     walk(4, 12, false);
     walk(1, 20, false);
 }
 
 #[test]
-fn frames_without_room_are_refused_whole_and_counted() {
+fn crowded_frames_are_refused_and_counted() {
     walk(0, 3, true);
     walk(0, 1, true);
 }

@@ -1,4 +1,4 @@
-//! Stored frames against the frames sent, behind their two octets of pad.
+//! Stored frames against the frames sent, after their two octets of pad.
 use super::super::*;
 use crate::receive::front_end::testing::{beat, stored};
 use rnic_hdl_tools::testkit::{simulate, Random};
@@ -48,7 +48,7 @@ fn shifts<const W: usize>(size: usize) {
 }
 
 #[test]
-fn the_stored_frame_is_the_frame_behind_two_zero_octets() {
+fn stores_two_zero_octets_then_the_frame() {
     for size in 1..150 {
         shifts::<64>(size);
         shifts::<128>(size);

@@ -1,4 +1,4 @@
-//! The ones' complement sum of one beat, modulo 65535.
+//! The one's complement sum of one beat, modulo 65535.
 use super::super::*;
 use rnic_hdl_tools::testkit::{connected, lockstep_combinational, settle, Random};
 

@@ -1,4 +1,4 @@
-//! The ones' complement sum of whole frames, modulo 65535.
+//! The one's complement sum of whole frames, modulo 65535.
 use super::super::*;
 use rnic_hdl_tools::testkit::{simulate, Random};
 

@@ -1,4 +1,4 @@
-//! Words of the TCP header at every start.
+//! Words of the TCP header at every offset.
 use super::super::*;
 use crate::receive::front_end::testing::stored;
 use rnic_hdl_tools::testkit::{simulate, Random};
@@ -31,7 +31,7 @@ fn words_are_found<const W: usize, const L: usize>() {
 }
 
 #[test]
-fn the_header_words_are_found_at_every_start() {
+fn finds_header_words_at_every_start() {
     words_are_found::<64, 2>();
     words_are_found::<128, 4>();
     words_are_found::<512, 16>();

@@ -65,7 +65,7 @@ impl Case {
 }
 
 #[test]
-fn the_first_failing_test_of_the_table_decides() {
+fn first_failing_test_decides() {
     let mut random = Random::from_environment();
     let mut uut = simulate!(Verdict::default());
     let mut seen = [0; 9];

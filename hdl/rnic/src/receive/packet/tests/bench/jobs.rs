@@ -1,4 +1,4 @@
-//! Jobs over the frames held, and pages given back.
+//! Jobs over the frames held, and released pages.
 use super::{Bench, Job};
 use crate::messages::*;
 use crate::receive::packet::reader::FrameEntry;
@@ -113,7 +113,8 @@ impl<
         })
     }
 
-    /// The first `pages` pages of a frame that keeps others; octets count from the next page on.
+    /// Releases the first `pages` pages of a frame that keeps others; offsets then count from the
+    /// next page.
     fn trim(&mut self, at: usize, pages: u64) -> PageChain {
         let held = &mut self.held[at];
         let (head, mut tail) = (held.head, held.head);

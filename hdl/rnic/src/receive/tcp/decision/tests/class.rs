@@ -4,7 +4,7 @@ use crate::messages::FrameVerdict;
 use rnic_hdl_tools::testkit::lockstep;
 
 #[test]
-fn the_first_test_that_fails_gives_the_class_and_it_holds() {
+fn first_failing_test_gives_the_class() {
     let (mut expected, mut seen) = (FrameClass::Foreign, [0usize; 5]);
     lockstep(
         "frame_classifier",

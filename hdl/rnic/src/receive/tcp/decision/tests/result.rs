@@ -2,9 +2,9 @@
 use super::super::*;
 use rnic_hdl_tools::testkit::lockstep_combinational;
 
-/// One counter of the verdict, and `TcpTrimmed` beside those that are accepted in part.
+/// One counter per verdict, and `TcpTrimmed` if the segment is accepted in part.
 #[test]
-fn every_verdict_has_its_counter_and_changes_only_its_fields() {
+fn each_verdict_has_its_counter_and_fields() {
     let mut seen = [0usize; 7];
     let mut given: Option<(u64, bool, bool)> = None;
     let current = TcpContext {
@@ -77,7 +77,7 @@ fn every_verdict_has_its_counter_and_changes_only_its_fields() {
             uut.walked.next = verdict.into();
             uut.judged.next = match (walked, verdict) {
                 (true, _) => u64::from(early) * 3,
-                // Few pages are left, and the window that was judged is less for that.
+                // Memory is short, and the window is smaller for that.
                 (false, 5) => 4,
                 (false, verdict) => verdict,
             }

@@ -3,7 +3,7 @@ use super::super::*;
 use rnic_hdl_tools::testkit::{lockstep, Random};
 use std::collections::VecDeque;
 
-/// What the judge must say, in plain integers: the octets of the segment one by one.
+/// Expected result, in plain integers: the octets of the segment one by one.
 #[derive(Clone, Debug, PartialEq)]
 struct Expected {
     verdict: SegmentVerdict,
@@ -49,7 +49,7 @@ fn near(random: &mut Random, place: i64) -> i64 {
 
 /// Sequence numbers around the wrap at 2^32, segments around every edge of the window.
 #[test]
-fn verdict_and_octets_are_those_of_the_octet_by_octet_model() {
+fn matches_the_octet_by_octet_model() {
     // A new segment every fourth cycle: one cycle early, then two of latency.
     let mut answers: VecDeque<Expected> = VecDeque::new();
     let (mut cycle, mut seen) = (0, [0usize; 5]);

@@ -4,7 +4,7 @@ use rnic_hdl_tools::testkit::lockstep;
 
 /// Small distances, so that every two ends meet often; rcv_nxt on both sides of the wrap.
 #[test]
-fn flags_and_octets_are_those_of_plain_integers() {
+fn matches_plain_integers() {
     let (mut cycle, mut values) = (0, [0i64; 6]);
     let mut seen = [0usize; 5];
     lockstep(
@@ -13,7 +13,7 @@ fn flags_and_octets_are_those_of_plain_integers() {
         16_000,
         |uut| &mut uut.clock,
         |uut, random| {
-            // A range in cycle 0 of four, its answer in cycle 2; `measure` is low in between,
+            // A range in cycle 0 of four, sampled in cycle 2; `measure` is low in between,
             // while the range's ports change.
             uut.measure.next = cycle % 4 == 0;
             let mut range = OutOfOrderRange {

@@ -1,7 +1,7 @@
-//! What TCP does with a segment, in plain integers: octets are looked at one by one, and received
-//! ranges are a sorted list that is made anew.
+//! Model of acceptance in plain integers: octets are taken one by one, and ranges are a sorted list
+//! that is rebuilt for each segment.
 //!
-//! Positions are sequence numbers without wrap: a connection begins somewhere and counts on.
+//! Positions are sequence numbers without wrap.
 mod stream;
 mod reported;
 
@@ -19,11 +19,11 @@ use std::collections::VecDeque;
 pub const FIN: u64 = 1 << 0;
 pub const ACK: u64 = 1 << 4;
 
-/// What was seen, for the tests to ask that enough of it was.
+/// Coverage: how often each case occurred.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub verdicts: [usize; 7],
-    /// By early, follows a range, is followed by one.
+    /// By: out of order, follows a range, is followed by one.
     pub messages: [usize; 8],
     pub most_runs: usize,
     pub shared_frames: usize,
@@ -37,7 +37,7 @@ pub struct Seen {
     pub early_fins: usize,
 }
 
-/// What acceptance should do, and what it has still to show.
+/// The model, and its results not yet compared.
 #[derive(Debug)]
 pub struct Model {
     pub streams: Vec<Stream>,
@@ -48,10 +48,10 @@ pub struct Model {
     pub counts: [u64; COUNTS],
     pub early_pages: u64,
     pub early_share: u64,
-    /// What the reserve says while few pages are left: octets from rcv_nxt on that the next segment
-    /// may bring. Nothing beyond a gap is taken then.
+    /// Window that the reserve gives the next segment while memory is short; out-of-order segments
+    /// are then refused.
     pub limit: Option<u32>,
-    /// That is not the connection's window.
+    /// `limit` is not the connection's window.
     pub limited: bool,
     pub keys_out: usize,
     pub free_numbers: VecDeque<u64>,
@@ -134,7 +134,7 @@ impl Model {
         }
     }
 
-    /// Verdict on a segment with payload, and whether it counts as trimmed; its messages are reported.
+    /// Verdict on a segment with payload, and whether it is trimmed; adds its messages.
     fn accept(&mut self, index: usize, frame: &QueuedFrame) -> (SegmentVerdict, bool) {
         let stream = &self.streams[index];
         let sequence = frame.seg_seq.index() as u32;
@@ -238,7 +238,7 @@ impl Model {
         None
     }
 
-    /// Adds one run of new octets to the stream and tells it.
+    /// Adds one run of new octets to the stream, and its message.
     fn add_run(&mut self, index: usize, run: (i64, i64), pages: u64, mut reported: Reported) {
         let stream = &mut self.streams[index];
         let (before, after) = (stream.ending_at(run.0), stream.beginning_at(run.1));
@@ -303,15 +303,14 @@ impl Model {
         }
     }
 
-    /// A reset of the hardware: ranges, charges and keys are free, and so must the tables be
-    /// written anew.
+    /// A reset of the hardware frees ranges, charges and keys; the tables must be rewritten.
     pub fn reset(&mut self) {
         self.streams.clear();
         self.keys_out = 0;
         self.free_numbers = (0..RANGES as u64).collect();
     }
 
-    /// Nothing is left to be shown.
+    /// Everything has been compared.
     pub fn is_done(&self) -> bool {
         self.reported.is_empty()
             && self.host.is_empty()

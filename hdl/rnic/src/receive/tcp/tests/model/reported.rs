@@ -1,7 +1,7 @@
-//! What acceptance hands on, as the model compares it.
+//! Outputs of acceptance, as the model compares them.
 use crate::messages::{Accepted, HostFrame, SegmentEvent};
 
-/// A message of acceptance; what does not count in it is `None`.
+/// A message of acceptance; fields without meaning are `None`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reported {
     pub connection: u64,

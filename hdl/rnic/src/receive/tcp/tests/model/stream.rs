@@ -1,6 +1,6 @@
 //! A connection of the model, and its words in the tables.
 
-/// A received range, and what it is charged for.
+/// An out-of-order range, and its charge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     pub left: i64,
@@ -44,7 +44,7 @@ impl Stream {
         self.ranges.iter().map(|range| range.pages).sum()
     }
 
-    /// The words of table `TCP`, and a mask of the bits that count.
+    /// The words of table `TCP`, and a mask of the defined bits.
     pub fn tcp_words(&self) -> (u128, u128) {
         let words = u128::from(self.next as u32)
             | (u128::from(self.window) << 32)
@@ -56,7 +56,7 @@ impl Stream {
         (words, self.but_for_numbers(0xff << 118))
     }
 
-    /// The words of table `EARLY`, and a mask of the bits that count.
+    /// The words of table `EARLY`, and a mask of the defined bits.
     pub fn early_words(&self) -> (u128, u128) {
         let words = u128::from(self.first_range().unwrap_or_default())
             | ((self.ranges.len() as u128) << 8)
@@ -66,7 +66,7 @@ impl Stream {
         (words, self.but_for_numbers(0xff_00ff))
     }
 
-    /// Without ranges their numbers mean nothing.
+    /// Without ranges their numbers are undefined.
     fn but_for_numbers(&self, numbers: u128) -> u128 {
         if self.ranges.is_empty() {
             !numbers
@@ -75,7 +75,7 @@ impl Stream {
         }
     }
 
-    /// The words of table `RANGE` for the range at `place`, and a mask of the bits that count.
+    /// The words of table `RANGE` for the range at `place`, and a mask of the defined bits.
     pub fn range_words(&self, place: usize) -> (u128, u128) {
         let range = self.ranges[place];
         let next = self.ranges.get(place + 1);

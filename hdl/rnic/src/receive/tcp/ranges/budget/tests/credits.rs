@@ -1,10 +1,10 @@
-//! Credits: 64 can be out, and no more.
+//! Credits: 64 can be taken, and no more.
 use super::super::*;
 use rnic_abi::limits::SHARED_RUNS as CREDITS;
 use rnic_hdl_tools::testkit::lockstep;
 
 #[test]
-fn a_credit_is_available_until_sixty_four_are_out() {
+fn a_credit_is_available_until_all_are_taken() {
     let (mut cycle, mut out, mut all_out) = (0, 0, 0);
     lockstep(
         "credits",

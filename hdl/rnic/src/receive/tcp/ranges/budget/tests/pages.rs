@@ -1,9 +1,9 @@
-//! Accounts of early pages against plain integers.
+//! Accounts of out-of-order pages against plain integers.
 use super::super::*;
 use rnic_hdl_tools::testkit::lockstep;
 
 #[test]
-fn a_frame_fits_while_both_accounts_stay_within_their_limits() {
+fn a_frame_fits_within_both_limits() {
     let (mut cycle, mut device, mut answers) = (0, 0u64, [0usize; 2]);
     let mut held: Vec<u64> = Vec::new();
     let (mut octets, mut connection, mut share, mut limit) = (0, 0, 0, 0);
@@ -19,7 +19,7 @@ fn a_frame_fits_while_both_accounts_stay_within_their_limits() {
                 device = 0;
                 held.clear();
             }
-            // Accounts change in cycle 7 of eight, the question comes in 1, its answer in 6.
+            // Accounts change in cycle 7 of eight, a frame is offered in 1, `fits` sampled in 6.
             let pages = (octets + 2u64).div_ceil(256);
             match cycle % 8 {
                 1 => {
