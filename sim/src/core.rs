@@ -1,7 +1,7 @@
 //! The verilated core with its ports by name.
 
 use crate::error::SimError;
-use crate::mutant::{self, Mutant};
+use crate::mutant::Mutant;
 use crate::ports::{self, Port};
 use crate::verilator::{build, Model, Options};
 use std::collections::BTreeMap;
@@ -95,14 +95,14 @@ impl Core {
             None => library(variant, &inputs, &outputs)?,
         };
         if mutant.is_some() {
-            inputs.push(mutant::PORT);
+            inputs.push(ports::MUTANT);
         }
         // Verilator's seed has 31 bits and is not 0.
         let seed = silicon.map_or(0, |seed| (seed % 0x7fff_fffe) as u32 + 1);
         let (input_words, output_words) = (ports::words(&inputs), ports::words(&outputs));
         let mut input_values = vec![0; input_words];
         if let Some(mutant) = mutant {
-            input_values[ports::offset(&inputs, mutant::PORT.name)] = u32::from(mutant.number);
+            input_values[ports::offset(&inputs, ports::MUTANT.name)] = u32::from(mutant.number);
         }
         Ok(Self {
             model: Model::load(&library, input_words, output_words, trace, seed)?,

@@ -15,7 +15,7 @@
 //! | leaves  | a library, and the number of the change in force     |
 
 use crate::error::SimError;
-use crate::ports::{self, Port};
+use crate::ports;
 use crate::verilator::{build, Options};
 use std::path::{Path, PathBuf};
 
@@ -27,13 +27,11 @@ pub const LIBRARY_VARIABLE: &str = "RNIC_MUTANT_LIBRARY";
 pub const REGISTER: &str = "bench.mutant_now";
 /// Width of the frame path of a core with mutants, in bits.
 pub const WIDTH: usize = 64;
-/// The input of the outer module that sets the register.
-pub const PORT: Port = ports::port("mutant", 16);
 
 /// Build the library of a core whose Verilog reads [`REGISTER`], or find it built.
 pub fn library(verilog: &str) -> Result<PathBuf, SimError> {
     let mut inputs = ports::inputs(WIDTH);
-    inputs.push(PORT);
+    inputs.push(ports::MUTANT);
     build(&Options {
         verilog,
         inputs: &inputs,

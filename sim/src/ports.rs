@@ -35,6 +35,9 @@ const fn when(valid: &'static str, name: &'static str, bits: usize) -> Port {
     Port { name, bits, valid }
 }
 
+/// The further input of a core with mutants: the number of the one in force.
+pub const MUTANT: Port = port("mutant", 16);
+
 /// Inputs of the core with a frame path of `width` bits, the clock left out.
 pub fn inputs(width: usize) -> Vec<Port> {
     vec![

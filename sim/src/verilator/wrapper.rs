@@ -19,8 +19,7 @@
 //! | leaves  | Verilog of a module [`TOP`] with the core's ports        |
 //! | latency | 0 cycles: an edge begins a cycle, it does not end it     |
 
-use crate::mutant;
-use crate::ports::Port;
+use crate::ports::{self, Port};
 
 /// Name of the outer module.
 pub const TOP: &str = "bench";
@@ -49,7 +48,7 @@ pub fn text(inputs: &[Port], outputs: &[Port]) -> String {
         text.push_str(&format!("        {name}_now <= {name};\n"));
     }
     text.push_str("    end\n    rnic rnic(\n        .clock(clock)");
-    let of_the_core = inputs.iter().filter(|port| port.name != mutant::PORT.name);
+    let of_the_core = inputs.iter().filter(|port| port.name != ports::MUTANT.name);
     for Port { name, .. } in of_the_core {
         text.push_str(&format!(",\n        .{name}({name}_now)"));
     }

@@ -32,6 +32,7 @@
 //! });
 //! ```
 mod lockstep;
+mod ports;
 mod random;
 mod verilator;
 
