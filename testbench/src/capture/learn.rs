@@ -98,8 +98,10 @@ fn is_good(stream: &[u8], octets: Range<usize>, framing: Framing) -> bool {
     let first = octets.start + octets_to_marker(octets.start as u64);
     let mut markers = (first..octets.end).step_by(MARKER_INTERVAL_OCTETS);
     let points_to_start = |at: usize| {
-        let distance = Marker::new_unchecked(&stream[at..]).distance_octets();
-        distance == fpduptr(at - octets.start, has_leading_marker)
+        let (offset, marker) = (at - octets.start, Marker::new_unchecked(&stream[at..]));
+        // Peers of the older draft count from the leading marker (MPA-011).
+        let starts = [has_leading_marker, false].map(|leading| fpduptr(offset, leading));
+        starts.contains(&marker.distance_octets())
     };
     (!framing.crc || crc32c::verify(&stream[octets.clone()]))
         && (!framing.markers || markers.all(points_to_start))
@@ -196,3 +198,6 @@ impl Learned {
         region
     }
 }
+
+#[cfg(test)]
+mod tests;
