@@ -1,11 +1,11 @@
 //! Userspace driver of the Ferrowarp RNIC.
 //!
-//! The driver programs the device through two traits, which real hardware and a simulation implement
-//! alike.
+//! The driver programs the device through two traits, which real hardware and a simulation
+//! implement alike.
 //!
 //! - [`Bar`]: 32-bit registers of BAR0 (`rnic_abi::registers`).
-//! - [`Dma`]: memory that the device can access at a bus address. The driver copies in and out of it
-//!   and never holds a reference to it, because the device may write it at any time.
+//! - [`Dma`]: memory that the device can access at a bus address. The driver copies in and out, and
+//!   never holds a reference to it, because the device may write it at any time.
 //!
 //! [`Device::open`] checks the identity and sets up the rings; then the user opens connections,
 //! registers regions, posts receive buffers, and polls completions and host frames.

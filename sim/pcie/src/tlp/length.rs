@@ -8,7 +8,7 @@ pub const DWORD_OCTETS: usize = 4;
 pub struct Length(u16);
 
 impl Length {
-    /// The field as it stands in a packet that carries no length, such as `Cpl` or `Msg`.
+    /// The field in a packet that carries no length, such as `Cpl` or `Msg`.
     pub const RESERVED: Self = Self(0);
     /// One dword.
     pub const ONE: Self = Self(1);

@@ -1,4 +1,4 @@
-//! Transaction-layer packets as values: what a header says, apart from how it is packed.
+//! Transaction-layer packets as values: the meaning of a header, apart from its packing.
 //!
 //! ```text
 //!   dwords on the link  --parse-->  Header  --pack-->  dwords on the link
@@ -8,7 +8,7 @@
 //!
 //! A [`Tlp`] can hold a packet that breaks the rules: the length field is kept apart from the
 //! payload and the address format apart from the address, so that [`check`](crate::check) can
-//! name what is wrong with it. Only what no header can hold is refused, by [`Header::pack`].
+//! report it. [`Header::pack`] refuses only values that no header can hold.
 //!
 //! Units: lengths in dwords of four octets, addresses in octets, payload in memory order
 //! (`payload[0]` belongs to the lowest address).
