@@ -1,19 +1,14 @@
 //! Completions, decoded from the queue in memory.
 
-use crate::bar::Bar;
 use crate::connection::Connection;
-use crate::device::Device;
-use crate::dma::Dma;
-use crate::terminate::RefusedHeader;
+use crate::refused_header::RefusedHeader;
 use rnic_abi::cqe::{KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE};
-
-pub(crate) mod ring;
 
 /// What the device reports; layouts in `rnic_abi::cqe`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Completion {
-    /// An untagged message is whole in its buffer. On queue 2 it is a Terminate, and the last thing
-    /// that the device takes from the connection's stream (RFC 5040 section 5.6).
+    /// An untagged message is complete in its buffer. On queue 2 it is a Terminate, after which the
+    /// device processes nothing more of the connection's stream (RFC 5040 section 5.6).
     Receive {
         /// Connection.
         connection: Connection,
@@ -51,14 +46,14 @@ pub enum Completion {
         error_type: u32,
         /// Error code of a Terminate.
         code: u32,
-        /// ULPDU_Length of the FPDU concerned, in octets.
+        /// ULPDU_Length of the refused FPDU, in octets.
         ulpdu_length: u32,
         /// Sequence number of the FPDU's first octet.
         sequence: u32,
-        /// The refused segment's DDP header; none where there is none to be trusted.
+        /// The refused segment's DDP header; `None` if there is no valid one.
         header: Option<RefusedHeader>,
     },
-    /// An entry of a kind this driver does not know; its words.
+    /// The words of an entry whose kind this driver does not know.
     Unknown([u32; 8]),
 }
 
@@ -95,24 +90,3 @@ impl Completion {
         }
     }
 }
-
-impl<B: Bar, D: Dma> Device<B, D> {
-    /// The next completion, if there is one; its place in the queue is given back at once.
-    pub fn poll_completion(&mut self) -> Option<Completion> {
-        let words = self.completions.next(&mut self.bar, &self.dma)?;
-        let completion = Completion::decode(words);
-        if let Completion::Receive {
-            connection,
-            qn,
-            msn,
-            ..
-        } = completion
-        {
-            self.consume_receive(connection.0, qn, msn);
-        }
-        Some(completion)
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,4 @@
-//! Memory that the device can reach.
+//! Memory that the device can access.
 
 use crate::error::DriverError;
 
@@ -19,14 +19,14 @@ pub trait Dma {
     /// appears in diagnostics.
     fn allocate(&mut self, name: &str, octets: usize, align: u64)
         -> Result<DmaBuffer, DriverError>;
-    /// Give memory back; the device must not be able to reach it any more.
+    /// Free memory; the device must not be able to access it any more.
     fn free(&mut self, buffer: DmaBuffer);
     /// The little-endian doubleword at bus address `address`, a multiple of 4: one access, with
-    /// Acquire ordering. Whatever the device wrote before this doubleword, a later [`Dma::read`]
-    /// sees. The driver asks so for the phase of an entry, before it reads the entry.
+    /// Acquire ordering: a later [`Dma::read`] sees whatever the device wrote before this
+    /// doubleword. The driver reads the phase of an entry with it before it reads the entry.
     fn read_u32_acquire(&self, address: u64) -> u32;
     /// Copy `out.len()` octets from bus address `address`. Octets that the device writes meanwhile
-    /// may be old or new, each by itself.
+    /// may be old or new, independently of each other.
     fn read(&self, address: u64, out: &mut [u8]);
     /// Copy `data` to bus address `address`.
     fn write(&mut self, address: u64, data: &[u8]);

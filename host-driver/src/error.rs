@@ -1,8 +1,8 @@
-//! What can go wrong between driver and device.
+//! Errors of the driver.
 
 use thiserror::Error;
 
-/// An operation of the driver that could not be done. Nothing is left half done.
+/// An operation of the driver that failed, and left nothing half done.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum DriverError {
     /// BAR0 does not belong to a Ferrowarp RNIC.
@@ -11,9 +11,9 @@ pub enum DriverError {
          check the address"
     )]
     Identity {
-        /// What it reads.
+        /// Value of the register.
         found: u32,
-        /// What it should read.
+        /// Value in a Ferrowarp RNIC.
         expected: u32,
     },
     /// The device's register map has a revision this driver does not know.
@@ -22,39 +22,39 @@ pub enum DriverError {
          matching driver"
     )]
     Revision {
-        /// Of the device.
+        /// The device's.
         found: u32,
-        /// Of the driver.
+        /// The driver's.
         expected: u32,
     },
-    /// A configuration value is outside what the device takes.
+    /// A configuration value is outside the range that the device supports.
     #[error("{what} is {value}, allowed is {allowed}")]
     Configuration {
         /// Which value.
         what: &'static str,
-        /// What was asked for.
+        /// Its value.
         value: u64,
-        /// What is possible.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// All of a device resource is in use.
     #[error("no free {what}: {limit} are in use; close or deregister some first")]
     Exhausted {
-        /// Of what.
+        /// Which resource.
         what: &'static str,
         /// How many the device has.
         limit: usize,
     },
     /// A key is in the table already.
-    #[error("{what} is in use already; remove the first one before")]
+    #[error("{what} is already in use; remove it first")]
     Duplicate {
         /// What kind of key.
         what: &'static str,
     },
-    /// No free place in the hash table could be made for a key.
+    /// No slot of the hash table could be freed for a key.
     #[error(
-        "no place in the {what} table for this key, although it is not full; serve this one in \
-         software"
+        "no free slot in the {what} table for this key, although the table is not full; serve it \
+         in software"
     )]
     HashFull {
         /// Which table.
@@ -68,12 +68,12 @@ pub enum DriverError {
         /// The id.
         id: u64,
     },
-    /// Windows and what they open hold each other.
+    /// A region's windows, or its being one, rule the operation out.
     #[error("the region with STag {stag:#010x} {reason}")]
     Window {
         /// STag of the region.
         stag: u32,
-        /// What is in the way.
+        /// Why the operation is refused.
         reason: &'static str,
     },
     /// A receive queue has all its entries posted.
@@ -89,7 +89,7 @@ pub enum DriverError {
         /// Entries of the queue.
         entries: u32,
     },
-    /// A table operation does not end.
+    /// A table operation did not end.
     #[error(
         "the device did not finish table {table} operation {operation} on entry {index}; it may \
          hang - read its counters, then reset it"
@@ -102,18 +102,18 @@ pub enum DriverError {
         /// Entry.
         index: u32,
     },
-    /// The operating system gave no random octets.
-    #[error("no random octets for an STag ({reason}); name the STag yourself or try again")]
+    /// The operating system returned no random octets.
+    #[error("no random octets for an STag ({reason}); choose the STag yourself or try again")]
     Random {
-        /// What the operating system says.
+        /// The operating system's reason.
         reason: String,
     },
-    /// The device's memory could not be allocated.
-    #[error("{octets} octets of device-visible memory for {name} could not be had")]
+    /// Device-visible memory could not be allocated.
+    #[error("failed to allocate {octets} octets of device-visible memory for {name}")]
     OutOfMemory {
-        /// What for.
+        /// What it is for.
         name: String,
-        /// How much.
+        /// Its size.
         octets: usize,
     },
 }

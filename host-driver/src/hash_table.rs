@@ -2,18 +2,18 @@
 //!
 //! Each key has one slot in each way (`rnic_abi::tables::hash_slot`). When all three are taken,
 //! keys are moved along the shortest chain of alternatives to a free slot (cuckoo hashing). A key
-//! that is moved stands in its new slot before its old one is overwritten, so the device finds
-//! every present key at each moment.
+//! is written to its new slot before its old one is overwritten, so the device finds every present
+//! key at any time.
 
 use rnic_abi::limits::{HASH_SLOTS_LOG2, HASH_WAYS};
 use rnic_abi::tables::hash_slot;
 use std::collections::{HashSet, VecDeque};
 
 const SLOTS: usize = 1 << HASH_SLOTS_LOG2;
-/// Slots looked at before an insertion gives up; far above what tables two thirds full need.
+/// Slots visited before an insertion fails; tables two thirds full need far fewer.
 const MAX_VISITS: usize = 4096;
 
-/// Where an entry stands: `way << 9 | slot`, the index of the device's table.
+/// Index of an entry in the device's table: `way << 9 | slot`.
 pub type Index = u32;
 
 /// One write to the device's table.
@@ -21,7 +21,7 @@ pub type Index = u32;
 pub struct SlotWrite<V> {
     /// Index of the entry.
     pub index: Index,
-    /// What stands there afterwards; `None` clears it.
+    /// The new entry; `None` clears it.
     pub value: Option<V>,
 }
 
@@ -50,17 +50,17 @@ fn index_of(hash: u32, way: usize) -> usize {
 }
 
 impl<V: Copy + PartialEq> HashTable<V> {
-    /// Is `value` there?
+    /// Whether the table holds `value`.
     pub fn contains(&self, hash: u32, value: &V) -> bool {
         self.position(hash, value).is_some()
     }
 
-    /// Put `value` in. `write` brings each write to the device, in an order in which it finds every
-    /// present key at each moment; what it has not taken is not in the mirror either.
+    /// Insert `value`. `write` performs each write to the device, in an order that lets it find
+    /// every present key at any time; the mirror records a write only after it succeeds.
     ///
     /// # Errors
-    /// `full` when no place can be made. An error of `write`, after which the slots written before
-    /// have been written back: as far as the device takes writes, it holds what it held.
+    /// `full` if no slot can be freed. An error of `write`, after which earlier writes have been
+    /// undone: unless these writes fail too, the device's table is as before.
     pub fn insert<E>(
         &mut self,
         hash: u32,
@@ -77,7 +77,7 @@ impl<V: Copy + PartialEq> HashTable<V> {
                 _ => before[step - 1].expect("inner slots of a path are taken"),
             };
             if let Err(error) = self.set(path[step], Some(entry), &mut write) {
-                // Whether the device took this write is not known, so its slot is the first.
+                // The device may have performed this write too, so undo starts with its slot.
                 for (&index, &entry) in path.iter().zip(&before).skip(step) {
                     let _ = self.set(index, entry, &mut write);
                 }
@@ -87,10 +87,10 @@ impl<V: Copy + PartialEq> HashTable<V> {
         Ok(())
     }
 
-    /// Take `value` out, if it is there; the mirror forgets it when the device has.
+    /// Remove `value`, if it is there; the mirror drops it after the device has.
     ///
     /// # Errors
-    /// That of `write`; the value is still there.
+    /// That of `write`; the table still holds the value.
     pub fn remove<E>(
         &mut self,
         hash: u32,
@@ -123,8 +123,7 @@ impl<V: Copy + PartialEq> HashTable<V> {
             .find(|&index| self.entries[index].is_some_and(|entry| entry.value == *value))
     }
 
-    /// Breadth-first search for the shortest chain of moves; first the new key's slot, last a free
-    /// one.
+    /// Breadth-first search for the shortest chain of moves, from the new key's slot to a free one.
     fn path_to_free_slot(&self, hash: u32) -> Option<Vec<usize>> {
         let mut visited = HashSet::new();
         let mut queue: VecDeque<Vec<usize>> = (0..HASH_WAYS)
@@ -159,7 +158,7 @@ mod tests {
     use super::*;
     use rand::{Rng, SeedableRng};
 
-    /// A device that takes a write, or refuses it after it has (`Err`), and the keys it must find.
+    /// A device that performs each write but may report an error, and the keys it must find.
     struct Slots {
         held: Vec<Option<u64>>,
         present: Vec<(u32, u64)>,
@@ -179,7 +178,7 @@ mod tests {
             self.held[write.index as usize] = write.value;
             for &(hash, key) in &self.present {
                 let found = (0..HASH_WAYS).any(|way| self.held[index_of(hash, way)] == Some(key));
-                assert!(found, "key {key:#x} must be found at each moment");
+                assert!(found, "key {key:#x} must be found at any time");
             }
             let left = self.refuses.map(|left| left.wrapping_sub(1));
             self.refuses = left;
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_set_of_connections_always_fits_and_every_key_is_found_at_each_moment() {
+    fn a_full_set_of_keys_fits_and_each_is_found_at_any_time() {
         let seed = 1;
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
         for round in 0..4 {
@@ -234,7 +233,7 @@ mod tests {
         }
     }
 
-    /// The device takes the write and reports an error, which is the worst it can do.
+    /// The device performs the write and reports an error: the worst case.
     #[test]
     fn a_write_that_fails_leaves_mirror_and_device_as_they_were() {
         let seed = 2;

@@ -1,43 +1,52 @@
 //! Userspace driver of the Ferrowarp RNIC.
 //!
-//! The driver programs the device through two traits and does not know what is behind them: real
-//! hardware or a simulation.
+//! The driver programs the device through two traits, which real hardware and a simulation
+//! implement alike.
 //!
 //! - [`Bar`]: 32-bit registers of BAR0 (`rnic_abi::registers`).
-//! - [`Dma`]: memory that the device can reach at a bus address. The driver copies in and out of it
-//!   and never holds a reference to it, because the device may write it at any time.
+//! - [`Dma`]: memory that the device can access at a bus address. The driver copies in and out, and
+//!   never holds a reference to it, because the device may write it at any time.
 //!
-//! [`Device::open`] checks the identity and sets the rings up; then connections, regions and
-//! receive buffers are given to the device, and completions and host frames are polled.
+//! [`Device::open`] checks the identity and sets up the rings; then the user opens connections,
+//! registers regions, posts receive buffers, and polls completions and host frames.
 #![deny(missing_docs)]
 
 pub mod bar;
 pub mod dma;
-pub mod hash_table;
-pub mod table;
-pub mod device;
-pub mod connection;
-pub mod region;
-pub mod stag;
-pub mod window;
-pub mod queue;
-pub mod completion;
-pub mod terminate;
-pub mod host_ring;
 pub mod error;
+pub mod table;
+pub mod hash_table;
+mod ring;
+mod config;
+mod counters;
+pub mod connection;
+mod connection_table;
+pub mod region;
+mod window;
+mod region_table;
+mod stag;
+mod receive_pool;
+mod refused_header;
+pub mod completion;
+mod completion_ring;
+mod terminate;
+mod host_ring;
+pub mod device;
 
 #[cfg(test)]
 mod testing;
 
 pub use bar::Bar;
 pub use completion::Completion;
+pub use config::Config;
 pub use connection::{
     Connection, ConnectionConfig, ConnectionKey, EarlyRange, EarlyState, TcpState,
 };
-pub use device::{Config, Device, InUse};
+pub use counters::InUse;
+pub use device::Device;
 pub use dma::{Dma, DmaBuffer};
 pub use error::DriverError;
-pub use queue::Posted;
+pub use receive_pool::Posted;
+pub use refused_header::RefusedHeader;
 pub use region::{stag_hash, RegionConfig};
-pub use terminate::RefusedHeader;
 pub use window::WindowConfig;

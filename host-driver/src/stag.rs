@@ -1,38 +1,22 @@
 //! STags that a peer cannot guess: index and key come from the operating system's random source.
 //!
-//! A region's owner may also name its STag itself ([`Device::register_region`] takes any); these
-//! are for all who need not.
+//! A region's owner may also choose its STag itself; these are for owners that need not.
 
-use crate::bar::Bar;
-use crate::device::Device;
-use crate::dma::Dma;
 use crate::error::DriverError;
 
-impl<B: Bar, D: Dma> Device<B, D> {
-    /// An STag for a new region: an index that no region has, and a key. Each of the free indices
-    /// but 0 is as likely as another, each of the 256 keys too. Nothing is reserved by it.
-    ///
-    /// # Errors
-    /// [`DriverError::Random`] if the operating system gives no random octets.
-    pub fn draw_stag(&self) -> Result<u32, DriverError> {
-        let free = |stag: u32| stag >> 8 != 0 && !self.has_region(stag >> 8);
-        draw(system, u32::from_be_bytes, free)
-    }
-
-    /// The STag for the next use of a region ([`Device::renew_region`]): its index, and a key that
-    /// is not the present one, so that no peer writes by an STag it was told before.
-    ///
-    /// # Errors
-    /// [`DriverError::Unknown`] without a region of that index; [`DriverError::Random`] if the
-    /// operating system gives no random octets.
-    pub fn draw_next_key(&self, stag: u32) -> Result<u32, DriverError> {
-        let present = self.region(stag)?.stag;
-        let with_key = |[key]: [u8; 1]| present & !0xff | u32::from(key);
-        draw(system, with_key, |next| next != present)
-    }
+/// An STag whose index `is_free`, each free index but 0 and each of the 256 keys equally likely.
+pub(crate) fn draw_new(is_free: impl Fn(u32) -> bool) -> Result<u32, DriverError> {
+    let allowed = |stag: u32| stag >> 8 != 0 && is_free(stag >> 8);
+    draw(system, u32::from_be_bytes, allowed)
 }
 
-/// The first STag made of random octets that is allowed. Most must be.
+/// The index of `present` with another key.
+pub(crate) fn draw_next(present: u32) -> Result<u32, DriverError> {
+    let with_key = |[key]: [u8; 1]| present & !0xff | u32::from(key);
+    draw(system, with_key, |next| next != present)
+}
+
+/// The first STag made of random octets that is allowed. Most must be allowed for this to end soon.
 fn draw<const N: usize>(
     mut source: impl FnMut(&mut [u8]) -> Result<(), DriverError>,
     stag: impl Fn([u8; N]) -> u32,
@@ -57,33 +41,19 @@ fn system(octets: &mut [u8]) -> Result<(), DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::region::RegionConfig;
-    use crate::testing::device;
     use rnic_abi::limits::REGIONS;
-    use std::collections::HashMap;
+    use std::collections::{HashMap, HashSet};
 
-    /// Draws of the measurement; the table of `docs/security.md` is of as many.
+    /// Draws of the measurement that `docs/security.md` quotes.
     const DRAWS: u32 = 1 << 22;
 
-    fn region(stag: u32) -> RegionConfig {
-        RegionConfig {
-            stag,
-            rights: 0,
-            protection_domain: 1,
-            connection: None,
-            tagged_offset: 0,
-            octets: 4096,
-            address: 0x1000,
-        }
-    }
-
     #[test]
-    fn as_many_regions_as_the_device_has_get_an_index_each() {
-        let mut device = device();
+    fn each_region_gets_a_free_index_of_its_own() {
+        let mut used = HashSet::new();
         for _ in 0..REGIONS {
-            let stag = device.draw_stag().expect("random octets");
+            let stag = draw_new(|index| !used.contains(&index)).expect("random octets");
             assert_ne!(stag >> 8, 0);
-            device.register_region(&region(stag)).expect("a free index");
+            assert!(used.insert(stag >> 8));
         }
     }
 
@@ -100,18 +70,12 @@ mod tests {
     }
 
     #[test]
-    fn the_next_key_is_another_key_of_the_same_index() {
-        let mut device = device();
-        let stag = device.draw_stag().expect("random octets");
-        let unknown = device.draw_next_key(stag ^ 1 << 8);
-        assert!(matches!(unknown, Err(DriverError::Unknown { .. })));
-        device.register_region(&region(stag)).expect("a free index");
-        let mut present = stag;
+    fn the_next_key_differs_and_the_index_stays() {
+        let mut present = draw_new(|_| true).expect("random octets");
         for _ in 0..2_000 {
-            let next = device.draw_next_key(stag).expect("random octets");
-            assert_eq!(next >> 8, stag >> 8);
+            let next = draw_next(present).expect("random octets");
+            assert_eq!(next >> 8, present >> 8);
             assert_ne!(next, present);
-            device.renew_region(&region(next)).expect("registered");
             present = next;
         }
     }
@@ -133,11 +97,10 @@ mod tests {
     /// log2 of the pairs drawn over the pairs alike. The bounds are six standard deviations off.
     #[test]
     fn measured_entropy_is_that_of_even_draws() {
-        let device = device();
         let mut octets = [[0u32; 256]; 4];
         let mut indices = HashMap::<u32, u64>::new();
         for _ in 0..DRAWS {
-            let stag = device.draw_stag().expect("random octets");
+            let stag = draw_new(|_| true).expect("random octets");
             for (counts, octet) in octets.iter_mut().zip(stag.to_be_bytes()) {
                 counts[usize::from(octet)] += 1;
             }

@@ -5,8 +5,8 @@ use crate::error::DriverError;
 use rnic_abi::{registers, tables};
 
 /// Reads of a busy `TABLE_COMMAND` before an operation counts as hanging. A release waits for a
-/// read job of up to 64 KiB, which even a host that takes an octet a cycle ends in a twentieth of
-/// this; one read of the register takes at least a dozen cycles.
+/// read job of up to 64 KiB. Even with a host that accepts one octet per cycle that takes a
+/// twentieth of this time, as one read of the register takes at least a dozen cycles.
 const MAX_POLLS: usize = 1 << 17;
 
 fn run(bar: &mut impl Bar, operation: u32, table: u32, index: u32) -> Result<(), DriverError> {
@@ -26,7 +26,7 @@ fn run(bar: &mut impl Bar, operation: u32, table: u32, index: u32) -> Result<(),
     })
 }
 
-/// Write `words` to entry `index`; words not given are written as zero.
+/// Write `words` to entry `index`; missing words are zero.
 pub fn write(bar: &mut impl Bar, table: u32, index: u32, words: &[u32]) -> Result<(), DriverError> {
     assert!(
         words.len() <= registers::TABLE_DATA_WORDS,
@@ -39,12 +39,12 @@ pub fn write(bar: &mut impl Bar, table: u32, index: u32, words: &[u32]) -> Resul
     run(bar, tables::WRITE, table, index)
 }
 
-/// Write an entry that takes memory away from the device (tables `QUEUE`, `STAG`, `REGION`). When
-/// this returns, nothing that was checked against the entry of before is written any more.
+/// Write an entry that revokes the device's access to memory (tables `QUEUE`, `STAG`, `REGION`).
+/// When this returns, the device writes nothing more that it checked against the old entry.
 ///
-/// The fence of a write covers what placement had taken. Two commands at most that were checked
-/// before wait at its door; they are inside when that fence is passed, and the fence of a second
-/// write covers them.
+/// The fence of a write covers the commands that placement has accepted. At most two more were
+/// checked before the write and still wait at placement's input. They are accepted by the time that
+/// fence passes, so the fence of a second write covers them.
 pub fn revoke(
     bar: &mut impl Bar,
     table: u32,
@@ -55,13 +55,13 @@ pub fn revoke(
     write(bar, table, index, words)
 }
 
-/// Write zeros to the first `entries` entries: none of them is valid. When this returns, nothing
-/// that was checked against one of them before is written any more.
+/// Write zeros to the first `entries` entries, which makes them invalid. When this returns, the
+/// device writes nothing more that it checked against one of them.
 pub fn clear(bar: &mut impl Bar, table: u32, entries: u32) -> Result<(), DriverError> {
     for position in 0..registers::TABLE_DATA_WORDS {
         bar.write32(registers::TABLE_DATA + 4 * position as u32, 0);
     }
-    // A write leaves the table data as it is. The last entry is written twice, see `revoke`.
+    // A write does not change the data registers. The last entry is written twice, see `revoke`.
     for index in (0..entries).chain(entries.checked_sub(1)) {
         run(bar, tables::WRITE, table, index)?;
     }
@@ -76,7 +76,7 @@ pub fn read(bar: &mut impl Bar, table: u32, index: u32) -> Result<[u32; 4], Driv
     }))
 }
 
-/// Have the device give the resources of entry `index` back.
+/// Make the device release the resources of entry `index`.
 pub fn release(bar: &mut impl Bar, table: u32, index: u32) -> Result<(), DriverError> {
     run(bar, tables::RELEASE, table, index)
 }

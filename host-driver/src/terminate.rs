@@ -1,61 +1,20 @@
-//! What is due to the peer of a connection that has stopped: the payload of a Terminate.
+//! The payload of the Terminate message that a stopped connection owes its peer.
 //!
 //! ```text
-//!  Error entry --> [ decode ] --> RefusedHeader --\
-//!              --> layer, type, code, length ------+--> [ terminate ] --> octets for queue 2
+//!  Completion::Error --> layer, type, code, length --\
+//!                    --> RefusedHeader ---------------+--> [ terminate ] --> octets for queue 2
 //! ```
 //!
-//! The entry holds the header of the segment that was refused but for its reserved bits, which are
-//! zero in what a sender of RFC 5041 makes. Nothing is sent here: the driver does not transmit yet.
+//! Nothing is sent here: the driver does not transmit yet.
 
 use crate::completion::Completion;
-use rnic_abi::errors::LAYER_MPA;
-use rnic_wire::ddp::control::{FLAG_LAST, FLAG_TAGGED};
+use crate::refused_header::RefusedHeader;
 use rnic_wire::ddp::errors::Cause;
 use rnic_wire::ddp::terminate::{Terminate, TerminateRepr};
-use rnic_wire::ddp::{tagged, untagged};
-
-/// The DDP header of a segment that the device refused, its reserved bits zero.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RefusedHeader {
-    octets: [u8; untagged::HEADER_OCTETS],
-}
-
-impl RefusedHeader {
-    /// The header in an Error entry, if there is one (`rnic_abi::cqe`).
-    pub(crate) fn decode(words: &[u32; 8]) -> Option<Self> {
-        let is_tagged = words[0] >> 10 & 1 == 1;
-        let needed = if is_tagged {
-            tagged::HEADER_OCTETS
-        } else {
-            untagged::HEADER_OCTETS
-        };
-        if words[1] & 0xf == LAYER_MPA || (words[1] >> 16) < needed as u32 {
-            return None;
-        }
-        let mut octets = [0; untagged::HEADER_OCTETS];
-        // T, L, DV; RV, opcode.
-        let bits = |low: u32, mask: u32| (words[0] >> low & mask) as u8;
-        octets[0] = (bits(10, 1) * FLAG_TAGGED) | (bits(11, 1) * FLAG_LAST) | bits(12, 3);
-        octets[1] = bits(14, 3) << 6 | bits(4, 0xf);
-        for (place, word) in octets[2..].chunks_exact_mut(4).zip(&words[3..7]) {
-            place.copy_from_slice(&word.to_be_bytes());
-        }
-        Some(Self { octets })
-    }
-
-    /// 14 octets of a tagged header, 18 of an untagged one, as on the wire.
-    pub fn octets(&self) -> &[u8] {
-        match self.octets[0] & FLAG_TAGGED != 0 {
-            true => &self.octets[..tagged::HEADER_OCTETS],
-            false => &self.octets,
-        }
-    }
-}
 
 impl Completion {
-    /// The Terminate that is due to the peer of a connection that has stopped: its payload, for the
-    /// first message on queue 2 (RFC 5040 section 4.8). `None` for what is no error.
+    /// Payload of the Terminate for the peer of a stopped connection, the first message on queue 2
+    /// (RFC 5040 section 4.8). `None` unless the completion is an error.
     pub fn terminate(&self) -> Option<Vec<u8>> {
         let Self::Error {
             layer,
@@ -74,7 +33,7 @@ impl Completion {
                 error_type: *error_type as u8,
                 code: *code as u8,
             },
-            // M and D go together: without a header no segment is known, only a fault.
+            // M and D go together: without a header the segment is not known, only the error.
             segment_length: header.map(|_| *ulpdu_length as u16),
             ddp_header: header.as_ref().map_or(&[], RefusedHeader::octets),
             rdmap_header: &[],
@@ -104,21 +63,21 @@ mod tests {
 
     fn terminate(words: [u32; 8]) -> Vec<u8> {
         let octets = Completion::decode(words).terminate();
-        octets.expect("an error is told the peer")
+        octets.expect("an error has a Terminate")
     }
 
     /// RDMAP-016, RDMAP-022: a Write out of bounds, octet by octet.
     #[test]
-    fn a_refused_write_is_told_with_its_header() {
+    fn a_refused_write_is_reported_with_its_header() {
         let octets = terminate(entry(StreamError::DdpBounds, true, 0));
         assert_eq!(octets[..6], [0x11, 0x01, 0xc0, 0, 0, 46]);
         let header = [0xc1, 0x40, 0xde, 0xad, 0xbe, 0xef, 1, 2, 3, 4, 5, 6, 7, 8];
         assert_eq!(octets[6..], header);
     }
 
-    /// RDMAP-016: a Send with Invalidate, its queue number whole.
+    /// RDMAP-016: a Send with Invalidate, with its full queue number.
     #[test]
-    fn a_refused_send_is_told_with_its_header() {
+    fn a_refused_send_is_reported_with_its_header() {
         let octets = terminate(entry(StreamError::DdpQn, false, 4));
         assert_eq!(octets[..6], [0x12, 0x01, 0xc0, 0, 0, 46]);
         let header = [
@@ -127,9 +86,9 @@ mod tests {
         assert_eq!(octets[6..], header);
     }
 
-    /// RDMAP-017, RDMAP-018, RDMAP-019: every error of the device, as its row of the tables has it.
+    /// RDMAP-017, RDMAP-018, RDMAP-019: every error of `rnic_abi::errors`.
     #[test]
-    fn every_error_is_told_with_layer_type_and_code() {
+    fn every_error_has_its_layer_type_and_code() {
         for error in ALL {
             let octets = terminate(entry(error, true, 0));
             let (layer, error_type, code) = error.terminate();
@@ -138,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_header_that_can_be_trusted_the_cause_stands_alone() {
+    fn a_terminate_without_a_valid_header_has_the_cause_alone() {
         let crc = entry(StreamError::MpaCrc, false, 0);
         assert_eq!(terminate(crc), [0x20, 0x02, 0, 0]);
         let mut short = entry(StreamError::DdpShortHeader, false, 0);
@@ -150,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_error_calls_for_none() {
+    fn other_completions_have_no_terminate() {
         let receive = Completion::decode([KIND_RECEIVE, 1, 2, 0, 4, 5, 0, 0]);
         assert_eq!(receive.terminate(), None);
     }

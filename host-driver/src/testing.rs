@@ -1,37 +1,50 @@
-//! What the driver's tests stand on: a device that is only its tables.
+//! Doubles for the driver's tests: a device that consists of its tables, and memory.
 pub(crate) mod hanging;
 pub(crate) mod memory;
 
 use crate::bar::Bar;
-use crate::connection::{Connection, ConnectionConfig, ConnectionKey};
-use crate::device::{Config, Device};
+use crate::connection::{ConnectionConfig, ConnectionKey};
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
 use rnic_abi::{registers, tables};
 use std::collections::HashMap;
 
-/// BAR0 of a device that does nothing but keep table entries and remember operations.
+/// BAR0 of a device that only stores table entries and records operations.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
     data: [u32; registers::TABLE_DATA_WORDS],
-    /// What a read of a table's entry gives.
+    /// What a read of a table's entry returns.
     pub(crate) entries: HashMap<(u32, u32), [u32; 4]>,
     /// What the driver wrote last, by table and index.
     pub(crate) written: HashMap<(u32, u32), [u32; registers::TABLE_DATA_WORDS]>,
     /// Operation and table of each command.
     pub(crate) operations: Vec<(u32, u32)>,
+    /// Counters, by index.
+    pub(crate) counters: HashMap<usize, u32>,
+    /// All other registers that were written, by offset.
+    pub(crate) registers: HashMap<u32, u32>,
+}
+
+/// `offset` as an index of doublewords from `first` on.
+fn word_of(offset: u32, first: u32) -> Option<usize> {
+    let octets = offset.checked_sub(first);
+    octets.map(|octets| octets as usize / 4)
 }
 
 impl Bar for Tables {
     fn read32(&mut self, offset: u32) -> u32 {
+        let data = word_of(offset, registers::TABLE_DATA);
+        if let Some(&word) = data.and_then(|index| self.data.get(index)) {
+            return word;
+        }
+        if let Some(&value) = self.registers.get(&offset) {
+            return value;
+        }
+        let counter = word_of(offset, registers::COUNTERS);
         match offset {
             registers::IDENTITY => registers::IDENTITY_VALUE,
             registers::REVISION => registers::REVISION_VALUE,
-            _ => {
-                let word = offset.checked_sub(registers::TABLE_DATA);
-                let word = word.and_then(|octets| self.data.get(octets as usize / 4));
-                word.copied().unwrap_or(0)
-            }
+            _ => counter.map_or(0, |index| self.counters.get(&index).copied().unwrap_or(0)),
         }
     }
 
@@ -46,9 +59,13 @@ impl Bar for Tables {
             if operation == tables::WRITE {
                 self.written.insert((table, index), self.data);
             }
-        } else if let Some(octets) = offset.checked_sub(registers::TABLE_DATA) {
-            if let Some(word) = self.data.get_mut(octets as usize / 4) {
-                *word = value;
+            return;
+        }
+        let data = word_of(offset, registers::TABLE_DATA);
+        match data.and_then(|index| self.data.get_mut(index)) {
+            Some(word) => *word = value,
+            None => {
+                self.registers.insert(offset, value);
             }
         }
     }
@@ -79,18 +96,9 @@ impl Dma for NoMemory {
     fn write(&mut self, _: u64, _: &[u8]) {}
 }
 
-pub(crate) fn device() -> Device<Tables, NoMemory> {
-    let config = Config {
-        fresh: true,
-        ..Config::default()
-    };
-    Device::open(Tables::default(), NoMemory, config).expect("opens")
-}
-
-/// A device with one connection, of Protection Domain 3.
-pub(crate) fn connected() -> (Device<Tables, NoMemory>, Connection) {
-    let mut device = device();
-    let config = ConnectionConfig {
+/// A connection of Protection Domain 3.
+pub(crate) fn connection_config() -> ConnectionConfig {
+    ConnectionConfig {
         key: ConnectionKey {
             remote: "192.0.2.1:1000".parse().expect("an address"),
             local: "192.0.2.2:2000".parse().expect("an address"),
@@ -101,7 +109,5 @@ pub(crate) fn connected() -> (Device<Tables, NoMemory>, Connection) {
         crc: true,
         version: 1,
         protection_domain: 3,
-    };
-    let connection = device.open_connection(&config).expect("opens");
-    (device, connection)
+    }
 }

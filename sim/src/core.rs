@@ -1,18 +1,18 @@
 //! The verilated core with its ports by name.
 
 use crate::error::SimError;
-use crate::mutant::{self, Mutant};
+use crate::mutant::Mutant;
 use crate::ports::{self, Port};
 use crate::verilator::{build, Model, Options};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Libraries that this process has built or found, by width, waveform support and silicon:
-/// emitting a core takes longer than a short run, and a process may load the same one often.
+/// Libraries that this process has built or found, by width, waveform support and silicon: emitting
+/// a core takes longer than a short run, and a process may load the same one many times.
 static LIBRARIES: Mutex<BTreeMap<(usize, bool, bool), PathBuf>> = Mutex::new(BTreeMap::new());
 
-/// Word offsets of the ports that are touched every cycle.
+/// Word offsets of the ports that are accessed every cycle.
 #[derive(Clone, Copy, Debug)]
 struct Offsets {
     reset: usize,
@@ -45,7 +45,7 @@ struct Offsets {
 pub struct FrameBeat<'a> {
     /// Octets of the beat, at most the width's.
     pub octets: &'a [u8],
-    /// The frame ends here.
+    /// Last beat of the frame.
     pub last: bool,
     /// With `last`: the MAC found the FCS wrong.
     pub error: bool,
@@ -56,11 +56,11 @@ pub struct FrameBeat<'a> {
 pub struct TlpBeat<'a> {
     /// Header doublewords; meaningful with the packet's first beat.
     pub header: &'a [u32],
-    /// Payload doublewords, those not kept included.
+    /// Payload doublewords, including those that `keep` masks out.
     pub data: &'a [u32],
-    /// One bit for each doubleword that counts.
+    /// One bit for each valid doubleword.
     pub keep: u32,
-    /// The packet ends here.
+    /// Last beat of the packet.
     pub last: bool,
 }
 
@@ -76,9 +76,10 @@ pub struct Core {
 }
 
 impl Core {
-    /// Emit, build (or find built) and load the core of `width`; `trace` names an FST file to
-    /// write. `silicon` is the seed of what hardware leaves open, for the core as synthesised.
-    /// Where the environment asks for a mutant ([`mutant`]) that one is loaded instead.
+    /// Emit, build (unless cached) and load the core of `width`; `trace` names an FST file to
+    /// write. With `silicon`, the core as synthesised is loaded, and this seed determines the
+    /// values that hardware leaves undefined. If the environment selects a mutant
+    /// ([`mutant`](crate::mutant)), that one is loaded instead.
     pub fn load(
         width: usize,
         trace: Option<&Path>,
@@ -95,14 +96,14 @@ impl Core {
             None => library(variant, &inputs, &outputs)?,
         };
         if mutant.is_some() {
-            inputs.push(mutant::PORT);
+            inputs.push(ports::MUTANT);
         }
         // Verilator's seed has 31 bits and is not 0.
         let seed = silicon.map_or(0, |seed| (seed % 0x7fff_fffe) as u32 + 1);
         let (input_words, output_words) = (ports::words(&inputs), ports::words(&outputs));
         let mut input_values = vec![0; input_words];
         if let Some(mutant) = mutant {
-            input_values[ports::offset(&inputs, mutant::PORT.name)] = u32::from(mutant.number);
+            input_values[ports::offset(&inputs, ports::MUTANT.name)] = u32::from(mutant.number);
         }
         Ok(Self {
             model: Model::load(&library, input_words, output_words, trace, seed)?,
@@ -119,7 +120,7 @@ impl Core {
         self.width
     }
 
-    /// One clock cycle with the inputs as set; outputs read afterwards are those of this cycle.
+    /// Simulate one clock cycle with the present inputs; the outputs are then those of this cycle.
     pub fn cycle(&mut self, traced: bool) {
         if let Some(recording) = &mut self.recording {
             recording.extend_from_slice(&self.inputs);
@@ -127,22 +128,22 @@ impl Core {
         self.model.cycle(&self.inputs, &mut self.outputs, traced);
     }
 
-    /// Keep the inputs of every cycle from now on, for [`replay`](Self::replay).
+    /// Record the inputs of every cycle from now on, for [`replay`](Self::replay).
     pub fn record(&mut self) {
         self.recording = Some(Vec::new());
     }
 
-    /// The inputs kept since [`record`](Self::record), cycle after cycle.
+    /// The inputs recorded since [`record`](Self::record), cycle by cycle.
     pub fn take_recording(&mut self) -> Vec<u32> {
         self.recording.take().unwrap_or_default()
     }
 
-    /// Bare evaluation: every cycle of `recording`, outputs not looked at; the number of cycles.
+    /// Evaluate every cycle of `recording` without reading outputs; returns the number of cycles.
     pub fn replay(&mut self, recording: &[u32]) -> u64 {
         self.model.replay(recording)
     }
 
-    /// As [`replay`](Self::replay), but one call a cycle and with the outputs copied.
+    /// As [`replay`](Self::replay), but with one call per cycle and with the outputs copied.
     pub fn replay_with_outputs(&mut self, recording: &[u32]) {
         for inputs in recording.chunks_exact(self.inputs.len()) {
             self.model.cycle(inputs, &mut self.outputs, false);
@@ -180,7 +181,7 @@ impl Core {
         }
     }
 
-    /// Will the host take a TLP beat in this cycle?
+    /// Set whether the host accepts a TLP beat in this cycle.
     pub fn set_tlp_ready(&mut self, ready: bool) {
         self.inputs[self.at.tlp_ready] = u32::from(ready);
     }
@@ -195,7 +196,7 @@ impl Core {
         }
     }
 
-    /// Did the core take the request offered in this cycle?
+    /// Whether the core accepts the request offered in this cycle.
     pub fn request_ready(&self) -> bool {
         self.outputs[self.at.request_ready] != 0
     }
@@ -205,7 +206,7 @@ impl Core {
         self.outputs[self.at.free_pages]
     }
 
-    /// Stored frames that wait for TCP.
+    /// Stored frames waiting for TCP.
     pub fn stored_frames(&self) -> u32 {
         self.outputs[self.at.stored_frames]
     }
@@ -237,8 +238,8 @@ impl Core {
     }
 }
 
-/// The library of the core of a width, with waveform support or not, as silicon or not: of this
-/// process, found, or emitted and built.
+/// The library of a core by width, waveform support and silicon: known to this process, cached, or
+/// emitted and built.
 fn library(
     variant: (usize, bool, bool),
     inputs: &[Port],

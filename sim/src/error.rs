@@ -1,4 +1,4 @@
-//! What keeps a co-simulation from starting.
+//! Errors that keep a co-simulation from starting.
 
 use std::path::PathBuf;
 use thiserror::Error;
@@ -9,7 +9,7 @@ pub enum SimError {
     /// The tools are not installed.
     #[error("{path} is missing: run `make tools` in the project's folder once")]
     ToolMissing {
-        /// What was looked for.
+        /// The missing file.
         path: PathBuf,
     },
     /// The core could not be emitted.
@@ -17,44 +17,44 @@ pub enum SimError {
     Emission {
         /// Data path width in bits.
         width: usize,
-        /// The lint's words.
+        /// The lint's findings.
         reason: String,
     },
     /// A tool ran and failed.
     #[error("{tool} failed; its output is in {log}:\n{tail}")]
     ToolFailed {
-        /// Which one.
+        /// The tool.
         tool: &'static str,
-        /// Where its whole output is.
+        /// File with its complete output.
         log: PathBuf,
         /// Its last lines.
         tail: String,
     },
-    /// The environment asks for a mutant in a way that cannot be met.
+    /// The environment selects a mutant incorrectly.
     #[error("{variable}: {reason}")]
     Mutant {
         /// The environment variable at fault.
         variable: &'static str,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         reason: String,
     },
-    /// The data path width is none the core is built for.
+    /// The core does not support the data path width.
     #[error("there is no core of width {0}: use 64, 128 or 512")]
     Width(usize),
-    /// The file system refused.
+    /// A file operation failed.
     #[error("{path}: {source}")]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
     /// The built library does not load.
-    #[error("{path} does not load: {reason}; remove it to have it built again")]
+    #[error("{path} does not load: {reason}; remove it, and the next run builds it again")]
     Load {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The Ethernet side: frames cut into beats, with the spacing a wire gives them.
+//! The Ethernet side: frames are cut into beats and spaced as on a wire.
 
 use crate::core::FrameBeat;
 use std::collections::VecDeque;
@@ -6,30 +6,30 @@ use std::collections::VecDeque;
 /// Octets of preamble, FCS and gap that a wire adds to each frame (8 + 4 + 12).
 pub const WIRE_OVERHEAD_OCTETS: usize = 24;
 
-/// A frame on its way in.
+/// A frame to be received.
 #[derive(Clone, Debug)]
 struct Frame {
     octets: Vec<u8>,
     error: bool,
 }
 
-/// Frames in order, given to the core one beat a cycle.
+/// Frames in order, sent to the core one beat per cycle.
 #[derive(Debug)]
 pub struct FrameSource {
     queue: VecDeque<Frame>,
     beat_octets: usize,
-    /// Octets of the first frame already given.
+    /// Octets of the first frame already sent.
     given: usize,
-    /// Wire time owed before the next frame may start, in octets times `rate.0`.
+    /// Wire time until the next frame may start, in octets times `rate.0`.
     owed: i64,
-    /// No new frame begins.
+    /// No new frame may start.
     paused: bool,
-    /// Wire octets in a cycle as a fraction: `rate.1` octets in `rate.0` cycles.
+    /// Wire rate as a fraction: `rate.1` octets in `rate.0` cycles.
     rate: (u32, u32),
 }
 
 impl FrameSource {
-    /// A source for a path of `width` bits that gives frames at the full rate of the wire.
+    /// A source for a path of `width` bits that sends frames at line rate.
     pub fn new(width: usize) -> Self {
         let beat_octets = width / 8;
         Self {
@@ -42,14 +42,14 @@ impl FrameSource {
         }
     }
 
-    /// Take `octets` wire octets in `cycles` cycles instead of one beat's in one cycle; with 0
-    /// cycles there is no gap. A frame itself still takes one cycle a beat; only the gap after it
+    /// Set the wire rate to `octets` octets in `cycles` cycles instead of one beat per cycle; with
+    /// 0 cycles there are no gaps. A frame still takes one cycle per beat; only the gap after it
     /// changes.
     pub fn set_rate(&mut self, cycles: u32, octets: u32) {
         self.rate = (cycles, octets);
     }
 
-    /// Let no new frame begin, or let frames begin again.
+    /// Hold back new frames, or release them.
     pub fn set_paused(&mut self, paused: bool) {
         self.paused = paused;
     }
@@ -57,23 +57,23 @@ impl FrameSource {
     /// Append a frame, without FCS.
     ///
     /// # Panics
-    /// If the frame is empty: a MAC gives no such frame.
+    /// If the frame is empty: a MAC delivers no such frame.
     pub fn push(&mut self, octets: Vec<u8>, error: bool) {
         assert!(!octets.is_empty(), "a frame has at least one octet");
         self.queue.push_back(Frame { octets, error });
     }
 
-    /// Forget the frames of which nothing was given yet.
+    /// Drop the frames that have not started.
     pub fn clear(&mut self) {
         self.queue.truncate(usize::from(self.given > 0));
     }
 
-    /// Octets of a whole beat.
+    /// Octets of a full beat.
     pub fn beat_octets(&self) -> usize {
         self.beat_octets
     }
 
-    /// Frames not yet given whole.
+    /// Frames not yet sent completely.
     pub fn waiting(&self) -> usize {
         self.queue.len()
     }
@@ -93,8 +93,8 @@ impl FrameSource {
         })
     }
 
-    /// Go on to the next cycle; `given` says that this cycle's beat was used. True when that was
-    /// the last beat of a frame.
+    /// Advance to the next cycle; `given` says whether this cycle's beat was used. Returns true if
+    /// that was the last beat of a frame.
     pub fn advance(&mut self, given: bool) -> bool {
         let mut ended = false;
         if given {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 /// Bus address of the first allocation; above 4 GiB, so that both address forms of a TLP occur
 /// (BAR0 and interrupts are below).
 const FIRST_ADDRESS: u64 = 0x1_0000_0000;
-/// Unmapped octets left after each allocation: a write past its end is then seen by the monitor.
+/// Unmapped octets after each allocation: the monitor reports a write past its end.
 const GUARD_OCTETS: u64 = 4096;
 /// Cycles after which an unanswered register read counts as a dead device.
 const READ_TIMEOUT_CYCLES: u64 = 100_000;
@@ -24,7 +24,7 @@ pub struct SimDma {
     next: u64,
 }
 
-/// The two ways into `simulation` that a driver takes.
+/// The BAR and the memory of `simulation`, as a driver accesses them.
 pub fn attach(simulation: &Rc<RefCell<Simulation>>) -> (SimBar, SimDma) {
     attach_at(simulation, FIRST_ADDRESS)
 }
@@ -40,7 +40,7 @@ pub fn attach_at(simulation: &Rc<RefCell<Simulation>>, next: u64) -> (SimBar, Si
 
 impl Bar for SimBar {
     /// # Panics
-    /// If the device does not answer, or refuses: the simulation is then of no further use.
+    /// If the device does not answer, or answers with an error: the simulation cannot continue.
     fn read32(&mut self, offset: u32) -> u32 {
         let mut simulation = self.0.borrow_mut();
         let now = simulation.now();
@@ -105,7 +105,7 @@ impl Dma for SimDma {
     /// # Panics
     /// If the range was not allocated.
     fn read_u32_acquire(&self, address: u64) -> u32 {
-        // One thread simulates device and host: what was written before is there.
+        // One thread simulates device and host, so earlier writes are visible.
         let mut octets = [0; 4];
         self.read(address, &mut octets);
         u32::from_le_bytes(octets)

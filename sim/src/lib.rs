@@ -1,5 +1,5 @@
 //! Co-simulation: the verilated core, host memory, PCI Express and the Ethernet side in one
-//! process, stepped by one clock, random only by one seed.
+//! process, with one clock and one seed for all random choices.
 //!
 //! ```text
 //!   Frame queue --beats--> Core (Verilator) --TLPs--> RootComplex (pcie-sim) -- memory
@@ -7,8 +7,8 @@
 //!                             +------- BAR requests -----+<-- SimBar, SimDma <-- rnic-driver
 //! ```
 //!
-//! [`Simulation`] owns all of it; [`SimBar`] and [`SimDma`] are the two traits through which the
-//! driver sees it. Time is the cycle count of the core's clock; there is no other.
+//! [`Simulation`] owns all of it; [`SimBar`] and [`SimDma`] implement the driver's two traits over
+//! it. Time is the cycle count of the core's clock.
 #![deny(missing_docs)]
 
 pub mod verilator;

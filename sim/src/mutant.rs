@@ -1,4 +1,4 @@
-//! Mutants: single changes of the core's Verilog, all in one library, one of them in force.
+//! Mutants: single changes of the core's Verilog, all in one library, one of them active.
 //!
 //! ```text
 //!  table of changes -> Verilog with every change behind `bench.mutant_now == N` -> build()
@@ -6,34 +6,32 @@
 //!  RNIC_MUTANT=N, RNIC_MUTANT_LIBRARY=PATH  -> Core::load -> register mutant_now <---+
 //! ```
 //!
-//! The two environment variables are how a process and all that it starts use a mutant: whoever
-//! loads a core gets the one of the library, with change N in force from the first cycle on and
-//! none with N = 0. They are for `rnic mutants`, which makes the library; without them nothing
-//! here is used, and the core is built from its text as it was emitted.
+//! The two environment variables select a mutant for a process and its children: each core they
+//! load comes from that library, with change N active from the first cycle on, or none with N = 0.
+//! `rnic mutants` builds the library and sets both. Without them the core is built from the Verilog
+//! as emitted.
 //!
-//! | enters  | the core's Verilog with its changes, the environment |
-//! | leaves  | a library, and the number of the change in force     |
+//! | input  | the core's Verilog with its changes, the environment |
+//! | output | a library, and the number of the active change       |
 
 use crate::error::SimError;
-use crate::ports::{self, Port};
+use crate::ports;
 use crate::verilator::{build, Options};
 use std::path::{Path, PathBuf};
 
-/// The number of the change in force; 0 for none.
+/// The number of the active change; 0 for none.
 pub const NUMBER_VARIABLE: &str = "RNIC_MUTANT";
-/// The library that has the changes.
+/// The library with the changes.
 pub const LIBRARY_VARIABLE: &str = "RNIC_MUTANT_LIBRARY";
-/// The register with the number, as every module of the core can name it.
+/// Hierarchical name of the register with the number, valid in every module of the core.
 pub const REGISTER: &str = "bench.mutant_now";
 /// Width of the frame path of a core with mutants, in bits.
 pub const WIDTH: usize = 64;
-/// The input of the outer module that sets the register.
-pub const PORT: Port = ports::port("mutant", 16);
 
-/// Build the library of a core whose Verilog reads [`REGISTER`], or find it built.
+/// Build the library of a core whose Verilog reads [`REGISTER`], unless it is cached.
 pub fn library(verilog: &str) -> Result<PathBuf, SimError> {
     let mut inputs = ports::inputs(WIDTH);
-    inputs.push(PORT);
+    inputs.push(ports::MUTANT);
     build(&Options {
         verilog,
         inputs: &inputs,
@@ -46,14 +44,14 @@ pub fn library(verilog: &str) -> Result<PathBuf, SimError> {
 /// A change of a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
-    /// Its number; 0 for the core without any.
+    /// Its number; 0 for the unchanged core.
     pub number: u16,
-    /// The library that has it.
+    /// The library that contains it.
     pub library: PathBuf,
 }
 
 impl Mutant {
-    /// What the environment of this process asks for.
+    /// The mutant that the environment of this process selects.
     pub(crate) fn of_environment() -> Result<Option<Self>, SimError> {
         let value = |name| std::env::var(name).ok();
         Self::parse(value(NUMBER_VARIABLE), value(LIBRARY_VARIABLE))
@@ -75,14 +73,14 @@ impl Mutant {
             }
         };
         let number = number.parse().map_err(|_| {
-            let reason = format!("{number} is no number of a mutant; use 0 to 65535");
+            let reason = format!("{number} is not a mutant's number; use 0 to 65535");
             refused(NUMBER_VARIABLE, reason)
         })?;
         let library = library.into();
         Ok(Some(Self { number, library }))
     }
 
-    /// The library, if it serves a core of `width` without a waveform.
+    /// The library, if it has a core of `width` and no waveform is wanted.
     pub(crate) fn library_for(
         &self,
         width: usize,
@@ -97,8 +95,7 @@ impl Mutant {
                 "mutants have width {WIDTH}, not {width}; unset it for this width"
             ))),
             Some(_) => Err(refused(
-                "a core with mutants writes no waveform; unset it, or leave the waveform out"
-                    .into(),
+                "a core with mutants writes no waveform; unset it, or do not trace".into(),
             )),
             None => Ok(self.library.clone()),
         }
@@ -114,7 +111,7 @@ mod tests {
         parsed.map_err(|error| error.to_string())
     }
 
-    /// Half of what is needed must not play the sound core in silence.
+    /// An incomplete selection must not silently run the unchanged core.
     #[test]
     fn the_environment_names_number_and_library_or_neither() {
         let mutant = Mutant {
@@ -129,12 +126,12 @@ mod tests {
             (Some("-1"), Some("a.so")),
             (Some("65536"), Some("a.so")),
         ] {
-            let told = parse(number, library).expect_err("it is refused");
-            assert!(told.starts_with("RNIC_MUTANT"), "{told}");
+            let error = parse(number, library).expect_err("it is refused");
+            assert!(error.starts_with("RNIC_MUTANT"), "{error}");
         }
     }
 
-    /// Another width or a waveform would be of the sound core.
+    /// Another width, or a waveform, would come from the unchanged core.
     #[test]
     fn a_mutant_has_one_width_and_no_waveform() {
         let mutant = Mutant {

@@ -1,8 +1,8 @@
-//! The ports of the core's top module, and where each stands in the words the shim exchanges.
+//! The ports of the core's top module, and their places in the words that the shim exchanges.
 //!
-//! Each cycle the shim takes the inputs and gives the outputs as two arrays of 32-bit words; a port
-//! of `n` bits has `ceil(n / 32)` words, least significant first. Wide outputs are copied only in
-//! cycles in which the port that qualifies them is high.
+//! Each cycle the shim reads inputs from one array of 32-bit words and writes outputs to another; a
+//! port of `n` bits has `ceil(n / 32)` words, least significant first. Wide outputs are copied only
+//! in cycles in which the port that qualifies them is high.
 
 /// A port of the top module.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -11,18 +11,18 @@ pub struct Port {
     pub name: &'static str,
     /// Bits.
     pub bits: usize,
-    /// Output that must be high for this one to mean anything; empty for none.
+    /// Output that must be high for this one to be valid; empty for none.
     pub valid: &'static str,
 }
 
 impl Port {
-    /// 32-bit words the port takes.
+    /// Number of 32-bit words.
     pub const fn words(&self) -> usize {
         self.bits.div_ceil(32)
     }
 }
 
-/// A port that always means something.
+/// A port that is always valid.
 pub(crate) const fn port(name: &'static str, bits: usize) -> Port {
     Port {
         name,
@@ -35,7 +35,10 @@ const fn when(valid: &'static str, name: &'static str, bits: usize) -> Port {
     Port { name, bits, valid }
 }
 
-/// Inputs of the core with a frame path of `width` bits, the clock left out.
+/// The additional input of a core with mutants: the number of the active one.
+pub const MUTANT: Port = port("mutant", 16);
+
+/// Inputs of the core with a frame path of `width` bits, without the clock.
 pub fn inputs(width: usize) -> Vec<Port> {
     vec![
         port("reset", 1),
@@ -81,7 +84,7 @@ pub fn outputs(width: usize) -> Vec<Port> {
     ]
 }
 
-/// Width D of what follows packet memory, for a frame path of `width` bits.
+/// Width D of the path after packet memory, for a frame path of `width` bits.
 pub const fn inner_width(width: usize) -> usize {
     if width == 512 {
         512
@@ -109,9 +112,9 @@ pub fn words(ports: &[Port]) -> usize {
 mod tests {
     use super::*;
 
-    /// The wrapper would cut a port that stands here too narrow without a word.
+    /// The wrapper would silently truncate a port that is listed too narrow.
     #[test]
-    fn every_port_is_as_wide_as_the_core_has_it() {
+    fn port_widths_match_the_emitted_core() {
         for width in [64, 128, 512] {
             let verilog = rnic_hdl::top::verilog(width).expect("the core passes its lint");
             let (top, _) = verilog

@@ -1,4 +1,4 @@
-//! Everything joined and stepped by one clock.
+//! The whole system, stepped by one clock.
 
 use crate::core::{Core, TlpBeat};
 use crate::error::SimError;
@@ -18,13 +18,13 @@ pub const BAR0_ADDRESS: u64 = 0xfe00_0000;
 const RESET_CYCLES: usize = 16;
 /// Cycles after reset until the page pool has filled its list of free pages.
 const SETTLE_CYCLES: usize = 1024;
-/// Cycles without any sign of life after which the core counts as idle: longer than the two reads
-/// of the longest FPDU.
+/// Cycles without activity after which the core counts as idle: longer than the two reads of the
+/// longest FPDU.
 const IDLE_CYCLES: u64 = 10_000;
-/// The same while no frame is in packet memory: what is left is on its way out, and shows itself.
+/// The same while packet memory is empty: what is left in the core shows activity as it leaves.
 const IDLE_CYCLES_AT_REST: u64 = 1_000;
-/// Cycles after the last frame in which the core must come to rest: it holds 128 KiB at most, and
-/// the slowest host takes a beat in 20 cycles.
+/// Cycles after the last frame within which the core must go idle: it holds 128 KiB at most, and
+/// the slowest host accepts a beat in 20 cycles.
 const REST_CYCLES_MAX: u64 = 5_000_000;
 
 /// How a simulation runs.
@@ -34,14 +34,14 @@ pub struct SimulationConfig {
     pub width: usize,
     /// Seed of every random choice.
     pub seed: u64,
-    /// Probability that the host takes no TLP beat in a cycle.
+    /// Probability that the host accepts no TLP beat in a cycle.
     pub stall: f64,
     /// Waveform to write.
     pub trace: Option<PathBuf>,
     /// Maximum payload size in octets that the monitor enforces.
     pub max_payload_octets: usize,
-    /// Simulate what is synthesised: what hardware leaves open - registers that reset does not set,
-    /// block RAM that is read where it is written - is drawn from the seed.
+    /// Simulate the core as synthesised: values that hardware leaves undefined - registers without
+    /// reset, reads of block RAM that collide with a write - are drawn from the seed.
     pub silicon: bool,
 }
 
@@ -58,7 +58,7 @@ impl Default for SimulationConfig {
     }
 }
 
-/// A TLP being put together from its beats.
+/// A TLP assembled from its beats.
 #[derive(Debug, Default)]
 struct Assembly {
     open: bool,
@@ -66,14 +66,14 @@ struct Assembly {
     payload: Vec<u8>,
 }
 
-/// Looks at host memory whenever the device has written to it.
+/// Observes the device's writes to host memory.
 pub trait WriteObserver: Debug {
-    /// `octets` octets were written at bus address `address` in cycle `now`; `memory` holds them,
-    /// and nothing of any later packet.
+    /// `octets` octets were written at bus address `address` in cycle `now`; `memory` is as that
+    /// packet left it.
     fn written(&mut self, now: u64, address: u64, octets: usize, memory: &Memory);
 }
 
-/// Core, root complex, wire, and what was seen.
+/// Core, root complex, wire, and the events not yet taken.
 #[derive(Debug)]
 pub struct Simulation {
     core: Core,
@@ -82,10 +82,10 @@ pub struct Simulation {
     random: ChaCha8Rng,
     stall: f64,
     traced: bool,
-    /// What the core shows means nothing.
+    /// The outputs of the core are meaningless.
     in_reset: bool,
     now: u64,
-    /// Free pages when nothing is in packet memory.
+    /// Free pages while packet memory is empty.
     free_pages_at_rest: u32,
     last_activity: u64,
     last_write: u64,
@@ -99,7 +99,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Build or find the core, put it through reset, and let it settle.
+    /// Load the core, reset it, and wait until it is ready.
     pub fn new(config: &SimulationConfig) -> Result<Self, SimError> {
         let seed = config.silicon.then_some(config.seed);
         let core = Core::load(config.width, config.trace.as_deref(), seed)?;
@@ -138,9 +138,9 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Reset the device, whatever it is at, and let it settle, as a function-level reset does: the
-    /// packet it is sending ends there, frames on the wire go on and are lost meanwhile. Its driver
-    /// has to open it anew.
+    /// Reset the device at any time, as a function-level reset does, and wait until it is ready.
+    /// The packet it is sending is cut off; frames that arrive meanwhile are lost. Its driver must
+    /// open it again.
     pub fn reset(&mut self) {
         self.in_reset = true;
         self.core.set_reset(true);
@@ -153,7 +153,7 @@ impl Simulation {
         self.run(SETTLE_CYCLES);
     }
 
-    /// One clock cycle.
+    /// Simulate one clock cycle.
     pub fn step(&mut self) {
         let ready = self.stall == 0.0 || !self.random.random_bool(self.stall);
         self.core.set_tlp_ready(ready);
@@ -181,17 +181,17 @@ impl Simulation {
         self.now += 1;
     }
 
-    /// `cycles` clock cycles.
+    /// Simulate `cycles` clock cycles.
     pub fn run(&mut self, cycles: usize) {
         for _ in 0..cycles {
             self.step();
         }
     }
 
-    /// Step until every frame is in and the core has shown no sign of life for a long time.
+    /// Step until every frame has been sent and the core has been inactive for a long time.
     ///
     /// # Panics
-    /// If it goes on showing signs of life without end.
+    /// If it never goes idle.
     pub fn run_until_idle(&mut self) {
         self.last_activity = self.now;
         while self.frames.waiting() > 0 {
@@ -201,14 +201,14 @@ impl Simulation {
         while !self.is_idle() {
             assert!(
                 self.now - start < REST_CYCLES_MAX,
-                "the core does not come to rest: {REST_CYCLES_MAX} cycles after the last frame it \
+                "the core never goes idle: {REST_CYCLES_MAX} cycles after the last frame it \
                  still shows activity"
             );
             self.step();
         }
     }
 
-    /// Has the core shown no sign of life for a long time?
+    /// Whether the core has been inactive for a long time.
     pub fn is_idle(&self) -> bool {
         let at_rest = self.free_pages() == self.free_pages_at_rest;
         let enough = match at_rest {
@@ -228,12 +228,12 @@ impl Simulation {
         &mut self.frames
     }
 
-    /// Frames not yet whole in the core.
+    /// Frames not yet sent completely.
     pub fn frames_waiting(&self) -> usize {
         self.frames.waiting()
     }
 
-    /// Frames that have ended.
+    /// Frames sent completely.
     pub fn frames_ended(&self) -> u64 {
         self.frames_ended
     }
@@ -243,7 +243,7 @@ impl Simulation {
         self.core.free_pages()
     }
 
-    /// Stored frames that waited for TCP in the last cycle; at 16 the next one is dropped.
+    /// Stored frames waiting for TCP in the last cycle; at 16 the next one is dropped.
     pub fn stored_frames(&self) -> u32 {
         self.core.stored_frames()
     }
@@ -253,12 +253,12 @@ impl Simulation {
         self.now
     }
 
-    /// Cycle in which the last memory write was taken.
+    /// Cycle in which the host accepted the last memory write.
     pub fn last_write(&self) -> u64 {
         self.last_write
     }
 
-    /// Cycle in which the last beat of a frame was given.
+    /// Cycle in which the last beat of a frame was sent.
     pub fn last_frame_end(&self) -> u64 {
         self.last_frame_end
     }
@@ -268,7 +268,7 @@ impl Simulation {
         &self.complex
     }
 
-    /// The root complex, to change it.
+    /// The root complex, mutable.
     pub fn complex_mut(&mut self) -> &mut RootComplex {
         &mut self.complex
     }
@@ -278,7 +278,7 @@ impl Simulation {
         &mut self.core
     }
 
-    /// Waveform on or off from the next cycle on, if one is being written.
+    /// Switch the waveform on or off from the next cycle on, if one is written.
     pub fn set_traced(&mut self, traced: bool) {
         self.traced = traced;
     }
@@ -301,7 +301,7 @@ impl Simulation {
             .is_ok()
     }
 
-    /// Show every memory write of the device to `observer`, in the order of the bus.
+    /// Report every memory write of the device to `observer`, in bus order.
     pub fn observe_writes(&mut self, observer: Box<dyn WriteObserver>) {
         self.observer = Some(observer);
     }
@@ -369,7 +369,7 @@ impl Simulation {
 }
 
 impl Assembly {
-    /// Add a beat; true when the packet is whole.
+    /// Add a beat; returns true when the packet is complete.
     fn take(&mut self, beat: &TlpBeat) -> bool {
         if !self.open {
             self.header.copy_from_slice(beat.header);
@@ -385,12 +385,12 @@ impl Assembly {
     }
 }
 
-/// A packet to the device as the core's request port takes it: header and first doubleword.
+/// A packet to the device in the format of the core's request port: header and first doubleword.
 fn request_of(tlp: &Tlp) -> ([u32; 4], u32) {
     let packed = tlp
         .header
         .pack()
-        .expect("the root complex builds only what packs");
+        .expect("packets of the root complex are well formed");
     let mut header = [0; 4];
     header[..packed.len()].copy_from_slice(&packed);
     let data = match tlp.header.kind {

@@ -1,4 +1,4 @@
-//! Counters: one for each drop and each refusal, and for what was accepted.
+//! Counters: one for each cause of a drop or refusal, and for accepted frames, segments and FPDUs.
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $variant:ident = $index:literal, $name:literal;)*) => {
@@ -11,11 +11,11 @@ macro_rules! counters {
         pub const ALL: &[Counter] = &[$(Counter::$variant,)*];
 
         impl Counter {
-            /// The name reports use.
+            /// Its name in reports.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
-            /// What is counted.
+            /// What it counts.
             pub const fn index(self) -> usize { self as usize }
         }
     };
@@ -26,9 +26,9 @@ counters! {
     Frames = 0, "frames";
     /// Frames dropped because the device is not enabled.
     DropDisabled = 1, "drop_disabled";
-    /// Frames the MAC marked bad.
+    /// Frames that the MAC marked bad.
     DropMacError = 2, "drop_mac_error";
-    /// Frames without a whole Ethernet header.
+    /// Frames without a complete Ethernet header.
     DropRunt = 3, "drop_runt";
     /// Frames longer than the device accepts.
     DropFrameTooLong = 4, "drop_frame_too_long";
@@ -50,14 +50,14 @@ counters! {
     DropHostFrameTooLong = 12, "drop_host_frame_too_long";
     /// Segments of an offloaded connection without payload.
     TcpPureAck = 13, "tcp_pure_ack";
-    /// SYN, RST, URG or payload-less FIN segments of an offloaded connection, given to the host.
+    /// SYN, RST, URG or payload-less FIN segments of an offloaded connection, passed to the host.
     TcpControl = 14, "tcp_control";
     /// Segments accepted in order.
     TcpInOrder = 15, "tcp_in_order";
-    /// Accepted segments, in order or not, with octets that were received before or not taken (but
-    /// for those beyond the window).
+    /// Accepted segments, in order or not, some octets of which were received before or not
+    /// accepted (except for octets beyond the window).
     TcpTrimmed = 16, "tcp_trimmed";
-    /// Segments with nothing new.
+    /// Segments without new octets.
     DropTcpDuplicate = 17, "drop_tcp_duplicate";
     /// Segments accepted beyond rcv_nxt.
     TcpOutOfOrder = 18, "tcp_out_of_order";
@@ -105,10 +105,10 @@ counters! {
     RefuseRdmapInvalidate = 39, "refuse_rdmap_invalidate";
     /// Completion queue entries written.
     Completions = 40, "completions";
-    /// Segments beyond rcv_nxt for which early segments have no page left, and segments that must
-    /// not have one of the last pages ([`crate::registers::IN_ORDER_RESERVE`]).
+    /// Segments beyond rcv_nxt once out-of-order segments hold their limit of pages, and segments
+    /// that may not use the reserve ([`crate::registers::IN_ORDER_RESERVE`]).
     DropTcpNoRoom = 41, "drop_tcp_no_room";
-    /// Segments beyond rcv_nxt that touch no range, with no number free for another.
+    /// Segments beyond rcv_nxt that touch no range, while no range number is free.
     DropTcpNoRange = 42, "drop_tcp_no_range";
 }
 

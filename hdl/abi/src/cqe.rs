@@ -11,20 +11,21 @@
 //! | 6 | 0 | 0 | 0; MO |
 //! | 7 | 31 phase, 30:0 number of the entry | same | same |
 //!
-//! An Error entry holds the refused segment's DDP header but for its reserved bits, as a Terminate
-//! repeats it (RFC 5040 section 4.8). Without one the fields are 0: where the layer is MPA's, or
-//! ULPDU_Length is less than the 18 octets of an untagged header, or with T the 14 of a tagged one.
+//! An Error entry holds the refused segment's DDP header without its reserved bits, for use in a
+//! Terminate (RFC 5040 section 4.8). The fields are 0 without a valid header: if the layer is
+//! MPA's, or ULPDU_Length is less than 18 octets (untagged header) or, with T, 14 octets (tagged
+//! header).
 //!
-//! The phase is 1 on the first pass over the queue and turns at each wrap. The device writes an
+//! The phase is 1 on the first pass over the queue and inverts at each wrap. The device writes an
 //! entry as one TLP, after everything it announces.
 
 /// Octets of an entry.
 pub const CQE_OCTETS: usize = 32;
-/// An untagged message is whole in its buffer.
+/// An untagged message is complete in its buffer.
 pub const KIND_RECEIVE: u32 = 1;
 /// The last segment of an RDMA Read Response has been placed.
 pub const KIND_READ_RESPONSE: u32 = 2;
-/// The connection is in its error state; nothing more of it will be placed.
+/// The connection is in its error state; the device places nothing more of it.
 pub const KIND_ERROR: u32 = 3;
 /// Phase bit, in word 7.
 pub const PHASE: u32 = 1 << 31;

@@ -1,4 +1,4 @@
-//! Why a connection was stopped: layer, type and code as a Terminate message carries them
+//! Why a connection was stopped: layer, type and code as in a Terminate message
 //! (RFC 5040 section 4.8, RFC 5041 section 7.2, RFC 5044 section 8).
 
 /// RDMAP, the layer number in a Terminate.
@@ -17,7 +17,7 @@ pub enum StreamError {
     MpaCrc = 1,
     /// A marker and the length chain disagree on an FPDU's start.
     MpaMarker = 2,
-    /// ULPDU_Length is zero elsewhere than in the first FPDU of a stream.
+    /// ULPDU_Length is zero in an FPDU other than the first of its stream.
     MpaZeroLength = 3,
     /// The ULPDU is shorter than its DDP header.
     DdpShortHeader = 4,
@@ -37,15 +37,15 @@ pub enum StreamError {
     RdmapAccess = 11,
     /// TO plus length exceeds 2^64.
     DdpWrap = 12,
-    /// The octets do not lie within the region.
+    /// The octets are not inside of the region.
     DdpBounds = 13,
-    /// The queue number is none of this stream's.
+    /// The stream has no queue of this number.
     DdpQn = 14,
     /// No receive buffer is posted for the MSN.
     DdpNoBuffer = 15,
-    /// The MSN is one already consumed.
+    /// The MSN has been consumed already.
     DdpMsn = 16,
-    /// The message offset lies beyond the buffer.
+    /// The message offset is beyond the buffer.
     DdpMo = 17,
     /// The message is longer than its buffer.
     DdpTooLong = 18,
@@ -102,7 +102,7 @@ impl StreamError {
         }
     }
 
-    /// The name reports and counters use.
+    /// Its name in reports and counters.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MpaCrc => "mpa_crc",

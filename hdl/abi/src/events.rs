@@ -1,24 +1,24 @@
-//! Trace events: what the core decided of each segment and each FPDU, on ports that synthesis may
-//! leave open. The test bench reads its report and compares with the model from these.
+//! Trace events: the core's decision on each segment and each FPDU, on ports that synthesis may
+//! leave unconnected. The test bench makes its report from them and compares them with the model.
 
 /// Verdict of a segment with payload (`segment_event`).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum SegmentVerdict {
-    /// Accepted in order, whole.
+    /// Accepted in order, completely.
     InOrder = 0,
-    /// Accepted in order, but for octets received before or (for lack of a key) behind such.
+    /// Accepted in order, except for octets received before or (for lack of a key) behind such.
     Trimmed = 1,
-    /// Nothing new; dropped.
+    /// No new octets; dropped.
     Duplicate = 2,
     /// Accepted beyond rcv_nxt, wholly or in part.
     OutOfOrder = 3,
     /// Beyond the window; dropped.
     OutsideWindow = 4,
-    /// Dropped for lack of pages: beyond rcv_nxt, and early segments hold their share of packet
-    /// memory already; or few pages are left, and they are not for this segment.
+    /// Dropped for lack of pages: beyond rcv_nxt, and out-of-order segments hold their limit
+    /// already; or only the reserve is left, which the segment may not use.
     NoRoom = 5,
-    /// Beyond rcv_nxt, and no number is free for another range; dropped.
+    /// Beyond rcv_nxt, and no range number is free; dropped.
     NoRange = 6,
 }
 
@@ -35,7 +35,7 @@ pub struct SegmentTrace {
     pub seg_len: u16,
 }
 
-/// What became of an FPDU.
+/// The result of an FPDU.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FpduTrace {
     /// Connection.
@@ -46,10 +46,10 @@ pub struct FpduTrace {
     pub ulpdu_length: u16,
     /// `crate::errors::StreamError` as its number, 0 for none.
     pub error: u8,
-    /// RDMAP opcode, if CRC and markers are right and there is a whole DDP header.
+    /// RDMAP opcode, if CRC and markers are right and there is a complete DDP header.
     pub opcode: Option<u8>,
     /// Octets placed in memory.
     pub placed_octets: u16,
-    /// They were placed while octets before the FPDU were still missing.
+    /// They were placed while octets before the FPDU were missing.
     pub placed_early: bool,
 }

@@ -1,8 +1,8 @@
 //! The contract between the device and its driver: BAR map, table, completion and ring layouts,
 //! counters, error codes and limits of the Ferrowarp RNIC.
 //!
-//! Each number is written here once. The RTL's decoders, the driver's constants, the model's
-//! reports and `docs/registers.md` are made from it. This crate depends on nothing.
+//! Each number is defined here once. The RTL's decoders, the driver's constants, the model's
+//! reports and `docs/registers.md` use it. This crate has no dependencies.
 #![no_std]
 #![deny(missing_docs)]
 

@@ -1,15 +1,14 @@
 //! Sizes that hardware, driver and model agree on.
 
-/// Octets put in front of each stored frame, so that every header after Ethernet's is aligned to
-/// four octets.
+/// Octets in front of each stored frame, which align every header after Ethernet's to four octets.
 pub const FRAME_PAD_OCTETS: usize = 2;
-/// Longest frame the device accepts, in octets without the FCS (VLAN tags counted).
+/// Longest frame that the device accepts, in octets without the FCS but with VLAN tags.
 pub const MAX_FRAME_OCTETS: usize = 9216;
-/// Shortest frame that has a whole Ethernet header, in octets without the FCS.
+/// Shortest frame with a complete Ethernet header, in octets without the FCS.
 pub const MIN_FRAME_OCTETS: usize = 14;
 /// Octets of one page of packet memory.
 pub const PAGE_OCTETS: usize = 256;
-/// Pages of packet memory that a frame of `octets` octets takes, without its FCS.
+/// Pages of packet memory for a frame of `octets` octets without its FCS.
 pub const fn frame_pages(octets: usize) -> u32 {
     (octets + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32
 }
@@ -44,17 +43,16 @@ pub const RANGES_LOG2: usize = 8;
 pub const RANGES: usize = 1 << RANGES_LOG2;
 /// Received ranges beyond rcv_nxt that one connection may have.
 pub const RANGES_PER_CONNECTION: usize = 16;
-/// Runs of new octets that the device keeps apart, over all frames of which others follow in the
-/// same frame: a segment that goes over ranges received before has a run on each side of them.
+/// Runs of new octets with a further run in the same frame, of all frames together: a segment that
+/// overlaps received ranges has a run on each side of them.
 pub const SHARED_RUNS: usize = 64;
-/// Spans: each early segment that does not follow octets received before opens one. It lasts until
-/// the stream has come to it.
+/// Spans: each out-of-order segment that does not follow received octets opens one. It ends when
+/// the stream reaches it.
 pub const SPANS: usize = 512;
-/// Records of FPDUs placed beyond a gap, of all connections together; an FPDU that finds none free
-/// is placed when it is in order.
+/// Records of FPDUs placed beyond a gap, of all connections together; if none is free, an FPDU is
+/// placed when it is in order.
 pub const EARLY_RECORDS: usize = 511;
-/// Pages of packet memory that segments beyond rcv_nxt never get: they stay for those in order. The
-/// longest frame takes 37.
+/// Pages of packet memory that are reserved for segments in order. The longest frame takes 37.
 pub const IN_ORDER_PAGES: usize = 40;
-/// Longest receive window a connection may have, in octets.
+/// Largest receive window of a connection, in octets.
 pub const MAX_RECEIVE_WINDOW: u32 = 1 << 30;

@@ -6,11 +6,11 @@ pub const BAR0_OCTETS: u64 = 4096;
 
 /// Identity: reads as [`IDENTITY_VALUE`].
 pub const IDENTITY: u32 = 0x000;
-/// What [`IDENTITY`] reads as: `FWRP` in ASCII, first letter in the low octet.
+/// Value of [`IDENTITY`]: `FWRP` in ASCII, first letter in the low octet.
 pub const IDENTITY_VALUE: u32 = u32::from_le_bytes(*b"FWRP");
 /// Revision of this map.
 pub const REVISION: u32 = 0x004;
-/// What [`REVISION`] reads as.
+/// Value of [`REVISION`].
 pub const REVISION_VALUE: u32 = 1;
 /// Capabilities: bits 9:0 the frame data path width in bits, 25:16 the internal width in bits.
 pub const CAPABILITIES: u32 = 0x008;
@@ -49,29 +49,29 @@ pub const HOST_RING_CONSUMER: u32 = 0x050;
 /// Host receive ring: slots the device has filled, modulo 2^32 (read only).
 pub const HOST_RING_PRODUCER: u32 = 0x054;
 
-/// Pages of packet memory that segments beyond rcv_nxt may hold, those of all connections together.
-/// Bits 9:0; a value above [`EARLY_PAGES_MAX`] is taken as that, which is also the first value.
+/// Pages of packet memory that segments beyond rcv_nxt of all connections may hold together. Bits
+/// 9:0; a value above [`EARLY_PAGES_MAX`] counts as that, which is also the value after reset.
 pub const EARLY_PAGES: u32 = 0x05c;
-/// The same for the segments of one connection; taken likewise.
+/// The same limit for each connection.
 pub const EARLY_SHARE: u32 = 0x060;
 /// Largest value of [`EARLY_PAGES`] and [`EARLY_SHARE`].
 pub const EARLY_PAGES_MAX: u32 = (PAGES - IN_ORDER_PAGES) as u32;
 
-/// What segments in order find of packet memory when few pages are left. Bits 9:0: pages; while
-/// fewer are free, one connection at a time, the *holder*, may go on, and only to the end of its
-/// FPDU; 0 switches that off. Bits 20:16: log2 of the cycles that a holder stays of which nothing
-/// is accepted. Bits 30:21: pages that count instead, if they are more, from when two streams have
-/// shown FPDUs of [`LONG_FPDU_OCTETS`] or more ([`IN_ORDER_RESERVE_GROWN`]) until reset or until
-/// this register is written; bits 9:0 of 0 stay off. First value: [`IN_ORDER_RESERVE_FIRST`].
+/// Reserve of packet memory for segments in order. Bits 9:0: its pages; while fewer are free, only
+/// one connection at a time, the *holder*, gets pages, and only to complete its FPDU; 0 switches
+/// the reserve off. Bits 20:16: log2 of the cycles without an accepted segment after which the
+/// holder loses it. Bits 30:21: pages of the reserve, if more, once two streams have sent FPDUs of
+/// [`LONG_FPDU_OCTETS`] or more ([`IN_ORDER_RESERVE_GROWN`]), until reset or until this register is
+/// written; with 0 in bits 9:0 it stays off. Value after reset: [`IN_ORDER_RESERVE_FIRST`].
 pub const IN_ORDER_RESERVE: u32 = 0x064;
 /// Lowest bit of the log2 of cycles in [`IN_ORDER_RESERVE`].
 pub const IN_ORDER_RESERVE_HOLD_SHIFT: u32 = 16;
 /// Lowest bit of the pages for long FPDUs in [`IN_ORDER_RESERVE`].
 pub const IN_ORDER_RESERVE_LONG_SHIFT: u32 = 21;
-/// Bit of [`IN_ORDER_RESERVE`] when read: two streams have shown long FPDUs. Not written.
+/// Bit of [`IN_ORDER_RESERVE`] when read: two streams have sent long FPDUs. Not writable.
 pub const IN_ORDER_RESERVE_GROWN: u32 = 1 << 31;
-/// Octets, markers and CRC counted, from which on an FPDU that is not whole is a long one: a
-/// shorter one fits [`IN_ORDER_RESERVE_PAGES_FIRST`] in segments of any size from 52 octets up.
+/// Octets, markers and CRC included, from which on an unfinished FPDU counts as long: a shorter one
+/// fits [`IN_ORDER_RESERVE_PAGES_FIRST`] in segments of any size from 52 octets up.
 pub const LONG_FPDU_OCTETS: u32 = 4096;
 /// First value of the pages in [`IN_ORDER_RESERVE`]: twice the longest frame, and six pages.
 pub const IN_ORDER_RESERVE_PAGES_FIRST: u32 = 80;
@@ -88,7 +88,7 @@ pub const IN_ORDER_RESERVE_FIRST: u32 = in_order_reserve(
     IN_ORDER_RESERVE_HOLD_FIRST,
 );
 
-/// Table command. A write starts the operation; a read gives [`TABLE_BUSY`] until it is done.
+/// Table command. A write starts the operation; reads return [`TABLE_BUSY`] until it is done.
 pub const TABLE_COMMAND: u32 = 0x100;
 /// Bit of [`TABLE_COMMAND`] when read: the operation is not finished.
 pub const TABLE_BUSY: u32 = 1 << 31;

@@ -1,24 +1,23 @@
 //! Tables written and read through `TABLE_COMMAND`.
 //!
 //! A command is `operation` (bits 25:24), `table` (bits 19:16) and `index` (bits 15:0). Each
-//! operation is atomic with respect to the pipeline: a segment or FPDU sees the entry wholly before
-//! or wholly after it.
+//! operation is atomic with respect to the pipeline: a segment or FPDU sees the entry either before
+//! or after it.
 //!
-//! A fence and a `RELEASE` wait for octets to be written, and these may wait behind an entry for
-//! which the completion queue has no room: software that waits takes entries from a full queue.
+//! A fence and a `RELEASE` wait for octets to be written, and these may wait behind an entry that a
+//! full completion queue stops: while software waits, it must consume entries of a full queue.
 
-/// Write the entry from `TABLE_DATA`. A write of [`QUEUE`], [`STAG`] or [`REGION`] may take memory
-/// away from the device: it is busy until all that placement had taken before has left (fence). Two
-/// commands at most that were checked before it may still wait to be taken: a second write of the
-/// same entry is busy until they have left too.
+/// Write the entry from `TABLE_DATA`. A write of [`QUEUE`], [`STAG`] or [`REGION`] may revoke
+/// access to memory: it is busy until every command that placement accepted before has left
+/// (fence). At most two commands that were checked before it may not be accepted yet: a second
+/// write of the same entry is busy until they have left too.
 pub const WRITE: u32 = 1;
 /// Read the entry into `TABLE_DATA` (tables [`TCP`], [`REGION`], [`EARLY`], [`RANGE`], [`IN_USE`]
 /// and [`RECORDS`] only; others read as zero).
 pub const READ: u32 = 2;
-/// Give the entry's resources back. The connection's [`LOOKUP`] entry must be cleared before. Of
-/// table [`TCP`]: every received range of the connection is forgotten. Of table [`MPA`], after
-/// that: every page that the connection holds goes back to the pool. Other tables have no such
-/// operation.
+/// Release the entry's resources. Clear the connection's [`LOOKUP`] entry first. Table [`TCP`]: all
+/// received ranges of the connection are dropped. Table [`MPA`], after that: all pages that the
+/// connection holds return to the pool. Other tables have no such operation.
 pub const RELEASE: u32 = 3;
 
 /// Connection lookup. Index: `way << 9 | slot`.
@@ -34,8 +33,8 @@ pub const RELEASE: u32 = 3;
 /// received segment carries them in source and destination. IPv4 addresses are the last four octets
 /// of their 16, the others zero. See [`hash_slot`] for the slot of each way.
 pub const LOOKUP: u32 = 1;
-/// TCP context. Index: connection. A write sets no ranges: those of an earlier connection must have
-/// been released.
+/// TCP context. Index: connection. A write does not clear ranges: release those of an earlier
+/// connection first.
 ///
 /// | word | bits | meaning |
 /// |---|---|---|
@@ -43,7 +42,7 @@ pub const LOOKUP: u32 = 1;
 /// | 1 | | receive window in octets, at most `MAX_RECEIVE_WINDOW` |
 /// | 2 | | highest SEG.ACK seen (as last received; the driver orders it) |
 /// | 3 | 15:0 | SEG.WND of that segment, unscaled |
-/// | 3 | 16 | a FIN came with payload; it is due once rcv_nxt has come there: no range is left |
+/// | 3 | 16 | a FIN with payload has arrived; it takes effect once no range is left |
 /// | 3 | 21:17 | received ranges beyond rcv_nxt, 0..=16 (read only) |
 /// | 3 | 29:22 | number of the first of them, in table [`RANGE`] (read only) |
 pub const TCP: u32 = 2;
@@ -73,7 +72,7 @@ pub const DDP: u32 = 4;
 ///
 /// The buffer for a message is pool entry `first + (msn mod entries)`.
 pub const QUEUE: u32 = 5;
-/// Posted end of an untagged queue. Index as [`QUEUE`]. Word 0, bits 15:0: low half of the MSN
+/// Tail of an untagged queue. Index as [`QUEUE`]. Word 0, bits 15:0: low half of the MSN
 /// after the last posted one. At most `entries` may be posted at one time.
 pub const QUEUE_TAIL: u32 = 6;
 /// Pool of posted receive buffers. Index: entry. Words 0 and 1: bus address; word 2: octets.
@@ -95,7 +94,7 @@ pub const STAG: u32 = 8;
 /// | 4, 5 | 47:0 | octets |
 /// | 6, 7 | | bus address of the first octet minus its Tagged Offset, modulo 2^64 |
 pub const REGION: u32 = 9;
-/// What a connection holds beyond rcv_nxt. Index: connection. Read only.
+/// Out-of-order state of a connection. Index: connection. Read only.
 ///
 /// | word | bits | meaning |
 /// |---|---|---|
@@ -103,10 +102,10 @@ pub const REGION: u32 = 9;
 /// | 0 | 12:8 | ranges, 0..=16 |
 /// | 0 | 23:16 | number of the range changed last; it may have become in order since |
 /// | 1 | 9:0 | pages charged to the connection: those of the frames of its ranges |
-/// | 2 | 7:0 | segments that ask for a duplicate ACK at once, modulo 256 |
+/// | 2 | 7:0 | segments that call for an immediate duplicate ACK, modulo 256 |
 ///
-/// Such a segment lies beyond rcv_nxt, accepted or not, has nothing new, lies beyond the window, or
-/// found no room (RFC 5681 section 3.2, RFC 9293 section 3.10.7.4).
+/// Such a segment is beyond rcv_nxt, accepted or not, has no new octets, is beyond the window, or
+/// was dropped for lack of room (RFC 5681 section 3.2, RFC 9293 section 3.10.7.4).
 pub const EARLY: u32 = 10;
 /// A received range beyond rcv_nxt. Index: number of the range. Read only.
 ///
@@ -118,7 +117,7 @@ pub const EARLY: u32 = 10;
 /// | 2 | 8 | there is a next range |
 /// | 3 | 9:0 | pages charged for it |
 pub const RANGE: u32 = 11;
-/// What all connections together hold of TCP's shared pools. Any index. Read only.
+/// Use of TCP's shared pools by all connections together. Index: any. Read only.
 ///
 /// | word | bits | meaning |
 /// |---|---|---|
@@ -126,11 +125,11 @@ pub const RANGE: u32 = 11;
 /// | 0 | 22:16 | keys of frames that hold several runs of new octets, of `SHARED_RUNS` |
 /// | 1 | 9:0 | spans: stretches of received octets without a gap before them, of `SPANS` |
 pub const IN_USE: u32 = 12;
-/// Pool of records of FPDUs that were placed beyond a gap. Any index. Read only. Word 0, bits 9:0:
+/// Pool of records of FPDUs that were placed beyond a gap. Index: any. Read only. Word 0, bits 9:0:
 /// records that are free, of `EARLY_RECORDS`.
 pub const RECORDS: u32 = 13;
 
-/// The region may be written by RDMA Write.
+/// RDMA Writes may write to the region.
 pub const RIGHT_REMOTE_WRITE: u32 = 1 << 0;
 /// The region may be the sink of RDMA Read Responses.
 pub const RIGHT_READ_SINK: u32 = 1 << 1;
@@ -138,7 +137,8 @@ pub const RIGHT_READ_SINK: u32 = 1 << 1;
 pub const RIGHT_REMOTE_READ: u32 = 1 << 2;
 /// The STag may be invalidated by a Send with Invalidate.
 pub const RIGHT_REMOTE_INVALIDATE: u32 = 1 << 3;
-/// The STag belongs to one connection of its Protection Domain: both are checked (RFC 5041 8.2).
+/// The STag is limited to one connection of its Protection Domain: both are checked (RFC 5041
+/// section 8.2).
 pub const RIGHT_STREAM_BOUND: u32 = 1 << 4;
 
 /// The slot in `way` of a key whose CRC32C is `hash`: nine of its bits, from bit 9 * `way` on.

@@ -1,8 +1,8 @@
-//! Why octets are no such header.
+//! Why octets are not a valid header.
 
 use core::fmt;
 
-/// Why octets are no such header.
+/// Why octets are not a valid header.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The buffer ends before the header, or before what it announces.
@@ -19,11 +19,11 @@ pub enum Error {
         /// PD_Length.
         found_octets: usize,
     },
-    /// The control octet says another buffer model than the view is for.
+    /// The control octet names another buffer model than the view's.
     BufferModel,
 }
 
-/// The result of looking at octets.
+/// The result of reading octets.
 pub type Result<T> = core::result::Result<T, Error>;
 
 impl Error {

@@ -12,11 +12,11 @@
 //!
 //! Each header has two layers. A *view* (`TaggedHeader<T>`) reads and writes fields in place; after
 //! `new_checked` or `check_len` has returned `Ok`, no getter or setter of it can panic. A *repr*
-//! (`TaggedRepr`) is what the header means: `parse` makes it from a view, `emit` writes every octet
-//! of the header, so that nothing of an older buffer shows through.
+//! (`TaggedRepr`) is the meaning of the header: `parse` makes it from a view, `emit` writes every
+//! octet of the header, so that none of an older buffer is left.
 //!
-//! Nothing here decides whether a receiver accepts a value: what can be read is read. Ethernet, IP
-//! and TCP are not here. The crate needs an allocator only to put FPDUs into growing streams.
+//! The crate reads every value and leaves it to a receiver to accept it. It does not cover
+//! Ethernet, IP and TCP. It needs an allocator only to append FPDUs to streams.
 #![no_std]
 #![deny(missing_docs)]
 

@@ -2,9 +2,9 @@
 
 use core::ops::Range;
 
-/// Where a field of fixed size stands in its header.
+/// Place of a field of fixed size in its header.
 pub(crate) type Field = Range<usize>;
-/// Where a field stands that reaches to the end of its header.
+/// Place of a field that extends to the end of its header.
 pub(crate) type Rest = core::ops::RangeFrom<usize>;
 
 macro_rules! accessors {

@@ -1,18 +1,17 @@
-//! A device of which one table operation does not end, in the first of two ways: it never begins,
-//! or it has its effect and the device stays busy all the same.
-use super::{NoMemory, Tables};
+//! A device on which one table operation hangs: either without effect, or with its effect while the
+//! device stays busy.
+use super::Tables;
 use crate::bar::Bar;
-use crate::device::{Config, Device};
 use rnic_abi::registers::{TABLE_BUSY, TABLE_COMMAND};
 
-/// BAR0 of such a device; the operation after it is taken as if nothing had been.
+/// BAR0 of such a device; later operations work again.
 #[derive(Debug, Default)]
 pub(crate) struct Hanging {
     /// What the device holds.
     pub(crate) tables: Tables,
-    /// Operations that end before the one that does not; none: all end.
+    /// Operations that end before the one that hangs; `None`: none hangs.
     pub(crate) hangs_after: Option<usize>,
-    /// The one that does not end has its effect.
+    /// The hanging operation has its effect.
     pub(crate) takes_effect: bool,
     is_busy: bool,
 }
@@ -35,9 +34,4 @@ impl Bar for Hanging {
         }
         self.tables.write32(offset, value);
     }
-}
-
-/// An open device; its operations end until `hangs_after` is set.
-pub(crate) fn hanging_device() -> Device<Hanging, NoMemory> {
-    Device::open(Hanging::default(), NoMemory, Config::default()).expect("opens")
 }

@@ -1,4 +1,4 @@
-//! Memory that a device writes while the driver reads it, and that may run out.
+//! Memory that the device writes while the driver reads it, and that may run out.
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
 use std::cell::RefCell;
@@ -15,11 +15,12 @@ pub(crate) enum Access {
     Read(u64, usize),
 }
 
-/// Doublewords that the device has not written yet, each with its address; one becomes visible
-/// before each access, as late as the device's own order allows.
+/// The memory, and a record of the driver's accesses.
 #[derive(Debug)]
 pub(crate) struct Memory {
     octets: RefCell<Vec<u8>>,
+    /// Doublewords that the device has not written yet, each with its address. One becomes visible
+    /// before each access, as late as the device's own order allows.
     pub(crate) pending: RefCell<Vec<(u64, u32)>>,
     pub(crate) accesses: RefCell<Vec<Access>>,
     next: u64,

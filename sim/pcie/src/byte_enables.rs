@@ -191,7 +191,7 @@ mod tests {
             for dwords in 1..4 {
                 let length = Length::from_dwords(dwords).expect("in range");
                 let enables = ByteEnables::from_bits(bits);
-                // The rules forbid these; `span` says nothing about them.
+                // The rules forbid these; `span` does not cover them.
                 if dwords > 1 && (enables.first() == 0 || enables.last() == 0) {
                     continue;
                 }

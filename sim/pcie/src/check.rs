@@ -4,7 +4,7 @@
 //!   Tlp, Direction, Limits  -->  check  -->  report(Violation), once for each broken rule
 //! ```
 //!
-//! Needs no state and allocates nothing. What depends on earlier packets is in
+//! Needs no state and does not allocate. What depends on earlier packets is in
 //! [`monitor`](crate::monitor). Source: PCI Express Base Specification 5.0, section 2.2.
 
 use crate::limits::Limits;
@@ -16,7 +16,7 @@ use crate::{ByteEnables, Violation};
 /// No request may cross a multiple of this (section 2.2.7).
 pub const REQUEST_BOUNDARY_OCTETS: u64 = 4096;
 
-/// Which way a packet goes.
+/// Direction of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Direction {
     /// From a device to the root complex.

@@ -36,13 +36,13 @@ pub fn complete_read(
     let Some((requester, tag)) = request.expects_completion() else {
         return Vec::new();
     };
-    // Octet 0 of `data` stands at `base`; the request is owed `owed` octets from `leading` on.
+    // Octet 0 of `data` is at `base`; the completions owe `owed` octets from `leading` on.
     let (base, leading, owed) = match &request.kind {
         Kind::MRd(read) => {
             let owed = read.enables.byte_count(request.length);
             (read.address, read.enables.leading_octets(), owed)
         }
-        // Byte Count is 4 and Lower Address 0 for all but memory reads.
+        // Byte Count is 4 and Lower Address 0 except for memory reads.
         Kind::CfgRd0(_) => (0, 0, DWORD_OCTETS),
         _ => return Vec::new(),
     };

@@ -10,7 +10,7 @@
 //!                 +--------------------------------------------------+
 //! ```
 //!
-//! It lets a root complex be tested, or a driver be run, without hardware. Its id is what the
+//! It serves to test a root complex, or to run a driver, without hardware. Its id is what the
 //! last configuration write was addressed to (section 2.2.6.2). A packet that breaks a rule by
 //! itself is counted and discarded; a request that nothing answers gets Unsupported Request.
 //! Source: PCI Express Base Specification 5.0, sections 2.2, 2.3.1 and 7.5.1.
@@ -28,7 +28,7 @@ use crate::tlp::{
     Bdf, CompletionStatus, ConfigurationRequest, Header, Kind, MemoryRequest, Tlp, DWORD_OCTETS,
 };
 
-/// What lies behind the BARs.
+/// The device behind the BARs.
 ///
 /// `offset` and the octets from it on are always within the BAR, and only octets that the
 /// request enables are asked for.
@@ -83,7 +83,7 @@ impl<D: BarDevice> Endpoint<D> {
         self.requester.bdf()
     }
 
-    /// Packets discarded because they broke a rule or answered nothing.
+    /// Packets discarded because they broke a rule or answered no request.
     pub fn discarded_count(&self) -> u64 {
         self.discarded_count
     }
@@ -124,7 +124,7 @@ impl<D: BarDevice> Endpoint<D> {
         self.queue.pop_front()
     }
 
-    /// Writes `data` to host memory, as many writes as it takes. Posted: there is no answer.
+    /// Writes `data` to host memory in as many writes as necessary. Posted: there is no answer.
     ///
     /// # Errors
     /// Bus Master Enable is clear.
@@ -238,7 +238,7 @@ impl<D: BarDevice> Endpoint<D> {
         for run in request.enables.runs(tlp.header.length) {
             let address = request.address + run.start as u64;
             let Some((bar, offset)) = self.configuration.decode(address, run.len()) else {
-                // A posted request that nothing answers: there is no one to tell.
+                // Nothing answers it, and a posted request has no completion to report that in.
                 self.discarded_count += 1;
                 return;
             };

@@ -16,7 +16,7 @@
 //! * **Packets** ([`tlp`]): values that can hold broken packets too; packed and parsed.
 //! * **Rules** ([`check`], [`monitor`], [`Violation`]): each broken rule has a name, and is kept
 //!   with its time and packet. Nothing a device sends can make the model panic.
-//! * **Memory** ([`memory`]): what a device may not write, it cannot write, not even in part.
+//! * **Memory** ([`memory`]): a write that is not allowed changes no octet.
 //! * **Time** is a count of ticks that the caller passes in. There is no clock, no thread, no
 //!   randomness and no input or output; the same calls give the same results.
 //!
@@ -77,7 +77,7 @@
 //! assert_eq!(host.next_interrupt().map(|interrupt| interrupt.data), Some(0x41));
 //! assert!(host.monitor().verdict().is_ok());
 //!
-//! // One octet past the buffer: refused whole, and named.
+//! // One octet past the buffer: refused as a whole, and reported.
 //! device.write_memory(0x10_07ee, &[0xff; 3])?;
 //! exchange(3, &mut host, &mut device);
 //! let record = host.monitor().verdict().unwrap_err();

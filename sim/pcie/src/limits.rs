@@ -89,8 +89,8 @@ pub struct Limits {
     pub read_completion_boundary: ReadCompletionBoundary,
     /// Tag values a requester may use, from 0: 32, or 256 with Extended Tag enabled.
     pub tag_count: u16,
-    /// Whether a write with no octet enabled is let through. The specification permits it
-    /// (section 2.2.5); a device that never needs one is better told of it.
+    /// Whether writes without an enabled octet are allowed. The specification permits them
+    /// (section 2.2.5); for a device that never sends one, a violation is more useful.
     pub zero_length_writes: bool,
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Nothing panics, whatever is observed. A packet that breaks several rules leaves as many
-//! records. Records are kept up to a capacity; the count goes on.
+//! records. Records are kept up to a capacity; the count continues.
 //! Source: PCI Express Base Specification 5.0, sections 2.2, 2.3.1.1 and 2.3.2.
 
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -134,7 +134,7 @@ impl Monitor {
         self.devices.push(bdf);
     }
 
-    /// Keeps at most `records` records; what comes after is counted only.
+    /// Keeps at most `records` records; later ones are only counted.
     pub fn set_capacity(&mut self, records: usize) {
         self.capacity = records;
     }
@@ -178,7 +178,7 @@ impl Monitor {
         };
         let tlp = Tlp { header, payload };
         let mut broken_count = 0;
-        // What parsing ignored is what packing again leaves out.
+        // Packing again drops what parsing ignored.
         if let Ok(packed) = header.pack() {
             for (dword, (given, kept)) in header_dwords.iter().zip(packed.iter()).enumerate() {
                 let bits = given ^ kept;
@@ -213,7 +213,7 @@ impl Monitor {
         }
     }
 
-    /// Ends a run: records each request still outstanding, and forgets it.
+    /// Ends a run: records each request still outstanding, and drops it.
     ///
     /// Returns how many there were.
     pub fn finish(&mut self, now: u64) -> usize {
@@ -256,7 +256,7 @@ impl Monitor {
             .count()
     }
 
-    /// Ok if nothing was ever wrong, else the first record.
+    /// `Ok` if there was no violation, else the first record.
     ///
     /// # Errors
     /// The first record kept.
@@ -305,7 +305,7 @@ impl Monitor {
     }
 }
 
-/// Holds a completion against what is owed; true if more is to come.
+/// Checks a completion against the octets owed; true if more are due.
 fn follow_completion(
     tlp: &Tlp,
     completion: &Completion,

@@ -1,11 +1,11 @@
-//! The MSI-X table and its pending bits, as they lie in a BAR.
+//! The MSI-X table and its pending bits, as laid out in a BAR.
 //!
 //! ```text
 //!   entry   0x0 address, low   0x4 address, high   0x8 data   0xc vector control (bit 0: mask)
 //! ```
 //!
-//! A raised vector becomes a message at once, or a pending bit while it is masked; the bit
-//! becomes a message when the mask goes. A vector raised several times while masked gives one.
+//! A raised vector sends a message at once; while masked it sets a pending bit, which becomes a
+//! message when the mask is cleared. A vector raised several times while masked sends one.
 //! Source: PCI Express Base Specification 5.0, sections 6.1.4 and 7.7.2.
 
 use crate::configuration::Msix;
@@ -56,7 +56,7 @@ impl MsixTable {
         copy_out(&self.pending, offset, data);
     }
 
-    /// Writes octets of the table; reserved bits and what is past its end stay.
+    /// Writes octets of the table; reserved bits and octets past its end do not change.
     pub fn write_table(&mut self, offset: usize, data: &[u8]) {
         for (at, octet) in (offset..).zip(data) {
             let mask = match at % Msix::ENTRY_OCTETS {

@@ -1,4 +1,4 @@
-//! The side of a function that asks: cuts transfers into requests, hands out tags, and puts
+//! The requesting side of a function: cuts transfers into requests, hands out tags, and puts
 //! the completions together again.
 //!
 //! ```text
@@ -79,7 +79,7 @@ pub struct Requester {
     limits: Limits,
     timeout_ticks: Option<u64>,
     tags: Vec<Option<Part>>,
-    // Where the search for a free tag begins, so that tags are used in turn.
+    // Start of the search for a free tag, so that tags are used in turn.
     tag_next: usize,
     waiting: VecDeque<(Part, Tlp)>,
     transfers: BTreeMap<Token, Transfer>,
@@ -116,7 +116,7 @@ impl Requester {
         self.limits = limits;
     }
 
-    /// Lets [`poll`](Self::poll) give up after `ticks`; `None` waits for ever.
+    /// Lets [`poll`](Self::poll) give up after `ticks`; `None` waits forever.
     pub fn set_timeout(&mut self, ticks: Option<u64>) {
         self.timeout_ticks = ticks;
     }
@@ -380,12 +380,12 @@ mod tests {
                 assert!(requester.complete(&completion));
             }
         }
-        // Each dword is answered with octets 0, 1, 2, 3; the request takes 2, 3 and 0, 1.
+        // Each dword is answered with octets 0, 1, 2, 3; the request uses 2, 3 and 0, 1.
         assert_eq!(requester.poll(0, token), Ok(Some(vec![2, 3, 0, 1])));
     }
 
     #[test]
-    fn a_late_completion_frees_its_tag_and_nothing_else() {
+    fn a_late_completion_only_frees_its_tag() {
         let limits = Limits {
             tag_count: 1,
             ..Limits::default()
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_completion_is_not_taken() {
+    fn a_foreign_completion_is_rejected() {
         let limits = Limits::default();
         let mut requester = Requester::new(DEVICE, limits);
         let request = Tlp::memory_read(DEVICE, 3, 0, 4).expect("short");

@@ -51,7 +51,7 @@ pub fn completions(
     let boundary = boundary_octets.max(4) as u64;
     let reach = (octets_max as u64).max(boundary);
     pieces(address, octets, move |address| {
-        // From the last boundary at or below, so that the dwords in front count as well.
+        // From the last boundary at or below, so that leading dwords count as well.
         let base = address - address % boundary;
         (reach - reach % boundary - (address - base)) as usize
     })

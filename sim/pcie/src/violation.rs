@@ -30,7 +30,7 @@ pub enum Violation {
     /// Error Poisoned is set: the sender calls its own payload wrong (section 2.7.2).
     #[error("EP is set: the payload is poisoned and must not be used")]
     Poisoned,
-    /// A packet comes from an id that no device on this link has (section 2.2.6.2).
+    /// A packet from an id that no device on this link has (section 2.2.6.2).
     #[error("sent under id {sender}, which no device here has")]
     SenderUnknown {
         /// Requester id of a request, completer id of a completion.
@@ -155,13 +155,13 @@ pub enum Violation {
         /// The tag.
         tag: u8,
     },
-    /// A completion that no outstanding request asked for (section 2.3.2).
+    /// A completion without an outstanding request (section 2.3.2).
     #[error("completion for tag {tag}, which is not outstanding")]
     CompletionUnexpected {
         /// The tag.
         tag: u8,
     },
-    /// Byte Count is not what the request is still owed (section 2.2.9).
+    /// Byte Count differs from the octets still owed (section 2.2.9).
     #[error("byte count is {found}, {expected} is owed")]
     CompletionByteCount {
         /// Octets owed.
@@ -214,7 +214,7 @@ pub enum Violation {
         owed: usize,
     },
 
-    /// A write reaches octets that belong to no region. It was refused whole.
+    /// A write reaches octets outside of all regions. It was refused as a whole.
     #[error("write of {octets} octets to {address:#x} leaves mapped memory")]
     WriteOutsideMemory {
         /// First enabled octet.
@@ -230,7 +230,7 @@ pub enum Violation {
         /// To the last enabled octet.
         octets: usize,
     },
-    /// A write reaches a region that the device may not write. It was refused whole.
+    /// A write reaches a region that the device may not write. It was refused as a whole.
     #[error("write of {octets} octets to {address:#x}, which is not writable by the device")]
     WriteForbidden {
         /// First enabled octet.

@@ -21,7 +21,7 @@ pub struct Options<'a> {
     pub outputs: &'a [Port],
     /// Build with waveform support; slower.
     pub trace: bool,
-    /// Build what is synthesised, with anything where hardware leaves anything (`silicon.rs`).
+    /// Build the core as synthesised, with noise where hardware is undefined (`silicon.rs`).
     pub silicon: bool,
 }
 
@@ -49,7 +49,7 @@ pub fn verilator_root() -> Result<PathBuf, SimError> {
 
 static BUILDING: Mutex<()> = Mutex::new(());
 
-/// Build the model unless it is there; the path of its library.
+/// Build the model unless it is cached; returns the path of its library.
 pub fn build(options: &Options) -> Result<PathBuf, SimError> {
     let shim_text = shim::text(options.inputs, options.outputs, options.trace);
     let wrapper_text = wrapper::text(options.inputs, options.outputs);
@@ -64,13 +64,13 @@ pub fn build(options: &Options) -> Result<PathBuf, SimError> {
     let target = target.unwrap_or_else(|| workspace_root().join("target"));
     let folder = target.join("verilated").join(key);
     let library = folder.join("librnic.so");
-    // Threads of one process build one after the other: the second finds what the first has built.
+    // Threads of one process build in turn: the second finds the result of the first.
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     if library.exists() {
         return Ok(library);
     }
-    // Built aside and moved into place whole: a build that is cut off leaves nothing half done, and
-    // two processes that build at once do not meet.
+    // Build in a folder of its own, then rename it: an interrupted build leaves nothing half done,
+    // and two processes that build at once do not collide.
     let work = folder.with_extension(format!("work{}", std::process::id()));
     fs::create_dir_all(&work).map_err(|source| SimError::Io {
         path: work.clone(),
@@ -92,8 +92,8 @@ pub fn build(options: &Options) -> Result<PathBuf, SimError> {
     Ok(library)
 }
 
-/// The name of a build: the first 16 octets of the SHA-256 of all that it is made from. Each part
-/// goes in behind its length, so that no octet can move from one part to the next unseen.
+/// The name of a build: the first 16 octets of the SHA-256 of all its inputs. Each part is preceded
+/// by its length, so that moving an octet from one part to the next changes the hash.
 fn content_key<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -104,14 +104,14 @@ fn content_key<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
-/// For what runs every cycle, on this machine.
+/// For code that runs every cycle, on this machine.
 const MODEL_FLAGS: &str = "-O2 -march=native";
-/// For what runs once, at the start: half the code, and quick to compile is all it has to be.
+/// For code that runs once, at the start: half of it all, so fast compilation is what counts.
 const SLOW_FLAGS: &str = "-O0";
 const COMMON_FLAGS: &str = "-fPIC -std=c++17";
 
-/// What the machine's processor can do. Part of a library's name, as `-march=native` makes code
-/// that another processor may not run.
+/// Features of this machine's processor. They are part of a library's name, as another processor
+/// may not run what `-march=native` generates.
 fn processor() -> String {
     let known = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let features = |line: &&str| line.starts_with("flags") || line.starts_with("Features");
@@ -195,7 +195,7 @@ fn link(work: &Path, trace: bool) -> Result<(), SimError> {
     run("g++", command, work)
 }
 
-/// Run a tool in `work`; its output goes to a log beside what it builds.
+/// Run a tool in `work`, where its output goes to a log.
 fn run(tool: &'static str, mut command: Command, work: &Path) -> Result<(), SimError> {
     let log = work.join(format!("{tool}.log"));
     let output = command.current_dir(work).output();
@@ -218,7 +218,7 @@ fn run(tool: &'static str, mut command: Command, work: &Path) -> Result<(), SimE
 mod tests {
     use super::*;
 
-    /// The name is the same in every process and release, and each part is told from the next.
+    /// The name is the same in every process and release, and depends on where each part ends.
     #[test]
     fn a_build_is_named_by_its_content() {
         let key = |parts: &[&str]| content_key(parts.iter().copied());

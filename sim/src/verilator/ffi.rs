@@ -20,14 +20,14 @@ pub struct Model {
     replay: Replay,
     input_words: usize,
     output_words: usize,
-    // Declared last: unloaded after everything that points into it is gone.
+    // Declared last, so it is unloaded after everything that points into it is dropped.
     _library: Library,
 }
 
 impl Model {
     /// Load `library`, built by [`build`](super::build()), and make an instance that exchanges the
     /// given numbers of words. `trace` names a waveform file, for libraries built with waveform
-    /// support. A library built as silicon begins with values drawn from `seed`; with 0 with zeros.
+    /// support. A library built as silicon starts with values drawn from `seed`, with 0 all zero.
     pub fn load(
         library: &Path,
         input_words: usize,
@@ -80,10 +80,10 @@ impl Model {
         })
     }
 
-    /// One clock cycle: clock with `inputs` set, let them settle, copy the outputs of this cycle.
+    /// Simulate one clock cycle: apply `inputs`, clock and settle, copy the outputs of this cycle.
     ///
     /// # Panics
-    /// If the slices have not the lengths the model was loaded for.
+    /// If the slices do not have the lengths the model was loaded for.
     pub fn cycle(&mut self, inputs: &[u32], outputs: &mut [u32], traced: bool) {
         assert_eq!(inputs.len(), self.input_words);
         assert_eq!(outputs.len(), self.output_words);
@@ -99,11 +99,11 @@ impl Model {
         }
     }
 
-    /// Every cycle whose inputs stand in `recording`, one after the other; outputs are not looked
-    /// at. Gives the number of cycles.
+    /// Simulate every cycle of `recording`, a sequence of inputs, without reading outputs; returns
+    /// the number of cycles.
     ///
     /// # Panics
-    /// If `recording` does not hold whole cycles.
+    /// If `recording` ends in the middle of a cycle.
     pub fn replay(&mut self, recording: &[u32]) -> u64 {
         assert_eq!(recording.len() % self.input_words, 0);
         let cycles = (recording.len() / self.input_words) as u64;

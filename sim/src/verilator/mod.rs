@@ -1,7 +1,7 @@
 //! From emitted Verilog to a loaded model: tools, build with cache, C shim, loading.
 //!
-//! A model is built once for each text of Verilog and shim (their hash names its folder under
-//! `target/verilated`), so a run after the first starts at once.
+//! A model is built once for each combination of Verilog and shim (their hash names its folder
+//! under `target/verilated`), so later runs start at once.
 
 mod ffi;
 mod shim;

@@ -63,7 +63,7 @@ fn cycle(text: &mut String, inputs: &[Port], outputs: &[Port], trace: bool) {
         assign_input(text, port, word);
         word += port.words();
     }
-    // The rising edge ends the cycle before and begins this one (wrapper.rs).
+    // The rising edge ends the previous cycle and begins this one (wrapper.rs).
     text.push_str("  m->clock = 1; m->eval();\n");
     if trace {
         text.push_str("  if (traced && h->trace) h->trace->dump(h->time);\n");
@@ -76,7 +76,7 @@ fn cycle(text: &mut String, inputs: &[Port], outputs: &[Port], trace: bool) {
     text.push_str("}\n");
 }
 
-/// The bare loop that the bench compares with: recorded inputs, outputs not looked at.
+/// The bare loop that the bench compares with: recorded inputs, outputs ignored.
 fn replay(text: &mut String, inputs: &[Port]) {
     text.push_str(
         "void rnic_replay(void* p, const uint32_t* in, uint64_t cycles) {\n  \

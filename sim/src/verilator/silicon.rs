@@ -1,24 +1,24 @@
-//! The core as it is synthesised, and with values that hardware leaves open.
+//! The core as synthesised, with noise where hardware is undefined.
 //!
-//! | enters | the emitted Verilog                                                               |
-//! | leaves | the same without its simulation-only lines (`ifdef VERILATOR`); a read of block   |
+//! | input  | the emitted Verilog                                                               |
+//! | output | the same without its simulation-only lines (`ifdef VERILATOR`); a read of block   |
 //! |        | RAM that collides with a write gives noise, and no register has an initial value  |
 //!
-//! Verilator gives what has no initial value a random one (`--x-initial unique`, with the seed that
-//! the shim is opened with). Contents of RAM stay as they are emitted: those that are written into
-//! the bitstream are what hardware begins with, and slices of deep RAM have none. An FPGA does set
-//! registers at power-up; but a function-level reset comes later, and what it does not set holds
-//! anything. Whatever depends on either differs from the model, or from one seed to the next.
+//! Verilator initialises such registers randomly (`--x-initial unique`, with the seed that the shim
+//! is opened with). RAM keeps its emitted contents: the bitstream holds those, and slices of deep
+//! RAM have none. An FPGA does initialise registers at power-up; but after a function-level reset a
+//! register that it does not reset may hold any value. Behaviour that depends on either differs
+//! from the model, or from one seed to the next.
 
 use std::fmt::Write;
 
-/// What each block RAM of the core carries, and each slice of a deep one.
+/// The attribute of each block RAM of the core, and of each slice of a deep one.
 const MEMORY_MARK: &str = "(* no_rw_check *)";
 
-/// `verilog` as silicon has it.
+/// `verilog` as synthesised.
 ///
 /// # Panics
-/// If a block RAM is not emitted as this knows it: it would keep the value of a collision.
+/// If a block RAM is emitted in an unknown form: its collisions would then give no noise.
 pub fn text(verilog: &str) -> String {
     let mut out = String::with_capacity(verilog.len() + verilog.len() / 8);
     out.push_str("`undef VERILATOR\n");
@@ -80,7 +80,7 @@ fn fetch(words: &str) -> Option<&str> {
     (slice == memory).then_some(name)
 }
 
-/// A read of the word that is written: anything, another value each time.
+/// A read of the word being written: another random value each time.
 fn collide(out: &mut String, name: &str, bits: usize) {
     let copies = bits.div_ceil(32);
     write!(
@@ -138,7 +138,7 @@ end
 
     #[test]
     #[should_panic(expected = "each block RAM gives noise")]
-    fn a_memory_that_is_read_in_another_way_is_refused() {
+    fn a_memory_read_of_unknown_form_is_refused() {
         text(&EMITTED.replace("memory_3[read_address]", "memory_3[address]"));
     }
 }

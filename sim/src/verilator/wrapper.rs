@@ -7,20 +7,19 @@
 //!            +------------------------------------+
 //! ```
 //!
-//! Verilator evaluates everything that depends on an input again in each call, at both edges; with
-//! `reset` that is most of the core. Behind registers nothing does: what was set before a rising
-//! edge is what the core sees in the cycle that this edge begins, and one evaluation both clocks
-//! the core and settles it.
+//! In each call, at both edges, Verilator re-evaluates all logic that depends on an input; for
+//! `reset` that is most of the core. Behind registers no logic does: the core sees inputs set
+//! before a rising edge in the cycle that this edge begins, and one evaluation both clocks the core
+//! and settles it.
 //!
-//! A core with mutants (`mutant.rs`) has one register more, which holds the number of the mutant in
-//! force; the mutants read it by its name in this module, and no port of the core is for it.
+//! A core with mutants (`mutant.rs`) has one more register, for the number of the active mutant;
+//! the mutants read it by its hierarchical name, not through a port.
 //!
-//! | enters  | port tables of the core                                  |
-//! | leaves  | Verilog of a module [`TOP`] with the core's ports        |
+//! | input   | port tables of the core                                  |
+//! | output  | Verilog of a module [`TOP`] with the core's ports        |
 //! | latency | 0 cycles: an edge begins a cycle, it does not end it     |
 
-use crate::mutant;
-use crate::ports::Port;
+use crate::ports::{self, Port};
 
 /// Name of the outer module.
 pub const TOP: &str = "bench";
@@ -49,7 +48,7 @@ pub fn text(inputs: &[Port], outputs: &[Port]) -> String {
         text.push_str(&format!("        {name}_now <= {name};\n"));
     }
     text.push_str("    end\n    rnic rnic(\n        .clock(clock)");
-    let of_the_core = inputs.iter().filter(|port| port.name != mutant::PORT.name);
+    let of_the_core = inputs.iter().filter(|port| port.name != ports::MUTANT.name);
     for Port { name, .. } in of_the_core {
         text.push_str(&format!(",\n        .{name}({name}_now)"));
     }

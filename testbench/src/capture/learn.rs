@@ -1,17 +1,21 @@
-//! What a flow will need, read from its whole octet stream by the model's own MPA and DDP rooms.
+//! What a flow will need, read from its whole octet stream by `rnic-wire`.
 
 use crate::capture::flow::{Flow, Message, RegionUse};
 use crate::capture::reassembly::Reassembly;
-use crate::model::ddp::{Head, Segment, Tagged, Untagged};
-use crate::model::mpa::{Fpdu, MpaReceiver};
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
+use rnic_wire::ddp::control::Control;
+use rnic_wire::ddp::rdmap::Opcode;
+use rnic_wire::ddp::tagged::TaggedHeader;
+use rnic_wire::ddp::untagged::UntaggedHeader;
+use rnic_wire::mpa::crc32c;
+use rnic_wire::mpa::fpdu::Framing;
+use rnic_wire::mpa::marker::{fpduptr, octets_to_marker, Marker, MARKER_INTERVAL_OCTETS};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::ops::Range;
 
 /// Longest region that is made for a stream.
 const REGION_OCTETS_MAX: u64 = 1 << 32;
-const OPCODE_READ_RESPONSE: u8 = 2;
-const OPCODES_INVALIDATE: [u8; 2] = [4, 6];
 
 /// A direction in full operation.
 #[derive(Debug)]
@@ -49,20 +53,28 @@ struct Learned {
 /// Learn a flow.
 pub fn flow(direction: &Direction) -> Flow {
     let sequence_start = direction.stream.sequence(direction.start);
-    let mut receiver = MpaReceiver::new(sequence_start, direction.markers, direction.crc);
+    let stream = &direction.stream.octets()[direction.start..];
+    let framing = Framing {
+        markers: direction.markers,
+        crc: direction.crc,
+    };
     let mut learned = Learned::default();
     let (mut longest_fpdu, mut fpdus) = (0, Vec::new());
-    for fpdu in receiver.push(&direction.stream.octets()[direction.start..]) {
-        longest_fpdu = longest_fpdu.max(fpdu.sequence_end.wrapping_sub(fpdu.sequence));
-        // Behind a bad FPDU nothing can be trusted; the device will stop there too.
-        if !fpdu.crc_good || !fpdu.marker_good {
-            break;
+    let (mut at, mut is_trusted) = (0, true);
+    while let Ok((fpdu, octets)) = framing.extract(stream, at) {
+        let end = at + octets;
+        if is_trusted {
+            longest_fpdu = longest_fpdu.max(octets);
+            // The device stops at a bad FPDU; what follows it means nothing.
+            is_trusted = is_good(stream, at..end, framing);
         }
-        let offset =
-            |sequence: u32| direction.start + sequence.wrapping_sub(sequence_start) as usize;
-        let first_frame = direction.stream.arrival(offset(fpdu.sequence) + 1);
-        learned.take(&fpdu, first_frame);
-        fpdus.push(fpdu.sequence..fpdu.sequence_end);
+        if is_trusted {
+            let first_frame = direction.stream.arrival(direction.start + at + 1);
+            learned.take(fpdu.ulpdu(), first_frame);
+            let sequence = |offset| sequence_start.wrapping_add(offset as u32);
+            fpdus.push(sequence(at)..sequence(end));
+        }
+        at = end;
     }
     Flow {
         source: direction.source,
@@ -75,51 +87,70 @@ pub fn flow(direction: &Direction) -> Flow {
         last_frame: direction.last_frame,
         regions: learned.regions.into_values().collect(),
         messages: learned.messages,
-        longest_fpdu: longest_fpdu.max(receiver.held_octets() as u32),
+        longest_fpdu: longest_fpdu.max(stream.len() - at) as u32,
         fpdus,
     }
 }
 
+/// Whether CRC and markers of the FPDU in these octets of the stream are right.
+fn is_good(stream: &[u8], octets: Range<usize>, framing: Framing) -> bool {
+    let has_leading_marker = octets_to_marker(octets.start as u64) == 0;
+    let first = octets.start + octets_to_marker(octets.start as u64);
+    let mut markers = (first..octets.end).step_by(MARKER_INTERVAL_OCTETS);
+    let points_to_start = |at: usize| {
+        let (offset, marker) = (at - octets.start, Marker::new_unchecked(&stream[at..]));
+        // Peers of the older draft count from the leading marker (MPA-011).
+        let starts = [has_leading_marker, false].map(|leading| fpduptr(offset, leading));
+        starts.contains(&marker.distance_octets())
+    };
+    (!framing.crc || crc32c::verify(&stream[octets.clone()]))
+        && (!framing.markers || markers.all(points_to_start))
+}
+
 impl Learned {
-    fn take(&mut self, fpdu: &Fpdu, first_frame: usize) {
-        let Some(head) = Head::trusted(fpdu) else {
+    fn take(&mut self, ulpdu: &[u8], first_frame: usize) {
+        let Ok(control) = Control::new_checked(ulpdu) else {
             return;
         };
-        match Segment::parse(head, &fpdu.ulpdu) {
-            Segment::Tagged(segment) => self.take_tagged(&segment, first_frame),
-            Segment::Untagged(segment) => self.take_untagged(&segment, first_frame),
+        if control.tagged() {
+            if let Ok(segment) = TaggedHeader::new_checked(ulpdu) {
+                self.take_tagged(&segment, first_frame);
+            }
+        } else if let Ok(segment) = UntaggedHeader::new_checked(ulpdu) {
+            self.take_untagged(&segment, first_frame);
         }
     }
 
-    fn take_tagged(&mut self, segment: &Tagged, first_frame: usize) {
+    fn take_tagged(&mut self, segment: &TaggedHeader<&[u8]>, first_frame: usize) {
         // A segment without payload makes no region.
-        if segment.payload.is_empty() {
+        if segment.payload().is_empty() {
             return;
         }
-        let right = match segment.head.opcode {
-            OPCODE_READ_RESPONSE => RIGHT_READ_SINK,
+        let right = match segment.control().opcode() {
+            Opcode::ReadResponse => RIGHT_READ_SINK,
             _ => RIGHT_REMOTE_WRITE,
         };
-        let region = self.region(segment.stag, right, first_frame);
-        let end = segment.offset.saturating_add(segment.payload.len() as u64);
-        let whole = region.base.min(segment.offset)..end.max(region.base + region.octets);
+        let offset = segment.to();
+        let region = self.region(segment.stag(), right, first_frame);
+        let end = offset.saturating_add(segment.payload().len() as u64);
+        let whole = region.base.min(offset)..end.max(region.base + region.octets);
         // What lies further away is refused, as by any owner: it takes no memory.
         if region.octets > 0 && whole.end - whole.start > REGION_OCTETS_MAX {
             return;
         }
         if region.octets == 0 {
-            region.base = segment.offset;
-            region.octets = end - segment.offset;
+            region.base = offset;
+            region.octets = end - offset;
             return;
         }
         let old_end = region.base + region.octets;
-        region.base = region.base.min(segment.offset);
+        region.base = region.base.min(offset);
         region.octets = end.max(old_end) - region.base;
     }
 
-    fn take_untagged(&mut self, segment: &Untagged, first_frame: usize) {
-        let octets = segment.mo.saturating_add(segment.payload.len() as u32);
-        let (qn, msn, opcode) = (segment.qn, segment.msn, segment.head.opcode);
+    fn take_untagged(&mut self, segment: &UntaggedHeader<&[u8]>, first_frame: usize) {
+        let octets = segment.mo().saturating_add(segment.payload().len() as u32);
+        let (qn, msn, opcode) = (segment.qn(), segment.msn(), segment.control().opcode());
         let open = self
             .messages
             .iter_mut()
@@ -131,12 +162,12 @@ impl Learned {
                 qn,
                 msn,
                 octets,
-                opcode,
+                opcode: opcode.into(),
                 first_frame,
             }),
         }
-        if segment.head.last && OPCODES_INVALIDATE.contains(&opcode) {
-            let stag = segment.invalidate_stag;
+        if segment.control().last() && opcode.invalidates() {
+            let stag = segment.invalidate_stag();
             self.region(stag, RIGHT_REMOTE_INVALIDATE, first_frame);
             self.invalidated.insert(stag);
         }
@@ -167,3 +198,6 @@ impl Learned {
         region
     }
 }
+
+#[cfg(test)]
+mod tests;

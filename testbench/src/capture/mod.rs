@@ -3,13 +3,21 @@
 //! - [`mod@file`]: pcap and pcapng, plain or gzip, into whole Ethernet frames.
 //! - [`reassembly`]: octets of one TCP direction in order, however they arrived.
 //! - [`startup`]: MPA Request and Reply frames (RFC 5044 section 7.1, RFC 6581 section 9).
-//! - [`flow`]: the flows of a capture, and what must be set up for each before it is played.
+//! - [`segment`]: TCP segments of frames.
+//! - [`flow`]: a flow, and what must be set up before it is played.
+//! - [`connections`]: the flows of a capture.
+//!
+//! Nothing here is the model's: a parser fault of the oracle must not choose what is played. Frames
+//! are read by `etherparse`, FPDUs and DDP segments by `rnic-wire`.
 
 pub mod file;
 pub mod reassembly;
 pub mod startup;
+pub mod segment;
 pub mod flow;
 mod learn;
+pub mod connections;
 
+pub use connections::flows;
 pub use file::{parse, read, Capture, CaptureError};
-pub use flow::{flows, Flow, Message, RegionUse, StartupOverride};
+pub use flow::{Flow, Message, RegionUse, StartupOverride};

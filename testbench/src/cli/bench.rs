@@ -1,7 +1,7 @@
 //! `rnic bench`: what the core takes, in cycles.
 
 use crate::cli::json::JsonSink;
-use crate::cli::{Failure, Outcome};
+use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_testbench::bench::rig::Rig;
 use rnic_testbench::bench::{disorder, latency, rate, speed, DisorderRow, Latency, RateRow, Speed};

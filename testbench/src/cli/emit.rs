@@ -1,6 +1,6 @@
 //! `rnic emit`: the core's Verilog, after checks and lint.
 
-use crate::cli::{Failure, Outcome};
+use crate::cli::outcome::{Failure, Outcome};
 use rnic_testbench::play::dut::PlayError;
 use std::fs;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! `rnic fuzz`: random workloads and faults, hardware against model.
 
 use crate::cli::json::{unusable, JsonSink};
-use crate::cli::{Failure, Outcome};
+use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_testbench::fuzz::{self, Campaign, Settings, Totals};
 use serde::Serialize;

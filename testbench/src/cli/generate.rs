@@ -1,6 +1,6 @@
 //! `rnic gen`: a capture from a described workload.
 
-use crate::cli::{Failure, Outcome};
+use crate::cli::outcome::{Failure, Outcome};
 use clap::ValueEnum;
 use rnic_testbench::play::dut::PlayError;
 use rnic_testbench::traffic::Cutter;

@@ -1,6 +1,6 @@
 //! Where a command writes its JSON: nowhere, stdout, or a file.
 
-use crate::cli::Failure;
+use crate::cli::outcome::Failure;
 use rnic_testbench::play::PlayError;
 use serde::Serialize;
 use std::fs::File;

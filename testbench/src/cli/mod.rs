@@ -10,8 +10,10 @@ mod bench;
 mod mutants;
 mod emit;
 mod json;
+mod outcome;
 
 use clap::{Parser, Subcommand};
+use outcome::Outcome;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -49,15 +51,6 @@ enum Command {
     Emit(emit::Arguments),
 }
 
-/// How a command ended without being at fault itself.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// All good.
-    Good,
-    /// A difference, a failed check, or a figure below its goal.
-    Bad,
-}
-
 /// Run the command line of this process.
 pub(crate) fn run() -> ExitCode {
     let result = match Cli::parse().command {
@@ -77,6 +70,3 @@ pub(crate) fn run() -> ExitCode {
         }
     }
 }
-
-/// Why a command could not be carried out, in one line for its user.
-pub(crate) type Failure = Box<dyn std::error::Error>;

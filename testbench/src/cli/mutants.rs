@@ -1,7 +1,7 @@
 //! `rnic mutants`: single changes of the core that the checks must notice.
 
 use crate::cli::json::{unusable, JsonSink};
-use crate::cli::{Failure, Outcome};
+use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_testbench::docs::workspace_root;
 use rnic_testbench::mutants::campaign::{Campaign, Settings};

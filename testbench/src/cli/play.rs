@@ -1,7 +1,7 @@
 //! `rnic play`: captures through the device.
 
 use crate::cli::json::{unusable, JsonSink};
-use crate::cli::{Failure, Outcome};
+use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_testbench::capture::{self, StartupOverride};
 use rnic_testbench::play::{

@@ -1,7 +1,7 @@
 //! Completion entries, words 0 to 6 as `rnic_abi::cqe` lays them out, and slots of the host ring.
 
-use crate::model::ddp::{word, Head, Tagged, Untagged};
 use crate::model::mpa::Fpdu;
+use crate::model::segment::{word, Head, Tagged, Untagged};
 use rnic_abi::cqe::{KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE};
 use rnic_abi::errors::StreamError;
 

@@ -15,17 +15,9 @@
 //! stops a stream, the FPDUs behind it are not delivered, but the hardware may have found some from
 //! a span before it came to the error: so the spans of that stream go on until the receivers rest.
 
+use super::placement::Placement;
 use super::reorder::ClosedRun;
 use super::Model;
-
-/// Octets that may lie in memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placement {
-    /// Bus address of the first one.
-    pub address: u64,
-    /// The octets.
-    pub data: Vec<u8>,
-}
 
 impl Model {
     /// The receivers are at rest: what was valid before and is no longer serves no FPDU from now

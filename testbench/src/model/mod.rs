@@ -11,7 +11,7 @@
 //! | ip | `ip.rs` | header checks, what is for the host |
 //! | tcp | `tcp.rs`, `reorder.rs` | checksum, acceptance, order |
 //! | mpa | `mpa.rs` | FPDU boundaries, markers, CRC32C |
-//! | ddp | `ddp.rs` | DDP and RDMAP checks, untagged queues |
+//! | ddp | `segment.rs`, `ddp.rs` | DDP and RDMAP headers and checks, untagged queues |
 //! | stag | `stag.rs` | regions |
 //! | placement | `placement.rs` | memory |
 //! | completion | `completion.rs` | completion entries |
@@ -24,6 +24,7 @@ pub mod ip;
 pub mod tcp;
 pub mod reorder;
 pub mod mpa;
+pub mod segment;
 pub mod ddp;
 pub mod stag;
 pub mod placement;
@@ -35,10 +36,9 @@ mod starts;
 pub use stream::{Room, Taken, DISTANT_OCTETS};
 
 use crate::model::ddp::{DdpReceiver, Outcome};
-use crate::model::early::Placement;
 use crate::model::ip::IpVerdict;
 use crate::model::mpa::{Fpdu, MpaReceiver};
-use crate::model::placement::Memory;
+use crate::model::placement::{Memory, Placement};
 use crate::model::reorder::EarlyPool;
 use crate::model::stag::Regions;
 use crate::model::stream::Stream;
@@ -336,7 +336,7 @@ impl Model {
             sequence: fpdu.sequence,
             ulpdu_length: fpdu.ulpdu.len() as u16,
             error: outcome.error.map_or(0, |error| error as u8),
-            opcode: ddp::counted_opcode(fpdu),
+            opcode: segment::counted_opcode(fpdu),
             placed_octets: outcome
                 .placement
                 .as_ref()

@@ -2,6 +2,15 @@
 
 use std::collections::BTreeMap;
 
+/// Octets of an FPDU that may be in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Bus address of the first one.
+    pub address: u64,
+    /// The octets.
+    pub data: Vec<u8>,
+}
+
 /// Mapped memory. A write outside of it is kept as a violation and changes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {

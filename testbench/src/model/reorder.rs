@@ -3,7 +3,6 @@
 //! Positions count octets from RCV.NXT. What was accepted stays as it is: a later copy of the same
 //! octets, whatever it holds, only brings those that are new.
 
-use crate::model::tcp::Acceptance;
 use rnic_abi::limits::{IN_ORDER_PAGES, PAGES, RANGES, RANGES_PER_CONNECTION};
 use std::ops::Range;
 
@@ -92,6 +91,15 @@ impl ClosedRun {
     }
 }
 
+/// Why octets beyond a gap are not kept.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Their pages are more than may be held.
+    NoRoom,
+    /// They would open one range too many.
+    NoRange,
+}
+
 /// What the early runs of all connections share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlyPool {
@@ -147,18 +155,13 @@ impl EarlyRuns {
     }
 
     /// May a segment with these octets be kept?
-    pub fn admit(
-        &self,
-        range: &Range<u64>,
-        pages: u32,
-        pool: &EarlyPool,
-    ) -> Result<(), Acceptance> {
+    pub fn admit(&self, range: &Range<u64>, pages: u32, pool: &EarlyPool) -> Result<(), Refusal> {
         if self.pages() + pages > pool.share || pool.pages + pages > pool.pages_max {
-            return Err(Acceptance::NoRoom);
+            return Err(Refusal::NoRoom);
         }
         let is_new = !self.runs.iter().any(|run| run.touches(range));
         if is_new && (self.runs.len() == RANGES_PER_CONNECTION || pool.runs == RANGES) {
-            return Err(Acceptance::NoRange);
+            return Err(Refusal::NoRange);
         }
         Ok(())
     }

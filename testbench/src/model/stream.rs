@@ -5,8 +5,8 @@
 //! for. Leaves: what TCP accepts of it, and what there was no room for, so that it is sent again.
 
 use super::ddp::DdpReceiver;
-use super::early::Placement;
 use super::mpa::MpaReceiver;
+use super::placement::Placement;
 use super::reorder::EarlyPool;
 use super::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_driver::ConnectionKey;

@@ -1,8 +1,7 @@
 //! TCP: header, checksum, acceptance (RFC 9293 sections 3.1 and 3.10.7.4).
 
-use crate::model::ethernet;
-use crate::model::ip::{self, ones_complement_sum, IpVerdict, TcpDatagram};
-use crate::model::reorder::{ClosedRun, EarlyPool, EarlyRuns};
+use crate::model::ip::{ones_complement_sum, TcpDatagram};
+use crate::model::reorder::{ClosedRun, EarlyPool, EarlyRuns, Refusal};
 use rnic_abi::events::SegmentVerdict;
 use std::net::{IpAddr, SocketAddr};
 
@@ -59,19 +58,6 @@ impl<'a> TcpSegment<'a> {
         })
     }
 
-    /// The segment that a frame holds; `None` if it holds none that the receiver looks at.
-    pub fn of_frame(frame: &'a [u8]) -> Option<Self> {
-        match ip::classify(&ethernet::payload(frame)?) {
-            IpVerdict::Tcp(datagram) => Self::parse(&datagram),
-            _ => None,
-        }
-    }
-
-    /// Source and destination.
-    pub fn ends(&self) -> (SocketAddr, SocketAddr) {
-        (self.source, self.destination)
-    }
-
     /// Segments that only the host's stack can judge.
     pub fn is_control(&self) -> bool {
         let fin_alone = self.flags & FLAG_FIN != 0 && self.payload.is_empty();
@@ -124,6 +110,15 @@ impl Acceptance {
             Self::OutsideWindow => SegmentVerdict::OutsideWindow,
             Self::NoRoom => SegmentVerdict::NoRoom,
             Self::NoRange => SegmentVerdict::NoRange,
+        }
+    }
+}
+
+impl From<Refusal> for Acceptance {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NoRoom => Self::NoRoom,
+            Refusal::NoRange => Self::NoRange,
         }
     }
 }
@@ -222,7 +217,7 @@ impl TcpReceiver {
         let is_early = first > 0;
         if is_early {
             if let Err(refusal) = self.early.admit(&wanted, pages, pool) {
-                return refusal;
+                return refusal.into();
             }
         }
         self.cut_at_window += u64::from(last > window);

@@ -125,7 +125,10 @@ impl Comparison {
         }
         if !self.undone.is_empty() {
             let undone = self.undone;
-            return self.compare_sums(&undone, &rtl.counters, &model.counters);
+            for (name, found, expected) in undone.counters(&rtl.counters, &model.counters) {
+                self.pair(None, What::Counter(name), &found, &expected);
+            }
+            return;
         }
         for ((counter, left), (_, right)) in rtl.counters.iter().zip(&model.counters) {
             if left != right {

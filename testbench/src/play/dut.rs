@@ -59,6 +59,17 @@ pub enum PlayError {
     Option(String),
 }
 
+impl PlayError {
+    /// The driver refused an operation for `flow` before frame `frame`, both from 0.
+    pub fn at(frame: usize, flow: usize, source: DriverError) -> Self {
+        Self::Driver {
+            frame: frame + 1,
+            flow,
+            source,
+        }
+    }
+}
+
 /// A receiver under test. Addresses are bus addresses that the player chose; they are the same for
 /// every receiver.
 pub trait Dut {
@@ -235,4 +246,20 @@ pub fn settle<'a>(duts: impl Iterator<Item = &'a mut dyn Dut>) -> Vec<Observatio
         seen
     });
     seen.collect()
+}
+
+/// Do the same on every receiver; they agree on what they give back.
+pub fn each<T: PartialEq + std::fmt::Debug>(
+    duts: &mut [Box<dyn Dut>],
+    mut act: impl FnMut(&mut dyn Dut) -> Result<T, DriverError>,
+) -> Result<T, DriverError> {
+    let mut result = None;
+    for dut in duts {
+        let given = act(dut.as_mut())?;
+        if let Some(before) = &result {
+            assert_eq!(before, &given, "both receivers number connections alike");
+        }
+        result = Some(given);
+    }
+    Ok(result.expect("there is at least one receiver"))
 }

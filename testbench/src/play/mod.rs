@@ -19,6 +19,7 @@ mod pauses;
 pub mod used;
 pub mod software;
 pub mod plan;
+pub mod options;
 pub mod player;
 pub mod difference;
 pub mod compare;
@@ -33,5 +34,6 @@ pub mod hostile;
 
 pub use conditions::{Condition, Conditions};
 pub use dut::{DutKind, PlayError};
-pub use player::{play, Options};
+pub use options::Options;
+pub use player::play;
 pub use report::{FlowReport, Report};

@@ -10,8 +10,9 @@
 //! use the same STag at a time write to the same memory (their Protection Domain is one), and a
 //! stag_index that comes again with another key was registered again.
 
+use crate::capture::segment::datagram;
 use crate::capture::{Capture, Flow, RegionUse};
-use crate::model::ethernet::{self, Datagram};
+use etherparse::ether_type;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
@@ -69,12 +70,12 @@ pub fn devices(capture: &Capture, flows: &[Flow], one_device: bool) -> Vec<Plan>
 
 /// Destination address of a frame of IP.
 fn destination(frame: &[u8]) -> Option<IpAddr> {
-    match ethernet::payload(frame)? {
-        Datagram::V4(octets) => {
+    match datagram(frame)? {
+        (ether_type::IPV4, octets) => {
             let octets: [u8; 4] = octets.get(16..20)?.try_into().ok()?;
             Some(Ipv4Addr::from(octets).into())
         }
-        Datagram::V6(octets) => {
+        (_, octets) => {
             let octets: [u8; 16] = octets.get(24..40)?.try_into().ok()?;
             Some(Ipv6Addr::from(octets).into())
         }

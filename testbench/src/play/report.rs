@@ -6,7 +6,7 @@ use crate::play::conditions::Met;
 use crate::play::difference::Difference;
 use crate::play::dut::DutKind;
 use crate::play::hostile::Deed;
-use crate::play::player::Options;
+use crate::play::options::Options;
 use crate::play::tally::{FlowTally, Tally};
 use rnic_abi::errors::{LAYER_DDP, LAYER_MPA};
 use rnic_abi::events::SegmentVerdict;

@@ -12,8 +12,6 @@
 //!   refused for that, and nothing follows it.
 
 use crate::play::bus::HEADER_OCTETS_COMPARED;
-use crate::play::compare::Comparison;
-use crate::play::difference::What;
 use crate::play::tally::{FlowTally, Tally};
 use rnic_abi::counters::{Counter, FIRST_REFUSAL};
 use rnic_abi::errors::StreamError;
@@ -117,6 +115,39 @@ impl Undone {
     }
 }
 
+impl Undone {
+    /// The counters of both receivers as they must agree where connections were closed at once:
+    /// name, value of the hardware, value of the model. Counters of segments and host frames are
+    /// compared in sum.
+    pub fn counters(
+        &self,
+        rtl: &[(Counter, u32)],
+        model: &[(Counter, u32)],
+    ) -> Vec<(&'static str, i64, i64)> {
+        let (mut rows, mut sums) = (Vec::new(), [0, 0]);
+        for (&(counter, found), &(_, expected)) in rtl.iter().zip(model) {
+            let (found, expected) = (i64::from(found), i64::from(expected));
+            let refusal = counter.index().wrapping_sub(FIRST_REFUSAL);
+            let missing = match counter {
+                Counter::Fpdus => self.fpdus,
+                Counter::Completions => self.completions,
+                _ => self.refusals.get(refusal).copied().unwrap_or(0),
+            };
+            match counter {
+                // Another counter counts these too.
+                Counter::TcpTrimmed | Counter::TcpControl => {}
+                counter if is_of_segment(counter) => {
+                    sums[0] += found;
+                    sums[1] += expected;
+                }
+                _ => rows.push((counter.name(), found + missing, expected)),
+            }
+        }
+        rows.push(("segments and host frames in sum", sums[0], sums[1]));
+        rows
+    }
+}
+
 /// The frame of a slot, behind the three words of its header that are compared.
 fn frame_of(slot: &[u8]) -> &[u8] {
     &slot[HEADER_OCTETS_COMPARED..]
@@ -128,41 +159,6 @@ fn remove_last<T>(all: &mut Vec<T>, count: usize, chosen: impl Fn(&T) -> bool) {
         if let Some(place) = all.iter().rposition(&chosen) {
             all.remove(place);
         }
-    }
-}
-
-impl Comparison {
-    /// Compare counters where connections were closed at once.
-    pub(super) fn compare_sums(
-        &mut self,
-        undone: &Undone,
-        rtl: &[(Counter, u32)],
-        model: &[(Counter, u32)],
-    ) {
-        let mut given = [0, 0];
-        for (&(counter, found), &(_, expected)) in rtl.iter().zip(model) {
-            let refusal = counter.index().wrapping_sub(FIRST_REFUSAL);
-            let missing = match counter {
-                Counter::Fpdus => undone.fpdus,
-                Counter::Completions => undone.completions,
-                _ => undone.refusals.get(refusal).copied().unwrap_or(0),
-            };
-            match counter {
-                // They count beside another counter.
-                Counter::TcpTrimmed | Counter::TcpControl => {}
-                counter if is_of_segment(counter) => {
-                    given[0] += found;
-                    given[1] += expected;
-                }
-                _ => {
-                    let what = What::Counter(counter.name());
-                    let done = i64::from(found) + missing;
-                    self.pair(None, what, &done, &i64::from(expected));
-                }
-            }
-        }
-        let what = What::Counter("segments and host frames in sum");
-        self.pair(None, what, &given[0], &given[1]);
     }
 }
 
@@ -188,6 +184,7 @@ fn is_of_segment(counter: Counter) -> bool {
 mod tests {
     use super::*;
     use crate::capture::Flow;
+    use crate::play::compare::Comparison;
     use rnic_abi::events::{FpduTrace, SegmentTrace};
 
     fn flow() -> Flow {

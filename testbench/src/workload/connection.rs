@@ -7,8 +7,9 @@ use crate::workload::describe::{Faults, Field, IpFamily, Markers, Workload};
 use crate::workload::faults::{Damage, Injected, Injector, Segment};
 use crate::workload::messages::{speak, SentMessage};
 use crate::workload::oddity::Oddity;
+use crate::workload::purpose::{generator, Purpose};
 use crate::workload::{neighbours, odd_frames};
-use rand::{Rng, RngCore, SeedableRng};
+use rand::{Rng, RngCore};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::limits::MAX_FRAME_OCTETS;
 use rnic_wire::mpa::fpdu::mulpdu;
@@ -30,32 +31,6 @@ const TAG_OCTETS: usize = 4;
 const TCP_OCTETS: usize = 20;
 /// Octets of IPv4 and TCP header, both with all options they may have.
 const IP_TCP_OCTETS_MAX: usize = 120;
-
-/// What a generator is for; each has a stream of random numbers of its own.
-#[derive(Copy, Clone, Debug)]
-pub enum Purpose {
-    /// Messages and start-up frames.
-    Content = 0,
-    /// Borders of segments.
-    Cuts = 1,
-    /// Faults of streams and segments.
-    Faults = 2,
-    /// Wrong bits of frames.
-    Bits = 3,
-    /// Turns of the connections.
-    Turns = 4,
-    /// Oddities of segments.
-    Oddities = 5,
-    /// Oddities of messages, and keys of STags.
-    OddMessages = 6,
-}
-
-/// A generator for one purpose in direction number `direction` of a capture.
-pub fn generator(seed: u64, purpose: Purpose, direction: usize) -> ChaCha8Rng {
-    let mut generator = ChaCha8Rng::seed_from_u64(seed);
-    generator.set_stream((purpose as u64) << 32 | direction as u64);
-    generator
-}
 
 /// What a direction said.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,10 @@
 
 use crate::traffic::pcap::capture_file;
 use crate::traffic::Side;
-use crate::workload::connection::{generator, Connection, Direction, Purpose, SIDES};
+use crate::workload::connection::{Connection, Direction, SIDES};
 use crate::workload::describe::{Interleave, Workload, WorkloadError};
 use crate::workload::faults::Injected;
+use crate::workload::purpose::{generator, Purpose};
 use rand::Rng;
 use serde::Serialize;
 use std::collections::BTreeMap;

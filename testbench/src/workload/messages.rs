@@ -7,11 +7,11 @@
 //! Requests of the other direction.
 
 use crate::traffic::sender::Sender;
-use crate::workload::connection::{generator as odd_generator, Purpose};
 use crate::workload::describe::{Mix, Workload};
 use crate::workload::faults::Injected;
 use crate::workload::neighbours;
 use crate::workload::oddity::Oddity;
+use crate::workload::purpose::{generator as odd_generator, Purpose};
 use rand::{Rng, RngCore};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::limits::REGIONS;

@@ -25,6 +25,7 @@
 
 pub mod describe;
 pub mod oddity;
+pub mod purpose;
 pub mod neighbours;
 pub mod odd_frames;
 pub mod messages;

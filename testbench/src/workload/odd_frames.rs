@@ -1,8 +1,8 @@
 //! Frames that are odd: datagrams in fragments, padding, runts, segments of strangers.
 
-use crate::model::ip::ones_complement_sum;
 use crate::traffic::frame::{Endpoint, FrameBuilder};
 use crate::workload::neighbours;
+use etherparse::checksum::Sum16BitWords;
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngCore};
 use rand_chacha::ChaCha8Rng;
@@ -68,8 +68,9 @@ fn fragment_v4(
     datagram[4..6].copy_from_slice(&identification.to_be_bytes());
     datagram[6..8].copy_from_slice(&fragment.to_be_bytes());
     datagram[10..12].fill(0);
-    let checksum = !ones_complement_sum(&datagram[..headers], 0);
-    datagram[10..12].copy_from_slice(&checksum.to_be_bytes());
+    let sum = Sum16BitWords::new().add_slice(&datagram[..headers]);
+    // The sum is of words in the machine's own order.
+    datagram[10..12].copy_from_slice(&sum.ones_complement().to_ne_bytes());
     frame
 }
 

@@ -3,10 +3,10 @@
 //! Rust keeps the old value of a signal that a path does not assign, and evaluates a kernel again
 //! until nothing changes. Verilog makes a latch of the first, and reads the old value in the
 //! second. Defaults at the top of the kernel cure both.
+use super::finding::{Report, Rule};
 use super::render::render;
 use super::scope::Scope;
 use super::shape::constant;
-use super::{Report, Rule};
 use rust_hdl::core::ast::{
     VerilogBlock, VerilogBlockOrConditional, VerilogExpression, VerilogMatch, VerilogStatement,
 };

@@ -2,9 +2,9 @@
 //!
 //! The emitter replaces the first `[..]` of a path by its value and copies any other name as it
 //! stands; a Rust `const`, a const generic or a field of a field would reach the Verilog that way.
+use super::finding::{Report, Rule};
 use super::keywords::is_keyword;
 use super::scope::Scope;
-use super::{Report, Rule};
 use rust_hdl::core::ast::{
     VerilogBlock, VerilogBlockOrConditional, VerilogCase, VerilogConditional, VerilogExpression,
     VerilogMatch, VerilogStatement,

@@ -1,7 +1,7 @@
 //! Shape: operators and slices whose emitted text Verilog would read differently, or not at all.
+use super::finding::{Report, Rule};
 use super::render::render;
 use super::scope::Scope;
-use super::{Report, Rule};
 use rust_hdl::core::ast::{VerilogBlock, VerilogExpression, VerilogOp, VerilogStatement};
 use rust_hdl::core::verilog_visitor::{walk_expression, walk_statement};
 use rust_hdl::prelude::VerilogVisitor;

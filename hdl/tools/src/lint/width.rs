@@ -5,10 +5,10 @@
 //! the assigned signal included (IEEE 1800-2017, 11.6). A sum, difference, complement or left
 //! shift then *spills*: bits above its Rust width may be set. An assignment of that width cuts
 //! them off again; a compare, a right shift, a widening cast, a reduction or a condition does not.
+use super::finding::{Report, Rule};
 use super::render::render;
 use super::scope::Scope;
 use super::shape::{constant, NO_TRANSLATION};
-use super::{Report, Rule};
 use rust_hdl::core::ast::{
     VerilogBlock, VerilogBlockOrConditional, VerilogExpression, VerilogOp, VerilogOpUnary,
     VerilogStatement,

@@ -4,24 +4,10 @@
 //! outputs, so it can keep a handshake. The inputs it chose are recorded from the top-level ports
 //! (`Block::accept`), replayed to the verilated text, and every output is compared in every cycle:
 //! sampled after the inputs settled and before the rising edge.
+use super::ports::{Port, Ports};
 use super::{settle, verilator, Random};
 use crate::emit::verilog_named;
 use rust_hdl::prelude::*;
-
-/// A port of the top module.
-#[derive(Clone, Debug)]
-pub(super) struct Port {
-    pub(super) name: String,
-    pub(super) bits: usize,
-}
-
-/// The ports of a block in declaration order, the clock apart.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Ports {
-    pub(super) clock: Option<Port>,
-    pub(super) inputs: Vec<Port>,
-    pub(super) outputs: Vec<Port>,
-}
 
 /// Drives `block` and its Verilog, top module `name`, for `cycles` cycles and compares them.
 ///

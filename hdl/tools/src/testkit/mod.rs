@@ -37,6 +37,7 @@
 //! ```
 mod lockstep;
 mod octets;
+mod ports;
 mod random;
 mod simulation;
 mod stream;

@@ -5,7 +5,7 @@
 //! is built once; the run-time library of Verilator is compiled once for all of them.
 //!
 //! Verilator is `RNIC_VERILATOR`, or the one of `make tools` (`.tools/venv`), or on `PATH`.
-use super::lockstep::{Port, Ports};
+use super::ports::{Port, Ports};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fs;

@@ -23,13 +23,13 @@ pub const CONTROL_OCTETS: usize = field::RDMAP + 1;
 pub const FLAG_TAGGED: u8 = 0x80;
 /// L: the last segment of its message.
 pub const FLAG_LAST: u8 = 0x40;
-/// Reserved bits of the DDP octet: sent as zero, not looked at (DDP-007).
+/// Reserved bits of the DDP octet: sent as zero, ignored by receivers (DDP-007).
 pub const RESERVED_DDP: u8 = 0x3c;
 /// DDP version.
 const MASK_DDP_VERSION: u8 = 0x03;
 /// RDMAP version: where it starts.
 const SHIFT_RDMAP_VERSION: u32 = 6;
-/// Reserved bits of the RDMAP octet: sent as zero, not looked at (RDMAP-001).
+/// Reserved bits of the RDMAP octet: sent as zero, ignored by receivers (RDMAP-001).
 pub const RESERVED_RDMAP: u8 = 0x30;
 /// RDMAP opcode.
 const MASK_OPCODE: u8 = 0x0f;
@@ -104,7 +104,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Control<T> {
     }
 }
 
-/// What the control octets mean, but for T, which the header that follows tells.
+/// Meaning of the control octets except for T, which the kind of header implies.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ControlRepr {
     /// L.
@@ -174,9 +174,9 @@ mod tests {
     #[test]
     fn golden_control_octets_are_a_last_untagged_send() {
         for (octets, version) in [([0x40, 0x03], 0), ([0x41, 0x43], 1)] {
-            let control = Control::new_checked(octets).expect("whole");
+            let control = Control::new_checked(octets).expect("complete");
             assert!(!control.tagged());
-            let repr = ControlRepr::parse(&control).expect("whole");
+            let repr = ControlRepr::parse(&control).expect("complete");
             assert_eq!(repr, ControlRepr::new(version, Opcode::Send, true));
             let mut dirty = [0xa5; 2];
             repr.emit(false, &mut Control::new_unchecked(&mut dirty));
@@ -185,11 +185,11 @@ mod tests {
     }
 
     proptest! {
-        /// DDP-007, RDMAP-001: all octets are read; reserved bits are not kept, and sent as zero.
+        /// DDP-007, RDMAP-001: any octets can be read; reserved bits are dropped, and sent as zero.
         #[test]
         fn all_control_octets_survive_but_for_reserved_bits(octets: [u8; 2]) {
             let control = Control::new_unchecked(octets);
-            let repr = ControlRepr::parse(&control).expect("whole");
+            let repr = ControlRepr::parse(&control).expect("complete");
             let mut emitted = [0xa5; 2];
             repr.emit(control.tagged(), &mut Control::new_unchecked(&mut emitted));
             let kept = [octets[0] & !RESERVED_DDP, octets[1] & !RESERVED_RDMAP];

@@ -1,8 +1,8 @@
 //! The errors that a Terminate names: a layer, a type of the layer, a code of the type.
 //!
 //! One table for each layer: RDMAP's is RFC 5040 section 4.8, DDP's is RFC 5041 section 7.2, MPA's
-//! is RFC 5044 section 8 with the codes of RFC 6581. The same fault has other numbers in RDMAP than
-//! in DDP (TO wrap: 4 and 3).
+//! is RFC 5044 section 8 with the codes of RFC 6581. The same error has different numbers in RDMAP
+//! and DDP (TO wrap: 4 and 3).
 
 use core::fmt;
 
@@ -116,7 +116,7 @@ table! {
 }
 
 impl Cause {
-    /// What the error is called, if it is in the tables.
+    /// Name of the error, if it is in the tables.
     pub fn name(&self) -> Option<&'static str> {
         let mut rows = [RDMAP_TABLE, DDP_TABLE, MPA_TABLE].into_iter().flatten();
         rows.find(|(cause, _)| cause == self).map(|&(_, name)| name)

@@ -58,12 +58,12 @@ impl Opcode {
         }
     }
 
-    /// Does the message carry an STag to invalidate (RDMAP-006)?
+    /// Whether the message carries an STag to invalidate (RDMAP-006).
     pub const fn invalidates(self) -> bool {
         matches!(self, Self::SendInvalidate | Self::SendSolicitedInvalidate)
     }
 
-    /// The name reports use.
+    /// Its name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::RdmaWrite => "rdma_write",
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// RDMAP-003: which opcode goes where.
+    /// RDMAP-003: the queue of each opcode.
     #[test]
     fn opcodes_belong_to_their_queue() {
         let queues = Opcode::ALL.map(Opcode::qn);

@@ -36,7 +36,7 @@ impl<T: AsRef<[u8]>> ReadRequest<T> {
         Self { buffer }
     }
 
-    /// A view of a whole payload.
+    /// A view of a complete payload.
     pub fn new_checked(buffer: T) -> Result<Self> {
         let request = Self::new_unchecked(buffer);
         request.check_len()?;
@@ -101,7 +101,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> ReadRequest<T> {
     }
 }
 
-/// What a Read Request asks for.
+/// Meaning of a Read Request.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ReadRequestRepr {
     /// Data Sink STag.
@@ -183,7 +183,7 @@ mod tests {
             source_stag: 0x1011_1213,
             source_to: 0x1415_1617_1819_1a1b,
         };
-        let request = ReadRequest::new_checked(golden).expect("whole");
+        let request = ReadRequest::new_checked(golden).expect("complete");
         assert_eq!(ReadRequestRepr::parse(&request), Ok(repr));
         let mut octets = [0xa5; 28];
         repr.emit(&mut ReadRequest::new_unchecked(&mut octets));

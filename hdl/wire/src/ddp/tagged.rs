@@ -37,7 +37,7 @@ impl<T: AsRef<[u8]>> TaggedHeader<T> {
         Self { buffer }
     }
 
-    /// A view of a segment whose header is whole and says it is tagged.
+    /// A view of a segment with a complete tagged header.
     pub fn new_checked(buffer: T) -> Result<Self> {
         let segment = Self::new_unchecked(buffer);
         segment.check_len()?;
@@ -95,7 +95,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> TaggedHeader<T> {
     }
 }
 
-/// What the header of a tagged segment means.
+/// Meaning of the header of a tagged segment.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct TaggedRepr {
     /// Control octets; T is set by the kind of header.
@@ -163,7 +163,7 @@ mod tests {
     /// DDP-005, DDP-010: the layout, octet by octet.
     #[test]
     fn a_write_is_read_and_written_over_a_dirty_buffer() {
-        let segment = TaggedHeader::new_checked(&GOLDEN).expect("whole");
+        let segment = TaggedHeader::new_checked(&GOLDEN).expect("complete");
         let repr = TaggedRepr::parse(&segment).expect("tagged");
         let expected = TaggedRepr {
             control: ControlRepr::new(1, Opcode::RdmaWrite, true),

@@ -46,7 +46,7 @@ impl<T: AsRef<[u8]>> Terminate<T> {
         Self { buffer }
     }
 
-    /// A view of a payload that holds what its flags say.
+    /// A view of a payload with everything that its flags announce.
     pub fn new_checked(buffer: T) -> Result<Self> {
         let terminate = Self::new_unchecked(buffer);
         terminate.check_len()?;
@@ -78,7 +78,7 @@ impl<T: AsRef<[u8]>> Terminate<T> {
         }
     }
 
-    /// Header control bits with the reserved bits behind them.
+    /// Header control bits and the reserved bits after them.
     pub fn flags(&self) -> u16 {
         get_u16(self.buffer.as_ref(), field::HEADER_CONTROL)
     }
@@ -143,22 +143,22 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Terminate<T> {
         set_u16(self.buffer.as_mut(), field::SEGMENT_LENGTH, value);
     }
 
-    /// All behind the DDP Segment Length, to be written.
+    /// Everything after the DDP Segment Length, to be written.
     pub fn headers_mut(&mut self) -> &mut [u8] {
         &mut self.buffer.as_mut()[field::HEADERS]
     }
 }
 
-/// What a Terminate says.
+/// Meaning of a Terminate.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct TerminateRepr<'a> {
     /// Why the stream ends.
     pub cause: Cause,
     /// DDP Segment Length of the segment that was refused, in octets.
     pub segment_length: Option<u16>,
-    /// Its DDP header, 14 or 18 octets as its T flag says; empty if not told.
+    /// Its DDP header, 14 or 18 octets depending on its T flag; empty if not reported.
     pub ddp_header: &'a [u8],
-    /// Its RDMAP header, the 28 octets of a Read Request; empty if not told.
+    /// Its RDMAP header, the 28 octets of a Read Request; empty if not reported.
     pub rdmap_header: &'a [u8],
 }
 
@@ -235,12 +235,12 @@ mod tests {
         let octets = emit(&repr);
         assert_eq!(octets[..6], [0x11, 0x01, 0xc0, 0x00, 0x01, 0x23]);
         assert_eq!(octets[6..], header);
-        let terminate = Terminate::new_checked(&octets).expect("whole");
+        let terminate = Terminate::new_checked(&octets).expect("complete");
         assert_eq!(TerminateRepr::parse(&terminate), Ok(repr));
     }
 
     #[test]
-    fn a_cause_alone_takes_four_octets() {
+    fn a_cause_alone_has_four_octets() {
         let cause = errors::MPA_CRC;
         let repr = TerminateRepr {
             cause,
@@ -284,7 +284,7 @@ mod tests {
                 rdmap_header: &rdmap[..if with_rdmap { 28 } else { 0 }],
             };
             let octets = emit(&repr);
-            let terminate = Terminate::new_checked(&octets).expect("whole");
+            let terminate = Terminate::new_checked(&octets).expect("complete");
             prop_assert_eq!(TerminateRepr::parse(&terminate), Ok(repr));
         }
     }

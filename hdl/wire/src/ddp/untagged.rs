@@ -39,7 +39,7 @@ impl<T: AsRef<[u8]>> UntaggedHeader<T> {
         Self { buffer }
     }
 
-    /// A view of a segment whose header is whole and says it is untagged.
+    /// A view of a segment with a complete untagged header.
     pub fn new_checked(buffer: T) -> Result<Self> {
         let segment = Self::new_unchecked(buffer);
         segment.check_len()?;
@@ -117,7 +117,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> UntaggedHeader<T> {
     }
 }
 
-/// What the header of an untagged segment means.
+/// Meaning of the header of an untagged segment.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct UntaggedRepr {
     /// Control octets; T is clear by the kind of header.
@@ -196,7 +196,7 @@ mod tests {
     /// DDP-011, RDMAP-006: the layout, octet by octet.
     #[test]
     fn a_send_with_invalidate_is_read_and_written_over_a_dirty_buffer() {
-        let segment = UntaggedHeader::new_checked(&GOLDEN).expect("whole");
+        let segment = UntaggedHeader::new_checked(&GOLDEN).expect("complete");
         let repr = UntaggedRepr::parse(&segment).expect("untagged");
         let expected = UntaggedRepr {
             control: ControlRepr::new(1, Opcode::SendSolicitedInvalidate, false),

@@ -18,7 +18,7 @@ pub fn field(covered: &[u8]) -> [u8; CRC_OCTETS] {
     crc32c(covered).to_le_bytes()
 }
 
-/// Is the last field of `fpdu`, given with its markers, the CRC of all before it?
+/// Whether the last field of `fpdu`, markers included, is the CRC of everything before it.
 pub fn verify(fpdu: &[u8]) -> bool {
     fpdu.split_last_chunk::<CRC_OCTETS>()
         .is_some_and(|(covered, crc)| field(covered) == *crc)
@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_for_a_field_does_not_verify() {
+    fn input_shorter_than_a_field_does_not_verify() {
         assert!(!verify(&[0, 0, 0]));
         assert!(verify(&field(&[])));
     }

@@ -7,8 +7,8 @@
 //!  +---------------+-----------------+------------+--------------+
 //! ```
 //!
-//! The view [`Fpdu`] is of an FPDU without markers. [`Framing`] writes FPDUs as they stand in a
-//! stream, and takes one apart again; the FPDU then starts at its leading marker, if it has one.
+//! The view [`Fpdu`] covers an FPDU without markers. [`Framing`] writes FPDUs into a stream and
+//! extracts them again; there an FPDU starts at its leading marker, if it has one.
 
 use crate::error::{Error, Result};
 use crate::mpa::crc32c;
@@ -81,7 +81,7 @@ impl<T: AsRef<[u8]>> Fpdu<T> {
         Self { buffer }
     }
 
-    /// A view of an FPDU that is whole as its length says.
+    /// A view of an FPDU that is complete according to its length.
     pub fn new_checked(buffer: T) -> Result<Self> {
         let fpdu = Self::new_unchecked(buffer);
         fpdu.check_len()?;
@@ -110,13 +110,13 @@ impl<T: AsRef<[u8]>> Fpdu<T> {
         &self.buffer.as_ref()[field::pad(self.ulpdu_length())]
     }
 
-    /// The CRC field as it stands.
+    /// The CRC field, not checked.
     pub fn crc(&self) -> [u8; crc32c::CRC_OCTETS] {
         let field = &self.buffer.as_ref()[field::crc(self.ulpdu_length())];
         field.try_into().expect("the field has four octets")
     }
 
-    /// Is the CRC that of the FPDU?
+    /// Whether the CRC matches the FPDU.
     pub fn verify_crc(&self) -> bool {
         crc32c::verify(&self.buffer.as_ref()[..plain_octets(self.ulpdu_length())])
     }
@@ -146,7 +146,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Fpdu<T> {
         self.buffer.as_mut()[field].copy_from_slice(&value);
     }
 
-    /// Set the CRC field to the CRC of all before it.
+    /// Set the CRC field to the CRC of everything before it.
     pub fn fill_crc(&mut self) {
         let covered = field::crc(self.ulpdu_length()).start;
         let crc = crc32c::field(&self.buffer.as_ref()[..covered]);
@@ -154,7 +154,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Fpdu<T> {
     }
 }
 
-/// What an FPDU without markers means.
+/// Meaning of an FPDU without markers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct FpduRepr<'a> {
     /// The ULPDU, at most 65535 octets.
@@ -164,7 +164,7 @@ pub struct FpduRepr<'a> {
 }
 
 impl<'a> FpduRepr<'a> {
-    /// Read an FPDU; whether its CRC is right is told, not judged.
+    /// Read an FPDU; a wrong CRC is reported in `crc` and is no error.
     pub fn parse<T: AsRef<[u8]>>(fpdu: &'a Fpdu<T>) -> Result<Self> {
         fpdu.check_len()?;
         Ok(Self {
@@ -200,17 +200,17 @@ fn length_field(octets: usize) -> u16 {
     octets.try_into().expect("ULPDU_Length has 16 bits")
 }
 
-/// How the FPDUs of one direction are written.
+/// Framing of the FPDUs of one direction.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Framing {
-    /// The receiver asked for markers (START-027).
+    /// The receiver requested markers (START-027).
     pub markers: bool,
     /// CRC32C is in use; else the field is sent as zero.
     pub crc: bool,
 }
 
 impl Framing {
-    /// Octets of an FPDU that starts `stream_offset` octets behind SeqStart.
+    /// Octets of an FPDU that starts `stream_offset` octets after SeqStart.
     pub const fn fpdu_octets(&self, stream_offset: u64, ulpdu_length: usize) -> usize {
         let plain = plain_octets(ulpdu_length);
         if self.markers {
@@ -265,8 +265,8 @@ impl Framing {
         stream.extend_from_slice(&marker);
     }
 
-    /// The FPDU that starts `start` octets into `stream`, without its markers, and the octets that
-    /// it takes in the stream.
+    /// The FPDU that starts `start` octets into `stream`, without its markers, and its octets in
+    /// the stream.
     pub fn extract(&self, stream: &[u8], start: usize) -> Result<(Fpdu<Vec<u8>>, usize)> {
         let offset = start as u64;
         let header_at = match self.markers && octets_to_marker(offset) == 0 {

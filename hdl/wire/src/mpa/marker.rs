@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Positions count in octets from SeqStart, the first octet of full operation, which itself is one.
-//! FPDUs and markers are multiples of four octets: a marker is never cut by an FPDU's end, nor does
-//! it cut a CRC field.
+//! FPDUs and markers are multiples of four octets, so no FPDU ends inside a marker and no marker is
+//! inside a CRC field.
 
 use crate::error::{Error, Result};
 use crate::octets::{get_u16, set_u16};
@@ -28,14 +28,14 @@ pub const MARKER_OCTETS: usize = field::FPDUPTR.end;
 /// Octets of the stream from one marker to the next.
 pub const MARKER_INTERVAL_OCTETS: usize = 512;
 
-/// Octets from `stream_offset` to the next marker position; 0 if a marker stands there.
+/// Octets from `stream_offset` to the next marker position; 0 if there is one at that offset.
 pub const fn octets_to_marker(stream_offset: u64) -> usize {
     let into = (stream_offset % MARKER_INTERVAL_OCTETS as u64) as usize;
     (MARKER_INTERVAL_OCTETS - into) % MARKER_INTERVAL_OCTETS
 }
 
-/// Octets that `plain_octets` octets of an FPDU take in the stream from `stream_offset` on, its
-/// markers included. A marker position right behind them belongs to the next FPDU.
+/// Octets in the stream of an FPDU of `plain_octets` octets at `stream_offset`, including its
+/// markers. A marker position directly after it belongs to the next FPDU.
 pub const fn octets_with_markers(stream_offset: u64, plain_octets: usize) -> usize {
     let head = octets_to_marker(stream_offset);
     if plain_octets <= head {
@@ -67,7 +67,7 @@ impl<T: AsRef<[u8]>> Marker<T> {
         Self { buffer }
     }
 
-    /// A view of a whole marker.
+    /// A view of a complete marker.
     pub fn new_checked(buffer: T) -> Result<Self> {
         let marker = Self::new_unchecked(buffer);
         marker.check_len()?;
@@ -84,12 +84,12 @@ impl<T: AsRef<[u8]>> Marker<T> {
         get_u16(self.buffer.as_ref(), field::RESERVED)
     }
 
-    /// FPDUPTR as it stands.
+    /// FPDUPTR with its reserved bits.
     pub fn fpduptr(&self) -> u16 {
         get_u16(self.buffer.as_ref(), field::FPDUPTR)
     }
 
-    /// FPDUPTR as a receiver computes with it: the two low bits are reserved (MPA-012).
+    /// FPDUPTR as a receiver uses it: without the two reserved low bits (MPA-012).
     pub fn distance_octets(&self) -> u16 {
         self.fpduptr() & !3
     }
@@ -107,7 +107,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Marker<T> {
     }
 }
 
-/// What a marker says.
+/// Meaning of a marker.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct MarkerRepr {
     /// Octets from its FPDU's ULPDU_Length to the marker.
@@ -152,7 +152,7 @@ mod tests {
         let repr = MarkerRepr { fpduptr: 0x14 };
         repr.emit(&mut Marker::new_unchecked(&mut octets));
         assert_eq!(octets, [0, 0, 0, 0x14]);
-        let marker = Marker::new_checked(&octets).expect("whole");
+        let marker = Marker::new_checked(&octets).expect("complete");
         assert_eq!(MarkerRepr::parse(&marker), Ok(repr));
     }
 
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!([20, 532].map(|at| fpduptr(at, false)), [0x14, 0x214]);
     }
 
-    /// MPA-013: the octets an FPDU takes, counted one by one.
+    /// MPA-013: the octets of an FPDU, counted one by one.
     #[test]
     fn octets_with_markers_agree_with_a_walk() {
         for start in (0..1024).step_by(4) {

@@ -4,7 +4,7 @@
 //! - [`startup`]: Request and Reply frames, with the enhanced data of revision 2.
 //! - [`fpdu`]: ULPDU_Length, PAD and CRC of one FPDU without markers; [`fpdu::Framing`] writes
 //!   FPDUs into a stream, with or without markers.
-//! - [`marker`]: markers, where they stand and what they point to.
+//! - [`marker`]: positions and values of markers.
 //! - [`crc32c`]: the check over an FPDU.
 
 pub mod crc32c;

@@ -39,7 +39,7 @@ pub const KEY_REQUEST: &[u8; 16] = b"MPA ID Req Frame";
 /// Key of a Reply.
 pub const KEY_REPLY: &[u8; 16] = b"MPA ID Rep Frame";
 
-/// M: the frame's sender wants markers in what it receives.
+/// M: the frame's sender requests markers in the stream it receives.
 pub const FLAG_MARKERS: u8 = 0x80;
 /// C: CRC32C is to be used.
 pub const FLAG_CRC: u8 = 0x40;
@@ -74,7 +74,7 @@ impl<T: AsRef<[u8]>> StartupFrame<T> {
         Self { buffer }
     }
 
-    /// A view of a frame that is whole as its PD_Length says.
+    /// A view of a frame that is complete according to its PD_Length.
     pub fn new_checked(buffer: T) -> Result<Self> {
         let frame = Self::new_unchecked(buffer);
         frame.check_len()?;
@@ -336,7 +336,7 @@ mod tests {
             0x6d, 0x65, 0xc0, 0x00, 0x00, 0x04, 1, 2, 3, 4,
         ];
         assert_eq!(emit(&repr), golden);
-        let frame = StartupFrame::new_checked(&golden).expect("whole");
+        let frame = StartupFrame::new_checked(&golden).expect("complete");
         assert_eq!(StartupRepr::parse(&frame), Ok(repr));
     }
 
@@ -363,11 +363,11 @@ mod tests {
         let octets = emit(&repr);
         assert_eq!(octets[..16], *b"MPA ID Rep Frame");
         assert_eq!(octets[16..], [0x70, 2, 0, 5, 0x92, 0x34, 0x7f, 0xff, 9]);
-        let frame = StartupFrame::new_checked(&octets).expect("whole");
+        let frame = StartupFrame::new_checked(&octets).expect("complete");
         assert_eq!(StartupRepr::parse(&frame), Ok(repr));
     }
 
-    /// START-015, START-020, START-024, START-034: what is no frame.
+    /// START-015, START-020, START-024, START-034: octets that are not a frame.
     #[test]
     fn bad_frames_are_refused_with_their_reason() {
         let mut repr = StartupRepr {
@@ -410,7 +410,7 @@ mod tests {
     }
 
     proptest! {
-        /// START-026, START-028, START-030: any frame comes back, whatever the reserved flags say.
+        /// START-026, START-028, START-030: any frame is read back, with any reserved flags.
         #[test]
         fn frames_survive_emit_and_parse(
             reply: bool, markers: bool, crc: bool, rejected: bool,
@@ -434,7 +434,7 @@ mod tests {
                 StartupRepr { role, markers, crc, rejected, revision, enhanced, private_data };
             let mut octets = emit(&repr);
             octets[16] |= reserved;
-            let frame = StartupFrame::new_checked(&octets).expect("whole");
+            let frame = StartupFrame::new_checked(&octets).expect("complete");
             prop_assert_eq!(StartupRepr::parse(&frame), Ok(repr));
         }
     }

@@ -22,11 +22,11 @@ pub struct Identity {
 /// One memory BAR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bar {
-    /// Which BAR register, `0..=5`; a 64-bit BAR takes the next one as well.
+    /// Which BAR register, `0..=5`; a 64-bit BAR uses the next one as well.
     pub index: u8,
     /// Size in octets: a power of two, at least 128.
     pub octets: u64,
-    /// Whether it can lie above 4 GiB.
+    /// Whether it may be placed above 4 GiB.
     pub wide: bool,
     /// Whether reads are free of side effects.
     pub prefetchable: bool,

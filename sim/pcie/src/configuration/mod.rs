@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_exist_is_refused_by_name() {
+    fn impossible_functions_are_refused_by_name() {
         let build = |bars: &[Bar], msix| {
             ConfigurationSpace::new(Identity::default(), bars, msix).map(|_| ())
         };

@@ -1,4 +1,4 @@
-//! Host memory as a device sees it: named regions, and nothing between them.
+//! Host memory as a device sees it: named regions with unmapped space between them.
 //!
 //! ```text
 //!   0                base        base + len                               2^64
@@ -6,10 +6,10 @@
 //!                     read / write by the device as its access says
 //! ```
 //!
-//! A device access that leaves the regions, or that a region forbids, is refused whole: not one
-//! octet is read or written. The host reads and writes any region.
-//! Each region is one zeroed allocation, which the operating system backs page by page as it is
-//! touched; a large, mostly empty region is cheap. Addresses and lengths are in octets.
+//! A device access that leaves the regions, or that a region forbids, is refused as a whole: not
+//! one octet is read or written. The host reads and writes any region. Each region is one zeroed
+//! allocation, which the operating system backs page by page as it is touched; a large, mostly
+//! empty region is cheap. Addresses and lengths are in octets.
 
 mod region;
 
@@ -75,7 +75,7 @@ pub enum MemoryError {
 /// memory.map("buffers", 0x1_0000, 0x1000, Access::WRITE)?;
 /// memory.device_write(0, 0x1_0ffc, &[1, 2, 3, 4])?;
 /// assert_eq!(memory.slice(0x1_0ffc, 4)?, [1, 2, 3, 4]);
-/// // One octet too many: nothing of it is written.
+/// // One octet too many: none of it is written.
 /// assert!(memory.device_write(0, 0x1_0ffd, &[9; 4]).is_err());
 /// assert_eq!(memory.slice(0x1_0ffc, 4)?, [1, 2, 3, 4]);
 /// # Ok::<(), MemoryError>(())

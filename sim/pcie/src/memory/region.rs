@@ -1,4 +1,4 @@
-//! One region of memory: its octets, what the device may do with it, and what it wrote.
+//! One region of memory: its octets, the device's access rights, and the ranges it wrote.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ impl Access {
         read: true,
         write: true,
     };
-    /// The device may do nothing; only the host uses it.
+    /// The device may not access it; only the host uses it.
     pub const NONE: Self = Self {
         read: false,
         write: false,
@@ -70,7 +70,7 @@ impl Region {
         }
     }
 
-    /// Writes `data` for the device, and takes note of it.
+    /// Writes `data` for the device, and records the range.
     pub(super) fn device_write(&mut self, now: u64, address: u64, data: &[u8]) {
         let octets = data.len();
         self.slice_mut(address, octets).copy_from_slice(data);

@@ -28,7 +28,7 @@ impl RootComplex {
                 self.release(now);
             }
             Kind::Msg(_) | Kind::MsgD(_) => self.statistics.messages += 1,
-            // The monitor flags these upstream, so that they do not come here.
+            // The monitor rejects these before they get here.
             Kind::CfgRd0(_) | Kind::CfgWr0(_) => self.statistics.discarded += 1,
         }
     }
@@ -45,7 +45,7 @@ impl RootComplex {
         }
         let span = request.enables.span(length);
         let address = request.address + span.start as u64;
-        // The whole span first, so that a refused write leaves no octet behind.
+        // Check the whole span first, so that a refused write changes no octet.
         if let Err(error) = self.memory.device_may_write(address, span.len()) {
             let octets = span.len();
             let violation = match error {

@@ -1,4 +1,5 @@
-//! A root complex: owns host memory and the monitor, answers a device, and asks it.
+//! A root complex: owns host memory and the monitor, completes a device's requests, and sends its
+//! own.
 //!
 //! ```text
 //!              +--------------------- RootComplex ----------------------+
@@ -12,10 +13,10 @@
 //!
 //! * Time is a count of ticks that the caller gives on each call; there is no other clock.
 //! * A posted write is in memory when [`upstream`](RootComplex::upstream) returns, so that
-//!   writes land in the order in which they come. A read sees memory as it is when it comes.
+//!   writes take effect in the order of arrival. A read sees memory as of its arrival.
 //! * A packet that breaks a rule is recorded by the monitor and discarded; a write that leaves
 //!   mapped memory is recorded and writes nothing; such a read is answered with
-//!   Unsupported Request. Nothing panics, whatever comes.
+//!   Unsupported Request. No input makes it panic.
 //! * Downstream, packets keep their order, except that a request without a free tag waits and
 //!   lets others pass (section 2.4.1 permits it).
 //!
@@ -47,7 +48,7 @@ pub struct RootComplexSettings {
     pub completion_split: CompletionSplit,
     /// Ticks from a read to the first moment its completions may leave.
     pub read_latency_ticks: u64,
-    /// Ticks after which [`RootComplex::poll`] gives up on the device; `None` waits for ever.
+    /// Ticks after which [`RootComplex::poll`] gives up on the device; `None` waits forever.
     pub completion_timeout_ticks: Option<u64>,
 }
 
@@ -164,7 +165,7 @@ impl RootComplex {
         &self.statistics
     }
 
-    /// Makes memory writes to `window` interrupts instead. It comes before memory.
+    /// Turns memory writes to `window` into interrupts. It takes precedence over memory.
     pub fn add_interrupt_window(&mut self, window: Range<u64>) {
         self.interrupt_windows.push(window);
     }
@@ -255,7 +256,7 @@ impl RootComplex {
     }
 
     /// The result of a read or configuration write: `None` while it is under way. It is given
-    /// once; a configuration write gives no octets.
+    /// once; a configuration write returns no octets.
     ///
     /// # Errors
     /// The device refused, the time ran out, or the token is unknown.

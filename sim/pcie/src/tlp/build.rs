@@ -76,7 +76,7 @@ impl Tlp {
         status: CompletionStatus,
     ) -> Option<Self> {
         let (requester, tag) = request.expects_completion()?;
-        // Byte Count tells what was asked for; all but memory reads owe 4 (section 2.2.9).
+        // Byte Count is the number of octets requested; 4 except for memory reads (section 2.2.9).
         let (byte_count, lower_address) = match &request.kind {
             Kind::MRd(read) => {
                 let leading = read.enables.leading_octets() as u64;

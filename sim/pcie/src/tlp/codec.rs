@@ -65,7 +65,7 @@ pub enum ParseError {
         /// The five bits of Type.
         packet_type: u8,
     },
-    /// Fewer or more dwords than Fmt asks for.
+    /// Fewer or more dwords than Fmt specifies.
     #[error("{found} header dwords; format needs {expected}")]
     HeaderSize {
         /// What Fmt says; 3 if there is no dword 0.
@@ -145,7 +145,7 @@ impl Header {
         })
     }
 
-    /// Reads a header from exactly the three or four dwords that its Fmt asks for.
+    /// Reads a header from exactly the three or four dwords that its Fmt specifies.
     ///
     /// # Errors
     /// The count is wrong, or the packet is of a kind that is not modelled.

@@ -1,4 +1,4 @@
-//! Transaction-layer packets as values: what a header says, apart from how it is packed.
+//! Transaction-layer packets as values: the meaning of a header, apart from its packing.
 //!
 //! ```text
 //!   dwords on the link  --parse-->  Header  --pack-->  dwords on the link
@@ -8,7 +8,7 @@
 //!
 //! A [`Tlp`] can hold a packet that breaks the rules: the length field is kept apart from the
 //! payload and the address format apart from the address, so that [`check`](crate::check) can
-//! name what is wrong with it. Only what no header can hold is refused, by [`Header::pack`].
+//! report it. [`Header::pack`] refuses only values that no header can hold.
 //!
 //! Units: lengths in dwords of four octets, addresses in octets, payload in memory order
 //! (`payload[0]` belongs to the lowest address).
@@ -20,59 +20,13 @@
 mod bdf;
 mod build;
 mod codec;
+mod length;
 
 pub use bdf::Bdf;
 pub use codec::{octets_from_dwords, PackError, PackedHeader, ParseError};
+pub use length::{Length, DWORD_OCTETS};
 
 use crate::ByteEnables;
-
-/// Octets in a dword.
-pub const DWORD_OCTETS: usize = 4;
-
-/// The Length field: a count of dwords in ten bits, where 0 stands for 1024 (section 2.2.2).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Length(u16);
-
-impl Length {
-    /// The field as it stands in a packet that carries no length, such as `Cpl` or `Msg`.
-    pub const RESERVED: Self = Self(0);
-    /// One dword.
-    pub const ONE: Self = Self(1);
-    /// The largest count the field can hold, in dwords.
-    pub const DWORDS_MAX: usize = 1024;
-
-    /// The field that stands for `dwords`, or `None` outside `1..=1024`.
-    pub const fn from_dwords(dwords: usize) -> Option<Self> {
-        match dwords {
-            1..=Self::DWORDS_MAX => Some(Self((dwords % Self::DWORDS_MAX) as u16)),
-            _ => None,
-        }
-    }
-
-    /// The low ten bits of `bits` as the field.
-    pub const fn from_field(bits: u32) -> Self {
-        Self((bits & 0x3ff) as u16)
-    }
-
-    /// The ten bits of the field.
-    pub const fn field(self) -> u32 {
-        self.0 as u32
-    }
-
-    /// The count the field stands for, `1..=1024`.
-    pub const fn dwords(self) -> usize {
-        if self.0 == 0 {
-            Self::DWORDS_MAX
-        } else {
-            self.0 as usize
-        }
-    }
-
-    /// The count in octets, `4..=4096`.
-    pub const fn octets(self) -> usize {
-        self.dwords() * DWORD_OCTETS
-    }
-}
 
 /// The Fmt field: header size, and whether a payload follows (section 2.2.1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -401,20 +355,6 @@ pub struct Tlp {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn length_zero_stands_for_1024_dwords() {
-        assert_eq!(Length::from_field(0).octets(), 4096);
-        assert_eq!(Length::from_dwords(1024).map(Length::field), Some(0));
-        assert_eq!(Length::from_dwords(0), None);
-        assert_eq!(Length::from_dwords(1025), None);
-        for dwords in 1..=Length::DWORDS_MAX {
-            assert_eq!(
-                Length::from_dwords(dwords).map(Length::dwords),
-                Some(dwords)
-            );
-        }
-    }
 
     #[test]
     fn every_format_and_type_field_decodes_to_itself() {

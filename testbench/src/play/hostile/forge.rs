@@ -12,11 +12,11 @@
 //! the region: inside of it, two writes of one place could meet, and which one lands last is open
 //! where they come out of order.
 
+use crate::capture::segment::{datagram, Segment};
 use crate::capture::Flow;
-use crate::model::ethernet::{self, Datagram};
-use crate::model::ip::ones_complement_sum;
-use crate::model::tcp::TcpSegment;
 use crate::workload::places::Places;
+use etherparse::checksum::Sum16BitWords;
+use etherparse::ether_type;
 use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -76,13 +76,13 @@ struct WholeFpdu {
 
 /// Where a frame's TCP payload is, and whose it is.
 struct Located<'a> {
-    segment: TcpSegment<'a>,
+    segment: Segment<'a>,
     payload: Range<usize>,
 }
 
 impl<'a> Located<'a> {
     fn of(frame: &'a [u8]) -> Option<Self> {
-        let segment = TcpSegment::of_frame(frame)?;
+        let segment = Segment::of_frame(frame)?;
         let offset = |part: &[u8]| part.as_ptr() as usize - frame.as_ptr() as usize;
         let start = offset(segment.payload);
         let payload = start..start + segment.payload.len();
@@ -157,48 +157,45 @@ fn change_framing(frame: &mut [u8], fpdu: &WholeFpdu, generator: &mut ChaCha8Rng
 
 /// Make the checksums of IPv4 and TCP right, as far as there are such headers.
 fn seal(frame: &mut [u8]) {
-    let Some(datagram) = ethernet::payload(frame) else {
+    let Some((kind, octets)) = datagram(frame) else {
         return;
     };
-    let (header, addresses, protocol, length) = match datagram {
-        Datagram::V4(octets) if octets.len() >= 20 => {
+    let half = |at: usize| usize::from(u16::from_be_bytes([octets[at], octets[at + 1]]));
+    let is_v4 = kind == ether_type::IPV4;
+    let (header, addresses, protocol, length) = match octets.len() {
+        20.. if is_v4 => {
             let header = usize::from(octets[0] & 0xf) * 4;
-            let total = usize::from(u16::from_be_bytes([octets[2], octets[3]]));
-            (header.max(20), 12..20, octets[9], total)
+            (header.max(20), 12..20, octets[9], half(2))
         }
-        Datagram::V6(octets) if octets.len() >= 40 => {
-            let length = usize::from(u16::from_be_bytes([octets[4], octets[5]]));
-            (40, 8..40, octets[6], 40 + length)
-        }
+        40.. if !is_v4 => (40, 8..40, octets[6], 40 + half(4)),
         _ => return,
     };
-    let (is_v4, octets) = match datagram {
-        Datagram::V4(octets) => (true, octets.len()),
-        Datagram::V6(octets) => (false, octets.len()),
-    };
-    let whole = frame.len();
+    let (whole, octets) = (frame.len(), octets.len());
     let datagram = &mut frame[whole - octets..];
     if header > octets {
         return;
     }
     if is_v4 {
-        put_checksum(&mut datagram[..header], 10, 0);
+        put_checksum(&mut datagram[..header], 10, Sum16BitWords::new());
     }
     let end = length.min(octets);
     if protocol != PROTOCOL_TCP || end < header + 20 {
         return;
     }
-    let pseudo = u32::from(ones_complement_sum(&datagram[addresses], 0))
-        + u32::from(PROTOCOL_TCP)
-        + (end - header) as u32;
+    let pseudo = Sum16BitWords::new()
+        .add_slice(&datagram[addresses])
+        .add_2bytes([0, PROTOCOL_TCP])
+        .add_2bytes(((end - header) as u16).to_be_bytes());
     put_checksum(&mut datagram[header..end], 16, pseudo);
 }
 
-/// The checksum over `octets`, which stands in them at `at`.
-fn put_checksum(octets: &mut [u8], at: usize, start: u32) {
+/// Write the checksum over `octets` at offset `at` in them; `start` is the sum of what is covered
+/// besides.
+fn put_checksum(octets: &mut [u8], at: usize, start: Sum16BitWords) {
     octets[at..at + 2].fill(0);
-    let sum = !ones_complement_sum(octets, start);
-    octets[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+    let sum = start.add_slice(octets).ones_complement();
+    // The sum is of words in the machine's own order.
+    octets[at..at + 2].copy_from_slice(&sum.to_ne_bytes());
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What a hostile playback does through the driver, on every receiver alike and at rest.
 
-use super::flows::Active;
-use super::{at, Player};
+use super::active::Active;
+use super::run::Player;
+use crate::capture::segment::Segment;
 use crate::capture::Flow;
-use crate::model::tcp::TcpSegment;
 use crate::play::dut::PlayError;
 use crate::play::hostile::{self, forge, Deed};
 use rand::seq::IndexedRandom;
@@ -50,7 +50,7 @@ impl Player<'_> {
                 Ok(true)
             }
         };
-        if done.map_err(|source| at(frame, flow, source))? {
+        if done.map_err(|source| PlayError::at(frame, flow, source))? {
             self.count(deed);
         }
         Ok(None)
@@ -131,7 +131,7 @@ impl Player<'_> {
 
 /// Sequence number of a segment of `flow` that has octets.
 fn sequence_of(frame: &[u8], flow: &Flow) -> Option<u32> {
-    let segment = TcpSegment::of_frame(frame)?;
+    let segment = Segment::of_frame(frame)?;
     let same = segment.ends() == (flow.source, flow.destination);
     (same && !segment.payload.is_empty()).then_some(segment.sequence)
 }

@@ -1,11 +1,12 @@
 //! A flow's connection: opened with its regions, queues and buffers, attended to, and closed.
 
-use super::regions::{Region, Shared};
-use super::{each, Player};
+use super::active::{Active, Expected};
+use super::region::{Region, Shared};
+use super::run::Player;
 use crate::play::compare::Piece;
 use crate::play::conditions::Condition;
 use crate::play::difference::What;
-use crate::play::dut::Buffer;
+use crate::play::dut::{each, Buffer};
 use crate::play::tally::Place;
 use rnic_abi::limits::{MAX_RECEIVE_WINDOW, RECEIVE_POOL};
 use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, DriverError, Posted, RegionConfig};
@@ -18,25 +19,6 @@ const POOL_FOR_SENDS: usize = RECEIVE_POOL / 2;
 
 /// Frames from one look at a queue that lacks a buffer to the next.
 const OVERDUE_FRAMES: usize = 16;
-
-/// A message that a flow will bring, and its buffer.
-#[derive(Clone, Debug)]
-pub(super) struct Expected {
-    pub(super) first_frame: usize,
-    pub(super) buffer: Buffer,
-    pub(super) posted: bool,
-}
-
-/// A flow while its connection is offloaded.
-#[derive(Debug)]
-pub(super) struct Active {
-    pub(super) connection: Connection,
-    /// Messages by queue, in order of their MSN.
-    pub(super) queues: BTreeMap<u32, Vec<Expected>>,
-    pub(super) regions: Vec<Region>,
-    /// No buffers are posted before this frame.
-    pub(super) withheld_until: usize,
-}
 
 impl Player<'_> {
     pub(super) fn allocate(&mut self, name: &str, octets: u64) -> u64 {

@@ -10,10 +10,10 @@
 //! - nothing is written for the connection after the close has returned;
 //! - other connections do not notice, then or later.
 
-use super::{each, Player};
-use crate::model::tcp::TcpSegment;
+use super::run::Player;
+use crate::capture::segment::Segment;
 use crate::play::difference::What;
-use crate::play::dut::{self, Dut};
+use crate::play::dut::{self, each, Dut};
 use crate::play::undone::Undone;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -79,7 +79,7 @@ impl Player<'_> {
         }
         let ends = (self.flows[flow].source, self.flows[flow].destination);
         let is_of_flow = |frame: &[u8]| {
-            TcpSegment::of_frame(frame).is_some_and(|segment| {
+            Segment::of_frame(frame).is_some_and(|segment| {
                 segment.ends() == ends && segment.checksum_good && !segment.is_control()
             })
         };

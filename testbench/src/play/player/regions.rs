@@ -1,89 +1,17 @@
 //! Regions of a flow under the conditions of a playback: bound, foreign, windows of others, larger
 //! or shorter than their traffic.
 
-use super::flows::Active;
-use super::{each, Player};
+use super::active::Active;
+use super::region::Region;
+use super::run::Player;
 use crate::capture::RegionUse;
 use crate::play::compare::Piece;
 use crate::play::conditions::{foreign_connection, Condition, RegionCondition};
 use crate::play::difference::What;
-use crate::play::dut::Dut;
-use rnic_driver::{Connection, DriverError, RegionConfig, WindowConfig};
-use std::collections::BTreeSet;
+use rnic_driver::{Connection, DriverError, RegionConfig};
 
 /// Stag indices of regions that windows are opened of: no traffic names them.
 const PARENT_INDEX: u32 = 0xf0_0000;
-
-/// A region of a flow.
-#[derive(Debug)]
-pub(super) struct Region {
-    pub(super) config: RegionConfig,
-    /// Registered with the connection.
-    pub(super) initial: bool,
-    /// Frames before which it must be made valid again.
-    pub(super) renewals: Vec<usize>,
-    /// Taken away by a hostile deed.
-    pub(super) revoked: bool,
-    /// Its place in the plan.
-    pub(super) place: usize,
-    /// The region that it is a window of, and the octets of that in front of it.
-    parent: Option<(RegionConfig, u64)>,
-}
-
-/// A region that several flows use.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) config: RegionConfig,
-    /// The open flows among them.
-    pub(super) users: BTreeSet<usize>,
-}
-
-impl Region {
-    /// Give it to every receiver.
-    pub(super) fn register(&self, duts: &mut [Box<dyn Dut>]) -> Result<(), DriverError> {
-        let Some((parent, offset)) = self.parent else {
-            return each(duts, |dut| dut.register(&self.config));
-        };
-        let RegionConfig {
-            stag,
-            rights,
-            tagged_offset,
-            octets,
-            ..
-        } = self.config;
-        let window = WindowConfig {
-            stag,
-            region: parent.stag,
-            connection: self.config.connection.expect("windows are bound"),
-            rights,
-            tagged_offset,
-            offset,
-            octets,
-        };
-        each(duts, |dut| dut.register(&parent))?;
-        each(duts, |dut| dut.bind(&window, &self.config))
-    }
-
-    /// Take it from every receiver.
-    pub(super) fn deregister(&self, duts: &mut [Box<dyn Dut>]) -> Result<(), DriverError> {
-        let stag = self.config.stag;
-        match self.parent {
-            None => each(duts, |dut| dut.deregister(stag)),
-            Some((parent, _)) => {
-                each(duts, |dut| dut.unbind(stag))?;
-                each(duts, |dut| dut.deregister(parent.stag))
-            }
-        }
-    }
-
-    /// Take the region that it is a window of; the window has gone with its connection.
-    fn close_parent(&self, duts: &mut [Box<dyn Dut>]) -> Result<(), DriverError> {
-        match self.parent {
-            Some((parent, _)) => each(duts, |dut| dut.deregister(parent.stag)),
-            None => Ok(()),
-        }
-    }
-}
 
 impl Player<'_> {
     /// Take the regions of a flow whose connection is closed; what is bound to that went with it.

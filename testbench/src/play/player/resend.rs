@@ -16,9 +16,10 @@
 //! over, or another connection is opened. Where the device may stop (`reserve`), a connection is
 //! closed.
 
-use super::{at, Player, HOLD_CYCLES_LOG2};
+use super::run::{Player, HOLD_CYCLES_LOG2};
+use super::waiting::{segment_of, Waiting};
+use crate::capture::segment::Segment;
 use crate::capture::Flow;
-use crate::model::tcp::TcpSegment;
 use crate::model::Room;
 use crate::play::dut::{DutKind, PlayError, StreamState};
 use std::collections::BTreeMap;
@@ -31,66 +32,8 @@ const REFUSALS_A_ROUND: usize = 2;
 
 /// Cycles in which the pages come back of what the device has given up.
 const GIVE_UP_CYCLES: usize = 4_000;
-/// Frames played before a flow whose end was put off is looked at again.
-const POSTPONE_FRAMES: usize = 128;
 /// Frames taken of a flow after which those that are in order by now are forgotten.
 const TAKEN_FRAMES: usize = 512;
-
-/// A frame that waits, or may have to again.
-#[derive(Clone, Debug)]
-struct Waiting {
-    frame: usize,
-    octets: Vec<u8>,
-}
-
-impl Waiting {
-    /// Does it hold octets beyond `rcv_nxt`?
-    fn reaches_beyond(&self, rcv_nxt: u32) -> bool {
-        segment_of(&self.octets).is_some_and(|(first, octets)| {
-            let end = first.wrapping_add(u32::from(octets));
-            end.wrapping_sub(rcv_nxt) as i32 > 0
-        })
-    }
-}
-
-/// What is to be sent again.
-#[derive(Debug, Default)]
-pub(super) struct Resend {
-    /// By flow; frames of none under `None`.
-    waiting: BTreeMap<Option<usize>, Vec<Waiting>>,
-    /// The device gave up what it held of the flow that is sent again.
-    gave_up: bool,
-    /// By flow: segments taken that may lie beyond a gap.
-    taken: BTreeMap<usize, Vec<Waiting>>,
-    pushed: usize,
-    /// `RCV.NXT` of each flow when something moved last, and the fewest frames that have waited
-    /// since: what is taken beyond a gap and given up again has not moved.
-    rcv_nxt: BTreeMap<usize, u32>,
-    fewest: usize,
-    /// Octets of the shortest frame for which there were no pages in this round.
-    no_pages_for: usize,
-    /// Flows that have ended while others held what they still need, with the frame at which they
-    /// were last looked at.
-    postponed: BTreeMap<usize, usize>,
-    faults: Vec<String>,
-}
-
-impl Resend {
-    /// What never found room though it was in order.
-    pub(super) fn faults(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.faults)
-    }
-
-    /// Was the end of `flow` put off, and is it too early before frame `frame` to try again?
-    pub(super) fn is_postponed(&self, flow: usize, frame: usize) -> bool {
-        let last = self.postponed.get(&flow);
-        last.is_some_and(|last| frame - last < POSTPONE_FRAMES)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
-    }
-}
 
 impl Player<'_> {
     /// Give frame `frame`, which holds `octets`, to every receiver.
@@ -317,7 +260,7 @@ impl Player<'_> {
                 }
             }
             self.close(flow)
-                .map_err(|source| at(self.frame, flow, source))?;
+                .map_err(|source| PlayError::at(self.frame, flow, source))?;
         }
         self.resend.postponed.clear();
         Ok(())
@@ -347,7 +290,7 @@ impl Player<'_> {
             for flow in done {
                 self.resend.waiting.remove(&Some(flow));
                 self.close(flow)
-                    .map_err(|source| at(self.frame, flow, source))?;
+                    .map_err(|source| PlayError::at(self.frame, flow, source))?;
             }
         }
         Ok(())
@@ -382,20 +325,13 @@ impl Player<'_> {
     }
 }
 
-/// Sequence number and octets of a segment with payload.
-fn segment_of(frame: &[u8]) -> Option<(u32, u16)> {
-    let segment = TcpSegment::of_frame(frame)?;
-    let octets = segment.payload.len() as u16;
-    (octets > 0).then_some((segment.sequence, octets))
-}
-
 /// The flow among `active` that a frame belongs to.
 fn flow_of<'a>(
     frame: &[u8],
     flows: &[Flow],
     mut active: impl Iterator<Item = &'a usize>,
 ) -> Option<usize> {
-    let ends = TcpSegment::of_frame(frame)?.ends();
+    let ends = Segment::of_frame(frame)?.ends();
     let same = |flow: &&usize| (flows[**flow].source, flows[**flow].destination) == ends;
     active.find(same).copied()
 }

@@ -10,8 +10,8 @@
 //! `closed_for_room`, or the answer that the device itself has to go on. Units: octets of a stream,
 //! pages of packet memory.
 
-use super::{at, Player};
-use crate::model::tcp::TcpSegment;
+use super::run::Player;
+use crate::capture::segment::Segment;
 use crate::model::DISTANT_OCTETS;
 use crate::play::dut::PlayError;
 use rnic_abi::limits::frame_pages;
@@ -28,7 +28,7 @@ impl Player<'_> {
         };
         self.forget(flow);
         self.close(flow)
-            .map_err(|source| at(self.frame, flow, source))?;
+            .map_err(|source| PlayError::at(self.frame, flow, source))?;
         let tallies = self.tallies.iter_mut();
         tallies.for_each(|tally| tally.flows[flow].closed_for_room = true);
         Ok(true)
@@ -56,7 +56,7 @@ impl Player<'_> {
         let mut pages = 0;
         let frames = self.plan.frames.iter();
         for frame in frames.map(|&frame| &self.capture.frames[frame]) {
-            let segment = TcpSegment::of_frame(frame).filter(|segment| segment.ends() == ends);
+            let segment = Segment::of_frame(frame).filter(|segment| segment.ends() == ends);
             let Some(segment) = segment else { continue };
             let first = i64::from(segment.sequence.wrapping_sub(wanted.start) as i32);
             let last = first + segment.payload.len() as i64;

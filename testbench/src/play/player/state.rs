@@ -1,14 +1,22 @@
 //! What the device says of a connection's TCP state, against the model.
 
-use super::Player;
+use super::run::Player;
 use crate::play::conditions::Condition;
 use crate::play::difference::What;
 use crate::play::dut::StreamState;
 use rnic_driver::Connection;
 
 impl Player<'_> {
+    /// Read what a flow leaves in memory.
+    pub(super) fn collect(&mut self, flow: usize, connection: Connection) {
+        self.compare_state(flow, connection);
+        for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
+            tally.collect(flow, dut.as_ref());
+        }
+    }
+
     /// Read the state of a connection from every receiver; all are at rest.
-    pub(super) fn compare_state(&mut self, flow: usize, connection: Connection) {
+    fn compare_state(&mut self, flow: usize, connection: Connection) {
         let cut = self.duts.iter().map(|dut| dut.cut_at_window(connection));
         match cut.max().unwrap_or(0) {
             0 => {}

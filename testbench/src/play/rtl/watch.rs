@@ -10,7 +10,7 @@
 //! frame. Leaves: [`Room`]. A frame that is watched takes some 300 cycles more.
 
 use super::Rtl;
-use crate::model::tcp::TcpSegment;
+use crate::capture::segment::Segment;
 use crate::model::{Room, Taken};
 use crate::play::dut::{Dut, StreamState};
 use rnic_abi::counters::Counter;
@@ -73,7 +73,7 @@ impl Rtl {
 
     /// The verdict on the frame just sent, if it gets one. No other frame waits for its own.
     fn verdict_on(&mut self, frame: &[u8]) -> Option<SegmentTrace> {
-        let sent = TcpSegment::of_frame(frame).filter(|segment| !segment.payload.is_empty())?;
+        let sent = Segment::of_frame(frame).filter(|segment| !segment.payload.is_empty())?;
         let sent = Some((sent.sequence, sent.payload.len() as u16));
         loop {
             let found = self.take_verdicts(sent);

@@ -50,14 +50,14 @@ fn golden_fpdus_are_written_and_read() {
         second.splice(20..20, [0, 0, 0, 0x14]);
         second.extend(crc_second);
         assert_eq!(stream[0x1ec..], second);
-        let (fpdu, octets) = WITH_MARKERS.extract(&stream, 0x1ec).expect("whole");
+        let (fpdu, octets) = WITH_MARKERS.extract(&stream, 0x1ec).expect("complete");
         assert_eq!((fpdu.ulpdu(), octets), (&golden_ulpdu(control, 2)[..], 52));
     }
 }
 
 /// MPA-016: the worked layout with a marker 12 octets into the FPDU.
 #[test]
-fn a_marker_stands_in_the_middle_of_a_ulpdu() {
+fn a_marker_in_the_middle_of_a_ulpdu() {
     let ulpdu: Vec<u8> = (1..=16).collect();
     let mut stream = vec![0xee; 500];
     WITH_MARKERS.append(&mut stream, &[&ulpdu]);
@@ -71,7 +71,7 @@ fn a_marker_stands_in_the_middle_of_a_ulpdu() {
     assert!(crc32c::verify(fpdu));
 }
 
-/// MPA-021: a marker that is due right behind PAD stands in front of the CRC, which covers it.
+/// MPA-021: a marker due directly after PAD precedes the CRC, which covers it.
 #[test]
 fn a_marker_between_pad_and_crc_is_covered() {
     let mut stream = vec![0xee; 500];
@@ -83,7 +83,7 @@ fn a_marker_between_pad_and_crc_is_covered() {
     assert!(!crc32c::verify(&stream[500..]));
 }
 
-/// MPA-010: a marker position behind an FPDU's last octet is the next FPDU's.
+/// MPA-010: a marker position after an FPDU's last octet belongs to the next FPDU.
 #[test]
 fn an_fpdu_that_ends_at_a_marker_position_has_no_trailing_marker() {
     let mut stream = vec![0xee; 496];
@@ -104,7 +104,7 @@ fn pad_and_crc_are_written_over_a_dirty_buffer() {
         };
         let mut octets = vec![0xa5; repr.buffer_len()];
         repr.emit(&mut Fpdu::new_unchecked(&mut octets));
-        let fpdu = Fpdu::new_checked(&octets).expect("whole");
+        let fpdu = Fpdu::new_checked(&octets).expect("complete");
         assert_eq!(fpdu.pad(), &[0; 3][..pad]);
         assert!(fpdu.verify_crc());
         assert_eq!(FpduRepr::parse(&fpdu), Ok(repr));
@@ -125,7 +125,7 @@ fn without_crc_the_field_is_zero() {
 }
 
 #[test]
-fn what_is_not_whole_is_refused() {
+fn incomplete_fpdus_are_refused() {
     let mut stream = Vec::new();
     WITH_MARKERS.append(&mut stream, &[&[7; 1000]]);
     for end in 0..stream.len() {
@@ -145,7 +145,7 @@ fn mulpdu_follows_emss() {
 }
 
 proptest! {
-    /// MPA-013, MPA-015, MPA-017: any ULPDUs come back out of a stream in any framing.
+    /// MPA-013, MPA-015, MPA-017: any ULPDUs are extracted again from a stream in any framing.
     #[test]
     fn ulpdus_survive_a_stream(
         markers: bool,
@@ -166,7 +166,7 @@ proptest! {
             if markers && octets_to_marker(at as u64) == 0 {
                 prop_assert_eq!(&stream[at..at + 4], &[0; 4]);
             }
-            let (fpdu, octets) = framing.extract(&stream, at).expect("whole");
+            let (fpdu, octets) = framing.extract(&stream, at).expect("complete");
             prop_assert_eq!(fpdu.ulpdu(), &ulpdu[..]);
             at += octets;
         }

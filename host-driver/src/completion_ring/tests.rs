@@ -1,0 +1,94 @@
+use super::*;
+use crate::testing::memory::{Access, Memory};
+use crate::testing::Tables;
+use rnic_abi::cqe::PHASE;
+
+/// A queue of two entries.
+fn queue() -> (CompletionRing, Tables, Memory) {
+    let mut memory = Memory::new(1);
+    let ring = CompletionRing::allocate(&mut memory, 1).expect("one allocation");
+    (ring, Tables::default(), memory)
+}
+
+/// Entry `number` of a queue of two; word 1 is `mark`.
+fn entry(number: u32, mark: u32) -> Entry {
+    let phase = if number & 2 == 0 { PHASE } else { 0 };
+    [5 << 16, mark, 0x10, 0x20, 0x30, 0, 0, phase | number]
+}
+
+/// The doublewords of entry `number`, each with its address.
+fn writes(ring: &CompletionRing, number: u32, words: &Entry) -> Vec<(u64, u32)> {
+    let address = ring.buffer().address + u64::from(number & 1) * CQE_OCTETS as u64;
+    let words = words.iter().zip(0..);
+    words.map(|(&word, i)| (address + 4 * i, word)).collect()
+}
+
+/// The words of an entry become visible one by one while the driver polls. A driver that reads the
+/// other words before the phase gets old ones.
+#[test]
+fn an_entry_is_read_only_after_its_phase() {
+    let (mut ring, mut bar, memory) = queue();
+    for number in 0..7 {
+        let words = entry(number, 0x100 + number);
+        memory.pending.replace(writes(&ring, number, &words));
+        memory.accesses.borrow_mut().clear();
+        let (mut polls, mut found) = (0, None);
+        while found.is_none() {
+            polls += 1;
+            found = ring.next(&mut bar, &memory);
+        }
+        assert_eq!(found, Some(words));
+        assert_eq!(polls, 8, "each poll sees one word more, the phase last");
+        let address = writes(&ring, number, &words)[0].0;
+        let phase = Access::Acquire(address + LAST_WORD_OFFSET as u64);
+        let mut expected = vec![phase; 8];
+        expected.push(Access::Read(address, LAST_WORD_OFFSET));
+        assert_eq!(*memory.accesses.borrow(), expected, "entry {number}");
+        let next = ring.next(&mut bar, &memory);
+        assert_eq!(next, None, "the next slot is of the previous pass");
+    }
+}
+
+/// A device that is busy until its completion queue has room.
+struct Busy(Tables);
+
+impl Bar for Busy {
+    fn read32(&mut self, offset: u32) -> u32 {
+        match offset {
+            registers::TABLE_COMMAND if !self.0.registers.contains_key(&registers::CQ_CONSUMER) => {
+                registers::TABLE_BUSY
+            }
+            _ => self.0.read32(offset),
+        }
+    }
+
+    fn write32(&mut self, offset: u32, value: u32) {
+        self.0.write32(offset, value);
+    }
+}
+
+#[test]
+fn a_full_queue_is_drained_while_an_operation_is_busy() {
+    let (mut ring, tables, mut memory) = queue();
+    let mut bar = Busy(tables);
+    let entries = [entry(0, 0xa), entry(1, 0xb)];
+    for (number, words) in (0..).zip(&entries) {
+        let command = ring
+            .draining(&mut bar, &memory)
+            .read32(registers::TABLE_COMMAND);
+        assert_eq!(command, registers::TABLE_BUSY);
+        let consumer = bar.0.registers.get(&registers::CQ_CONSUMER);
+        assert_eq!(consumer, None, "a queue with room is not drained");
+        for (address, word) in writes(&ring, number, words) {
+            memory.write(address, &word.to_le_bytes());
+        }
+    }
+    let mut draining = ring.draining(&mut bar, &memory);
+    draining.read32(registers::TABLE_COMMAND);
+    assert_eq!(draining.read32(registers::TABLE_COMMAND), 0);
+    assert_eq!(bar.0.registers[&registers::CQ_CONSUMER], 2);
+    for words in entries {
+        assert_eq!(ring.next(&mut bar, &memory), Some(words));
+    }
+    assert_eq!(ring.next(&mut bar, &memory), None);
+}

@@ -1,0 +1,209 @@
+//! The choices that a user makes when a device is opened, and their limits.
+
+use crate::bar::Bar;
+use crate::error::DriverError;
+use rnic_abi::limits::PAGES;
+use rnic_abi::registers;
+
+/// Choices made when the device is opened.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// PCI Express maximum payload size in octets: 128, 256 or 512.
+    pub max_payload_octets: u32,
+    /// log2 of the entries of the completion queue, 1..=16.
+    pub completion_entries_log2: u32,
+    /// log2 of the slots of the host receive ring, 1..=16.
+    pub host_slots_log2: u32,
+    /// log2 of the octets of one slot, 7..=14; a frame may have 16 octets less.
+    pub host_slot_octets_log2: u32,
+    /// Pages of packet memory that out-of-order segments of all connections may hold together; at
+    /// most `EARLY_PAGES_MAX`. The other pages are left to segments in order: mostly unfinished
+    /// FPDUs.
+    pub early_pages: u32,
+    /// The same limit for each connection.
+    pub early_share: u32,
+    /// Free pages reserved for one connection at a time, which uses them to complete its FPDU; at
+    /// most `PAGES`. An FPDU is sure to complete if its frames need no more pages than these. With
+    /// 0 nothing is reserved, and unfinished FPDUs of several connections may deadlock.
+    pub in_order_reserve: u32,
+    /// The reserve once two streams have sent FPDUs of `LONG_FPDU_OCTETS` or more; at most
+    /// `PAGES`. A value below `in_order_reserve`, such as 0, keeps the reserve as it is, and long
+    /// FPDUs may deadlock.
+    pub long_reserve: u32,
+    /// log2 of the cycles after which a connection loses the reserve if none of its segments is
+    /// accepted, 0..=31. Choose more than the peer's retransmission timeout.
+    pub reserve_hold_log2: u32,
+    /// The device is unused since power-on, so its tables are empty. Otherwise
+    /// [`Device::open`](crate::Device::open) clears them, which takes 9,000 table writes: reset
+    /// does not clear them, and stale entries would let old peers write to memory that has been
+    /// freed.
+    pub fresh: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            max_payload_octets: 256,
+            completion_entries_log2: 10,
+            host_slots_log2: 8,
+            host_slot_octets_log2: 14,
+            early_pages: registers::EARLY_PAGES_MAX,
+            early_share: registers::EARLY_PAGES_MAX,
+            in_order_reserve: registers::IN_ORDER_RESERVE_PAGES_FIRST,
+            long_reserve: registers::IN_ORDER_RESERVE_LONG_FIRST,
+            reserve_hold_log2: registers::IN_ORDER_RESERVE_HOLD_FIRST,
+            fresh: false,
+        }
+    }
+}
+
+impl Config {
+    /// Refuses what the device does not support.
+    pub(crate) fn check(&self) -> Result<(), DriverError> {
+        self.max_payload_code()?;
+        let ranges = [
+            (
+                "log2 of the completion queue's entries",
+                self.completion_entries_log2,
+                1..=16,
+                "1..=16",
+            ),
+            (
+                "log2 of the host ring's slots",
+                self.host_slots_log2,
+                1..=16,
+                "1..=16",
+            ),
+            (
+                "log2 of a host slot's octets",
+                self.host_slot_octets_log2,
+                7..=14,
+                "7..=14",
+            ),
+            (
+                "log2 of the cycles of the reserve's timeout",
+                self.reserve_hold_log2,
+                0..=31,
+                "0..=31",
+            ),
+        ];
+        let early = 0..=registers::EARLY_PAGES_MAX;
+        let reserve = 0..=PAGES as u32;
+        let pages = [
+            (
+                "the number of pages for out-of-order segments",
+                self.early_pages,
+                early.clone(),
+                "0..=472",
+            ),
+            (
+                "the number of pages for a connection's out-of-order segments",
+                self.early_share,
+                early,
+                "0..=472",
+            ),
+            (
+                "the number of pages reserved for segments in order",
+                self.in_order_reserve,
+                reserve.clone(),
+                "0..=512",
+            ),
+            (
+                "the number of pages reserved for long FPDUs",
+                self.long_reserve,
+                reserve,
+                "0..=512",
+            ),
+        ];
+        for (what, value, range, allowed) in ranges.into_iter().chain(pages) {
+            if !range.contains(&value) {
+                return Err(DriverError::Configuration {
+                    what,
+                    value: u64::from(value),
+                    allowed,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Program the registers that hold for all connections.
+    pub(crate) fn program(&self, bar: &mut impl Bar) -> Result<(), DriverError> {
+        bar.write32(registers::MAX_PAYLOAD, self.max_payload_code()?);
+        bar.write32(registers::EARLY_PAGES, self.early_pages);
+        bar.write32(registers::EARLY_SHARE, self.early_share);
+        let reserve = registers::in_order_reserve(
+            self.in_order_reserve,
+            self.long_reserve,
+            self.reserve_hold_log2,
+        );
+        bar.write32(registers::IN_ORDER_RESERVE, reserve);
+        Ok(())
+    }
+
+    /// The value of `MAX_PAYLOAD`.
+    fn max_payload_code(&self) -> Result<u32, DriverError> {
+        match self.max_payload_octets {
+            128 => Ok(0),
+            256 => Ok(1),
+            512 => Ok(2),
+            other => Err(DriverError::Configuration {
+                what: "the maximum payload size",
+                value: u64::from(other),
+                allowed: "128, 256 or 512",
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `change` makes of the default configuration.
+    fn checked(change: impl Fn(&mut Config)) -> Result<(), DriverError> {
+        let mut config = Config::default();
+        change(&mut config);
+        config.check()
+    }
+
+    #[test]
+    fn values_at_their_limits_pass_and_those_beyond_are_refused() {
+        type Field = fn(&mut Config) -> &mut u32;
+        let fields: [(Field, u32, u32); 8] = [
+            (|config| &mut config.completion_entries_log2, 1, 16),
+            (|config| &mut config.host_slots_log2, 1, 16),
+            (|config| &mut config.host_slot_octets_log2, 7, 14),
+            (|config| &mut config.reserve_hold_log2, 0, 31),
+            (|config| &mut config.early_pages, 0, 472),
+            (|config| &mut config.early_share, 0, 472),
+            (|config| &mut config.in_order_reserve, 0, 512),
+            (|config| &mut config.long_reserve, 0, 512),
+        ];
+        for (index, (field, low, high)) in fields.into_iter().enumerate() {
+            for allowed in [low, high] {
+                let result = checked(|config| *field(config) = allowed);
+                assert_eq!(result, Ok(()), "field {index}: {allowed}");
+            }
+            for refused in low.checked_sub(1).into_iter().chain([high + 1]) {
+                let result = checked(|config| *field(config) = refused);
+                let Err(DriverError::Configuration { value, .. }) = result else {
+                    panic!("field {index}: {refused} passes");
+                };
+                assert_eq!(value, u64::from(refused));
+            }
+        }
+    }
+
+    #[test]
+    fn payload_sizes_have_their_codes() {
+        for (octets, code) in [(128, 0), (256, 1), (512, 2)] {
+            let config = Config {
+                max_payload_octets: octets,
+                ..Config::default()
+            };
+            assert_eq!(config.max_payload_code(), Ok(code));
+        }
+        assert!(checked(|config| config.max_payload_octets = 1024).is_err());
+    }
+}

@@ -1,0 +1,209 @@
+//! The device's connections: ids, contexts, and the hash table that finds them.
+//!
+//! ```text
+//!  ConnectionConfig --> open --> contexts (TCP, MPA, DDP, QUEUE) --> LOOKUP --> Connection
+//!  Connection --> stop --> LOOKUP --> ranges, pages released --> ... --> forget
+//! ```
+
+use crate::bar::Bar;
+use crate::connection::{
+    Connection, ConnectionConfig, ConnectionKey, EarlyRange, EarlyState, TcpState,
+};
+use crate::error::DriverError;
+use crate::hash_table::HashTable;
+use crate::table;
+use rnic_abi::limits::{CONNECTIONS, QUEUES};
+use rnic_abi::tables;
+
+/// A lookup entry of the device's table.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct LookupEntry {
+    connection: u16,
+    ipv6: bool,
+    octets: [u8; ConnectionKey::OCTETS],
+}
+
+impl LookupEntry {
+    fn new(key: &ConnectionKey, connection: u16) -> Self {
+        Self {
+            connection,
+            ipv6: key.remote.is_ipv6(),
+            octets: key.octets(),
+        }
+    }
+
+    fn words(&self) -> [u32; 10] {
+        let mut words = [0; 10];
+        words[0] = 1 << 31 | u32::from(self.ipv6) << 30 | u32::from(self.connection);
+        for (word, octets) in words[1..].iter_mut().zip(self.octets.chunks_exact(4)) {
+            *word = u32::from_le_bytes(octets.try_into().expect("four octets"));
+        }
+        words
+    }
+}
+
+/// The connections that are open, and a mirror of the device's lookup table.
+#[derive(Debug)]
+pub(crate) struct ConnectionTable {
+    lookup: HashTable<LookupEntry>,
+    open: Vec<Option<ConnectionConfig>>,
+}
+
+impl Default for ConnectionTable {
+    fn default() -> Self {
+        Self {
+            lookup: HashTable::default(),
+            open: vec![None; CONNECTIONS],
+        }
+    }
+}
+
+impl ConnectionTable {
+    /// Write a connection's contexts, then its lookup entry: the first segment that matches the
+    /// entry finds all of them.
+    pub(crate) fn open(
+        &mut self,
+        bar: &mut impl Bar,
+        config: &ConnectionConfig,
+    ) -> Result<Connection, DriverError> {
+        config.check()?;
+        let mut open = self.open.iter().flatten();
+        if open.any(|open| open.key == config.key) {
+            return Err(DriverError::Duplicate {
+                what: "the connection's address and port pair",
+            });
+        }
+        let free = self.open.iter().position(Option::is_none);
+        let id = free.ok_or(DriverError::Exhausted {
+            what: "connection",
+            limit: CONNECTIONS,
+        })? as u16;
+        write_contexts(bar, u32::from(id), config)?;
+        let entry = LookupEntry::new(&config.key, id);
+        let full = DriverError::HashFull { what: "connection" };
+        self.lookup.insert(config.key.hash(), entry, full, |slot| {
+            let words = slot.value.map_or([0; 10], |value| value.words());
+            table::write(bar, tables::LOOKUP, slot.index, &words)
+        })?;
+        self.open[usize::from(id)] = Some(*config);
+        Ok(Connection(id))
+    }
+
+    /// Remove the lookup entry, so that no further segment is accepted; then release ranges and
+    /// pages. The id stays in use until [`ConnectionTable::forget`].
+    pub(crate) fn stop(
+        &mut self,
+        bar: &mut impl Bar,
+        connection: Connection,
+    ) -> Result<(), DriverError> {
+        let key = self.config(connection)?.key;
+        let entry = LookupEntry::new(&key, connection.0);
+        self.lookup.remove(key.hash(), &entry, |slot| {
+            table::write(bar, tables::LOOKUP, slot.index, &[])
+        })?;
+        table::release(bar, tables::TCP, u32::from(connection.0))?;
+        table::release(bar, tables::MPA, u32::from(connection.0))
+    }
+
+    /// Free the id of a stopped connection.
+    pub(crate) fn forget(&mut self, connection: Connection) {
+        if let Some(slot) = self.open.get_mut(usize::from(connection.0)) {
+            *slot = None;
+        }
+    }
+
+    /// The configuration of an open connection.
+    pub(crate) fn config(&self, connection: Connection) -> Result<ConnectionConfig, DriverError> {
+        let slot = self.open.get(usize::from(connection.0));
+        slot.copied().flatten().ok_or(DriverError::Unknown {
+            what: "connection",
+            id: u64::from(connection.0),
+        })
+    }
+
+    /// Read the TCP state of a connection.
+    pub(crate) fn tcp_state(
+        &self,
+        bar: &mut impl Bar,
+        connection: Connection,
+    ) -> Result<TcpState, DriverError> {
+        let words = self.read(bar, tables::TCP, connection)?;
+        Ok(TcpState {
+            rcv_nxt: words[0],
+            seg_ack: words[2],
+            seg_wnd: words[3] as u16,
+            fin_seen: words[3] >> 16 & 1 == 1,
+            ranges: (words[3] >> 17 & 0x1f) as u8,
+        })
+    }
+
+    /// Read what a connection's out-of-order segments hold.
+    pub(crate) fn early_state(
+        &self,
+        bar: &mut impl Bar,
+        connection: Connection,
+    ) -> Result<EarlyState, DriverError> {
+        let words = self.read(bar, tables::EARLY, connection)?;
+        Ok(EarlyState {
+            pages: (words[1] & 0x3ff) as u16,
+            duplicate_acks: words[2] as u8,
+        })
+    }
+
+    /// Read the out-of-order ranges of a connection, the one changed last first, the others in
+    /// sequence order. Each is a table operation of its own; segments may arrive between them.
+    pub(crate) fn early_ranges(
+        &self,
+        bar: &mut impl Bar,
+        connection: Connection,
+    ) -> Result<Vec<EarlyRange>, DriverError> {
+        let early = self.read(bar, tables::EARLY, connection)?;
+        let (mut number, count, last) = (early[0] & 0xff, early[0] >> 8 & 0x1f, early[0] >> 16);
+        let mut ranges = Vec::new();
+        for _ in 0..count {
+            let [left, right, link, _] = table::read(bar, tables::RANGE, number)?;
+            let position = match number == last & 0xff {
+                true => 0,
+                false => ranges.len(),
+            };
+            ranges.insert(position, EarlyRange { left, right });
+            number = link & 0xff;
+            if link >> 8 & 1 == 0 {
+                break;
+            }
+        }
+        Ok(ranges)
+    }
+
+    /// Read the entry of an open connection.
+    fn read(
+        &self,
+        bar: &mut impl Bar,
+        table: u32,
+        connection: Connection,
+    ) -> Result<[u32; 4], DriverError> {
+        self.config(connection)?;
+        table::read(bar, table, u32::from(connection.0))
+    }
+}
+
+/// Everything of a connection but its lookup entry.
+fn write_contexts(
+    bar: &mut impl Bar,
+    index: u32,
+    config: &ConnectionConfig,
+) -> Result<(), DriverError> {
+    let start = config.sequence_start;
+    table::write(bar, tables::TCP, index, &[start, config.window])?;
+    let flags = u32::from(config.markers) | u32::from(config.crc) << 1;
+    table::write(bar, tables::MPA, index, &[start, flags])?;
+    let ddp = u32::from(config.protection_domain) | u32::from(config.version) << 16;
+    table::write(bar, tables::DDP, index, &[ddp])?;
+    for qn in 0..QUEUES as u32 {
+        table::write(bar, tables::QUEUE, index << 2 | qn, &[0, 0])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

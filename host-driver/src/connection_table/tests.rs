@@ -1,0 +1,124 @@
+use super::*;
+use crate::testing::{connection_config, Tables};
+
+/// A table with one connection, and its device.
+fn opened() -> (ConnectionTable, Tables, Connection) {
+    let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
+    let opened = connections.open(&mut bar, &connection_config());
+    let connection = opened.expect("the table is empty");
+    bar.operations.clear();
+    (connections, bar, connection)
+}
+
+#[test]
+fn the_lookup_entry_is_written_last_and_removed_first() {
+    let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
+    let opened = connections.open(&mut bar, &connection_config());
+    let connection = opened.expect("the table is empty");
+    let is_lookup = |&(_, table): &(u32, u32)| table == tables::LOOKUP;
+    let lookup = bar.operations.iter().position(is_lookup);
+    assert_eq!(lookup, Some(bar.operations.len() - 1));
+    assert_eq!(lookup, Some(3 + QUEUES));
+    bar.operations.clear();
+    connections.stop(&mut bar, connection).expect("it is open");
+    let order = [
+        (tables::WRITE, tables::LOOKUP),
+        (tables::RELEASE, tables::TCP),
+        (tables::RELEASE, tables::MPA),
+    ];
+    assert_eq!(bar.operations, order);
+}
+
+#[test]
+fn an_id_is_used_again_only_when_forgotten() {
+    let (mut connections, mut bar, first) = opened();
+    let again = connections.open(&mut bar, &connection_config());
+    assert!(matches!(again, Err(DriverError::Duplicate { .. })));
+    connections.stop(&mut bar, first).expect("it is open");
+    let mut other = connection_config();
+    other.key.remote.set_port(1001);
+    let second = connections.open(&mut bar, &other).expect("ids are free");
+    assert_ne!(second, first);
+    connections.stop(&mut bar, first).expect("stopping repeats");
+    connections.forget(first);
+    let unknown = connections.stop(&mut bar, first);
+    assert!(matches!(unknown, Err(DriverError::Unknown { .. })));
+    let third = connections.open(&mut bar, &connection_config());
+    assert_eq!(third, Ok(first));
+}
+
+#[test]
+fn parameters_that_the_device_lacks_are_refused() {
+    let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
+    let config = connection_config();
+    for refused in [
+        ConnectionConfig {
+            window: 0,
+            ..config
+        },
+        ConnectionConfig {
+            window: (1 << 30) + 1,
+            ..config
+        },
+        ConnectionConfig {
+            version: 2,
+            ..config
+        },
+    ] {
+        let opened = connections.open(&mut bar, &refused);
+        assert!(matches!(opened, Err(DriverError::Configuration { .. })));
+    }
+    assert!(bar.operations.is_empty());
+}
+
+#[test]
+fn early_ranges_begin_with_the_one_changed_last() {
+    let (connections, mut bar, connection) = opened();
+    let index = u32::from(connection.0);
+    let read = |bar: &mut Tables| {
+        let ranges = connections.early_ranges(bar, connection);
+        let ranges = ranges.expect("an open connection");
+        let pairs = ranges.iter().map(|range| (range.left, range.right));
+        pairs.collect::<Vec<_>>()
+    };
+    assert_eq!(read(&mut bar), []);
+    // Ranges 200, 7 and 255 in sequence order; 7 was changed last.
+    let entries = &mut bar.entries;
+    entries.insert((tables::EARLY, index), [200 | 3 << 8 | 7 << 16, 9, 5, 0]);
+    entries.insert((tables::RANGE, 200), [10, 20, 7 | 1 << 8, 4]);
+    entries.insert((tables::RANGE, 7), [30, 40, 255 | 1 << 8, 4]);
+    entries.insert((tables::RANGE, 255), [0xffff_fff0, 60, 0, 1]);
+    assert_eq!(read(&mut bar), [(30, 40), (10, 20), (0xffff_fff0, 60)]);
+    // The list became shorter between two operations.
+    bar.entries.insert((tables::RANGE, 7), [30, 40, 0, 4]);
+    assert_eq!(read(&mut bar), [(30, 40), (10, 20)]);
+    // The range changed last has become in order.
+    bar.entries
+        .insert((tables::EARLY, index), [200 | 2 << 8 | 9 << 16, 9, 5, 0]);
+    assert_eq!(read(&mut bar), [(10, 20), (30, 40)]);
+}
+
+#[test]
+fn tcp_and_early_state_are_decoded_field_by_field() {
+    let (connections, mut bar, connection) = opened();
+    let index = u32::from(connection.0);
+    let words = [77, 1 << 16, 5, 0x1234 | 1 << 16 | 16 << 17 | 0xff << 22];
+    bar.entries.insert((tables::TCP, index), words);
+    let state = connections.tcp_state(&mut bar, connection);
+    let expected = TcpState {
+        rcv_nxt: 77,
+        seg_ack: 5,
+        seg_wnd: 0x1234,
+        fin_seen: true,
+        ranges: 16,
+    };
+    assert_eq!(state, Ok(expected));
+    bar.entries
+        .insert((tables::EARLY, index), [0, 0xfe09, 0xff05, 0]);
+    let state = connections.early_state(&mut bar, connection);
+    let expected = EarlyState {
+        pages: 0x209,
+        duplicate_acks: 5,
+    };
+    assert_eq!(state, Ok(expected));
+}

@@ -1,0 +1,58 @@
+//! How to play a capture.
+
+use crate::play::conditions::Conditions;
+use crate::play::dut::DutKind;
+use crate::play::regions::RegionOverride;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// How to play.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which receiver.
+    pub dut: DutKind,
+    /// Frame path of the RTL in bits.
+    pub width: usize,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Probability of back-pressure on the PCI Express side in a cycle.
+    pub stall: f64,
+    /// Only this flow is offloaded.
+    pub flow: Option<usize>,
+    /// Waveform of the RTL.
+    pub trace: Option<PathBuf>,
+    /// Frames, from 1, that are in the waveform; all if absent.
+    pub trace_frames: Option<Range<usize>>,
+    /// Regions instead of the learned ones.
+    pub regions: Option<Vec<RegionOverride>>,
+    /// Hostile deeds a frame ([`crate::play::hostile`]).
+    pub hostile: f64,
+    /// How the receiving side is set up.
+    pub conditions: Conditions,
+    /// One device receives for all hosts of the capture, whose STags must then differ.
+    pub one_device: bool,
+    /// The RTL is what is synthesised ([`silicon`](crate::play::rtl::RtlOptions::silicon)).
+    pub silicon: bool,
+    /// The RTL was used before ([`used`](crate::play::rtl::RtlOptions::used)).
+    pub used: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            dut: DutKind::Both,
+            width: 64,
+            seed: 1,
+            stall: 0.0,
+            flow: None,
+            trace: None,
+            trace_frames: None,
+            regions: None,
+            hostile: 0.0,
+            conditions: Conditions::default(),
+            one_device: false,
+            silicon: false,
+            used: false,
+        }
+    }
+}
