@@ -284,6 +284,7 @@ mod tests {
             deeds: BTreeMap::new(),
             conditions: BTreeMap::new(),
             differences: Vec::new(),
+            timelines: Vec::new(),
         }
     }
 

@@ -12,6 +12,7 @@ use crate::play::report::Report;
 use crate::play::rtl::{BringUpError, Rtl, RtlOptions};
 use crate::play::software::Software;
 use crate::play::tally::Tally;
+use crate::play::timeline::{Log, Timeline};
 use indicatif::ProgressBar;
 use rnic_driver::{Config, Connection, DriverError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,6 +66,8 @@ pub struct Options {
     pub silicon: bool,
     /// The RTL was used before ([`RtlOptions::used`]).
     pub used: bool,
+    /// Keep the RTL's timeline ([`crate::play::timeline`]).
+    pub timeline: bool,
 }
 
 impl Default for Options {
@@ -83,6 +86,7 @@ impl Default for Options {
             one_device: false,
             silicon: false,
             used: false,
+            timeline: false,
         }
     }
 }
@@ -117,6 +121,8 @@ struct Player<'a> {
     /// Flows whose connections were opened.
     started: BTreeSet<usize>,
     resend: Resend,
+    /// What was done to the device, if its timeline is asked for.
+    log: Option<Log>,
 }
 
 /// What a device has shown in its part of a run.
@@ -125,6 +131,7 @@ struct Outcome {
     comparison: Comparison,
     deeds: BTreeMap<Deed, u64>,
     met: Met,
+    timeline: Option<Timeline>,
 }
 
 /// Play a capture whose flows are known.
@@ -143,10 +150,12 @@ pub fn play(
     let plans = plan::devices(capture, flows, options.one_device);
     let (mut tally, mut comparison) = (Tally::new(flows), Comparison::default());
     let (mut deeds, mut met) = (BTreeMap::<Deed, u64>::new(), Met::new());
+    let mut timelines = Vec::new();
     for (number, plan) in plans.iter().enumerate() {
         let outcome = Player::new(capture, flows, plan, number, options)?.run(progress)?;
         tally.add(outcome.tally, &plan.flows);
         comparison.add(outcome.comparison);
+        timelines.extend(outcome.timeline);
         for (deed, count) in outcome.deeds {
             *deeds.entry(deed).or_default() += count;
         }
@@ -159,6 +168,7 @@ pub fn play(
     Ok(Report {
         deeds,
         conditions: met,
+        timelines,
         ..report
     })
 }
@@ -203,6 +213,10 @@ impl<'a> Player<'a> {
             duts.push(Box::new(Software::new(&config)));
         }
         let tallies = duts.iter().map(|_| Tally::new(flows)).collect();
+        let records = options.timeline && options.dut != DutKind::Model;
+        if let (Some(rtl), true) = (duts.first_mut(), records) {
+            rtl.start_record();
+        }
         Ok(Self {
             capture,
             flows,
@@ -224,6 +238,7 @@ impl<'a> Player<'a> {
             frame: 0,
             started: BTreeSet::new(),
             resend: Resend::default(),
+            log: records.then(Log::default),
         })
     }
 
@@ -319,6 +334,13 @@ impl<'a> Player<'a> {
         self.compared_to = last;
     }
 
+    /// Note in the log of a timeline, if there is one, what was done in this cycle.
+    fn note(&mut self, act: impl FnOnce(&mut Log, u64)) {
+        if let (Some(log), Some(rtl)) = (&mut self.log, self.duts.first()) {
+            act(log, rtl.cycles());
+        }
+    }
+
     /// A condition is met.
     fn meet(&mut self, condition: Condition) {
         *self.met.entry(condition).or_default() += 1;
@@ -363,7 +385,12 @@ impl<'a> Player<'a> {
         }
         let seen = self.tallies.iter().flat_map(|tally| &tally.violations);
         self.comparison.add_violations(seen.chain(&faults));
+        let recorded = self.log.take().and_then(|log| {
+            let (record, rings) = self.duts.first_mut()?.take_record()?;
+            Some(Timeline::new(log, &record, &rings))
+        });
         Outcome {
+            timeline: recorded,
             tally: self.tallies.swap_remove(0),
             comparison: self.comparison,
             deeds: self.deeds,
