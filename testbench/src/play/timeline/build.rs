@@ -225,12 +225,14 @@ impl Builder<'_> {
             return;
         }
         let is_new = building.arrived.is_new(position..end);
+        let is_late = position < building.arrived.highest();
         building.arrived.accept(position..end, cycle, index);
         building.stream.segments.push(Segment {
             frame: offer.frame,
             cycle,
             kind,
             is_repeat: !is_new,
+            is_late,
             sequence: offer.sequence,
             position,
             octets,

@@ -46,6 +46,11 @@ impl Coverage {
         self.prefix_end
     }
 
+    /// Position behind the last octet that is there.
+    pub(super) fn highest(&self) -> i64 {
+        self.highest
+    }
+
     /// Accept what is new of `positions` from `offer`.
     pub(super) fn accept(&mut self, positions: Range<i64>, cycle: u64, offer: usize) {
         let new = self.missing(positions.start.max(0)..positions.end);

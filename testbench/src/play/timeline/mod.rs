@@ -116,6 +116,8 @@ pub struct Segment {
     /// Some of its octets had arrived before, accepted or not: the peer, or the player for want of
     /// room, sent them again.
     pub is_repeat: bool,
+    /// It begins below octets that had arrived before: it was sent again or overtaken.
+    pub is_late: bool,
     /// SEG.SEQ.
     pub sequence: u32,
     /// Position of its first octet; negative if it begins before full operation.
@@ -193,6 +195,13 @@ pub struct TlpCount {
     pub count: u64,
     /// Payload octets, in whole doublewords.
     pub octets: u64,
+}
+
+impl Stream {
+    /// Sequence number at `position`.
+    pub fn sequence(&self, position: i64) -> u32 {
+        self.sequence_start.wrapping_add(position as u32)
+    }
 }
 
 impl Timeline {

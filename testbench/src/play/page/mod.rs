@@ -1,23 +1,33 @@
 //! The report as one self-contained page: no script, nothing loaded from elsewhere.
+//!
+//! - [`sequence`]: a flow's time-sequence diagram; [`pages`]: packet memory over time; [`latency`]:
+//!   a histogram; [`tlps`]: packets by kind. They show the run's timeline, which only hardware has.
+//! - [`chart`]: scales, axes and thinning for all of them.
+
+mod chart;
+mod latency;
+mod pages;
+mod sequence;
+mod tlps;
 
 use crate::play::report::{FlowReport, Report};
 use crate::play::summary::{clock_mhz, opcodes, Speed};
-use maud::{html, Markup, DOCTYPE};
+use crate::play::timeline::Stream;
+use chart::grouped;
+use maud::{html, Markup, PreEscaped, DOCTYPE};
 
 /// Rows of a table of messages; the JSON has all.
 const ROWS_MAX: usize = 1_000;
+/// Marks of the commonest kind in all diagrams of a playback; one has some 150 octets.
+const MARKS_MAX: usize = 40_000;
+/// The same in one diagram, at most and at least.
+const MARKS_OF_DIAGRAM: (usize, usize) = (100, 2_000);
+/// Flows whose details are open when the page is.
+const OPEN_FLOWS: usize = 8;
+/// Devices whose packet memory is drawn: those that held the most pages.
+const MEMORY_PICTURES: usize = 4;
 
-const STYLE: &str = "\
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: .5rem 0 1rem; display: block; overflow-x: auto; }
-th, td { padding: .2rem .7rem; border-bottom: 1px solid #8886; text-align: right; }
-th:first-child, td:first-child, td.text, th.text { text-align: left; }
-td, li { font-variant-numeric: tabular-nums; }
-code { font-size: .9em; }
-.good, .bad { font-weight: 600; padding: .1rem .5rem; border-radius: .3rem; color: #fff; }
-.good { background: #17733b; }
-.bad { background: #b3261e; }";
+const STYLE: &str = include_str!("style.css");
 
 /// One page about one playback or several.
 pub fn text(reports: &[Report]) -> String {
@@ -28,7 +38,7 @@ pub fn text(reports: &[Report]) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { "rnic play" }
-                style { (STYLE) }
+                style { (PreEscaped(STYLE)) }
             }
             body {
                 h1 { "rnic play" }
@@ -56,7 +66,12 @@ fn playback(report: &Report) -> Markup {
                 p { "None: no TCP connection here entered MPA full operation." }
             } @else {
                 (flows(&report.flows))
-                @for flow in &report.flows { (details(flow)) }
+            }
+            h3 { "The run" }
+            (run(report))
+            @if !report.flows.is_empty() {
+                h3 { "Flow by flow" }
+                @for flow in &report.flows { (details(report, flow)) }
             }
             h3 { "Counters that are not zero" }
             (pairs(report.counters.iter().map(|(name, value)| (*name, u64::from(*value)))))
@@ -108,19 +123,67 @@ fn facts(report: &Report) -> Markup {
     }
 }
 
+/// The pictures of the run as a whole.
+fn run(report: &Report) -> Markup {
+    let mut devices: Vec<usize> = (0..report.timelines.len()).collect();
+    let peak = |device: usize| {
+        let pages = report.timelines[device].pages.iter();
+        pages.map(|&(_, pages)| pages).max()
+    };
+    devices.sort_by_key(|&device| (std::cmp::Reverse(peak(device)), device));
+    let count = devices.len();
+    devices.truncate(MEMORY_PICTURES);
+    devices.sort_unstable();
+    let odd = report.timelines.iter();
+    let odd: u64 = odd.map(|t| t.unclaimed_writes + t.unmatched_verdicts).sum();
+    html! {
+        @if report.timelines.is_empty() {
+            p { (without_timeline(report)) }
+        } @else {
+            (latency::picture(&report.timelines))
+            @for &device in &devices {
+                (pages::picture(&report.timelines[device], device, count))
+            }
+            @if count > devices.len() {
+                p.note {
+                    "Packet memory of " (count - devices.len()) " more receiving hosts is not \
+                     drawn; they held no more pages than these."
+                }
+            }
+            (tlps::picture(&report.timelines))
+            @if odd > 0 {
+                p.note {
+                    "Left out of the pictures: " (grouped(odd)) " payload writes and verdicts that \
+                     belong to no FPDU or segment the run has reported, as on streams that end in \
+                     an error or before a gap has closed."
+                }
+            }
+        }
+    }
+}
+
+fn without_timeline(report: &Report) -> &'static str {
+    if report.has_rtl() {
+        "No pictures: this playback kept no timeline."
+    } else {
+        "No pictures: time-sequence diagrams, packet memory, latency and TLPs need the hardware, as \
+         the model has no clock, no packet memory and no bus. Play with --dut rtl or --dut both."
+    }
+}
+
 fn flows(flows: &[FlowReport]) -> Markup {
     html! {
-        table {
+        table.flows {
             tr {
-                th { "Flow" } th.text { "From, to" } th.text { "MPA" } th { "Segments" }
-                th { "in order" } th { "out of order" } th { "duplicate" } th { "FPDUs" }
-                th { "wrong CRC" } th { "Octets placed" } th { "before their turn" }
-                th { "Pages, most" } th { "Messages" } th.text { "End" }
+                th { "Flow" } th.text { "From, to" } th.text { "MPA" } th { "Seg\u{00ad}ments" }
+                th { "in order" } th { "out of order" } th { "dupli\u{00ad}cate" } th { "FPDUs" }
+                th { "wrong CRC" } th { "Octets placed" } th { "out of order" }
+                th { "Peak pages" } th { "Mes\u{00ad}sages" } th.text { "End" }
             }
             @for flow in flows {
                 tr {
                     td { (flow.id) }
-                    td.text { (flow.src) " \u{2192} " (flow.dst) }
+                    td.text { (flow.src) br; "\u{2192} " (flow.dst) }
                     td.text { (startup(flow)) }
                     td { (flow.segments) } td { (flow.in_order) } td { (flow.out_of_order) }
                     td { (flow.duplicate) } td { (flow.fpdus) } td { (flow.crc_errors) }
@@ -157,10 +220,58 @@ fn end(flow: &FlowReport) -> Markup {
     }
 }
 
-fn details(flow: &FlowReport) -> Markup {
+fn details(report: &Report, flow: &FlowReport) -> Markup {
+    let streams = report
+        .timelines
+        .iter()
+        .flat_map(|timeline| &timeline.streams);
+    let streams: Vec<&Stream> = streams.filter(|stream| stream.flow == flow.id).collect();
+    html! {
+        details.flow open[flow.id < OPEN_FLOWS] {
+            summary { "Flow " (flow.id) ": " (flow.src) " \u{2192} " (flow.dst) }
+            @for (opening, stream) in streams.iter().enumerate() {
+                @if streams.len() > 1 { p { "Opening " (opening + 1) " of its connection:" } }
+                @if stream.segments.is_empty() {
+                    p.note { "No segment with payload arrived." }
+                } @else {
+                    (sequence::diagram(stream, marks_of_diagram(report)))
+                }
+            }
+            (uncounted(flow, &streams))
+            (results(flow))
+        }
+    }
+}
+
+/// Marks that a diagram may have, as all of a playback share a limit.
+fn marks_of_diagram(report: &Report) -> usize {
+    let streams = report
+        .timelines
+        .iter()
+        .map(|timeline| timeline.streams.len());
+    let (least, most) = MARKS_OF_DIAGRAM;
+    (MARKS_MAX / streams.sum::<usize>().max(1)).clamp(least, most)
+}
+
+/// Why a diagram shows more segments than the table counts.
+fn uncounted(flow: &FlowReport, streams: &[&Stream]) -> Markup {
+    let drawn: usize = streams.iter().map(|stream| stream.segments.len()).sum();
+    let more = (drawn as u64).saturating_sub(flow.segments);
+    html! {
+        @if more > 0 {
+            p.note {
+                "The table counts " (grouped(flow.segments)) " segments: " (grouped(more))
+                " arrivals here were refused for lack of room, taken in part or dropped, and count \
+                 when they are sent again, if at all."
+            }
+        }
+    }
+}
+
+fn results(flow: &FlowReport) -> Markup {
     html! {
         details {
-            summary { "Flow " (flow.id) ": opcodes, regions, messages" }
+            summary { "Opcodes, regions, messages" }
             p { "Opcodes: " (opcodes(&flow.opcodes)) "." }
             @if !flow.regions.is_empty() {
                 table {
