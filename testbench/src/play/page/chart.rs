@@ -180,6 +180,22 @@ fn label(value: f64) -> String {
     }
 }
 
+/// The most that each of several series may draw so that all of them draw `most` at most: series
+/// that are shorter are drawn whole, and leave their share to the longer ones.
+pub fn share(counts: &[usize], most: usize) -> usize {
+    let mut counts = counts.to_vec();
+    counts.sort_unstable();
+    let (mut left, mut series) = (most, counts.len());
+    for count in counts {
+        if count * series > left {
+            return left / series;
+        }
+        left -= count;
+        series -= 1;
+    }
+    most
+}
+
 /// Every which one of `count` things is drawn so that they are `most` at most: 1 for all.
 pub fn every(count: usize, most: usize) -> usize {
     count.div_ceil(most.max(1)).max(1)
@@ -237,6 +253,20 @@ mod tests {
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(label(-1_500.0), "\u{2212}1,500");
+    }
+
+    #[test]
+    fn short_series_leave_their_share_to_long_ones() {
+        assert_eq!(share(&[10, 20, 30], 60), 60, "all fit");
+        assert_eq!(share(&[10, 20, 31], 60), 30);
+        assert_eq!(share(&[1_000, 5, 1_000], 105), 50);
+        assert_eq!(share(&[], 10), 10);
+        for most in [7, 50, 99, 1_000] {
+            let counts = [0, 3, 17, 40, 2_000];
+            let limit = share(&counts, most);
+            let sum: usize = counts.iter().map(|&count| count.min(limit)).sum();
+            assert!(sum <= most, "{most}: {sum}");
+        }
     }
 
     #[test]

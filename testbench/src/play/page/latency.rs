@@ -8,8 +8,8 @@ use maud::{html, Markup};
 const PLOT: Plot = Plot::new(280.0, 16.0);
 /// Bars, at most; their width is a whole number of cycles.
 const BARS_MAX: u64 = 64;
-/// What is slower than this times the 95th percentile is one bar at the right.
-const TAIL_FACTOR: u64 = 3;
+/// What is slower than this times the 99th percentile is one bar at the right.
+const TAIL_FACTOR: f64 = 1.5;
 /// Units between two texts so that they do not touch.
 const TEXT_UNITS: f64 = 150.0;
 
@@ -41,7 +41,7 @@ impl Histogram {
     fn new(latencies: &[(u64, bool)]) -> Self {
         let at = |part: usize| latencies[(latencies.len() - 1) * part / 100].0;
         let (first, most) = (at(0), at(100));
-        let limit = at(95).saturating_mul(TAIL_FACTOR);
+        let limit = (at(99) as f64 * TAIL_FACTOR) as u64;
         // A long tail would leave no room for the rest.
         let last = if most > limit { limit } else { most };
         let width = (last - first + 1).div_ceil(BARS_MAX);
@@ -131,11 +131,13 @@ fn histogram(latencies: &[(u64, bool)]) -> Markup {
             @let at = (x.at((end - histogram.width) as f64), x.at(end as f64));
             @let name = format!("{} to {most}", histogram.end());
             (bar_mark(histogram.tail, at, &y, &name))
-            text.end x=(number(PLOT.right)) y=(number(PLOT.bottom + 19.0)) {
+        }
+        (lines(median, most.min(end - 1), most, &x))
+        @if has_tail {
+            text.end x=(number(x.at(end as f64 - 0.5) - 5.0)) y=(number(PLOT.top + 42.0)) {
                 "beyond " (grouped(histogram.end() - 1)) ": " (grouped(histogram.tail.sum()))
             }
         }
-        (lines(median, most.min(end), most, &x))
     };
     html! {
         ul.legend {
@@ -236,7 +238,7 @@ mod tests {
                 early: 0
             }
         );
-        assert!(histogram.end() <= 60 * TAIL_FACTOR + histogram.width);
+        assert!(histogram.end() <= 90 + histogram.width);
     }
 
     #[test]

@@ -142,7 +142,7 @@ fn run(report: &Report) -> Markup {
         } @else {
             (latency::picture(&report.timelines))
             @for &device in &devices {
-                (pages::picture(&report.timelines[device], device, count))
+                (pages::picture(&report.timelines[device], &host(report, device), &time_title(report)))
             }
             @if count > devices.len() {
                 p.note {
@@ -183,7 +183,7 @@ fn flows(flows: &[FlowReport]) -> Markup {
             @for flow in flows {
                 tr {
                     td { (flow.id) }
-                    td.text { (flow.src) br; "\u{2192} " (flow.dst) }
+                    td.text { (flow.src) br; "\u{2192}\u{a0}" (flow.dst) }
                     td.text { (startup(flow)) }
                     td { (flow.segments) } td { (flow.in_order) } td { (flow.out_of_order) }
                     td { (flow.duplicate) } td { (flow.fpdus) } td { (flow.crc_errors) }
@@ -197,7 +197,8 @@ fn flows(flows: &[FlowReport]) -> Markup {
 }
 
 fn startup(flow: &FlowReport) -> String {
-    let mut text = format!("revision {}", flow.mpa.revision);
+    // Where the column is narrow, it breaks behind a comma.
+    let mut text = format!("revision\u{a0}{}", flow.mpa.revision);
     if flow.mpa.markers {
         text += ", markers";
     }
@@ -234,13 +235,32 @@ fn details(report: &Report, flow: &FlowReport) -> Markup {
                 @if stream.segments.is_empty() {
                     p.note { "No segment with payload arrived." }
                 } @else {
-                    (sequence::diagram(stream, marks_of_diagram(report)))
+                    (sequence::diagram(stream, marks_of_diagram(report), &time_title(report)))
                 }
             }
             (uncounted(flow, &streams))
             (results(flow))
         }
     }
+}
+
+/// Where the frames of device `device` go, as words of a heading, if there are several devices.
+fn host(report: &Report, device: usize) -> String {
+    let streams = &report.timelines[device].streams;
+    let flow = streams
+        .first()
+        .and_then(|stream| report.flows.get(stream.flow));
+    let address = flow.and_then(|flow| flow.dst.rsplit_once(':'));
+    match (report.timelines.len(), address) {
+        (1, _) => String::new(),
+        (_, Some((address, _))) => format!(", received by {address}"),
+        (_, None) => ", received by a host without flows".into(),
+    }
+}
+
+/// Title of an axis of time.
+fn time_title(report: &Report) -> String {
+    format!("cycle (1 \u{b5}s = {} cycles)", clock_mhz(report.width))
 }
 
 /// Marks that a diagram may have, as all of a playback share a limit.
@@ -414,7 +434,7 @@ mod tests {
         );
         assert_shows(
             &text,
-            &["revision 1, markers, CRC", "0x00012345", "digest2."],
+            &["revision\u{a0}1, markers, CRC", "0x00012345", "digest2."],
         );
         assert_shows(
             &text,

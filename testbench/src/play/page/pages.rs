@@ -44,8 +44,8 @@ fn columns(pages: &[(u64, u32)], x: &Scale) -> Vec<Column> {
     columns
 }
 
-/// The picture of device `number` of `devices`.
-pub fn picture(timeline: &Timeline, device: usize, devices: usize) -> Markup {
+/// The picture of a device; `host` ends its heading, `time` names the x axis.
+pub fn picture(timeline: &Timeline, host: &str, time: &str) -> Markup {
     let pages = &timeline.pages;
     let peak = pages.iter().map(|&(_, pages)| pages).max().unwrap_or(0);
     let first = pages.first().map_or(0, |&(cycle, _)| cycle);
@@ -54,24 +54,21 @@ pub fn picture(timeline: &Timeline, device: usize, devices: usize) -> Markup {
     let y = PLOT.y(0.0, end);
     let columns = columns(pages, &x);
     let changes = pages.len().saturating_sub(1);
-    let which = match devices {
-        1 => String::new(),
-        _ => format!(", receiving host {} of {devices}", device + 1),
-    };
     let content = html! {
-        (PLOT.axes((&x, "cycle"), (&y, "pages held")))
+        (PLOT.axes((&x, time), (&y, "pages held")))
         (line(&columns, &y))
         (gauge(peak))
     };
     html! {
         figure {
-            h4 { "Packet memory over time" (which) }
+            h4 { "Packet memory over time" (host) }
             (PLOT.picture("Pages of packet memory held over time", &content))
             figcaption.note {
                 "At most " (peak) " of " (PAGES) " pages of 256 octets. "
                 (grouped(changes as u64)) " changes in " (grouped(columns.len() as u64))
                 " columns; a column shows the fewest and the most pages of its cycles. The table's \
-                 peak is read after each frame and may be lower."
+                 peak is read after each frame and may be lower. Where nothing is held, the player \
+                 sets connections up or waits for the device to go idle before it compares."
             }
         }
     }

@@ -5,22 +5,20 @@
 //!  octets |            ^^           ^ out of order     | in order
 //!         |          ^^  +-----+    o late: sent again or overtaken, closes a gap
 //!         |              | gap o|||
-//!         |         |||||+-----+    band behind a mark: placed before the gap closed
+//!         |         |||||+-----+    wide mark: an FPDU placed out of order
 //!         +-------------------------> cycles
 //! ```
 //!
 //! Each kind of mark has a shape of its own beside its colour. Long streams are thinned, kind by
 //! kind, and the text below the diagram says how many marks are left out.
 
-use crate::play::page::chart::{axis_end, every, grouped, number, Plot, Scale};
+use crate::play::page::chart::{axis_end, every, grouped, number, share, Plot, Scale};
 use crate::play::timeline::{Gap, Placement, Segment, SegmentKind, Stream};
 use maud::{html, Markup};
 
 const PLOT: Plot = Plot::new(400.0, 16.0);
 /// Shortest mark in units, so that a small segment in a long stream is seen.
 const MARK_UNITS_MIN: f64 = 3.0;
-/// Part of its limit that a kind other than the common one may use of it.
-const RARE_SHARE: usize = 4;
 
 /// A kind of mark.
 struct Kind {
@@ -87,9 +85,13 @@ struct Drawn<'a, T> {
 }
 
 impl<'a, T> Drawn<'a, T> {
-    fn new(all: Vec<&'a T>, most: usize) -> Self {
-        let every = every(all.len(), most);
-        Self { all, every }
+    fn new(all: Vec<&'a T>) -> Self {
+        Self { all, every: 1 }
+    }
+
+    /// Draw `most` at most.
+    fn thin(&mut self, most: usize) {
+        self.every = every(self.all.len(), most);
     }
 
     fn drawn(&self) -> impl Iterator<Item = &'a T> + '_ {
@@ -101,8 +103,7 @@ impl<'a, T> Drawn<'a, T> {
         let (all, drawn) = (self.all.len(), self.drawn().count());
         (drawn < all).then(|| {
             let (drawn, all) = (grouped(drawn as u64), grouped(all as u64));
-            let every = self.every;
-            format!("{name}: {drawn} of {all} drawn, one of {every}")
+            format!("{name} {drawn} of {all}")
         })
     }
 }
@@ -148,23 +149,27 @@ impl Scales {
     }
 }
 
-/// The diagram with its legend, and what is left out of it; at most about `marks_max` marks of the
-/// commonest kind, and fewer of each other one.
-pub fn diagram(stream: &Stream, marks_max: usize) -> Markup {
+/// The diagram with its legend, and what is left out of it: it has `marks_max` marks at most. `time`
+/// names the x axis.
+pub fn diagram(stream: &Stream, marks_max: usize, time: &str) -> Markup {
     let scales = Scales::of(stream);
-    let rare = marks_max.div_ceil(RARE_SHARE);
-    let of_kind = KINDS.iter().enumerate().map(|(index, kind)| {
+    let of_kind = KINDS.iter().map(|kind| {
         let all = stream.segments.iter().filter(|s| (kind.holds)(s));
-        let most = if index == 0 { marks_max } else { rare };
-        (kind, Drawn::new(all.collect(), most))
+        (kind, Drawn::new(all.collect()))
     });
-    let segments: Vec<(&Kind, Drawn<Segment>)> = of_kind.collect();
+    let mut segments: Vec<(&Kind, Drawn<Segment>)> = of_kind.collect();
     let early = stream.placements.iter().filter(|p| p.is_early);
     let (early, lost): (Vec<&Placement>, Vec<&Placement>) = early.partition(|p| p.writes.is_some());
-    let early = Drawn::new(early, rare);
-    let gaps = Drawn::new(stream.gaps.iter().collect(), rare);
+    let (mut early, mut gaps) = (Drawn::new(early), Drawn::new(stream.gaps.iter().collect()));
+    let mut counts: Vec<usize> = segments.iter().map(|(_, marks)| marks.all.len()).collect();
+    counts.extend([early.all.len(), gaps.all.len()]);
+    let most = share(&counts, marks_max);
+    segments.iter_mut().for_each(|(_, marks)| marks.thin(most));
+    early.thin(most);
+    gaps.thin(most);
+    let octets = format!("octets from sequence number {}", stream.sequence_start);
     let picture = html! {
-        (PLOT.axes((&scales.x, "cycle"), (&scales.y, "octets of the stream")))
+        (PLOT.axes((&scales.x, time), (&scales.y, &octets)))
         g.gap { @for gap in gaps.drawn() { (gap_mark(stream, gap, &scales)) } }
         g.early { @for placement in early.drawn() { (early_mark(placement, &scales)) } }
         @for (kind, marks) in &segments {
@@ -174,19 +179,24 @@ pub fn diagram(stream: &Stream, marks_max: usize) -> Markup {
         }
     };
     let name = format!("Time-sequence diagram of flow {}", stream.flow);
-    let mut notes: Vec<String> = segments
+    let thinned = segments
         .iter()
-        .filter_map(|(k, d)| d.left_out(k.name))
-        .collect();
-    notes.extend(early.left_out("placed before a gap closed"));
-    notes.extend(gaps.left_out("gaps"));
-    notes.extend(notes_of(stream, &scales, lost.len()));
+        .filter_map(|(kind, marks)| marks.left_out(kind.name));
+    let thinned = thinned.chain(early.left_out("FPDU placed out of order"));
+    let thinned: Vec<String> = thinned.chain(gaps.left_out("gap")).collect();
+    let notes = notes_of(stream, &scales, lost.len());
     html! {
         figure {
             (legend(&segments, &gaps, &early, stream))
             (PLOT.picture(&name, &picture))
-            @if !notes.is_empty() {
-                figcaption.note { "Not drawn as it is: " (notes.join("; ")) "." }
+            @if !thinned.is_empty() || !notes.is_empty() {
+                figcaption.note {
+                    @if !thinned.is_empty() {
+                        "Thinned evenly to keep the page small; drawn are: " (thinned.join("; "))
+                        ". "
+                    }
+                    @if !notes.is_empty() { "Also: " (notes.join("; ")) "." }
+                }
             }
         }
     }
@@ -202,7 +212,7 @@ fn notes_of(stream: &Stream, scales: &Scales, lost: usize) -> Vec<String> {
         ),
         (
             lost,
-            "FPDUs placed before a gap closed whose writes were not found",
+            "FPDUs placed out of order whose writes were not found, left out",
         ),
         (
             stream.startup_segments as usize,
@@ -211,7 +221,7 @@ fn notes_of(stream: &Stream, scales: &Scales, lost: usize) -> Vec<String> {
     ];
     let there = counts.into_iter().filter(|(count, _)| *count > 0);
     there
-        .map(|(count, what)| format!("{count} {what}"))
+        .map(|(count, what)| format!("{what}: {count}"))
         .collect()
 }
 
@@ -236,7 +246,7 @@ fn legend(
                 (entry("gap", "m-7 0v-11h14v11z", 14.0, "gap", gaps.all.len()))
             }
             @if !early.all.is_empty() {
-                (entry("early", "v-11", 14.0, "FPDU placed before its gap closed",
+                (entry("early", "v-11", 14.0, "FPDU placed out of order",
                     early.all.len()))
             }
         }
@@ -281,7 +291,7 @@ fn early_mark(placement: &Placement, scales: &Scales) -> Markup {
         path d=(format!("M{} {}v-{}", number(x), number(low), number(height))) {
             title {
                 "FPDU at sequence " (placement.sequence) ": " (placement.placed_octets)
-                " octets placed before the gap closed, cycles " (first) " to " (last)
+                " octets placed out of order, cycles " (first) " to " (last)
             }
         }
     }
@@ -308,5 +318,87 @@ fn gap_mark(stream: &Stream, gap: &Gap, scales: &Scales) -> Markup {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(number: usize, kind: SegmentKind) -> Segment {
+        Segment {
+            frame: number,
+            cycle: 100 + 10 * number as u64,
+            kind,
+            is_repeat: false,
+            is_late: false,
+            sequence: 1_000 * number as u32,
+            position: 1_000 * number as i64,
+            octets: 1_000,
+        }
+    }
+
+    fn stream(segments: Vec<Segment>) -> Stream {
+        Stream {
+            flow: 3,
+            sequence_start: 0,
+            segments,
+            gaps: Vec::new(),
+            placements: Vec::new(),
+            startup_segments: 0,
+        }
+    }
+
+    fn titles(text: &str, of: &str) -> usize {
+        text.matches(&format!(", {of}</title>")).count()
+    }
+
+    #[test]
+    fn every_segment_is_of_one_kind_of_mark() {
+        for kind in SegmentKind::ALL {
+            for is_late in [false, true] {
+                let segment = Segment {
+                    is_late,
+                    ..segment(1, kind)
+                };
+                let marks = KINDS.iter().filter(|mark| (mark.holds)(&segment));
+                assert_eq!(marks.count(), 1, "{segment:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_stream_is_thinned_the_rare_stays_and_the_page_says_so() {
+        let mut segments: Vec<Segment> = (0..5_000)
+            .map(|number| segment(number, SegmentKind::InOrder))
+            .collect();
+        segments.push(segment(4_000, SegmentKind::Duplicate));
+        let stream = stream(segments);
+        let text = diagram(&stream, 100, "cycle").into_string();
+        let drawn = titles(&text, "in order");
+        assert!((50..=99).contains(&drawn), "{drawn}");
+        assert_eq!(titles(&text, "duplicate: nothing new"), 1);
+        let note = format!("drawn are: in order {drawn} of 5,000.");
+        assert!(text.contains(&note), "{note}");
+        let whole = diagram(&stream, 6_000, "cycle").into_string();
+        assert_eq!(titles(&whole, "in order"), 5_000);
+        assert!(!whole.contains("Thinned"));
+        assert_eq!(text, diagram(&stream, 100, "cycle").into_string());
+    }
+
+    #[test]
+    fn what_lies_far_outside_stays_inside_of_the_picture() {
+        let far = Segment {
+            position: 1 << 30,
+            ..segment(2, SegmentKind::OutsideWindow)
+        };
+        let stream = stream(vec![segment(0, SegmentKind::InOrder), far]);
+        let text = diagram(&stream, 100, "cycle").into_string();
+        assert!(
+            text.contains("beyond the axis, drawn at its edge: 1"),
+            "{text}"
+        );
+        assert_eq!(titles(&text, "refused: outside the window"), 1);
+        assert!(!text.contains("V-") && !text.contains(" -"), "{text}");
     }
 }
