@@ -12,7 +12,7 @@ use crate::play::report::Report;
 use crate::play::rtl::{BringUpError, Rtl, RtlOptions};
 use crate::play::software::Software;
 use crate::play::tally::Tally;
-use crate::play::timeline::{Log, Timeline};
+use crate::play::timeline::{self, Log, Timeline};
 use indicatif::ProgressBar;
 use rnic_driver::{Config, Connection, DriverError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -387,7 +387,7 @@ impl<'a> Player<'a> {
         self.comparison.add_violations(seen.chain(&faults));
         let recorded = self.log.take().and_then(|log| {
             let (record, rings) = self.duts.first_mut()?.take_record()?;
-            Some(Timeline::new(log, &record, &rings))
+            Some(timeline::build(log, &record, &rings))
         });
         Outcome {
             timeline: recorded,

@@ -147,6 +147,11 @@ pub fn axis_end(most: f64) -> f64 {
     (most * 1.08 / step).ceil().max(1.0) * step
 }
 
+/// Title of an axis of time at a clock of so many MHz.
+pub fn time_title(clock_mhz: f64) -> String {
+    format!("cycle (1 \u{b5}s = {clock_mhz} cycles)")
+}
+
 /// A coordinate with one decimal, none if it is whole.
 pub fn number(value: f64) -> String {
     let tenths = (value * 10.0).round() as i64;

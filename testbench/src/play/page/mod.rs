@@ -1,29 +1,23 @@
 //! The report as one self-contained page: no script, nothing loaded from elsewhere.
 //!
-//! - [`sequence`]: a flow's time-sequence diagram; [`pages`]: packet memory over time; [`latency`]:
-//!   a histogram; [`tlps`]: packets by kind. They show the run's timeline, which only hardware has.
-//! - [`chart`]: scales, axes and thinning for all of them.
+//! - `flows`: a table of flows, and each flow's details.
+//! - `sequence`, `marks`: a flow's time-sequence diagram; `pages`: packet memory; `latency`:
+//!   a histogram; `tlps`: packets by kind. They show the run's timeline, which only hardware has.
+//! - `chart`: scales, axes and thinning for all of them.
 
 mod chart;
+mod flows;
 mod latency;
+mod marks;
 mod pages;
 mod sequence;
 mod tlps;
 
-use crate::play::report::{FlowReport, Report};
-use crate::play::summary::{clock_mhz, opcodes, Speed};
-use crate::play::timeline::Stream;
-use chart::grouped;
+use crate::play::report::Report;
+use crate::play::summary::{clock_mhz, Speed};
+use chart::{grouped, time_title};
 use maud::{html, Markup, PreEscaped, DOCTYPE};
 
-/// Rows of a table of messages; the JSON has all.
-const ROWS_MAX: usize = 1_000;
-/// Marks of the commonest kind in all diagrams of a playback; one has some 150 octets.
-const MARKS_MAX: usize = 40_000;
-/// The same in one diagram, at most and at least.
-const MARKS_OF_DIAGRAM: (usize, usize) = (100, 2_000);
-/// Flows whose details are open when the page is.
-const OPEN_FLOWS: usize = 8;
 /// Devices whose packet memory is drawn: those that held the most pages.
 const MEMORY_PICTURES: usize = 4;
 
@@ -65,13 +59,13 @@ fn playback(report: &Report) -> Markup {
             @if report.flows.is_empty() {
                 p { "None: no TCP connection here entered MPA full operation." }
             } @else {
-                (flows(&report.flows))
+                (flows::table(&report.flows))
             }
             h3 { "The run" }
             (run(report))
             @if !report.flows.is_empty() {
                 h3 { "Flow by flow" }
-                @for flow in &report.flows { (details(report, flow)) }
+                @for flow in &report.flows { (flows::details(report, flow)) }
             }
             h3 { "Counters that are not zero" }
             (pairs(report.counters.iter().map(|(name, value)| (*name, u64::from(*value)))))
@@ -142,7 +136,7 @@ fn run(report: &Report) -> Markup {
         } @else {
             (latency::picture(&report.timelines))
             @for &device in &devices {
-                (pages::picture(&report.timelines[device], &host(report, device), &time_title(report)))
+                (pages::picture(&report.timelines[device], &host(report, device), &time_title(clock_mhz(report.width))))
             }
             @if count > devices.len() {
                 p.note {
@@ -171,79 +165,6 @@ fn without_timeline(report: &Report) -> &'static str {
     }
 }
 
-fn flows(flows: &[FlowReport]) -> Markup {
-    html! {
-        table.flows {
-            tr {
-                th { "Flow" } th.text { "From, to" } th.text { "MPA" } th { "Seg\u{00ad}ments" }
-                th { "in order" } th { "out of order" } th { "dupli\u{00ad}cate" } th { "FPDUs" }
-                th { "wrong CRC" } th { "Octets placed" } th { "out of order" }
-                th { "Peak pages" } th { "Mes\u{00ad}sages" } th.text { "End" }
-            }
-            @for flow in flows {
-                tr {
-                    td { (flow.id) }
-                    td.text { (flow.src) br; "\u{2192}\u{a0}" (flow.dst) }
-                    td.text { (startup(flow)) }
-                    td { (flow.segments) } td { (flow.in_order) } td { (flow.out_of_order) }
-                    td { (flow.duplicate) } td { (flow.fpdus) } td { (flow.crc_errors) }
-                    td { (flow.placed_octets) } td { (flow.placed_out_of_order_octets) }
-                    td { (flow.peak_pages) } td { (flow.receives.len()) }
-                    td.text { (end(flow)) }
-                }
-            }
-        }
-    }
-}
-
-fn startup(flow: &FlowReport) -> String {
-    // Where the column is narrow, it breaks behind a comma.
-    let mut text = format!("revision\u{a0}{}", flow.mpa.revision);
-    if flow.mpa.markers {
-        text += ", markers";
-    }
-    if flow.mpa.crc {
-        text += ", CRC";
-    }
-    text
-}
-
-fn end(flow: &FlowReport) -> Markup {
-    html! {
-        @if let Some(error) = &flow.error {
-            span.bad { (error.name) }
-            " at sequence number " (error.seq) ": " (error.layer) ", type " (error.etype)
-            (format!(", code {:#04x}", error.code))
-        } @else if let Some(terminate) = &flow.terminate {
-            "Terminate: layer " (terminate.layer) ", type " (terminate.etype)
-            (format!(", code {:#04x}", terminate.code))
-        } @else { "no error" }
-    }
-}
-
-fn details(report: &Report, flow: &FlowReport) -> Markup {
-    let streams = report
-        .timelines
-        .iter()
-        .flat_map(|timeline| &timeline.streams);
-    let streams: Vec<&Stream> = streams.filter(|stream| stream.flow == flow.id).collect();
-    html! {
-        details.flow open[flow.id < OPEN_FLOWS] {
-            summary { "Flow " (flow.id) ": " (flow.src) " \u{2192} " (flow.dst) }
-            @for (opening, stream) in streams.iter().enumerate() {
-                @if streams.len() > 1 { p { "Opening " (opening + 1) " of its connection:" } }
-                @if stream.segments.is_empty() {
-                    p.note { "No segment with payload arrived." }
-                } @else {
-                    (sequence::diagram(stream, marks_of_diagram(report), &time_title(report)))
-                }
-            }
-            (uncounted(flow, &streams))
-            (results(flow))
-        }
-    }
-}
-
 /// Where the frames of device `device` go, as words of a heading, if there are several devices.
 fn host(report: &Report, device: usize) -> String {
     let streams = &report.timelines[device].streams;
@@ -255,82 +176,6 @@ fn host(report: &Report, device: usize) -> String {
         (1, _) => String::new(),
         (_, Some((address, _))) => format!(", received by {address}"),
         (_, None) => ", received by a host without flows".into(),
-    }
-}
-
-/// Title of an axis of time.
-fn time_title(report: &Report) -> String {
-    format!("cycle (1 \u{b5}s = {} cycles)", clock_mhz(report.width))
-}
-
-/// Marks that a diagram may have, as all of a playback share a limit.
-fn marks_of_diagram(report: &Report) -> usize {
-    let streams = report
-        .timelines
-        .iter()
-        .map(|timeline| timeline.streams.len());
-    let (least, most) = MARKS_OF_DIAGRAM;
-    (MARKS_MAX / streams.sum::<usize>().max(1)).clamp(least, most)
-}
-
-/// Why a diagram shows more segments than the table counts.
-fn uncounted(flow: &FlowReport, streams: &[&Stream]) -> Markup {
-    let drawn: usize = streams.iter().map(|stream| stream.segments.len()).sum();
-    let more = (drawn as u64).saturating_sub(flow.segments);
-    html! {
-        @if more > 0 {
-            p.note {
-                "The table counts " (grouped(flow.segments)) " segments: " (grouped(more))
-                " arrivals here were refused for lack of room, taken in part or dropped, and count \
-                 when they are sent again, if at all."
-            }
-        }
-    }
-}
-
-fn results(flow: &FlowReport) -> Markup {
-    html! {
-        details {
-            summary { "Opcodes, regions, messages" }
-            p { "Opcodes: " (opcodes(&flow.opcodes)) "." }
-            @if !flow.regions.is_empty() {
-                table {
-                    tr { th { "STag" } th { "First octet" } th { "Octets" } th.text { "SHA-256" } }
-                    @for region in &flow.regions {
-                        tr {
-                            td { code { (region.stag) } }
-                            td { code { (region.base) } }
-                            td { (region.length) }
-                            td.text { code { (region.sha256) } }
-                        }
-                    }
-                }
-            }
-            @if !flow.receives.is_empty() { (messages(flow)) }
-        }
-    }
-}
-
-fn messages(flow: &FlowReport) -> Markup {
-    html! {
-        table {
-            tr {
-                th { "Queue" } th { "MSN" } th.text { "Opcode" } th { "Octets" }
-                th.text { "SHA-256" }
-            }
-            @for message in flow.receives.iter().take(ROWS_MAX) {
-                tr {
-                    td { (message.qn) }
-                    td { (message.msn) }
-                    td.text { (message.opcode) }
-                    td { (message.length) }
-                    td.text { code { (message.sha256) } }
-                }
-            }
-        }
-        @if flow.receives.len() > ROWS_MAX {
-            p { (flow.receives.len() - ROWS_MAX) " messages more; --json has all." }
-        }
     }
 }
 
@@ -348,7 +193,9 @@ fn pairs<'a>(rows: impl Iterator<Item = (&'a str, u64)>) -> Markup {
 mod tests {
     use super::*;
     use crate::play::difference::{Difference, What};
-    use crate::play::report::{ErrorReport, MpaReport, Opcodes, ReceiveReport, RegionReport};
+    use crate::play::report::{
+        ErrorReport, FlowReport, MpaReport, Opcodes, ReceiveReport, RegionReport,
+    };
     use std::collections::BTreeMap;
 
     fn flow(messages: u32) -> FlowReport {

@@ -8,7 +8,7 @@ use super::building::Building;
 use super::coverage::Coverage;
 use super::log::{Action, Log, Offer};
 use super::placements::{self, Writes};
-use super::{Placement, Segment, SegmentKind, Stream, Timeline, TlpCount, TlpUse};
+use super::run::{Placement, Segment, SegmentKind, Stream, Timeline, TlpCount, TlpUse};
 use crate::play::dut::RingAddresses;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
 use rnic_abi::limits::PAGES;
@@ -32,8 +32,8 @@ struct Builder<'a> {
     unmatched_verdicts: u64,
 }
 
-/// See [`Timeline::new`].
-pub(super) fn timeline(log: Log, record: &Record, rings: &RingAddresses) -> Timeline {
+/// The timeline of a device.
+pub fn build(log: Log, record: &Record, rings: &RingAddresses) -> Timeline {
     let Log { offers, actions } = log;
     let mut builder = Builder {
         offers: &offers,

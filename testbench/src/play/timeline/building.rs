@@ -1,7 +1,7 @@
 //! A stream while its events are read: what it has, what it waits for, where its payload goes.
 
 use super::coverage::Coverage;
-use super::Stream;
+use super::run::Stream;
 use crate::play::tally::Place;
 use std::collections::{HashMap, VecDeque};
 

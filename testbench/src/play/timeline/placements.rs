@@ -7,7 +7,7 @@
 
 use super::building::Building;
 use super::log::Offer;
-use super::Placement;
+use super::run::Placement;
 use rnic_wire::ddp::control::Control;
 use rnic_wire::ddp::tagged::{self, TaggedHeader};
 use rnic_wire::ddp::untagged::{self, UntaggedHeader};
