@@ -3,6 +3,7 @@
 use crate::core::{Core, TlpBeat};
 use crate::error::SimError;
 use crate::ethernet::FrameSource;
+use crate::record::{Event, Record, TlpKind};
 use pcie_sim::memory::{Access, Memory};
 use pcie_sim::{Bdf, Kind, Limits, RootComplex, RootComplexSettings, Tlp, TransferSize};
 use rand::{Rng, SeedableRng};
@@ -96,6 +97,7 @@ pub struct Simulation {
     observer: Option<Box<dyn WriteObserver>>,
     segments: VecDeque<SegmentTrace>,
     fpdus: VecDeque<FpduTrace>,
+    record: Option<Record>,
 }
 
 impl Simulation {
@@ -131,6 +133,7 @@ impl Simulation {
             observer: None,
             segments: VecDeque::new(),
             fpdus: VecDeque::new(),
+            record: None,
         };
         simulation.core.set_device_id(Bdf::new(1, 0, 0).bits());
         simulation.reset();
@@ -165,6 +168,7 @@ impl Simulation {
         if self.frames.advance(given) {
             self.last_frame_end = self.now;
             self.frames_ended += 1;
+            self.note(Event::FrameEnd);
         }
         if given {
             self.last_activity = self.now;
@@ -177,6 +181,9 @@ impl Simulation {
         }
         if self.request.is_some() && self.core.request_ready() {
             self.request = None;
+        }
+        if let Some(record) = &mut self.record {
+            record.note_free_pages(self.now, self.core.free_pages());
         }
         self.now += 1;
     }
@@ -306,12 +313,31 @@ impl Simulation {
         self.observer = Some(observer);
     }
 
+    /// Keep a record of the run from now on.
+    pub fn start_record(&mut self) {
+        self.record = Some(Record::default());
+    }
+
+    /// The record kept since [`start_record`](Self::start_record), which ends here.
+    pub fn take_record(&mut self) -> Record {
+        self.record.take().unwrap_or_default()
+    }
+
+    fn note(&mut self, event: Event) {
+        if let Some(record) = &mut self.record {
+            record.push(self.now, event);
+        }
+    }
+
     fn offer_request(&mut self) {
         if self.request.is_none() && !self.complex.is_idle() {
-            self.request = self
-                .complex
-                .next_downstream(self.now)
-                .map(|tlp| request_of(&tlp));
+            let tlp = self.complex.next_downstream(self.now);
+            if let Some(tlp) = &tlp {
+                let kind = TlpKind::of(&tlp.header.kind);
+                let octets = tlp.payload.len();
+                self.note(Event::ToDevice { kind, octets });
+            }
+            self.request = tlp.map(|tlp| request_of(&tlp));
             self.last_activity = self.now;
         }
         self.core
@@ -325,7 +351,7 @@ impl Simulation {
             return;
         }
         let four = self.assembly.header[0] >> 29 & 1 == 1;
-        let write = self.assembly.header[0] >> 24 & 0x5f == 0x40;
+        let kind = TlpKind::of_header(self.assembly.header[0]);
         let header = &self.assembly.header[..if four { 4 } else { 3 }];
         let payload = std::mem::take(&mut self.assembly.payload);
         let octets = payload.len();
@@ -334,8 +360,16 @@ impl Simulation {
             [_, _, low] => u64::from(low),
             _ => unreachable!("a header has three or four doublewords"),
         };
+        if let Some(record) = &mut self.record {
+            let event = Event::FromDevice {
+                kind,
+                address,
+                octets,
+            };
+            record.push(self.now, event);
+        }
         self.complex.upstream_dwords(self.now, header, payload);
-        if write {
+        if kind == TlpKind::Write {
             self.last_write = self.now;
             if let Some(observer) = &mut self.observer {
                 observer.written(self.now, address, octets, self.complex.memory());
@@ -346,16 +380,18 @@ impl Simulation {
     fn take_events(&mut self) {
         if let Some([connection, verdict, seg_seq, seg_len]) = self.core.segment_event() {
             self.last_activity = self.now;
-            self.segments.push_back(SegmentTrace {
+            let trace = SegmentTrace {
                 connection: connection as u16,
                 verdict: verdict as u8,
                 seg_seq,
                 seg_len: seg_len as u16,
-            });
+            };
+            self.note(Event::Segment(trace));
+            self.segments.push_back(trace);
         }
         if let Some(words) = self.core.fpdu_event() {
             self.last_activity = self.now;
-            self.fpdus.push_back(FpduTrace {
+            let trace = FpduTrace {
                 connection: words[0] as u16,
                 sequence: words[1],
                 ulpdu_length: words[2] as u16,
@@ -363,7 +399,9 @@ impl Simulation {
                 opcode: (words[5] != 0).then_some(words[4] as u8),
                 placed_octets: words[6] as u16,
                 placed_early: words[7] != 0,
-            });
+            };
+            self.note(Event::Fpdu(trace));
+            self.fpdus.push_back(trace);
         }
     }
 }

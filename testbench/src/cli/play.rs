@@ -102,6 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             .map_or_else(Conditions::default, Conditions::draw),
         silicon: arguments.silicon,
         used: arguments.used,
+        timeline: arguments.html.is_some(),
     };
     let mut json = JsonSink::open(arguments.json.as_deref())?;
     // Opened before the work begins: what cannot be written is told at once.

@@ -10,7 +10,7 @@
 //! then (architecture rule: payload, then entry). Layouts come from `rnic_abi`; nothing is decoded
 //! by the driver's code.
 
-use crate::play::dut::{Buffer, Entry};
+use crate::play::dut::{self, Buffer, Entry};
 use pcie_sim::memory::Memory;
 use rnic_abi::cqe::{self, CQE_OCTETS, KIND_READ_RESPONSE, KIND_RECEIVE};
 use rnic_abi::host_ring::{self, SLOT_HEADER_OCTETS};
@@ -18,6 +18,7 @@ use rnic_driver::{Config, RegionConfig};
 use rnic_sim::WriteObserver;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Octets before the end of a Read Response that are looked at, as many at most as its region has:
@@ -48,6 +49,11 @@ impl Ring {
             places_log2,
             count: 0,
         }
+    }
+
+    /// Bus addresses of all places.
+    fn addresses(&self) -> Range<u64> {
+        self.address..self.address + (1 << (self.places_log2 + self.place_octets_log2))
     }
 
     /// Octets from the ring's start to `address`, if it is inside.
@@ -103,6 +109,14 @@ impl Rings {
             entries: Vec::new(),
             slots: Vec::new(),
             faults: Vec::new(),
+        }
+    }
+
+    /// Where the rings are.
+    pub fn addresses(&self) -> dut::RingAddresses {
+        dut::RingAddresses {
+            completions: self.queue.addresses(),
+            host: self.host.addresses(),
         }
     }
 

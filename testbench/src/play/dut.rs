@@ -9,7 +9,7 @@ use rnic_driver::{
     Completion, Connection, ConnectionConfig, DriverError, EarlyRange, Posted, RegionConfig,
     WindowConfig,
 };
-use rnic_sim::SimError;
+use rnic_sim::{Record, SimError};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -156,8 +156,23 @@ pub trait Dut {
     /// Another receiver has told of MPA error 3 at the FPDU that begins at `sequence`, before it
     /// was whole: look whether what is here says so too. Only software has to ([`crate::model`]).
     fn starts_disagree(&mut self, _connection: Connection, _sequence: u32) {}
+    /// Keep a record of the run from now on; software has no cycles and keeps none.
+    fn start_record(&mut self) {}
+    /// The record, which ends here, and the rings by their bus addresses; `None` for software.
+    fn take_record(&mut self) -> Option<(Record, RingAddresses)> {
+        None
+    }
     /// Waveform on or off.
     fn set_traced(&mut self, _traced: bool) {}
+}
+
+/// Bus addresses of a device's rings.
+#[derive(Clone, Debug, Default)]
+pub struct RingAddresses {
+    /// The completion queue.
+    pub completions: Range<u64>,
+    /// The host receive ring.
+    pub host: Range<u64>,
 }
 
 /// TCP state of a connection, as its owner reads it for acknowledgements.

@@ -7,6 +7,7 @@
 //! - [`player`]: frames in capture order, connections, regions and buffers set up in time.
 //! - [`compare`]: RTL against model; [`difference`]: what a person is shown of one;
 //!   [`undone`]: connections closed in mid-traffic.
+//! - [`timeline`]: what the hardware did when, for the pictures of [`page`].
 //! - [`report`]: what a user is told.
 //! - [`regions`]: `--regions` files.
 //! - [`conditions`]: how the receiving side is set up.
@@ -25,6 +26,7 @@ pub mod difference;
 pub mod compare;
 pub mod undone;
 pub mod tally;
+pub mod timeline;
 pub mod report;
 pub mod page;
 pub mod summary;

@@ -35,6 +35,8 @@ pub struct Options {
     pub silicon: bool,
     /// The RTL was used before ([`used`](crate::play::rtl::RtlOptions::used)).
     pub used: bool,
+    /// Keep the RTL's timeline ([`crate::play::timeline`]).
+    pub timeline: bool,
 }
 
 impl Default for Options {
@@ -53,6 +55,7 @@ impl Default for Options {
             one_device: false,
             silicon: false,
             used: false,
+            timeline: false,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::play::options::Options;
 use crate::play::plan;
 use crate::play::report::Report;
 use crate::play::tally::Tally;
+use crate::play::timeline::{self, Timeline};
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
 
@@ -36,6 +37,7 @@ struct Outcome {
     comparison: Comparison,
     deeds: BTreeMap<Deed, u64>,
     met: Met,
+    timeline: Option<Timeline>,
 }
 
 /// Play a capture whose flows are known.
@@ -54,10 +56,12 @@ pub fn play(
     let plans = plan::devices(capture, flows, options.one_device);
     let (mut tally, mut comparison) = (Tally::new(flows), Comparison::default());
     let (mut deeds, mut met) = (BTreeMap::<Deed, u64>::new(), Met::new());
+    let mut timelines = Vec::new();
     for (number, plan) in plans.iter().enumerate() {
         let outcome = Player::new(capture, flows, plan, number, options)?.run(progress)?;
         tally.add(outcome.tally, &plan.flows);
         comparison.add(outcome.comparison);
+        timelines.extend(outcome.timeline);
         for (deed, count) in outcome.deeds {
             *deeds.entry(deed).or_default() += count;
         }
@@ -70,6 +74,7 @@ pub fn play(
     Ok(Report {
         deeds,
         conditions: met,
+        timelines,
         ..report
     })
 }
@@ -171,7 +176,12 @@ impl Player<'_> {
         }
         let seen = self.tallies.iter().flat_map(|tally| &tally.violations);
         self.comparison.add_violations(seen.chain(&faults));
+        let recorded = self.log.take().and_then(|log| {
+            let (record, rings) = self.duts.first_mut()?.take_record()?;
+            Some(timeline::build(log, &record, &rings))
+        });
         Outcome {
+            timeline: recorded,
             tally: self.tallies.swap_remove(0),
             comparison: self.comparison,
             deeds: self.deeds,

@@ -8,6 +8,7 @@ use crate::play::dut::DutKind;
 use crate::play::hostile::Deed;
 use crate::play::options::Options;
 use crate::play::tally::{FlowTally, Tally};
+use crate::play::timeline::Timeline;
 use rnic_abi::errors::{LAYER_DDP, LAYER_MPA};
 use rnic_abi::events::SegmentVerdict;
 use serde::Serialize;
@@ -63,6 +64,9 @@ pub struct Report {
     pub conditions: Met,
     /// The first differences.
     pub differences: Vec<Difference>,
+    /// What each device did when, if it was asked for and hardware played; only the page shows it.
+    #[serde(skip)]
+    pub timelines: Vec<Timeline>,
 }
 
 /// One flow.
@@ -230,6 +234,7 @@ impl Report {
             deeds: BTreeMap::new(),
             conditions: Met::new(),
             differences: comparison.differences.clone(),
+            timelines: Vec::new(),
         }
     }
 

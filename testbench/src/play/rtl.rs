@@ -8,7 +8,7 @@
 use crate::model::Room;
 use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
-use crate::play::dut::{Buffer, Dut, Observation, StreamState};
+use crate::play::dut::{self, Buffer, Dut, Observation, StreamState};
 use crate::play::pauses::{Patience, Pauses};
 use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
@@ -18,7 +18,7 @@ use rnic_driver::{
     Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, InUse,
     Posted, RegionConfig, WindowConfig,
 };
-use rnic_sim::{attach_at, SimBar, SimDma, SimError, Simulation, SimulationConfig};
+use rnic_sim::{attach_at, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -387,6 +387,15 @@ impl Dut for Rtl {
 
     fn pages(&self) -> u32 {
         PAGES as u32 - self.simulation.borrow().free_pages()
+    }
+
+    fn start_record(&mut self) {
+        self.simulation.borrow_mut().start_record();
+    }
+
+    fn take_record(&mut self) -> Option<(Record, dut::RingAddresses)> {
+        let record = self.simulation.borrow_mut().take_record();
+        Some((record, self.rings.borrow().addresses()))
     }
 
     fn set_traced(&mut self, traced: bool) {

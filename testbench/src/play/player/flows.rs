@@ -53,6 +53,7 @@ impl Player<'_> {
         self.tallies
             .iter_mut()
             .for_each(|tally| tally.open(flow, connection));
+        self.note(|log, cycle| log.open(cycle, flow, connection, &config));
         let regions = self.map_regions(flow, connection);
         for region in regions.iter().filter(|region| region.initial) {
             region.register(&mut self.duts)?;
@@ -161,6 +162,7 @@ impl Player<'_> {
         };
         let tallies = self.tallies.iter_mut();
         tallies.for_each(|tally| tally.region(flow, stag, place));
+        self.note(|log, cycle| log.region(cycle, flow, stag, place));
     }
 
     fn map_messages(&mut self, flow: usize) -> BTreeMap<u32, Vec<Expected>> {
@@ -195,12 +197,12 @@ impl Player<'_> {
                 }
                 let octets = expected.buffer.octets;
                 expected.buffer.address = self.allocate("receive buffer", u64::from(octets));
+                let address = expected.buffer.address;
+                let msn = first_msn.wrapping_add(position as u32);
                 for tally in &mut self.tallies {
-                    let address = expected.buffer.address;
-                    let msn = first_msn.wrapping_add(position as u32);
                     tally.buffer(flow, qn, msn, address);
                 }
-                let msn = first_msn.wrapping_add(position as u32);
+                self.note(|log, cycle| log.buffer(cycle, flow, (qn, msn), address));
                 self.pieces.push(Piece {
                     address: expected.buffer.address,
                     octets: octets.max(1) as usize,
@@ -309,6 +311,7 @@ impl Player<'_> {
         self.collect(flow, connection);
         self.moved = true;
         each(&mut self.duts, |dut| dut.close(connection))?;
+        self.note(|log, cycle| log.close(cycle, connection));
         self.close_regions(flow, active)?;
         self.tallies
             .iter_mut()

@@ -69,6 +69,7 @@ impl Player<'_> {
         };
         let connection = active.connection;
         each(&mut self.duts, |dut| dut.close(connection))?;
+        self.note(|log, cycle| log.close(cycle, connection));
         let own = self.pieces.iter_mut().filter(|piece| piece.flow == flow);
         own.for_each(|piece| piece.cut_short = true);
         let then = self.left_by(flow);

@@ -55,6 +55,7 @@ impl Player<'_> {
     /// Push a frame; it comes back if it, or a part of it, has to be sent again.
     fn offer(&mut self, flow: Option<usize>, one: Waiting) -> Option<Waiting> {
         self.moved = true;
+        self.note(|log, _| log.offer(one.frame, flow, &one.octets));
         let octets = one.octets.as_slice();
         let mut room = Room::Enough;
         let has_model = self.options.dut != DutKind::Rtl;
@@ -78,6 +79,9 @@ impl Player<'_> {
                 let end = first.wrapping_add(u32::from(length));
                 let behind = end.wrapping_sub(taken.rcv_nxt) as i32 > 0;
                 let is_next = taken.rcv_nxt.wrapping_sub(first) as i32 > 0;
+                if let (Some(flow), true, true) = (flow, behind, is_next) {
+                    self.note(|log, cycle| log.taken_up_to(cycle, flow, taken.rcv_nxt));
+                }
                 // Only the model knows of what begins beyond a gap that it was cut.
                 (behind && (is_next || has_model)).then_some((first, length))
             }
@@ -118,6 +122,7 @@ impl Player<'_> {
         let (Some(number), Some(state)) = (flow, state) else {
             return;
         };
+        self.note(|log, cycle| log.gave_up(cycle, number));
         let taken = self.resend.taken.remove(&number).unwrap_or_default();
         for one in taken
             .into_iter()

@@ -13,6 +13,7 @@ use crate::play::plan::Plan;
 use crate::play::rtl::{BringUpError, Rtl, RtlOptions};
 use crate::play::software::Software;
 use crate::play::tally::Tally;
+use crate::play::timeline::Log;
 use rnic_driver::Config;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -50,6 +51,8 @@ pub(super) struct Player<'a> {
     /// Flows whose connections were opened.
     pub(super) started: BTreeSet<usize>,
     pub(super) resend: Resend,
+    /// What was done to the device, if its timeline is asked for.
+    pub(super) log: Option<Log>,
 }
 
 impl<'a> Player<'a> {
@@ -92,6 +95,10 @@ impl<'a> Player<'a> {
             duts.push(Box::new(Software::new(&config)));
         }
         let tallies = duts.iter().map(|_| Tally::new(flows)).collect();
+        let records = options.timeline && options.dut != DutKind::Model;
+        if let (Some(rtl), true) = (duts.first_mut(), records) {
+            rtl.start_record();
+        }
         Ok(Self {
             capture,
             flows,
@@ -113,6 +120,7 @@ impl<'a> Player<'a> {
             frame: 0,
             started: BTreeSet::new(),
             resend: Resend::default(),
+            log: records.then(Log::default),
         })
     }
 
@@ -142,6 +150,13 @@ impl<'a> Player<'a> {
         let (first, last) = (self.compared_to + 1, self.frame + 1);
         self.comparison.at(Some(first.min(last)..=last));
         self.compared_to = last;
+    }
+
+    /// Note in the log of a timeline, if there is one, what was done in this cycle.
+    pub(super) fn note(&mut self, act: impl FnOnce(&mut Log, u64)) {
+        if let (Some(log), Some(rtl)) = (&mut self.log, self.duts.first()) {
+            act(log, rtl.cycles());
+        }
     }
 
     /// A condition is met.

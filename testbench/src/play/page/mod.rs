@@ -1,23 +1,27 @@
 //! The report as one self-contained page: no script, nothing loaded from elsewhere.
+//!
+//! - `flows`: a table of flows, and each flow's details.
+//! - `sequence`, `marks`: a flow's time-sequence diagram; `pages`: packet memory; `latency`:
+//!   a histogram; `tlps`: packets by kind. They show the run's timeline, which only hardware has.
+//! - `chart`: scales, axes and thinning for all of them.
 
-use crate::play::report::{FlowReport, Report};
-use crate::play::summary::{clock_mhz, opcodes, Speed};
-use maud::{html, Markup, DOCTYPE};
+mod chart;
+mod flows;
+mod latency;
+mod marks;
+mod pages;
+mod sequence;
+mod tlps;
 
-/// Rows of a table of messages; the JSON has all.
-const ROWS_MAX: usize = 1_000;
+use crate::play::report::Report;
+use crate::play::summary::{clock_mhz, Speed};
+use chart::{grouped, time_title};
+use maud::{html, Markup, PreEscaped, DOCTYPE};
 
-const STYLE: &str = "\
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: .5rem 0 1rem; display: block; overflow-x: auto; }
-th, td { padding: .2rem .7rem; border-bottom: 1px solid #8886; text-align: right; }
-th:first-child, td:first-child, td.text, th.text { text-align: left; }
-td, li { font-variant-numeric: tabular-nums; }
-code { font-size: .9em; }
-.good, .bad { font-weight: 600; padding: .1rem .5rem; border-radius: .3rem; color: #fff; }
-.good { background: #17733b; }
-.bad { background: #b3261e; }";
+/// Devices whose packet memory is drawn: those that held the most pages.
+const MEMORY_PICTURES: usize = 4;
+
+const STYLE: &str = include_str!("style.css");
 
 /// One page about one playback or several.
 pub fn text(reports: &[Report]) -> String {
@@ -28,7 +32,7 @@ pub fn text(reports: &[Report]) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { "rnic play" }
-                style { (STYLE) }
+                style { (PreEscaped(STYLE)) }
             }
             body {
                 h1 { "rnic play" }
@@ -55,8 +59,13 @@ fn playback(report: &Report) -> Markup {
             @if report.flows.is_empty() {
                 p { "None: no TCP connection here entered MPA full operation." }
             } @else {
-                (flows(&report.flows))
-                @for flow in &report.flows { (details(flow)) }
+                (flows::table(&report.flows))
+            }
+            h3 { "The run" }
+            (run(report))
+            @if !report.flows.is_empty() {
+                h3 { "Flow by flow" }
+                @for flow in &report.flows { (flows::details(report, flow)) }
             }
             h3 { "Counters that are not zero" }
             (pairs(report.counters.iter().map(|(name, value)| (*name, u64::from(*value)))))
@@ -108,98 +117,65 @@ fn facts(report: &Report) -> Markup {
     }
 }
 
-fn flows(flows: &[FlowReport]) -> Markup {
+/// The pictures of the run as a whole.
+fn run(report: &Report) -> Markup {
+    let mut devices: Vec<usize> = (0..report.timelines.len()).collect();
+    let peak = |device: usize| {
+        let pages = report.timelines[device].pages.iter();
+        pages.map(|&(_, pages)| pages).max()
+    };
+    devices.sort_by_key(|&device| (std::cmp::Reverse(peak(device)), device));
+    let count = devices.len();
+    devices.truncate(MEMORY_PICTURES);
+    devices.sort_unstable();
+    let odd = report.timelines.iter();
+    let odd: u64 = odd.map(|t| t.unclaimed_writes + t.unmatched_verdicts).sum();
     html! {
-        table {
-            tr {
-                th { "Flow" } th.text { "From, to" } th.text { "MPA" } th { "Segments" }
-                th { "in order" } th { "out of order" } th { "duplicate" } th { "FPDUs" }
-                th { "wrong CRC" } th { "Octets placed" } th { "before their turn" }
-                th { "Pages, most" } th { "Messages" } th.text { "End" }
+        @if report.timelines.is_empty() {
+            p { (without_timeline(report)) }
+        } @else {
+            (latency::picture(&report.timelines))
+            @for &device in &devices {
+                (pages::picture(&report.timelines[device], &host(report, device), &time_title(clock_mhz(report.width))))
             }
-            @for flow in flows {
-                tr {
-                    td { (flow.id) }
-                    td.text { (flow.src) " \u{2192} " (flow.dst) }
-                    td.text { (startup(flow)) }
-                    td { (flow.segments) } td { (flow.in_order) } td { (flow.out_of_order) }
-                    td { (flow.duplicate) } td { (flow.fpdus) } td { (flow.crc_errors) }
-                    td { (flow.placed_octets) } td { (flow.placed_out_of_order_octets) }
-                    td { (flow.peak_pages) } td { (flow.receives.len()) }
-                    td.text { (end(flow)) }
+            @if count > devices.len() {
+                p.note {
+                    "Packet memory of " (count - devices.len()) " more receiving hosts is not \
+                     drawn; they held no more pages than these."
+                }
+            }
+            (tlps::picture(&report.timelines))
+            @if odd > 0 {
+                p.note {
+                    "Left out of the pictures: " (grouped(odd)) " payload writes and verdicts that \
+                     belong to no FPDU or segment the run has reported, as on streams that end in \
+                     an error or before a gap has closed."
                 }
             }
         }
     }
 }
 
-fn startup(flow: &FlowReport) -> String {
-    let mut text = format!("revision {}", flow.mpa.revision);
-    if flow.mpa.markers {
-        text += ", markers";
-    }
-    if flow.mpa.crc {
-        text += ", CRC";
-    }
-    text
-}
-
-fn end(flow: &FlowReport) -> Markup {
-    html! {
-        @if let Some(error) = &flow.error {
-            span.bad { (error.name) }
-            " at sequence number " (error.seq) ": " (error.layer) ", type " (error.etype)
-            (format!(", code {:#04x}", error.code))
-        } @else if let Some(terminate) = &flow.terminate {
-            "Terminate: layer " (terminate.layer) ", type " (terminate.etype)
-            (format!(", code {:#04x}", terminate.code))
-        } @else { "no error" }
+fn without_timeline(report: &Report) -> &'static str {
+    if report.has_rtl() {
+        "No pictures: this playback kept no timeline."
+    } else {
+        "No pictures: time-sequence diagrams, packet memory, latency and TLPs need the hardware, as \
+         the model has no clock, no packet memory and no bus. Play with --dut rtl or --dut both."
     }
 }
 
-fn details(flow: &FlowReport) -> Markup {
-    html! {
-        details {
-            summary { "Flow " (flow.id) ": opcodes, regions, messages" }
-            p { "Opcodes: " (opcodes(&flow.opcodes)) "." }
-            @if !flow.regions.is_empty() {
-                table {
-                    tr { th { "STag" } th { "First octet" } th { "Octets" } th.text { "SHA-256" } }
-                    @for region in &flow.regions {
-                        tr {
-                            td { code { (region.stag) } }
-                            td { code { (region.base) } }
-                            td { (region.length) }
-                            td.text { code { (region.sha256) } }
-                        }
-                    }
-                }
-            }
-            @if !flow.receives.is_empty() { (messages(flow)) }
-        }
-    }
-}
-
-fn messages(flow: &FlowReport) -> Markup {
-    html! {
-        table {
-            tr {
-                th { "Queue" } th { "MSN" } th.text { "Opcode" } th { "Octets" }
-                th.text { "SHA-256" }
-            }
-            @for message in flow.receives.iter().take(ROWS_MAX) {
-                tr {
-                    td { (message.qn) }
-                    td { (message.msn) }
-                    td.text { (message.opcode) }
-                    td { (message.length) }
-                    td.text { code { (message.sha256) } }
-                }
-            }
-        }
-        @if flow.receives.len() > ROWS_MAX {
-            p { (flow.receives.len() - ROWS_MAX) " messages more; --json has all." }
-        }
+/// Where the frames of device `device` go, as words of a heading, if there are several devices.
+fn host(report: &Report, device: usize) -> String {
+    let streams = &report.timelines[device].streams;
+    let flow = streams
+        .first()
+        .and_then(|stream| report.flows.get(stream.flow));
+    let address = flow.and_then(|flow| flow.dst.rsplit_once(':'));
+    match (report.timelines.len(), address) {
+        (1, _) => String::new(),
+        (_, Some((address, _))) => format!(", received by {address}"),
+        (_, None) => ", received by a host without flows".into(),
     }
 }
 
@@ -217,7 +193,9 @@ fn pairs<'a>(rows: impl Iterator<Item = (&'a str, u64)>) -> Markup {
 mod tests {
     use super::*;
     use crate::play::difference::{Difference, What};
-    use crate::play::report::{ErrorReport, MpaReport, Opcodes, ReceiveReport, RegionReport};
+    use crate::play::report::{
+        ErrorReport, FlowReport, MpaReport, Opcodes, ReceiveReport, RegionReport,
+    };
     use std::collections::BTreeMap;
 
     fn flow(messages: u32) -> FlowReport {
@@ -284,6 +262,7 @@ mod tests {
             deeds: BTreeMap::new(),
             conditions: BTreeMap::new(),
             differences: Vec::new(),
+            timelines: Vec::new(),
         }
     }
 
@@ -302,7 +281,7 @@ mod tests {
         );
         assert_shows(
             &text,
-            &["revision 1, markers, CRC", "0x00012345", "digest2."],
+            &["revision\u{a0}1, markers, CRC", "0x00012345", "digest2."],
         );
         assert_shows(
             &text,
