@@ -225,7 +225,7 @@ macro_rules! core {
                 self.packet.release3_valid.next = false;
                 // Packet reader to MPA.
                 wire!(self.packet => self.mpa;
-                    joined_data, joined_octets, joined_first, joined_last, joined_valid);
+                    joined_data, joined_last, joined_valid);
                 self.packet.joined_ready.next = self.mpa.joined_ready.val();
                 wire!(self.packet => self.mpa; started, started_tag, started_valid);
                 wire!(self.mpa => self.packet; started_ready, kill, kill_tag);

@@ -18,7 +18,6 @@
 //! | `fpdu_verdict` in       | CRC and markers of one FPDU, in the order of the records that  |
 //! |                         | have one, and after its record; no ready                       |
 //! | `early_result`          | one cycle, for each `FpduKind::Early`, with its command; no ready   |
-//! | `early_octets`          | one cycle, payload octets of a good one (0 if it has none)     |
 //! | `replay: Replay` in     | deliver or discard the records of a span                       |
 //! | `replayed: Replayed`    | the records are in the FIFO, or discarded                      |
 //! | `command: PlaceCommand` | one for each record that occupies beats or gives a CQE         |
@@ -128,8 +127,6 @@ pub struct DdpRoom {
     pub fpdu_verdict_valid: Signal<In, Bit>,
     pub early_result: Signal<Out, EarlyResult>,
     pub early_result_valid: Signal<Out, Bit>,
-    pub early_octets: Signal<Out, Bits<16>>,
-    pub early_octets_valid: Signal<Out, Bit>,
     pub replay: Signal<In, Replay>,
     pub replay_valid: Signal<In, Bit>,
     pub replay_ready: Signal<Out, Bit>,
@@ -237,8 +234,6 @@ impl Logic for DdpRoom {
         self.early_result.next.good = self.has_kept.q.val();
         self.early_result.next.sequence_end = self.compose.sequence_end.val();
         self.early_result_valid.next = self.has_early.q.val();
-        self.early_octets.next = self.told.val().placed_octets;
-        self.early_octets_valid.next = self.has_kept.q.val();
         self.count_fpdu.next = self.counts.q.val();
         self.error_number.next = self.told.val().error;
         self.error_valid.next = self.has_error.q.val();

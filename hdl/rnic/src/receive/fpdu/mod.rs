@@ -79,10 +79,6 @@ pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usi
     pub reset: Signal<In, Bit>,
     /// Beat of the joined stream.
     pub joined_data: Signal<In, Bits<D>>,
-    /// Octets in this beat; not looked at, since the job's octets say it.
-    pub joined_octets: Signal<In, Bits<7>>,
-    /// First beat of a job; not looked at, since it follows the last one of another.
-    pub joined_first: Signal<In, Bit>,
     /// Last beat of a job.
     pub joined_last: Signal<In, Bit>,
     pub joined_valid: Signal<In, Bit>,

@@ -23,7 +23,6 @@ pub fn random_paces(random: &mut Random) -> Paces {
 struct Beat {
     job: usize,
     octets: Vec<u8>,
-    first: bool,
     last: bool,
 }
 
@@ -33,7 +32,6 @@ fn beats_of(job: usize, octets: &[u8], beat_octets: usize) -> impl Iterator<Item
     beats.map(move |(at, octets)| Beat {
         job,
         octets: octets.to_vec(),
-        first: at == 0,
         last: at + 1 == count,
     })
 }
@@ -184,8 +182,6 @@ impl<'a, const D: usize> Bench<'a, D> {
             let mut padded = beat.octets.clone();
             padded.resize(D / 8, 0xa5);
             uut.joined_data.next = bits_of(&padded);
-            uut.joined_octets.next = (beat.octets.len() as u64).into();
-            uut.joined_first.next = beat.first;
             uut.joined_last.next = beat.last;
         }
         uut.record_room.next = self.record_room.goes(self.cycle, random);

@@ -13,15 +13,13 @@ impl Model {
         let header = self.header(record).ok();
         let header = header.filter(|header| self.refusal(record, header).is_none());
         let header = header.filter(|_| may_keep);
-        let mut early = Early {
+        let early = Early {
             good: header.is_some(),
             sequence_end: record.sequence_end,
-            octets: None,
         };
         self.bad = (!early.good).then_some((record.span, record.sequence_end));
         if let Some(header) = header {
             self.place(record, &header, &mut command);
-            early.octets = Some(command.octets);
             self.spans
                 .entry(record.span)
                 .or_default()

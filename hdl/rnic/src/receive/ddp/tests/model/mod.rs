@@ -65,12 +65,11 @@ pub struct Outcome {
     pub early: Option<Early>,
 }
 
-/// An `EarlyResult` in plain integers, and the octets placed, if it is good.
+/// An `EarlyResult` in plain integers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Early {
     pub good: bool,
     pub sequence_end: u32,
-    pub octets: Option<u64>,
 }
 
 #[derive(Clone, Copy, Default)]
