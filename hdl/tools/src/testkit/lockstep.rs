@@ -23,6 +23,14 @@ pub(super) struct Ports {
     pub(super) outputs: Vec<Port>,
 }
 
+/// [`lockstep`] of a block whose clock is its port `clock`: name, block, cycles, drive.
+#[macro_export]
+macro_rules! lockstep {
+    ($name:expr, $block:expr, $cycles:expr, $drive:expr $(,)?) => {
+        $crate::testkit::lockstep($name, $block, $cycles, |block| &mut block.clock, $drive)
+    };
+}
+
 /// Drives `block` and its Verilog, top module `name`, for `cycles` cycles and compares them.
 ///
 /// `drive` sets the inputs of one cycle from the given generator; `reset`, too, is its business.
@@ -284,12 +292,13 @@ mod tests {
     }
 
     fn drive_below(limit: u64) {
-        lockstep(
+        lockstep!(
             "contradiction",
             Contradiction::default(),
             2000,
-            |block| &mut block.clock,
-            |block, random| block.value.next = random.below(limit).into(),
+            |block, random| {
+                block.value.next = random.below(limit).into();
+            }
         );
     }
 

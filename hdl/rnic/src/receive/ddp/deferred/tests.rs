@@ -1,6 +1,6 @@
 use super::*;
 use crate::messages::{FPDU_DELIVER, FPDU_EARLY, REPLAY_FORGET};
-use rnic_hdl_tools::testkit::{lockstep, settle, simulate, Random, Simulation};
+use rnic_hdl_tools::testkit::{lockstep, settle, simulate, Pace, Random, Simulation, StreamDriver};
 use std::collections::VecDeque;
 
 /// A record of an early FPDU of `span` with 0 to 65,535 octets of ULPDU.
@@ -42,13 +42,12 @@ fn delivered(record: &FpduRecord, replay: &Replay) -> FpduRecord {
 /// Random pushes and replays beside plain lists of records.
 struct Walker {
     spans: Vec<Vec<FpduRecord>>,
-    replays: VecDeque<Replay>,
+    replays: StreamDriver<Replay>,
     /// Records to be offered and answers to be given, of the replays taken.
     offers: VecDeque<FpduRecord>,
     answers: VecDeque<Replayed>,
     taken: VecDeque<Replay>,
     since_push: u64,
-    offers_replay: bool,
     delivered: u64,
     answered: u64,
 }
@@ -57,12 +56,11 @@ impl Walker {
     fn new() -> Self {
         Self {
             spans: vec![vec![]; 512],
-            replays: VecDeque::new(),
+            replays: StreamDriver::new(Pace::Chance(1, 2)),
             offers: VecDeque::new(),
             answers: VecDeque::new(),
             taken: VecDeque::new(),
             since_push: 6,
-            offers_replay: false,
             delivered: 0,
             answered: 0,
         }
@@ -84,7 +82,7 @@ impl Walker {
 
     /// A replay of that span has not been answered.
     fn is_replayed(&self, span: u64) -> bool {
-        let mut all = self.replays.iter().chain(&self.taken);
+        let mut all = self.replays.waiting().iter().chain(&self.taken);
         all.any(|replay| replay.kind != REPLAY_FAULT && replay.span == span)
     }
 
@@ -96,13 +94,12 @@ impl Walker {
             uut.record.next = record(random, span);
         }
         if self.replays.is_empty() && random.chance(1, 60) {
-            self.replays.push_back(Self::any_replay(random));
+            self.replays.push(Self::any_replay(random));
         }
-        self.offers_replay =
-            !self.replays.is_empty() && (self.offers_replay || random.chance(1, 2));
-        uut.replay_valid.next = self.offers_replay;
-        if let Some(replay) = self.replays.front() {
-            uut.replay.next = *replay;
+        let replay = self.replays.offer(random).copied();
+        uut.replay_valid.next = replay.is_some();
+        if let Some(replay) = replay {
+            uut.replay.next = replay;
         }
         uut.replayed_ready.next = random.chance(1, 2);
         uut.offered_taken.next = false;
@@ -116,9 +113,7 @@ impl Walker {
             self.spans[span as usize].push(uut.record.val());
             self.since_push = 1;
         }
-        if uut.replay_valid.val() && uut.replay_ready.val() {
-            let replay = self.replays.pop_front().expect("offered");
-            self.offers_replay = false;
+        if let Some(replay) = self.replays.advance(uut.replay_ready.val()) {
             self.take(replay);
         }
         if reset {
@@ -188,19 +183,15 @@ impl Walker {
 fn connected() -> Simulation<DeferredRecords> {
     let mut uut = simulate!(DeferredRecords::default());
     uut.settle();
-    run(&mut uut, 512);
+    uut.ticks(512);
     assert!(uut.has_room.val());
     uut
-}
-
-fn run(uut: &mut Simulation<DeferredRecords>, cycles: usize) {
-    uut.ticks(cycles);
 }
 
 fn push(uut: &mut Simulation<DeferredRecords>, record: FpduRecord) {
     uut.push.next = true;
     uut.record.next = record;
-    run(uut, 1);
+    uut.ticks(1);
     uut.push.next = false;
 }
 
@@ -213,7 +204,7 @@ fn cycles_to(
     uut.replay.next = replay;
     uut.replay_valid.next = true;
     for cycle in 1..40 {
-        run(uut, 1);
+        uut.ticks(1);
         uut.replay_valid.next = false;
         uut.settle();
         if is_there(uut) {
@@ -254,30 +245,30 @@ fn latencies_are_those_of_the_table() {
     let answered = |uut: &DeferredRecords| uut.replayed_valid.val();
     assert_eq!(cycles_to(&mut uut, replay(REPLAY_DELIVER, 9), answered), 5);
     uut.replayed_ready.next = true;
-    run(&mut uut, 2);
+    uut.ticks(2);
     for span in [9, 9, 9, 10] {
         let record = record(&mut random, span);
         push(&mut uut, record);
-        run(&mut uut, 5);
+        uut.ticks(5);
     }
     assert_eq!(cycles_to(&mut uut, replay(REPLAY_FORGET, 10), answered), 6);
-    run(&mut uut, 2);
+    uut.ticks(2);
     assert_eq!(cycles_to(&mut uut, replay(REPLAY_FAULT, 0), offered), 2);
     uut.offered_taken.next = true;
-    run(&mut uut, 1);
+    uut.ticks(1);
     uut.offered_taken.next = false;
     uut.settle();
     assert!(!offered(&uut) && answered(&uut), "a fault has an answer");
-    run(&mut uut, 1);
+    uut.ticks(1);
     assert_eq!(cycles_to(&mut uut, replay(REPLAY_DELIVER, 9), offered), 8);
     for is_last in [false, false, true] {
         uut.offered_taken.next = true;
-        run(&mut uut, 1);
+        uut.ticks(1);
         uut.offered_taken.next = false;
         uut.settle();
         let mut cycles = 1;
         while !offered(&uut) && !answered(&uut) {
-            run(&mut uut, 1);
+            uut.ticks(1);
             cycles += 1;
         }
         assert_eq!(
@@ -294,18 +285,18 @@ fn what_is_pushed_behind_an_opened_list_begins_a_new_one() {
     let records: Vec<FpduRecord> = (0..2).map(|_| record(&mut random, 40)).collect();
     let deliver = replay(REPLAY_DELIVER, 40);
     push(&mut uut, records[0]);
-    run(&mut uut, 6);
+    uut.ticks(6);
     cycles_to(&mut uut, deliver, |uut| uut.offered_valid.val());
     push(&mut uut, records[1]);
     for record in &records {
         assert_eq!(uut.offered.val(), delivered(record, &deliver));
         uut.offered_taken.next = true;
-        run(&mut uut, 1);
+        uut.ticks(1);
         uut.offered_taken.next = false;
-        run(&mut uut, 8);
+        uut.ticks(8);
         assert!(uut.replayed_valid.val(), "one record in each list");
         uut.replayed_ready.next = true;
-        run(&mut uut, 1);
+        uut.ticks(1);
         uut.replayed_ready.next = false;
         if record == &records[0] {
             cycles_to(&mut uut, deliver, |uut| uut.offered_valid.val());
@@ -319,17 +310,17 @@ fn reset_forgets_the_records_and_the_replay_at_hand() {
     let mut uut = connected();
     let record = record(&mut random, 511);
     push(&mut uut, record);
-    run(&mut uut, 6);
+    uut.ticks(6);
     cycles_to(&mut uut, replay(REPLAY_DELIVER, 511), |uut| {
         uut.offered_valid.val()
     });
     push(&mut uut, record);
     uut.reset.next = true;
-    run(&mut uut, 1);
+    uut.ticks(1);
     uut.reset.next = false;
     uut.settle();
     assert!(!uut.offered_valid.val() && !uut.has_room.val());
-    run(&mut uut, 512);
+    uut.ticks(512);
     assert!(uut.has_room.val());
     let answered = |uut: &DeferredRecords| uut.replayed_valid.val();
     assert_eq!(
@@ -341,15 +332,10 @@ fn reset_forgets_the_records_and_the_replay_at_hand() {
 #[test]
 fn deferred_records_agree_with_their_verilog() {
     let mut walker = Walker::new();
-    lockstep(
-        "ddp_deferred",
-        DeferredRecords::default(),
-        8000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            let reset = random.chance(1, 4000);
-            walker.drive(uut, random, reset);
-        },
-    );
+    let uut = DeferredRecords::default();
+    lockstep!("ddp_deferred", uut, 8000, |uut, random| {
+        let reset = random.chance(1, 4000);
+        walker.drive(uut, random, reset);
+    });
     assert!(walker.delivered > 100);
 }

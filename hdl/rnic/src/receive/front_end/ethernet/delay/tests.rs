@@ -21,11 +21,10 @@ fn a_word_comes_out_after_as_many_cycles_as_there_are_registers() {
 
 #[test]
 fn rust_and_verilog_agree() {
-    lockstep(
+    lockstep!(
         "delay",
         Delay::<Bits<8>, 3>::default(),
         200,
-        |uut| &mut uut.clock,
-        |uut, random| uut.data_in.next = random.wide(),
+        |uut, random| uut.data_in.next = random.wide()
     );
 }
