@@ -75,20 +75,14 @@ mod structs {
 
     #[test]
     fn lockstep_with_verilog() {
-        lockstep(
-            "dialect_structs",
-            Mark::default(),
-            500,
-            |uut| &mut uut.clock,
-            |uut, random| {
-                uut.beat.next = Beat {
-                    data: random.wide(),
-                    keep: random.wide(),
-                    last: random.chance(1, 2),
-                    state: [FlowState::Closed, FlowState::Open][random.below(2) as usize],
-                };
-            },
-        );
+        lockstep!("dialect_structs", Mark::default(), 500, |uut, random| {
+            uut.beat.next = Beat {
+                data: random.wide(),
+                keep: random.wide(),
+                last: random.chance(1, 2),
+                state: [FlowState::Closed, FlowState::Open][random.below(2) as usize],
+            };
+        });
     }
 }
 
@@ -246,16 +240,11 @@ mod matching {
 
     #[test]
     fn lockstep_with_verilog() {
-        lockstep(
-            "dialect_matching",
-            Machine::default(),
-            500,
-            |uut| &mut uut.clock,
-            |uut, random| {
-                uut.reset.next = random.chance(1, 20);
-                uut.opcode.next = random.wide();
-            },
-        );
+        let uut = Machine::default();
+        lockstep!("dialect_matching", uut, 500, |uut, random| {
+            uut.reset.next = random.chance(1, 20);
+            uut.opcode.next = random.wide();
+        });
     }
 }
 
@@ -312,21 +301,15 @@ mod generics {
     #[test]
     fn lockstep_with_verilog() {
         let uut = Lanes::<64, 2>::default();
-        lockstep(
-            "dialect_generics",
-            uut,
-            500,
-            |uut| &mut uut.clock,
-            |uut, random| {
-                uut.words.next = random.wide();
-                let hit = if random.chance(1, 2) {
-                    uut.words.next.get_bits::<32>(32)
-                } else {
-                    9u64.into()
-                };
-                uut.wanted.next = hit;
-            },
-        );
+        lockstep!("dialect_generics", uut, 500, |uut, random| {
+            uut.words.next = random.wide();
+            let hit = if random.chance(1, 2) {
+                uut.words.next.get_bits::<32>(32)
+            } else {
+                9u64.into()
+            };
+            uut.wanted.next = hit;
+        });
     }
 }
 
@@ -384,20 +367,15 @@ mod sub_blocks {
 
     #[test]
     fn lockstep_with_verilog() {
-        lockstep(
-            "dialect_sub_blocks",
-            Steer::default(),
-            2000,
-            |uut| &mut uut.clock,
-            |uut, random| {
-                uut.reset.next = random.chance(1, 200);
-                uut.select.next = random.chance(1, 2);
-                uut.write.next = random.chance(3, 4);
-                uut.read.next = random.chance(1, 2);
-                uut.beat.next.data = random.wide();
-                uut.beat.next.last = random.chance(1, 4);
-            },
-        );
+        let uut = Steer::default();
+        lockstep!("dialect_sub_blocks", uut, 2000, |uut, random| {
+            uut.reset.next = random.chance(1, 200);
+            uut.select.next = random.chance(1, 2);
+            uut.write.next = random.chance(3, 4);
+            uut.read.next = random.chance(1, 2);
+            uut.beat.next.data = random.wide();
+            uut.beat.next.last = random.chance(1, 4);
+        });
     }
 }
 
@@ -458,17 +436,11 @@ mod wires {
 
     #[test]
     fn lockstep_with_verilog() {
-        lockstep(
-            "dialect_wires",
-            Chain::default(),
-            2000,
-            |uut| &mut uut.clock,
-            |uut, random| {
-                uut.reset.next = random.chance(1, 200);
-                uut.word.next = random.wide();
-                uut.word_valid.next = random.chance(3, 4);
-                uut.late_ready.next = random.chance(1, 2);
-            },
-        );
+        lockstep!("dialect_wires", Chain::default(), 2000, |uut, random| {
+            uut.reset.next = random.chance(1, 200);
+            uut.word.next = random.wide();
+            uut.word_valid.next = random.chance(3, 4);
+            uut.late_ready.next = random.chance(1, 2);
+        });
     }
 }

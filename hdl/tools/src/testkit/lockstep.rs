@@ -9,6 +9,14 @@ use super::{settle, verilator, Random};
 use crate::emit::verilog_named;
 use rust_hdl::prelude::*;
 
+/// [`lockstep`] of a block whose clock is its port `clock`: name, block, cycles, drive.
+#[macro_export]
+macro_rules! lockstep {
+    ($name:expr, $block:expr, $cycles:expr, $drive:expr $(,)?) => {
+        $crate::testkit::lockstep($name, $block, $cycles, |block| &mut block.clock, $drive)
+    };
+}
+
 /// Drives `block` and its Verilog, top module `name`, for `cycles` cycles and compares them.
 ///
 /// `drive` sets the inputs of one cycle from the given generator; `reset`, too, is its business.
@@ -270,12 +278,13 @@ mod tests {
     }
 
     fn drive_below(limit: u64) {
-        lockstep(
+        lockstep!(
             "contradiction",
             Contradiction::default(),
             2000,
-            |block| &mut block.clock,
-            |block, random| block.value.next = random.below(limit).into(),
+            |block, random| {
+                block.value.next = random.below(limit).into();
+            }
         );
     }
 

@@ -8,7 +8,7 @@
 //! * [`StreamDriver`] and [`StreamMonitor`] are the two ends of a stream, each with its [`Pace`];
 //! * [`Random`] is the one source of randomness, seeded by `RNIC_SEED`, printed on failure;
 //! * [`bits_of`], [`octets_of`] and their like turn octets and words into ports and back;
-//! * [`lockstep`] drives a block and its emitted Verilog, under Verilator, with one stimulus.
+//! * [`lockstep!`](crate::lockstep!) drives a block and its emitted Verilog, under Verilator, with one stimulus.
 //!
 //! ```no_run
 //! use rnic_hdl_tools::testkit::lockstep;
@@ -31,7 +31,7 @@
 //!     }
 //! }
 //!
-//! lockstep("hold", Hold::default(), 2000, |hold| &mut hold.clock, |hold, random| {
+//! lockstep!("hold", Hold::default(), 2000, |hold, random| {
 //!     hold.data.next = random.wide();
 //! });
 //! ```
@@ -43,7 +43,7 @@ mod simulation;
 mod stream;
 mod verilator;
 
-pub use crate::simulate;
+pub use crate::{lockstep, simulate};
 pub use lockstep::{lockstep, lockstep_as_synthesised, lockstep_combinational};
 pub use octets::{bits_of, bits_of_words, octets_of, words_of};
 pub use random::Random;

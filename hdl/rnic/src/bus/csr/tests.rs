@@ -1,7 +1,7 @@
 //! The register map as the driver sees it, counters, and the table engine.
 use super::Csr;
 use rnic_abi::{counters, limits, registers as map, tables};
-use rnic_hdl_tools::testkit::{lockstep, simulate, Random, Simulation};
+use rnic_hdl_tools::testkit::{bits_of_words, lockstep, simulate, words_of, Random, Simulation};
 use rust_hdl::prelude::*;
 
 type Uut = Csr<64, 128>;
@@ -207,10 +207,8 @@ fn a_table_write_is_busy_until_done() {
         assert_eq!(request.operation, u64::from(tables::WRITE));
         assert_eq!(request.table, u64::from(tables::LOOKUP));
         assert_eq!(request.index, 0x7ffu64);
-        for word in 0..10 {
-            let data = request.data.get_bits::<32>(32 * word).to_u32();
-            assert_eq!(data, 0x1111_1111 * (word as u32 + 1));
-        }
+        let written = std::array::from_fn(|word| 0x1111_1111 * (word as u32 + 1));
+        assert_eq!(words_of::<320, 10>(request.data), written);
         // Neither data nor a second command disturb it, and reads go on.
         write(&mut uut, map::TABLE_DATA, 5);
         begin(&mut uut, tables::WRITE, tables::MPA, 1);
@@ -230,7 +228,7 @@ fn a_table_read_gives_the_words_of_the_room() {
         write(&mut uut, map::TABLE_DATA + 4 * word, 0xdead_beef);
     }
     begin(&mut uut, tables::READ, tables::TCP, 3);
-    uut.table_data.next = bits_128([10, 20, 30, 40]);
+    uut.table_data.next = bits_of_words(&[10, 20, 30, 40]);
     uut.pulse(|uut| &mut uut.table_done);
     uut.table_data.next = Bits::default();
     for (word, expected) in [10, 20, 30, 40, 0, 0, 0, 0, 0, 0].into_iter().enumerate() {
@@ -240,15 +238,6 @@ fn a_table_read_gives_the_words_of_the_room() {
             "word {word}"
         );
     }
-}
-
-fn bits_128(words: [u64; 4]) -> Bits<128> {
-    words
-        .into_iter()
-        .rev()
-        .fold(Bits::default(), |value, word| {
-            (value << 32) | Bits::from(word)
-        })
 }
 
 #[test]
@@ -292,38 +281,31 @@ fn operations_and_tables_that_do_not_exist_are_not_started() {
 #[test]
 fn rust_and_verilog_agree() {
     let mut wait = 0;
-    lockstep(
-        "csr",
-        Uut::default(),
-        3000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            uut.reset.next = random.chance(1, 500);
-            wait += 1;
-            let go = wait > 75 || (wait > 4 && random.chance(1, 4));
-            let write = random.chance(1, 2);
-            uut.register_write.next = go && write;
-            uut.register_read.next = go && !write && wait > 75;
-            if uut.register_write.next || uut.register_read.next {
-                wait = 0;
-            }
-            // Mostly offsets that exist.
-            let dword = [0u64, 0, 0x40, 0x100][random.below(4) as usize] + random.below(0x1c);
-            uut.register_address.next = dword.into();
-            let command = map::table_command(random.below(4) as u32, random.below(13) as u32, 7);
-            let small = random.below(17);
-            let value =
-                [random.below(1 << 32), small, u64::from(command)][random.below(3) as usize];
-            uut.register_write_data.next = value.into();
-            uut.table_done.next = uut.table_valid.val() && random.chance(1, 4);
-            uut.table_data.next = random.wide();
-            uut.fence_done.next = random.chance(1, 8);
-            uut.counts.next = random.wide();
-            uut.free_pages.next = random.wide();
-            uut.cq_producer.next = random.wide();
-            uut.host_ring_producer.next = random.wide();
-        },
-    );
+    lockstep!("csr", Uut::default(), 3000, |uut, random| {
+        uut.reset.next = random.chance(1, 500);
+        wait += 1;
+        let go = wait > 75 || (wait > 4 && random.chance(1, 4));
+        let write = random.chance(1, 2);
+        uut.register_write.next = go && write;
+        uut.register_read.next = go && !write && wait > 75;
+        if uut.register_write.next || uut.register_read.next {
+            wait = 0;
+        }
+        // Mostly offsets that exist.
+        let dword = [0u64, 0, 0x40, 0x100][random.below(4) as usize] + random.below(0x1c);
+        uut.register_address.next = dword.into();
+        let command = map::table_command(random.below(4) as u32, random.below(13) as u32, 7);
+        let small = random.below(17);
+        let value = [random.below(1 << 32), small, u64::from(command)][random.below(3) as usize];
+        uut.register_write_data.next = value.into();
+        uut.table_done.next = uut.table_valid.val() && random.chance(1, 4);
+        uut.table_data.next = random.wide();
+        uut.fence_done.next = random.chance(1, 8);
+        uut.counts.next = random.wide();
+        uut.free_pages.next = random.wide();
+        uut.cq_producer.next = random.wide();
+        uut.host_ring_producer.next = random.wide();
+    });
 }
 
 /// A long FPDU is remembered until the reserve is written anew or the device is reset; a reserve

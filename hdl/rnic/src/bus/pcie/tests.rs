@@ -3,7 +3,7 @@ use super::PcieRoom128;
 use pcie_sim::check::{check, Direction};
 use pcie_sim::tlp::CompletionStatus;
 use pcie_sim::{ByteEnables, Header, Kind, Length, Limits, Tlp};
-use rnic_hdl_tools::testkit::{lockstep, simulate, Random, Simulation};
+use rnic_hdl_tools::testkit::{bits_of_words, lockstep, simulate, words_of, Random, Simulation};
 use rust_hdl::prelude::*;
 
 const DEVICE_ID: u64 = 0x0512;
@@ -17,14 +17,7 @@ fn connected() -> Simulation<PcieRoom128> {
     uut
 }
 
-fn bits_128(words: [u32; 4]) -> Bits<128> {
-    let words = words.into_iter().rev();
-    words.fold(Bits::default(), |value, word| {
-        (value << 32) | Bits::from(u64::from(word))
-    })
-}
-
-/// Effects of one request.
+/// What one request brought about.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     reads: Vec<u32>,
@@ -36,7 +29,7 @@ struct Outcome {
 fn request(uut: &mut Simulation<PcieRoom128>, header: [u32; 4], data: u32) -> Outcome {
     let mut outcome = Outcome::default();
     let mut answer_in = None;
-    uut.request_header.next = bits_128(header);
+    uut.request_header.next = bits_of_words(&header);
     uut.request_data.next = u64::from(data).into();
     uut.request_valid.next = true;
     for turn in 0..24 {
@@ -56,13 +49,9 @@ fn request(uut: &mut Simulation<PcieRoom128>, header: [u32; 4], data: u32) -> Ou
                 uut.tlp_last.val() && outcome.answer.is_none(),
                 "one beat, one answer"
             );
-            let header = uut.tlp_header.val();
-            let header = std::array::from_fn(|i| header.get_bits::<32>(32 * i).to_u32());
             let kept = uut.tlp_keep.val().to_u32().count_ones() as usize;
-            let data = uut.tlp_data.val();
-            let data = (0..kept)
-                .map(|i| data.get_bits::<32>(32 * i).to_u32())
-                .collect();
+            let data: [u32; 4] = words_of(uut.tlp_data.val());
+            let (header, data) = (words_of(uut.tlp_header.val()), data[..kept].to_vec());
             outcome.answer = Some((header, data));
         }
         uut.register_read_valid.next = answer_in == Some(0);
@@ -243,38 +232,32 @@ fn rust_and_verilog_agree() {
     let formats = [
         0x00u64, 0x20, 0x40, 0x60, 0x00, 0x40, 0x30, 0x0a, 0x04, 0x21,
     ];
-    lockstep(
-        "pcie_room",
-        PcieRoom128::default(),
-        3000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            uut.reset.next = random.chance(1, 500);
-            uut.device_id.next = DEVICE_ID.into();
-            uut.request_valid.next = random.chance(1, 2);
-            let header: Bits<128> = random.wide();
-            let first = formats[random.below(10) as usize] << 24 | random.below(4);
-            uut.request_header.next = (header << 32) | Bits::from(first);
-            uut.request_data.next = random.wide();
-            reading = if uut.register_read.val() {
-                1 + random.below(6) as u32
-            } else {
-                reading
-            };
-            uut.register_read_valid.next = reading == 1;
-            reading = reading.saturating_sub(1);
-            uut.register_read_data.next = random.wide();
-            uut.payload_tlp_data.next = random.wide();
-            uut.payload_tlp_keep.next = random.wide();
-            uut.payload_tlp_last.next = random.chance(1, 3);
-            uut.payload_tlp_valid.next = random.chance(3, 4);
-            uut.payload_tlp_header.next = random.wide();
-            uut.completion_tlp_data.next = random.wide();
-            uut.completion_tlp_keep.next = random.wide();
-            uut.completion_tlp_last.next = random.chance(1, 2);
-            uut.completion_tlp_valid.next = random.chance(1, 4);
-            uut.completion_tlp_header.next = random.wide();
-            uut.tlp_ready.next = random.chance(3, 4);
-        },
-    );
+    lockstep!("pcie_room", PcieRoom128::default(), 3000, |uut, random| {
+        uut.reset.next = random.chance(1, 500);
+        uut.device_id.next = DEVICE_ID.into();
+        uut.request_valid.next = random.chance(1, 2);
+        let header: Bits<128> = random.wide();
+        let first = formats[random.below(10) as usize] << 24 | random.below(4);
+        uut.request_header.next = (header << 32) | Bits::from(first);
+        uut.request_data.next = random.wide();
+        reading = if uut.register_read.val() {
+            1 + random.below(6) as u32
+        } else {
+            reading
+        };
+        uut.register_read_valid.next = reading == 1;
+        reading = reading.saturating_sub(1);
+        uut.register_read_data.next = random.wide();
+        uut.payload_tlp_data.next = random.wide();
+        uut.payload_tlp_keep.next = random.wide();
+        uut.payload_tlp_last.next = random.chance(1, 3);
+        uut.payload_tlp_valid.next = random.chance(3, 4);
+        uut.payload_tlp_header.next = random.wide();
+        uut.completion_tlp_data.next = random.wide();
+        uut.completion_tlp_keep.next = random.wide();
+        uut.completion_tlp_last.next = random.chance(1, 2);
+        uut.completion_tlp_valid.next = random.chance(1, 4);
+        uut.completion_tlp_header.next = random.wide();
+        uut.tlp_ready.next = random.chance(3, 4);
+    });
 }

@@ -90,18 +90,12 @@ fn holds_its_depth_and_refuses_more() {
 
 #[test]
 fn lockstep_with_verilog() {
-    lockstep(
-        "block_fifo",
-        Uut::new(4),
-        4000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            uut.reset.next = random.chance(1, 300);
-            uut.write.next = random.chance(5, 8);
-            uut.data_in.next = random.wide();
-            uut.read.next = random.chance(1, 2);
-        },
-    );
+    lockstep!("block_fifo", Uut::new(4), 4000, |uut, random| {
+        uut.reset.next = random.chance(1, 300);
+        uut.write.next = random.chance(5, 8);
+        uut.data_in.next = random.wide();
+        uut.read.next = random.chance(1, 2);
+    });
 }
 
 #[test]

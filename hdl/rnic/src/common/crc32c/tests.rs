@@ -143,16 +143,10 @@ fn in_lockstep<const D: usize>(name: &str) {
     let mut beats = traffic::<D>(24, &mut Random::from_environment()).into_iter();
     let cycles = beats.len() + LATENCY_CYCLES;
     let uut = Crc32cStream::<D>::default();
-    lockstep(
-        name,
-        uut,
-        cycles,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            apply(uut, &beats.next().unwrap_or_default());
-            uut.reset.next = random.chance(1, 100);
-        },
-    );
+    lockstep!(name, uut, cycles, |uut, random| {
+        apply(uut, &beats.next().unwrap_or_default());
+        uut.reset.next = random.chance(1, 100);
+    });
 }
 
 #[test]

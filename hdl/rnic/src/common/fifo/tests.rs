@@ -9,10 +9,6 @@ fn connected(almost_full_free_words: usize) -> Simulation<Uut> {
     simulate!(Uut::new(almost_full_free_words))
 }
 
-fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
-    &mut uut.clock
-}
-
 /// Random writes and reads against a queue; the writer tries even when full.
 fn walk(free_words: usize, write_of_8: u64, read_of_8: u64) {
     let mut random = Random::from_environment();
@@ -93,7 +89,7 @@ fn refuses_an_almost_full_mark_beyond_the_depth() {
 
 #[test]
 fn lockstep_with_verilog() {
-    lockstep("fifo", Uut::new(2), 6000, clock, |uut, random| {
+    lockstep!("fifo", Uut::new(2), 6000, |uut, random| {
         uut.reset.next = random.chance(1, 300);
         uut.write.next = random.chance(2, 3);
         uut.data_in.next = random.wide();

@@ -29,16 +29,10 @@ fn read_is_combinational_and_a_write_shows_after_its_edge() {
 
 #[test]
 fn lockstep_with_verilog() {
-    lockstep(
-        "lut_ram",
-        Uut::default(),
-        4000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            uut.write_enable.next = random.chance(1, 2);
-            uut.write_address.next = random.wide();
-            uut.write_data.next = random.wide();
-            uut.read_address.next = random.wide();
-        },
-    );
+    lockstep!("lut_ram", Uut::default(), 4000, |uut, random| {
+        uut.write_enable.next = random.chance(1, 2);
+        uut.write_address.next = random.wide();
+        uut.write_data.next = random.wide();
+        uut.read_address.next = random.wide();
+    });
 }

@@ -9,17 +9,12 @@ fn connected() -> Simulation<Uut> {
     simulate!(Uut::default())
 }
 
-fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
-    &mut uut.clock
-}
-
 #[test]
 fn reads_zero_at_power_up() {
     let mut uut = connected();
     for address in 0..32u64 {
         uut.read_address.next = address.into();
-        uut.tick();
-        uut.tick();
+        uut.ticks(2);
         assert_eq!(uut.read_data.val(), 0u64, "word {address}");
     }
 }
@@ -52,7 +47,7 @@ fn read_data_follows_its_address_by_exactly_two_cycles() {
 
 #[test]
 fn lockstep_with_verilog() {
-    lockstep("sdp_ram", Uut::default(), 4000, clock, |uut, random| {
+    lockstep!("sdp_ram", Uut::default(), 4000, |uut, random| {
         uut.write_enable.next = random.chance(1, 2);
         uut.write_address.next = random.wide();
         uut.write_data.next = random.wide();

@@ -50,21 +50,15 @@ fn each_operation_is_done_once_and_answered_once() {
 
 #[test]
 fn lockstep_with_verilog() {
-    lockstep(
-        "table_relay",
-        TableRelay::default(),
-        3000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            uut.reset.next = random.chance(1, 200);
-            uut.valid.next = random.chance(3, 4);
-            uut.request.next = TableRequest {
-                index: random.wide(),
-                data: random.wide(),
-                ..Default::default()
-            };
-            uut.room_done.next = random.chance(1, 5);
-            uut.room_data.next = random.wide();
-        },
-    );
+    lockstep!("table_relay", TableRelay::default(), 3000, |uut, random| {
+        uut.reset.next = random.chance(1, 200);
+        uut.valid.next = random.chance(3, 4);
+        uut.request.next = TableRequest {
+            index: random.wide(),
+            data: random.wide(),
+            ..Default::default()
+        };
+        uut.room_done.next = random.chance(1, 5);
+        uut.room_data.next = random.wide();
+    });
 }

@@ -195,15 +195,10 @@ fn a_second_reset_in_the_sweep_begins_it_again() {
 #[test]
 fn span_lists_agree_with_their_verilog() {
     let mut walker = Walker::new(48, 6);
-    lockstep(
-        "ddp_span_lists",
-        SpanLists::default(),
-        9000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            let reset = random.chance(1, 4000);
-            walker.drive(uut, random, reset);
-        },
-    );
+    let uut = SpanLists::default();
+    lockstep!("ddp_span_lists", uut, 9000, |uut, random| {
+        let reset = random.chance(1, 4000);
+        walker.drive(uut, random, reset);
+    });
     assert!(walker.gives > 100);
 }

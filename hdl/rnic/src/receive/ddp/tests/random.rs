@@ -118,47 +118,41 @@ fn room_agrees_with_its_verilog() {
     let mut replays = StreamDriver::new(Pace::Chance(1, 60));
     let mut verdicts = VecDeque::new();
     let mut ends = [0; 8];
-    lockstep(
-        "ddp_room",
-        DdpRoom::default(),
-        6000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            cycle += 1;
-            uut.reset.next = cycle == 1 || random.chance(1, 2000);
-            let comes = uut.record_room.val() && random.chance(1, 6);
-            uut.fpdu_verdict_valid.next = !verdicts.is_empty() && random.chance(1, 5);
-            if uut.fpdu_verdict_valid.next {
-                uut.fpdu_verdict.next = verdicts.pop_front().expect("a verdict");
-            }
-            if comes {
-                record = random_record(random, &regions, &msns);
-                perhaps_early(random, &mut record, &mut ends);
-                verdicts.extend(verdict(&record));
-            }
-            if uut.reset.next {
-                verdicts.clear();
-            }
-            if operations.is_empty() {
-                operations.push(request(&setup.next().expect("an endless list")));
-            }
-            operations.pace = if cycle < 1000 {
-                Pace::Always
-            } else {
-                Pace::Chance(1, 12)
-            };
-            let (data, valid) = (&mut uut.table_request, &mut uut.table_valid);
-            operations.drive(data, valid, &uut.table_done, random);
-            if replays.is_empty() {
-                replays.push(random_replay(random, &[]));
-            }
-            let (data, valid) = (&mut uut.replay, &mut uut.replay_valid);
-            replays.drive(data, valid, &uut.replay_ready, random);
-            uut.replayed_ready.next = random.chance(1, 2);
-            uut.record_valid.next = comes;
-            uut.record.next = message(&record);
-            uut.command_ready.next = random.chance(3, 4);
-            uut.stopped_ready.next = random.chance(3, 4);
-        },
-    );
+    lockstep!("ddp_room", DdpRoom::default(), 6000, |uut, random| {
+        cycle += 1;
+        uut.reset.next = cycle == 1 || random.chance(1, 2000);
+        let comes = uut.record_room.val() && random.chance(1, 6);
+        uut.fpdu_verdict_valid.next = !verdicts.is_empty() && random.chance(1, 5);
+        if uut.fpdu_verdict_valid.next {
+            uut.fpdu_verdict.next = verdicts.pop_front().expect("a verdict");
+        }
+        if comes {
+            record = random_record(random, &regions, &msns);
+            perhaps_early(random, &mut record, &mut ends);
+            verdicts.extend(verdict(&record));
+        }
+        if uut.reset.next {
+            verdicts.clear();
+        }
+        if operations.is_empty() {
+            operations.push(request(&setup.next().expect("an endless list")));
+        }
+        operations.pace = if cycle < 1000 {
+            Pace::Always
+        } else {
+            Pace::Chance(1, 12)
+        };
+        let (data, valid) = (&mut uut.table_request, &mut uut.table_valid);
+        operations.drive(data, valid, &uut.table_done, random);
+        if replays.is_empty() {
+            replays.push(random_replay(random, &[]));
+        }
+        let (data, valid) = (&mut uut.replay, &mut uut.replay_valid);
+        replays.drive(data, valid, &uut.replay_ready, random);
+        uut.replayed_ready.next = random.chance(1, 2);
+        uut.record_valid.next = comes;
+        uut.record.next = message(&record);
+        uut.command_ready.next = random.chance(3, 4);
+        uut.stopped_ready.next = random.chance(3, 4);
+    });
 }

@@ -129,23 +129,18 @@ fn a_host_frame_takes_its_octets_rounded_up() {
 #[test]
 fn lockstep_with_verilog() {
     let mut step = 0;
-    lockstep(
-        "fpdu_length",
-        FpduLength::<2>::default(),
-        6000,
-        |uut| &mut uut.clock,
-        |uut, random: &mut Random| {
-            if step % 3 == 0 {
-                uut.ulpdu_length.next = random.wide();
-                uut.words_left.next = random.wide();
-                uut.phase.next = random.wide();
-                uut.markers.next = random.chance(3, 4);
-                uut.host.next = random.chance(1, 8);
-            }
-            uut.sum.next = step % 3 == 0;
-            uut.divide.next = step % 3 == 1;
-            uut.decide.next = step % 3 == 2;
-            step += 1;
-        },
-    );
+    let uut = FpduLength::<2>::default();
+    lockstep!("fpdu_length", uut, 6000, |uut, random: &mut Random| {
+        if step % 3 == 0 {
+            uut.ulpdu_length.next = random.wide();
+            uut.words_left.next = random.wide();
+            uut.phase.next = random.wide();
+            uut.markers.next = random.chance(3, 4);
+            uut.host.next = random.chance(1, 8);
+        }
+        uut.sum.next = step % 3 == 0;
+        uut.divide.next = step % 3 == 1;
+        uut.decide.next = step % 3 == 2;
+        step += 1;
+    });
 }

@@ -449,12 +449,11 @@ fn lockstep_room<
         started: StreamDriver::new(Pace::Chance(1, 3)),
         joined: StreamDriver::new(Pace::Chance(3, 4)),
     };
-    lockstep(
+    lockstep!(
         &format!("mpa_room_{D}"),
         MpaRoom::<D, P, LG, A, F>::default(),
         cycles,
-        |uut| &mut uut.clock,
-        |uut, random| drive(uut, random, &mut traffic),
+        |uut, random| drive(uut, random, &mut traffic)
     );
 }
 

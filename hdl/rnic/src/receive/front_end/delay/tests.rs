@@ -21,11 +21,10 @@ fn delays_by_n_cycles() {
 
 #[test]
 fn rust_and_verilog_agree() {
-    lockstep(
+    lockstep!(
         "delay",
         Delay::<Bits<8>, 3>::default(),
         200,
-        |uut| &mut uut.clock,
-        |uut, random| uut.data_in.next = random.wide(),
+        |uut, random| uut.data_in.next = random.wide()
     );
 }

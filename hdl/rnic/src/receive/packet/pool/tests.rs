@@ -138,10 +138,5 @@ fn allocates_in_one_cycle_and_frees_in_three() {
     uut.release2.next.head_page = pages[0].into();
     uut.release2.next.tail_page = pages[511].into();
     uut.pulse(|uut| &mut uut.release2_valid);
-    let mut cycles = 0;
-    while uut.free_pages.val() != 512u64 {
-        uut.tick();
-        cycles += 1;
-    }
-    assert!(cycles <= 3 * 512 + 8, "{cycles} cycles for 512 pages");
+    uut.wait_for(3 * 512 + 8, |uut| uut.free_pages.val() == 512u64);
 }

@@ -117,13 +117,7 @@ fn lockstep_with_kills<
     let mut bench = Bench::new(Traffic { kill: 10, ..CALM });
     let uut = Packet::<W, D, A, B, O, H>::default();
     let name = format!("packet_{W}");
-    lockstep(
-        &name,
-        uut,
-        cycles,
-        |uut| &mut uut.clock,
-        |uut, random| bench.step(uut, random),
-    );
+    lockstep!(&name, uut, cycles, |uut, random| bench.step(uut, random));
 }
 
 #[test]

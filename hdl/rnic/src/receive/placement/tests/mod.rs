@@ -222,18 +222,12 @@ fn a_ring_that_is_off_drops_every_frame() {
 fn lockstep_mixed<const D: usize, const L: usize, const E: usize, const P: usize>(cycles: usize) {
     let mut script = Script::new(Settings::MIXED, "lockstep".into());
     let uut = Device::<D, L, E, P>::default();
-    lockstep(
-        &format!("device_{D}"),
-        uut,
-        cycles,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            if script.commands_left() < 4 {
-                script.add_random(random, D / 8);
-            }
-            script.drive(uut, random);
-        },
-    );
+    lockstep!(&format!("device_{D}"), uut, cycles, |uut, random| {
+        if script.commands_left() < 4 {
+            script.add_random(random, D / 8);
+        }
+        script.drive(uut, random);
+    });
     assert!(
         script.host.tlps as usize > cycles / 60,
         "{} TLPs",

@@ -219,48 +219,43 @@ fn lockstep_with_verilog_and_with_plain_integers() {
     let (mut cycle, mut popped, mut before) = (0, StreamContext::default(), None);
     let mut kind = EventKind::default();
     let mut opens = 0;
-    lockstep(
-        "stream_update",
-        ContextUpdate::default(),
-        12_000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            let step = cycle % 6;
-            uut.load.next = step == 0 || step == 2;
-            uut.keep_popped.next = step == 0;
-            match step {
-                0 => {
-                    drive_inputs(uut, random);
-                    popped = uut.span_loaded.next;
-                    kind = uut.at_hand.next;
-                    uut.at_hand.next = EventKind::default();
-                }
-                2 => {
-                    uut.at_hand.next = kind;
-                    let stream = uut.loaded.next;
-                    before = Some(match (kind.of_span, kind.opening) {
-                        (false, _) => stream,
-                        (true, true) => opened(uut, stream),
-                        (true, false) => uut.span_loaded.next,
-                    });
-                    opens += usize::from(kind.of_span && kind.opening);
-                }
-                4 => {
-                    let before = before.expect("two cycles ago");
-                    assert_eq!(uut.current.val(), before);
-                    assert_eq!(uut.popped.val(), popped);
-                    assert_eq!(uut.was_empty.val(), !before.avail.any());
-                    let left = before.avail.to_u64() - uut.job_done.next.consumed.to_u64();
-                    assert_eq!(uut.some_left.val(), left > 0);
-                }
-                5 => {
-                    let before = before.expect("three cycles ago");
-                    assert_eq!(uut.updated.val(), expected(uut, before, popped));
-                }
-                _ => {}
+    let uut = ContextUpdate::default();
+    lockstep!("stream_update", uut, 12_000, |uut, random| {
+        let step = cycle % 6;
+        uut.load.next = step == 0 || step == 2;
+        uut.keep_popped.next = step == 0;
+        match step {
+            0 => {
+                drive_inputs(uut, random);
+                popped = uut.span_loaded.next;
+                kind = uut.at_hand.next;
+                uut.at_hand.next = EventKind::default();
             }
-            cycle += 1;
-        },
-    );
+            2 => {
+                uut.at_hand.next = kind;
+                let stream = uut.loaded.next;
+                before = Some(match (kind.of_span, kind.opening) {
+                    (false, _) => stream,
+                    (true, true) => opened(uut, stream),
+                    (true, false) => uut.span_loaded.next,
+                });
+                opens += usize::from(kind.of_span && kind.opening);
+            }
+            4 => {
+                let before = before.expect("two cycles ago");
+                assert_eq!(uut.current.val(), before);
+                assert_eq!(uut.popped.val(), popped);
+                assert_eq!(uut.was_empty.val(), !before.avail.any());
+                let left = before.avail.to_u64() - uut.job_done.next.consumed.to_u64();
+                assert_eq!(uut.some_left.val(), left > 0);
+            }
+            5 => {
+                let before = before.expect("three cycles ago");
+                assert_eq!(uut.updated.val(), expected(uut, before, popped));
+            }
+            _ => {}
+        }
+        cycle += 1;
+    });
     assert!(opens > 15, "{opens} spans opened");
 }

@@ -93,78 +93,73 @@ impl Bench {
 fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
     let mut bench = Bench::default();
     let mut cycle = 0;
-    lockstep(
-        "early_settle",
-        EarlyCompletion::default(),
-        12_000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            uut.reset.next = cycle == 0;
-            cycle += 1;
-            if cycle < 3 {
-                return;
-            }
-            let under_way = bench.waiting.len() + bench.passing.len() + bench.replays.len();
-            uut.done_ready.next = true;
-            if bench.offered.is_none() && under_way < 24 && random.chance(1, 6) {
-                let job = random_job(random);
-                bench.results.extend(&job.results);
-                bench.offered = Some(job);
-            }
-            uut.span_back_ready.next = random.chance(1, 2);
-            uut.job_done_valid.next = bench.offered.is_some();
-            if let Some(job) = &bench.offered {
-                uut.job_done.next = job.end;
-            }
-            uut.replayed_valid.next = under_way < 24 && random.chance(1, 12);
-            uut.replayed.next = Replayed {
-                kind: [ReplayKind::Deliver, ReplayKind::Forget, ReplayKind::Fault]
-                    [random.below(3) as usize]
-                    .into(),
-                connection: random.wide(),
-                span: random.wide(),
-            };
-            // Results are apart by six cycles, and as far from the end of the job before.
-            bench.since_result += 1;
-            uut.result_valid.next = false;
-            let own = bench.offered.as_ref().map_or(0, |job| job.results.len());
-            let taken_ones = bench.results.len() > own;
-            if bench.since_result >= 6 && taken_ones && random.chance(1, 3) {
-                uut.result_valid.next = true;
-                uut.result.next = bench.results.pop_front().expect("looked at above");
-                bench.since_result = 0;
-            }
-            rnic_hdl_tools::testkit::settle(uut);
-            if uut.done_valid.val() && uut.done_ready.next {
-                if uut.job_done_valid.next && uut.job_done_ready.val() {
-                    let job = bench.offered.as_ref().expect("offered");
-                    if !job.end.early {
-                        bench.passing.push_back(job.expected);
-                    }
-                }
-                bench.take_done(&uut.done.val());
-            }
+    let uut = EarlyCompletion::default();
+    lockstep!("early_settle", uut, 12_000, |uut, random| {
+        uut.reset.next = cycle == 0;
+        cycle += 1;
+        if cycle < 3 {
+            return;
+        }
+        let under_way = bench.waiting.len() + bench.passing.len() + bench.replays.len();
+        uut.done_ready.next = true;
+        if bench.offered.is_none() && under_way < 24 && random.chance(1, 6) {
+            let job = random_job(random);
+            bench.results.extend(&job.results);
+            bench.offered = Some(job);
+        }
+        uut.span_back_ready.next = random.chance(1, 2);
+        uut.job_done_valid.next = bench.offered.is_some();
+        if let Some(job) = &bench.offered {
+            uut.job_done.next = job.end;
+        }
+        uut.replayed_valid.next = under_way < 24 && random.chance(1, 12);
+        uut.replayed.next = Replayed {
+            kind: [ReplayKind::Deliver, ReplayKind::Forget, ReplayKind::Fault]
+                [random.below(3) as usize]
+                .into(),
+            connection: random.wide(),
+            span: random.wide(),
+        };
+        // Results are apart by six cycles, and as far from the end of the job before.
+        bench.since_result += 1;
+        uut.result_valid.next = false;
+        let own = bench.offered.as_ref().map_or(0, |job| job.results.len());
+        let taken_ones = bench.results.len() > own;
+        if bench.since_result >= 6 && taken_ones && random.chance(1, 3) {
+            uut.result_valid.next = true;
+            uut.result.next = bench.results.pop_front().expect("looked at above");
+            bench.since_result = 0;
+        }
+        rnic_hdl_tools::testkit::settle(uut);
+        if uut.done_valid.val() && uut.done_ready.next {
             if uut.job_done_valid.next && uut.job_done_ready.val() {
-                let job = bench.offered.take().expect("offered");
-                if job.end.early {
-                    bench.since_result = 0;
-                    bench.waiting.push_back(job.expected);
+                let job = bench.offered.as_ref().expect("offered");
+                if !job.end.early {
+                    bench.passing.push_back(job.expected);
                 }
             }
-            if uut.span_back_valid.val() && uut.span_back_ready.next {
-                assert_eq!(Some(uut.span_back.val()), bench.spans.pop_front());
+            bench.take_done(&uut.done.val());
+        }
+        if uut.job_done_valid.next && uut.job_done_ready.val() {
+            let job = bench.offered.take().expect("offered");
+            if job.end.early {
+                bench.since_result = 0;
+                bench.waiting.push_back(job.expected);
             }
-            if uut.replayed_valid.next && uut.replayed_ready.val() {
-                let replayed = uut.replayed.next;
-                if replayed.kind != ReplayKind::Forget {
-                    bench.replays.push_back(replayed);
-                }
-                if replayed.kind != ReplayKind::Fault {
-                    bench.spans.push_back(replayed.span);
-                }
+        }
+        if uut.span_back_valid.val() && uut.span_back_ready.next {
+            assert_eq!(Some(uut.span_back.val()), bench.spans.pop_front());
+        }
+        if uut.replayed_valid.next && uut.replayed_ready.val() {
+            let replayed = uut.replayed.next;
+            if replayed.kind != ReplayKind::Forget {
+                bench.replays.push_back(replayed);
             }
-        },
-    );
+            if replayed.kind != ReplayKind::Fault {
+                bench.spans.push_back(replayed.span);
+            }
+        }
+    });
     assert!(
         bench.done.iter().all(|count| *count > 50),
         "{:?}",

@@ -97,24 +97,18 @@ fn every_stream_is_read_in_order_and_every_frame_is_given_back_once() {
     const DRAIN: usize = 3_000;
     let mut model = Model::new(8);
     let mut cycle = 0;
-    lockstep(
-        "stream_manager",
-        Uut::default(),
-        CYCLES,
-        clock,
-        |uut, random| {
-            let traffic = cycle < CYCLES - DRAIN;
-            let ready_of_8 = if traffic {
-                [8, 4, 1][(cycle / 3_000) % 3]
-            } else {
-                8
-            };
-            check_outputs(uut, &mut model, ready_of_8, random);
-            drive_sources(uut, &mut model, traffic, random);
-            drive_control(uut, &mut model, traffic, random);
-            cycle += 1;
-        },
-    );
+    lockstep!("stream_manager", Uut::default(), CYCLES, |uut, random| {
+        let traffic = cycle < CYCLES - DRAIN;
+        let ready_of_8 = if traffic {
+            [8, 4, 1][(cycle / 3_000) % 3]
+        } else {
+            8
+        };
+        check_outputs(uut, &mut model, ready_of_8, random);
+        drive_sources(uut, &mut model, traffic, random);
+        drive_control(uut, &mut model, traffic, random);
+        cycle += 1;
+    });
     for stream in &model.streams {
         let name = format!("connection {}, {:?}", stream.number, stream.driver);
         assert!(!stream.job_out && stream.due.is_empty(), "{name}");

@@ -40,65 +40,60 @@ fn sent(uut: &AcceptanceOutputs) -> Accepted {
 fn messages_leave_once_and_in_order() {
     let (mut accepted, mut host) = (VecDeque::new(), VecDeque::new());
     let (mut released, mut counts) = (VecDeque::new(), [0usize; 5]);
-    lockstep(
-        "acceptance_outputs",
-        AcceptanceOutputs::default(),
-        6_000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            uut.accepted_ready.next = random.chance(1, 2);
-            uut.host_frame_ready.next = random.chance(1, 2);
-            uut.page_release_ready.next = random.chance(1, 2);
-            if uut.accepted_valid.val() && uut.accepted_ready.next {
-                assert_eq!(Some(uut.accepted.val()), accepted.pop_front());
-                counts[0] += 1;
-            }
-            if uut.host_frame_valid.val() && uut.host_frame_ready.next {
-                assert_eq!(Some(uut.host_frame.val()), host.pop_front());
-                counts[1] += 1;
-            }
-            if uut.page_release_valid.val() && uut.page_release_ready.next {
-                let chain = Some(uut.page_release.val());
-                assert_eq!(chain, released.pop_front());
-                counts[2] += 1;
-            }
-            uut.frame.next = frame(random);
-            (uut.connection.next, uut.subject.next) = (random.wide(), random.wide());
-            (uut.offset.next, uut.octets.next) = (random.wide(), random.wide());
-            uut.walked.next = Accepted {
-                connection: random.wide(),
-                octets: random.wide(),
-                early: random.chance(1, 2),
-                ..Accepted::default()
-            };
-            uut.is_run.next = random.chance(1, 3);
-            uut.is_question.next = !uut.is_run.next && random.chance(1, 2);
-            uut.send_accepted.next = uut.accepted_room.val() && random.chance(1, 2);
-            let all = uut.room.val();
-            uut.send_host.next = all && random.chance(1, 2);
-            uut.send_release.next = all && random.chance(1, 2);
-            if uut.send_accepted.next {
-                accepted.push_back(sent(uut));
-                counts[3] += usize::from(uut.is_question.next);
-                counts[4] += usize::from(uut.is_run.next);
-            }
-            let frame = uut.frame.next;
-            let (head_page, tail_page) = (frame.head_page, frame.tail_page);
-            if uut.send_host.next {
-                let frame_octets = frame.frame_octets;
-                host.push_back(HostFrame {
-                    head_page,
-                    tail_page,
-                    frame_octets,
-                });
-            }
-            if uut.send_release.next {
-                released.push_back(PageChain {
-                    head_page,
-                    tail_page,
-                });
-            }
-        },
-    );
+    let uut = AcceptanceOutputs::default();
+    lockstep!("acceptance_outputs", uut, 6_000, |uut, random| {
+        uut.accepted_ready.next = random.chance(1, 2);
+        uut.host_frame_ready.next = random.chance(1, 2);
+        uut.page_release_ready.next = random.chance(1, 2);
+        if uut.accepted_valid.val() && uut.accepted_ready.next {
+            assert_eq!(Some(uut.accepted.val()), accepted.pop_front());
+            counts[0] += 1;
+        }
+        if uut.host_frame_valid.val() && uut.host_frame_ready.next {
+            assert_eq!(Some(uut.host_frame.val()), host.pop_front());
+            counts[1] += 1;
+        }
+        if uut.page_release_valid.val() && uut.page_release_ready.next {
+            let chain = Some(uut.page_release.val());
+            assert_eq!(chain, released.pop_front());
+            counts[2] += 1;
+        }
+        uut.frame.next = frame(random);
+        (uut.connection.next, uut.subject.next) = (random.wide(), random.wide());
+        (uut.offset.next, uut.octets.next) = (random.wide(), random.wide());
+        uut.walked.next = Accepted {
+            connection: random.wide(),
+            octets: random.wide(),
+            early: random.chance(1, 2),
+            ..Accepted::default()
+        };
+        uut.is_run.next = random.chance(1, 3);
+        uut.is_question.next = !uut.is_run.next && random.chance(1, 2);
+        uut.send_accepted.next = uut.accepted_room.val() && random.chance(1, 2);
+        let all = uut.room.val();
+        uut.send_host.next = all && random.chance(1, 2);
+        uut.send_release.next = all && random.chance(1, 2);
+        if uut.send_accepted.next {
+            accepted.push_back(sent(uut));
+            counts[3] += usize::from(uut.is_question.next);
+            counts[4] += usize::from(uut.is_run.next);
+        }
+        let frame = uut.frame.next;
+        let (head_page, tail_page) = (frame.head_page, frame.tail_page);
+        if uut.send_host.next {
+            let frame_octets = frame.frame_octets;
+            host.push_back(HostFrame {
+                head_page,
+                tail_page,
+                frame_octets,
+            });
+        }
+        if uut.send_release.next {
+            released.push_back(PageChain {
+                head_page,
+                tail_page,
+            });
+        }
+    });
     assert!(counts.iter().all(|count| *count > 200), "{counts:?}");
 }

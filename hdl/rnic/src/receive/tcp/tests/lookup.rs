@@ -144,16 +144,11 @@ fn lookup_matches_a_map() {
         ..Model::default()
     };
     let mut cycle = 0;
-    lockstep(
-        "connection_lookup",
-        ConnectionLookup::default(),
-        6_000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            drive(uut, &mut model, cycle, random);
-            cycle += 1;
-        },
-    );
+    let uut = ConnectionLookup::default();
+    lockstep!("connection_lookup", uut, 6_000, |uut, random| {
+        drive(uut, &mut model, cycle, random);
+        cycle += 1;
+    });
     assert!(model.hits > 500, "{} hits", model.hits);
     assert!(model.misses > 500, "{} misses", model.misses);
 }

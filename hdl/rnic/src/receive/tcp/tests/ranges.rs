@@ -181,33 +181,28 @@ impl Bench {
 fn mpa_037_038_early_octets_are_accepted_once_with_what_they_touch() {
     let mut bench = Bench::default();
     let mut cycle = 0;
-    lockstep(
-        "segment_acceptance",
-        SegmentAcceptance::default(),
-        16 * ROUND,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            let round = cycle / ROUND;
-            let after_reset = matches!(round, 0 | 5 | 11);
-            uut.reset.next = after_reset && cycle % ROUND == 0;
-            let busy = bench.ports.operations.is_empty();
-            let stalls = if busy {
-                [8, 8, 6, 1][(cycle / 1500) % 4]
-            } else {
-                7
-            };
-            bench.check(uut, Pace::of_8(stalls), random);
-            if cycle % ROUND == 0 {
-                assert!(bench.model.is_done() && bench.frame.is_none());
-                bench.begin_round(round, after_reset, random);
-            }
-            let quiet = cycle % ROUND > ROUND - 400 || uut.reset.next;
-            if !uut.reset.next {
-                bench.drive(uut, quiet, random);
-            }
-            cycle += 1;
-        },
-    );
+    let uut = SegmentAcceptance::default();
+    lockstep!("segment_acceptance", uut, 16 * ROUND, |uut, random| {
+        let round = cycle / ROUND;
+        let after_reset = matches!(round, 0 | 5 | 11);
+        uut.reset.next = after_reset && cycle % ROUND == 0;
+        let busy = bench.ports.operations.is_empty();
+        let stalls = if busy {
+            [8, 8, 6, 1][(cycle / 1500) % 4]
+        } else {
+            7
+        };
+        bench.check(uut, Pace::of_8(stalls), random);
+        if cycle % ROUND == 0 {
+            assert!(bench.model.is_done() && bench.frame.is_none());
+            bench.begin_round(round, after_reset, random);
+        }
+        let quiet = cycle % ROUND > ROUND - 400 || uut.reset.next;
+        if !uut.reset.next {
+            bench.drive(uut, quiet, random);
+        }
+        cycle += 1;
+    });
     assert!(bench.model.is_done(), "frames stay inside");
     assert_eq!(bench.ports.counted, bench.model.counts, "counters");
     let seen = &bench.model.seen;

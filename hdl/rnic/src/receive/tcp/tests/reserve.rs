@@ -321,39 +321,34 @@ fn begin_round(bench: &mut Bench, random: &mut Random) {
 fn short_memory_serves_the_owner_and_fpdu_ends() {
     let mut bench = Bench::with_connections(STREAMS, &mut Random::from_environment());
     let mut test = Test::default();
-    lockstep(
-        "tcp_room_reserve",
-        TcpRoom::default(),
-        150_000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            uut.reset.next = test.cycle == 0;
-            if test.cycle == 0 {
-                uut.early_pages.next = u64::from(EARLY_PAGES_MAX).into();
-                uut.early_share.next = u64::from(EARLY_PAGES_MAX).into();
-                uut.reserve_pages.next = RESERVE.into();
-                uut.long_pages.next = LONG_RESERVE.into();
-                uut.hold_log2.next = TIMEOUT_LOG2.into();
-                test.free = 512;
-                uut.free_pages.next = test.free.into();
-            }
-            check_outputs!(uut, bench.ports, bench.model, Pace::of_8(6), random);
-            drive_table(uut, &mut bench, random);
-            test.show_long_fpdus(uut, &bench, random);
-            // Only after the room has taken the key.
-            let quiet = matches!(test.step, Step::Rest(_));
-            uut.key_free.next = quiet && bench.model.keys_out > 0 && random.chance(1, 4);
-            bench.model.keys_out -= usize::from(uut.key_free.next);
-            if test.step == Step::Draw && test.cycle / ROUND != (test.cycle + 30) / ROUND {
-                begin_round(&mut bench, random);
-                test.step = Step::Rest(test.cycle + 30);
-            }
-            if bench.ports.operations.is_empty() {
-                test.step(uut, &mut bench, random);
-            }
-            test.cycle += 1;
-        },
-    );
+    let uut = TcpRoom::default();
+    lockstep!("tcp_room_reserve", uut, 150_000, |uut, random| {
+        uut.reset.next = test.cycle == 0;
+        if test.cycle == 0 {
+            uut.early_pages.next = u64::from(EARLY_PAGES_MAX).into();
+            uut.early_share.next = u64::from(EARLY_PAGES_MAX).into();
+            uut.reserve_pages.next = RESERVE.into();
+            uut.long_pages.next = LONG_RESERVE.into();
+            uut.hold_log2.next = TIMEOUT_LOG2.into();
+            test.free = 512;
+            uut.free_pages.next = test.free.into();
+        }
+        check_outputs!(uut, bench.ports, bench.model, Pace::of_8(6), random);
+        drive_table(uut, &mut bench, random);
+        test.show_long_fpdus(uut, &bench, random);
+        // Not before the room has taken the key.
+        let quiet = matches!(test.step, Step::Rest(_));
+        uut.key_free.next = quiet && bench.model.keys_out > 0 && random.chance(1, 4);
+        bench.model.keys_out -= usize::from(uut.key_free.next);
+        if test.step == Step::Draw && test.cycle / ROUND != (test.cycle + 30) / ROUND {
+            begin_round(&mut bench, random);
+            test.step = Step::Rest(test.cycle + 30);
+        }
+        if bench.ports.operations.is_empty() {
+            test.step(uut, &mut bench, random);
+        }
+        test.cycle += 1;
+    });
     let counts = bench.model.counts;
     let difference = (bench.ports.counted.iter().sum::<u64>()).abs_diff(counts.iter().sum());
     assert!(difference <= 2, "{:?} for {counts:?}", bench.ports.counted);

@@ -225,28 +225,22 @@ fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random)
 fn each_frame_leaves_once_as_the_table_says() {
     let mut bench = Bench::with_connections(6, &mut Random::from_environment());
     let mut cycle = 0;
-    lockstep(
-        "tcp_room",
-        TcpRoom::default(),
-        21_600,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            uut.reset.next = cycle == 0;
-            let busy = !bench.ports.operations.is_empty();
-            let stalls = if busy {
-                8
-            } else {
-                [8, 8, 4, 1][(cycle / 1800) % 5 % 4]
-            };
-            let pace = Pace::of_8(stalls);
-            check_outputs!(uut, bench.ports, bench.model, pace, random);
-            let traffic = plan(uut, &mut bench, cycle, random);
-            drive_table(uut, &mut bench, random);
-            let offer = traffic && !busy && random.chance([8, 1][(cycle / 300) % 2], 8);
-            drive_frame(uut, &mut bench, offer, random);
-            cycle += 1;
-        },
-    );
+    lockstep!("tcp_room", TcpRoom::default(), 21_600, |uut, random| {
+        uut.reset.next = cycle == 0;
+        let busy = !bench.ports.operations.is_empty();
+        let stalls = if busy {
+            8
+        } else {
+            [8, 8, 4, 1][(cycle / 1800) % 5 % 4]
+        };
+        let pace = Pace::of_8(stalls);
+        check_outputs!(uut, bench.ports, bench.model, pace, random);
+        let traffic = plan(uut, &mut bench, cycle, random);
+        drive_table(uut, &mut bench, random);
+        let offer = traffic && !busy && random.chance([8, 1][(cycle / 300) % 2], 8);
+        drive_frame(uut, &mut bench, offer, random);
+        cycle += 1;
+    });
     assert!(bench.model.is_done(), "frames stay in the room");
     assert_eq!(bench.ports.counted, bench.model.counts, "counters");
     let counts = bench.model.counts;

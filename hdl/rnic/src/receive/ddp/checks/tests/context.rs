@@ -35,8 +35,7 @@ fn state_follows_the_last_writer_and_the_profile_the_driver() {
         uut.mark.next = false;
         let connection = random.below(16);
         uut.connection.next = (connection * 68).into();
-        uut.tick();
-        uut.tick();
+        uut.ticks(2);
         let (profile, state) = (uut.profile.val(), uut.state.val());
         let seen = (
             profile.pd.to_u64(),

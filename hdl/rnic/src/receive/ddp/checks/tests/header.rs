@@ -1,16 +1,11 @@
 //! Header decode: golden FPDUs, random headers, every pairing of queue and opcode.
 use super::super::*;
-use rnic_hdl_tools::testkit::{simulate, Random, Simulation};
+use rnic_hdl_tools::testkit::{bits_of, simulate, Random, Simulation};
 
 fn decode(uut: &mut Simulation<HeaderDecode>, octets: &[u8], ulpdu_length: u64) -> DdpSegment {
-    let mut header = Bits::<160>::default();
-    for (i, &octet) in octets.iter().enumerate() {
-        header.set_bits::<8>(8 * i, u64::from(octet).into());
-    }
-    uut.header.next = header;
+    uut.header.next = bits_of(octets);
     uut.ulpdu_length.next = ulpdu_length.into();
-    uut.tick();
-    uut.tick();
+    uut.ticks(2);
     uut.segment.val()
 }
 

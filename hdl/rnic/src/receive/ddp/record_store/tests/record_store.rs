@@ -1,7 +1,7 @@
 //! Record store against plain lists: order, latency, reset, lockstep with the Verilog.
 use super::super::*;
 use crate::messages::{FpduKind, ReplayKind};
-use rnic_hdl_tools::testkit::{lockstep, settle, simulate, Random, Simulation};
+use rnic_hdl_tools::testkit::{lockstep, settle, simulate, Pace, Random, Simulation, StreamDriver};
 use std::collections::VecDeque;
 
 /// A record of an FPDU out of order of `span` with 0 to 65,535 octets of ULPDU.
@@ -43,13 +43,12 @@ fn delivered(record: &FpduRecord, replay: &Replay) -> FpduRecord {
 /// Random pushes and replays beside plain lists of records.
 struct Walker {
     spans: Vec<Vec<FpduRecord>>,
-    replays: VecDeque<Replay>,
+    replays: StreamDriver<Replay>,
     /// Records to be offered and answers to be given, of the replays taken.
     offers: VecDeque<FpduRecord>,
     answers: VecDeque<Replayed>,
     taken: VecDeque<Replay>,
     since_push: u64,
-    offers_replay: bool,
     delivered: u64,
     answered: u64,
 }
@@ -58,12 +57,11 @@ impl Walker {
     fn new() -> Self {
         Self {
             spans: vec![vec![]; 512],
-            replays: VecDeque::new(),
+            replays: StreamDriver::new(Pace::Chance(1, 2)),
             offers: VecDeque::new(),
             answers: VecDeque::new(),
             taken: VecDeque::new(),
             since_push: 6,
-            offers_replay: false,
             delivered: 0,
             answered: 0,
         }
@@ -85,7 +83,7 @@ impl Walker {
 
     /// A replay of that span has not been answered.
     fn is_replayed(&self, span: u64) -> bool {
-        let mut all = self.replays.iter().chain(&self.taken);
+        let mut all = self.replays.waiting().iter().chain(&self.taken);
         all.any(|replay| replay.kind != ReplayKind::Fault && replay.span == span)
     }
 
@@ -97,13 +95,12 @@ impl Walker {
             uut.record.next = record(random, span);
         }
         if self.replays.is_empty() && random.chance(1, 60) {
-            self.replays.push_back(Self::any_replay(random));
+            self.replays.push(Self::any_replay(random));
         }
-        self.offers_replay =
-            !self.replays.is_empty() && (self.offers_replay || random.chance(1, 2));
-        uut.replay_valid.next = self.offers_replay;
-        if let Some(replay) = self.replays.front() {
-            uut.replay.next = *replay;
+        let replay = self.replays.offer(random).copied();
+        uut.replay_valid.next = replay.is_some();
+        if let Some(replay) = replay {
+            uut.replay.next = replay;
         }
         uut.replayed_ready.next = random.chance(1, 2);
         uut.offered_taken.next = false;
@@ -117,9 +114,7 @@ impl Walker {
             self.spans[span as usize].push(uut.record.val());
             self.since_push = 1;
         }
-        if uut.replay_valid.val() && uut.replay_ready.val() {
-            let replay = self.replays.pop_front().expect("offered");
-            self.offers_replay = false;
+        if let Some(replay) = self.replays.advance(uut.replay_ready.val()) {
             self.take(replay);
         }
         if reset {
@@ -189,19 +184,15 @@ impl Walker {
 fn connected() -> Simulation<RecordStore> {
     let mut uut = simulate!(RecordStore::default());
     uut.settle();
-    run(&mut uut, 512);
+    uut.ticks(512);
     assert!(uut.has_room.val());
     uut
-}
-
-fn run(uut: &mut Simulation<RecordStore>, cycles: usize) {
-    uut.ticks(cycles);
 }
 
 fn push(uut: &mut Simulation<RecordStore>, record: FpduRecord) {
     uut.push.next = true;
     uut.record.next = record;
-    run(uut, 1);
+    uut.ticks(1);
     uut.push.next = false;
 }
 
@@ -214,7 +205,7 @@ fn cycles_to(
     uut.replay.next = replay;
     uut.replay_valid.next = true;
     for cycle in 1..40 {
-        run(uut, 1);
+        uut.ticks(1);
         uut.replay_valid.next = false;
         uut.settle();
         if is_there(uut) {
@@ -259,39 +250,39 @@ fn latencies_are_those_of_the_table() {
         5
     );
     uut.replayed_ready.next = true;
-    run(&mut uut, 2);
+    uut.ticks(2);
     for span in [9, 9, 9, 10] {
         let record = record(&mut random, span);
         push(&mut uut, record);
-        run(&mut uut, 5);
+        uut.ticks(5);
     }
     assert_eq!(
         cycles_to(&mut uut, replay(ReplayKind::Forget, 10), answered),
         6
     );
-    run(&mut uut, 2);
+    uut.ticks(2);
     assert_eq!(
         cycles_to(&mut uut, replay(ReplayKind::Fault, 0), offered),
         2
     );
     uut.offered_taken.next = true;
-    run(&mut uut, 1);
+    uut.ticks(1);
     uut.offered_taken.next = false;
     uut.settle();
     assert!(!offered(&uut) && answered(&uut), "a fault has an answer");
-    run(&mut uut, 1);
+    uut.ticks(1);
     assert_eq!(
         cycles_to(&mut uut, replay(ReplayKind::Deliver, 9), offered),
         8
     );
     for is_last in [false, false, true] {
         uut.offered_taken.next = true;
-        run(&mut uut, 1);
+        uut.ticks(1);
         uut.offered_taken.next = false;
         uut.settle();
         let mut cycles = 1;
         while !offered(&uut) && !answered(&uut) {
-            run(&mut uut, 1);
+            uut.ticks(1);
             cycles += 1;
         }
         assert_eq!(
@@ -308,18 +299,18 @@ fn push_after_open_begins_a_new_list() {
     let records: Vec<FpduRecord> = (0..2).map(|_| record(&mut random, 40)).collect();
     let deliver = replay(ReplayKind::Deliver, 40);
     push(&mut uut, records[0]);
-    run(&mut uut, 6);
+    uut.ticks(6);
     cycles_to(&mut uut, deliver, |uut| uut.offered_valid.val());
     push(&mut uut, records[1]);
     for record in &records {
         assert_eq!(uut.offered.val(), delivered(record, &deliver));
         uut.offered_taken.next = true;
-        run(&mut uut, 1);
+        uut.ticks(1);
         uut.offered_taken.next = false;
-        run(&mut uut, 8);
+        uut.ticks(8);
         assert!(uut.replayed_valid.val(), "one record in each list");
         uut.replayed_ready.next = true;
-        run(&mut uut, 1);
+        uut.ticks(1);
         uut.replayed_ready.next = false;
         if record == &records[0] {
             cycles_to(&mut uut, deliver, |uut| uut.offered_valid.val());
@@ -333,17 +324,17 @@ fn reset_discards_records_and_replay() {
     let mut uut = connected();
     let record = record(&mut random, 511);
     push(&mut uut, record);
-    run(&mut uut, 6);
+    uut.ticks(6);
     cycles_to(&mut uut, replay(ReplayKind::Deliver, 511), |uut| {
         uut.offered_valid.val()
     });
     push(&mut uut, record);
     uut.reset.next = true;
-    run(&mut uut, 1);
+    uut.ticks(1);
     uut.reset.next = false;
     uut.settle();
     assert!(!uut.offered_valid.val() && !uut.has_room.val());
-    run(&mut uut, 512);
+    uut.ticks(512);
     assert!(uut.has_room.val());
     let answered = |uut: &RecordStore| uut.replayed_valid.val();
     assert_eq!(
@@ -355,15 +346,10 @@ fn reset_discards_records_and_replay() {
 #[test]
 fn deferred_records_agree_with_their_verilog() {
     let mut walker = Walker::new();
-    lockstep(
-        "ddp_deferred",
-        RecordStore::default(),
-        8000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            let reset = random.chance(1, 4000);
-            walker.drive(uut, random, reset);
-        },
-    );
+    let uut = RecordStore::default();
+    lockstep!("ddp_deferred", uut, 8000, |uut, random| {
+        let reset = random.chance(1, 4000);
+        walker.drive(uut, random, reset);
+    });
     assert!(walker.delivered > 100);
 }

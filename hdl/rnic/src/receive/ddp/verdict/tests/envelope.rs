@@ -54,8 +54,7 @@ fn the_first_failing_test_wins() {
         uut.is_open.next = is_open;
         uut.is_first.next = is_first;
         uut.version.next = version == 1;
-        uut.tick();
-        uut.tick();
+        uut.ticks(2);
         let error = expected(&segment, is_open, is_first, version);
         assert_eq!(uut.error.val(), error, "{segment:?}");
         assert_eq!(uut.refused.val(), error != 0, "{segment:?}");

@@ -4,10 +4,6 @@ use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 
 type Uut = Intake<64>;
 
-fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
-    &mut uut.clock
-}
-
 /// One random beat, or none, of frames of up to `longest` beats.
 fn drive(uut: &mut Uut, random: &mut Random, idle_of_8: u64, left: &mut u64, longest: u64) {
     uut.frame_valid.next = !random.chance(idle_of_8, 8);
@@ -87,7 +83,7 @@ fn crowded_frames_are_refused_and_counted() {
 #[test]
 fn rust_and_verilog_agree() {
     let mut left = 0;
-    lockstep("intake", Uut::default(), 4000, clock, |uut, random| {
+    lockstep!("intake", Uut::default(), 4000, |uut, random| {
         uut.reset.next = random.chance(1, 300);
         let dense = random.below(3);
         drive(uut, random, dense, &mut left, 4);

@@ -257,12 +257,11 @@ fn lockstep_with_verilog_and_every_page_goes_back_once() {
         passed: 0,
         dropped: 0,
     };
-    lockstep(
+    lockstep!(
         "frame_queue",
         FrameQueue::default(),
         20_000,
-        |uut| &mut uut.clock,
-        |uut, random| drive(uut, &mut script, random),
+        |uut, random| drive(uut, &mut script, random)
     );
     let queued = script.queues.iter().flatten().chain(&script.next);
     let held = queued.map(|frame| frame.pages.len()).sum::<usize>();

@@ -44,48 +44,43 @@ fn lockstep_with_verilog_and_the_last_one_gives_the_pages_back() {
     let mut frames = [Frame::default(); 6];
     let (mut at, mut now, mut cycle) = (0, Step::Leave, 0);
     let mut seen = [0usize; 4];
-    lockstep(
-        "frame_shares",
-        FrameShares::default(),
-        12_000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            (uut.keeps.next, uut.drops.next) = (false, false);
-            (uut.front_leaves.next, uut.looks.next) = (false, false);
-            if cycle % 4 == 0 {
-                at = random.below(6) as usize;
-                now = step(&mut frames[at], random);
-            }
-            let done = cycle % 4 == 3;
-            match now {
-                Step::Run {
-                    opens,
-                    closes,
-                    kept,
-                } => {
-                    uut.page.next = (at as u64).into();
-                    (uut.opens.next, uut.closes.next) = (opens, closes);
-                    (uut.keeps.next, uut.drops.next) = (done && kept, done && !kept);
-                    rnic_hdl_tools::testkit::settle(uut);
-                    if done && !kept {
-                        let gone = closes && frames[at].queued == 0;
-                        assert_eq!(uut.gone.val(), gone);
-                        seen[usize::from(gone)] += 1;
-                    }
-                }
-                Step::Leave => {
-                    uut.looks.next = true;
-                    uut.front_page.next = (at as u64).into();
-                    uut.front_leaves.next = done;
-                    if done {
-                        let last = frames[at].queued + u64::from(frames[at].to_come > 0) == 0;
-                        assert_eq!(uut.last.val(), last);
-                        seen[2 + usize::from(last)] += 1;
-                    }
+    let uut = FrameShares::default();
+    lockstep!("frame_shares", uut, 12_000, |uut, random| {
+        (uut.keeps.next, uut.drops.next) = (false, false);
+        (uut.front_leaves.next, uut.looks.next) = (false, false);
+        if cycle % 4 == 0 {
+            at = random.below(6) as usize;
+            now = step(&mut frames[at], random);
+        }
+        let done = cycle % 4 == 3;
+        match now {
+            Step::Run {
+                opens,
+                closes,
+                kept,
+            } => {
+                uut.page.next = (at as u64).into();
+                (uut.opens.next, uut.closes.next) = (opens, closes);
+                (uut.keeps.next, uut.drops.next) = (done && kept, done && !kept);
+                rnic_hdl_tools::testkit::settle(uut);
+                if done && !kept {
+                    let gone = closes && frames[at].queued == 0;
+                    assert_eq!(uut.gone.val(), gone);
+                    seen[usize::from(gone)] += 1;
                 }
             }
-            cycle += 1;
-        },
-    );
+            Step::Leave => {
+                uut.looks.next = true;
+                uut.front_page.next = (at as u64).into();
+                uut.front_leaves.next = done;
+                if done {
+                    let last = frames[at].queued + u64::from(frames[at].to_come > 0) == 0;
+                    assert_eq!(uut.last.val(), last);
+                    seen[2 + usize::from(last)] += 1;
+                }
+            }
+        }
+        cycle += 1;
+    });
     assert!(seen.iter().all(|count| *count > 20), "{seen:?}");
 }

@@ -2,10 +2,6 @@
 use super::super::*;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 
-fn clock(uut: &mut PageWalk) -> &mut Signal<In, Clock> {
-    &mut uut.clock
-}
-
 /// Offers the link to page `index` of a frame, and the jump to it if there is one.
 fn link(uut: &mut PageWalk, frame: &[u64], index: usize) {
     uut.link_write.next = true;
@@ -43,13 +39,9 @@ fn every_page_of_the_longest_frame_is_found_in_time() {
             uut.pages.next = (pages as u64).into();
             uut.pulse(|uut| &mut uut.start);
             uut.first_page.next = random.wide();
-            let mut cycles = 1;
-            while !uut.done.val() {
-                uut.tick();
-                cycles += 1;
-                assert!(cycles < 100, "{pages} pages from {first}");
-            }
-            assert_eq!(cycles, 1 + 2 * links_to_follow(pages), "{pages} pages");
+            let cycles = uut.wait_for(100, |uut| uut.done.val());
+            let links = links_to_follow(pages);
+            assert_eq!(cycles, 2 * links as u64, "{pages} pages from {first}");
             let found = (uut.page.val().to_u64(), uut.page_before.val().to_u64());
             let expected = (frame[first + pages], frame[first + pages - 1]);
             assert_eq!(found, expected, "{pages} pages from {first}");
@@ -62,43 +54,37 @@ fn every_page_of_the_longest_frame_is_found_in_time() {
 fn lockstep_with_verilog() {
     let (mut walked, mut stored) = (Vec::new(), Vec::new());
     let (mut linked, mut walks, mut expected) = (0, 0, None);
-    lockstep(
-        "page_walk",
-        PageWalk::default(),
-        6000,
-        clock,
-        |uut, random| {
-            if uut.done.val() {
-                if let Some(expected) = expected.take() {
-                    let found = (uut.page.val().to_u64(), uut.page_before.val().to_u64());
-                    assert_eq!(found, expected);
-                    walks += 1;
-                }
+    lockstep!("page_walk", PageWalk::default(), 6000, |uut, random| {
+        if uut.done.val() {
+            if let Some(expected) = expected.take() {
+                let found = (uut.page.val().to_u64(), uut.page_before.val().to_u64());
+                assert_eq!(found, expected);
+                walks += 1;
             }
-            (uut.link_write.next, uut.jump_write.next) = (false, false);
-            uut.start.next = false;
-            if linked + 1 < stored.len() {
-                if random.chance(1, 2) {
-                    linked += 1;
-                    link(uut, &stored, linked);
-                }
-            } else if uut.done.val() {
-                walked = std::mem::take(&mut stored);
-                // Of 512 pages, none that is being walked.
-                stored = random_frame(80, random);
-                stored.retain(|page| !walked.contains(page));
-                stored.truncate(37);
-                linked = 0;
+        }
+        (uut.link_write.next, uut.jump_write.next) = (false, false);
+        uut.start.next = false;
+        if linked + 1 < stored.len() {
+            if random.chance(1, 2) {
+                linked += 1;
+                link(uut, &stored, linked);
             }
-            if uut.done.val() && walked.len() > 1 && random.chance(1, 2) {
-                let first = random.below(walked.len() as u64 - 1) as usize;
-                let pages = 1 + random.below((walked.len() - 1 - first) as u64) as usize;
-                uut.first_page.next = walked[first].into();
-                uut.pages.next = (pages as u64).into();
-                uut.start.next = true;
-                expected = Some((walked[first + pages], walked[first + pages - 1]));
-            }
-        },
-    );
+        } else if uut.done.val() {
+            walked = std::mem::take(&mut stored);
+            // Of 512 pages, none that is being walked.
+            stored = random_frame(80, random);
+            stored.retain(|page| !walked.contains(page));
+            stored.truncate(37);
+            linked = 0;
+        }
+        if uut.done.val() && walked.len() > 1 && random.chance(1, 2) {
+            let first = random.below(walked.len() as u64 - 1) as usize;
+            let pages = 1 + random.below((walked.len() - 1 - first) as u64) as usize;
+            uut.first_page.next = walked[first].into();
+            uut.pages.next = (pages as u64).into();
+            uut.start.next = true;
+            expected = Some((walked[first + pages], walked[first + pages - 1]));
+        }
+    });
     assert!(walks > 100, "{walks} walks");
 }

@@ -38,32 +38,26 @@ fn joined(runs: &[EarlyRun], message: &Accepted, span: Bits<9>) -> (usize, Early
 fn lockstep_with_verilog_and_runs_join_end_to_end() {
     let mut runs = vec![EarlyRun::default(); 12];
     let mut cycle = 0;
-    lockstep(
-        "early_runs",
-        EarlyRuns::default(),
-        7000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            let step = cycle % 7;
-            if step == 0 {
-                uut.arrived.next = random_message(random);
-                uut.span.next = random.wide();
-            }
-            uut.fetch.next = step == 0;
-            uut.load_right.next = step == 2;
-            uut.load_left.next = step == 3;
-            uut.write.next = step == 5;
-            let message = uut.arrived.next;
-            if step == 4 {
-                let (left, right) = (message.left.index(), message.right.index());
-                assert_eq!(uut.right_run.val(), runs[right]);
-                assert_eq!(uut.left_run.val(), runs[left]);
-            }
-            if step == 5 {
-                let (number, run) = joined(&runs, &message, uut.span.next);
-                runs[number] = run;
-            }
-            cycle += 1;
-        },
-    );
+    lockstep!("early_runs", EarlyRuns::default(), 7000, |uut, random| {
+        let step = cycle % 7;
+        if step == 0 {
+            uut.arrived.next = random_message(random);
+            uut.span.next = random.wide();
+        }
+        uut.fetch.next = step == 0;
+        uut.load_right.next = step == 2;
+        uut.load_left.next = step == 3;
+        uut.write.next = step == 5;
+        let message = uut.arrived.next;
+        if step == 4 {
+            let (left, right) = (message.left.index(), message.right.index());
+            assert_eq!(uut.right_run.val(), runs[right]);
+            assert_eq!(uut.left_run.val(), runs[left]);
+        }
+        if step == 5 {
+            let (number, run) = joined(&runs, &message, uut.span.next);
+            runs[number] = run;
+        }
+        cycle += 1;
+    });
 }

@@ -49,63 +49,57 @@ fn lockstep_with_verilog_and_spans_keep_their_contexts() {
     let (mut out, mut read) = (VecDeque::<Taken>::new(), None);
     let (mut cycle, mut most, mut looks) = (0usize, 0, 0);
     let (mut told, mut given) = (None, 0);
-    lockstep(
-        "span_store",
-        SpanStore::default(),
-        24_000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            let step = cycle % 4;
-            uut.reset.next = cycle < 4;
-            assert_eq!(uut.order_valid.val(), told.is_some());
-            if let Some(order) = told {
-                assert_eq!(uut.order.val(), order);
+    lockstep!("span_store", SpanStore::default(), 24_000, |uut, random| {
+        let step = cycle % 4;
+        uut.reset.next = cycle < 4;
+        assert_eq!(uut.order_valid.val(), told.is_some());
+        if let Some(order) = told {
+            assert_eq!(uut.order.val(), order);
+        }
+        assert_eq!(uut.span_free.val(), given > 0);
+        (uut.take.next, uut.write.next, uut.frees.next) = (false, false, false);
+        (uut.delivers.next, uut.forgets.next) = (false, false);
+        (uut.fault.next, uut.span_back_valid.next) = (false, false);
+        (told, given) = (None, 0);
+        match step {
+            // Takes and writes one, or looks at one.
+            0 if cycle >= 4 && out.len() < 500 && random.chance(2, 3) => {
+                settle(uut);
+                let new = uut.new_span.val();
+                assert!(out.iter().all(|taken| taken.span != new));
+                (uut.take.next, uut.write.next, uut.span.next) = (true, true, new);
+                let sequence = random.wide();
+                out.push_back(Taken {
+                    span: new,
+                    sequence,
+                });
+                read = None;
             }
-            assert_eq!(uut.span_free.val(), given > 0);
-            (uut.take.next, uut.write.next, uut.frees.next) = (false, false, false);
-            (uut.delivers.next, uut.forgets.next) = (false, false);
-            (uut.fault.next, uut.span_back_valid.next) = (false, false);
-            (told, given) = (None, 0);
-            match step {
-                // Takes and writes one, or looks at one.
-                0 if cycle >= 4 && out.len() < 500 && random.chance(2, 3) => {
-                    settle(uut);
-                    let new = uut.new_span.val();
-                    assert!(out.iter().all(|taken| taken.span != new));
-                    (uut.take.next, uut.write.next, uut.span.next) = (true, true, new);
-                    let sequence = random.wide();
-                    out.push_back(Taken {
-                        span: new,
-                        sequence,
-                    });
-                    read = None;
-                }
-                0 => {
-                    let at = random.below(out.len().max(1) as u64) as usize;
-                    read = out.get(at).copied();
-                    uut.span.next = read.map_or(uut.span.next, |taken| taken.span);
-                }
-                1 => uut.data.next.sequence = out.back().map_or(0.into(), |new| new.sequence),
-                2 => {
-                    if let Some(taken) = read {
-                        assert_eq!(uut.stored.val().sequence, taken.sequence);
-                        looks += 1;
-                    }
-                }
-                _ => {
-                    uut.connection.next = random.wide();
-                    uut.next_sequence.next = random.wide();
-                    uut.delivers.next = cycle > 4 && random.chance(1, 4);
-                    uut.forgets.next = cycle > 4 && !uut.delivers.next && random.chance(1, 4);
-                    uut.fault.next =
-                        cycle > 4 && !uut.delivers.next && !uut.forgets.next && random.chance(1, 4);
-                    given = give(uut, &mut out, random);
-                    told = order(uut);
+            0 => {
+                let at = random.below(out.len().max(1) as u64) as usize;
+                read = out.get(at).copied();
+                uut.span.next = read.map_or(uut.span.next, |taken| taken.span);
+            }
+            1 => uut.data.next.sequence = out.back().map_or(0.into(), |new| new.sequence),
+            2 => {
+                if let Some(taken) = read {
+                    assert_eq!(uut.stored.val().sequence, taken.sequence);
+                    looks += 1;
                 }
             }
-            most = most.max(out.len());
-            cycle += 1;
-        },
-    );
+            _ => {
+                uut.connection.next = random.wide();
+                uut.next_sequence.next = random.wide();
+                uut.delivers.next = cycle > 4 && random.chance(1, 4);
+                uut.forgets.next = cycle > 4 && !uut.delivers.next && random.chance(1, 4);
+                uut.fault.next =
+                    cycle > 4 && !uut.delivers.next && !uut.forgets.next && random.chance(1, 4);
+                given = give(uut, &mut out, random);
+                told = order(uut);
+            }
+        }
+        most = most.max(out.len());
+        cycle += 1;
+    });
     assert!(most > 400 && looks > 1000, "{most} out, {looks} looks");
 }

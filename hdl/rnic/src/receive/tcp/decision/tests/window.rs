@@ -53,85 +53,80 @@ fn matches_the_octet_by_octet_model() {
     // A new segment every fourth cycle: one cycle early, then two of latency.
     let mut answers: VecDeque<Expected> = VecDeque::new();
     let (mut cycle, mut seen) = (0, [0usize; 5]);
-    lockstep(
-        "segment_judge",
-        WindowCheck::default(),
-        12_000,
-        |uut| &mut uut.clock,
-        |uut, random| {
-            if cycle % 4 == 0 {
-                let window = match random.below(4) {
-                    0 => 0,
-                    1 => random.below(64) as i64,
-                    2 => random.below(20_000) as i64,
-                    _ => 1 << 30,
-                };
-                let longest = if random.chance(1, 2) { 8 } else { 9000 };
-                let length = 1 + random.below(longest) as i64;
-                let distance = match random.below(6) {
-                    0 => 0,
-                    1 => near(random, window),
-                    2 => near(random, -length),
-                    3 => -(random.below(length as u64) as i64),
-                    4 => near(random, window - length),
-                    _ => random.below(1 << 31) as i64 - (1 << 30),
-                };
-                let rcv_nxt = (random.below(1 << 14) as u32).wrapping_sub(1 << 13);
-                let rcv_nxt = if random.chance(1, 4) {
-                    random.bits() as u32
-                } else {
-                    rcv_nxt
-                };
-                let seq = rcv_nxt.wrapping_add(distance as u32);
-                let offset = 56 + random.below(60) as i64;
-                uut.seg_seq.next = u64::from(seq).into();
-                uut.seg_len.next = (length as u64).into();
-                uut.payload_offset.next = (offset as u64).into();
-                uut.rcv_nxt.next = u64::from(rcv_nxt).into();
-                uut.wanted.next = u64::from(rcv_nxt).into();
-                uut.window.next = (window as u64).into();
-                answers.push_back(expected(distance, length, offset, rcv_nxt, window));
+    let uut = WindowCheck::default();
+    lockstep!("segment_judge", uut, 12_000, |uut, random| {
+        if cycle % 4 == 0 {
+            let window = match random.below(4) {
+                0 => 0,
+                1 => random.below(64) as i64,
+                2 => random.below(20_000) as i64,
+                _ => 1 << 30,
+            };
+            let longest = if random.chance(1, 2) { 8 } else { 9000 };
+            let length = 1 + random.below(longest) as i64;
+            let distance = match random.below(6) {
+                0 => 0,
+                1 => near(random, window),
+                2 => near(random, -length),
+                3 => -(random.below(length as u64) as i64),
+                4 => near(random, window - length),
+                _ => random.below(1 << 31) as i64 - (1 << 30),
+            };
+            let rcv_nxt = (random.below(1 << 14) as u32).wrapping_sub(1 << 13);
+            let rcv_nxt = if random.chance(1, 4) {
+                random.bits() as u32
+            } else {
+                rcv_nxt
+            };
+            let seq = rcv_nxt.wrapping_add(distance as u32);
+            let offset = 56 + random.below(60) as i64;
+            uut.seg_seq.next = u64::from(seq).into();
+            uut.seg_len.next = (length as u64).into();
+            uut.payload_offset.next = (offset as u64).into();
+            uut.rcv_nxt.next = u64::from(rcv_nxt).into();
+            uut.wanted.next = u64::from(rcv_nxt).into();
+            uut.window.next = (window as u64).into();
+            answers.push_back(expected(distance, length, offset, rcv_nxt, window));
+        }
+        if cycle % 4 == 3 {
+            let expected = answers.pop_front().expect("a segment went in");
+            seen[expected.verdict as usize] += 1;
+            let context = format!("{expected:?}");
+            assert_eq!(uut.verdict.val(), expected.verdict as u64, "{context}");
+            let accepted = matches!(
+                expected.verdict,
+                SegmentVerdict::InOrder | SegmentVerdict::Trimmed
+            );
+            assert_eq!(uut.accept.val(), accepted, "{context}");
+            let early = expected.verdict == SegmentVerdict::OutOfOrder;
+            assert_eq!(uut.early.val(), early, "{context}");
+            if early {
+                assert_eq!(uut.offset.val(), expected.offset, "{context}");
             }
-            if cycle % 4 == 3 {
-                let expected = answers.pop_front().expect("a segment went in");
-                seen[expected.verdict as usize] += 1;
-                let context = format!("{expected:?}");
-                assert_eq!(uut.verdict.val(), expected.verdict as u64, "{context}");
-                let accepted = matches!(
-                    expected.verdict,
-                    SegmentVerdict::InOrder | SegmentVerdict::Trimmed
-                );
-                assert_eq!(uut.accept.val(), accepted, "{context}");
-                let early = expected.verdict == SegmentVerdict::OutOfOrder;
-                assert_eq!(uut.early.val(), early, "{context}");
-                if early {
-                    assert_eq!(uut.offset.val(), expected.offset, "{context}");
-                }
-                if accepted || early {
-                    let left = if early { expected.distance } else { 0 };
-                    let segment = ClippedSegment {
-                        early,
-                        trimmed: expected.verdict == SegmentVerdict::Trimmed,
-                        left_distance: left.into(),
-                        right_distance: expected.end.into(),
-                        left: uut.wanted.val() + left,
-                        right: u64::from(expected.after).into(),
-                        origin: expected.offset.into(),
-                    };
-                    assert_eq!(uut.segment.val(), segment, "{context}");
-                    assert_eq!(uut.end_in_window.val(), expected.end, "{context}");
-                    let after = u64::from(expected.after);
-                    assert_eq!(uut.rcv_nxt_after.val(), after, "{context}");
-                    assert_eq!(uut.to_the_end.val(), expected.to_the_end, "{context}");
-                }
-                if accepted {
-                    assert_eq!(uut.octets.val(), expected.octets, "{context}");
-                    assert_eq!(uut.offset.val(), expected.offset, "{context}");
-                }
+            if accepted || early {
+                let left = if early { expected.distance } else { 0 };
+                let segment = ClippedSegment {
+                    early,
+                    trimmed: expected.verdict == SegmentVerdict::Trimmed,
+                    left_distance: left.into(),
+                    right_distance: expected.end.into(),
+                    left: uut.wanted.val() + left,
+                    right: u64::from(expected.after).into(),
+                    origin: expected.offset.into(),
+                };
+                assert_eq!(uut.segment.val(), segment, "{context}");
+                assert_eq!(uut.end_in_window.val(), expected.end, "{context}");
+                let after = u64::from(expected.after);
+                assert_eq!(uut.rcv_nxt_after.val(), after, "{context}");
+                assert_eq!(uut.to_the_end.val(), expected.to_the_end, "{context}");
             }
-            cycle += 1;
-        },
-    );
+            if accepted {
+                assert_eq!(uut.octets.val(), expected.octets, "{context}");
+                assert_eq!(uut.offset.val(), expected.offset, "{context}");
+            }
+        }
+        cycle += 1;
+    });
     assert!(
         seen.iter().all(|count| *count > 50),
         "verdicts seen: {seen:?}"
