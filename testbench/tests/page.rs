@@ -218,6 +218,9 @@ fn the_page_has_one_mark_for_each_segment_gap_and_placement() {
         assert!(drawn.contains_key(series), "the capture has {series}");
     }
     assert!(!page.contains("Thinned"), "nothing was thinned");
+    for outside in ["http", "src=", "href=", "<script", "@import", "url("] {
+        assert!(!page.contains(outside), "the page loads {outside}");
+    }
     let frames = titles(&page).filter(|title| title.starts_with("frame "));
     let mut frames: Vec<&str> = frames.filter_map(|t| t.split(':').next()).collect();
     let marks = frames.len();

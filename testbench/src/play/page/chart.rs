@@ -39,7 +39,7 @@ impl Plot {
     pub const fn new(height: f64, right: f64) -> Self {
         Self {
             height,
-            left: 92.0,
+            left: 104.0,
             right: WIDTH - right,
             top: 10.0,
             bottom: height - 44.0,

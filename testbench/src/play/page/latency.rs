@@ -90,9 +90,9 @@ pub fn picture(timelines: &[Timeline]) -> Markup {
                 (histogram(&latencies))
             }
             figcaption.note {
-                "One count an FPDU with payload; from the frame that brought the last octet it waited \
-                 for - of its own if it was placed out of order, else of all up to its end - to the \
-                 last memory write of its payload, the read of the segment included."
+                "Each FPDU with payload counts once: from the last octet it waited for - its own last \
+                 one if it was placed out of order, else the last one of the stream up to its end - \
+                 to the last memory write of its payload. This includes the read of packet memory."
                 @if missing > 0 {
                     " Not measured: " (grouped(missing as u64)) " FPDUs, whose octets or writes \
                      were not seen whole."

@@ -62,7 +62,7 @@ pub const KINDS: [Kind; 7] = [
     },
     Kind {
         class: "s-refused",
-        name: "dropped: no verdict of TCP",
+        name: "dropped before TCP acceptance",
         shape: "m-4-3h8m-4-4v8",
         holds: |s| s.kind == SegmentKind::Dropped,
     },

@@ -51,7 +51,7 @@ pub enum SegmentKind {
     OutsideWindow,
     /// Refused for lack of pages or ranges.
     NoRoom,
-    /// Dropped before TCP judged it: bad checksum, no page.
+    /// Dropped before TCP's acceptance: bad checksum, no page.
     Dropped,
 }
 
