@@ -6,17 +6,18 @@
 //!
 //! What counts:
 //!
-//! - A file is a node. It has an arrow to each file that defines a name which it uses, by a `use` or
+//! - A file is a node. It has an arrow to each file that defines a name that it uses, by a `use` or
 //!   by a path in its code, macro arguments included. Re-exports are followed to the definition.
-//! - A re-export (`pub use`, `pub(crate) use`, ...) is no use: a `mod.rs` that only declares and
-//!   re-exports its children is a face and has no arrows. If its own code uses the name too, it has.
-//! - `mod x;` is no arrow. A child that uses `super::Type` of a parent whose code uses the child is
-//!   a circle.
+//! - A re-export (`pub use`, `pub(crate) use`, ...) is not a use: a `mod.rs` that only declares and
+//!   re-exports its children is a face without arrows. Its arrow appears if its own code uses the
+//!   name too.
+//! - `mod x;` is no arrow. A child that uses `super::Type` of a parent whose code uses the child
+//!   makes a circle.
 //! - Code under `#[cfg(test)]` is left out: tests may look at everything.
 //!
-//! What is not seen: names that only a method call brings in (their type's name draws the arrow),
-//! and paths that a macro makes of its arguments. A name that a macro defines counts as defined in
-//! the file of the module that it is looked up in. Circles of crates are cargo's to refuse.
+//! What is not seen: names that only a method call brings in (the type's name draws the arrow), and
+//! paths that a macro makes of its arguments. A name that a macro defines counts as defined in the
+//! file of the module where it is looked up. Cargo refuses circles of crates.
 mod graph;
 mod source;
 
