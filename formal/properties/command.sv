@@ -40,7 +40,7 @@ module properties(
     wire complete = command[98];
     wire [31:0] word_0 = command[130:99];
     always @(*) begin
-        // As verdict.sv proves: a frame for the host is not placed, told or refused; what is told
+        // As verdict.sv proves: a frame for the host is not placed, reported or refused; what is reported
         // is one thing.
         if (of_kind == HOST) assume(!places && !refused && !receive && !response);
         assume(refused + receive + response <= 2'd1);

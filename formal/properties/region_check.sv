@@ -32,7 +32,7 @@ module properties(
     wire written = write && write_region == watched;
     wire cleared = invalidate && invalidate_region == watched;
 
-    // The table as it was told: what the memories hold of the region.
+    // The table as written: what the memories hold of the region.
     reg [`BITS_entry-1:0] granted = 0;
     reg granted_valid = 0;
     always @(posedge clock) begin

@@ -9,7 +9,7 @@ module properties(
     input clock, input reset, input [`BITS_record-1:0] record, input record_valid,
     input [`BITS_fpdu_verdict-1:0] fpdu_verdict, input fpdu_verdict_valid,
     input [`BITS_replay-1:0] replay, input replay_valid, input replayed_ready,
-    input command_ready, input stopped_ready, input [`BITS_table_request-1:0] table_request,
+    input command_ready, input stream_error_ready, input [`BITS_table_request-1:0] table_request,
     input table_valid
 );
     wire table_done;
@@ -17,7 +17,7 @@ module properties(
         .clock(clock), .reset(reset), .record(record), .record_valid(record_valid),
         .fpdu_verdict(fpdu_verdict), .fpdu_verdict_valid(fpdu_verdict_valid), .replay(replay),
         .replay_valid(replay_valid), .replayed_ready(replayed_ready),
-        .command_ready(command_ready), .stopped_ready(stopped_ready),
+        .command_ready(command_ready), .stream_error_ready(stream_error_ready),
         .table_request(table_request), .table_valid(table_valid), .table_done(table_done)
     );
     // Writes: of what records look up in front, and of what they look up in the checks.
@@ -137,7 +137,7 @@ module properties(
             assert(\block.sequencer.is_ready$q == (in_front == 4));
             if (in_front != 4) assert(\block.sequencer.age$q == in_front);
             if (in_front != 0) assert(head_before && !leave_before);
-            assert(\block.sequencer.is_early$q == (inside && !left));
+            assert(\block.sequencer.is_ooo$q == (inside && !left));
             assert(\block.sequencer.is_committing$q == (inside && decided && !committed));
             assert(\block.sequencer.is_waiting$q == (inside && committed));
             if (!inside) assert(\block.sequencer.phase$q == 0);
@@ -150,7 +150,7 @@ module properties(
     (* hierconn *) wire \block.sequencer.is_ready$q ;
     (* hierconn *) wire [2:0] \block.sequencer.phase$q ;
     (* hierconn *) wire \block.sequencer.is_busy$q ;
-    (* hierconn *) wire \block.sequencer.is_early$q ;
+    (* hierconn *) wire \block.sequencer.is_ooo$q ;
     (* hierconn *) wire \block.sequencer.is_committing$q ;
     (* hierconn *) wire \block.sequencer.is_waiting$q ;
 endmodule

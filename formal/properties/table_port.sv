@@ -1,6 +1,6 @@
 // A table operation changes what the checks look at only while no record is between its first look
 // and its last write, the record in front looks again, and the answer comes with the change: so
-// once a region is told to be invalid, no later decision saw it valid.
+// once a region is made invalid, no later decision saw it valid.
 module properties(
     input clock, input reset, input [`BITS_table_request-1:0] table_request, input table_valid,
     input may_start, input may_run, input [`BITS_read_entry-1:0] read_entry, input read_valid

@@ -11,7 +11,7 @@ module properties(
         .data(data), .room_request(room_request), .room_valid(room_valid),
         .room_done(room_done), .room_data(room_data)
     );
-    reg started = 0, valid_before = 0, answered = 0, done_before = 0, told = 0, visible = 0;
+    reg started = 0, valid_before = 0, answered = 0, done_before = 0, reported = 0, visible = 0;
     reg [`BITS_request-1:0] request_before = 0;
     reg [127:0] data_before = 0;
     always @(posedge clock) begin
@@ -22,12 +22,12 @@ module properties(
         answered <= valid && (answered || room_done) && !reset;
         done_before <= room_done && !reset;
         data_before <= room_data;
-        told <= valid && (told || done) && !reset;
+        reported <= valid && (reported || done) && !reset;
     end
     always @(*) begin
         if (!started) assume(reset);
         // As table_engine.sv proves it: a request stands until it is answered.
-        if (valid_before && !told) assume(valid);
+        if (valid_before && !reported) assume(valid);
         if (valid_before && valid) assume(request == request_before);
         // A room answers what stands at its door, and gives nothing at other times.
         if (room_done) assume(room_valid);
@@ -39,9 +39,9 @@ module properties(
             if (done) assert(data == data_before);
             else assert(data == 0);
             // What goes on from cycle to cycle.
-            if (told) assert(answered);
-            if (done) assert(answered && !told && valid);
-            if (answered && !told) assert(done);
+            if (reported) assert(answered);
+            if (done) assert(answered && !reported && valid);
+            if (answered && !reported) assert(done);
             assert(answered == (\block.answered$q && valid_before));
             if (\block.stands$q ) assert(!\block.answered$q && valid_before);
             if (\block.stands$q ) assert(\block.held$q == request_before);

@@ -65,7 +65,7 @@ module properties(
         if (verdict[7]) assert(may_place);
         if (verdict[11] || verdict[12]) assert(may_end);
         if (verdict[13]) assert(may_invalidate);
-        // Refused, told and placed exclude each other; a silent one tells nothing.
+        // Refused, reported and placed exclude each other; a silent one reports nothing.
         if (verdict[5]) assert(!verdict[7] && !verdict[11] && !verdict[12] && !verdict[13]);
         if (verdict[6]) assert(verdict[4:0] == 0 && !verdict[11] && !verdict[12] && !verdict[13]);
     end

@@ -80,7 +80,7 @@ pub fn outputs(width: usize) -> Vec<Port> {
         when("fpdu_event_valid", "fpdu_event_opcode", 4),
         when("fpdu_event_valid", "fpdu_event_opcode_valid", 1),
         when("fpdu_event_valid", "fpdu_event_placed_octets", 16),
-        when("fpdu_event_valid", "fpdu_event_placed_early", 1),
+        when("fpdu_event_valid", "fpdu_event_placed_ooo", 1),
     ]
 }
 

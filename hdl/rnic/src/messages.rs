@@ -67,14 +67,14 @@ pub struct StoredFrame {
     pub pages: PageChain,
 }
 
-/// TCP to MPA: a run of payload octets that was accepted, in order or beyond a gap; or an early run
+/// TCP to MPA: a run of payload octets that was accepted, in order or beyond a gap; or an out-of-order range
 /// that nobody waits for any more.
 ///
-/// What a connection received beyond a gap lies in *early runs*, the received ranges of TCP, known
+/// What a connection received beyond a gap lies in *out-of-order ranges*, the received ranges of TCP, known
 /// by the number that TCP gives them. `left` and `right` say what the octets touch; TCP uses a
 /// number again only after the message that ends its run (`right`, or `purges`).
 ///
-/// | `early` | `has_left` | `has_right` | the octets |
+/// | `ooo` | `has_left` | `has_right` | the octets |
 /// |---|---|---|---|
 /// | 0 | - | 0 | follow the stream's last octet in order |
 /// | 0 | - | 1 | the same, and run `right` follows them: it ends and is in order from now on |
@@ -89,7 +89,7 @@ pub struct StoredFrame {
 pub struct Accepted {
     /// Connection.
     pub connection: Bits<10>,
-    /// Sequence number of the first octet, with `early`.
+    /// Sequence number of the first octet, with `ooo`.
     pub sequence: Bits<32>,
     /// First page of the frame that holds them.
     pub head_page: Bits<9>,
@@ -100,14 +100,14 @@ pub struct Accepted {
     /// Accepted octets, at least 1.
     pub octets: Bits<14>,
     /// They lie beyond a gap.
-    pub early: Bit,
+    pub ooo: Bit,
     /// See above.
     pub has_left: Bit,
-    /// Number of an early run.
+    /// Number of an out-of-order range.
     pub left: Bits<8>,
     /// See above.
     pub has_right: Bit,
-    /// Number of an early run.
+    /// Number of an out-of-order range.
     pub right: Bits<8>,
     /// The frame holds several runs of new octets: it goes back to the pool when all are done with.
     pub shared: Bit,
@@ -115,17 +115,17 @@ pub struct Accepted {
     pub first: Bit,
     /// This is the last message of its frame.
     pub last: Bit,
-    /// No octets: the connection ends, and early run `right` goes back to the pool. Only
+    /// No octets: the connection ends, and out-of-order range `right` goes back to the pool. Only
     /// `connection` and `right` count.
     pub purges: Bit,
-    /// No octets: the stream manager is to answer with [`Unfinished`]. Only `connection` counts.
-    pub asks: Bit,
+    /// No octets: the stream manager is to answer with [`FpduStatus`]. Only `connection` counts.
+    pub queries: Bit,
 }
 
 /// Stream manager to TCP: the octets of a connection that wait for the rest of their FPDU, after
 /// everything that TCP has told of it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct Unfinished {
+pub struct FpduStatus {
     /// A job is out, which may change the rest.
     pub busy: Bit,
     /// No octet is queued in order.
@@ -186,15 +186,15 @@ pub struct ReadJob {
     /// Last page of the first frame; the host path gives the pages up to it back when it is done.
     pub tail_page: Bits<9>,
     /// The octets lie beyond a gap: their FPDUs are placed, not delivered (`JobKind::Stream`).
-    pub early: Bit,
-    /// With `early`: the span that they are of.
+    pub ooo: Bit,
+    /// With `ooo`: the span that they are of.
     pub span: Bits<9>,
-    /// With `early`: an FPDU is known to begin at the first octet. If not, the first FPDU counts
+    /// With `ooo`: an FPDU is known to begin at the first octet. If not, the first FPDU counts
     /// only if a marker in it says so.
     pub proven: Bit,
 }
 
-/// FPDU splitter to the stream manager: a stream job has ended. That of an early job waits on the
+/// FPDU splitter to the stream manager: a stream job has ended. That of an out-of-order job waits on the
 /// way until each of its FPDUs is judged. A replay ends in the same way, with nothing consumed.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct JobDone {
@@ -207,15 +207,15 @@ pub struct JobDone {
     /// The FPDU after the consumed octets was too long for one pass and has been checked: the next
     /// job is `JobKind::Place`.
     pub place_next: Bit,
-    /// The job was an early one.
-    pub early: Bit,
-    /// With `early`: its span.
+    /// The job was an out-of-order one.
+    pub ooo: Bit,
+    /// With `ooo`: its span.
     pub span: Bits<9>,
-    /// With `early`: FPDUs handed on.
+    /// With `ooo`: FPDUs handed on.
     pub fpdus: Bits<16>,
-    /// With `early`: sequence number after them.
+    /// With `ooo`: sequence number after them.
     pub sequence_end: Bits<32>,
-    /// With `early`: not every one of them was placed, or the next one cannot be. Those from the
+    /// With `ooo`: not every one of them was placed, or the next one cannot be. Those from the
     /// first of them on are not consumed and wait until they are in order.
     pub refused: Bit,
 }
@@ -233,8 +233,8 @@ pub enum FpduKind {
     Host,
     /// An FPDU beyond a gap. Its payload is placed if nothing is wrong with it;
     /// nothing else comes of it before its record is replayed.
-    Early,
-    /// The record of an `FpduKind::Early` that was placed, replayed in order. No octets.
+    OutOfOrder,
+    /// The record of an `FpduKind::OutOfOrder` that was placed, replayed in order. No octets.
     Deliver,
     /// FPDU starts by length and by marker disagree (MPA error 3). No octets.
     Fault,
@@ -247,9 +247,9 @@ pub struct FpduInfo {
     pub kind: FpduKind,
     /// Connection.
     pub connection: Bits<10>,
-    /// `FpduKind::Early`: the span that it is of.
+    /// `FpduKind::OutOfOrder`: the span that it is of.
     pub span: Bits<9>,
-    /// `FpduKind::Early`: only a marker in it can show that an FPDU begins here.
+    /// `FpduKind::OutOfOrder`: only a marker in it can show that an FPDU begins here.
     pub unproven: Bit,
     /// Sequence number of the FPDU's first octet, a leading marker included.
     pub sequence: Bits<32>,
@@ -300,7 +300,7 @@ pub struct FpduRecord {
     pub tail_page: Bits<9>,
 }
 
-/// MPA to DDP: an `FpduKind::Normal`, `FpduKind::Check` or `FpduKind::Early` has passed. One for each such record,
+/// MPA to DDP: an `FpduKind::Normal`, `FpduKind::Check` or `FpduKind::OutOfOrder` has passed. One for each such record,
 /// in the order of the records and after its record; none for the other kinds.
 ///
 /// The port has no `ready`: DDP holds as many verdicts as records.
@@ -314,11 +314,11 @@ pub struct FpduVerdict {
     pub marker_seen: Bit,
 }
 
-/// DDP to MPA: an `FpduKind::Early` has been judged; one cycle, in the order of the records.
+/// DDP to MPA: an `FpduKind::OutOfOrder` has been judged; one cycle, in the order of the records.
 ///
 /// The port has no `ready`: MPA adds them up as they come.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct EarlyResult {
+pub struct OutOfOrderResult {
     /// Its payload is on its way to memory and its record is kept. If not, nothing came of it.
     pub good: Bit,
     /// Sequence number after its last octet.
@@ -433,5 +433,5 @@ pub struct FpduEvent {
     /// Octets placed in memory.
     pub placed_octets: Bits<16>,
     /// They were placed while octets before the FPDU were still missing.
-    pub placed_early: Bit,
+    pub placed_ooo: Bit,
 }

@@ -23,11 +23,11 @@ use crate::bus::csr::Csr;
 use crate::bus::pcie::{PcieRoom128, PcieRoom512};
 use crate::messages::{FpduEvent, SegmentEvent};
 use crate::receive::ddp::DdpRoom;
-use crate::receive::fpdu::{MpaRoom128, MpaRoom512};
+use crate::receive::fpdu::{FpduRoom128, FpduRoom512};
 use crate::receive::front_end::{FrontEnd128, FrontEnd512, FrontEnd64};
 use crate::receive::packet::{Packet128, Packet512, Packet64};
 use crate::receive::placement::{PlacementRoom128, PlacementRoom512};
-use crate::receive::stream::early_completion::EarlyCompletion;
+use crate::receive::stream::ooo_completion::OutOfOrderCompletion;
 use crate::receive::stream::replays::ReplayQueue;
 use crate::receive::stream::StreamManager;
 use crate::receive::tcp::TcpRoom;
@@ -64,7 +64,7 @@ const STACK_OCTETS: usize = 256 << 20;
 /// same text for all.
 macro_rules! core {
     ($(#[$doc:meta])* $name:ident, $w:literal, $d:literal, $l:literal,
-     $front_end:ty, $packet:ty, $mpa:ty, $placement:ty, $pcie:ty) => {
+     $front_end:ty, $packet:ty, $fpdu:ty, $placement:ty, $pcie:ty) => {
         $(#[$doc])*
         #[derive(LogicBlock, Default)]
         pub struct $name {
@@ -135,21 +135,21 @@ macro_rules! core {
             /// Octets placed.
             pub fpdu_event_placed_octets: Signal<Out, Bits<16>>,
             /// They were placed while octets before the FPDU were still missing.
-            pub fpdu_event_placed_early: Signal<Out, Bit>,
+            pub fpdu_event_placed_ooo: Signal<Out, Bit>,
             front_end: $front_end,
             packet: $packet,
             tcp: TcpRoom,
-            manager: StreamManager,
-            settle: EarlyCompletion,
+            stream: StreamManager,
+            ooo_completion: OutOfOrderCompletion,
             replays: ReplayQueue,
-            mpa: $mpa,
+            fpdu: $fpdu,
             ddp: DdpRoom,
             placement: $placement,
             pcie: $pcie,
             routes: CounterRoutes,
             csr: Csr<$w, $d>,
             tcp_relay: TableRelay,
-            manager_relay: TableRelay,
+            stream_relay: TableRelay,
             ddp_relay: TableRelay,
             segment_event: Signal<Local, SegmentEvent>,
             fpdu_event: Signal<Local, FpduEvent>,
@@ -181,12 +181,12 @@ macro_rules! core {
             fn update(&mut self) {
                 // Clock and reset.
                 wire!(self => self.{
-                    front_end, packet, tcp, manager, settle, replays, mpa, ddp, placement, pcie,
-                    csr, tcp_relay, manager_relay, ddp_relay
+                    front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement, pcie,
+                    csr, tcp_relay, stream_relay, ddp_relay
                 }; clock);
                 wire!(self => self.{
-                    front_end, packet, tcp, manager, settle, replays, mpa, ddp, placement, pcie,
-                    csr, tcp_relay, manager_relay, ddp_relay
+                    front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement, pcie,
+                    csr, tcp_relay, stream_relay, ddp_relay
                 }; reset);
                 // Wire to front end.
                 self.front_end.enable.next = self.csr.enable.val();
@@ -198,67 +198,67 @@ macro_rules! core {
                 // Packet memory to TCP.
                 stream!(self.packet => self.tcp; stored);
                 // TCP to the stream manager.
-                stream!(self.tcp => self.manager; accepted);
-                wire!(self.manager => self.tcp; slot_free as key_free, span_free);
-                wire!(self.csr => self.tcp; early_pages, early_share);
+                stream!(self.tcp => self.stream; accepted);
+                wire!(self.stream => self.tcp; fragment_free as fragment_free, span_free);
+                wire!(self.csr => self.tcp; ooo_pages, ooo_share);
                 // What a segment in order may take when few pages are left.
                 self.tcp.free_pages.next = self.packet.free_pages.val();
                 wire!(self.csr => self.tcp; reserve_pages, long_pages, reserve_grown);
-                wire!(self.manager => self.tcp; long_fpdu, long_connection);
+                wire!(self.stream => self.tcp; long_fpdu, long_connection);
                 self.csr.reserve_grows.next = self.tcp.grows.val();
                 self.tcp.hold_log2.next = self.csr.hold_log2.val();
-                wire!(self.manager => self.tcp; unfinished, unfinished_valid);
-                stream!(self.tcp => self.manager; host_frame);
+                wire!(self.stream => self.tcp; fpdu_status, fpdu_status_valid);
+                stream!(self.tcp => self.stream; host_frame);
                 // Stream manager to the packet reader.
-                stream!(self.manager => self.packet; job);
-                wire!(self.manager => self.packet;
+                stream!(self.stream => self.packet; job);
+                wire!(self.stream => self.packet;
                     frame_table_write, frame_table_index, frame_table_data, frame_link_write,
                     frame_link_index, frame_link_next);
                 // Page links to the stream manager, and pages given back.
-                wire!(self.packet => self.manager;
+                wire!(self.packet => self.stream;
                     link_write, link_page, link_next, jump_write, jump_page);
                 stream!(self.tcp => self.packet; page_release as release0);
-                stream!(self.manager => self.packet; page_release as release1);
+                stream!(self.stream => self.packet; page_release as release1);
                 stream!(self.placement => self.packet; page_release as release2);
                 // A fourth place to give pages back, not in use.
                 self.packet.release3.next = self.placement.page_release.val();
                 self.packet.release3_valid.next = false;
                 // Packet reader to MPA.
-                wire!(self.packet => self.mpa;
+                wire!(self.packet => self.fpdu;
                     joined_data, joined_last, joined_valid);
-                self.packet.joined_ready.next = self.mpa.joined_ready.val();
-                wire!(self.packet => self.mpa; started, started_tag, started_valid);
-                wire!(self.mpa => self.packet; started_ready, kill, kill_tag);
-                stream!(self.mpa => self.settle; job_done);
-                stream!(self.settle => self.manager; done as job_done);
+                self.packet.joined_ready.next = self.fpdu.joined_ready.val();
+                wire!(self.packet => self.fpdu; started, started_tag, started_valid);
+                wire!(self.fpdu => self.packet; started_ready, cancel, cancel_tag);
+                stream!(self.fpdu => self.ooo_completion; job_done);
+                stream!(self.ooo_completion => self.stream; done as job_done);
                 // MPA to DDP.
-                wire!(self.mpa => self.ddp; record, record_valid);
-                self.mpa.record_room.next = self.ddp.record_room.val();
-                self.ddp.fpdu_verdict.next = self.mpa.verdict.val();
-                self.ddp.fpdu_verdict_valid.next = self.mpa.verdict_valid.val();
+                wire!(self.fpdu => self.ddp; record, record_valid);
+                self.fpdu.record_room.next = self.ddp.record_room.val();
+                self.ddp.fpdu_verdict.next = self.fpdu.verdict.val();
+                self.ddp.fpdu_verdict_valid.next = self.fpdu.verdict_valid.val();
                 // What is placed beyond a gap: results, and replays in order.
-                self.settle.result.next = self.ddp.early_result.val();
-                self.settle.result_valid.next = self.ddp.early_result_valid.val();
-                stream!(self.ddp => self.settle; replayed);
-                wire!(self.manager => self.replays; order, order_valid);
-                wire!(self.mpa => self.replays; begun, record_valid as passed);
-                self.manager.forget_room.next = self.replays.forget_room.val();
+                self.ooo_completion.result.next = self.ddp.ooo_result.val();
+                self.ooo_completion.result_valid.next = self.ddp.ooo_result_valid.val();
+                stream!(self.ddp => self.ooo_completion; replayed);
+                wire!(self.stream => self.replays; order, order_valid);
+                wire!(self.fpdu => self.replays; begun, record_valid as passed);
+                self.stream.forget_room.next = self.replays.forget_room.val();
                 stream!(self.replays => self.ddp; replay);
-                stream!(self.settle => self.manager; span_back);
-                stream!(self.ddp => self.manager; stopped);
+                stream!(self.ooo_completion => self.stream; span_back);
+                stream!(self.ddp => self.stream; stream_error);
                 // DDP and the placement buffer to placement.
                 stream!(self.ddp => self.placement; command);
-                wire!(self.mpa => self.placement; placement_data, placement_valid);
-                self.mpa.placement_ready.next = self.placement.placement_ready.val();
+                wire!(self.fpdu => self.placement; placement_data, placement_valid);
+                self.fpdu.placement_ready.next = self.placement.placement_ready.val();
                 // Placement to PCI Express.
                 wire!(self.placement => self.pcie;
                     payload_tlp_data, payload_tlp_keep, payload_tlp_last, payload_tlp_valid);
                 self.placement.payload_tlp_ready.next = self.pcie.payload_tlp_ready.val();
                 wire!(self.placement => self.pcie;
-                    payload_tlp_header, completion_tlp_data, completion_tlp_keep,
-                    completion_tlp_last, completion_tlp_valid);
-                self.placement.completion_tlp_ready.next = self.pcie.completion_tlp_ready.val();
-                self.pcie.completion_tlp_header.next = self.placement.completion_tlp_header.val();
+                    payload_tlp_header, cqe_tlp_data, cqe_tlp_keep,
+                    cqe_tlp_last, cqe_tlp_valid);
+                self.placement.cqe_tlp_ready.next = self.pcie.cqe_tlp_ready.val();
+                self.pcie.cqe_tlp_header.next = self.placement.cqe_tlp_header.val();
                 wire!(self.pcie => self; tlp_data, tlp_keep, tlp_last, tlp_valid);
                 self.pcie.tlp_ready.next = self.tlp_ready.val();
                 self.tlp_header.next = self.pcie.tlp_header.val();
@@ -287,21 +287,21 @@ macro_rules! core {
                 self.tcp.table_request.next = self.tcp_relay.room_request.val();
                 self.tcp.table_valid.next = self.tcp_relay.room_valid.val();
                 wire!(self.tcp => self.tcp_relay; table_done as room_done, table_data as room_data);
-                self.manager_relay.request.next = self.csr.table_request.val();
-                self.manager_relay.valid.next = self.csr.table_valid.val();
-                self.manager.table_request.next = self.manager_relay.room_request.val();
-                self.manager.table_valid.next = self.manager_relay.room_valid.val();
-                self.manager_relay.room_done.next = self.manager.table_done.val();
-                self.manager_relay.room_data.next = self.manager.table_data.val();
+                self.stream_relay.request.next = self.csr.table_request.val();
+                self.stream_relay.valid.next = self.csr.table_valid.val();
+                self.stream.table_request.next = self.stream_relay.room_request.val();
+                self.stream.table_valid.next = self.stream_relay.room_valid.val();
+                self.stream_relay.room_done.next = self.stream.table_done.val();
+                self.stream_relay.room_data.next = self.stream.table_data.val();
                 wire!(self.csr => self.ddp_relay; table_request as request, table_valid as valid);
                 self.ddp.table_request.next = self.ddp_relay.room_request.val();
                 self.ddp.table_valid.next = self.ddp_relay.room_valid.val();
                 wire!(self.ddp => self.ddp_relay; table_done as room_done, table_data as room_data);
                 self.csr.table_done.next = self.tcp_relay.done.val()
-                    | self.manager_relay.done.val()
+                    | self.stream_relay.done.val()
                     | self.ddp_relay.done.val();
                 self.csr.table_data.next = self.tcp_relay.data.val()
-                    | self.manager_relay.data.val()
+                    | self.stream_relay.data.val()
                     | self.ddp_relay.data.val();
                 // Counters.
                 self.routes.clock.next = self.clock.val();
@@ -325,7 +325,7 @@ macro_rules! core {
                 self.fpdu_event_opcode.next = self.fpdu_event.val().opcode;
                 self.fpdu_event_opcode_valid.next = self.fpdu_event.val().opcode_valid;
                 self.fpdu_event_placed_octets.next = self.fpdu_event.val().placed_octets;
-                self.fpdu_event_placed_early.next = self.fpdu_event.val().placed_early;
+                self.fpdu_event_placed_ooo.next = self.fpdu_event.val().placed_ooo;
             }
         }
     };
@@ -333,13 +333,13 @@ macro_rules! core {
 
 core!(
     /// The core for a frame path of 64 bits.
-    Rnic64, 64, 128, 4, FrontEnd64, Packet64, MpaRoom128, PlacementRoom128, PcieRoom128
+    Rnic64, 64, 128, 4, FrontEnd64, Packet64, FpduRoom128, PlacementRoom128, PcieRoom128
 );
 core!(
     /// The core for a frame path of 128 bits.
-    Rnic128, 128, 128, 4, FrontEnd128, Packet128, MpaRoom128, PlacementRoom128, PcieRoom128
+    Rnic128, 128, 128, 4, FrontEnd128, Packet128, FpduRoom128, PlacementRoom128, PcieRoom128
 );
 core!(
     /// The core for a frame path of 512 bits.
-    Rnic512, 512, 512, 16, FrontEnd512, Packet512, MpaRoom512, PlacementRoom512, PcieRoom512
+    Rnic512, 512, 512, 16, FrontEnd512, Packet512, FpduRoom512, PlacementRoom512, PcieRoom512
 );

@@ -8,7 +8,7 @@ pub mod crc32c;
 pub mod block_fifo;
 pub mod fifo;
 pub mod lut_ram;
-pub mod numbers;
+pub mod free_list;
 pub mod ram;
 pub mod skid;
 

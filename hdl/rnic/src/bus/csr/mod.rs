@@ -75,8 +75,8 @@ pub struct Csr<const W: usize, const D: usize> {
     pub host_ring_slots_log2: Signal<Out, Bits<5>>,
     pub host_ring_slot_octets_log2: Signal<Out, Bits<4>>,
     pub host_ring_consumer: Signal<Out, Bits<32>>,
-    pub early_pages: Signal<Out, Bits<10>>,
-    pub early_share: Signal<Out, Bits<10>>,
+    pub ooo_pages: Signal<Out, Bits<10>>,
+    pub ooo_share: Signal<Out, Bits<10>>,
     pub reserve_grows: Signal<In, Bit>,
     pub reserve_pages: Signal<Out, Bits<10>>,
     pub long_pages: Signal<Out, Bits<10>>,
@@ -115,8 +115,8 @@ impl<const W: usize, const D: usize> Logic for Csr<W, D> {
         wire!(self => self.registers; free_pages, cq_producer, host_ring_producer);
         wire!(self.registers => self;
             enable, max_payload, cq_base, cq_entries_log2, cq_consumer, host_ring_base,
-            host_ring_slots_log2, host_ring_slot_octets_log2, host_ring_consumer, early_pages,
-            early_share);
+            host_ring_slots_log2, host_ring_slot_octets_log2, host_ring_consumer, ooo_pages,
+            ooo_share);
         self.registers.reserve_grows.next = self.reserve_grows.val();
         wire!(self.registers => self; reserve_pages, long_pages, reserve_grown, hold_log2);
     }

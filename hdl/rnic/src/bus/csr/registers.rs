@@ -121,9 +121,9 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     /// `HOST_RING_CONSUMER`.
     pub host_ring_consumer: Signal<Out, Bits<32>>,
     /// `EARLY_PAGES`.
-    pub early_pages: Signal<Out, Bits<10>>,
+    pub ooo_pages: Signal<Out, Bits<10>>,
     /// `EARLY_SHARE`.
-    pub early_share: Signal<Out, Bits<10>>,
+    pub ooo_share: Signal<Out, Bits<10>>,
     /// A second stream shows a long FPDU; one cycle or more.
     pub reserve_grows: Signal<In, Bit>,
     /// `IN_ORDER_RESERVE`: its pages.
@@ -165,7 +165,7 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     hit: Signal<Local, Bits<32>>,
     write_hit: Signal<Local, Bits<32>>,
     page_aligned: Signal<Local, Bits<32>>,
-    early_limited: Signal<Local, Bits<10>>,
+    ooo_limited: Signal<Local, Bits<10>>,
     space: Signal<Local, Bits<4>>,
     is_counter: Signal<Local, Bit>,
     #[constants(register_dword)]
@@ -196,9 +196,9 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     #[constant(14)]
     slot_octets_log2_first: Constant<Bits<4>>,
     #[constant(number(map::EARLY_PAGES_MAX))]
-    early_pages_max: Constant<Bits<32>>,
+    ooo_pages_max: Constant<Bits<32>>,
     #[constant(number(map::EARLY_PAGES_MAX))]
-    early_pages_first: Constant<Bits<10>>,
+    ooo_pages_first: Constant<Bits<10>>,
     #[constant(number(map::in_order_reserve(0x3ff, 0x3ff, 0x1f)))]
     reserve_mask: Constant<Bits<32>>,
     #[constant(number(map::IN_ORDER_RESERVE_FIRST))]
@@ -329,15 +329,15 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         if self.write_hit.val().get_bit(16) {
             self.ring_consumed.d.next = self.data.q.val();
         }
-        self.early_limited.next = self.data.q.val().get_bits::<10>(0);
-        if self.data.q.val() > self.early_pages_max.val() {
-            self.early_limited.next = self.early_pages_first.val();
+        self.ooo_limited.next = self.data.q.val().get_bits::<10>(0);
+        if self.data.q.val() > self.ooo_pages_max.val() {
+            self.ooo_limited.next = self.ooo_pages_first.val();
         }
         if self.write_hit.val().get_bit(18) {
-            self.device_pages.d.next = self.early_limited.val();
+            self.device_pages.d.next = self.ooo_limited.val();
         }
         if self.write_hit.val().get_bit(19) {
-            self.connection_pages.d.next = self.early_limited.val();
+            self.connection_pages.d.next = self.ooo_limited.val();
         }
         if self.reserve_grows.val() {
             self.grown.d.next = true;
@@ -371,8 +371,8 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         self.host_ring_slots_log2.next = self.ring_slots.q.val();
         self.host_ring_slot_octets_log2.next = self.ring_slot_octets.q.val();
         self.host_ring_consumer.next = self.ring_consumed.q.val();
-        self.early_pages.next = self.device_pages.q.val();
-        self.early_share.next = self.connection_pages.q.val();
+        self.ooo_pages.next = self.device_pages.q.val();
+        self.ooo_share.next = self.connection_pages.q.val();
         self.reserve_pages.next = self.reserve.q.val().get_bits::<10>(0);
         self.hold_log2.next = self.reserve.q.val().get_bits::<5>(16);
         self.long_pages.next = self.reserve.q.val().get_bits::<10>(21);
@@ -395,8 +395,8 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
             self.ring_slots.d.next = 0.into();
             self.ring_slot_octets.d.next = self.slot_octets_log2_first.val();
             self.ring_consumed.d.next = 0.into();
-            self.device_pages.d.next = self.early_pages_first.val();
-            self.connection_pages.d.next = self.early_pages_first.val();
+            self.device_pages.d.next = self.ooo_pages_first.val();
+            self.connection_pages.d.next = self.ooo_pages_first.val();
             self.reserve.d.next = self.reserve_first.val();
             self.grown.d.next = false;
         }

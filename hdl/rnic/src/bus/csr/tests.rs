@@ -95,8 +95,8 @@ fn writable_registers_keep_allowed_values() {
     assert_eq!(uut.host_ring_slots_log2.val(), 9u64);
     assert_eq!(uut.host_ring_slot_octets_log2.val(), 11u64);
     assert_eq!(uut.host_ring_consumer.val(), 0xffff_ffffu64);
-    assert_eq!(uut.early_pages.val(), 300u64);
-    assert_eq!(uut.early_share.val(), 0u64);
+    assert_eq!(uut.ooo_pages.val(), 300u64);
+    assert_eq!(uut.ooo_share.val(), 0u64);
     assert_eq!(uut.reserve_pages.val(), 0x3ffu64);
     assert_eq!(uut.long_pages.val(), 0x3ffu64);
     assert_eq!(uut.hold_log2.val(), 0x1fu64);

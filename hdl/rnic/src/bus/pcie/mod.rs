@@ -56,12 +56,12 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     pub payload_tlp_ready: Signal<Out, Bit>,
     pub payload_tlp_header: Signal<In, Bits<128>>,
     /// CQE TLPs: entries of the completion queue and slot headers.
-    pub completion_tlp_data: Signal<In, Bits<D>>,
-    pub completion_tlp_keep: Signal<In, Bits<L>>,
-    pub completion_tlp_last: Signal<In, Bit>,
-    pub completion_tlp_valid: Signal<In, Bit>,
-    pub completion_tlp_ready: Signal<Out, Bit>,
-    pub completion_tlp_header: Signal<In, Bits<128>>,
+    pub cqe_tlp_data: Signal<In, Bits<D>>,
+    pub cqe_tlp_keep: Signal<In, Bits<L>>,
+    pub cqe_tlp_last: Signal<In, Bit>,
+    pub cqe_tlp_valid: Signal<In, Bit>,
+    pub cqe_tlp_ready: Signal<Out, Bit>,
+    pub cqe_tlp_header: Signal<In, Bits<128>>,
     /// All TLPs of the device; `tlp_keep` is 0 for a TLP without payload.
     pub tlp_data: Signal<Out, Bits<D>>,
     pub tlp_keep: Signal<Out, Bits<L>>,
@@ -107,12 +107,12 @@ impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
         self.mux.s_valid[0].next = self.endpoint.completion_valid.val();
         self.mux.s_header[0].next = self.endpoint.completion_header.val();
         self.endpoint.completion_ready.next = self.mux.s_ready[0].val();
-        self.mux.s_data[1].next = self.completion_tlp_data.val();
-        self.mux.s_keep[1].next = self.completion_tlp_keep.val();
-        self.mux.s_last[1].next = self.completion_tlp_last.val();
-        self.mux.s_valid[1].next = self.completion_tlp_valid.val();
-        self.mux.s_header[1].next = self.completion_tlp_header.val();
-        self.completion_tlp_ready.next = self.mux.s_ready[1].val();
+        self.mux.s_data[1].next = self.cqe_tlp_data.val();
+        self.mux.s_keep[1].next = self.cqe_tlp_keep.val();
+        self.mux.s_last[1].next = self.cqe_tlp_last.val();
+        self.mux.s_valid[1].next = self.cqe_tlp_valid.val();
+        self.mux.s_header[1].next = self.cqe_tlp_header.val();
+        self.cqe_tlp_ready.next = self.mux.s_ready[1].val();
         self.mux.s_data[2].next = self.payload_tlp_data.val();
         self.mux.s_keep[2].next = self.payload_tlp_keep.val();
         self.mux.s_last[2].next = self.payload_tlp_last.val();

@@ -253,11 +253,11 @@ fn rust_and_verilog_agree() {
         uut.payload_tlp_last.next = random.chance(1, 3);
         uut.payload_tlp_valid.next = random.chance(3, 4);
         uut.payload_tlp_header.next = random.wide();
-        uut.completion_tlp_data.next = random.wide();
-        uut.completion_tlp_keep.next = random.wide();
-        uut.completion_tlp_last.next = random.chance(1, 2);
-        uut.completion_tlp_valid.next = random.chance(1, 4);
-        uut.completion_tlp_header.next = random.wide();
+        uut.cqe_tlp_data.next = random.wide();
+        uut.cqe_tlp_keep.next = random.wide();
+        uut.cqe_tlp_last.next = random.chance(1, 2);
+        uut.cqe_tlp_valid.next = random.chance(1, 4);
+        uut.cqe_tlp_header.next = random.wide();
         uut.tlp_ready.next = random.chance(3, 4);
     });
 }

@@ -18,7 +18,7 @@
 //! verdict is still the head of the FIFO, and all inputs are stable. For an FPDU out of order
 //! `commit` writes only its record (`keep`), or that it was bad.
 use super::octet_order::OctetOrder;
-use super::record_store::OooChain;
+use super::record_store::OutOfOrderChain;
 use super::tables::TablePort;
 use super::types::{DdpSegment, Role, StreamProfile, TableWrites, Verdict};
 use super::untagged::UntaggedQueues;
@@ -76,7 +76,7 @@ pub struct Checks {
     contexts: StreamContext,
     envelope: EnvelopeCheck,
     judge: VerdictEncode,
-    chain: OooChain,
+    chain: OutOfOrderChain,
     port: TablePort,
     held: DFF<FpduRecord>,
     held_segment: DFF<DdpSegment>,
@@ -128,7 +128,7 @@ impl Logic for Checks {
         self.is_fault.next = self.held.q.val().kind == FpduKind::Fault;
         self.role.next.host = self.held.q.val().kind == FpduKind::Host;
         self.role.next.check = self.held.q.val().kind == FpduKind::Check;
-        self.role.next.early = self.held.q.val().kind == FpduKind::Early;
+        self.role.next.ooo = self.held.q.val().kind == FpduKind::OutOfOrder;
         self.role.next.unproven = self.held.q.val().unproven;
         self.role.next.replayed =
             (self.held.q.val().kind == FpduKind::Deliver) | self.is_fault.val();
@@ -159,7 +159,7 @@ impl Logic for Checks {
         self.contexts.mark_connection.next = self.held.q.val().connection;
         self.contexts.mark_error.next = self.judge.verdict.val().stops;
         self.untagged.advance.next = self.commit.val() & self.judge.verdict.val().receive;
-        self.chain.judged.next = self.commit.val() & self.judge.verdict.val().early;
+        self.chain.judged.next = self.commit.val() & self.judge.verdict.val().ooo;
         self.chain.good.next = self.judge.verdict.val().keep;
         self.keep.next = self.commit.val() & self.judge.verdict.val().keep;
         self.stag.invalidate.next = self.commit.val() & self.judge.verdict.val().invalidate;

@@ -206,7 +206,7 @@ impl Logic for CommandCompose {
         self.event_now.next.opcode = self.opcode.val();
         self.event_now.next.opcode_valid = self.verdict.val().known;
         self.event_now.next.placed_octets = self.placed.val();
-        self.event_now.next.placed_early = self.record.val().kind == FpduKind::Deliver;
+        self.event_now.next.placed_ooo = self.record.val().kind == FpduKind::Deliver;
         if self.load.val() {
             self.held_command.d.next = self.now.val();
             self.held_event.d.next = self.event_now.val();

@@ -17,7 +17,7 @@
 //! | `record_room`           | two more records can be taken                                  |
 //! | `fpdu_verdict` in       | CRC and markers of one FPDU, in the order of the records that  |
 //! |                         | have one, and after its record; no ready                       |
-//! | `early_result`          | one cycle, for each `FpduKind::Early`, with its command; no ready   |
+//! | `ooo_result`          | one cycle, for each `FpduKind::OutOfOrder`, with its command; no ready   |
 //! | `replay: Replay` in     | deliver or discard the records of a span                       |
 //! | `replayed: Replayed`    | the records are in the FIFO, or discarded                      |
 //! | `command: PlaceCommand` | one for each record that occupies beats or gives a CQE         |
@@ -46,7 +46,7 @@
 //! later FPDUs are discarded silently (RFC 5041 section 7.1). A Terminate of the peer is delivered
 //! and also ends its stream, without a CQE of its own (RFC 5040 section 5.6).
 //!
-//! **Out of order.** `FpduKind::Early` is an FPDU beyond a gap. It goes through the same tests, except
+//! **Out of order.** `FpduKind::OutOfOrder` is an FPDU beyond a gap. It goes through the same tests, except
 //! that its MSN may be any posted one. If it passes, certainly begins with an FPDU, follows no
 //! failed FPDU of its job, and a slot for its record is free, its payload is placed at once: RFC
 //! 5041 section 5.3 allows placement in any order. It has no other effect: no CQE, no MSN, no
@@ -104,7 +104,7 @@ pub mod tables;
 pub mod checks;
 
 use crate::common::fifo::Fifo;
-use crate::messages::{EarlyResult, FpduEvent, FpduRecord, FpduVerdict, PlaceCommand};
+use crate::messages::{FpduEvent, FpduRecord, FpduVerdict, OutOfOrderResult, PlaceCommand};
 use crate::messages::{Replay, Replayed, TableRequest};
 use checks::Checks;
 use command::CommandCompose;
@@ -125,8 +125,8 @@ pub struct DdpRoom {
     pub record_room: Signal<Out, Bit>,
     pub fpdu_verdict: Signal<In, FpduVerdict>,
     pub fpdu_verdict_valid: Signal<In, Bit>,
-    pub early_result: Signal<Out, EarlyResult>,
-    pub early_result_valid: Signal<Out, Bit>,
+    pub ooo_result: Signal<Out, OutOfOrderResult>,
+    pub ooo_result_valid: Signal<Out, Bit>,
     pub replay: Signal<In, Replay>,
     pub replay_valid: Signal<In, Bit>,
     pub replay_ready: Signal<Out, Bit>,
@@ -136,9 +136,9 @@ pub struct DdpRoom {
     pub command: Signal<Out, PlaceCommand>,
     pub command_valid: Signal<Out, Bit>,
     pub command_ready: Signal<In, Bit>,
-    pub stopped: Signal<Out, Bits<10>>,
-    pub stopped_valid: Signal<Out, Bit>,
-    pub stopped_ready: Signal<In, Bit>,
+    pub stream_error: Signal<Out, Bits<10>>,
+    pub stream_error_valid: Signal<Out, Bit>,
+    pub stream_error_ready: Signal<In, Bit>,
     pub fpdu_event: Signal<Out, FpduEvent>,
     pub fpdu_event_valid: Signal<Out, Bit>,
     pub count_fpdu: Signal<Out, Bit>,
@@ -148,48 +148,49 @@ pub struct DdpRoom {
     pub table_valid: Signal<In, Bit>,
     pub table_done: Signal<Out, Bit>,
     pub table_data: Signal<Out, Bits<128>>,
-    entrance: RecordQueue,
+    record_queue: RecordQueue,
     verdicts: Fifo<FpduVerdict, 5, 6>,
     sequencer: Sequencer,
     checks: Checks,
     compose: CommandCompose,
-    deferred: RecordStore,
+    record_store: RecordStore,
     has_command: DFF<Bit>,
-    has_stopped: DFF<Bit>,
+    has_stream_error: DFF<Bit>,
     has_event: DFF<Bit>,
     counts: DFF<Bit>,
     has_error: DFF<Bit>,
-    has_early: DFF<Bit>,
-    has_kept: DFF<Bit>,
-    told: Signal<Local, FpduEvent>,
+    has_ooo: DFF<Bit>,
+    has_stored: DFF<Bit>,
+    reported: Signal<Local, FpduEvent>,
 }
 
 impl Logic for DdpRoom {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; has_command, has_stopped, has_event, counts, has_error);
-        registers!(clock; has_early, has_kept);
-        wire!(self => self.{entrance, verdicts, sequencer, checks, compose, deferred}; clock);
+        registers!(clock; has_command, has_stream_error, has_event, counts, has_error);
+        registers!(clock; has_ooo, has_stored);
+        wire!(self => self.{record_queue, verdicts, sequencer, checks, compose, record_store}; clock);
 
-        wire!(self => self.entrance; reset, record, record_valid);
-        self.record_room.next = self.entrance.record_room.val();
-        wire!(self.deferred => self.entrance; offered, offered_valid);
-        self.entrance.leave.next = self.sequencer.leave.val();
+        wire!(self => self.record_queue; reset, record, record_valid);
+        self.record_room.next = self.record_queue.record_room.val();
+        wire!(self.record_store => self.record_queue; offered, offered_valid);
+        self.record_queue.leave.next = self.sequencer.leave.val();
         wire!(self => self.verdicts; reset, fpdu_verdict as data_in, fpdu_verdict_valid as write);
 
         self.sequencer.reset.next = self.reset.val();
-        wire!(self.entrance => self.sequencer; head_valid, head_judged);
+        wire!(self.record_queue => self.sequencer; head_valid, head_judged);
         self.sequencer.verdict_valid.next = !self.verdicts.empty.val();
         self.verdicts.read.next = self.sequencer.take_verdict.val();
-        self.sequencer.outputs_free.next = !self.has_command.q.val() & !self.has_stopped.q.val();
+        self.sequencer.outputs_free.next =
+            !self.has_command.q.val() & !self.has_stream_error.q.val();
         wire!(self.checks => self.sequencer; hold, restart);
 
         self.checks.reset.next = self.reset.val();
-        wire!(self.entrance => self.checks; head, head_hash);
+        wire!(self.record_queue => self.checks; head, head_hash);
         wire!(self.sequencer => self.checks; take, address as address_there, decide);
         self.checks.fpdu_verdict.next = self.verdicts.data_out.val();
         wire!(self.sequencer => self.checks; is_judged, commit);
-        wire!(self.deferred => self.checks; has_room, free_places as free_records);
+        wire!(self.record_store => self.checks; has_room, free_places as free_records);
         wire!(self.sequencer => self.checks; may_start, may_run);
         wire!(self => self.checks; table_request, table_valid);
         wire!(self.checks => self; table_done, table_data);
@@ -197,54 +198,54 @@ impl Logic for DdpRoom {
         wire!(self.checks => self.compose; record, segment, verdict, address, entry);
         self.compose.load.next = self.sequencer.load.val();
 
-        self.deferred.reset.next = self.reset.val();
-        wire!(self.checks => self.deferred; keep as push, record);
-        self.deferred.offered_taken.next = self.entrance.offered_taken.val();
-        stream!(self => self.deferred; replay);
-        stream!(self.deferred => self; replayed);
+        self.record_store.reset.next = self.reset.val();
+        wire!(self.checks => self.record_store; keep as push, record);
+        self.record_store.offered_taken.next = self.record_queue.offered_taken.val();
+        stream!(self => self.record_store; replay);
+        stream!(self.record_store => self; replayed);
 
         // A message holds until taken; the next record is not loaded before.
         if self.command_ready.val() {
             self.has_command.d.next = false;
         }
-        if self.stopped_ready.val() {
-            self.has_stopped.d.next = false;
+        if self.stream_error_ready.val() {
+            self.has_stream_error.d.next = false;
         }
         self.has_event.d.next = false;
         self.counts.d.next = false;
         self.has_error.d.next = false;
-        self.has_early.d.next = false;
-        self.has_kept.d.next = false;
+        self.has_ooo.d.next = false;
+        self.has_stored.d.next = false;
         if self.sequencer.load.val() {
-            self.has_early.d.next = self.checks.verdict.val().early;
-            self.has_kept.d.next = self.checks.verdict.val().keep;
+            self.has_ooo.d.next = self.checks.verdict.val().ooo;
+            self.has_stored.d.next = self.checks.verdict.val().keep;
             self.has_command.d.next = self.checks.verdict.val().command;
-            self.has_stopped.d.next = self.checks.verdict.val().stops;
+            self.has_stream_error.d.next = self.checks.verdict.val().stops;
             self.has_event.d.next = self.checks.verdict.val().event;
             self.counts.d.next = self.checks.verdict.val().count;
             self.has_error.d.next = self.checks.verdict.val().refused;
         }
         self.command.next = self.compose.command.val();
         self.command_valid.next = self.has_command.q.val();
-        self.told.next = self.compose.fpdu_event.val();
-        self.stopped.next = self.told.val().connection;
-        self.stopped_valid.next = self.has_stopped.q.val();
-        self.fpdu_event.next = self.told.val();
+        self.reported.next = self.compose.fpdu_event.val();
+        self.stream_error.next = self.reported.val().connection;
+        self.stream_error_valid.next = self.has_stream_error.q.val();
+        self.fpdu_event.next = self.reported.val();
         self.fpdu_event_valid.next = self.has_event.q.val();
-        self.early_result.next.good = self.has_kept.q.val();
-        self.early_result.next.sequence_end = self.compose.sequence_end.val();
-        self.early_result_valid.next = self.has_early.q.val();
+        self.ooo_result.next.good = self.has_stored.q.val();
+        self.ooo_result.next.sequence_end = self.compose.sequence_end.val();
+        self.ooo_result_valid.next = self.has_ooo.q.val();
         self.count_fpdu.next = self.counts.q.val();
-        self.error_number.next = self.told.val().error;
+        self.error_number.next = self.reported.val().error;
         self.error_valid.next = self.has_error.q.val();
         if self.reset.val() {
             self.has_command.d.next = false;
-            self.has_stopped.d.next = false;
+            self.has_stream_error.d.next = false;
             self.has_event.d.next = false;
             self.counts.d.next = false;
             self.has_error.d.next = false;
-            self.has_early.d.next = false;
-            self.has_kept.d.next = false;
+            self.has_ooo.d.next = false;
+            self.has_stored.d.next = false;
         }
     }
 }

@@ -6,7 +6,7 @@
 //!         \-------> [ SpanLists    ] -- cursor --^
 //!  replay --> [ skid ] --> [ step ] ---------------> replayed
 //!
-//!  bad FPDU --> [ OooChain: span, sequence_end ] --> compare with the next record --> follows_bad
+//!  bad FPDU --> [ OutOfOrderChain: span, sequence_end ] --> compare with the next record --> follows_bad
 //! ```
 //!
 //! | latency    | see [`RecordStore`]                                                           |
@@ -301,14 +301,14 @@ impl Logic for RecordMemory {
 /// same span. After one that was not placed none is, so that only a beginning of a job is placed.
 /// Only the last result is stored: if it was good, another job has begun since the last bad one.
 #[derive(LogicBlock, Default)]
-pub struct OooChain {
+pub struct OutOfOrderChain {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// The record in the checks.
     pub record: Signal<In, FpduRecord>,
     /// It begins where the last bad FPDU of its span ended.
     pub follows_bad: Signal<Out, Bit>,
-    /// The record is an `FpduKind::Early` and its verdict is known, one cycle.
+    /// The record is an `FpduKind::OutOfOrder` and its verdict is known, one cycle.
     pub judged: Signal<In, Bit>,
     /// With `judged`: it is good.
     pub good: Signal<In, Bit>,
@@ -318,7 +318,7 @@ pub struct OooChain {
     follows: DFF<Bit>,
 }
 
-impl Logic for OooChain {
+impl Logic for OutOfOrderChain {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; bad_span, bad_end, bad_valid, follows);

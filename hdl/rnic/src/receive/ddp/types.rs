@@ -56,8 +56,8 @@ pub struct Role {
     pub host: Bit,
     /// `FpduKind::Check`: reports only an error.
     pub check: Bit,
-    /// `FpduKind::Early`, out of order: places only its payload.
-    pub early: Bit,
+    /// `FpduKind::OutOfOrder`, out of order: places only its payload.
+    pub ooo: Bit,
     /// Out of order, and known to begin with an FPDU only if it has a marker.
     pub unproven: Bit,
     /// Replayed: its payload is placed already, and it gives a command only with a CQE.
@@ -78,8 +78,8 @@ pub struct Verdict {
     pub place: Bit,
     /// The payload counts as placed: it goes to memory, or went there out of order.
     pub placed: Bit,
-    /// The FPDU is out of order: MPA gets an `EarlyResult`.
-    pub early: Bit,
+    /// The FPDU is out of order: MPA gets an `OutOfOrderResult`.
+    pub ooo: Bit,
     /// ... and good: its record is stored.
     pub keep: Bit,
     /// An untagged message is complete: Receive CQE, next MSN.

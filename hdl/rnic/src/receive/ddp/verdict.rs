@@ -173,13 +173,13 @@ pub struct VerdictEncode {
     pub verdict: Signal<Out, Verdict>,
     stopped: DFF<Bit>,
     stopped_q2: DFF<Bit>,
-    early_error: DFF<Bits<5>>,
-    early_refused: DFF<Bit>,
+    ooo_error: DFF<Bits<5>>,
+    ooo_refused: DFF<Bit>,
     late_error: DFF<Bits<5>>,
     late_refused: DFF<Bit>,
     may_keep: DFF<Bit>,
     found: DFF<Verdict>,
-    early_now: Signal<Local, Bits<5>>,
+    ooo_now: Signal<Local, Bits<5>>,
     late_now: Signal<Local, Bits<5>>,
     may_write: Signal<Local, Bits<5>>,
     may_sink: Signal<Local, Bits<5>>,
@@ -233,7 +233,7 @@ impl Logic for VerdictEncode {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; stopped, stopped_q2);
-        registers!(clock; early_error, early_refused, late_error, late_refused, may_keep, found);
+        registers!(clock; ooo_error, ooo_refused, late_error, late_refused, may_keep, found);
 
         // Cycle 2.
         self.stopped.d.next = self.in_error.val();
@@ -246,23 +246,23 @@ impl Logic for VerdictEncode {
         if self.segment.val().opcode != 0 {
             self.access_bad.next = !self.may_sink.val().any();
         }
-        self.early_now.next = self.envelope_error.val();
+        self.ooo_now.next = self.envelope_error.val();
         if !self.envelope_refused.val() & self.segment.val().known & self.segment.val().tagged {
             // RFC 5041 5.2: STag and TO of a segment without payload are not checked.
             if self.segment.val().has_payload {
                 if self.unknown.val() {
-                    self.early_now.next = self.ddp_stag.val();
+                    self.ooo_now.next = self.ddp_stag.val();
                 } else if self.foreign.val() {
-                    self.early_now.next = self.ddp_association.val();
+                    self.ooo_now.next = self.ddp_association.val();
                 } else if self.access_bad.val() {
-                    self.early_now.next = self.rdmap_access.val();
+                    self.ooo_now.next = self.rdmap_access.val();
                 } else if self.segment.val().wraps {
-                    self.early_now.next = self.ddp_wrap.val();
+                    self.ooo_now.next = self.ddp_wrap.val();
                 }
             }
         }
-        self.early_error.d.next = self.early_now.val();
-        self.early_refused.d.next = self.early_now.val().any();
+        self.ooo_error.d.next = self.ooo_now.val();
+        self.ooo_refused.d.next = self.ooo_now.val().any();
         // ... of an untagged one those after the MSN ...
         self.late_now.next = 0.into();
         if self.mo_bad.val() {
@@ -278,16 +278,16 @@ impl Logic for VerdictEncode {
         self.late_refused.d.next = self.late_now.val().any();
         self.stopped_q2.d.next = self.stopped.q.val();
         // ... and of one out of order those without a table.
-        self.may_keep.d.next = self.role.val().early
+        self.may_keep.d.next = self.role.val().ooo
             & !self.stopped.q.val()
             & self.segment.val().known
             & self.has_room.val()
             & !self.follows_bad.val();
 
         // Cycle 4: bounds or MSN, then CRC and markers, and what follows from all tests.
-        self.error_now.next = self.early_error.q.val();
-        self.is_refused.next = self.early_refused.q.val();
-        if !self.early_refused.q.val() & self.segment.val().known {
+        self.error_now.next = self.ooo_error.q.val();
+        self.is_refused.next = self.ooo_refused.q.val();
+        if !self.ooo_refused.q.val() & self.segment.val().known {
             if self.segment.val().tagged {
                 if self.segment.val().has_payload & self.outside.val() {
                     self.error_now.next = self.ddp_bounds.val();
@@ -296,7 +296,7 @@ impl Logic for VerdictEncode {
             } else {
                 self.is_refused.next = self.behind.val()
                     | self.not_posted.val()
-                    | (self.gap.val() & !self.role.val().early)
+                    | (self.gap.val() & !self.role.val().ooo)
                     | self.late_refused.q.val();
                 self.error_now.next = self.late_error.q.val();
                 if self.behind.val() {
@@ -316,8 +316,7 @@ impl Logic for VerdictEncode {
                 self.error_now.next = self.mpa_marker.val();
             }
         }
-        self.is_live.next =
-            !self.stopped_q2.q.val() & !self.role.val().host & !self.role.val().early;
+        self.is_live.next = !self.stopped_q2.q.val() & !self.role.val().host & !self.role.val().ooo;
         self.is_accepted.next =
             self.is_live.val() & !self.is_refused.val() & !self.role.val().check;
         self.is_kept.next = self.may_keep.q.val()
@@ -335,7 +334,7 @@ impl Logic for VerdictEncode {
         self.now.next.silent = !self.is_live.val();
         self.now.next.place = self.is_placed.val() & !self.role.val().replayed;
         self.now.next.placed = self.is_placed.val();
-        self.now.next.early = self.role.val().early;
+        self.now.next.ooo = self.role.val().ooo;
         self.now.next.keep = self.is_kept.val();
         // Completes an untagged message, or a tagged one of RDMA Read.
         self.completes.next = self.segment.val().known

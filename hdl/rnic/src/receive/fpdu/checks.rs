@@ -236,7 +236,7 @@ impl<const LG: usize> Logic for RecordMaker<LG> {
         // The verdict.
         self.judged.d.next = (self.kept.q.val().kind == FpduKind::Normal)
             | (self.kept.q.val().kind == FpduKind::Check)
-            | (self.kept.q.val().kind == FpduKind::Early);
+            | (self.kept.q.val().kind == FpduKind::OutOfOrder);
         self.judged_crc.d.next = self.kept.q.val().crc;
         self.judged_markers.d.next = self.kept.q.val().markers;
         self.held_verdict.d.next.crc_good = self.crc_good.val() | !self.judged_crc.q.val();

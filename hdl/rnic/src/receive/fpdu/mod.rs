@@ -3,7 +3,7 @@
 //! ```text
 //! joined, --> [ Splitter ] -- beats --> [ MarkerRemover ] --> [ WordPacker ] --> [ BlockFifo ]
 //! started       |   ^    \                  | marker             | header         placement
-//! kill,    <----+   |     \            [ MarkerCheck ]           |
+//! cancel,    <----+   |     \            [ MarkerCheck ]           |
 //! job_done      [ FpduGate ]               |                    |
 //!                          \--> [ Crc32cStream ] --> [ RecordMaker ] --> record, verdict
 //! ```
@@ -57,9 +57,9 @@ use splitter::Splitter;
 const ON_THE_WAY_BEATS: usize = 12;
 
 /// The room for beats of 128 bits.
-pub type MpaRoom128 = MpaRoom<128, 256, 2, 10, 11>;
+pub type FpduRoom128 = FpduRoom<128, 256, 2, 10, 11>;
 /// The room for beats of 512 bits.
-pub type MpaRoom512 = MpaRoom<512, 1024, 4, 8, 9>;
+pub type FpduRoom512 = FpduRoom<512, 1024, 4, 8, 9>;
 
 /// Splitter, marker removal, checks and placement buffer for beats of `D` bits; `P = 2 D`,
 /// `D = 32 * 2^LG`, placement buffer of `2^A` beats, `F = A + 1`.
@@ -69,10 +69,10 @@ pub type MpaRoom512 = MpaRoom<512, 1024, 4, 8, 9>;
     let beats = (SINGLE_PASS_ULPDU_OCTETS + 9).div_ceil(D / 8) + ON_THE_WAY_BEATS;
     assert!(
         beats <= 1 << A,
-        "MpaRoom: a placement buffer of 2^{A} beats of {D} bits must hold {beats}"
+        "FpduRoom: a placement buffer of 2^{A} beats of {D} bits must hold {beats}"
     );
 )]
-pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize>
+pub struct FpduRoom<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize>
 {
     pub clock: Signal<In, Clock>,
     /// Synchronous; forgets every job, beat and record.
@@ -89,10 +89,10 @@ pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usi
     pub started_tag: Signal<In, Bits<3>>,
     pub started_valid: Signal<In, Bit>,
     pub started_ready: Signal<Out, Bit>,
-    /// For one cycle: nothing more of job `kill_tag` is wanted.
-    pub kill: Signal<Out, Bit>,
+    /// For one cycle: nothing more of job `cancel_tag` is wanted.
+    pub cancel: Signal<Out, Bit>,
     /// The reader's number of that job.
-    pub kill_tag: Signal<Out, Bits<3>>,
+    pub cancel_tag: Signal<Out, Bits<3>>,
     pub job_done: Signal<Out, JobDone>,
     pub job_done_valid: Signal<Out, Bit>,
     pub job_done_ready: Signal<In, Bit>,
@@ -112,9 +112,9 @@ pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usi
     /// For one cycle: a record more is on its way.
     pub begun: Signal<Out, Bit>,
     splitter: Splitter<D, P, LG>,
-    admission: FpduGate,
-    strip: MarkerRemover<D, LG>,
-    compact: WordPacker<D, P, LG>,
+    gate: FpduGate,
+    remover: MarkerRemover<D, LG>,
+    packer: WordPacker<D, P, LG>,
     crc32c: Crc32cStream<D>,
     markers: MarkerCheck,
     maker: RecordMaker<LG>,
@@ -125,14 +125,14 @@ pub struct MpaRoom<const D: usize, const P: usize, const LG: usize, const A: usi
 }
 
 impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize> Logic
-    for MpaRoom<D, P, LG, A, F>
+    for FpduRoom<D, P, LG, A, F>
 {
     #[kernel]
     fn update(&mut self) {
         wire!(self => self.splitter; clock, reset);
-        wire!(self => self.admission; clock, reset);
-        wire!(self => self.strip; clock, reset);
-        wire!(self => self.compact; clock, reset);
+        wire!(self => self.gate; clock, reset);
+        wire!(self => self.remover; clock, reset);
+        wire!(self => self.packer; clock, reset);
         wire!(self => self.crc32c; clock, reset);
         self.markers.clock.next = self.clock.val();
         wire!(self => self.maker; clock, reset);
@@ -141,14 +141,14 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
         wire!(self => self.splitter; joined_data, joined_last, joined_valid);
         self.joined_ready.next = self.splitter.joined_ready.val();
         wire!(self => self.splitter; started, started_tag, started_valid);
-        wire!(self.splitter => self; started_ready, begun, kill, kill_tag);
+        wire!(self.splitter => self; started_ready, begun, cancel, cancel_tag);
         stream!(self.splitter => self; job_done);
 
-        wire!(self.splitter => self.admission; fpdu_valid as valid, fpdu_last as last);
-        self.admission.crowded.next = self.buffer.almost_full.val();
-        self.admission.record_room.next = self.record_room.val();
-        self.splitter.fpdu_ready.next = self.admission.open.val();
-        self.taken.next = self.splitter.fpdu_valid.val() & self.admission.open.val();
+        wire!(self.splitter => self.gate; fpdu_valid as valid, fpdu_last as last);
+        self.gate.crowded.next = self.buffer.almost_full.val();
+        self.gate.record_room.next = self.record_room.val();
+        self.splitter.fpdu_ready.next = self.gate.open.val();
+        self.taken.next = self.splitter.fpdu_valid.val() & self.gate.open.val();
         self.info.next = self.splitter.fpdu_info.val();
 
         self.crc32c.valid.next = self.taken.val();
@@ -156,27 +156,27 @@ impl<const D: usize, const P: usize, const LG: usize, const A: usize, const F: u
             fpdu_data as data, fpdu_first as first, fpdu_last as last);
         self.crc32c.tail_zero_words.next = bit_cast::<4, LG>(self.splitter.fpdu_tail_words.val());
 
-        self.strip.beat_valid.next = self.taken.val();
-        wire!(self.splitter => self.strip;
+        self.remover.beat_valid.next = self.taken.val();
+        wire!(self.splitter => self.remover;
             fpdu_data as beat_data, fpdu_first as beat_first, fpdu_last as beat_last,
             fpdu_tail_words as beat_tail_words);
-        self.strip.phase.next = self.info.val().phase;
-        self.strip.markers.next = self.info.val().markers;
-        self.strip.check.next = self.info.val().kind == FpduKind::Check;
-        self.markers.opens.next = self.strip.closed_valid.val() & self.strip.closed_first.val();
-        wire!(self.strip => self.markers; marker_distance as distance, marker_valid, marker);
+        self.remover.phase.next = self.info.val().phase;
+        self.remover.markers.next = self.info.val().markers;
+        self.remover.check.next = self.info.val().kind == FpduKind::Check;
+        self.markers.opens.next = self.remover.closed_valid.val() & self.remover.closed_first.val();
+        wire!(self.remover => self.markers; marker_distance as distance, marker_valid, marker);
 
-        wire!(self.strip => self.compact;
+        wire!(self.remover => self.packer;
             closed_valid, closed_data, closed_words, marker_valid as short, closed_first,
             closed_last, closed_check);
-        wire!(self.compact => self.buffer; placed_valid as write, placed_data as data_in);
+        wire!(self.packer => self.buffer; placed_valid as write, placed_data as data_in);
         self.buffer.read.next = self.placement_ready.val();
         self.placement_data.next = self.buffer.data_out.val();
         self.placement_valid.next = !self.buffer.empty.val();
 
         self.maker.begins.next = self.taken.val() & self.splitter.fpdu_first.val();
         self.maker.info.next = self.info.val();
-        wire!(self.compact => self.maker; header, header_valid);
+        wire!(self.packer => self.maker; header, header_valid);
         wire!(self.crc32c => self.maker; verdict_valid as crc_valid, verdict_good as crc_good);
         wire!(self.markers => self.maker; bad as marker_bad, found as marker_found);
         wire!(self.maker => self; record, record_valid, verdict, verdict_valid);

@@ -52,8 +52,8 @@ pub struct SplitControl {
     pub job_kind: Signal<In, JobKind>,
     /// Its octets.
     pub job_octets: Signal<In, Bits<18>>,
-    /// The job in work is an early one.
-    pub early: Signal<In, Bit>,
+    /// The job in work is an out-of-order one.
+    pub ooo: Signal<In, Bit>,
     /// The job is taken.
     pub job_take: Signal<Out, Bit>,
     /// The window has a low beat.
@@ -153,10 +153,10 @@ impl Logic for SplitControl {
         // A too long FPDU gets past `refuse` only as the first one of its job.
         self.is_check.next = self.too_long.val()
             & !self.is_host.val()
-            & !self.early.val()
+            & !self.ooo.val()
             & (self.kind.q.val() != JobKind::Place);
         self.refuse.next = !self.is_host.val()
-            & (!self.whole.val() | (self.too_long.val() & (!self.first.val() | self.early.val())));
+            & (!self.whole.val() | (self.too_long.val() & (!self.first.val() | self.ooo.val())));
         // The low beat is the job's last one.
         self.ends_here.next = self.low_valid.val() & self.low_last.val() & !self.over.q.val();
         self.lead_late.d.next = self.lead.val();
@@ -282,14 +282,14 @@ impl Logic for SplitControl {
         self.need_words.next = self.known.q.val();
         self.place_next.next = self.known.q.val() & self.is_check.val() & !self.refuse.val();
         self.unfit.next =
-            self.known.q.val() & self.early.val() & self.whole.val() & self.too_long.val();
+            self.known.q.val() & self.ooo.val() & self.whole.val() & self.too_long.val();
         self.unread.next = !self.over.q.val() & !self.ends_here.val();
     }
 }
 
 /// The end of a stream job: the report to the stream manager, and the word to the reader to stop.
 ///
-/// | latency    | 1 cycle, `finish` to `job_done_valid` and `kill`                            |
+/// | latency    | 1 cycle, `finish` to `job_done_valid` and `cancel`                            |
 /// | throughput | one job per cycle                                                           |
 /// | units      | words of 4 octets in, octets out                                            |
 ///
@@ -327,14 +327,14 @@ pub struct JobEnd {
     pub job_done: Signal<Out, JobDone>,
     pub job_done_valid: Signal<Out, Bit>,
     pub job_done_ready: Signal<In, Bit>,
-    /// For one cycle: nothing more of job `kill_tag` is wanted.
-    pub kill: Signal<Out, Bit>,
+    /// For one cycle: nothing more of job `cancel_tag` is wanted.
+    pub cancel: Signal<Out, Bit>,
     /// The reader's number of the job.
-    pub kill_tag: Signal<Out, Bits<3>>,
+    pub cancel_tag: Signal<Out, Bits<3>>,
     done: DFF<JobDone>,
     done_valid: DFF<Bit>,
-    killing: DFF<Bit>,
-    killed_tag: DFF<Bits<3>>,
+    cancelling: DFF<Bit>,
+    cancelled_tag: DFF<Bits<3>>,
     fpdus: DFF<Bits<16>>,
     report: Signal<Local, JobDone>,
     free: Signal<Local, Bit>,
@@ -351,7 +351,7 @@ pub struct JobEnd {
 impl Logic for JobEnd {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; done, done_valid, killing, killed_tag, fpdus);
+        registers!(clock; done, done_valid, cancelling, cancelled_tag, fpdus);
         if self.begins.val() {
             self.fpdus.d.next = 0.into();
         } else if self.advance.val() {
@@ -363,7 +363,7 @@ impl Logic for JobEnd {
         self.report.next.consumed = self.consumed_octets.val();
         self.report.next.need = self.head_octets.val();
         self.report.next.place_next = self.place_next.val();
-        self.report.next.early = self.job.val().early;
+        self.report.next.ooo = self.job.val().ooo;
         self.report.next.span = self.job.val().span;
         self.report.next.fpdus = self.fpdus.q.val();
         self.report.next.sequence_end = self.sequence_end.val();
@@ -375,21 +375,21 @@ impl Logic for JobEnd {
         }
         self.free.next = !self.done_valid.q.val() | self.job_done_ready.val();
         self.finished.next = self.free.val();
-        self.killing.d.next = false;
+        self.cancelling.d.next = false;
         if self.free.val() {
             self.done_valid.d.next = self.finish.val();
             self.done.d.next = self.report.val();
-            self.killing.d.next = self.finish.val() & self.unread.val();
-            self.killed_tag.d.next = self.job.val().tag;
+            self.cancelling.d.next = self.finish.val() & self.unread.val();
+            self.cancelled_tag.d.next = self.job.val().tag;
         }
         if self.reset.val() {
             self.done_valid.d.next = false;
-            self.killing.d.next = false;
+            self.cancelling.d.next = false;
         }
         self.job_done.next = self.done.q.val();
         self.job_done_valid.next = self.done_valid.q.val();
-        self.kill.next = self.killing.q.val();
-        self.kill_tag.next = self.killed_tag.q.val();
+        self.cancel.next = self.cancelling.q.val();
+        self.cancel_tag.next = self.cancelled_tag.q.val();
     }
 }
 
@@ -415,7 +415,7 @@ pub struct StartedJob {
     /// As in `ReadJob`.
     pub tail_page: Bits<9>,
     /// As in `ReadJob`; false for host frames.
-    pub early: Bit,
+    pub ooo: Bit,
     /// As in `ReadJob`.
     pub span: Bits<9>,
     /// As in `ReadJob`.
@@ -468,14 +468,14 @@ impl Logic for JobQueue {
         self.entry.next.crc = self.started.val().crc;
         self.entry.next.head_page = self.started.val().head_page;
         self.entry.next.tail_page = self.started.val().tail_page;
-        self.entry.next.early = self.started.val().early;
+        self.entry.next.ooo = self.started.val().ooo;
         self.entry.next.span = self.started.val().span;
         self.entry.next.proven = self.started.val().proven;
         self.entry.next.tag = self.started_tag.val();
         if self.started.val().kind == JobKind::Host {
             self.entry.next.markers = false;
             self.entry.next.crc = false;
-            self.entry.next.early = false;
+            self.entry.next.ooo = false;
         }
         wire!(self => self.jobs; started_valid as write, entry as data_in);
         self.started_ready.next = !self.jobs.full.val();

@@ -5,7 +5,7 @@
 //! joined --> [ window ] --> turn, blank the tail --> fpdu beats
 //!               | first two words      ^
 //!               v                      |
-//!            ULPDU_Length --> [ length, 3 cycles ] --> hand on, or JobDone and kill
+//!            ULPDU_Length --> [ length, 3 cycles ] --> hand on, or JobDone and cancel
 //!                                ^
 //! started --> [ 4 jobs ] --> [ cursor: sequence, phase, words left ]
 //! ```
@@ -18,7 +18,7 @@
 //! | source     | RFC 5044 sections 4 and 5 (MPA-001, MPA-013, MPA-042, MPA-043)                 |
 //!
 //! Lengths come from the job alone: the joined stream must hold its octets, at least one beat, the
-//! last one marked, and may be cut short after `kill`. Each FPDU's words beyond its end are zero.
+//! last one marked, and may be cut short after `cancel`. Each FPDU's words beyond its end are zero.
 use super::length::{FpduExtent, FpduLength, HeadWord};
 use super::split_control::{JobEnd, JobQueue, SplitControl, StartedJob};
 use super::window::{BeatWindow, JobCursor};
@@ -43,10 +43,10 @@ pub struct Splitter<const D: usize, const P: usize, const LG: usize> {
     pub started_tag: Signal<In, Bits<3>>,
     pub started_valid: Signal<In, Bit>,
     pub started_ready: Signal<Out, Bit>,
-    /// For one cycle: nothing more of job `kill_tag` is wanted.
-    pub kill: Signal<Out, Bit>,
+    /// For one cycle: nothing more of job `cancel_tag` is wanted.
+    pub cancel: Signal<Out, Bit>,
     /// The reader's number of the job.
-    pub kill_tag: Signal<Out, Bits<3>>,
+    pub cancel_tag: Signal<Out, Bits<3>>,
     pub job_done: Signal<Out, JobDone>,
     pub job_done_valid: Signal<Out, Bit>,
     pub job_done_ready: Signal<In, Bit>,
@@ -93,7 +93,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, L
         self.control.job_waiting.next = self.queue.waiting.val();
         self.control.job_kind.next = self.next_job.val().kind;
         self.control.job_octets.next = self.next_job.val().octets;
-        self.control.early.next = self.job.val().early;
+        self.control.ooo.next = self.job.val().ooo;
 
         // Window, and the head of the next FPDU in it.
         wire!(self => self.window; joined_data, joined_last, joined_valid);
@@ -161,7 +161,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, L
         self.job_end.sequence_end.next = self.cursor.next_sequence.val();
         self.job_end.unread.next = self.control.unread.val();
         stream!(self.job_end => self; job_done);
-        wire!(self.job_end => self; kill, kill_tag);
+        wire!(self.job_end => self; cancel, cancel_tag);
     }
 }
 
@@ -263,8 +263,8 @@ impl<const D: usize, const LG: usize> Logic for BeatOutput<D, LG> {
             self.info.next.kind = FpduKind::Place;
         } else if self.check.val() {
             self.info.next.kind = FpduKind::Check;
-        } else if self.job.val().early {
-            self.info.next.kind = FpduKind::Early;
+        } else if self.job.val().ooo {
+            self.info.next.kind = FpduKind::OutOfOrder;
         }
 
         self.is_free.next = !self.out_valid.q.val() | self.fpdu_ready.val();

@@ -21,7 +21,7 @@
 //! | reason                                                       | counter                |
 //! |--------------------------------------------------------------|------------------------|
 //! | the device was off at the frame's first beat                 | `drop_disabled`        |
-//! | the MAC reported an error, or the frame came too early       | `drop_mac_error`       |
+//! | the MAC reported an error, or the frame came too early                | `drop_mac_error`       |
 //! | fewer than 14 octets                                         | `drop_runt`            |
 //! | more than 9216 octets                                        | `drop_frame_too_long`  |
 //! | the IP header does not fit the frame, its version is not the | `drop_ip_malformed`    |

@@ -52,7 +52,7 @@ pub struct Streamer<const B: usize, const O: usize> {
     pub segment_valid: Signal<In, Bit>,
     pub segment_ready: Signal<Out, Bit>,
     /// Cancelled jobs, one bit per tag.
-    pub killed: Signal<In, Bits<8>>,
+    pub cancelled: Signal<In, Bits<8>>,
     /// The last beat of job `finish_tag` entered the pipeline; one cycle.
     pub finish: Signal<Out, Bit>,
     pub finish_tag: Signal<Out, Bits<3>>,
@@ -74,7 +74,7 @@ pub struct Streamer<const B: usize, const O: usize> {
     // The cycle after a job's last beat stays empty: the joiner may need it for left-over octets.
     gap: DFF<Bit>,
     tag: DFF<Bits<3>>,
-    // The current job is cancelled; one cycle after `killed`, in time for a job's first beat.
+    // The current job is cancelled; one cycle after `cancelled`, in time for a job's first beat.
     skip_job: DFF<Bit>,
     page_address: DFF<Bits<9>>,
     word_address: DFF<Bits<B>>,
@@ -131,7 +131,7 @@ impl<const B: usize, const O: usize> Logic for Streamer<B, O> {
 
         // A page read without octets, or of a cancelled job, is skipped. The job's last one becomes
         // a beat without octets, because each job must end with a last beat.
-        self.skip_job.d.next = self.killed.val().get_bit(self.tag.q.val().index());
+        self.skip_job.d.next = self.cancelled.val().get_bit(self.tag.q.val().index());
         self.skipped.next = self.part.val().nothing | self.skip_job.q.val();
         self.go.next = self.segment_valid.val() & !self.hold.val() & !self.gap.q.val();
         self.finishes.next = self.skipped.val() | self.at_last.val();

@@ -4,7 +4,7 @@
 //! ```text
 //! store_*, frame_info --> store --> memory --> (words read) --> joiner --> joined_*
 //!                           |  ^                  ^
-//!                  stored <-+  +-- pool           +-- reader <-- job, kill, frame tables
+//!                  stored <-+  +-- pool           +-- reader <-- job, cancel, frame tables
 //!                                   ^--- release*
 //! ```
 //!
@@ -108,9 +108,9 @@ pub struct Packet<
     pub started_tag: Signal<Out, Bits<3>>,
     pub started_valid: Signal<Out, Bit>,
     pub started_ready: Signal<In, Bit>,
-    /// Cancels the job `kill_tag`; one cycle.
-    pub kill: Signal<In, Bit>,
-    pub kill_tag: Signal<In, Bits<3>>,
+    /// Cancels the job `cancel_tag`; one cycle.
+    pub cancel: Signal<In, Bit>,
+    pub cancel_tag: Signal<In, Bits<3>>,
     // Frame table: `FrameEntry` by slot.
     pub frame_table_write: Signal<In, Bit>,
     pub frame_table_index: Signal<In, Bits<10>>,
@@ -185,7 +185,7 @@ impl<
         stream!(self => self.reader; job);
         wire!(self.reader => self; started, started_tag, started_valid);
         wire!(self => self.reader;
-            started_ready, kill, kill_tag, frame_table_write, frame_table_index, frame_table_data,
+            started_ready, cancel, cancel_tag, frame_table_write, frame_table_index, frame_table_data,
             frame_link_write, frame_link_index, frame_link_next);
         wire!(self.joiner => self.reader; job_left, almost_full as hold);
 

@@ -1,6 +1,6 @@
 //! The packet reader: serves read jobs in order, one at a time. It finds the pages of a job.
 //!
-//! | enters | `ReadJob`s; page links, frame links and frame entries (own copies); `kill`      |
+//! | enters | `ReadJob`s; page links, frame links and frame entries (own copies); `cancel`      |
 //! | leaves | memory addresses; for each word its valid octets; `started` once per job        |
 //!
 //! The tables of a job's frames must have been written by the cycle in which the job is taken, and
@@ -38,8 +38,8 @@ pub struct FrameEntry {
 /// |            | more; 6 cycles from a run of one page to the next run                    |
 /// | units      | octets, pages of 256 octets, words of `2^O` octets                       |
 ///
-/// `kill` with the tag of a job that has begun, and whose last beat is not yet in the pipeline,
-/// cancels it: the job ends with a beat of no octets, flagged last. Any other `kill` is ignored.
+/// `cancel` with the tag of a job that has begun, and whose last beat is not yet in the pipeline,
+/// cancels it: the job ends with a beat of no octets, flagged last. Any other `cancel` is ignored.
 /// At most seven jobs are between `started` and `job_left`, so a tag (3 bits) names at most one.
 #[derive(LogicBlock, Init)]
 pub struct PacketReader<const B: usize, const O: usize> {
@@ -55,8 +55,8 @@ pub struct PacketReader<const B: usize, const O: usize> {
     pub started_ready: Signal<In, Bit>,
     /// The last beat of the oldest job left the joiner; one cycle.
     pub job_left: Signal<In, Bit>,
-    pub kill: Signal<In, Bit>,
-    pub kill_tag: Signal<In, Bits<3>>,
+    pub cancel: Signal<In, Bit>,
+    pub cancel_tag: Signal<In, Bits<3>>,
     pub link_write: Signal<In, Bit>,
     pub link_page: Signal<In, Bits<9>>,
     pub link_next: Signal<In, Bits<9>>,
@@ -82,7 +82,7 @@ pub struct PacketReader<const B: usize, const O: usize> {
     // Jobs begun whose last beat is not yet in the pipeline, and those of them that are cancelled,
     // by tag.
     live: DFF<Bits<8>>,
-    killed: DFF<Bits<8>>,
+    cancelled: DFF<Bits<8>>,
     born: Signal<Local, Bits<8>>,
     gone: Signal<Local, Bits<8>>,
     hit: Signal<Local, Bits<8>>,
@@ -93,7 +93,7 @@ pub struct PacketReader<const B: usize, const O: usize> {
 impl<const B: usize, const O: usize> Logic for PacketReader<B, O> {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; live, killed);
+        registers!(clock; live, cancelled);
         wire!(self => self.planner; clock, reset);
         wire!(self => self.slice; clock, reset);
         wire!(self => self.streamer; clock, reset);
@@ -104,13 +104,13 @@ impl<const B: usize, const O: usize> Logic for PacketReader<B, O> {
             started_ready, job_left, link_write, link_page, link_next, jump_write, jump_page,
             frame_table_write, frame_table_index, frame_table_data, frame_link_write,
             frame_link_index, frame_link_next);
-        self.planner.killed.next = self.killed.q.val();
+        self.planner.cancelled.next = self.cancelled.q.val();
 
         wire!(self.planner => self.slice; segment as s_data, segment_valid as s_valid);
         self.planner.segment_ready.next = self.slice.s_ready.val();
         wire!(self.slice => self.streamer; m_data as segment, m_valid as segment_valid);
         self.slice.m_ready.next = self.streamer.segment_ready.val();
-        self.streamer.killed.next = self.killed.q.val();
+        self.streamer.cancelled.next = self.cancelled.q.val();
         self.streamer.hold.next = self.hold.val();
         wire!(self.streamer => self;
             read_page, read_word, beat_valid, beat_first, beat_octets, beat_last);
@@ -124,15 +124,15 @@ impl<const B: usize, const O: usize> Logic for PacketReader<B, O> {
             self.gone.next = self.one.val() << self.streamer.finish_tag.val();
         }
         self.hit.next = 0.into();
-        if self.kill.val() {
-            self.hit.next = self.one.val() << self.kill_tag.val();
+        if self.cancel.val() {
+            self.hit.next = self.one.val() << self.cancel_tag.val();
         }
         self.live.d.next = (self.live.q.val() | self.born.val()) & !self.gone.val();
-        self.killed.d.next =
-            (self.killed.q.val() | (self.hit.val() & self.live.q.val())) & !self.gone.val();
+        self.cancelled.d.next =
+            (self.cancelled.q.val() | (self.hit.val() & self.live.q.val())) & !self.gone.val();
         if self.reset.val() {
             self.live.d.next = 0.into();
-            self.killed.d.next = 0.into();
+            self.cancelled.d.next = 0.into();
         }
     }
 }
@@ -202,7 +202,7 @@ pub struct Planner {
     pub begun: Signal<Out, Bit>,
     pub begun_tag: Signal<Out, Bits<3>>,
     /// Cancelled jobs, one bit per tag.
-    pub killed: Signal<In, Bits<8>>,
+    pub cancelled: Signal<In, Bits<8>>,
     jobs: Skid<ReadJob>,
     queue: Fifo<ReadJob, 3, 4>,
     next: SdpRam<Bits<9>, 9>,
@@ -344,7 +344,7 @@ impl Logic for Planner {
         if self.age.q.val() != self.settled.val() {
             self.age.d.next = self.age.q.val() + self.one_tag.val();
         }
-        self.cut.d.next = self.killed.val().get_bit(self.tag.q.val().index());
+        self.cut.d.next = self.cancelled.val().get_bit(self.tag.q.val().index());
 
         // The current page. Jumps come first: `index` is a multiple of eight until its group of
         // eight is the one of `start_index`.

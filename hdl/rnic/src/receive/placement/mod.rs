@@ -75,12 +75,12 @@ pub struct PlacementRoom<const D: usize, const L: usize, const E: usize, const P
     pub payload_tlp_ready: Signal<In, Bit>,
     pub payload_tlp_header: Signal<Out, Bits<128>>,
     /// CQE TLPs: completion queue entries and slot headers, one TLP each.
-    pub completion_tlp_data: Signal<Out, Bits<D>>,
-    pub completion_tlp_keep: Signal<Out, Bits<L>>,
-    pub completion_tlp_last: Signal<Out, Bit>,
-    pub completion_tlp_valid: Signal<Out, Bit>,
-    pub completion_tlp_ready: Signal<In, Bit>,
-    pub completion_tlp_header: Signal<Out, Bits<128>>,
+    pub cqe_tlp_data: Signal<Out, Bits<D>>,
+    pub cqe_tlp_keep: Signal<Out, Bits<L>>,
+    pub cqe_tlp_last: Signal<Out, Bit>,
+    pub cqe_tlp_valid: Signal<Out, Bit>,
+    pub cqe_tlp_ready: Signal<In, Bit>,
+    pub cqe_tlp_header: Signal<Out, Bits<128>>,
     /// Completion queue: bus address.
     pub cq_base: Signal<In, Bits<64>>,
     /// Completion queue: log2 of the entries; 0: off.
@@ -106,7 +106,7 @@ pub struct PlacementRoom<const D: usize, const L: usize, const E: usize, const P
     /// One cycle: the mux has taken their payload TLPs.
     pub fence_done: Signal<Out, Bit>,
     writer: PayloadWriter<D, L, E, P>,
-    completion: CqeWriter<D, L>,
+    cqe: CqeWriter<D, L>,
     fences: Fence,
     // One cycle late, so that the path from the mux ends at the writer.
     payload_done: DFF<Bit>,
@@ -121,7 +121,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
     fn update(&mut self) {
         registers!(clock; payload_done, command_closes);
         wire!(self => self.writer; clock, reset);
-        wire!(self => self.completion; clock, reset);
+        wire!(self => self.cqe; clock, reset);
         wire!(self => self.fences; clock, reset);
 
         wire!(self => self.writer; device_id, max_payload);
@@ -137,17 +137,17 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
         self.writer.tlp_ready.next = self.payload_tlp_ready.val();
         self.payload_tlp_header.next = self.writer.tlp_header.val();
 
-        self.completion.device_id.next = self.device_id.val();
-        stream!(self.writer => self.completion; completion as request);
+        self.cqe.device_id.next = self.device_id.val();
+        stream!(self.writer => self.cqe; completion as request);
         self.payload_done.d.next = self.writer.payload_done.val();
-        self.completion.payload_done.next = self.payload_done.q.val();
-        wire!(self => self.completion; cq_base, cq_entries_log2, cq_consumer);
-        wire!(self.completion => self;
-            cq_producer, host_ring_producer, tlp_data as completion_tlp_data,
-            tlp_keep as completion_tlp_keep, tlp_last as completion_tlp_last,
-            tlp_valid as completion_tlp_valid);
-        self.completion.tlp_ready.next = self.completion_tlp_ready.val();
-        self.completion_tlp_header.next = self.completion.tlp_header.val();
+        self.cqe.payload_done.next = self.payload_done.q.val();
+        wire!(self => self.cqe; cq_base, cq_entries_log2, cq_consumer);
+        wire!(self.cqe => self;
+            cq_producer, host_ring_producer, tlp_data as cqe_tlp_data,
+            tlp_keep as cqe_tlp_keep, tlp_last as cqe_tlp_last,
+            tlp_valid as cqe_tlp_valid);
+        self.cqe.tlp_ready.next = self.cqe_tlp_ready.val();
+        self.cqe_tlp_header.next = self.cqe.tlp_header.val();
 
         self.fences.opens.next = self.writer.command_opens.val();
         self.command_closes.d.next = self.writer.command_closes.val();
@@ -159,7 +159,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
         self.pulses.next = self
             .pulses
             .val()
-            .replace_bit(0, self.completion.slot_written.val());
+            .replace_bit(0, self.cqe.slot_written.val());
         self.pulses.next = self
             .pulses
             .val()
@@ -171,7 +171,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
         self.pulses.next = self
             .pulses
             .val()
-            .replace_bit(3, self.completion.entry_written.val());
+            .replace_bit(3, self.cqe.entry_written.val());
         self.counts.next = self.pulses.val();
         if self.reset.val() {
             self.payload_done.d.next = false;

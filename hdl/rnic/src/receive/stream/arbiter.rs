@@ -67,9 +67,9 @@ pub struct EventArbiter {
     pub job_done_valid: Signal<In, Bit>,
     pub job_done_ready: Signal<Out, Bit>,
     /// A connection was put in error.
-    pub stopped: Signal<In, Bits<10>>,
-    pub stopped_valid: Signal<In, Bit>,
-    pub stopped_ready: Signal<Out, Bit>,
+    pub stream_error: Signal<In, Bits<10>>,
+    pub stream_error_valid: Signal<In, Bit>,
+    pub stream_error_ready: Signal<Out, Bit>,
     pub table_request: Signal<In, TableRequest>,
     pub table_valid: Signal<In, Bit>,
     /// It is done, for one cycle.
@@ -98,13 +98,13 @@ pub struct EventArbiter {
     /// `next_done` is done with.
     pub take_done: Signal<In, Bit>,
     /// The oldest `stopped` is done with.
-    pub take_stopped: Signal<In, Bit>,
+    pub take_stream_error: Signal<In, Bit>,
     /// The table operation is done.
     pub take_request: Signal<In, Bit>,
     accepted_queue: Fifo<Accepted, 4, 5>,
     host_queue: Fifo<HostFrame, 4, 5>,
     done_queue: Fifo<JobDone, 5, 6>,
-    stopped_queue: Fifo<Bits<10>, 2, 3>,
+    stream_error_queue: Fifo<Bits<10>, 2, 3>,
     // The table request has been seen, and so many accepted messages stood before it.
     seen: DFF<Bit>,
     ahead: DFF<Bits<5>>,
@@ -138,8 +138,8 @@ impl Logic for EventArbiter {
         self.host_frame_ready.next = !self.host_queue.full.val();
         wire!(self => self.done_queue; clock, reset, job_done as data_in, job_done_valid as write);
         self.job_done_ready.next = !self.done_queue.full.val();
-        wire!(self => self.stopped_queue; clock, reset, stopped as data_in, stopped_valid as write);
-        self.stopped_ready.next = !self.stopped_queue.full.val();
+        wire!(self => self.stream_error_queue; clock, reset, stream_error as data_in, stream_error_valid as write);
+        self.stream_error_ready.next = !self.stream_error_queue.full.val();
         self.next_accepted.next = self.accepted_queue.data_out.val();
         self.next_host.next = self.host_queue.data_out.val();
         self.next_done.next = self.done_queue.data_out.val();
@@ -148,7 +148,7 @@ impl Logic for EventArbiter {
         self.accepted_queue.read.next = self.take_accepted.val();
         self.host_queue.read.next = self.take_host.val();
         self.done_queue.read.next = self.take_done.val();
-        self.stopped_queue.read.next = self.take_stopped.val();
+        self.stream_error_queue.read.next = self.take_stream_error.val();
 
         // Table bus: a new request waits for the accepted messages that stand before it.
         self.request_here.next = self.table_valid.val()
@@ -182,7 +182,7 @@ impl Logic for EventArbiter {
         self.request_index.next = self.table_request.val().index;
         self.oldest.next = self.accepted_queue.data_out.val();
         self.may_drop.next =
-            self.oldest.val().purges | (self.oldest.val().has_right & !self.oldest.val().early);
+            self.oldest.val().purges | (self.oldest.val().has_right & !self.oldest.val().ooo);
         self.next_event.next = StreamEvent::Nothing;
         self.connection.next = self.accepted_queue.data_out.val().connection;
         if self.request_next.val() {
@@ -197,8 +197,8 @@ impl Logic for EventArbiter {
         } else if !self.done_queue.empty.val() & self.job_room.val() {
             self.connection.next = self.done_queue.data_out.val().connection;
             self.next_event.next = StreamEvent::JobDone;
-        } else if !self.stopped_queue.empty.val() {
-            self.connection.next = self.stopped_queue.data_out.val();
+        } else if !self.stream_error_queue.empty.val() {
+            self.connection.next = self.stream_error_queue.data_out.val();
             self.next_event.next = StreamEvent::Stop;
         } else if !self.accepted_queue.empty.val()
             & self.job_room.val()
@@ -248,7 +248,7 @@ pub struct JobSender {
     /// Where the octets lie, and how they are to be read.
     pub stream: Signal<In, StreamContext>,
     /// `stream` is that of a span beyond a gap.
-    pub early: Signal<In, Bit>,
+    pub ooo: Signal<In, Bit>,
     /// Its number.
     pub span: Signal<In, Bits<9>>,
     /// A replay is sent, which ends as a stream job does.
@@ -306,7 +306,7 @@ impl Logic for JobSender {
         self.next_job.next.phase = self.stream.val().phase;
         self.next_job.next.markers = self.stream.val().markers;
         self.next_job.next.crc = self.stream.val().crc;
-        self.next_job.next.early = self.early.val();
+        self.next_job.next.ooo = self.ooo.val();
         self.next_job.next.span = self.span.val();
         self.next_job.next.proven = self.stream.val().placed;
         if self.hosting.val() {

@@ -18,7 +18,7 @@
 //! A span begins where its first octet lies in the stream: the distance from the stream's next FPDU
 //! gives its phase. Where markers are, FPDUs begin at whole words from there on (MPA-006); a span
 //! that does not begin at one, or whose stream has no markers, is refused at once: it waits.
-use super::types::{EarlyRun, EventKind, QueuedFrame, StreamContext};
+use super::types::{EventKind, QueuedFrame, RangeSpans, StreamContext};
 use crate::messages::JobDone;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -48,7 +48,7 @@ pub struct ContextUpdate {
     /// Sequence number of the first of them.
     pub arrived_sequence: Signal<In, Bits<32>>,
     /// The run of spans that follows them.
-    pub right_run: Signal<In, EarlyRun>,
+    pub right_run: Signal<In, RangeSpans>,
     /// Slot of the last frame that holds them.
     pub arrived_last: Signal<In, Bits<10>>,
     pub job_done: Signal<In, JobDone>,
@@ -222,7 +222,7 @@ impl Logic for ContextUpdate {
             self.updated.next.place_next = self.job_done.val().place_next;
             self.updated.next.busy = self.another.q.val();
             self.updated.next.placed =
-                self.held.q.val().placed | (self.job_done.val().early & self.consumed.val().any());
+                self.held.q.val().placed | (self.job_done.val().ooo & self.consumed.val().any());
             self.updated.next.refused = self.held.q.val().refused | self.job_done.val().refused;
         } else if self.at_hand.val().starting {
             self.updated.next = self.fresh.val();

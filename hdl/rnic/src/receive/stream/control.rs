@@ -43,7 +43,7 @@
 //! until it is released.
 use super::arbiter::StreamEvent;
 use super::span_control::{SpanAdvance, SpanDrop};
-use super::types::{EarlyRun, EventKind, StreamContext};
+use super::types::{EventKind, RangeSpans, StreamContext};
 use crate::messages::{Accepted, JobDone};
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
@@ -65,9 +65,9 @@ pub struct ManagerControl {
     /// The span that the stream has come to; counts from the cycle after `keep_popped` on.
     pub popped: Signal<In, StreamContext>,
     /// The run that follows the octets, or goes.
-    pub right_run: Signal<In, EarlyRun>,
+    pub right_run: Signal<In, RangeSpans>,
     /// The run that the octets follow.
-    pub left_run: Signal<In, EarlyRun>,
+    pub left_run: Signal<In, RangeSpans>,
     /// A free span.
     pub new_span: Signal<In, Bits<9>>,
     /// Nothing is queued.
@@ -99,7 +99,7 @@ pub struct ManagerControl {
     pub append: Signal<Out, Bit>,
     /// The frames of the span that is taken over join the stream's queue.
     pub append_span: Signal<Out, Bit>,
-    /// The context of the event at hand is to be read, and its early runs.
+    /// The context of the event at hand is to be read, and its out-of-order ranges.
     pub fetch: Signal<Out, Bit>,
     /// The first of them is there.
     pub load_right: Signal<Out, Bit>,
@@ -107,7 +107,7 @@ pub struct ManagerControl {
     pub load_left: Signal<Out, Bit>,
     /// `current` is the answer to what TCP asked.
     pub answer: Signal<Out, Bit>,
-    /// An early run is written.
+    /// An out-of-order range is written.
     pub write_run: Signal<Out, Bit>,
     /// The accepted frame is released.
     pub drop_frame: Signal<Out, Bit>,
@@ -140,7 +140,7 @@ pub struct ManagerControl {
     /// The ended job is done with.
     pub take_done: Signal<Out, Bit>,
     /// The stop is done with.
-    pub take_stopped: Signal<Out, Bit>,
+    pub take_stream_error: Signal<Out, Bit>,
     /// The table operation is done.
     pub take_request: Signal<Out, Bit>,
     decode: EventDecode,
@@ -196,7 +196,7 @@ impl Logic for ManagerControl {
         self.drop_pending.next = self.drops.pending.val();
         self.decode.drops.next = self.drops.due.val();
         wire!(self => self.decode; next_event, next_accepted as accepted);
-        self.decode.done_early.next = self.next_done.val().early;
+        self.decode.done_ooo.next = self.next_done.val().ooo;
         wire!(self => self.advance; clock, reset);
         self.advance.go.next = self.state.q.val() == ManagerState::Advance;
         wire!(self => self.advance; current, popped, was_empty, complete);
@@ -235,7 +235,7 @@ impl Logic for ManagerControl {
                 self.state.d.next = ManagerState::Load;
             }
             ManagerState::Load => {
-                self.state.d.next = ManagerState::Settle;
+                self.state.d.next = ManagerState::Inspect;
                 if self.kind.q.val().finishing {
                     self.state.d.next = ManagerState::Consume;
                 }
@@ -245,7 +245,7 @@ impl Logic for ManagerControl {
                         self.state.d.next = ManagerState::Answer;
                     } else if self.kind.q.val().dropping_run {
                         self.state.d.next = ManagerState::DropSet;
-                    } else if self.kind.q.val().early {
+                    } else if self.kind.q.val().ooo {
                         self.state.d.next = ManagerState::LeftLoad;
                     }
                 }
@@ -302,10 +302,10 @@ impl Logic for ManagerControl {
                 }
             }
             ManagerState::RunWrite => {
-                self.write_run.next = self.kind.q.val().early;
+                self.write_run.next = self.kind.q.val().ooo;
                 self.frame_done.next = true;
                 self.state.d.next = ManagerState::Idle;
-                if !self.kind.q.val().early & self.kind.q.val().joining {
+                if !self.kind.q.val().ooo & self.kind.q.val().joining {
                     self.kind.d.next.accepting = false;
                     self.kind.d.next.of_span = false;
                     self.kind.d.next.relinking = true;
@@ -322,7 +322,7 @@ impl Logic for ManagerControl {
                 self.frame_done.next = true;
                 self.state.d.next = ManagerState::Idle;
             }
-            ManagerState::Settle => {
+            ManagerState::Inspect => {
                 self.kind.d.next.clearing = self.kind.q.val().releasing
                     & !self.current.val().busy
                     & !self.current.val().has_next;
@@ -399,7 +399,7 @@ impl Logic for ManagerControl {
         self.take_host.next = self.state.q.val() == ManagerState::Host;
         self.take_done.next =
             (self.state.q.val() == ManagerState::Finish) & self.kind.q.val().finishing;
-        self.take_stopped.next =
+        self.take_stream_error.next =
             (self.state.q.val() == ManagerState::Finish) & self.kind.q.val().stopping;
         self.take_accepted.next = self.frame_done.val();
         self.take_request.next = (self.state.q.val() == ManagerState::Start)
@@ -428,7 +428,7 @@ pub enum ManagerState {
     Load,
     /// Accepted octets join the queue, or are released.
     Accept,
-    /// The early run that the octets follow is there.
+    /// The out-of-order range that the octets follow is there.
     LeftLoad,
     /// Which span gets the octets?
     Aim,
@@ -438,7 +438,7 @@ pub enum ManagerState {
     SpanRead,
     /// The context is there, or a new one: sums.
     SpanLoad,
-    /// The early run is written.
+    /// The out-of-order range is written.
     RunWrite,
     /// TCP is told what is unfinished.
     Answer,
@@ -447,7 +447,7 @@ pub enum ManagerState {
     /// It is written with another last span.
     ChainWrite,
     /// A stop or a release looks at what the connection holds.
-    Settle,
+    Inspect,
     /// All that the connection holds is to be consumed.
     Purge,
     /// The frame queue gives back what is consumed.
@@ -480,7 +480,7 @@ pub enum ManagerState {
 pub struct StepDecode {
     /// The step.
     pub state: Signal<In, ManagerState>,
-    /// The context of the event at hand is to be read, and its early runs.
+    /// The context of the event at hand is to be read, and its out-of-order ranges.
     pub fetch: Signal<Out, Bit>,
     /// The first of them is there.
     pub load_right: Signal<Out, Bit>,
@@ -517,7 +517,7 @@ pub struct EventDecode {
     /// Accepted octets, if that is the next event.
     pub accepted: Signal<In, Accepted>,
     /// The job that has ended, if that is the next event, was a span's.
-    pub done_early: Signal<In, Bit>,
+    pub done_ooo: Signal<In, Bit>,
     /// A span goes instead, and the event waits.
     pub drops: Signal<In, Bit>,
     /// The event.
@@ -539,11 +539,11 @@ impl Logic for EventDecode {
         self.kind.next.releasing =
             self.comes.val() & (self.next_event.val() == StreamEvent::Release);
         self.kind.next.of_span = self.drops.val()
-            | ((self.next_event.val() == StreamEvent::JobDone) & self.done_early.val());
-        self.kind.next.early = self.accepted.val().early;
+            | ((self.next_event.val() == StreamEvent::JobDone) & self.done_ooo.val());
+        self.kind.next.ooo = self.accepted.val().ooo;
         self.kind.next.joining = self.accepted.val().has_right;
         self.kind.next.dropping_run = self.accepted.val().purges;
-        self.kind.next.asking = self.accepted.val().asks;
+        self.kind.next.asking = self.accepted.val().queries;
         self.kind.next.opening = false;
         self.kind.next.clearing = false;
         self.kind.next.purging = false;

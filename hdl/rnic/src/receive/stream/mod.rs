@@ -5,7 +5,7 @@
 //! job_done, stopped ------>                 |    ^             ^      (to the packet reader)
 //! table bus -------------->                 v    |             |
 //!                          [ contexts ] <-> [context update ] -+
-//!                       [ early runs ] <---------+
+//!                       [ out-of-order ranges ] <---------+
 //!                                                ^
 //! link_*, jump_* --> [ frame queue ] ------------+--> page_release     (pages to the pool)
 //!                          | [ free slots ]      +--> frame_table_*, frame_link_*
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! Enters: [`Accepted`] octets and [`HostFrame`]s, each frame once. Leaves: [`ReadJob`]s, and each
-//! page of a stream frame once, in [`PageChain`]s to release, and one [`Unfinished`] for each
+//! page of a stream frame once, in [`PageChain`]s to release, and one [`FpduStatus`] for each
 //! message that asks for it. Pages of a host frame are given back by placement.
 //!
 //! What lies beyond a gap is kept in spans (see [`types::StreamContext`]). A span's job is sent, read and
@@ -39,7 +39,7 @@
 //! connection that waits keeps less than a frame. At a stop the queued frames are released as soon
 //! as no job is out.
 //!
-//! Beside the manager, [`early_completion`] holds the end of an out-of-order job back until DDP has
+//! Beside the manager, [`ooo_completion`] holds the end of an out-of-order job back until DDP has
 //! reported on each of its FPDUs, and [`replays`] holds an order to DDP until the records before it
 //! have passed.
 //!
@@ -54,12 +54,12 @@ pub mod context_update;
 pub mod frame_queue;
 pub mod span_tables;
 pub mod span_control;
-pub mod early_completion;
+pub mod ooo_completion;
 pub mod replays;
 
 use crate::common::ram::SdpRam;
 use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
-use crate::messages::{Replay, Unfinished};
+use crate::messages::{FpduStatus, Replay};
 use crate::receive::packet::reader::FrameEntry;
 use arbiter::{EventArbiter, JobSender};
 use context_update::ContextUpdate;
@@ -67,7 +67,7 @@ use control::ManagerControl;
 use frame_queue::FrameQueue;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
-use span_tables::{EarlyRuns, FreeSlots, SpanStore};
+use span_tables::{FreeFragments, RangeTable, SpanStore};
 use types::{EventKind, QueuedFrame, StreamContext};
 
 /// Queues, jobs and releases of all connections.
@@ -86,9 +86,9 @@ pub struct StreamManager {
     pub job_done_valid: Signal<In, Bit>,
     pub job_done_ready: Signal<Out, Bit>,
     /// A connection was put in error.
-    pub stopped: Signal<In, Bits<10>>,
-    pub stopped_valid: Signal<In, Bit>,
-    pub stopped_ready: Signal<Out, Bit>,
+    pub stream_error: Signal<In, Bits<10>>,
+    pub stream_error_valid: Signal<In, Bit>,
+    pub stream_error_ready: Signal<Out, Bit>,
     pub job: Signal<Out, ReadJob>,
     pub job_valid: Signal<Out, Bit>,
     pub job_ready: Signal<In, Bit>,
@@ -124,7 +124,7 @@ pub struct StreamManager {
     /// Zero: nothing of this table can be read.
     pub table_data: Signal<Out, Bits<128>>,
     /// A slot of a frame that holds several runs is free again; one cycle.
-    pub slot_free: Signal<Out, Bit>,
+    pub fragment_free: Signal<Out, Bit>,
     /// What becomes of the records that DDP keeps of a span.
     pub order: Signal<Out, Replay>,
     pub order_valid: Signal<Out, Bit>,
@@ -137,20 +137,20 @@ pub struct StreamManager {
     /// A span is free again; one cycle.
     pub span_free: Signal<Out, Bit>,
     /// What TCP asked for.
-    pub unfinished: Signal<Out, Unfinished>,
-    pub unfinished_valid: Signal<Out, Bit>,
+    pub fpdu_status: Signal<Out, FpduStatus>,
+    pub fpdu_status_valid: Signal<Out, Bit>,
     /// An ended job has shown an FPDU of `LONG_FPDU_OCTETS`, a power of two, or more that is not
     /// whole, or not placed yet; one cycle or more.
     pub long_fpdu: Signal<Out, Bit>,
     /// Its connection.
     pub long_connection: Signal<Out, Bits<10>>,
-    inbox: EventArbiter,
+    arbiter: EventArbiter,
     contexts: SdpRam<StreamContext, 10>,
     control: ManagerControl,
-    stream: ContextUpdate,
+    context_update: ContextUpdate,
     queue: FrameQueue,
-    runs: EarlyRuns,
-    slots: FreeSlots,
+    ranges: RangeTable,
+    fragments: FreeFragments,
     spans: SpanStore,
     jobs: JobSender,
     arrived: Signal<Local, Accepted>,
@@ -163,7 +163,7 @@ pub struct StreamManager {
     own_slot: Signal<Local, Bit>,
     kind: Signal<Local, EventKind>,
     returned: DFF<Bit>,
-    answer: DFF<Unfinished>,
+    answer: DFF<FpduStatus>,
     answer_valid: DFF<Bit>,
     needed: Signal<Local, Bits<18>>,
     long: DFF<Bit>,
@@ -183,7 +183,7 @@ impl Logic for StreamManager {
         registers!(clock; writing, written_connection, written);
         // What is at hand.
         self.kind.next = self.control.at_hand.val();
-        self.arrived.next = self.inbox.next_accepted.val();
+        self.arrived.next = self.arbiter.next_accepted.val();
         self.frame.next.head_page = self.arrived.val().head_page;
         self.frame.next.tail_page = self.arrived.val().tail_page;
         self.frame.next.offset = self.arrived.val().offset;
@@ -192,9 +192,9 @@ impl Logic for StreamManager {
         self.frame.next.slot = bit_cast::<10, 9>(self.arrived.val().tail_page);
         self.own_slot.next = self.arrived.val().shared & !self.arrived.val().last;
         if self.own_slot.val() {
-            self.frame.next.slot = self.slots.slot.val();
+            self.frame.next.slot = self.fragments.slot.val();
         }
-        self.popped.next = self.stream.popped.val();
+        self.popped.next = self.context_update.popped.val();
         self.popped_frame.next.head_page = self.popped.val().head_page;
         self.popped_frame.next.tail_page = self.popped.val().head_tail;
         self.popped_frame.next.offset = self.popped.val().head_offset;
@@ -202,24 +202,24 @@ impl Logic for StreamManager {
         self.popped_frame.next.slot = self.popped.val().head_slot;
         self.popped_frame.next.shared = self.popped.val().head_shared;
         // Messages in.
-        wire!(self => self.inbox; clock, reset);
-        stream!(self => self.inbox; accepted, host_frame, job_done, stopped);
-        wire!(self => self.inbox; table_request, table_valid);
-        self.table_done.next = self.inbox.table_done.val();
+        wire!(self => self.arbiter; clock, reset);
+        stream!(self => self.arbiter; accepted, host_frame, job_done, stream_error);
+        wire!(self => self.arbiter; table_request, table_valid);
+        self.table_done.next = self.arbiter.table_done.val();
         self.table_data.next = 0.into();
-        wire!(self.jobs => self.inbox; room as job_room, credit as job_credit);
-        wire!(self.control => self.inbox;
-            release_waits, drop_pending, take_accepted, take_host, take_done, take_stopped,
+        wire!(self.jobs => self.arbiter; room as job_room, credit as job_credit);
+        wire!(self.control => self.arbiter;
+            release_waits, drop_pending, take_accepted, take_host, take_done, take_stream_error,
             take_request);
 
         // Steps of an event.
         wire!(self => self.control; clock, reset);
-        wire!(self.inbox => self.control;
+        wire!(self.arbiter => self.control;
             next_event, connection as next_connection, next_accepted, next_done);
-        wire!(self.stream => self.control; current, popped);
-        wire!(self.runs => self.control; right_run, left_run);
+        wire!(self.context_update => self.control; current, popped);
+        wire!(self.ranges => self.control; right_run, left_run);
         self.control.new_span.next = self.spans.new_span.val();
-        wire!(self.stream => self.control; was_empty, complete, enough);
+        wire!(self.context_update => self.control; was_empty, complete, enough);
         wire!(self.queue => self.control; done as consumed, drop_ready);
         self.control.forget_room.next = self.forget_room.val();
 
@@ -230,7 +230,7 @@ impl Logic for StreamManager {
         self.writing.d.next = self.control.write_context.val() & !self.reset.val();
         self.written_connection.d.next = self.control.connection.val();
         if self.control.write_context.val() | self.control.write_span.val() {
-            self.written.d.next = self.stream.updated.val();
+            self.written.d.next = self.context_update.updated.val();
         }
         self.contexts.write_enable.next = self.writing.q.val();
         self.contexts.write_address.next = self.written_connection.q.val();
@@ -238,30 +238,30 @@ impl Logic for StreamManager {
         wire!(self => self.spans; clock, reset);
         wire!(self.control => self.spans; span, write_span as write);
         self.spans.data.next = self.written.q.val();
-        self.stream.clock.next = self.clock.val();
-        wire!(self.control => self.stream; load, keep_popped);
-        self.stream.loaded.next = self.contexts.read_data.val();
-        self.stream.span_loaded.next = self.spans.stored.val();
-        self.stream.at_hand.next = self.control.at_hand.val();
-        self.stream.arrived.next = self.frame.val();
-        self.stream.arrived_octets.next = bit_cast::<18, 14>(self.arrived.val().octets);
-        self.stream.arrived_sequence.next = self.arrived.val().sequence;
-        self.stream.arrived_last.next = self.frame.val().slot;
+        self.context_update.clock.next = self.clock.val();
+        wire!(self.control => self.context_update; load, keep_popped);
+        self.context_update.loaded.next = self.contexts.read_data.val();
+        self.context_update.span_loaded.next = self.spans.stored.val();
+        self.context_update.at_hand.next = self.control.at_hand.val();
+        self.context_update.arrived.next = self.frame.val();
+        self.context_update.arrived_octets.next = bit_cast::<18, 14>(self.arrived.val().octets);
+        self.context_update.arrived_sequence.next = self.arrived.val().sequence;
+        self.context_update.arrived_last.next = self.frame.val().slot;
         if self.kind.val().advancing {
-            self.stream.arrived.next = self.popped_frame.val();
-            self.stream.arrived_octets.next = self.popped.val().avail;
-            self.stream.arrived_last.next = self.popped.val().last_slot;
+            self.context_update.arrived.next = self.popped_frame.val();
+            self.context_update.arrived_octets.next = self.popped.val().avail;
+            self.context_update.arrived_last.next = self.popped.val().last_slot;
         }
-        self.stream.right_run.next = self.runs.right_run.val();
-        self.stream.job_done.next = self.inbox.next_done.val();
-        self.stream.request_data.next = self.table_request.val().data;
-        self.stream.front.next = self.queue.front.val();
-        self.stream.purge.next = self.control.purge.val();
+        self.context_update.right_run.next = self.ranges.right_run.val();
+        self.context_update.job_done.next = self.arbiter.next_done.val();
+        self.context_update.request_data.next = self.table_request.val().data;
+        self.context_update.front.next = self.queue.front.val();
+        self.context_update.purge.next = self.control.purge.val();
 
         // Frames and their pages.
         self.first.next = self.queue.front.val();
-        self.queue.amount.next = self.stream.current.val().avail;
-        self.loading.next = self.stream.incoming.val();
+        self.queue.amount.next = self.context_update.current.val().avail;
+        self.loading.next = self.context_update.incoming.val();
         if self.control.load.val() {
             self.first.next.head_page = self.loading.val().head_page;
             self.first.next.tail_page = self.loading.val().head_tail;
@@ -269,7 +269,7 @@ impl Logic for StreamManager {
             self.first.next.octets = self.loading.val().head_octets;
             self.first.next.slot = self.loading.val().head_slot;
             self.first.next.shared = self.loading.val().head_shared;
-            self.queue.amount.next = self.inbox.next_done.val().consumed;
+            self.queue.amount.next = self.arbiter.next_done.val().consumed;
         }
         wire!(self => self.queue;
             clock, reset, link_write, link_page, link_next, jump_write, jump_page, frame);
@@ -278,8 +278,8 @@ impl Logic for StreamManager {
         self.queue.links_only.next = self.control.append_span.val();
         self.queue.opens.next = self.arrived.val().first;
         self.queue.closes.next = self.arrived.val().last;
-        self.queue.follows.next = !self.stream.was_empty.val();
-        self.queue.behind.next = self.stream.current.val().last_slot;
+        self.queue.follows.next = !self.context_update.was_empty.val();
+        self.queue.behind.next = self.context_update.current.val().last_slot;
         if self.control.append_span.val() {
             self.queue.frame.next = self.popped_frame.val();
         }
@@ -287,41 +287,43 @@ impl Logic for StreamManager {
         self.queue.begins.next = self.control.load.val() | self.control.purge.val();
         self.queue.first.next = self.first.val();
         self.queue.go.next = self.control.consume.val();
-        self.queue.some_left.next = self.stream.some_left.val() & !self.kind.val().accepting;
+        self.queue.some_left.next =
+            self.context_update.some_left.val() & !self.kind.val().accepting;
         stream!(self.queue => self; page_release);
         wire!(self.queue => self;
             frame_table_write, frame_table_index, frame_table_data, frame_link_write,
             frame_link_index, frame_link_next);
 
-        // Early runs, their spans, and slots of frames that hold several runs.
-        self.runs.clock.next = self.clock.val();
-        self.runs.arrived.next = self.inbox.next_accepted.val();
-        wire!(self.control => self.runs; span, fetch, load_right, load_left, write_run as write);
-        wire!(self => self.slots; clock, reset);
-        self.slots.take.next = self.own_slot.val() & self.control.append.val();
-        wire!(self.queue => self.slots; slot_free as free, slot_free_valid as free_valid);
+        // Out-of-order runs, their spans, and slots of frames that hold several runs.
+        self.ranges.clock.next = self.clock.val();
+        self.ranges.arrived.next = self.arbiter.next_accepted.val();
+        wire!(self.control => self.ranges; span, fetch, load_right, load_left, write_run as write);
+        wire!(self => self.fragments; clock, reset);
+        self.fragments.take.next = self.own_slot.val() & self.control.append.val();
+        wire!(self.queue => self.fragments; slot_free as free, slot_free_valid as free_valid);
         self.returned.d.next = self.queue.slot_free_valid.val()
             | (self.own_slot.val() & self.control.drop_frame.val() & self.queue.drop_ready.val());
-        self.slot_free.next = self.returned.q.val();
+        self.fragment_free.next = self.returned.q.val();
         wire!(self.control => self.spans;
             take_span as take, free_span as frees, deliver as delivers, forget as forgets, fault,
             connection);
-        self.spans.next_sequence.next = self.stream.current.val().sequence;
+        self.spans.next_sequence.next = self.context_update.current.val().sequence;
         wire!(self.spans => self; order, order_valid);
         stream!(self => self.spans; span_back);
         self.span_free.next = self.spans.span_free.val();
 
         // What is unfinished. Eight octets show an FPDU's length, whether a marker leads it or not.
-        self.waiting.next = self.stream.current.val().avail;
+        self.waiting.next = self.context_update.current.val().avail;
         // Where spans follow the stream, its end is soon known. Behind a stopped one they stay.
-        self.answer.d.next.busy = self.stream.current.val().busy
-            | (self.stream.current.val().has_next & !self.stream.current.val().stopped);
+        self.answer.d.next.busy = self.context_update.current.val().busy
+            | (self.context_update.current.val().has_next
+                & !self.context_update.current.val().stopped);
         self.answer.d.next.empty = !self.waiting.val().any();
         self.answer.d.next.known = self.waiting.val().get_bits::<15>(3).any();
-        self.answer.d.next.missing = self.stream.current.val().missing;
+        self.answer.d.next.missing = self.context_update.current.val().missing;
         self.answer_valid.d.next = self.control.answer.val() & !self.reset.val();
-        self.unfinished.next = self.answer.q.val();
-        self.unfinished_valid.next = self.answer_valid.q.val();
+        self.fpdu_status.next = self.answer.q.val();
+        self.fpdu_status_valid.next = self.answer_valid.q.val();
         self.needed.next = self.job_done.val().need;
         self.long.d.next = self.job_done_valid.val()
             & self.needed.val().get_bits::<6>(12).any()
@@ -332,14 +334,14 @@ impl Logic for StreamManager {
         // Jobs out.
         wire!(self => self.jobs; clock, reset);
         wire!(self.control => self.jobs; send, connection);
-        self.jobs.stream.next = self.stream.updated.val();
-        self.jobs.early.next = self.kind.val().of_span;
+        self.jobs.stream.next = self.context_update.updated.val();
+        self.jobs.ooo.next = self.kind.val().of_span;
         self.jobs.span.next = self.control.span.val();
         self.jobs.replays.next = self.control.deliver.val() | self.control.fault.val();
         self.jobs.ended.next = self.control.take_done.val();
         self.jobs.hosting.next = self.control.at_hand.val().hosting;
         self.jobs.send_host.next = self.control.send_host.val();
-        self.jobs.host_frame.next = self.inbox.next_host.val();
+        self.jobs.host_frame.next = self.arbiter.next_host.val();
         stream!(self.jobs => self; job);
     }
 }
@@ -347,4 +349,4 @@ impl Logic for StreamManager {
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod early_tests;
+mod ooo_tests;

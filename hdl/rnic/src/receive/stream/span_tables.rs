@@ -1,4 +1,4 @@
-//! Early runs: what a connection received beyond a gap, by the numbers that TCP gives the runs.
+//! Out-of-order runs: what a connection received beyond a gap, by the numbers that TCP gives the runs.
 //!
 //! ```text
 //! arrived.left, arrived.right --> [ runs ] --> left_run, right_run
@@ -16,18 +16,18 @@
 //!
 //! A run is a chain of spans, and its spans know which one follows them, so that two runs become
 //! one by one link, however much they hold.
-use super::types::{EarlyRun, StreamContext};
+use super::types::{RangeSpans, StreamContext};
 use crate::common::fifo::Fifo;
-use crate::common::numbers::FreeNumbers;
+use crate::common::free_list::FreeList;
 use crate::common::ram::SdpRam;
 use crate::messages::{Accepted, Replay, ReplayKind};
 use rnic_abi::limits::{SHARED_RUNS, SPANS};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// First and last span of every early run.
+/// First and last span of every out-of-order range.
 #[derive(LogicBlock, Default)]
-pub struct EarlyRuns {
+pub struct RangeTable {
     pub clock: Signal<In, Clock>,
     /// The message; it holds from `fetch` to `write`.
     pub arrived: Signal<In, Accepted>,
@@ -42,16 +42,16 @@ pub struct EarlyRuns {
     /// The run that the octets belong to from now on is written.
     pub write: Signal<In, Bit>,
     /// The run that follows the octets; counts from the cycle after `load_right` on.
-    pub right_run: Signal<Out, EarlyRun>,
+    pub right_run: Signal<Out, RangeSpans>,
     /// The run that the octets follow; counts from the cycle after `load_left` on.
-    pub left_run: Signal<Out, EarlyRun>,
-    runs: SdpRam<EarlyRun, 8>,
-    right_kept: DFF<EarlyRun>,
-    left_kept: DFF<EarlyRun>,
-    written: Signal<Local, EarlyRun>,
+    pub left_run: Signal<Out, RangeSpans>,
+    runs: SdpRam<RangeSpans, 8>,
+    right_kept: DFF<RangeSpans>,
+    left_kept: DFF<RangeSpans>,
+    written: Signal<Local, RangeSpans>,
 }
 
-impl Logic for EarlyRuns {
+impl Logic for RangeTable {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; right_kept, left_kept);
@@ -144,7 +144,7 @@ pub struct SpanStore {
     /// A span is free again; one cycle.
     pub span_free: Signal<Out, Bit>,
     contexts: SdpRam<StreamContext, 9>,
-    free: FreeNumbers<9, 10>,
+    free: FreeList<9, 10>,
     writing: DFF<Bit>,
     written: DFF<Bits<9>>,
     returned: DFF<Bit>,
@@ -219,7 +219,7 @@ impl Logic for SpanStore {
         )
     }
 )]
-pub struct FreeSlots {
+pub struct FreeFragments {
     pub clock: Signal<In, Clock>,
     /// Synchronous; every slot is free.
     pub reset: Signal<In, Bit>,
@@ -241,7 +241,7 @@ pub struct FreeSlots {
     upper_half: Constant<Bits<10>>,
 }
 
-impl Logic for FreeSlots {
+impl Logic for FreeFragments {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; unused);

@@ -78,9 +78,9 @@ pub struct QueuedFrame {
     pub shared: Bit,
 }
 
-/// An early run, a received range of TCP: a chain of spans.
+/// An out-of-order range, a received range of TCP: a chain of spans.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct EarlyRun {
+pub struct RangeSpans {
     /// Its first span.
     pub first: Bits<9>,
     /// Its last span.
@@ -107,12 +107,12 @@ pub struct EventKind {
     /// All that is queued goes, whatever it is.
     pub purging: Bit,
     /// Accepted octets that lie beyond a gap.
-    pub early: Bit,
+    pub ooo: Bit,
     /// They open a span.
     pub opening: Bit,
     /// A run of spans follows the octets accepted.
     pub joining: Bit,
-    /// An early run that nobody waits for goes.
+    /// An out-of-order range that nobody waits for goes.
     pub dropping_run: Bit,
     /// The context at hand is a span's.
     pub of_span: Bit,

@@ -29,7 +29,7 @@ use super::ranges::RangeWalk;
 use super::reserve::PageReserve;
 use super::tables::TcpTables;
 use crate::common::skid::Skid;
-use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, TableRequest, Unfinished};
+use crate::messages::{Accepted, FpduStatus, HostFrame, PageChain, SegmentEvent, TableRequest};
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
@@ -81,8 +81,8 @@ pub struct SegmentAcceptance {
     pub segment_event: Signal<Out, SegmentEvent>,
     pub segment_event_valid: Signal<Out, Bit>,
     pub counts: Signal<Out, Bits<COUNTS>>,
-    pub early_pages: Signal<In, Bits<10>>,
-    pub early_share: Signal<In, Bits<10>>,
+    pub ooo_pages: Signal<In, Bits<10>>,
+    pub ooo_share: Signal<In, Bits<10>>,
     pub free_pages: Signal<In, Bits<10>>,
     pub reserve_pages: Signal<In, Bits<10>>,
     pub long_pages: Signal<In, Bits<10>>,
@@ -91,9 +91,9 @@ pub struct SegmentAcceptance {
     pub long_connection: Signal<In, Bits<10>>,
     pub grows: Signal<Out, Bit>,
     pub hold_log2: Signal<In, Bits<5>>,
-    pub unfinished: Signal<In, Unfinished>,
-    pub unfinished_valid: Signal<In, Bit>,
-    pub key_free: Signal<In, Bit>,
+    pub fpdu_status: Signal<In, FpduStatus>,
+    pub fpdu_status_valid: Signal<In, Bit>,
+    pub fragment_free: Signal<In, Bit>,
     pub span_free: Signal<In, Bit>,
     pub table_request: Signal<In, TableRequest>,
     pub table_valid: Signal<In, Bit>,
@@ -167,14 +167,14 @@ impl Logic for SegmentAcceptance {
         self.classifier.classify.next = self.state.q.val() == AcceptState::Fetch;
         // A segment is compared with the ranges if it is out of order, or there are some.
         self.walks.next = self.classifier.is_data.val()
-            & (self.judge.early.val() | (self.judge.accept.val() & self.has_ranges.q.val()));
+            & (self.judge.ooo.val() | (self.judge.accept.val() & self.has_ranges.q.val()));
         self.decide.next = (self.state.q.val() == AcceptState::Decide) & !self.walks.val();
         self.settle.next = self.walk.done.val() & (self.state.q.val() == AcceptState::Walk);
         self.walk.start.next = (self.state.q.val() == AcceptState::Decide) & self.walks.val();
         self.gives_up.next = self.reserve.decided.val()
             & self.reserve.distant.val()
             & self.judge.accept.val()
-            & !self.judge.early.val()
+            & !self.judge.ooo.val()
             & self.has_ranges.q.val();
         self.answered.next = (self.reserve.decided.val() & !self.gives_up.val())
             | ((self.state.q.val() == AcceptState::Forget) & self.walk.done.val());
@@ -183,20 +183,20 @@ impl Logic for SegmentAcceptance {
         self.walk.segment.next = self.judge.segment.val();
         self.walk.connection.next = self.connection.q.val();
         self.walk.current.next = self.current.q.val();
-        self.walk.early_pages.next = self.reserve.early_limit.val();
-        wire!(self => self.walk; early_share, key_free, span_free);
+        self.walk.ooo_pages.next = self.reserve.ooo_limit.val();
+        wire!(self => self.walk; ooo_share, fragment_free, span_free);
         self.walk.message_ready.next = self.outputs.accepted_room.val();
         wire!(self.tables => self.walk; peek, peek_number);
         wire!(self => self.reserve;
             free_pages, reserve_pages, long_pages, reserve_grown as grown, long_fpdu,
             long_connection);
         self.grows.next = self.reserve.grows.val();
-        wire!(self => self.reserve; hold_log2, early_pages);
+        wire!(self => self.reserve; hold_log2, ooo_pages);
         self.reserve.connection.next = self.connection.q.val();
         self.reserve.window.next = self.current.q.val().window;
         self.reserve.reach.next = self.judge.end_in_window.val();
         self.reserve.start.next = false;
-        wire!(self => self.reserve; unfinished as answer, unfinished_valid as answer_valid);
+        wire!(self => self.reserve; fpdu_status as answer, fpdu_status_valid as answer_valid);
         self.counted_before.next = self.pulses.q.val();
         self.reserve.in_order.next = self.counted_before.val().get_bit(3) & self.asked.q.val();
         wire!(self => self.tables; table_request, table_valid);
@@ -220,7 +220,7 @@ impl Logic for SegmentAcceptance {
         self.busy.next = self.state.q.val() != AcceptState::Idle;
         self.outputs.send_accepted.next = (self.decide.val() & self.accepts.val())
             | self.walk.message_valid.val()
-            | self.reserve.asks.val();
+            | self.reserve.queries.val();
         self.outputs.send_host.next = self.decide.val() & self.classifier.to_host.val();
         self.outputs.send_release.next =
             (self.decide.val() & !self.classifier.to_host.val() & !self.accepts.val())
@@ -239,7 +239,7 @@ impl Logic for SegmentAcceptance {
         self.outcome.seg_wnd.next = self.held.q.val().seg_wnd;
         self.outcome.fin.next = self.flags.val().get_bit(0);
         wire!(self.judge => self.outcome;
-            verdict as judged, accept, early, to_the_end, rcv_nxt_after);
+            verdict as judged, accept, ooo, to_the_end, rcv_nxt_after);
         self.outcome.limited.next = self.limited.q.val();
         self.outcome.settle.next = self.settle.val();
         wire!(self.walk => self.outcome; verdict as walked, refused, trimmed, complete, result);
@@ -428,7 +428,7 @@ impl Logic for AcceptanceOutputs {
         self.message.next.offset = self.offset.val();
         self.message.next.octets = self.octets.val();
         self.message.next.sequence = 0.into();
-        self.message.next.early = false;
+        self.message.next.ooo = false;
         self.message.next.has_left = false;
         self.message.next.left = 0.into();
         self.message.next.has_right = false;
@@ -437,13 +437,13 @@ impl Logic for AcceptanceOutputs {
         self.message.next.first = true;
         self.message.next.last = true;
         self.message.next.purges = false;
-        self.message.next.asks = false;
+        self.message.next.queries = false;
         if !self.is_run.val() & !self.is_question.val() {
             self.message.next = self.walked.val();
         }
         if self.is_question.val() {
             self.message.next.connection = self.subject.val();
-            self.message.next.asks = true;
+            self.message.next.queries = true;
         }
         wire!(self => self.accepted_out; message as s_data, send_accepted as s_valid);
         self.host_message.next.head_page = self.frame.val().head_page;

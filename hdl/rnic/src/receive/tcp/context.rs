@@ -27,7 +27,7 @@ pub struct TcpContext {
     /// The range changed last; it may have become in order since.
     pub last_range: Bits<8>,
     /// Pages charged for the ranges.
-    pub early_pages: Bits<10>,
+    pub ooo_pages: Bits<10>,
     /// Segments that require a duplicate ACK, modulo 256.
     pub answers: Bits<8>,
 }
@@ -53,7 +53,7 @@ pub struct QueuedFrame {
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ClippedSegment {
     /// It begins beyond `rcv_nxt`.
-    pub early: Bit,
+    pub ooo: Bit,
     /// It was clipped at `rcv_nxt`.
     pub trimmed: Bit,
     /// Distance of `left` from `rcv_nxt`.

@@ -177,7 +177,7 @@ pub struct WindowCheck {
     pub to_the_end: Signal<Out, Bit>,
     /// The segment begins beyond rcv_nxt and within the window: the verdict is `OutOfOrder`.
     /// `offset` is then what rcv_nxt's would be in the stored frame, modulo 2^14.
-    pub early: Signal<Out, Bit>,
+    pub ooo: Signal<Out, Bit>,
     /// Distance from rcv_nxt to the end of the segment's octets in the window.
     pub end_in_window: Signal<Out, Bits<32>>,
     /// The clipped segment; valid if it is accepted or out of order.
@@ -268,7 +268,7 @@ impl Logic for WindowCheck {
         self.accept.next = self.accepting.val();
         self.offset.next = self.offset_held.q.val();
         self.to_the_end.next = !self.overhangs.q.val();
-        self.early.next = self.beyond.q.val() & !self.outside.q.val();
+        self.ooo.next = self.beyond.q.val() & !self.outside.q.val();
         self.end_in_window.next = self.end_distance.q.val();
         self.octets.next = self.end_low.q.val();
         self.rcv_nxt_after.next = self.seq_end.q.val();
@@ -277,11 +277,11 @@ impl Logic for WindowCheck {
             self.octets.next = self.window_low.q.val();
             self.rcv_nxt_after.next = self.edge_held.q.val();
         }
-        self.segment.next.early = self.early.val();
+        self.segment.next.ooo = self.ooo.val();
         self.segment.next.trimmed = self.starts_before.q.val();
         self.segment.next.left_distance = 0.into();
         self.segment.next.left = self.wanted.val();
-        if self.early.val() {
+        if self.ooo.val() {
             self.segment.next.left_distance = self.start.q.val();
             self.segment.next.left = self.seg_seq.val();
         }
@@ -320,7 +320,7 @@ pub struct SegmentResult {
     // From `WindowCheck`.
     pub judged: Signal<In, Bits<3>>,
     pub accept: Signal<In, Bit>,
-    pub early: Signal<In, Bit>,
+    pub ooo: Signal<In, Bit>,
     pub to_the_end: Signal<In, Bit>,
     pub rcv_nxt_after: Signal<In, Bits<32>>,
     /// The window used is smaller than the connection's: memory is short.
@@ -341,7 +341,7 @@ pub struct SegmentResult {
     pub updated: Signal<Out, TcpContext>,
     // Outside of a window that is smaller than the connection's.
     no_room: Signal<Local, Bit>,
-    asks: Signal<Local, Bit>,
+    queries: Signal<Local, Bit>,
     whole: Signal<Local, Bit>,
     #[constant(1)]
     one: Constant<Bits<8>>,
@@ -377,7 +377,7 @@ impl Logic for SegmentResult {
         if self.no_room.val() {
             self.verdict.next = self.verdict_no_room.val();
         }
-        self.asks.next = self.is_data.val()
+        self.queries.next = self.is_data.val()
             & ((self.judged.val() == self.verdict_duplicate.val())
                 | (self.judged.val() == self.verdict_outside.val()));
         self.whole.next = self.is_data.val() & self.accept.val() & self.to_the_end.val();
@@ -387,14 +387,14 @@ impl Logic for SegmentResult {
         }
         if self.settle.val() {
             self.verdict.next = self.walked.val();
-            self.asks.next = self.early.val();
+            self.queries.next = self.ooo.val();
             self.whole.next = !self.refused.val() & self.complete.val() & self.to_the_end.val();
             self.updated.next = self.result.val();
         }
         self.updated.next.seg_ack = self.seg_ack.val();
         self.updated.next.seg_wnd = self.seg_wnd.val();
         self.updated.next.fin = self.current.val().fin | (self.fin.val() & self.whole.val());
-        if self.asks.val() {
+        if self.queries.val() {
             self.updated.next.answers = self.current.val().answers + self.one.val();
         }
 
@@ -408,7 +408,7 @@ impl Logic for SegmentResult {
                 }
             } else {
                 self.counts.next = self.count_in_order.val();
-                if self.early.val() {
+                if self.ooo.val() {
                     self.counts.next = self.count_out_of_order.val();
                 }
                 if self.trimmed.val() {

@@ -23,7 +23,7 @@
 //! | memory is short, the reserve not for it      | `page_release` | `DropTcpNoRoom`            |
 //! | begins at or beyond the right edge           | `page_release` | `DropTcpOutsideWindow`     |
 //! | begins beyond rcv_nxt (out of order, or      |                |                            |
-//! | *early*):                                    |                |                            |
+//! | *out-of-order*):                                    |                |                            |
 //! | ... no octet of it is new                    | `page_release` | `DropTcpDuplicate`         |
 //! | ... out-of-order segments have their pages   | `page_release` | `DropTcpNoRoom`            |
 //! | ... touches no range, and none can be opened | `page_release` | `DropTcpNoRange`           |
@@ -46,7 +46,7 @@
 //! connection (`EARLY_SHARE`) and to the device (`EARLY_PAGES`) with all its pages until the range
 //! is in order or purged; 40 pages remain for segments in order. A segment across ranges is
 //! reported in several runs; each but the last takes one of 64 keys until MPA releases it
-//! (`key_free`). Without a free key the run is the last one taken of its segment; the peer
+//! (`fragment_free`). Without a free key the run is the last one taken of its segment; the peer
 //! retransmits the rest.
 //!
 //! **The reserve.** While fewer pages are free than register `IN_ORDER_RESERVE` says, a segment
@@ -74,7 +74,7 @@ pub mod tables;
 
 use crate::common::fifo::Fifo;
 use crate::messages::{Accepted, FrameInfo, HostFrame, PageChain, SegmentEvent, StoredFrame};
-use crate::messages::{TableRequest, Unfinished};
+use crate::messages::{FpduStatus, TableRequest};
 use accept::SegmentAcceptance;
 use context::QueuedFrame;
 use decision::COUNTS;
@@ -119,9 +119,9 @@ pub struct TcpRoom {
     /// One-cycle pulses, `COUNT_*` of [`decision`].
     pub counts: Signal<Out, Bits<COUNTS>>,
     /// Register `EARLY_PAGES`.
-    pub early_pages: Signal<In, Bits<10>>,
+    pub ooo_pages: Signal<In, Bits<10>>,
     /// Register `EARLY_SHARE`.
-    pub early_share: Signal<In, Bits<10>>,
+    pub ooo_share: Signal<In, Bits<10>>,
     /// Pages of packet memory without owner.
     pub free_pages: Signal<In, Bits<10>>,
     /// Register `IN_ORDER_RESERVE`: pages of the reserve.
@@ -137,10 +137,10 @@ pub struct TcpRoom {
     pub grows: Signal<Out, Bit>,
     /// Register `IN_ORDER_RESERVE`: timeout of a silent reserve owner, log2 of cycles.
     pub hold_log2: Signal<In, Bits<5>>,
-    pub unfinished: Signal<In, Unfinished>,
-    pub unfinished_valid: Signal<In, Bit>,
+    pub fpdu_status: Signal<In, FpduStatus>,
+    pub fpdu_status_valid: Signal<In, Bit>,
     /// MPA released a run of octets that was not the last one of its frame; one cycle.
-    pub key_free: Signal<In, Bit>,
+    pub fragment_free: Signal<In, Bit>,
     /// MPA released a span; one cycle.
     pub span_free: Signal<In, Bit>,
     /// Tables `LOOKUP`, `TCP`, `EARLY`, `RANGE` and `IN_USE`.
@@ -230,11 +230,11 @@ impl Logic for TcpRoom {
         stream!(self.acceptance => self; accepted, host_frame, page_release);
         wire!(self.acceptance => self; segment_event, segment_event_valid, counts);
         wire!(self => self.acceptance;
-            early_pages, early_share, free_pages, reserve_pages, long_pages, reserve_grown,
+            ooo_pages, ooo_share, free_pages, reserve_pages, long_pages, reserve_grown,
             long_fpdu, long_connection);
         self.grows.next = self.acceptance.grows.val();
         wire!(self => self.acceptance;
-            hold_log2, unfinished, unfinished_valid, key_free, span_free);
+            hold_log2, fpdu_status, fpdu_status_valid, fragment_free, span_free);
 
         // Table bus. LOOKUP: store, then wait for the frames taken before.
         wire!(self => self.acceptance; table_request, table_valid);

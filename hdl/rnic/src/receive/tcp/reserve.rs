@@ -9,8 +9,8 @@
 //!             +------ the same of the owner, if the segment needs its turn <----------+--> decided
 //! ```
 //!
-//! | latency    | 2 cycles, `free_pages` to `short`; `start` to `asks` 1 cycle, `answer_valid` |
-//! |            | to the next `asks` 3, to `decided` 3                                         |
+//! | latency    | 2 cycles, `free_pages` to `short`; `start` to `queries` 1 cycle, `answer_valid` |
+//! |            | to the next `queries` 3, to `decided` 3                                         |
 //! | throughput | one segment at a time                                                        |
 //! | units      | pages of `rnic_abi::limits::PAGE_OCTETS`; octets; cycles                     |
 //!
@@ -39,7 +39,7 @@
 //! while fewer than `reserve_pages` are free: they would not suffice for it, and are left to FPDUs
 //! that complete and release theirs. The connection's own ranges may hold the pages that it needs:
 //! with `distant` acceptance discards them.
-use crate::messages::Unfinished;
+use crate::messages::FpduStatus;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -65,7 +65,7 @@ pub struct PageReserve {
     /// Register `IN_ORDER_RESERVE`: timeout of a silent owner, log2 of cycles.
     pub hold_log2: Signal<In, Bits<5>>,
     /// Register `EARLY_PAGES`.
-    pub early_pages: Signal<In, Bits<10>>,
+    pub ooo_pages: Signal<In, Bits<10>>,
     /// A segment needs a window.
     pub start: Signal<In, Bit>,
     // Of the segment, stable until it is decided: connection, window, and distance from rcv_nxt to
@@ -76,14 +76,14 @@ pub struct PageReserve {
     /// Octets of the last segment with `start` were accepted in order.
     pub in_order: Signal<In, Bit>,
     /// Query to MPA about connection `subject`; one cycle.
-    pub asks: Signal<Out, Bit>,
+    pub queries: Signal<Out, Bit>,
     pub subject: Signal<Out, Bits<10>>,
-    pub answer: Signal<In, Unfinished>,
+    pub answer: Signal<In, FpduStatus>,
     pub answer_valid: Signal<In, Bit>,
     /// Memory is short.
     pub short: Signal<Out, Bit>,
-    /// `early_pages`, or 0 while memory is short.
-    pub early_limit: Signal<Out, Bits<10>>,
+    /// `ooo_pages`, or 0 while memory is short.
+    pub ooo_limit: Signal<Out, Bits<10>>,
     /// The outputs below are valid; one cycle.
     pub decided: Signal<Out, Bit>,
     /// `limit` is not the segment's window.
@@ -102,7 +102,7 @@ pub struct PageReserve {
     first: DFF<Bits<10>>,
     has_first: DFF<Bit>,
     grown_before: DFF<Bit>,
-    early: DFF<Bits<10>>,
+    ooo: DFF<Bits<10>>,
     holder: DFF<Bits<10>>,
     held: DFF<Bit>,
     // The segment's connection is the owner.
@@ -113,7 +113,7 @@ pub struct PageReserve {
     // The query is about the owner.
     second: DFF<Bit>,
     // The answer, compared one cycle later.
-    told: DFF<Unfinished>,
+    told: DFF<FpduStatus>,
     arrived: DFF<Bit>,
     weighs: DFF<Bit>,
     reached: DFF<Bits<32>>,
@@ -134,7 +134,7 @@ pub struct PageReserve {
 impl Logic for PageReserve {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; free, few, early, holder, held, own, age, expired);
+        registers!(clock; free, few, ooo, holder, held, own, age, expired);
         registers!(clock; asking, second, told, arrived, weighs, reached);
         registers!(clock; ends, far, too_far, nothing, ready, refuses, clips);
         registers!(clock; few_for_long, settled, first, has_first, grown_before);
@@ -146,11 +146,11 @@ impl Logic for PageReserve {
             self.grown.val() & (self.settled.q.val() | !self.few_for_long.q.val());
         self.is_short.next = self.few.q.val() | (self.grown.val() & self.few_for_long.q.val());
         self.short.next = self.is_short.val();
-        self.early.d.next = self.early_pages.val();
+        self.ooo.d.next = self.ooo_pages.val();
         if self.is_short.val() {
-            self.early.d.next = 0.into();
+            self.ooo.d.next = 0.into();
         }
-        self.early_limit.next = self.early.q.val();
+        self.ooo_limit.next = self.ooo.q.val();
 
         // Long FPDUs: the first stream, and whether there is another.
         self.grows.next = self.long_fpdu.val()
@@ -166,7 +166,7 @@ impl Logic for PageReserve {
         if self.start.val() {
             self.second.d.next = false;
         }
-        self.asks.next = self.asking.q.val();
+        self.queries.next = self.asking.q.val();
         self.subject.next = self.connection.val();
         if self.second.q.val() {
             self.subject.next = self.holder.q.val();

@@ -128,7 +128,7 @@ pub struct TcpTables {
     done: DFF<Bit>,
     data: DFF<Bits<128>>,
     is_tcp: DFF<Bit>,
-    is_early: DFF<Bit>,
+    is_ooo: DFF<Bit>,
     is_range: DFF<Bit>,
     is_use: DFF<Bit>,
     is_write: DFF<Bit>,
@@ -137,7 +137,7 @@ pub struct TcpTables {
     request_index: Signal<Local, Bits<16>>,
     request_data: Signal<Local, Bits<320>>,
     context_words: Signal<Local, ContextWords>,
-    early_words: Signal<Local, EarlyWords>,
+    ooo_words: Signal<Local, EarlyWords>,
     range_words: Signal<Local, RangeWords>,
     use_words: Signal<Local, InUseWords>,
     ours: Signal<Local, Bit>,
@@ -146,7 +146,7 @@ pub struct TcpTables {
     #[init(table(tables::TCP))]
     table_tcp: Constant<Bits<4>>,
     #[init(table(tables::EARLY))]
-    table_early: Constant<Bits<4>>,
+    table_ooo: Constant<Bits<4>>,
     #[init(table(tables::RANGE))]
     table_range: Constant<Bits<4>>,
     #[init(table(tables::IN_USE))]
@@ -162,19 +162,19 @@ pub struct TcpTables {
 impl Logic for TcpTables {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, done, data, is_tcp, is_early, is_range);
+        registers!(clock; state, done, data, is_tcp, is_ooo, is_range);
         registers!(clock; is_use, is_write, is_read, is_release);
         self.table_done.next = self.done.q.val();
         self.table_data.next = self.data.q.val();
         self.is_tcp.d.next = self.table_request.val().table == self.table_tcp.val();
-        self.is_early.d.next = self.table_request.val().table == self.table_early.val();
+        self.is_ooo.d.next = self.table_request.val().table == self.table_ooo.val();
         self.is_range.d.next = self.table_request.val().table == self.table_range.val();
         self.is_use.d.next = self.table_request.val().table == self.table_use.val();
         self.is_write.d.next = self.table_request.val().operation == self.operation_write.val();
         self.is_read.d.next = self.table_request.val().operation == self.operation_read.val();
         self.is_release.d.next = self.table_request.val().operation == self.operation_release.val();
         self.ours.next = (self.table_request.val().table == self.table_tcp.val())
-            | (self.table_request.val().table == self.table_early.val())
+            | (self.table_request.val().table == self.table_ooo.val())
             | (self.table_request.val().table == self.table_range.val())
             | (self.table_request.val().table == self.table_use.val());
         self.wants.next = self.table_valid.val() & !self.done.q.val() & self.ours.val();
@@ -196,11 +196,11 @@ impl Logic for TcpTables {
         self.context_words.next.ranges = self.current.val().ranges;
         self.context_words.next.first_range = self.current.val().first_range;
         self.context_words.next.unused = 0.into();
-        self.early_words.next.first_range = self.current.val().first_range;
-        self.early_words.next.ranges = bit_cast::<8, 5>(self.current.val().ranges);
-        self.early_words.next.last_range = bit_cast::<16, 8>(self.current.val().last_range);
-        self.early_words.next.pages = bit_cast::<32, 10>(self.current.val().early_pages);
-        self.early_words.next.answers = bit_cast::<64, 8>(self.current.val().answers);
+        self.ooo_words.next.first_range = self.current.val().first_range;
+        self.ooo_words.next.ranges = bit_cast::<8, 5>(self.current.val().ranges);
+        self.ooo_words.next.last_range = bit_cast::<16, 8>(self.current.val().last_range);
+        self.ooo_words.next.pages = bit_cast::<32, 10>(self.current.val().ooo_pages);
+        self.ooo_words.next.answers = bit_cast::<64, 8>(self.current.val().answers);
         self.range_words.next.left = self.range.val().left;
         self.range_words.next.right = self.range.val().right;
         self.range_words.next.following = self.range.val().following;
@@ -215,7 +215,7 @@ impl Logic for TcpTables {
         self.written.next.ranges = 0.into();
         self.written.next.first_range = 0.into();
         self.written.next.last_range = 0.into();
-        self.written.next.early_pages = 0.into();
+        self.written.next.ooo_pages = 0.into();
         if self.state.q.val() == TablesState::Act {
             self.written.next.rcv_nxt = self.request_data.val().get_bits::<32>(0);
             self.written.next.window = self.request_data.val().get_bits::<32>(32);
@@ -266,8 +266,8 @@ impl Logic for TcpTables {
             self.state.d.next = TablesState::Wait;
             if self.is_read.q.val() & self.is_tcp.q.val() {
                 self.data.d.next = self.context_words.val().into();
-            } else if self.is_read.q.val() & self.is_early.q.val() {
-                self.data.d.next = self.early_words.val().into();
+            } else if self.is_read.q.val() & self.is_ooo.q.val() {
+                self.data.d.next = self.ooo_words.val().into();
             } else if self.is_read.q.val() & self.is_range.q.val() {
                 self.data.d.next = self.range_words.val().into();
             } else if self.is_read.q.val() & self.is_use.q.val() {

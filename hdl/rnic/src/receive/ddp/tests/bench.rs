@@ -1,6 +1,6 @@
 //! Drives a room and a model side by side.
 use super::super::DdpRoom;
-use super::model::{Command, Early, Event, Model, Outcome, Record};
+use super::model::{Command, Event, Model, OutOfOrder, Outcome, Record};
 use crate::messages::*;
 use rnic_abi::tables;
 use rnic_hdl_tools::testkit::{
@@ -37,7 +37,7 @@ pub fn message(record: &Record) -> FpduRecord {
 
 /// The verdict on `record`, if it has one.
 pub fn verdict(record: &Record) -> Option<FpduVerdict> {
-    [FpduKind::Normal, FpduKind::Check, FpduKind::Early]
+    [FpduKind::Normal, FpduKind::Check, FpduKind::OutOfOrder]
         .contains(&record.kind)
         .then_some(FpduVerdict {
             crc_good: record.crc_good,
@@ -76,7 +76,7 @@ pub struct Bench {
     pub records: StreamDriver<Record>,
     /// Table operations not yet done; the first one may be on the bus.
     pub operations: StreamDriver<Operation>,
-    /// Replays not yet taken by the room; of a span only when its early records are judged.
+    /// Replays not yet taken by the room; of a span only when its out-of-order records are judged.
     pub replays: StreamDriver<Replay>,
     /// Replays that the room has answered.
     pub answered: usize,
@@ -87,7 +87,7 @@ pub struct Bench {
     delivered: VecDeque<Record>,
     /// Replays taken and not done, with the number of their records that have not entered.
     replaying: VecDeque<(Replay, usize)>,
-    results: VecDeque<Early>,
+    results: VecDeque<OutOfOrder>,
     verdicts: VecDeque<FpduVerdict>,
     commands: VecDeque<Command>,
     stops: VecDeque<u64>,
@@ -276,18 +276,18 @@ impl Bench {
         let mut replays = self.replays.waiting().iter().take(1).chain(replaying);
         let record = self.records.waiting().front();
         record.is_some_and(|record| {
-            record.kind == FpduKind::Early && replays.any(|replay| names(replay, record.span))
+            record.kind == FpduKind::OutOfOrder && replays.any(|replay| names(replay, record.span))
         })
     }
 
-    /// Offers the next replay, if no early record of its span waits; returns it if it is taken.
+    /// Offers the next replay, if no out-of-order record of its span waits; returns it if it is taken.
     fn offer_replay(&mut self) -> Option<Replay> {
         let next = self.replays.waiting().front();
-        let mut early = self
+        let mut ooo = self
             .inside
             .iter()
-            .filter(|record| record.kind == FpduKind::Early);
-        let waits = next.is_some_and(|replay| early.any(|record| names(replay, record.span)));
+            .filter(|record| record.kind == FpduKind::OutOfOrder);
+        let waits = next.is_some_and(|replay| ooo.any(|record| names(replay, record.span)));
         self.replays.pace = if waits { Pace::Never } else { self.offer };
         let uut = &mut *self.uut;
         let (data, valid) = (&mut uut.replay, &mut uut.replay_valid);
@@ -297,7 +297,7 @@ impl Bench {
 
     /// The room says itself in which cycle a replayed record goes in between those of MPA.
     fn advance_replay(&mut self, taken: Option<Replay>) {
-        if self.uut.entrance.offered_taken.val() {
+        if self.uut.record_queue.offered_taken.val() {
             let record = self.delivered.pop_front().expect("a record to deliver");
             self.inside.push_back(record);
             let (_, left) = self.replaying.front_mut().expect("a replay at hand");
@@ -336,7 +336,7 @@ impl Bench {
             let outcome = self.model.judge(&record);
             self.commands.extend(outcome.command.clone());
             self.stops.extend(outcome.stopped);
-            self.results.extend(outcome.early);
+            self.results.extend(outcome.ooo);
             if outcome.event.is_some() || outcome.counted {
                 let event = outcome.event.clone();
                 self.trace
@@ -385,8 +385,11 @@ impl Bench {
             .check(command, &mut self.commands, ready, random);
 
         self.stops_seen.pace = self.take;
-        let stopped = uut.stopped_valid.val().then(|| uut.stopped.val().to_u64());
-        let ready = &mut uut.stopped_ready;
+        let stopped = uut
+            .stream_error_valid
+            .val()
+            .then(|| uut.stream_error.val().to_u64());
+        let ready = &mut uut.stream_error_ready;
         self.stops_seen
             .check(stopped, &mut self.stops, ready, random);
 
@@ -411,7 +414,7 @@ impl Bench {
     }
 
     fn check_pulses(&mut self) {
-        self.check_early();
+        self.check_ooo();
         let event = self.uut.fpdu_event_valid.val();
         let (counted, refused) = (self.uut.count_fpdu.val(), self.uut.error_valid.val());
         if event || counted || refused {
@@ -426,10 +429,10 @@ impl Bench {
         }
     }
 
-    fn check_early(&mut self) {
-        if self.uut.early_result_valid.val() {
-            let result = self.uut.early_result.val();
-            let seen = Early {
+    fn check_ooo(&mut self) {
+        if self.uut.ooo_result_valid.val() {
+            let result = self.uut.ooo_result.val();
+            let seen = OutOfOrder {
                 good: result.good,
                 sequence_end: result.sequence_end.to_u32(),
             };
@@ -447,7 +450,7 @@ impl Bench {
             opcode: event.opcode.to_u64(),
             opcode_valid: event.opcode_valid,
             placed_octets: event.placed_octets.to_u64(),
-            placed_early: event.placed_early,
+            placed_ooo: event.placed_ooo,
         }
     }
 }

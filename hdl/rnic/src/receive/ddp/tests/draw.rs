@@ -101,12 +101,12 @@ pub fn random_record(random: &mut Random, regions: &[Region], msns: &[u32]) -> R
 
 /// Sometimes turns `record` into an FPDU out of order, of one of eight spans, two per connection.
 /// `ends` holds the end of the last one of each span.
-pub fn perhaps_early(random: &mut Random, record: &mut Record, ends: &mut [u32; 8]) {
+pub fn perhaps_ooo(random: &mut Random, record: &mut Record, ends: &mut [u32; 8]) {
     if record.kind != FpduKind::Normal || random.chance(1, 2) {
         return;
     }
     let span = record.connection + 4 * random.below(2);
-    record.kind = FpduKind::Early;
+    record.kind = FpduKind::OutOfOrder;
     record.span = span * SPAN_STEP;
     record.unproven = random.chance(1, 8);
     record.marker_seen = random.chance(1, 2);

@@ -23,7 +23,7 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usiz
     for _ in 0..rounds {
         for _ in 0..bench.random.below(4) {
             let mut record = random_record(&mut bench.random, &regions, &msns);
-            perhaps_early(&mut bench.random, &mut record, &mut ends);
+            perhaps_ooo(&mut bench.random, &mut record, &mut ends);
             bench.records.push(record);
         }
         if bench.random.chance(2, 3) && bench.replays.waiting().len() < 2 {
@@ -58,9 +58,9 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usiz
             .is_some_and(|command| command.kind == PlaceKind::Write)
     });
     assert!(placed.count() > rounds / 30);
-    let early = bench.outcomes.iter().filter_map(|outcome| outcome.early);
-    let good = early.filter(|early| early.good).count();
-    assert!(good > rounds / 30, "{good} placed early");
+    let ooo = bench.outcomes.iter().filter_map(|outcome| outcome.ooo);
+    let good = ooo.filter(|ooo| ooo.good).count();
+    assert!(good > rounds / 30, "{good} placed ooo");
     // Of a replayed record there is a command only with an entry.
     let delivered = bench.outcomes.iter().filter(|outcome| {
         let command = outcome.command.as_ref();
@@ -128,7 +128,7 @@ fn room_agrees_with_its_verilog() {
         }
         if comes {
             record = random_record(random, &regions, &msns);
-            perhaps_early(random, &mut record, &mut ends);
+            perhaps_ooo(random, &mut record, &mut ends);
             verdicts.extend(verdict(&record));
         }
         if uut.reset.next {
@@ -153,6 +153,6 @@ fn room_agrees_with_its_verilog() {
         uut.record_valid.next = comes;
         uut.record.next = message(&record);
         uut.command_ready.next = random.chance(3, 4);
-        uut.stopped_ready.next = random.chance(3, 4);
+        uut.stream_error_ready.next = random.chance(3, 4);
     });
 }

@@ -1,7 +1,7 @@
-//! A bench around [`MpaRoom`]: plays reader, joiner, stream manager, DDP and placement.
+//! A bench around [`FpduRoom`]: plays reader, joiner, stream manager, DDP and placement.
 use super::expect::{expect, Ended, Job, Passed};
 use crate::messages::*;
-use crate::receive::fpdu::MpaRoom;
+use crate::receive::fpdu::FpduRoom;
 use rnic_hdl_tools::testkit::{
     bits_of, octets_of, settle, simulate, Pace, Random, StreamDriver, StreamMonitor,
 };
@@ -45,7 +45,7 @@ fn tag_of(job: usize) -> u64 {
 #[derive(Default)]
 pub struct Outcome {
     pub passed: Vec<Passed>,
-    pub kills: usize,
+    pub cancels: usize,
     /// Cycle of each record.
     pub record_cycles: Vec<u64>,
 }
@@ -87,7 +87,7 @@ struct Bench<'a, const D: usize> {
     judged: usize,
     /// Records that came since DDP last had room for two.
     beyond_room: usize,
-    killed: Option<usize>,
+    cancelled: Option<usize>,
     cycle: u64,
     outcome: Outcome,
 }
@@ -104,7 +104,7 @@ pub fn check<const D: usize, const P: usize, const LG: usize, const A: usize, co
         passed.extend(of_job);
         ended.extend(end);
     }
-    let mut uut = simulate!(MpaRoom::<D, P, LG, A, F>::default());
+    let mut uut = simulate!(FpduRoom::<D, P, LG, A, F>::default());
     uut.random = random.clone();
     uut.pulse(|uut| &mut uut.reset);
     let mut bench = Bench::new(jobs, paces);
@@ -142,7 +142,7 @@ impl<'a, const D: usize> Bench<'a, D> {
             ordered: 0,
             judged: 0,
             beyond_room: 0,
-            killed: None,
+            cancelled: None,
             cycle: 0,
             outcome: Outcome::default(),
         }
@@ -161,7 +161,7 @@ impl<'a, const D: usize> Bench<'a, D> {
 
     fn step<const P: usize, const LG: usize, const A: usize, const F: usize>(
         &mut self,
-        uut: &mut MpaRoom<D, P, LG, A, F>,
+        uut: &mut FpduRoom<D, P, LG, A, F>,
         random: &mut Random,
     ) {
         // The reader starts a job before it sends its octets, and few jobs ahead.
@@ -211,7 +211,7 @@ impl<'a, const D: usize> Bench<'a, D> {
 
     fn sample<const P: usize, const LG: usize, const A: usize, const F: usize>(
         &mut self,
-        uut: &MpaRoom<D, P, LG, A, F>,
+        uut: &FpduRoom<D, P, LG, A, F>,
         random: &mut Random,
     ) {
         if uut.record_room.val() {
@@ -233,9 +233,9 @@ impl<'a, const D: usize> Bench<'a, D> {
                 "a verdict before its record"
             );
         }
-        if uut.kill.val() {
-            self.outcome.kills += 1;
-            self.cut_short(number(uut.kill_tag.val()), random);
+        if uut.cancel.val() {
+            self.outcome.cancels += 1;
+            self.cut_short(number(uut.cancel_tag.val()), random);
         }
     }
 
@@ -250,9 +250,9 @@ impl<'a, const D: usize> Bench<'a, D> {
             return;
         }
         assert_ne!(
-            self.killed.replace(job),
+            self.cancelled.replace(job),
             Some(job),
-            "the job was killed twice"
+            "the job was cancelled twice"
         );
         // The beat on offer stays as it is; the last one, maybe empty, comes after it.
         let keep = 2 + random.below(3) as usize;

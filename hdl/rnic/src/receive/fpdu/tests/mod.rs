@@ -4,7 +4,7 @@ mod gate;
 use super::testing::bench::{check, random_paces, Outcome, Paces, FULL};
 use super::testing::expect::{expect, Job};
 use super::testing::sender::Sender;
-use super::{MpaRoom, MpaRoom128};
+use super::{FpduRoom, FpduRoom128};
 use crate::messages::*;
 use rnic_hdl_tools::testkit::{bits_of, lockstep, simulate, Pace, Random, StreamDriver};
 use rust_hdl::prelude::*;
@@ -273,7 +273,7 @@ fn mpa_005_every_length_has_a_defined_end_and_long_ones_pass_twice() {
         }
     }
     let outcomes = check_both(&random, FULL, &jobs);
-    assert!(outcomes[0].kills > 0);
+    assert!(outcomes[0].cancels > 0);
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn host_frames_of_all_sizes_pass_untouched() {
 fn times(markers: bool, position: u64, ulpdu: &[u8]) -> (usize, usize) {
     let wire = Sender::new(markers, position).fpdu(ulpdu);
     let beats: Vec<&[u8]> = wire.chunks(16).collect();
-    let mut uut = simulate!(MpaRoom128::default());
+    let mut uut = simulate!(FpduRoom128::default());
     let (mut record, mut verdict, mut next) = (None, None, 0);
     for cycle in 0..80 {
         uut.reset.next = cycle == 0;
@@ -334,7 +334,7 @@ fn times(markers: bool, position: u64, ulpdu: &[u8]) -> (usize, usize) {
 }
 
 #[test]
-fn an_fpdu_of_n_beats_has_its_record_early_and_its_verdict_n_plus_9_cycles_after_its_start() {
+fn an_fpdu_of_n_beats_has_its_record_ooo_and_its_verdict_n_plus_9_cycles_after_its_start() {
     // 5 to the first FPDU beat, n - 1 to the last one, 5 to the verdict; 3 from the beat with the
     // fifth word to the record, which is the third beat where a marker takes a word of the first
     // two, and the one that flushes where the FPDU ends there.
@@ -379,12 +379,12 @@ fn jobs_of_one_fpdu_of_28_octets_pass_in_9_cycles_each() {
     let outcome = &check_both(&random, FULL, &jobs)[0];
     let cycles = outcome.record_cycles[29] - outcome.record_cycles[0];
     assert!(cycles <= 29 * 9, "{cycles} cycles for 29 jobs");
-    assert_eq!(outcome.kills, 0, "every job was read to its end");
+    assert_eq!(outcome.cancels, 0, "every job was read to its end");
 }
 
 /// Random traffic for the lockstep: jobs of small FPDUs with noise in between, random stalls.
 fn drive<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize>(
-    uut: &mut MpaRoom<D, P, LG, A, F>,
+    uut: &mut FpduRoom<D, P, LG, A, F>,
     random: &mut Random,
     traffic: &mut Traffic<D>,
 ) {
@@ -451,7 +451,7 @@ fn lockstep_room<
     };
     lockstep!(
         &format!("mpa_room_{D}"),
-        MpaRoom::<D, P, LG, A, F>::default(),
+        FpduRoom::<D, P, LG, A, F>::default(),
         cycles,
         |uut, random| drive(uut, random, &mut traffic)
     );

@@ -41,7 +41,7 @@ pub struct Traffic {
     pub joined: Pace,
     pub started: Pace,
     /// Odds of 1000.
-    pub kill: u64,
+    pub cancel: u64,
     pub release: u64,
     /// Frames held before the bench releases some.
     pub hoard: usize,
@@ -306,7 +306,7 @@ impl<
         );
         if last {
             let cut = job.received.len() < job.expected.len();
-            assert!(!cut || job.may_be_cut, "job ends early");
+            assert!(!cut || job.may_be_cut, "job ends ooo");
             self.jobs_cut += u64::from(cut);
             let job = self.jobs.pop_front().expect("a job is known");
             for held in &mut self.held {

@@ -1,4 +1,4 @@
-//! One frame at a time: borders, cycles from a job to its beats, kills, what is left of a frame.
+//! One frame at a time: borders, cycles from a job to its beats, cancels, what is left of a frame.
 use crate::messages::*;
 use crate::receive::packet::reader::FrameEntry;
 use crate::receive::packet::{Packet, Packet512};
@@ -361,13 +361,16 @@ fn a_cancelled_job_stops_after_the_beats_in_flight() {
     still.tick();
     still.uut.job_valid.next = false;
     still.wait_for(|uut| uut.joined_valid.val());
-    still.uut.kill.next = true;
+    still.uut.cancel.next = true;
     still.tick();
-    still.uut.kill.next = false;
-    let killed = still.uut.cycle();
+    still.uut.cancel.next = false;
+    let cancelled = still.uut.cycle();
     still.wait_for(|uut| uut.joined_valid.val() && uut.joined_last.val());
-    let cycles = still.uut.cycle() - killed;
-    assert!(cycles <= 14, "the job ends {cycles} cycles after the kill");
+    let cycles = still.uut.cycle() - cancelled;
+    assert!(
+        cycles <= 14,
+        "the job ends {cycles} cycles after the cancel"
+    );
     // The reader goes on with the next job.
     still.tick();
     let answer = &still.run(&[still.job(100, 300)])[0];

@@ -1,4 +1,4 @@
-//! Random traffic at each width, when pages run out, when nobody takes frames; kills; lockstep.
+//! Random traffic at each width, when pages run out, when nobody takes frames; cancels; lockstep.
 use super::bench::{Bench, Traffic};
 use crate::receive::packet::Packet;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Pace};
@@ -12,7 +12,7 @@ const CALM: Traffic = Traffic {
     job: 80,
     joined: Pace::Chance(90, 100),
     started: Pace::Chance(90, 100),
-    kill: 0,
+    cancel: 0,
     release: 60,
     hoard: 12,
 };
@@ -91,9 +91,9 @@ fn frames_are_dropped_whole_when_nobody_takes_them_and_no_page_is_lost() {
 }
 
 #[test]
-fn killed_jobs_end_early_and_others_do_not() {
+fn killed_jobs_end_ooo_and_others_do_not() {
     let traffic = Traffic {
-        kill: 60,
+        cancel: 60,
         joined: Pace::Chance(40, 100),
         started: Pace::Chance(30, 100),
         longest: 1500,
@@ -104,7 +104,7 @@ fn killed_jobs_end_early_and_others_do_not() {
     run::<512, 512, 11, 2, 6, 3>(traffic, 2500);
 }
 
-fn lockstep_with_kills<
+fn lockstep_with_cancels<
     const W: usize,
     const D: usize,
     const A: usize,
@@ -114,7 +114,7 @@ fn lockstep_with_kills<
 >(
     cycles: usize,
 ) {
-    let mut bench = Bench::new(Traffic { kill: 10, ..CALM });
+    let mut bench = Bench::new(Traffic { cancel: 10, ..CALM });
     let uut = Packet::<W, D, A, B, O, H>::default();
     let name = format!("packet_{W}");
     lockstep!(&name, uut, cycles, |uut, random| bench.step(uut, random));
@@ -122,15 +122,15 @@ fn lockstep_with_kills<
 
 #[test]
 fn lockstep_64() {
-    lockstep_with_kills::<64, 128, 13, 4, 4, 2>(2500);
+    lockstep_with_cancels::<64, 128, 13, 4, 4, 2>(2500);
 }
 
 #[test]
 fn lockstep_128() {
-    lockstep_with_kills::<128, 128, 13, 4, 4, 2>(2500);
+    lockstep_with_cancels::<128, 128, 13, 4, 4, 2>(2500);
 }
 
 #[test]
 fn lockstep_512() {
-    lockstep_with_kills::<512, 512, 11, 2, 6, 3>(1500);
+    lockstep_with_cancels::<512, 512, 11, 2, 6, 3>(1500);
 }

@@ -72,9 +72,9 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
             payload_tlp_header);
         self.placement.payload_tlp_ready.next = self.pcie.payload_tlp_ready.val();
         wire!(self.placement => self.pcie;
-            completion_tlp_data, completion_tlp_keep, completion_tlp_last, completion_tlp_valid,
-            completion_tlp_header);
-        self.placement.completion_tlp_ready.next = self.pcie.completion_tlp_ready.val();
+            cqe_tlp_data, cqe_tlp_keep, cqe_tlp_last, cqe_tlp_valid,
+            cqe_tlp_header);
+        self.placement.cqe_tlp_ready.next = self.pcie.cqe_tlp_ready.val();
         wire!(self.pcie => self.csr;
             register_address, register_read, register_write, register_write_data);
         wire!(self.csr => self.pcie; register_read_data, register_read_valid);

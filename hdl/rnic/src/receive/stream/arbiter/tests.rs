@@ -28,7 +28,7 @@ fn lockstep_with_verilog_and_no_more_jobs_are_out_than_may_be() {
         let may_leave = !uut.hosting.next && (credit || uut.ended.next);
         uut.send.next = room && may_leave && random.chance(3, 4);
         uut.replays.next = may_leave && !uut.send.next && random.chance(1, 8);
-        uut.early.next = random.chance(1, 2);
+        uut.ooo.next = random.chance(1, 2);
         uut.span.next = random.wide();
         uut.stream.next.placed = random.chance(1, 2);
         uut.connection.next = random.wide();
@@ -60,7 +60,7 @@ fn lockstep_with_verilog_and_no_more_jobs_are_out_than_may_be() {
             crc: stream.crc,
             slot: stream.head_slot,
             tail_page: stream.head_tail,
-            early: uut.early.next,
+            ooo: uut.ooo.next,
             span: uut.span.next,
             proven: stream.placed,
         };

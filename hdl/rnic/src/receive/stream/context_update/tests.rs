@@ -100,7 +100,7 @@ fn after_done(before: StreamContext, front: QueuedFrame, done: JobDone) -> Strea
         phase: ((before.phase.to_u64() + consumed / 4) & 0x7f).into(),
         place_next: done.place_next,
         busy: left >= need && !before.stopped && !before.refused && !done.refused,
-        placed: before.placed || (done.early && consumed > 0),
+        placed: before.placed || (done.ooo && consumed > 0),
         refused: before.refused || done.refused,
         ..headed(before, front)
     }
@@ -151,7 +151,7 @@ fn drive_inputs(uut: &mut ContextUpdate, random: &mut Random) {
     uut.arrived.next = random_frame(random);
     uut.right_run.next.first = random.wide();
     uut.right_run.next.last = random.wide();
-    uut.job_done.next.early = random.chance(1, 2);
+    uut.job_done.next.ooo = random.chance(1, 2);
     uut.job_done.next.refused = random.chance(1, 4);
     uut.job_done.next.need = (1 + random.below(1 << 17)).into();
     uut.job_done.next.place_next = random.chance(1, 2);

@@ -31,12 +31,12 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
             uut.current.next.has_next = random.chance(1, 3);
             uut.current.next.placed = random.chance(1, 2);
             uut.was_empty.next = random.chance(1, 2);
-            uut.next_done.next.early = random.chance(1, 3);
-            uut.next_accepted.next.early = random.chance(1, 3);
+            uut.next_done.next.ooo = random.chance(1, 3);
+            uut.next_accepted.next.ooo = random.chance(1, 3);
             uut.next_accepted.next.has_left = random.chance(1, 2);
             uut.next_accepted.next.has_right = random.chance(1, 2);
             uut.next_accepted.next.purges = random.chance(1, 6);
-            uut.next_accepted.next.asks = random.chance(1, 6);
+            uut.next_accepted.next.queries = random.chance(1, 6);
             uut.complete.next = random.chance(1, 2);
             uut.enough.next = random.chance(1, 2);
             (taken, written) = (0, 0);
@@ -68,7 +68,7 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
         }
         let takes = [
             uut.take_done.val(),
-            uut.take_stopped.val(),
+            uut.take_stream_error.val(),
             uut.take_accepted.val(),
             uut.take_host.val(),
             uut.take_request.val(),
@@ -91,12 +91,12 @@ fn lockstep_with_verilog_and_each_event_is_done_once() {
         let wanted = current.active && !current.stopped;
         let writes = match EVENTS[kind] {
             StreamEvent::Host | StreamEvent::Refuse => false,
-            StreamEvent::Accept if arrived.asks || arrived.purges => false,
-            StreamEvent::Accept => arrived.early || wanted,
+            StreamEvent::Accept if arrived.queries || arrived.purges => false,
+            StreamEvent::Accept => arrived.ooo || wanted,
             _ => true,
         };
         assert_eq!(written, usize::from(writes), "{:?}", EVENTS[kind]);
-        let asked = EVENTS[kind] == StreamEvent::Accept && arrived.asks;
+        let asked = EVENTS[kind] == StreamEvent::Accept && arrived.queries;
         assert_eq!(uut.answer.val(), asked);
         events[kind] += 1;
         at = None;

@@ -45,7 +45,7 @@ fn a_job_is_there_six_cycles_after_its_octets_are_taken() {
 }
 
 /// Sends messages one after the other, the last one a question; its answer.
-fn ask(uut: &mut Simulation<Uut>, messages: &[Accepted]) -> Unfinished {
+fn ask(uut: &mut Simulation<Uut>, messages: &[Accepted]) -> FpduStatus {
     for message in messages {
         uut.accepted.next = *message;
         uut.accepted_valid.next = true;
@@ -53,8 +53,8 @@ fn ask(uut: &mut Simulation<Uut>, messages: &[Accepted]) -> Unfinished {
     }
     uut.accepted_valid.next = false;
     for _ in 0..30 {
-        if uut.unfinished_valid.val() {
-            return uut.unfinished.val();
+        if uut.fpdu_status_valid.val() {
+            return uut.fpdu_status.val();
         }
         uut.tick();
     }
@@ -68,10 +68,10 @@ fn a_question_is_answered_with_what_the_fpdu_still_needs() {
     // Of a question only the connection counts.
     let question = Accepted {
         connection: 1u64.into(),
-        early: true,
+        ooo: true,
         has_right: true,
         purges: true,
-        asks: true,
+        queries: true,
         ..Accepted::default()
     };
     let nothing = ask(&mut uut, &[segment(0, 6, 24), question]);
@@ -243,10 +243,10 @@ fn stops_are_taken_and_host_frames_sent_while_no_stream_job_ends() {
     uut.host_frame_valid.next = true;
     let mut stops = 0;
     for _ in 0..400 {
-        uut.stopped.next = (stops % 64u64).into();
-        uut.stopped_valid.next = stops < 30;
+        uut.stream_error.next = (stops % 64u64).into();
+        uut.stream_error_valid.next = stops < 30;
         uut.settle();
-        stops += u64::from(uut.stopped_ready.val() && uut.stopped_valid.val());
+        stops += u64::from(uut.stream_error_ready.val() && uut.stream_error_valid.val());
         uut.tick();
     }
     assert_eq!(stops, 30);

@@ -73,12 +73,12 @@ fn drive_control(uut: &mut Uut, model: &mut Model, traffic: bool, random: &mut R
             stream.driver = Phase::Stopped;
         }
     }
-    let (data, valid) = (&mut uut.stopped, &mut uut.stopped_valid);
+    let (data, valid) = (&mut uut.stream_error, &mut uut.stream_error_valid);
     let streams = &model.streams;
     let number = |index: &usize| streams[*index].number.into();
     let taken = model
         .stop
-        .drive_as(number, data, valid, &uut.stopped_ready, random);
+        .drive_as(number, data, valid, &uut.stream_error_ready, random);
     model.stops += usize::from(taken.is_some());
     if model.request.is_none() && traffic && random.chance(1, 8) {
         model.next_request(random);

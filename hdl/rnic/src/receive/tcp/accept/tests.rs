@@ -30,7 +30,7 @@ fn sent(uut: &AcceptanceOutputs) -> Accepted {
         (true, _) => whole,
         (false, true) => Accepted {
             connection: uut.subject.next,
-            asks: true,
+            queries: true,
             ..whole
         },
     }
@@ -64,7 +64,7 @@ fn messages_leave_once_and_in_order() {
         uut.walked.next = Accepted {
             connection: random.wide(),
             octets: random.wide(),
-            early: random.chance(1, 2),
+            ooo: random.chance(1, 2),
             ..Accepted::default()
         };
         uut.is_run.next = random.chance(1, 3);

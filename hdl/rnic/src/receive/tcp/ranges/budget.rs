@@ -34,8 +34,8 @@ pub struct OutOfOrderBudget {
     pub frame_octets: Signal<In, Bits<14>>,
     /// Pages charged to its connection.
     pub connection_pages: Signal<In, Bits<10>>,
-    pub early_pages: Signal<In, Bits<10>>,
-    pub early_share: Signal<In, Bits<10>>,
+    pub ooo_pages: Signal<In, Bits<10>>,
+    pub ooo_share: Signal<In, Bits<10>>,
     /// Charges the frame's pages to the device.
     pub charge: Signal<In, Bit>,
     /// Refunds `refund_pages`; never together with `charge`.
@@ -72,8 +72,8 @@ impl Logic for OutOfOrderBudget {
         // No sum exceeds 10 bits: an account ends 40 pages below 512, a frame has at most 64.
         self.connection_sum.d.next = self.connection_pages.val() + self.pages.q.val();
         self.device_sum.d.next = self.device.q.val() + self.pages.q.val();
-        self.found.d.next = (self.connection_sum.q.val() <= self.early_share.val())
-            & (self.device_sum.q.val() <= self.early_pages.val());
+        self.found.d.next = (self.connection_sum.q.val() <= self.ooo_share.val())
+            & (self.device_sum.q.val() <= self.ooo_pages.val());
         self.fits.next = self.found.q.val();
         if self.reset.val() {
             self.device.d.next = 0.into();

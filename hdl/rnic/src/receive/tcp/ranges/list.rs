@@ -141,13 +141,13 @@ impl Logic for RangeList {
             self.merged.d.next.pages = self.first_pages.val() + self.held.q.val().pages;
             self.merged.d.next.following = self.held.q.val().following;
             self.merged.d.next.has_following = self.held.q.val().has_following;
-            if !self.segment.val().early {
+            if !self.segment.val().ooo {
                 // The range becomes in order.
                 self.after.d.next.rcv_nxt = self.held.q.val().right;
                 self.after.d.next.first_range = self.held.q.val().following;
                 self.after.d.next.ranges = self.after.q.val().ranges - self.one.val();
-                self.after.d.next.early_pages =
-                    self.after.q.val().early_pages - self.held.q.val().pages;
+                self.after.d.next.ooo_pages =
+                    self.after.q.val().ooo_pages - self.held.q.val().pages;
             } else if self.merged_valid.q.val() {
                 // The range becomes part of the first touched one.
                 self.after.d.next.ranges = self.after.q.val().ranges - self.one.val();
@@ -158,8 +158,7 @@ impl Logic for RangeList {
                     self.merged.d.next.left = self.segment.val().left;
                 }
                 self.after.d.next.last_range = self.held_number.q.val();
-                self.after.d.next.early_pages =
-                    self.after.q.val().early_pages + self.frame_pages.val();
+                self.after.d.next.ooo_pages = self.after.q.val().ooo_pages + self.frame_pages.val();
             }
         }
         if self.open.val() {
@@ -171,14 +170,14 @@ impl Logic for RangeList {
             self.merged.d.next.has_following = self.followed.val();
             self.after.d.next.last_range = self.free_number.val();
             self.after.d.next.ranges = self.after.q.val().ranges + self.one.val();
-            self.after.d.next.early_pages = self.after.q.val().early_pages + self.frame_pages.val();
+            self.after.d.next.ooo_pages = self.after.q.val().ooo_pages + self.frame_pages.val();
             if !self.previous_valid.q.val() {
                 self.after.d.next.first_range = self.free_number.val();
             }
         }
         if self.extend.val() {
             self.merged.d.next.right = self.segment.val().right;
-            if !self.segment.val().early {
+            if !self.segment.val().ooo {
                 self.after.d.next.rcv_nxt = self.segment.val().right;
             }
         }

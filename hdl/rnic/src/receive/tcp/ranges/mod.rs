@@ -28,7 +28,7 @@ pub mod list;
 pub mod budget;
 
 use super::context::{ClippedSegment, QueuedFrame, TcpContext};
-use crate::common::numbers::FreeNumbers;
+use crate::common::free_list::FreeList;
 use crate::messages::Accepted;
 use budget::{Credits, OutOfOrderBudget};
 use list::{OutOfOrderRange, RangeCompare, RangeList};
@@ -98,11 +98,11 @@ pub struct RangeWalk {
     pub connection: Signal<In, Bits<10>>,
     pub current: Signal<In, TcpContext>,
     /// Register `EARLY_PAGES`.
-    pub early_pages: Signal<In, Bits<10>>,
+    pub ooo_pages: Signal<In, Bits<10>>,
     /// Register `EARLY_SHARE`.
-    pub early_share: Signal<In, Bits<10>>,
+    pub ooo_share: Signal<In, Bits<10>>,
     /// See `TcpRoom`.
-    pub key_free: Signal<In, Bit>,
+    pub fragment_free: Signal<In, Bit>,
     pub span_free: Signal<In, Bit>,
     /// Table bus: reads range `peek_number`; only while no segment is processed.
     pub peek: Signal<In, Bit>,
@@ -128,14 +128,14 @@ pub struct RangeWalk {
     pub in_use: Signal<Out, PoolsInUse>,
     list: RangeList,
     piece: RangeCompare,
-    numbers: FreeNumbers<8, 9>,
+    numbers: FreeList<8, 9>,
     budget: OutOfOrderBudget,
     credits: Credits<6, 7>,
     span_credits: Credits<9, 10>,
     state: DFF<WalkState>,
     purging: DFF<Bit>,
-    // `segment.early`, registered: it is on the critical path.
-    is_early: DFF<Bit>,
+    // `segment.ooo`, registered: it is on the critical path.
+    is_ooo: DFF<Bit>,
     cursor: DFF<Bits<32>>,
     // The held range is beyond the segment.
     blocked: DFF<Bit>,
@@ -178,14 +178,14 @@ pub struct RangeWalk {
 impl Logic for RangeWalk {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, purging, is_early, cursor, blocked, sent, cut, short);
+        registers!(clock; state, purging, is_ooo, cursor, blocked, sent, cut, short);
         registers!(clock; denied, found);
         wire!(self => self.{list, piece, numbers, budget}; clock);
         wire!(self => self.{credits, span_credits}; clock);
         wire!(self => self.{numbers, budget, credits}; reset);
 
         wire!(self => self.list; current, segment);
-        self.list.segment.next.early = self.is_early.q.val();
+        self.list.segment.next.ooo = self.is_ooo.q.val();
         self.list.frame_pages.next = self.budget.frame_pages.val();
         self.list.free_number.next = self.numbers.number.val();
         self.list.idle.next = self.state.q.val() == WalkState::Idle;
@@ -199,9 +199,9 @@ impl Logic for RangeWalk {
         self.piece.edge_distance.next = self.segment.val().right_distance;
         self.piece.origin.next = self.segment.val().origin;
         self.budget.frame_octets.next = self.frame.val().frame_octets;
-        self.budget.connection_pages.next = self.current.val().early_pages;
-        wire!(self => self.budget; early_pages, early_share);
-        self.credits.give.next = self.key_free.val();
+        self.budget.connection_pages.next = self.current.val().ooo_pages;
+        wire!(self => self.budget; ooo_pages, ooo_share);
+        self.credits.give.next = self.fragment_free.val();
         wire!(self => self.span_credits; reset, span_free as give);
         self.in_use.next.ranges = self.numbers.used.val();
         self.in_use.next.spans = self.span_credits.used.val();
@@ -212,9 +212,9 @@ impl Logic for RangeWalk {
         self.deciding.next = (self.state.q.val() == WalkState::Decide) & !self.purging.q.val();
         self.touches.next =
             self.deciding.val() & !self.piece.behind.val() & !self.piece.beyond.val();
-        self.leads.next = self.is_early.q.val() & !self.list.touched.val() & self.piece.gap.val();
+        self.leads.next = self.is_ooo.q.val() & !self.list.touched.val() & self.piece.gap.val();
         self.no_span.next = self.leads.val() & !self.span_credits.available.val();
-        self.refuses.next = (self.is_early.q.val()
+        self.refuses.next = (self.is_ooo.q.val()
             & !self.list.touched.val()
             & (!self.budget.fits.val() | (!self.piece.gap.val() & !self.piece.ends_inside.val())))
             | self.no_span.val();
@@ -229,12 +229,12 @@ impl Logic for RangeWalk {
             | !self.numbers.available.val()
             | !self.span_credits.available.val();
         self.opens.next = (self.state.q.val() == WalkState::Tail)
-            & self.is_early.q.val()
+            & self.is_ooo.q.val()
             & !self.list.touched.val()
             & self.budget.fits.val()
             & !self.no_number.val();
         self.tail.next = (self.state.q.val() == WalkState::Tail)
-            & (self.opens.val() | self.list.touched.val() | !self.is_early.q.val());
+            & (self.opens.val() | self.list.touched.val() | !self.is_ooo.q.val());
 
         // Updates of the ranges and of the shared pools.
         self.list.skip.next = self.deciding.val() & self.piece.behind.val();
@@ -250,12 +250,12 @@ impl Logic for RangeWalk {
         // A range ends: in order, part of another one, or purged.
         self.forgets.next = (self.state.q.val() == WalkState::Decide) & self.purging.q.val();
         self.numbers.give.next = self.forgets.val()
-            | (self.merges.val() & (!self.is_early.q.val() | self.list.touched.val()));
+            | (self.merges.val() & (!self.is_ooo.q.val() | self.list.touched.val()));
         self.numbers.given.next = self.list.held_index.val();
-        self.budget.refund.next = self.forgets.val() | (self.merges.val() & !self.is_early.q.val());
+        self.budget.refund.next = self.forgets.val() | (self.merges.val() & !self.is_ooo.q.val());
         self.budget.refund_pages.next = self.list.held_range.val().pages;
-        self.budget.charge.next = self.opens.val()
-            | (self.merges.val() & self.is_early.q.val() & !self.list.touched.val());
+        self.budget.charge.next =
+            self.opens.val() | (self.merges.val() & self.is_ooo.q.val() & !self.list.touched.val());
 
         // The message: octets before the held range, after all ranges, or a range that is purged.
         self.told.next.connection = self.connection.val();
@@ -264,8 +264,8 @@ impl Logic for RangeWalk {
         self.told.next.tail_page = self.frame.val().tail_page;
         self.told.next.offset = self.piece.offset.val();
         self.told.next.octets = self.piece.octets.val();
-        self.told.next.early = self.is_early.q.val();
-        self.told.next.has_left = self.is_early.q.val() & self.list.touched.val();
+        self.told.next.ooo = self.is_ooo.q.val();
+        self.told.next.has_left = self.is_ooo.q.val() & self.list.touched.val();
         self.told.next.left = self.list.merged_number.val();
         self.told.next.has_right = true;
         self.told.next.right = self.list.held_index.val();
@@ -273,7 +273,7 @@ impl Logic for RangeWalk {
         self.told.next.first = !self.sent.q.val();
         self.told.next.last = !self.goes_on.val();
         self.told.next.purges = self.purging.q.val();
-        self.told.next.asks = false;
+        self.told.next.queries = false;
         if self.state.q.val() == WalkState::Tail {
             self.told.next.octets = self.piece.tail_octets.val();
             self.told.next.has_right = false;
@@ -304,9 +304,9 @@ impl Logic for RangeWalk {
                 self.sent.d.next = false;
                 self.short.d.next = false;
                 self.denied.d.next = false;
-                self.is_early.d.next = self.segment.val().early;
+                self.is_ooo.d.next = self.segment.val().ooo;
                 self.found.d.next = self.verdict_in_order.val();
-                if self.segment.val().early {
+                if self.segment.val().ooo {
                     self.found.d.next = self.verdict_out_of_order.val();
                 }
                 self.purging.d.next = self.purge.val();
@@ -346,7 +346,7 @@ impl Logic for RangeWalk {
                 } else if self.touches.val() & self.ends_here.val() {
                     self.short.d.next = self.piece.ends_inside.val();
                     self.state.d.next = WalkState::Done;
-                    if self.is_early.q.val() {
+                    if self.is_ooo.q.val() {
                         self.state.d.next = WalkState::Store;
                     }
                 }
@@ -364,7 +364,7 @@ impl Logic for RangeWalk {
                     if !self.budget.fits.val() {
                         self.found.d.next = self.verdict_no_room.val();
                     }
-                } else if self.is_early.q.val() {
+                } else if self.is_ooo.q.val() {
                     self.state.d.next = WalkState::Store;
                 }
             }
@@ -383,7 +383,7 @@ impl Logic for RangeWalk {
         self.trimmed.next = self.cut.q.val();
         self.complete.next = !self.short.q.val();
         self.verdict.next = self.found.q.val();
-        if !self.is_early.q.val() & self.cut.q.val() {
+        if !self.is_ooo.q.val() & self.cut.q.val() {
             self.verdict.next = self.verdict_trimmed.val();
         }
         self.result.next = self.list.result.val();

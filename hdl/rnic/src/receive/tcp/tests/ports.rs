@@ -63,7 +63,7 @@ impl Ports {
         released: Option<PageChain>,
     ) {
         match accepted {
-            Some(message) if message.asks => self.asked = Some(message.connection.to_u64()),
+            Some(message) if message.queries => self.asked = Some(message.connection.to_u64()),
             Some(message) => assert_eq!(Some(Reported::from(message)), model.reported.pop_front()),
             None => {}
         }

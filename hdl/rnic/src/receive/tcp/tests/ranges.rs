@@ -48,11 +48,11 @@ impl Bench {
             self.model.reset();
         }
         let limits = [(448, 448), (448, 30), (60, 448), (200, 20), (448, 448)];
-        let (early_pages, early_share) = match MOODS[self.mood] {
+        let (ooo_pages, ooo_share) = match MOODS[self.mood] {
             Mood::Mixed => limits[random.below(5) as usize],
             _ => (448, 448),
         };
-        (self.model.early_pages, self.model.early_share) = (early_pages, early_share);
+        (self.model.ooo_pages, self.model.ooo_share) = (ooo_pages, ooo_share);
         self.keys_due = self.model.keys_out;
         for index in 0..STREAMS {
             let connection = (index as u64 * 37) % 1024;
@@ -93,7 +93,7 @@ impl Bench {
                 tables::EARLY,
                 connection,
                 0,
-                stream.early_words(),
+                stream.ooo_words(),
             ),
             _ if stream.ranges.is_empty() => {}
             _ => {
@@ -119,18 +119,18 @@ impl Bench {
 
     /// One thing at a time: keys released, then operations, then a frame.
     fn drive(&mut self, uut: &mut SegmentAcceptance, quiet: bool, random: &mut Random) {
-        uut.key_free.next = false;
+        uut.fragment_free.next = false;
         // Spans are released at once; a credit that was not taken is ignored.
         uut.span_free.next = true;
         self.ports.operations.pace = Pace::Never;
         let requested = self.ports.operations.is_offering();
         if self.frame.is_none() && !requested && !uut.busy.val() {
-            uut.early_pages.next = self.model.early_pages.into();
-            uut.early_share.next = self.model.early_share.into();
+            uut.ooo_pages.next = self.model.ooo_pages.into();
+            uut.ooo_share.next = self.model.ooo_share.into();
             if self.keys_due > 0 {
                 self.keys_due -= 1;
                 self.model.keys_out -= 1;
-                uut.key_free.next = true;
+                uut.fragment_free.next = true;
             } else if !self.ports.operations.is_empty() {
                 self.ports.operations.pace = Pace::Always;
             } else if !quiet && random.chance(7, 8) {
@@ -178,7 +178,7 @@ impl Bench {
 /// Lockstep with the emitted Verilog, and with the model. Each octet reaches MPA once (MPA-038),
 /// with the ranges it touches on both sides; only of segments that TCP commits to (MPA-037).
 #[test]
-fn mpa_037_038_early_octets_are_accepted_once_with_what_they_touch() {
+fn mpa_037_038_ooo_octets_are_accepted_once_with_what_they_touch() {
     let mut bench = Bench::default();
     let mut cycle = 0;
     let uut = SegmentAcceptance::default();
@@ -219,7 +219,7 @@ fn mpa_037_038_early_octets_are_accepted_once_with_what_they_touch() {
         seen.over_pages,
         seen.across_wrap,
         seen.purges,
-        seen.early_fins,
+        seen.ooo_fins,
     ];
     assert!(rare.iter().all(|count| *count > 10), "{seen:?}");
     assert!(bench.reads > 200, "{}", bench.reads);
@@ -228,8 +228,8 @@ fn mpa_037_038_early_octets_are_accepted_once_with_what_they_touch() {
 /// Acceptance with nothing in its way, and one connection with a wide window at sequence number 0.
 fn open_acceptance() -> Simulation<SegmentAcceptance> {
     let mut uut = simulate!(SegmentAcceptance::default());
-    uut.early_pages.next = 448u64.into();
-    uut.early_share.next = 448u64.into();
+    uut.ooo_pages.next = 448u64.into();
+    uut.ooo_share.next = 448u64.into();
     uut.accepted_ready.next = true;
     uut.host_frame_ready.next = true;
     uut.page_release_ready.next = true;
@@ -305,11 +305,11 @@ fn cycles_of_each_path() {
     let mut uut = open_acceptance();
     let cases = [
         ("in order, no ranges", 0, 10, Some(5), 5),
-        ("early, the first range", 1000, 10, Some(7), 9),
-        ("early, nothing new", 1005, 2, None, 10),
-        ("early, after a range", 1010, 10, Some(11), 13),
-        ("early, before a range", 990, 10, Some(9), 11),
-        ("early, a second range", 3000, 10, Some(11), 14),
+        ("ooo, the first range", 1000, 10, Some(7), 9),
+        ("ooo, nothing new", 1005, 2, None, 10),
+        ("ooo, after a range", 1010, 10, Some(11), 13),
+        ("ooo, before a range", 990, 10, Some(9), 11),
+        ("ooo, a second range", 3000, 10, Some(11), 14),
         ("in order, before a range", 10, 10, Some(11), 12),
         ("in order, up to a range", 20, 970, Some(9), 10),
         ("in order, over a range", 1020, 3000, Some(9), 12),

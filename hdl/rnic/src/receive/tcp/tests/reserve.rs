@@ -3,7 +3,7 @@
 use super::ports::check_outputs;
 use super::room::{drive_table, stored, Bench};
 use super::traffic::{random_frame, Mood};
-use crate::messages::{FrameVerdict, Unfinished};
+use crate::messages::{FpduStatus, FrameVerdict};
 use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::TcpRoom;
 use rnic_abi::events::SegmentVerdict;
@@ -49,7 +49,7 @@ struct Seen {
     takes_over: usize,
     refused: usize,
     expired: usize,
-    early_refused: usize,
+    ooo_refused: usize,
     among_ranges: usize,
     far: usize,
     given_up: usize,
@@ -160,7 +160,7 @@ impl Test {
     }
 
     /// An answer that often is just enough for the segment, or just not.
-    fn draw_answer(&self, bench: &Bench, random: &mut Random) -> Unfinished {
+    fn draw_answer(&self, bench: &Bench, random: &mut Random) -> FpduStatus {
         let empty = random.chance(1, 3);
         let near = self.reach(bench).wrapping_sub(random.below(3) as u32);
         let among_ranges = !bench.model.streams[self.stream].ranges.is_empty();
@@ -170,7 +170,7 @@ impl Test {
             1 => FAR_OCTETS / 2 + random.below(1 << 16) as u32,
             _ => near.wrapping_add(1).clamp(1, 1 << 17),
         };
-        Unfinished {
+        FpduStatus {
             busy: random.chance(1, 8),
             empty,
             known: !empty && random.chance(3, 4),
@@ -179,7 +179,7 @@ impl Test {
     }
 
     /// The table at the head of `tcp/reserve.rs`.
-    fn weigh(&mut self, about: u64, answer: Unfinished, bench: &mut Bench) {
+    fn weigh(&mut self, about: u64, answer: FpduStatus, bench: &mut Bench) {
         let stream = &bench.model.streams[self.stream];
         let (connection, window) = (stream.connection, stream.window);
         let missing = answer.missing.index() as u32;
@@ -223,8 +223,8 @@ impl Test {
             .expect("segments are reported")
             .verdict;
         if verdict > SegmentVerdict::Trimmed as u64 {
-            let early = verdict == SegmentVerdict::NoRoom as u64 && !limited;
-            self.seen.early_refused += usize::from(early);
+            let ooo = verdict == SegmentVerdict::NoRoom as u64 && !limited;
+            self.seen.ooo_refused += usize::from(ooo);
             return;
         }
         let own = self.owner == Some(connection);
@@ -251,7 +251,7 @@ impl Test {
                 .model
                 .reported
                 .back()
-                .is_some_and(|reported| !reported.early);
+                .is_some_and(|reported| !reported.ooo);
         self.seen.among_ranges += usize::from(ranges > 0 && limited);
     }
 
@@ -271,7 +271,7 @@ impl Test {
     }
 
     fn step(&mut self, uut: &mut TcpRoom, bench: &mut Bench, random: &mut Random) {
-        uut.unfinished_valid.next = false;
+        uut.fpdu_status_valid.next = false;
         match self.step {
             Step::Rest(end) if self.cycle < end => {}
             Step::Rest(_) => self.step = Step::Draw,
@@ -294,8 +294,8 @@ impl Test {
             }
             Step::Answer(about, 0) => {
                 let answer = self.draw_answer(bench, random);
-                uut.unfinished.next = answer;
-                uut.unfinished_valid.next = true;
+                uut.fpdu_status.next = answer;
+                uut.fpdu_status_valid.next = true;
                 self.weigh(about, answer, bench);
             }
             Step::Answer(about, cycles) => self.step = Step::Answer(about, cycles - 1),
@@ -325,8 +325,8 @@ fn short_memory_serves_the_owner_and_fpdu_ends() {
     lockstep!("tcp_room_reserve", uut, 150_000, |uut, random| {
         uut.reset.next = test.cycle == 0;
         if test.cycle == 0 {
-            uut.early_pages.next = u64::from(EARLY_PAGES_MAX).into();
-            uut.early_share.next = u64::from(EARLY_PAGES_MAX).into();
+            uut.ooo_pages.next = u64::from(EARLY_PAGES_MAX).into();
+            uut.ooo_share.next = u64::from(EARLY_PAGES_MAX).into();
             uut.reserve_pages.next = RESERVE.into();
             uut.long_pages.next = LONG_RESERVE.into();
             uut.hold_log2.next = TIMEOUT_LOG2.into();
@@ -338,8 +338,8 @@ fn short_memory_serves_the_owner_and_fpdu_ends() {
         test.show_long_fpdus(uut, &bench, random);
         // Not before the room has taken the key.
         let quiet = matches!(test.step, Step::Rest(_));
-        uut.key_free.next = quiet && bench.model.keys_out > 0 && random.chance(1, 4);
-        bench.model.keys_out -= usize::from(uut.key_free.next);
+        uut.fragment_free.next = quiet && bench.model.keys_out > 0 && random.chance(1, 4);
+        bench.model.keys_out -= usize::from(uut.fragment_free.next);
         if test.step == Step::Draw && test.cycle / ROUND != (test.cycle + 30) / ROUND {
             begin_round(&mut bench, random);
             test.step = Step::Rest(test.cycle + 30);
@@ -362,7 +362,7 @@ fn short_memory_serves_the_owner_and_fpdu_ends() {
         seen.takes_over,
         seen.refused,
         seen.expired,
-        seen.early_refused,
+        seen.ooo_refused,
         seen.among_ranges,
         seen.far,
         seen.far_settled,

@@ -123,7 +123,7 @@ impl Bench {
             tables::EARLY,
             connection,
             nothing,
-            stream.early_words(),
+            stream.ooo_words(),
         );
         for (place, range) in stream.ranges.iter().enumerate() {
             let words = stream.range_words(place);
@@ -178,17 +178,17 @@ fn drive_frame(uut: &mut TcpRoom, bench: &mut Bench, offer: bool, random: &mut R
 fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random) -> bool {
     const ROUND: usize = 1800;
     const TRAFFIC_END: usize = 1300;
-    uut.key_free.next = false;
+    uut.fragment_free.next = false;
     // Spans are released at once; a credit that was not taken is ignored.
     uut.span_free.next = true;
     bench.mood = (cycle / ROUND) % 4;
     match cycle % ROUND {
         0 => {
             let limits = [448, 448, 40, 448];
-            uut.early_pages.next = limits[bench.mood].into();
-            uut.early_share.next = (limits[bench.mood] / 2).into();
-            bench.model.early_pages = limits[bench.mood];
-            bench.model.early_share = limits[bench.mood] / 2;
+            uut.ooo_pages.next = limits[bench.mood].into();
+            uut.ooo_share.next = (limits[bench.mood] / 2).into();
+            bench.model.ooo_pages = limits[bench.mood];
+            bench.model.ooo_share = limits[bench.mood] / 2;
             for index in 0..bench.connections.len() {
                 let windows = [0, 5, 3000, 1 << 16, 1 << 30];
                 // Just below the wrap, so that most rounds pass it.
@@ -198,7 +198,7 @@ fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random)
         }
         1..=64 if bench.model.keys_out > 0 => {
             bench.model.keys_out -= 1;
-            uut.key_free.next = true;
+            uut.fragment_free.next = true;
         }
         TRAFFIC_END => assert!(bench.ports.operations.is_empty(), "tables are slow"),
         1500 => {
@@ -255,8 +255,8 @@ fn each_frame_leaves_once_as_the_table_says() {
 /// A connected room with one connection in its tables, window wide open.
 fn open_room(random: &mut Random) -> (Simulation<TcpRoom>, Bench) {
     let mut uut = simulate!(TcpRoom::default());
-    uut.early_pages.next = u64::from(EARLY_PAGES_MAX).into();
-    uut.early_share.next = u64::from(EARLY_PAGES_MAX).into();
+    uut.ooo_pages.next = u64::from(EARLY_PAGES_MAX).into();
+    uut.ooo_share.next = u64::from(EARLY_PAGES_MAX).into();
     uut.settle();
     let mut bench = Bench::with_connections(1, random);
     bench.queue_context(0, 0, 1 << 20);

@@ -1,9 +1,15 @@
-//! Chains of early FPDUs behind a bad one.
+//! Chains of out-of-order FPDUs behind a bad one.
 use super::super::*;
 use rnic_hdl_tools::testkit::{simulate, Simulation};
 
 /// The chain's answer to a record, which is then judged.
-fn step(uut: &mut Simulation<OooChain>, span: u64, sequence: u64, end: u64, good: bool) -> bool {
+fn step(
+    uut: &mut Simulation<OutOfOrderChain>,
+    span: u64,
+    sequence: u64,
+    end: u64,
+    good: bool,
+) -> bool {
     uut.record.next = FpduRecord {
         span: span.into(),
         sequence: sequence.into(),
@@ -22,7 +28,7 @@ fn step(uut: &mut Simulation<OooChain>, span: u64, sequence: u64, end: u64, good
 /// MPA-045: the chain continues from bad to bad and ends with another job.
 #[test]
 fn mpa_045_the_chain_goes_on_from_bad_to_bad_and_ends_with_another_job() {
-    let mut uut = simulate!(OooChain::default());
+    let mut uut = simulate!(OutOfOrderChain::default());
     assert!(!step(&mut uut, 0, 0, 20, true), "nothing was bad yet");
     assert!(!step(&mut uut, 0, 20, 40, false));
     assert!(step(&mut uut, 0, 40, 60, false));

@@ -13,7 +13,7 @@ fn record(random: &mut Random, span: u64) -> FpduRecord {
     header.set_bits::<8>(0, (ulpdu_length >> 8).into());
     header.set_bits::<8>(8, (ulpdu_length & 0xff).into());
     FpduRecord {
-        kind: FpduKind::Early,
+        kind: FpduKind::OutOfOrder,
         connection: random.wide(),
         span: span.into(),
         unproven: random.chance(1, 2),

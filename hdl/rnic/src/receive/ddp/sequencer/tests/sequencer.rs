@@ -95,7 +95,7 @@ fn record_waits_in_cycle_4_for_its_verdict() {
 
 #[test]
 fn a_verdict_that_comes_before_cycle_4_costs_nothing() {
-    for (early, expected) in [
+    for (ooo, expected) in [
         (4, "....T..ADC"),
         (5, "....tl.ADC"),
         (6, "....t.lADC"),
@@ -105,9 +105,9 @@ fn a_verdict_that_comes_before_cycle_4_costs_nothing() {
         uut.head_valid.next = true;
         uut.head_judged.next = true;
         uut.outputs_free.next = true;
-        let mut text = trace(&mut uut, early);
+        let mut text = trace(&mut uut, ooo);
         uut.verdict_valid.next = true;
-        text += &trace(&mut uut, 10 - early);
+        text += &trace(&mut uut, 10 - ooo);
         assert_eq!(text, expected);
     }
 }

@@ -21,8 +21,8 @@ impl Model {
             outcome.command = Some(command);
             return outcome;
         }
-        if record.kind == FpduKind::Early {
-            return self.judge_early(record, command);
+        if record.kind == FpduKind::OutOfOrder {
+            return self.judge_ooo(record, command);
         }
         let is_check = record.kind == FpduKind::Check;
         // Nothing is left in the placement buffer: a command only carries a CQE.
@@ -56,7 +56,7 @@ impl Model {
             opcode: header.as_ref().map_or(0, |header| header.opcode),
             opcode_valid: header.is_ok(),
             placed_octets: 0,
-            placed_early: record.kind == FpduKind::Deliver,
+            placed_ooo: record.kind == FpduKind::Deliver,
         };
         if error != 0 {
             self.stop(record, &header, error, &mut command);

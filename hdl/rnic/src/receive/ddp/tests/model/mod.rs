@@ -4,7 +4,7 @@ use rnic_abi::errors::StreamError::{self, *};
 use rnic_abi::{cqe, tables};
 use std::collections::HashMap;
 
-mod early;
+mod ooo;
 mod judge;
 mod rules;
 
@@ -50,7 +50,7 @@ pub struct Event {
     pub opcode: u64,
     pub opcode_valid: bool,
     pub placed_octets: u64,
-    pub placed_early: bool,
+    pub placed_ooo: bool,
 }
 
 /// All outputs of the room for one record.
@@ -62,12 +62,12 @@ pub struct Outcome {
     pub counted: bool,
     pub error: u64,
     /// The result of an FPDU out of order.
-    pub early: Option<Early>,
+    pub ooo: Option<OutOfOrder>,
 }
 
-/// An `EarlyResult` in plain integers.
+/// An `OutOfOrderResult` in plain integers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Early {
+pub struct OutOfOrder {
     pub good: bool,
     pub sequence_end: u32,
 }

@@ -124,7 +124,7 @@ impl Model {
             Some(DdpMsn)
         } else if distance >= u32::from(posted) {
             Some(DdpNoBuffer)
-        } else if distance != 0 && record.kind != FpduKind::Early {
+        } else if distance != 0 && record.kind != FpduKind::OutOfOrder {
             Some(DdpMsn)
         } else if header.mo > octets || (header.payload > 0 && header.mo == octets) {
             Some(DdpMo)

@@ -26,7 +26,7 @@ fn random_role(random: &mut Random) -> Role {
     match random.below(10) {
         0 => role.host = true,
         1 | 2 => role.check = true,
-        3..=5 => role.early = true,
+        3..=5 => role.ooo = true,
         6 | 7 => role.replayed = true,
         _ => {}
     }
@@ -73,7 +73,7 @@ fn question(random: &mut Random) -> Question {
 /// The rows CRC and markers, and those from STag or MSN on; between them `envelope` was found.
 fn expected_error(question: &Question) -> u64 {
     let [unknown, foreign, outside, mo_bad, too_long, behind, not_posted, gap] = question.flags;
-    let gap = gap && !question.role.early;
+    let gap = gap && !question.role.ooo;
     if !question.crc_good {
         return MpaCrc as u64;
     }
@@ -118,12 +118,12 @@ fn expected_error(question: &Question) -> u64 {
 
 fn expected(question: &Question) -> Verdict {
     let (segment, role) = (&question.segment, &question.role);
-    let silent = role.host || role.early || question.in_error;
+    let silent = role.host || role.ooo || question.in_error;
     let found = expected_error(question);
     let error = if silent { 0 } else { found };
     let frame_bad = !question.crc_good || !question.marker_good;
     let good = !silent && error == 0 && !role.check && segment.known;
-    let keep = role.early
+    let keep = role.ooo
         && !question.in_error
         && found == 0
         && segment.known
@@ -139,7 +139,7 @@ fn expected(question: &Question) -> Verdict {
         silent,
         place: (good || keep) && segment.has_payload && !role.replayed,
         placed: (good || keep) && segment.has_payload,
-        early: role.early,
+        ooo: role.ooo,
         keep,
         receive,
         response,

@@ -59,7 +59,7 @@ fn info(kind: FpduKind) -> FpduInfo {
 fn a_verdict_comes_five_cycles_after_the_last_beat_of_what_is_judged() {
     for beats in [1, 2, 3, 30] {
         for good in [[false, false], [false, true], [true, false], [true, true]] {
-            for kind in [FpduKind::Normal, FpduKind::Check, FpduKind::Early] {
+            for kind in [FpduKind::Normal, FpduKind::Check, FpduKind::OutOfOrder] {
                 let (cycle, verdict) = pass(info(kind), beats, good).1.expect("a verdict");
                 assert_eq!(cycle, 5, "{kind:?}, {beats} beats");
                 assert_eq!([verdict.crc_good, verdict.marker_good], good);
@@ -88,7 +88,7 @@ fn what_the_connection_has_not_is_good() {
 fn a_record_says_its_beats_and_where_it_ends() {
     for (kind, words) in [
         (FpduKind::Normal, (9300 + 9) / 4),
-        (FpduKind::Early, (9300 + 9) / 4),
+        (FpduKind::OutOfOrder, (9300 + 9) / 4),
         (FpduKind::Check, 0),
         (FpduKind::Place, (9300 + 9) / 4),
         (FpduKind::Host, 9300usize.div_ceil(4)),

@@ -36,10 +36,10 @@ impl<
             .offered
             .drive_as(|job| job.job, data, valid, &uut.job_ready, random);
         self.jobs.extend(taken);
-        uut.kill.next = random.chance(self.traffic.kill, 1000);
+        uut.cancel.next = random.chance(self.traffic.cancel, 1000);
         let tag = random.below(8);
-        uut.kill_tag.next = tag.into();
-        if uut.kill.next {
+        uut.cancel_tag.next = tag.into();
+        if uut.cancel.next {
             for (i, job) in self.jobs.iter_mut().enumerate() {
                 if (self.jobs_ended + i as u64) % 8 == tag {
                     job.may_be_cut = true;

@@ -1,3 +1,3 @@
-mod early_runs;
+mod ooo_ranges;
 mod span_store;
 mod slots;

@@ -38,8 +38,12 @@ fn each_verdict_has_its_counter_and_fields() {
                 assert_eq!(uut.counts.val(), (1 << count) | also);
                 assert_eq!(uut.verdict.val(), verdict);
                 let updated = uut.updated.val();
-                let asks = verdict >= 2;
-                assert_eq!(updated.answers, if asks { 0u64 } else { 255 }, "{verdict}");
+                let queries = verdict >= 2;
+                assert_eq!(
+                    updated.answers,
+                    if queries { 0u64 } else { 255 },
+                    "{verdict}"
+                );
                 assert_eq!(updated.ranges, if walked { 2u64 } else { 3 });
                 let next = match (walked, verdict) {
                     (true, _) => 9u64,
@@ -61,7 +65,7 @@ fn each_verdict_has_its_counter_and_fields() {
                 (true, 4) => 3,
                 (_, verdict) => verdict,
             };
-            let early = walked && verdict >= 2;
+            let ooo = walked && verdict >= 2;
             let refused = walked && matches!(verdict, 2 | 5 | 6);
             let trimmed = verdict == 1 || (verdict == 3 && random.chance(1, 2));
             uut.current.next = current;
@@ -76,15 +80,15 @@ fn each_verdict_has_its_counter_and_fields() {
             uut.settle.next = walked;
             uut.walked.next = verdict.into();
             uut.judged.next = match (walked, verdict) {
-                (true, _) => u64::from(early) * 3,
+                (true, _) => u64::from(ooo) * 3,
                 // Memory is short, and the window is smaller for that.
                 (false, 5) => 4,
                 (false, verdict) => verdict,
             }
             .into();
             uut.limited.next = verdict == 5 || (verdict != 4 && random.chance(1, 4));
-            uut.accept.next = !early && verdict < 2;
-            uut.early.next = early;
+            uut.accept.next = !ooo && verdict < 2;
+            uut.ooo.next = ooo;
             uut.refused.next = refused;
             uut.trimmed.next = trimmed;
             given = Some((verdict, walked, trimmed));

@@ -98,15 +98,15 @@ fn matches_the_octet_by_octet_model() {
                 SegmentVerdict::InOrder | SegmentVerdict::Trimmed
             );
             assert_eq!(uut.accept.val(), accepted, "{context}");
-            let early = expected.verdict == SegmentVerdict::OutOfOrder;
-            assert_eq!(uut.early.val(), early, "{context}");
-            if early {
+            let ooo = expected.verdict == SegmentVerdict::OutOfOrder;
+            assert_eq!(uut.ooo.val(), ooo, "{context}");
+            if ooo {
                 assert_eq!(uut.offset.val(), expected.offset, "{context}");
             }
-            if accepted || early {
-                let left = if early { expected.distance } else { 0 };
+            if accepted || ooo {
+                let left = if ooo { expected.distance } else { 0 };
                 let segment = ClippedSegment {
-                    early,
+                    ooo,
                     trimmed: expected.verdict == SegmentVerdict::Trimmed,
                     left_distance: left.into(),
                     right_distance: expected.end.into(),

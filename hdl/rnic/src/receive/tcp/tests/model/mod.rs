@@ -34,7 +34,7 @@ pub struct Seen {
     pub over_pages: usize,
     pub across_wrap: usize,
     pub purges: usize,
-    pub early_fins: usize,
+    pub ooo_fins: usize,
 }
 
 /// The model, and its results not yet compared.
@@ -46,8 +46,8 @@ pub struct Model {
     pub released: VecDeque<(u64, u64)>,
     pub events: VecDeque<Event>,
     pub counts: [u64; COUNTS],
-    pub early_pages: u64,
-    pub early_share: u64,
+    pub ooo_pages: u64,
+    pub ooo_share: u64,
     /// Window that the reserve gives the next segment while memory is short; out-of-order segments
     /// are then refused.
     pub limit: Option<u32>,
@@ -67,8 +67,8 @@ impl Default for Model {
             released: VecDeque::new(),
             events: VecDeque::new(),
             counts: [0; COUNTS],
-            early_pages: u64::from(EARLY_PAGES_MAX),
-            early_share: u64::from(EARLY_PAGES_MAX),
+            ooo_pages: u64::from(EARLY_PAGES_MAX),
+            ooo_share: u64::from(EARLY_PAGES_MAX),
             limit: None,
             limited: false,
             keys_out: 0,
@@ -118,7 +118,7 @@ impl Model {
         });
         self.seen.verdicts[verdict as usize] += 1;
         self.counts[COUNT_TRIMMED] += u64::from(trimmed);
-        let (count, asks) = match verdict {
+        let (count, queries) = match verdict {
             SegmentVerdict::InOrder | SegmentVerdict::Trimmed => (COUNT_IN_ORDER, false),
             SegmentVerdict::Duplicate => (COUNT_DUPLICATE, true),
             SegmentVerdict::OutOfOrder => (COUNT_OUT_OF_ORDER, true),
@@ -128,7 +128,7 @@ impl Model {
         };
         self.counts[count] += 1;
         let answers = &mut self.streams[index].answers;
-        *answers = answers.wrapping_add(u8::from(asks));
+        *answers = answers.wrapping_add(u8::from(queries));
         if !matches!(count, COUNT_IN_ORDER | COUNT_OUT_OF_ORDER) {
             self.released.push_back(pages);
         }
@@ -154,7 +154,7 @@ impl Model {
         if window == 0 {
             return (outside, false);
         }
-        let early = distance > 0;
+        let ooo = distance > 0;
         let left = stream.next + distance.max(0);
         let right = stream.next + (distance + length).min(window);
         let runs = stream.new_runs(left, right);
@@ -162,7 +162,7 @@ impl Model {
         if runs.is_empty() {
             return (SegmentVerdict::Duplicate, false);
         }
-        if early {
+        if ooo {
             if let Some(refusal) = self.refuses(index, left, right, pages) {
                 return (refusal, false);
             }
@@ -180,8 +180,8 @@ impl Model {
                     frame.tail_page.index() as u64,
                 )),
                 place: Some(((first_octet + run.0) as u64, (run.1 - run.0) as u64)),
-                sequence: early.then_some(run.0 as u32),
-                early,
+                sequence: ooo.then_some(run.0 as u32),
+                ooo,
                 left: None,
                 follows_left: false,
                 right: None,
@@ -198,12 +198,12 @@ impl Model {
         let whole = sent == runs.len() && distance + length <= window;
         let fin = frame.flags.index() as u64 & FIN != 0 && whole;
         self.streams[index].fin |= fin;
-        self.seen.early_fins += usize::from(fin && early);
+        self.seen.ooo_fins += usize::from(fin && ooo);
         self.seen.most_runs = self.seen.most_runs.max(sent);
         self.seen.shared_frames += usize::from(sent > 1);
         self.seen.without_key += usize::from(sent < runs.len());
         self.seen.across_wrap += usize::from((left >> 32) != (right >> 32));
-        let verdict = match (early, trimmed) {
+        let verdict = match (ooo, trimmed) {
             (true, _) => SegmentVerdict::OutOfOrder,
             (false, true) => SegmentVerdict::Trimmed,
             (false, false) => SegmentVerdict::InOrder,
@@ -222,9 +222,9 @@ impl Model {
         let all: u64 = self.streams.iter().map(Stream::pages).sum();
         assert!(all <= PAGES as u64);
         let (share, limit) = (stream.pages() + pages, all + pages);
-        if share > self.early_share || limit > self.early_pages || self.limit.is_some() {
-            self.seen.over_share += usize::from(limit <= self.early_pages);
-            self.seen.over_pages += usize::from(share <= self.early_share);
+        if share > self.ooo_share || limit > self.ooo_pages || self.limit.is_some() {
+            self.seen.over_share += usize::from(limit <= self.ooo_pages);
+            self.seen.over_pages += usize::from(share <= self.ooo_share);
             return Some(SegmentVerdict::NoRoom);
         }
         let mut ranges = stream.ranges.iter();
@@ -243,7 +243,7 @@ impl Model {
         let stream = &mut self.streams[index];
         let (before, after) = (stream.ending_at(run.0), stream.beginning_at(run.1));
         reported.right = after;
-        if reported.early {
+        if reported.ooo {
             reported.follows_left = before.is_some();
             let opens = before.is_none() && after.is_none();
             let new = opens.then(|| self.free_numbers.pop_front().expect("asked before"));
@@ -273,7 +273,7 @@ impl Model {
                 self.free_numbers.extend(after);
             }
         }
-        let kind = usize::from(reported.early)
+        let kind = usize::from(reported.ooo)
             | usize::from(reported.follows_left) << 1
             | usize::from(reported.right.is_some()) << 2;
         self.seen.messages[kind] += 1;
@@ -291,7 +291,7 @@ impl Model {
                 pages: None,
                 place: None,
                 sequence: None,
-                early: false,
+                ooo: false,
                 left: None,
                 follows_left: false,
                 right: Some(range.number),

@@ -8,7 +8,7 @@ pub struct Reported {
     pub pages: Option<(u64, u64)>,
     pub place: Option<(u64, u64)>,
     pub sequence: Option<u32>,
-    pub early: bool,
+    pub ooo: bool,
     pub left: Option<u64>,
     pub follows_left: bool,
     pub right: Option<u64>,
@@ -22,7 +22,7 @@ impl From<Accepted> for Reported {
     fn from(message: Accepted) -> Self {
         let number = |bits: rust_hdl::prelude::Bits<8>| bits.index() as u64;
         let counts = !message.purges;
-        let opens = message.early && !message.has_right;
+        let opens = message.ooo && !message.has_right;
         let pages = (
             message.head_page.index() as u64,
             message.tail_page.index() as u64,
@@ -32,8 +32,8 @@ impl From<Accepted> for Reported {
             connection: message.connection.index() as u64,
             pages: counts.then_some(pages),
             place: counts.then_some(place),
-            sequence: (counts && message.early).then(|| message.sequence.to_u64() as u32),
-            early: counts && message.early,
+            sequence: (counts && message.ooo).then(|| message.sequence.to_u64() as u32),
+            ooo: counts && message.ooo,
             left: (counts && (message.has_left || opens)).then(|| number(message.left)),
             follows_left: counts && message.has_left,
             right: (message.purges || message.has_right).then(|| number(message.right)),

@@ -57,7 +57,7 @@ impl Stream {
     }
 
     /// The words of table `EARLY`, and a mask of the defined bits.
-    pub fn early_words(&self) -> (u128, u128) {
+    pub fn ooo_words(&self) -> (u128, u128) {
         let words = u128::from(self.first_range().unwrap_or_default())
             | ((self.ranges.len() as u128) << 8)
             | (u128::from(self.last_range) << 16)

@@ -8,7 +8,7 @@ fn a_frame_fits_within_both_limits() {
     let mut held: Vec<u64> = Vec::new();
     let (mut octets, mut connection, mut share, mut limit) = (0, 0, 0, 0);
     let uut = OutOfOrderBudget::default();
-    lockstep!("early_budget", uut, 16_000, |uut, random| {
+    lockstep!("ooo_budget", uut, 16_000, |uut, random| {
         uut.reset.next = cycle == 8_000;
         (uut.charge.next, uut.refund.next) = (false, false);
         if cycle == 8_000 {
@@ -29,8 +29,8 @@ fn a_frame_fits_within_both_limits() {
                 }
                 uut.frame_octets.next = octets.into();
                 uut.connection_pages.next = connection.into();
-                uut.early_share.next = share.into();
-                uut.early_pages.next = limit.into();
+                uut.ooo_share.next = share.into();
+                uut.ooo_pages.next = limit.into();
             }
             6 => {
                 assert_eq!(uut.frame_pages.val(), pages);

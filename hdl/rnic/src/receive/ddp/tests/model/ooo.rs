@@ -3,7 +3,7 @@ use super::*;
 
 impl Model {
     /// Places the payload and stores the record, or does nothing.
-    pub(super) fn judge_early(&mut self, record: &Record, mut command: Command) -> Outcome {
+    pub(super) fn judge_ooo(&mut self, record: &Record, mut command: Command) -> Outcome {
         let is_proven = record.marker_seen || !record.unproven;
         let follows_bad = self.bad == Some((record.span, record.sequence));
         let may_keep = is_proven
@@ -13,11 +13,11 @@ impl Model {
         let header = self.header(record).ok();
         let header = header.filter(|header| self.refusal(record, header).is_none());
         let header = header.filter(|_| may_keep);
-        let early = Early {
+        let ooo = OutOfOrder {
             good: header.is_some(),
             sequence_end: record.sequence_end,
         };
-        self.bad = (!early.good).then_some((record.span, record.sequence_end));
+        self.bad = (!ooo.good).then_some((record.span, record.sequence_end));
         if let Some(header) = header {
             self.place(record, &header, &mut command);
             self.spans
@@ -27,7 +27,7 @@ impl Model {
         }
         Outcome {
             command: Some(command),
-            early: Some(early),
+            ooo: Some(ooo),
             ..Outcome::default()
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Every step also compares all outputs of the room with the model; these tests check the model.
 use super::bench::Bench;
-use super::model::{Command, Early, Event, Outcome, Record};
+use super::model::{Command, Event, OutOfOrder, Outcome, Record};
 use super::refusals::{accepted, accepted_in, refused_in, send_at, write_at};
 use super::world::*;
 use crate::messages::*;
@@ -14,9 +14,9 @@ use rnic_abi::tables::*;
 /// Span of the FPDUs out of order, unless a test needs several.
 const SPAN: u64 = 300;
 
-fn early(record: &Record) -> Record {
+fn ooo(record: &Record) -> Record {
     Record {
-        kind: FpduKind::Early,
+        kind: FpduKind::OutOfOrder,
         span: SPAN,
         ..record.clone()
     }
@@ -29,14 +29,14 @@ fn world() -> Bench {
 }
 
 /// `record` arrives out of order and is placed as it would be in order, without other effects.
-fn placed_early(bench: &mut Bench, record: &Record) -> Command {
-    let outcome = bench.send(&early(record));
+fn placed_ooo(bench: &mut Bench, record: &Record) -> Command {
+    let outcome = bench.send(&ooo(record));
     let command = outcome.command.clone().expect("beats to take out");
     assert_eq!(
         outcome,
         Outcome {
             command: Some(command.clone()),
-            early: Some(Early {
+            ooo: Some(OutOfOrder {
                 good: true,
                 sequence_end: record.sequence_end,
             }),
@@ -48,14 +48,14 @@ fn placed_early(bench: &mut Bench, record: &Record) -> Command {
 }
 
 /// `record` arrives out of order, and its beats are discarded without other effects.
-fn ignored_early(bench: &mut Bench, record: &Record) {
-    let outcome = bench.send(&early(record));
+fn ignored_ooo(bench: &mut Bench, record: &Record) {
+    let outcome = bench.send(&ooo(record));
     let expected = Outcome {
         command: Some(Command {
             beats: record.beats,
             ..Command::default()
         }),
-        early: Some(Early {
+        ooo: Some(OutOfOrder {
             good: false,
             sequence_end: record.sequence_end,
         }),
@@ -79,7 +79,7 @@ fn send_completes_when_replayed_as_in_order() {
     let expected = in_order.command.expect("a Receive entry");
     assert_eq!(expected.cqe[0] & 0xf, cqe::KIND_RECEIVE);
     let mut bench = world();
-    let placed = placed_early(&mut bench, &send);
+    let placed = placed_ooo(&mut bench, &send);
     let payload = Command {
         complete: true,
         cqe: expected.cqe,
@@ -102,7 +102,7 @@ fn send_completes_when_replayed_as_in_order() {
         "no octets are left to move"
     );
     let event = Event {
-        placed_early: true,
+        placed_ooo: true,
         ..in_order.event.expect("an event")
     };
     assert_eq!(outcomes[0].event, Some(event), "but for the time");
@@ -117,7 +117,7 @@ fn read_response_completes_when_replayed() {
     let expected = accepted(&response);
     assert_eq!(expected.cqe[0] & 0xf, cqe::KIND_READ_RESPONSE);
     let mut bench = world();
-    placed_early(&mut bench, &response);
+    placed_ooo(&mut bench, &response);
     let outcomes = delivered(&mut bench);
     let entry = outcomes[0].command.as_ref().expect("an entry");
     assert_eq!((entry.kind, entry.cqe), (PlaceKind::Discard, expected.cqe));
@@ -128,14 +128,14 @@ fn read_response_completes_when_replayed() {
 fn write_gives_only_an_event_when_replayed() {
     let mut bench = world();
     for index in 0..3 {
-        placed_early(&mut bench, &write_at(SINK.base + 16 * index, 16));
+        placed_ooo(&mut bench, &write_at(SINK.base + 16 * index, 16));
     }
     let outcomes = delivered(&mut bench);
     assert_eq!(outcomes.len(), 3);
     for outcome in outcomes {
         assert_eq!(outcome.command, None);
         let event = outcome.event.expect("an event");
-        assert_eq!((event.placed_octets, event.placed_early), (16, true));
+        assert_eq!((event.placed_octets, event.placed_ooo), (16, true));
         assert!(outcome.counted);
     }
     assert!(delivered(&mut bench).is_empty(), "once");
@@ -145,7 +145,7 @@ fn write_gives_only_an_event_when_replayed() {
 #[test]
 fn send_of_a_later_msn_uses_its_own_buffer() {
     let mut bench = world();
-    let command = placed_early(&mut bench, &send_at(3, 40, 8));
+    let command = placed_ooo(&mut bench, &send_at(3, 40, 8));
     assert_eq!(command.address, 0x8_0000_0000 + 3 * 0x1000 + 40);
     accepted_in(&mut bench, &send_at(1, 0, 8));
     accepted_in(&mut bench, &send_at(2, 0, 8));
@@ -154,7 +154,7 @@ fn send_of_a_later_msn_uses_its_own_buffer() {
     assert_eq!((entry.cqe[1], entry.cqe[2], entry.cqe[5]), (3, 48, 3));
     // Order of messages matters only for delivery.
     let mut bench = world();
-    placed_early(&mut bench, &send_at(2, 0, 8));
+    placed_ooo(&mut bench, &send_at(2, 0, 8));
     let error = delivered(&mut bench)[0].error;
     assert_eq!(error, DdpMsn as u64, "message 1 is missing in the stream");
 }
@@ -195,7 +195,7 @@ fn failing() -> Vec<(Record, StreamError)> {
 fn bad_fpdu_is_not_reported_before_it_is_in_order() {
     for (record, error) in failing() {
         let mut bench = world();
-        ignored_early(&mut bench, &record);
+        ignored_ooo(&mut bench, &record);
         assert!(delivered(&mut bench).is_empty(), "nothing is kept of it");
         refused_in(&mut bench, &record, error);
     }
@@ -204,7 +204,7 @@ fn bad_fpdu_is_not_reported_before_it_is_in_order() {
         crc_good: false,
         ..send_at(1, 0, 8)
     };
-    ignored_early(&mut bench, &damaged);
+    ignored_ooo(&mut bench, &damaged);
     accepted_in(&mut bench, &send_at(1, 0, 8));
 }
 
@@ -214,8 +214,8 @@ fn zero_length_fpdu_is_not_placed_out_of_order() {
     let mut zero = send_at(1, 0, 0);
     zero.ulpdu_length = 0;
     let mut bench = world();
-    ignored_early(&mut bench, &zero);
-    placed_early(&mut bench, &send_at(1, 0, 8));
+    ignored_ooo(&mut bench, &zero);
+    placed_ooo(&mut bench, &send_at(1, 0, 8));
     let first = bench.send(&zero);
     assert_eq!((first.error, first.counted), (0, true));
     assert_eq!(delivered(&mut bench)[0].error, 0);
@@ -227,9 +227,9 @@ fn mpa_044_an_unproven_start_needs_a_marker() {
     let mut bench = world();
     let mut record = send_at(1, 0, 8);
     record.unproven = true;
-    ignored_early(&mut bench, &record);
+    ignored_ooo(&mut bench, &record);
     record.marker_seen = true;
-    placed_early(&mut bench, &record);
+    placed_ooo(&mut bench, &record);
 }
 
 /// MPA-045: FPDUs are chained by the lengths of good ones.
@@ -241,20 +241,20 @@ fn no_fpdu_is_placed_after_a_bad_one_of_its_job() {
         sequence_end: 0xffff_ffe0_u32.wrapping_add(32 * (index + 1)),
         ..write_at(SINK.base, 8)
     };
-    placed_early(&mut bench, &part(0));
+    placed_ooo(&mut bench, &part(0));
     let bad = Record {
         crc_good: false,
         ..part(1)
     };
-    ignored_early(&mut bench, &bad);
-    ignored_early(&mut bench, &part(2));
-    ignored_early(&mut bench, &part(3));
+    ignored_ooo(&mut bench, &bad);
+    ignored_ooo(&mut bench, &part(2));
+    ignored_ooo(&mut bench, &part(3));
     // Not contiguous: of another job.
-    placed_early(&mut bench, &part(5));
-    placed_early(&mut bench, &part(6));
+    placed_ooo(&mut bench, &part(5));
+    placed_ooo(&mut bench, &part(6));
     // The bad one again, now good.
-    placed_early(&mut bench, &part(1));
-    placed_early(&mut bench, &part(2));
+    placed_ooo(&mut bench, &part(1));
+    placed_ooo(&mut bench, &part(2));
     let sequences = delivered(&mut bench)
         .into_iter()
         .map(|outcome| outcome.event.expect("an event").sequence);
@@ -267,7 +267,7 @@ fn no_fpdu_is_placed_after_a_bad_one_of_its_job() {
 fn send_with_invalidate_invalidates_when_replayed() {
     let mut bench = world();
     let send = untagged(4, true, SINK.stag, [0, 1, 0], 8);
-    placed_early(&mut bench, &send);
+    placed_ooo(&mut bench, &send);
     accepted_in(&mut bench, &write_at(SINK.base, 8));
     let outcomes = delivered(&mut bench);
     let entry = outcomes[0].command.as_ref().expect("a Receive entry");
@@ -280,8 +280,8 @@ fn send_with_invalidate_invalidates_when_replayed() {
 fn failing_replay_stops_the_connection_once() {
     let mut bench = world();
     let write = write_at(SINK.base, 8);
-    placed_early(&mut bench, &write);
-    placed_early(&mut bench, &write);
+    placed_ooo(&mut bench, &write);
+    placed_ooo(&mut bench, &write);
     bench.write(REGION, u64::from(SINK.number), &region_words(&SINK, false));
     bench.drain();
     let outcomes = delivered(&mut bench);
@@ -292,7 +292,7 @@ fn failing_replay_stops_the_connection_once() {
     assert_eq!(command.cqe[0] & 0xf, cqe::KIND_ERROR);
     assert_eq!(outcomes[1], Outcome::default(), "silence");
     // In error nothing is placed out of order either.
-    ignored_early(&mut bench, &write);
+    ignored_ooo(&mut bench, &write);
 }
 
 /// MPA-055: FPDU starts that disagree are a marker error; silent after another error.
@@ -321,17 +321,17 @@ fn disagreement_of_starts_is_a_marker_error() {
 fn nothing_is_placed_without_a_free_slot() {
     let mut bench = world();
     for index in 0..=SLOTS {
-        let mut record = early(&write_at(SINK.base, 8));
+        let mut record = ooo(&write_at(SINK.base, 8));
         record.span = index % 3;
         record.sequence = index as u32;
         bench.records.push(record);
     }
     bench.drain();
-    let good = |outcome: &Outcome| outcome.early.is_some_and(|early| early.good);
+    let good = |outcome: &Outcome| outcome.ooo.is_some_and(|ooo| ooo.good);
     let placed = bench.outcomes.iter().filter(|outcome| good(outcome));
     assert_eq!(placed.count() as u64, SLOTS);
     bench.replay(ReplayKind::Forget, STREAM, 1);
-    placed_early(&mut bench, &write_at(SINK.base, 8));
+    placed_ooo(&mut bench, &write_at(SINK.base, 8));
     let before = bench.outcomes.len();
     bench.replay(ReplayKind::Deliver, STREAM, 0);
     assert_eq!(bench.outcomes.len() - before, 171);
@@ -344,7 +344,7 @@ fn nothing_is_placed_without_a_free_slot() {
 fn replay_progresses_while_mpa_is_busy() {
     let mut bench = world();
     for _ in 0..30 {
-        bench.records.push(early(&write_at(SINK.base, 8)));
+        bench.records.push(ooo(&write_at(SINK.base, 8)));
     }
     bench.drain();
     for _ in 0..100 {

@@ -1,21 +1,21 @@
-//! Early jobs on their way back: what of them was placed is known when DDP has judged their FPDUs.
+//! Out-of-order jobs on their way back: what of them was placed is known when DDP has judged their FPDUs.
 //!
 //! ```text
 //! job_done -+- of a stream -------------------------------+--> done
-//!           +- early --> [ 32 ] --> [ all judged? ] ------+
+//!           +- out-of-order --> [ 32 ] --> [ all judged? ] ------+
 //! result ------------> [ judged, good_end, failed ] --^   |
 //! replayed ---+- delivered, fault ------------------------+
 //!             +- delivered, forgotten --> span_back
 //! ```
 //!
-//! | enters     | jobs that ended, results of early FPDUs, replays that ended                 |
+//! | enters     | jobs that ended, results of out-of-order FPDUs, replays that ended                 |
 //! | leaves     | jobs that ended, with what is consumed; spans whose records are gone        |
-//! | latency    | none for a job of a stream, 3 cycles for an early one after its last result |
-//! | throughput | one message per cycle; an early one in 3                                    |
+//! | latency    | none for a job of a stream, 3 cycles for an out-of-order one after its last result |
+//! | throughput | one message per cycle; an out-of-order one in 3                                    |
 //! | units      | octets, FPDUs                                                               |
 //!
 //! Results come in the order of the FPDUs and jobs end in the same order, so that sums over the
-//! results belong to the oldest early job that waits: none of the next one's FPDUs is judged before
+//! results belong to the oldest out-of-order job that waits: none of the next one's FPDUs is judged before
 //! that job is done with. The first FPDU that is not good ends what is consumed; DDP places none
 //! behind it. DDP judges an FPDU in 6 cycles or more, so that a job is done with before the next
 //! one's first result comes.
@@ -24,26 +24,26 @@
 //! queue behind it has places.
 use super::arbiter::JOBS_OUT_MAX;
 use crate::common::fifo::Fifo;
-use crate::messages::{EarlyResult, JobDone, ReplayKind, Replayed};
+use crate::messages::{JobDone, OutOfOrderResult, ReplayKind, Replayed};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Octets that make the next job of a stream worth while, whatever its phase: no FPDU has fewer.
 const NEED_ANY: u64 = 8;
 
-/// Ended jobs, and the results that early ones wait for.
+/// Ended jobs, and the results that out-of-order ones wait for.
 #[derive(LogicBlock, Init)]
 #[init(
-    const { assert!(JOBS_OUT_MAX == 32, "as many early jobs may wait") }
+    const { assert!(JOBS_OUT_MAX == 32, "as many ooo jobs may wait") }
 )]
-pub struct EarlyCompletion {
+pub struct OutOfOrderCompletion {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub job_done: Signal<In, JobDone>,
     pub job_done_valid: Signal<In, Bit>,
     pub job_done_ready: Signal<Out, Bit>,
-    /// An early FPDU has been judged.
-    pub result: Signal<In, EarlyResult>,
+    /// An out-of-order FPDU has been judged.
+    pub result: Signal<In, OutOfOrderResult>,
     pub result_valid: Signal<In, Bit>,
     /// A replay has ended.
     pub replayed: Signal<In, Replayed>,
@@ -85,7 +85,7 @@ pub struct EarlyCompletion {
     need_any: Constant<Bits<18>>,
 }
 
-impl Logic for EarlyCompletion {
+impl Logic for OutOfOrderCompletion {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; judged, good_end, any_good, failed, beyond, complete);
@@ -93,7 +93,7 @@ impl Logic for EarlyCompletion {
         wire!(self => self.waiting; clock, reset, job_done as data_in);
         self.head.next = self.waiting.data_out.val();
 
-        // Results of the oldest early job.
+        // Results of the oldest out-of-order job.
         if self.result_valid.val() {
             self.judged.d.next = self.judged.q.val() + self.one.val();
             if self.result.val().good & !self.failed.q.val() {
@@ -156,11 +156,11 @@ impl Logic for EarlyCompletion {
         }
 
         // Settled jobs first, then replays, then jobs of streams, which pass through.
-        self.waiting.write.next = self.job_done_valid.val() & self.job_done.val().early;
-        self.job_done_ready.next = self.job_done.val().early
+        self.waiting.write.next = self.job_done_valid.val() & self.job_done.val().ooo;
+        self.job_done_ready.next = self.job_done.val().ooo
             | (!self.settled_valid.q.val() & !self.ended_owes_done.q.val() & self.done_ready.val());
         self.done.next = self.job_done.val();
-        self.done_valid.next = self.job_done_valid.val() & !self.job_done.val().early;
+        self.done_valid.next = self.job_done_valid.val() & !self.job_done.val().ooo;
         if self.settled_valid.q.val() {
             self.done.next = self.settled.q.val();
             self.done_valid.next = true;
@@ -169,7 +169,7 @@ impl Logic for EarlyCompletion {
             self.done.next.consumed = 0.into();
             self.done.next.need = self.need_any.val();
             self.done.next.place_next = false;
-            self.done.next.early = false;
+            self.done.next.ooo = false;
             self.done.next.refused = false;
             self.done_valid.next = true;
         }

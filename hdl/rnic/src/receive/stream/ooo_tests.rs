@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 type Uut = StreamManager;
 
-/// An early run as the naive receiver knows it: positions, and the number TCP gave it.
+/// An out-of-order range as the naive receiver knows it: positions, and the number TCP gave it.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     left: u64,
@@ -151,8 +151,8 @@ impl Bench {
         let index = found.expect("a stream of this test");
         assert_eq!(job.kind, JobKind::Stream);
         assert!(self.streams[index].running);
-        if job.early {
-            return self.check_early_job(index, job);
+        if job.ooo {
+            return self.check_ooo_job(index, job);
         }
         let stream = &self.streams[index];
         let octets = job.octets.to_u64();
@@ -165,7 +165,7 @@ impl Bench {
     }
 
     /// A job beyond a gap: of a new span it begins where the span does, at a whole word.
-    fn check_early_job(&mut self, index: usize, job: &ReadJob) {
+    fn check_ooo_job(&mut self, index: usize, job: &ReadJob) {
         let sequence = job.sequence.to_u64();
         assert!(self.streams[index].markers);
         let new = Span {
@@ -222,7 +222,7 @@ impl Bench {
             connection: stream.number.into(),
             consumed: consumed.into(),
             need: need.into(),
-            early: of_stream.is_none(),
+            ooo: of_stream.is_none(),
             span: (number as u64).into(),
             refused: of_stream.is_none() && random.chance(1, 8),
             ..JobDone::default()
@@ -233,7 +233,7 @@ impl Bench {
     /// A job, or a replay, has ended: the manager has been told.
     fn job_is_done(&mut self, of_stream: Option<usize>, done: &JobDone) {
         let consumed = done.consumed.to_u64();
-        if done.early {
+        if done.ooo {
             let span = self.spans.get_mut(&done.span.index()).expect("a span");
             span.job = None;
             span.placed += consumed;
@@ -341,7 +341,7 @@ impl Bench {
         }
     }
 
-    /// The driver: starts a stream, or ends one as TCP and MPA do it, early runs first.
+    /// The driver: starts a stream, or ends one as TCP and MPA do it, out-of-order ranges first.
     fn next_request(&mut self, random: &mut Random) {
         let index = random.below(self.streams.len() as u64) as usize;
         let has_frames = self.frames.iter().any(|frame| frame.stream == index);

@@ -20,10 +20,10 @@ use rust_hdl::prelude::*;
 #[init(
     assert!(
         F == A + 1,
-        "FreeNumbers: F = {F} must be A + 1 with A = {A}"
+        "FreeList: F = {F} must be A + 1 with A = {A}"
     );
 )]
-pub struct FreeNumbers<const A: usize, const F: usize> {
+pub struct FreeList<const A: usize, const F: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous; all numbers are free.
     pub reset: Signal<In, Bit>,
@@ -50,7 +50,7 @@ pub struct FreeNumbers<const A: usize, const F: usize> {
     one: Constant<Bits<F>>,
 }
 
-impl<const A: usize, const F: usize> Logic for FreeNumbers<A, F> {
+impl<const A: usize, const F: usize> Logic for FreeList<A, F> {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; fresh, out);

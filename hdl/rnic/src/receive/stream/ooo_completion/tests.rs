@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 /// A job under way: what its end says, and the results of its FPDUs still to come.
 struct Job {
     end: JobDone,
-    results: VecDeque<EarlyResult>,
+    results: VecDeque<OutOfOrderResult>,
     expected: JobDone,
 }
 
 /// A job from `sequence` on; every FPDU of it is good up to the first that is not.
 fn random_job(random: &mut Random) -> Job {
-    let early = random.chance(2, 3);
+    let ooo = random.chance(2, 3);
     let count = [0, random.below(6)][random.below(2) as usize];
     let mut sequence = random.below(1 << 32) as u32;
     let (mut consumed, mut placed, mut failed) = (0, 0, false);
@@ -25,7 +25,7 @@ fn random_job(random: &mut Random) -> Job {
         let good = !failed && random.chance(7, 8);
         failed |= !good;
         placed += octets * u64::from(good);
-        results.push_back(EarlyResult {
+        results.push_back(OutOfOrderResult {
             good,
             sequence_end: u64::from(sequence).into(),
         });
@@ -34,12 +34,12 @@ fn random_job(random: &mut Random) -> Job {
         connection: random.wide(),
         consumed: consumed.into(),
         need: random.wide(),
-        place_next: !early && random.chance(1, 4),
-        early,
+        place_next: !ooo && random.chance(1, 4),
+        ooo,
         span: random.wide(),
         fpdus: (count).into(),
         sequence_end: u64::from(sequence).into(),
-        refused: early && random.chance(1, 8),
+        refused: ooo && random.chance(1, 8),
     };
     let expected = JobDone {
         consumed: placed.into(),
@@ -48,8 +48,8 @@ fn random_job(random: &mut Random) -> Job {
     };
     Job {
         end,
-        results: if early { results } else { VecDeque::new() },
-        expected: if early { expected } else { end },
+        results: if ooo { results } else { VecDeque::new() },
+        expected: if ooo { expected } else { end },
     }
 }
 
@@ -57,7 +57,7 @@ fn random_job(random: &mut Random) -> Job {
 struct Bench {
     offered: Option<Job>,
     /// Results that may come: of jobs whose end was taken, and of the one that is offered.
-    results: VecDeque<EarlyResult>,
+    results: VecDeque<OutOfOrderResult>,
     waiting: VecDeque<JobDone>,
     passing: VecDeque<JobDone>,
     replays: VecDeque<Replayed>,
@@ -68,8 +68,8 @@ struct Bench {
 
 impl Bench {
     fn take_done(&mut self, done: &JobDone) {
-        if done.early {
-            let expected = self.waiting.pop_front().expect("an early job waits");
+        if done.ooo {
+            let expected = self.waiting.pop_front().expect("an ooo job waits");
             assert_eq!(*done, expected);
             self.done[usize::from(done.refused)] += 1;
             return;
@@ -87,14 +87,14 @@ impl Bench {
     }
 }
 
-/// Each job comes once, an early one with the octets that were placed of it; each replay gives its
+/// Each job comes once, an out-of-order one with the octets that were placed of it; each replay gives its
 /// span back, and lets its stream go on if it delivered.
 #[test]
-fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
+fn lockstep_with_verilog_and_ooo_jobs_say_what_was_placed() {
     let mut bench = Bench::default();
     let mut cycle = 0;
-    let uut = EarlyCompletion::default();
-    lockstep!("early_settle", uut, 12_000, |uut, random| {
+    let uut = OutOfOrderCompletion::default();
+    lockstep!("ooo_settle", uut, 12_000, |uut, random| {
         uut.reset.next = cycle == 0;
         cycle += 1;
         if cycle < 3 {
@@ -134,7 +134,7 @@ fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
         if uut.done_valid.val() && uut.done_ready.next {
             if uut.job_done_valid.next && uut.job_done_ready.val() {
                 let job = bench.offered.as_ref().expect("offered");
-                if !job.end.early {
+                if !job.end.ooo {
                     bench.passing.push_back(job.expected);
                 }
             }
@@ -142,7 +142,7 @@ fn lockstep_with_verilog_and_early_jobs_say_what_was_placed() {
         }
         if uut.job_done_valid.next && uut.job_done_ready.val() {
             let job = bench.offered.take().expect("offered");
-            if job.end.early {
+            if job.end.ooo {
                 bench.since_result = 0;
                 bench.waiting.push_back(job.expected);
             }

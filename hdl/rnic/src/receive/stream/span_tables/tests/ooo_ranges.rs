@@ -1,4 +1,4 @@
-//! Runs of early octets, in lockstep with Verilog and against a plain map.
+//! Runs of out-of-order octets, in lockstep with Verilog and against a plain map.
 use super::super::*;
 use rnic_hdl_tools::testkit::{lockstep, Random};
 
@@ -13,9 +13,9 @@ fn random_message(random: &mut Random) -> Accepted {
 }
 
 /// What the run of these octets is afterwards, and its number.
-fn joined(runs: &[EarlyRun], message: &Accepted, span: Bits<9>) -> (usize, EarlyRun) {
+fn joined(runs: &[RangeSpans], message: &Accepted, span: Bits<9>) -> (usize, RangeSpans) {
     let (left, right) = (message.left.index(), message.right.index());
-    let new = EarlyRun {
+    let new = RangeSpans {
         first: span,
         last: span,
     };
@@ -27,7 +27,7 @@ fn joined(runs: &[EarlyRun], message: &Accepted, span: Bits<9>) -> (usize, Early
         (false, true) => right,
         _ => left,
     };
-    let run = EarlyRun {
+    let run = RangeSpans {
         first: parts[0].first,
         last: parts[parts.len() - 1].last,
     };
@@ -36,9 +36,9 @@ fn joined(runs: &[EarlyRun], message: &Accepted, span: Bits<9>) -> (usize, Early
 
 #[test]
 fn lockstep_with_verilog_and_runs_join_end_to_end() {
-    let mut runs = vec![EarlyRun::default(); 12];
+    let mut runs = vec![RangeSpans::default(); 12];
     let mut cycle = 0;
-    lockstep!("early_runs", EarlyRuns::default(), 7000, |uut, random| {
+    lockstep!("ooo_ranges", RangeTable::default(), 7000, |uut, random| {
         let step = cycle % 7;
         if step == 0 {
             uut.arrived.next = random_message(random);

@@ -5,7 +5,7 @@ use rnic_hdl_tools::testkit::{lockstep, settle, Pace};
 /// Takes what leaves.
 fn take(uut: &mut Uut, bench: &mut Bench, random: &mut Random) {
     bench.reader.note(uut);
-    bench.credits += i64::from(uut.slot_free.val());
+    bench.credits += i64::from(uut.fragment_free.val());
     bench.span_credits += i64::from(uut.span_free.val());
     if uut.order_valid.val() {
         bench.take_order(&uut.order.val());
@@ -79,12 +79,12 @@ fn control(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random)
             bench.stop.push(index);
         }
     }
-    let (data, valid) = (&mut uut.stopped, &mut uut.stopped_valid);
+    let (data, valid) = (&mut uut.stream_error, &mut uut.stream_error_valid);
     let streams = &bench.streams;
     let number = |index: &usize| streams[*index].number.into();
     bench
         .stop
-        .drive_as(number, data, valid, &uut.stopped_ready, random);
+        .drive_as(number, data, valid, &uut.stream_error_ready, random);
     let clear = bench.messages.is_empty() && bench.request.is_none();
     if traffic && clear && random.chance(1, 8) {
         bench.next_request(random);
@@ -106,7 +106,7 @@ fn octets_in_any_order_are_read_in_order_and_their_pages_go_back_once() {
     let mut bench = Bench::new();
     let mut cycle = 0;
     let uut = Uut::default();
-    lockstep!("stream_manager_early", uut, CYCLES, |uut, random| {
+    lockstep!("stream_manager_ooo", uut, CYCLES, |uut, random| {
         // The lists of free numbers need a reset.
         uut.reset.next = cycle == 0;
         if cycle > 0 {

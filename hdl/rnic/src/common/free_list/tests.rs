@@ -10,7 +10,7 @@ const NUMBERS: u64 = 256;
 fn every_number_is_out_once_and_all_can_be_out() {
     let mut free: VecDeque<u64> = (0..NUMBERS).collect();
     let (mut taken, mut most, mut cycle, mut since_give) = (Vec::new(), 0, 0usize, 0);
-    let uut = FreeNumbers::<8, 9>::default();
+    let uut = FreeList::<8, 9>::default();
     lockstep!("free_numbers", uut, 12_000, |uut, random| {
         let filling = (cycle / 1000) % 2 == 0;
         let reset = matches!(cycle, 0 | 7_777);

@@ -39,7 +39,7 @@ impl Bench {
         if self.credits < pieces.len() as i64 || self.span_credits < pieces.len() as i64 {
             return;
         }
-        let early = first > stream.next;
+        let ooo = first > stream.next;
         let offset = 56 + random.below(80);
         let pages = self.store(left, right, offset);
         let count = pieces.len();
@@ -55,8 +55,8 @@ impl Bench {
                 tail_page: pages[pages.len() - 1].into(),
                 offset: (offset + from - left).into(),
                 octets: (to - from).into(),
-                early,
-                has_left: early && left_run.is_some(),
+                ooo,
+                has_left: ooo && left_run.is_some(),
                 left: run_number(left_run).into(),
                 has_right: right_run.is_some(),
                 right: run_number(right_run).into(),
@@ -67,7 +67,7 @@ impl Bench {
                 ..Accepted::default()
             };
             let end = right_run.map_or(to, |at| stream.runs[at].right);
-            match (early, left_run, right_run) {
+            match (ooo, left_run, right_run) {
                 (false, _, Some(right)) => self.free_runs.push(stream.runs.remove(right).number),
                 (false, _, None) => {}
                 (true, Some(left), Some(right)) => {
@@ -91,11 +91,11 @@ impl Bench {
                     );
                 }
             }
-            if !early {
+            if !ooo {
                 stream.next = end;
             }
-            self.span_credits -= i64::from(early && !message.has_left);
-            let kind = 4 * usize::from(early) + 2 * usize::from(message.has_left);
+            self.span_credits -= i64::from(ooo && !message.has_left);
+            let kind = 4 * usize::from(ooo) + 2 * usize::from(message.has_left);
             self.seen[kind + usize::from(message.has_right)] += 1;
             self.seen[2] += usize::from(count > 1 && at == 0);
             self.seen[3] += usize::from(at < count - 1);
