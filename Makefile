@@ -11,7 +11,7 @@ SEED_128 := 2
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo test lint bench emit timing formal mutants generate check-generated clean
+.PHONY: help tools demo test lint bench emit timing formal equal mutants generate check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ timing: tools emit ## Fmax, size, worst path on an ECP5-85k (WIDTH=64 or 128)
 formal: tools ## proofs on the emitted Verilog of the blocks, and broken designs that must fail
 	@$(RNIC) emit --width 64 --out build/emit-w64
 	@$(VENV)/python3 formal/prove.py --out build/formal build/emit-w64/rnic.v
+
+equal: tools emit ## proves that the core behaves as the Verilog in OLD does, whatever its names
+	@$(VENV)/python3 formal/equal.py $(OLD) build/emit-w$(WIDTH)/rnic.v
 
 mutants: tools ## single changes of the emitted Verilog, each of which a check must catch
 	@mkdir -p build

@@ -99,6 +99,11 @@ class Design:
     def ports(cell, direction):
         return sorted(p for p, d in cell["port_directions"].items() if d == direction)
 
+    def rename(self, ports):
+        """Give ports their new names."""
+        self.inputs = {b: (ports.get(n, n), place) for b, (n, place) in self.inputs.items()}
+        self.outputs = {(ports.get(n, n), place): b for (n, place), b in self.outputs.items()}
+
     def sources_of(self, bit):
         """The bits that `bit` is computed from in the same cycle."""
         index, _, place = self.driver[bit]
@@ -290,8 +295,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("old", type=pathlib.Path, help="Verilog of before")
     parser.add_argument("new", type=pathlib.Path, help="Verilog of now")
+    parser.add_argument(
+        "--port", action="append", default=[], metavar="OLD=NEW", help="a port that was renamed"
+    )
     options = parser.parse_args()
     old, new = (Design(netlist(path)) for path in (options.old, options.new))
+    old.rename(dict(pair.split("=", 1) for pair in options.port))
     outputs, count = differing(old, new)
     if outputs:
         print(f"not proved: these outputs of {options.new} may differ: {', '.join(outputs)}")

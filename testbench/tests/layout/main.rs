@@ -1,4 +1,5 @@
-//! Layout as a test: the files of a crate import each other without a circle.
+//! Layout as a test: the files of a crate import each other without a circle, and the list of files
+//! that one FPDU passes is true.
 //!
 //! ```text
 //!  src/*.rs --> modules: definitions, bindings, paths --> arrows from file to file --> circles
@@ -51,6 +52,48 @@ fn workspace_sources() -> BTreeMap<String, BTreeMap<String, String>> {
         }
     }
     crates
+}
+
+/// Files that a reader of one in-order FPDU opens, `messages.rs` included.
+const FPDU_FILES_MAX: usize = 40;
+
+/// The files of the table "One FPDU, file by file" in ARCHITECTURE.md, below `hdl/rnic/src`.
+fn files_of_an_fpdu(architecture: &str) -> Vec<String> {
+    let (_, section) = architecture
+        .split_once("## One FPDU, file by file")
+        .expect("ARCHITECTURE.md follows an FPDU");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let (mut room, mut files) = ("", Vec::new());
+    for line in section.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = line
+            .split('|')
+            .map(|cell| cell.trim().trim_matches('`'))
+            .collect();
+        if cells[2].ends_with(".rs") {
+            room = if cells[1].is_empty() { room } else { cells[1] };
+            files.push(format!("{room}/{}", cells[2]));
+        }
+    }
+    files
+}
+
+#[test]
+fn one_fpdu_is_followed_in_forty_files() {
+    let architecture = read(&workspace_root().join("ARCHITECTURE.md")).expect("it is there");
+    let files = files_of_an_fpdu(&architecture);
+    assert!(files.len() > 30, "{files:?}");
+    assert!(
+        files.len() < FPDU_FILES_MAX,
+        "{} and messages.rs",
+        files.len()
+    );
+    for file in &files {
+        let path = workspace_root().join("hdl/rnic/src").join(file);
+        assert!(
+            path.is_file(),
+            "ARCHITECTURE.md names {file}, which is not there"
+        );
+    }
 }
 
 #[test]
