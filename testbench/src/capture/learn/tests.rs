@@ -75,7 +75,7 @@ fn markers_may_count_from_a_leading_marker() {
     let mut octets = Vec::new();
     framing.append(&mut octets, &[&[0; 600]]);
     let good = learned(&octets, 0, framing).fpdus;
-    assert_eq!(good, [0..octets.len() as u32]);
+    assert_eq!(good.first(), Some(&(0..octets.len() as u32)));
     for (pointer, is_good) in [(0x1fcu16, true), (0x200, true), (0x204, false)] {
         octets[514..516].copy_from_slice(&pointer.to_be_bytes());
         let fpdus = learned(&octets, 0, framing).fpdus;
