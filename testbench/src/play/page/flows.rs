@@ -73,6 +73,8 @@ pub fn details(report: &Report, flow: &FlowReport) -> Markup {
         .iter()
         .flat_map(|timeline| &timeline.streams);
     let streams: Vec<&Stream> = streams.filter(|stream| stream.flow == flow.id).collect();
+    let marks = marks_of_diagram(report);
+    let time = time_title(clock_mhz(report.width));
     html! {
         details.flow open[flow.id < OPEN_FLOWS] {
             summary { "Flow " (flow.id) ": " (flow.src) " \u{2192} " (flow.dst) }
@@ -81,7 +83,7 @@ pub fn details(report: &Report, flow: &FlowReport) -> Markup {
                 @if stream.segments.is_empty() {
                     p.note { "No segment with payload arrived." }
                 } @else {
-                    (sequence::diagram(stream, marks_of_diagram(report), &time_title(clock_mhz(report.width))))
+                    (sequence::diagram(stream, marks, &time))
                 }
             }
             (uncounted(flow, &streams))

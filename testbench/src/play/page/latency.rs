@@ -90,9 +90,10 @@ pub fn picture(timelines: &[Timeline]) -> Markup {
                 (histogram(&latencies))
             }
             figcaption.note {
-                "Each FPDU with payload counts once: from the last octet it waited for - its own last \
-                 one if it was placed out of order, else the last one of the stream up to its end - \
-                 to the last memory write of its payload. This includes the read of packet memory."
+                "Each FPDU with payload counts once: from the last octet it waited for - its \
+                 own last one if it was placed out of order, else the last one of the stream up to \
+                 its end - to the last memory write of its payload. This includes the read of \
+                 packet memory."
                 @if missing > 0 {
                     " Not measured: " (grouped(missing as u64)) " FPDUs, whose octets or writes \
                      were not seen whole."
@@ -124,7 +125,10 @@ fn histogram(latencies: &[(u64, bool)]) -> Markup {
         @for (index, bar) in histogram.bars.iter().enumerate() {
             @let first = histogram.first + histogram.width * index as u64;
             @let last = first + histogram.width - 1;
-            @let name = if first == last { format!("{first}") } else { format!("{first} to {last}") };
+            @let name = match first == last {
+                true => format!("{first}"),
+                false => format!("{first} to {last}"),
+            };
             (bar_mark(*bar, (x.at(first as f64), x.at((last + 1) as f64)), &y, &name))
         }
         @if has_tail {

@@ -130,13 +130,14 @@ fn run(report: &Report) -> Markup {
     devices.sort_unstable();
     let odd = report.timelines.iter();
     let odd: u64 = odd.map(|t| t.unclaimed_writes + t.unmatched_verdicts).sum();
+    let time = time_title(clock_mhz(report.width));
     html! {
         @if report.timelines.is_empty() {
             p { (without_timeline(report)) }
         } @else {
             (latency::picture(&report.timelines))
             @for &device in &devices {
-                (pages::picture(&report.timelines[device], &host(report, device), &time_title(clock_mhz(report.width))))
+                (pages::picture(&report.timelines[device], &host(report, device), &time))
             }
             @if count > devices.len() {
                 p.note {
@@ -160,8 +161,8 @@ fn without_timeline(report: &Report) -> &'static str {
     if report.has_rtl() {
         "No pictures: this playback kept no timeline."
     } else {
-        "No pictures: time-sequence diagrams, packet memory, latency and TLPs need the hardware, as \
-         the model has no clock, no packet memory and no bus. Play with --dut rtl or --dut both."
+        "No pictures: time-sequence diagrams, packet memory, latency and TLPs need the hardware, \
+         as the model has no clock, no packet memory and no bus. Play with --dut rtl or --dut both."
     }
 }
 

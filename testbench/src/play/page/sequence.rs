@@ -49,8 +49,8 @@ impl<'a, T> Drawn<'a, T> {
     }
 }
 
-/// The diagram with its legend, and what is left out of it: it has `marks_max` marks at most. `time`
-/// names the x axis.
+/// The diagram with its legend, and what is left out of it: it has `marks_max` marks at most.
+/// `time` names the x axis.
 pub fn diagram(stream: &Stream, marks_max: usize, time: &str) -> Markup {
     let scales = Scales::of(stream);
     let of_kind = KINDS.iter().map(|kind| {

@@ -60,8 +60,8 @@ pub fn picture(timelines: &[Timeline]) -> Markup {
                 }
             }
             figcaption.note {
-                "All packets since the device was brought up: connections, regions and buffers being \
-                 set up, and counters read, are part of it. Octets in whole doublewords."
+                "All packets since the device was brought up, also those that set up connections, \
+                 regions and buffers and read counters. Octets in whole doublewords."
             }
         }
     }

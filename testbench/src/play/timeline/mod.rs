@@ -7,8 +7,9 @@
 //!  simulation -> Record: frame ends, verdicts, TLPs, free pages ---------+
 //! ```
 //!
-//! Enters: [`Log`] and the simulation's [`Record`](rnic_sim::Record) of one device. Leaves: a [`Timeline`]; all times
-//! are cycles of that device's clock, all positions octets from the first octet of full operation.
+//! Enters: [`Log`] and the simulation's [`Record`](rnic_sim::Record) of one device. Leaves: a
+//! [`Timeline`]; all times are cycles of that device's clock, all positions octets from the first
+//! octet of full operation.
 //! Kept only if [`Options::timeline`](crate::play::Options) asks for it: it takes the memory of the
 //! capture once more.
 
