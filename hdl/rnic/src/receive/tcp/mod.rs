@@ -9,10 +9,9 @@
 //!                                   free_pages --> reserve <--> (MPA: unfinished FPDUs)
 //! ```
 //!
-//! Enters: [`StoredFrame`](crate::messages::StoredFrame). Leaves: each frame once, as
-//! [`Accepted`](crate::messages::Accepted) octets (one message for each run of new octets), as a
-//! [`HostFrame`](crate::messages::HostFrame), or as a [`PageChain`](crate::messages::PageChain) to
-//! release; in the order of arrival per destination.
+//! Enters: [`StoredFrame`]. Leaves: each frame once, as [`Accepted`] octets (one message for each
+//! run of new octets), as a [`HostFrame`], or as a [`PageChain`] to release; in the order of arrival
+//! per destination.
 //!
 //! | the segment                                  | leaves as      | counter                    |
 //! |----------------------------------------------|----------------|----------------------------|
