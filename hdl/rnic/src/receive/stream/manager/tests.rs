@@ -503,7 +503,3 @@ impl Model {
         self.accepted.push((index, message, pages));
     }
 }
-
-fn clock(uut: &mut Uut) -> &mut Signal<In, Clock> {
-    &mut uut.clock
-}
