@@ -12,6 +12,12 @@ pub enum SimError {
         /// What was looked for.
         path: PathBuf,
     },
+    /// No C++ compiler runs.
+    #[error("{named} is not installed: install clang (faster models) or g++, or name one in CXX")]
+    CompilerMissing {
+        /// What was looked for.
+        named: String,
+    },
     /// The core could not be emitted.
     #[error("the core of width {width} was not emitted: {reason}")]
     Emission {
@@ -24,7 +30,7 @@ pub enum SimError {
     #[error("{tool} failed; its output is in {log}:\n{tail}")]
     ToolFailed {
         /// Which one.
-        tool: &'static str,
+        tool: String,
         /// Where its whole output is.
         log: PathBuf,
         /// Its last lines.

@@ -16,7 +16,7 @@
 
 use crate::error::SimError;
 use crate::ports::{self, Port};
-use crate::verilator::{build, Options};
+use crate::verilator::{build, Options, ROOMS};
 use std::path::{Path, PathBuf};
 
 /// The number of the change in force; 0 for none.
@@ -40,6 +40,7 @@ pub fn library(verilog: &str) -> Result<PathBuf, SimError> {
         outputs: &ports::outputs(WIDTH),
         trace: false,
         silicon: false,
+        gated: ROOMS,
     })
 }
 
