@@ -3,7 +3,7 @@
 use crate::error::SimError;
 use crate::mutant::Mutant;
 use crate::ports::{self, Port};
-use crate::verilator::{build, Model, Options};
+use crate::verilator::{build, Model, Options, ROOMS};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -260,6 +260,8 @@ fn library(
         outputs,
         trace,
         silicon,
+        // A waveform shows each room at each edge. As silicon, registers begin with anything.
+        gated: if trace || silicon { &[] } else { ROOMS },
     })?;
     libraries.insert(variant, built.clone());
     Ok(built)

@@ -12,6 +12,12 @@ pub enum SimError {
         /// The missing file.
         path: PathBuf,
     },
+    /// No C++ compiler runs.
+    #[error("{named} is not installed: install clang (faster models) or g++, or name one in CXX")]
+    CompilerMissing {
+        /// What was looked for.
+        named: String,
+    },
     /// The core could not be emitted.
     #[error("the core of width {width} was not emitted: {reason}")]
     Emission {
@@ -24,7 +30,7 @@ pub enum SimError {
     #[error("{tool} failed; its output is in {log}:\n{tail}")]
     ToolFailed {
         /// The tool.
-        tool: &'static str,
+        tool: String,
         /// File with its complete output.
         log: PathBuf,
         /// Its last lines.

@@ -16,7 +16,7 @@
 
 use crate::error::SimError;
 use crate::ports;
-use crate::verilator::{build, Options};
+use crate::verilator::{build, Options, ROOMS};
 use std::path::{Path, PathBuf};
 
 /// The number of the active change; 0 for none.
@@ -38,6 +38,7 @@ pub fn library(verilog: &str) -> Result<PathBuf, SimError> {
         outputs: &ports::outputs(WIDTH),
         trace: false,
         silicon: false,
+        gated: ROOMS,
     })
 }
 

@@ -79,6 +79,7 @@ fn run(silicon: bool, seed: u32) -> [[u32; 4]; 2] {
         outputs: &outputs,
         trace: false,
         silicon,
+        gated: &[],
     });
     let library = library.expect("Verilator is there");
     let model = Model::load(&library, 1, 4, None, seed);

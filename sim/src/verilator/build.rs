@@ -1,5 +1,7 @@
 //! Verilate and compile, with a cache named by content.
 
+use super::compiler::Compiler;
+use super::gating;
 use super::{shim, silicon, wrapper};
 use crate::error::SimError;
 use crate::ports::Port;
@@ -23,6 +25,8 @@ pub struct Options<'a> {
     pub trace: bool,
     /// Build the core as synthesised, with noise where hardware is undefined (`silicon.rs`).
     pub silicon: bool,
+    /// Paths of rooms that get no clock edge while it would change nothing (`gating.rs`).
+    pub gated: &'a [&'a str],
 }
 
 /// The folder of the whole project.
@@ -51,15 +55,18 @@ static BUILDING: Mutex<()> = Mutex::new(());
 
 /// Build the model unless it is cached; returns the path of its library.
 pub fn build(options: &Options) -> Result<PathBuf, SimError> {
-    let shim_text = shim::text(options.inputs, options.outputs, options.trace);
-    let wrapper_text = wrapper::text(options.inputs, options.outputs);
     let verilog = match options.silicon {
         true => Cow::Owned(silicon::text(options.verilog)),
         false => Cow::Borrowed(options.verilog),
     };
-    let texts = [verilog.as_ref(), &wrapper_text, &shim_text];
-    let flags = [MODEL_FLAGS, SLOW_FLAGS, COMMON_FLAGS, &processor()];
-    let key = content_key(texts.into_iter().chain(flags));
+    let gating::Gated { verilog, rooms } = gating::gate(&verilog, options.gated);
+    let shim_text = shim::text(options.inputs, options.outputs, options.trace, &rooms);
+    let wrapper_text = wrapper::text(options.inputs, options.outputs, &rooms);
+    let texts = [verilog.as_str(), &wrapper_text, &shim_text];
+    let compiler = Compiler::find()?;
+    let tools = [compiler.command.as_str(), &compiler.version, &processor()];
+    let flags = [MODEL_FLAGS, SLOW_FLAGS, RUNTIME_FLAGS, COMMON_FLAGS];
+    let key = content_key(texts.into_iter().chain(flags).chain(tools));
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target = target.unwrap_or_else(|| workspace_root().join("target"));
     let folder = target.join("verilated").join(key);
@@ -80,8 +87,8 @@ pub fn build(options: &Options) -> Result<PathBuf, SimError> {
     write(&work.join("bench.v"), &wrapper_text)?;
     write(&work.join("shim.cpp"), &shim_text)?;
     verilate(&work, options)?;
-    compile(&work)?;
-    link(&work, options.trace)?;
+    compile(&work, &compiler)?;
+    link(&work, &compiler, options.trace)?;
     if fs::rename(&work, &folder).is_err() && !library.exists() {
         let source = std::io::Error::other("the finished build could not be moved into place");
         return Err(SimError::Io {
@@ -108,6 +115,9 @@ fn content_key<'a>(parts: impl Iterator<Item = &'a str>) -> String {
 const MODEL_FLAGS: &str = "-O2 -march=native";
 /// For code that runs once, at the start: half of it all, so fast compilation is what counts.
 const SLOW_FLAGS: &str = "-O0";
+/// For Verilator's own runtime. Its assertions ask whether an atomic is free of locks, which clang
+/// answers from a library (libatomic) that may not be installed.
+const RUNTIME_FLAGS: &str = "-O2 -march=native -DNDEBUG";
 const COMMON_FLAGS: &str = "-fPIC -std=c++17";
 
 /// Features of this machine's processor. They are part of a library's name, as another processor
@@ -161,23 +171,23 @@ fn verilate(work: &Path, options: &Options) -> Result<(), SimError> {
     run("verilator", command, work)
 }
 
-fn compile(work: &Path) -> Result<(), SimError> {
+fn compile(work: &Path, compiler: &Compiler) -> Result<(), SimError> {
     let mut command = Command::new("make");
     command.args(["-s", "-j2", "-C", "obj", "-f", "Vrnic.mk"]);
-    // The packaged verilated.mk leaves CFG_* empty; a precompiled header then needs its flag named.
     command
-        .arg("CFG_CXXFLAGS_PCH_I=-include")
+        .arg(format!("CXX={}", compiler.command))
+        .args(compiler.make_variables())
         .arg(format!("OPT={COMMON_FLAGS}"))
         .arg(format!("OPT_FAST={MODEL_FLAGS}"))
         .arg(format!("OPT_SLOW={SLOW_FLAGS}"))
-        .arg(format!("OPT_GLOBAL={MODEL_FLAGS}"));
+        .arg(format!("OPT_GLOBAL={RUNTIME_FLAGS}"));
     command.args(["libVrnic.a", "libverilated.a"]);
     run("make", command, work)
 }
 
-fn link(work: &Path, trace: bool) -> Result<(), SimError> {
+fn link(work: &Path, compiler: &Compiler, trace: bool) -> Result<(), SimError> {
     let include = verilator_root()?.join("include");
-    let mut command = Command::new("g++");
+    let mut command = Command::new(&compiler.command);
     command
         .args(MODEL_FLAGS.split(' '))
         .args(COMMON_FLAGS.split(' '))
@@ -192,12 +202,12 @@ fn link(work: &Path, trace: bool) -> Result<(), SimError> {
     if trace {
         command.args(["-llz4", "-lz"]);
     }
-    run("g++", command, work)
+    run(&compiler.command, command, work)
 }
 
 /// Run a tool in `work`, where its output goes to a log.
-fn run(tool: &'static str, mut command: Command, work: &Path) -> Result<(), SimError> {
-    let log = work.join(format!("{tool}.log"));
+fn run(tool: &str, mut command: Command, work: &Path) -> Result<(), SimError> {
+    let log = work.join(format!("{}.log", tool.replace('/', "_")));
     let output = command.current_dir(work).output();
     let output = output.map_err(|source| SimError::Io {
         path: tool.into(),
@@ -211,6 +221,7 @@ fn run(tool: &'static str, mut command: Command, work: &Path) -> Result<(), SimE
     }
     let lines: Vec<&str> = text.lines().collect();
     let tail = lines[lines.len().saturating_sub(20)..].join("\n");
+    let tool = tool.to_owned();
     Err(SimError::ToolFailed { tool, log, tail })
 }
 

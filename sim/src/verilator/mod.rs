@@ -1,13 +1,17 @@
 //! From emitted Verilog to a loaded model: tools, build with cache, C shim, loading.
 //!
-//! A model is built once for each combination of Verilog and shim (their hash names its folder
-//! under `target/verilated`), so later runs start at once.
+//! A model is built once for each combination of Verilog, shim and compiler (their hash names its
+//! folder under `target/verilated`), so later runs start at once.
 
+mod compiler;
 mod ffi;
+mod gating;
 mod shim;
 mod silicon;
 mod wrapper;
 mod build;
 
 pub use build::{build, verilator_root, workspace_root, Options};
+pub use compiler::Compiler;
 pub use ffi::Model;
+pub use gating::{gate, Gated, Room, ROOMS};

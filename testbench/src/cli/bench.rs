@@ -3,6 +3,7 @@
 use crate::cli::json::JsonSink;
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
+use rnic_sim::verilator::Compiler;
 use rnic_testbench::bench::rig::Rig;
 use rnic_testbench::bench::{disorder, latency, rate, speed, DisorderRow, Latency, RateRow, Speed};
 use serde::Serialize;
@@ -33,6 +34,7 @@ struct Figures {
     latency: Vec<Latency>,
     latency_goal_cycles: u64,
     speed: Speed,
+    compiler: String,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
@@ -74,7 +76,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     ));
     latency.iter().for_each(|row| say(latency_line(row)));
     let speed = speed::measure(&mut rig);
+    let compiler = Compiler::find()?.version;
     say(speed_lines(&speed));
+    say(format!("model compiled by {compiler}"));
     let worst = rate.iter().map(|row| row.ratio).fold(0.0, f64::max);
     let slow = rate.iter().filter(|row| !row.good()).count();
     say(format!(
@@ -92,6 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         latency,
         latency_goal_cycles: latency::GOAL_CYCLES,
         speed,
+        compiler,
     };
     json.write(&figures)?;
     let disturbed = !figures.disorder.iter().all(DisorderRow::good);

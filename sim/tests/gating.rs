@@ -1,0 +1,201 @@
+//! Gated rooms: a design with a gated room gives in every cycle what it gives without, and an edge
+//! that the comparison overlooks shows.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rnic_sim::ports::Port;
+use rnic_sim::verilator::{build, gate, Model, Options, ROOMS};
+use std::path::PathBuf;
+
+/// Written as the core is emitted. The room counts down from what it is given, alone for many
+/// cycles after its inputs are at rest, and keeps each value in a RAM.
+const DESIGN: &str = "\
+module rnic(clock, reset, value, valid, count, kept);
+    input wire  clock;
+    input wire  reset;
+    input wire  [7:0] value;
+    input wire  valid;
+    output wire [7:0] count;
+    output wire [7:0] kept;
+    rnic$room room(
+        .clock(clock),
+        .reset(reset),
+        .value(value),
+        .valid(valid),
+        .count(count),
+        .kept(kept)
+    );
+endmodule // rnic
+
+module rnic$room(clock,reset,value,valid,count,kept);
+    input wire  clock;
+    input wire  reset;
+    input wire  [7:0] value;
+    input wire  valid;
+    output wire [7:0] count;
+    output wire [7:0] kept;
+    reg  [7:0] left$d;
+    wire [7:0] left$q;
+    rnic$room$left left(
+        .d(left$d),
+        .q(left$q),
+        .clock(clock)
+    );
+    rnic$room$memory memory(
+        .clock(clock),
+        .write_enable(valid),
+        .write_address(value[2:0]),
+        .write_data(value),
+        .read_address(left$q[2:0]),
+        .read_data(kept)
+    );
+    always @(*) begin
+        left$d = left$q;
+        if (left$q != 0) left$d = left$q - 1;
+        if (valid) left$d = value;
+        if (reset) left$d = 0;
+    end
+    assign count = left$q;
+endmodule // rnic$room
+
+module rnic$room$left(d,q,clock);
+    input wire  [7:0] d;
+    output reg  [7:0] q;
+    input wire  clock;
+    initial begin
+       q = 8'h0;
+    end
+    always @(posedge clock) begin
+       q <= d;
+    end
+endmodule // rnic$room$left
+
+module rnic$room$memory(clock,write_enable,write_address,write_data,read_address,read_data);
+    input wire  clock;
+    input wire  write_enable;
+    input wire  [2:0] write_address;
+    input wire  [7:0] write_data;
+    input wire  [2:0] read_address;
+    output reg  [7:0] read_data;
+    (* no_rw_check *)
+    reg [7:0] memory[0:7];
+    reg [7:0] fetched;
+    integer word;
+    initial begin
+       for (word = 0; word <= 7; word = word + 1) memory[word] = 8'h0;
+       fetched = 8'h0;
+       read_data = 8'h0;
+    end
+    always @(posedge clock) begin
+       if (write_enable) memory[write_address] <= write_data;
+       fetched <= memory[read_address];
+    `ifdef VERILATOR
+       if (write_enable && write_address == read_address) fetched <= 8'h0;
+    `endif
+       read_data <= fetched;
+    end
+endmodule // rnic$room$memory
+";
+const CYCLES: usize = 20_000;
+const SEED: u64 = 17;
+
+const fn port(name: &'static str, bits: usize) -> Port {
+    Port {
+        name,
+        bits,
+        valid: "",
+    }
+}
+
+const INPUTS: [Port; 3] = [port("reset", 1), port("value", 8), port("valid", 1)];
+const OUTPUTS: [Port; 2] = [port("count", 8), port("kept", 8)];
+
+fn library(verilog: &str, gated: &[&str]) -> PathBuf {
+    let built = build(&Options {
+        verilog,
+        inputs: &INPUTS,
+        outputs: &OUTPUTS,
+        trace: false,
+        silicon: false,
+        gated,
+    });
+    built.expect("Verilator and a compiler are there")
+}
+
+/// Outputs of every cycle; inputs are at rest in most of them.
+fn run(verilog: &str, gated: &[&str]) -> Vec<[u32; 2]> {
+    let path = library(verilog, gated);
+    let model = Model::load(&path, INPUTS.len(), OUTPUTS.len(), None, 0);
+    let mut model = model.expect("the library was built for this");
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let mut inputs = [1, 0, 0];
+    let cycle = |at: usize| {
+        inputs[0] = u32::from(at < 4 || random.random_bool(0.001));
+        inputs[2] = u32::from(random.random_bool(0.02));
+        if inputs[2] == 1 {
+            inputs[1] = random.random_range(0..64);
+        }
+        let mut outputs = [0; 2];
+        model.cycle(&inputs, &mut outputs, false);
+        outputs
+    };
+    (0..CYCLES).map(cycle).collect()
+}
+
+#[test]
+fn a_gated_room_gives_the_same_in_every_cycle() {
+    assert_eq!(gate(DESIGN, &["room"]).rooms.len(), 1);
+    let (free, gated) = (run(DESIGN, &[]), run(DESIGN, &["room"]));
+    assert!(free.iter().any(|outputs| outputs[1] != 0));
+    let first = free.iter().zip(&gated).position(|(a, b)| a != b);
+    assert_eq!(first, None, "seed {SEED}: the first cycle that differs");
+}
+
+/// The canary: a register in a form that the comparison would not see must keep its clock, ...
+#[test]
+fn a_room_with_an_unknown_register_keeps_its_clock() {
+    for hidden in [
+        "if (d != 8'h3) q <= d;",
+        "q <= d + (q == 8'h5);",
+        "{q[7:4], q[3:0]} <= d;",
+    ] {
+        let design = DESIGN.replace("q <= d;", hidden);
+        assert!(gate(&design, &["room"]).rooms.is_empty(), "{hidden}");
+    }
+    let design = DESIGN.replace("posedge clock", "negedge clock");
+    assert!(gate(&design, &["room"]).rooms.is_empty());
+}
+
+/// ... and without one of its comparisons the room would sleep too early.
+#[test]
+fn each_comparison_counts() {
+    let gated = gate(DESIGN, &["room"]);
+    let expected = [
+        "(rnic.room.left.q) != (rnic.room.left.d)",
+        "rnic.room.memory.write_enable",
+        "(rnic.room.memory.fetched) != (rnic.room.memory.memory[rnic.room.memory.read_address])",
+        "(rnic.room.memory.read_data) != (rnic.room.memory.fetched)",
+    ];
+    let mut changes = gated.rooms[0].changes.clone();
+    changes.sort();
+    let mut expected = expected.map(String::from).to_vec();
+    expected.sort();
+    assert_eq!(changes, expected);
+    assert!(gated.verilog.contains(".clock(bench.clock_room)"));
+    assert_eq!(gated.verilog.matches("bench.clock_room").count(), 1);
+}
+
+/// A room that is renamed or gets a register of another kind would be slow in silence.
+#[test]
+fn every_listed_room_of_the_core_is_gated() {
+    for width in [64, 128, 512] {
+        let verilog = rnic_hdl::top::verilog(width).expect("the core is emitted");
+        let gated = gate(&verilog, ROOMS).rooms;
+        let paths: Vec<&str> = gated
+            .iter()
+            .map(|room| room.path.trim_start_matches("rnic."))
+            .collect();
+        assert_eq!(paths, ROOMS, "width {width}");
+        assert!(gated.iter().all(|room| !room.inputs.is_empty()));
+    }
+}
