@@ -201,7 +201,7 @@ impl<const LG: usize> Logic for RecordMaker<LG> {
     fn update(&mut self) {
         registers!(clock; kept, half, judged, judged_crc, judged_markers);
         registers!(clock; held_verdict, has_verdict);
-        // The record: two steps after the first beat, and kept for 5 after the last one.
+        // The record: two steps after the first beat, and held for 5 after the last one.
         if self.begins.val() {
             self.kept.d.next = self.info.val();
         }

@@ -60,7 +60,7 @@ pub struct SplitControl {
     pub low_valid: Signal<In, Bit>,
     /// It is the last one of the job.
     pub low_last: Signal<In, Bit>,
-    /// The window has a whole beat, as far as the job goes.
+    /// The window has a whole beat, up to the end of the job.
     pub usable: Signal<In, Bit>,
     /// The low beat is used up.
     pub shift: Signal<Out, Bit>,

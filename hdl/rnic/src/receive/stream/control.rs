@@ -424,7 +424,7 @@ pub enum ManagerState {
     LeftLoad,
     /// Selects the span for the octets.
     Aim,
-    /// A span's context: its address goes to the RAM.
+    /// The span's context: its address is at the RAM.
     SpanFetch,
     /// The RAM reads.
     SpanRead,

@@ -60,7 +60,7 @@ fn mpa_001_mpa_023_mpa_024_golden_fpdus_of_both_revisions_pass_at_their_offsets(
             "002A{control} 00000000 00000000 00000002 00000000 00000014 {zeros} {crc_b}"
         ));
         assert_eq!((a.len(), b.len()), (52, 52));
-        // B stands at offset 0x1ec, after an FPDU of 492 octets with a leading marker.
+        // B is at offset 0x1ec, after an FPDU of 492 octets with a leading marker.
         let mut sender = Sender::new(true, 0);
         let mut ulpdu = hexadecimal(&format!("{control} 00000000 00000000 00000001 00000000"));
         ulpdu.resize(0x01e2, 0x77);

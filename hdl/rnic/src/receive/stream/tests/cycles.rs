@@ -61,7 +61,7 @@ fn ask(uut: &mut Simulation<Uut>, messages: &[Accepted]) -> FpduStatus {
     panic!("no answer");
 }
 
-/// What TCP asks counts everything that it has told before.
+/// The answer to a query includes every message before it.
 #[test]
 fn a_question_is_answered_with_what_the_fpdu_still_needs() {
     let mut uut = started(3);
@@ -256,7 +256,7 @@ fn stops_are_taken_and_host_frames_sent_while_no_stream_job_ends() {
     );
 }
 
-/// A frame for a stream that nobody started goes back at once (MPA-027: it is not MPA's).
+/// A frame of a stream never started is released at once (MPA-027: it is not MPA's).
 #[test]
 fn octets_of_a_stream_never_started_are_released() {
     let mut uut = started(1);
@@ -270,14 +270,14 @@ fn octets_of_a_stream_never_started_are_released() {
         }
         uut.tick();
     }
-    panic!("the frame is kept");
+    panic!("the frame is not released");
 }
 
-/// Octets accepted before the driver asked for a release are given back before it is told "done".
+/// Octets accepted before the driver asked for a release are released before `table_done`.
 #[test]
 fn a_release_covers_the_octets_that_stand_before_it() {
     let mut uut = started(16);
-    // One octet shows no FPDU's length, so no job goes out; connection 0 comes last.
+    // One octet is less than ULPDU_Length, so no job is sent; connection 0 is last.
     let (mut sent, mut released) = (0u64, 0usize);
     while sent < 15 {
         uut.accepted.next = segment(if sent < 12 { 1 + sent } else { 0 }, 100 + sent, 1);

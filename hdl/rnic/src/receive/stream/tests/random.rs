@@ -114,7 +114,7 @@ fn every_stream_is_read_in_order_and_every_frame_is_given_back_once() {
         assert!(!stream.job_out && stream.due.is_empty(), "{name}");
         match stream.driver {
             Phase::Running => assert!(stream.queued() < stream.need, "{name}: octets lie idle"),
-            _ => assert!(stream.frames.is_empty(), "{name}: frames are kept"),
+            _ => assert!(stream.frames.is_empty(), "{name}: frames not released"),
         }
     }
     let frames = model.streams.iter().flat_map(|stream| &stream.frames);
@@ -123,7 +123,7 @@ fn every_stream_is_read_in_order_and_every_frame_is_given_back_once() {
     let offered: usize = offered.map(|sent| sent.2.len()).sum();
     let waiting = offered + model.host.waiting().len();
     assert_eq!(held + waiting + model.free_pages.len(), PAGES, "pages");
-    assert!(model.hosts.is_empty(), "host frames are kept");
+    assert!(model.hosts.is_empty(), "host frames without a job");
     let parts = model.streams.iter().map(|stream| stream.parts).sum();
     let seen = [
         parts,
