@@ -334,7 +334,7 @@ fn times(markers: bool, position: u64, ulpdu: &[u8]) -> (usize, usize) {
 }
 
 #[test]
-fn an_fpdu_of_n_beats_has_its_record_ooo_and_its_verdict_n_plus_9_cycles_after_its_start() {
+fn record_during_and_verdict_9_cycles_after_the_beats() {
     // 5 to the first FPDU beat, n - 1 to the last one, 5 to the verdict; 3 from the beat with the
     // fifth word to the record, which is the third beat where a marker takes a word of the first
     // two, and the one that flushes where the FPDU ends there.

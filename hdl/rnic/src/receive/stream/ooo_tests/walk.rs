@@ -101,7 +101,7 @@ fn control(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random)
 /// Lockstep with the emitted Verilog, and with the naive receiver (MPA-046): whatever the order of
 /// arrival, a stream is read in order, each octet from the copy that was accepted.
 #[test]
-fn octets_in_any_order_are_read_in_order_and_their_pages_go_back_once() {
+fn octets_in_any_order_are_read_in_order() {
     const CYCLES: usize = 80_000;
     let mut bench = Bench::new();
     let mut cycle = 0;
