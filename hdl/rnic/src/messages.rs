@@ -1,25 +1,26 @@
-//! What the rooms hand each other: one struct per message, each with its units.
+//! Messages between the rooms: one struct per message, with its units.
 //!
-//! A message port is three signals: `<name>` (the struct), `<name>_valid`, `<name>_ready`; it is
-//! taken in a cycle in which both are high. The receiving room opens with a FIFO, so `ready` comes
-//! from a register. `valid` never waits for `ready`. A message without `ready` is there for one
-//! cycle, and its receiver always has room; the head of the block says why. These signals, `clock`
-//! and `reset` (synchronous: it empties the block) have a comment only where a port differs.
+//! A message port has three signals: `<name>` (the struct), `<name>_valid`, `<name>_ready`. The
+//! message is transferred in a cycle in which both are high; `valid` never waits for `ready`. The
+//! receiving room buffers its input in a FIFO, so `ready` comes from a register. A message without
+//! `ready` is valid for one cycle, and its receiver always has room; the head of the block says
+//! why. These signals, `clock` and `reset` (synchronous: it empties the block) have a comment only
+//! where a port differs.
 use rust_hdl::prelude::*;
 
-/// What becomes of a frame after the front end.
+/// Verdict of the front end on a frame.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum FrameVerdict {
     /// Release the frame.
     Drop,
     /// Hand the whole frame to the host.
     Host,
-    /// A TCP segment with sane headers; look its connection up.
+    /// A TCP segment with valid headers; look up its connection.
     Tcp,
 }
 
-/// Front end to packet memory: all that was read of a frame, once per frame, a few cycles after its
-/// last beat. Octet strings have octet 0 in bits 7:0; numbers are in host order.
+/// Front end to packet memory: the parsed headers, once per frame, a few cycles after its last
+/// beat. Octet strings have octet 0 in bits 7:0; numbers are in host order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FrameInfo {
     pub verdict: FrameVerdict,
@@ -45,11 +46,11 @@ pub struct FrameInfo {
     pub seg_wnd: Bits<16>,
     /// First payload octet, counted from the start of the stored frame (pad included).
     pub payload_offset: Bits<14>,
-    /// Payload octets; the IP length rules, Ethernet padding is not counted.
+    /// Payload octets by the IP length, without Ethernet padding.
     pub payload_octets: Bits<14>,
 }
 
-/// A chain of pages, first to last, to give back to the pool: a frame's, or a part of them.
+/// A chain of pages, first to last, to release to the pool: all of a frame's, or a part of them.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct PageChain {
     /// First page.
@@ -67,24 +68,24 @@ pub struct StoredFrame {
     pub pages: PageChain,
 }
 
-/// TCP to MPA: a run of payload octets that was accepted, in order or beyond a gap; or an out-of-order range
-/// that nobody waits for any more.
+/// TCP to MPA: a run of accepted payload octets, in order or beyond a gap; or a connection's
+/// out-of-order range to drop, or a query of its FPDU status.
 ///
-/// What a connection received beyond a gap lies in *out-of-order ranges*, the received ranges of TCP, known
-/// by the number that TCP gives them. `left` and `right` say what the octets touch; TCP uses a
-/// number again only after the message that ends its run (`right`, or `purges`).
+/// Octets beyond a gap form *out-of-order ranges*, numbered by TCP. `left` and `right` are the
+/// ranges adjacent to the octets. TCP reuses a number only after the message that ends its range
+/// (`right`, or `purges`).
 ///
 /// | `ooo` | `has_left` | `has_right` | the octets |
 /// |---|---|---|---|
 /// | 0 | - | 0 | follow the stream's last octet in order |
-/// | 0 | - | 1 | the same, and run `right` follows them: it ends and is in order from now on |
-/// | 1 | 0 | 0 | open a new run, number `left` |
-/// | 1 | 1 | 0 | follow the last octet of run `left` |
-/// | 1 | 0 | 1 | come before the first octet of run `right` |
-/// | 1 | 1 | 1 | follow run `left`, and run `right` follows them: it ends and is part of `left` |
+/// | 0 | - | 1 | the same, and range `right` follows them: it ends and is now in order |
+/// | 1 | 0 | 0 | open a new range, number `left` |
+/// | 1 | 1 | 0 | follow the last octet of range `left` |
+/// | 1 | 0 | 1 | precede the first octet of range `right` |
+/// | 1 | 1 | 1 | follow range `left`; range `right` follows them, ends and becomes part of `left` |
 ///
-/// A frame holds more than one run of new octets where it goes over ranges received before; then
-/// there is a message for each, one after the other and in order.
+/// A frame that overlaps ranges received before can hold several runs of new octets; it then gives
+/// one message per run, consecutive and in order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Accepted {
     /// Connection.
@@ -99,7 +100,7 @@ pub struct Accepted {
     pub offset: Bits<14>,
     /// Accepted octets, at least 1.
     pub octets: Bits<14>,
-    /// They lie beyond a gap.
+    /// They are beyond a gap.
     pub ooo: Bit,
     /// See above.
     pub has_left: Bit,
@@ -109,30 +110,30 @@ pub struct Accepted {
     pub has_right: Bit,
     /// Number of an out-of-order range.
     pub right: Bits<8>,
-    /// The frame holds several runs of new octets: it goes back to the pool when all are done with.
+    /// The frame holds several runs of new octets: its pages are released with the last of them.
     pub shared: Bit,
     /// This is the first message of its frame.
     pub first: Bit,
     /// This is the last message of its frame.
     pub last: Bit,
-    /// No octets: the connection ends, and out-of-order range `right` goes back to the pool. Only
-    /// `connection` and `right` count.
+    /// No octets: the connection ends, and out-of-order range `right` is released. Only
+    /// `connection` and `right` are valid.
     pub purges: Bit,
-    /// No octets: the stream manager is to answer with [`FpduStatus`]. Only `connection` counts.
+    /// No octets: a query, answered with [`FpduStatus`]. Only `connection` is valid.
     pub queries: Bit,
 }
 
-/// Stream manager to TCP: the octets of a connection that wait for the rest of their FPDU, after
-/// everything that TCP has told of it.
+/// Stream manager to TCP: the state of a connection's incomplete FPDU, including every message
+/// accepted before the query.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FpduStatus {
-    /// A job is out, which may change the rest.
+    /// A job is in flight and may change the other fields.
     pub busy: Bit,
     /// No octet is queued in order.
     pub empty: Bit,
-    /// The length of the FPDU is known, and `missing` counts.
+    /// The length of the FPDU is known, and `missing` is valid.
     pub known: Bit,
-    /// Octets in order until the FPDU is whole.
+    /// Octets in order that complete the FPDU.
     pub missing: Bits<18>,
 }
 
@@ -147,13 +148,12 @@ pub struct HostFrame {
     pub frame_octets: Bits<14>,
 }
 
-/// What a job reads.
+/// Kind of a read job.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum JobKind {
     /// FPDUs of a stream, from an FPDU's first octet on.
     Stream,
-    /// The first FPDU is longer than the placement buffer and has been checked; place
-    /// it.
+    /// The first FPDU exceeds the placement buffer and has been checked; place it.
     Place,
     /// A whole frame for the host.
     Host,
@@ -165,13 +165,13 @@ pub struct ReadJob {
     pub kind: JobKind,
     /// Connection (streams).
     pub connection: Bits<10>,
-    /// Page that `offset` counts from: of the first frame's pages the first not yet given back.
+    /// Page that `offset` counts from: the first page of the first frame not yet released.
     pub head_page: Bits<9>,
     /// First octet, from the start of that page.
     pub offset: Bits<14>,
     /// Octets of this job in that frame.
     pub run_octets: Bits<14>,
-    /// Octets of the job in all; more than `run_octets` when further frames of the stream follow.
+    /// Octets of the whole job; more than `run_octets` if further frames of the stream follow.
     pub octets: Bits<18>,
     /// Sequence number of the first octet (streams).
     pub sequence: Bits<32>,
@@ -183,31 +183,31 @@ pub struct ReadJob {
     pub crc: Bit,
     /// Slot of the first frame in the reader's frame tables (streams).
     pub slot: Bits<10>,
-    /// Last page of the first frame; the host path gives the pages up to it back when it is done.
+    /// Last page of the first frame; placement releases a host frame's pages up to it.
     pub tail_page: Bits<9>,
-    /// The octets lie beyond a gap: their FPDUs are placed, not delivered (`JobKind::Stream`).
+    /// The octets are beyond a gap: their FPDUs are placed, not delivered (`JobKind::Stream`).
     pub ooo: Bit,
-    /// With `ooo`: the span that they are of.
+    /// With `ooo`: the span that holds them.
     pub span: Bits<9>,
-    /// With `ooo`: an FPDU is known to begin at the first octet. If not, the first FPDU counts
-    /// only if a marker in it says so.
+    /// With `ooo`: an FPDU is known to begin at the first octet. If not, the first FPDU needs a
+    /// marker that points to its start (MPA-044).
     pub proven: Bit,
 }
 
-/// FPDU splitter to the stream manager: a stream job has ended. That of an out-of-order job waits on the
-/// way until each of its FPDUs is judged. A replay ends in the same way, with nothing consumed.
+/// FPDU splitter to the stream manager: a stream job has ended. An out-of-order job ends once DDP
+/// has reported on each of its FPDUs. A replay ends in the same way, with nothing consumed.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct JobDone {
     /// Connection.
     pub connection: Bits<10>,
-    /// Octets of the job that belong to FPDUs handed on; the rest is still needed.
+    /// Octets of the job in FPDUs handed on; the rest stays queued.
     pub consumed: Bits<18>,
-    /// Octets that must be there, from the first one not consumed, before the next job makes sense.
+    /// Octets, from the first one not consumed, that must be queued before the next job is sent.
     pub need: Bits<18>,
-    /// The FPDU after the consumed octets was too long for one pass and has been checked: the next
+    /// The FPDU after the consumed octets is too long for one pass and has been checked: the next
     /// job is `JobKind::Place`.
     pub place_next: Bit,
-    /// The job was an out-of-order one.
+    /// The job was out of order.
     pub ooo: Bit,
     /// With `ooo`: its span.
     pub span: Bits<9>,
@@ -215,24 +215,24 @@ pub struct JobDone {
     pub fpdus: Bits<16>,
     /// With `ooo`: sequence number after them.
     pub sequence_end: Bits<32>,
-    /// With `ooo`: not every one of them was placed, or the next one cannot be. Those from the
-    /// first of them on are not consumed and wait until they are in order.
+    /// With `ooo`: one of them, or the next one, could not be placed. From there on the FPDUs are
+    /// not consumed and wait until they are in order.
     pub refused: Bit,
 }
 
-/// What is done with an FPDU.
+/// Processing of an FPDU.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum FpduKind {
-    /// Check, and keep for placement.
+    /// Check, and buffer for placement.
     Normal,
     /// First pass over a long FPDU; its octets do not enter the placement buffer.
     Check,
-    /// Second pass over a long FPDU, checked before.
+    /// Second pass over a long FPDU that has been checked.
     Place,
     /// Not an FPDU but a whole frame for the host.
     Host,
-    /// An FPDU beyond a gap. Its payload is placed if nothing is wrong with it;
-    /// nothing else comes of it before its record is replayed.
+    /// An FPDU beyond a gap. Its payload is placed if it passes every check; it has no other
+    /// effect until its record is replayed.
     OutOfOrder,
     /// The record of an `FpduKind::OutOfOrder` that was placed, replayed in order. No octets.
     Deliver,
@@ -240,14 +240,14 @@ pub enum FpduKind {
     Fault,
 }
 
-/// Splitter to marker removal and CRC: what is known of an FPDU when its first beat passes.
+/// Splitter to marker removal and CRC: properties of an FPDU, known at its first beat.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FpduInfo {
     /// Never `Deliver` or `Fault`.
     pub kind: FpduKind,
     /// Connection.
     pub connection: Bits<10>,
-    /// `FpduKind::OutOfOrder`: the span that it is of.
+    /// `FpduKind::OutOfOrder`: the span that holds it.
     pub span: Bits<9>,
     /// `FpduKind::OutOfOrder`: only a marker in it can show that an FPDU begins here.
     pub unproven: Bit,
@@ -255,9 +255,10 @@ pub struct FpduInfo {
     pub sequence: Bits<32>,
     /// ULPDU_Length in octets.
     pub ulpdu_length: Bits<16>,
-    /// Octets on the wire: length field, ULPDU, PAD, CRC and markers. For `FpduKind::Host` the frame's.
+    /// Octets on the wire: length field, ULPDU, PAD, CRC and markers; of a `FpduKind::Host` the
+    /// octets of the frame.
     pub wire_octets: Bits<18>,
-    /// Words since the last marker position at the first octet; 0: it opens with a marker.
+    /// Words since the last marker position, at the first octet; 0: it opens with a marker.
     pub phase: Bits<7>,
     /// Markers are expected.
     pub markers: Bit,
@@ -269,10 +270,11 @@ pub struct FpduInfo {
     pub tail_page: Bits<9>,
 }
 
-/// MPA to DDP: an FPDU is passing, and its first words are there; its octets, from ULPDU_Length on
-/// and without markers and CRC, go to the placement buffer (not for `FpduKind::Check`). It passes whole.
+/// MPA to DDP: first words of an FPDU, sent while it passes. Its octets, from ULPDU_Length on and
+/// without markers and CRC, enter the placement buffer (not for `FpduKind::Check`). Only whole
+/// FPDUs pass.
 ///
-/// The port has no `ready`: DDP has `record_room` high while it can take two records more.
+/// The port has no `ready`: DDP drives `record_room` high while it can take two records more.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FpduRecord {
     pub kind: FpduKind,
@@ -289,10 +291,10 @@ pub struct FpduRecord {
     /// ULPDU_Length in octets; for `FpduKind::Host` the octets of the frame.
     pub ulpdu_length: Bits<16>,
     /// The first five words without markers: ULPDU_Length and DDP header; octet string, octet 0 in
-    /// bits 7:0. What lies beyond the ULPDU is undefined.
+    /// bits 7:0. Undefined beyond the ULPDU.
     pub header: Bits<160>,
-    /// Beats that this FPDU occupies in the placement buffer; 0 for `FpduKind::Check`, `FpduKind::Deliver`
-    /// and `FpduKind::Fault`.
+    /// Beats of this FPDU in the placement buffer; 0 for `FpduKind::Check`, `FpduKind::Deliver` and
+    /// `FpduKind::Fault`.
     pub beats: Bits<13>,
     /// `FpduKind::Host`: first page of the frame.
     pub head_page: Bits<9>,
@@ -300,8 +302,8 @@ pub struct FpduRecord {
     pub tail_page: Bits<9>,
 }
 
-/// MPA to DDP: an `FpduKind::Normal`, `FpduKind::Check` or `FpduKind::OutOfOrder` has passed. One for each such record,
-/// in the order of the records and after its record; none for the other kinds.
+/// MPA to DDP: an `FpduKind::Normal`, `FpduKind::Check` or `FpduKind::OutOfOrder` has passed. One
+/// per such record, after it and in the order of the records; none for the other kinds.
 ///
 /// The port has no `ready`: DDP holds as many verdicts as records.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -310,46 +312,46 @@ pub struct FpduVerdict {
     pub crc_good: Bit,
     /// Every marker agrees with the FPDU's start.
     pub marker_good: Bit,
-    /// There is a marker in the FPDU.
+    /// The FPDU contains a marker.
     pub marker_seen: Bit,
 }
 
-/// DDP to MPA: an `FpduKind::OutOfOrder` has been judged; one cycle, in the order of the records.
+/// DDP to MPA: result of an `FpduKind::OutOfOrder`; one cycle, in the order of the records.
 ///
 /// The port has no `ready`: MPA adds them up as they come.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct OutOfOrderResult {
-    /// Its payload is on its way to memory and its record is kept. If not, nothing came of it.
+    /// Its payload is on its way to memory and its record is stored. If not, it had no effect.
     pub good: Bit,
     /// Sequence number after its last octet.
     pub sequence_end: Bits<32>,
 }
 
-/// What becomes of the stored records of a span.
+/// Processing of the stored records of a span.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum ReplayKind {
-    /// The span is in order: its records go through the checks, as `FpduKind::Deliver`.
+    /// The span is in order: its records enter the checks, as `FpduKind::Deliver`.
     Deliver,
-    /// Nobody waits for the span any more: its records are forgotten.
+    /// The span is no longer needed: its records are discarded.
     Forget,
-    /// No records: FPDU starts disagree, an `FpduKind::Fault` goes through the checks.
+    /// No records: FPDU starts disagree, an `FpduKind::Fault` enters the checks.
     Fault,
 }
 
-/// MPA to DDP: what becomes of the records that DDP keeps of a span's placed FPDUs.
+/// MPA to DDP: order to replay or discard the stored records of a span's placed FPDUs.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Replay {
     pub kind: ReplayKind,
     /// Connection.
     pub connection: Bits<10>,
-    /// Span; not of `ReplayKind::Fault`.
+    /// Span; undefined for `ReplayKind::Fault`.
     pub span: Bits<9>,
-    /// `ReplayKind::Fault`: sequence number of the FPDU that reaches over the start of another one.
+    /// `ReplayKind::Fault`: sequence number of the FPDU that overlaps the start of another one.
     pub sequence: Bits<32>,
 }
 
-/// DDP to MPA: a replay is done: no record of the span is kept, and what was to go through the
-/// checks stands in the queue of records before all that comes from now on.
+/// DDP to MPA: a replay is done. No record of the span is stored any more, and its records are in
+/// the record queue ahead of every later one.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Replayed {
     pub kind: ReplayKind,
@@ -359,10 +361,10 @@ pub struct Replayed {
     pub span: Bits<9>,
 }
 
-/// What placement does with the beats of an FPDU or a host frame.
+/// Placement of the beats of an FPDU or a host frame.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum PlaceKind {
-    /// Throw the beats away.
+    /// Discard the beats.
     Discard,
     /// Write the payload to memory.
     Write,
@@ -370,11 +372,11 @@ pub enum PlaceKind {
     Host,
 }
 
-/// DDP to placement: take the next FPDU out of the placement buffer, and what to do with it.
+/// DDP to placement: remove the next FPDU from the placement buffer, and how to process it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct PlaceCommand {
     pub kind: PlaceKind,
-    /// Beats to take out of the placement buffer; may be 0.
+    /// Beats to remove from the placement buffer; may be 0.
     pub beats: Bits<13>,
     /// Words before the payload in the first beat(s): 4 tagged, 5 untagged, 0 host.
     pub skip_words: Bits<3>,
@@ -388,7 +390,7 @@ pub struct PlaceCommand {
     pub cqe: Bits<224>,
 }
 
-/// Register file to every room: one table operation. It holds until the owning room's `table_done`.
+/// Register file to every room: one table operation, stable until the owning room's `table_done`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct TableRequest {
     /// `rnic_abi::tables::{WRITE, READ, RELEASE}`.
@@ -414,8 +416,7 @@ pub struct SegmentEvent {
     pub seg_len: Bits<14>,
 }
 
-/// Trace: what became of an FPDU, one cycle, in stream order. None for FPDUs after a stream's
-/// error.
+/// Trace: outcome of an FPDU, one cycle, in stream order. None for FPDUs after a stream error.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FpduEvent {
     /// Connection.
@@ -428,7 +429,7 @@ pub struct FpduEvent {
     pub error: Bits<5>,
     /// RDMAP opcode as received; 0 where the ULPDU has no DDP header or the CRC is wrong.
     pub opcode: Bits<4>,
-    /// The ULPDU has a DDP header, and CRC and markers are right: `opcode` counts.
+    /// The ULPDU has a DDP header, and CRC and markers are right: `opcode` is valid.
     pub opcode_valid: Bit,
     /// Octets placed in memory.
     pub placed_octets: Bits<16>,

@@ -1,11 +1,11 @@
-//! The whole core: rooms joined, nothing decided.
+//! The whole core: connects the rooms and decides nothing.
 //!
 //! ```text
-//! frame -> front_end -> packet -> tcp -> manager -> reader -> mpa -> ddp -> placement -> tlp
-//!                                           ^                  |      |
-//!                                           +--- job_done -----+      |
-//!                                           +-------- stopped --------+
-//! request -> pcie -> csr -> tables of tcp, manager, ddp
+//! frame -> front_end -> packet -> tcp -> stream -> reader -> fpdu -> ddp -> placement -> tlp
+//!                                          ^                 |       |
+//!                                          +---- job_done ---+       |
+//!                                          +------ stream_error -----+
+//! request -> pcie -> csr -> tables of tcp, stream, ddp
 //! ```
 //!
 //! | width W | inner width D | for | clock |
@@ -57,11 +57,11 @@ pub fn verilog(width: usize) -> Result<String, EmitError> {
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Stack for building and emitting a core, amply.
+/// Stack for building and emitting a core, with a wide margin.
 const STACK_OCTETS: usize = 256 << 20;
 
-/// Declares the core of one width. The rooms of a width are types of their own; the joining is the
-/// same text for all.
+/// Declares the core of one width. The rooms of a width are types of their own; the wiring is
+/// the same for all.
 macro_rules! core {
     ($(#[$doc:meta])* $name:ident, $w:literal, $d:literal, $l:literal,
      $front_end:ty, $packet:ty, $fpdu:ty, $placement:ty, $pcie:ty) => {
@@ -82,7 +82,7 @@ macro_rules! core {
             pub frame_last: Signal<In, Bit>,
             /// With the last beat: the FCS was wrong.
             pub frame_error: Signal<In, Bit>,
-            /// There is a beat.
+            /// The beat is valid.
             pub frame_valid: Signal<In, Bit>,
             /// TLP payload.
             pub tlp_data: Signal<Out, Bits<$d>>,
@@ -90,7 +90,7 @@ macro_rules! core {
             pub tlp_keep: Signal<Out, Bits<$l>>,
             /// Last beat of the TLP.
             pub tlp_last: Signal<Out, Bit>,
-            /// There is a beat.
+            /// The beat is valid.
             pub tlp_valid: Signal<Out, Bit>,
             /// The beat is taken.
             pub tlp_ready: Signal<In, Bit>,
@@ -100,7 +100,7 @@ macro_rules! core {
             pub request_header: Signal<In, Bits<128>>,
             /// BAR request: the doubleword of a write.
             pub request_data: Signal<In, Bits<32>>,
-            /// There is a request.
+            /// The request is valid.
             pub request_valid: Signal<In, Bit>,
             /// The request is taken.
             pub request_ready: Signal<Out, Bit>,
@@ -108,7 +108,7 @@ macro_rules! core {
             pub free_pages: Signal<Out, Bits<10>>,
             /// Stored frames that wait for TCP; at 16 the next one is dropped.
             pub stored_frames: Signal<Out, Bits<5>>,
-            /// Trace: a segment with payload was judged.
+            /// Trace: verdict on a segment with payload.
             pub segment_event_valid: Signal<Out, Bit>,
             /// Its connection.
             pub segment_event_connection: Signal<Out, Bits<10>>,
@@ -118,7 +118,7 @@ macro_rules! core {
             pub segment_event_seg_seq: Signal<Out, Bits<32>>,
             /// Payload octets.
             pub segment_event_seg_len: Signal<Out, Bits<14>>,
-            /// Trace: an FPDU was judged.
+            /// Trace: outcome of an FPDU.
             pub fpdu_event_valid: Signal<Out, Bit>,
             /// Its connection.
             pub fpdu_event_connection: Signal<Out, Bits<10>>,
@@ -130,7 +130,7 @@ macro_rules! core {
             pub fpdu_event_error: Signal<Out, Bits<5>>,
             /// RDMAP opcode.
             pub fpdu_event_opcode: Signal<Out, Bits<4>>,
-            /// The opcode counts.
+            /// The opcode is valid.
             pub fpdu_event_opcode_valid: Signal<Out, Bit>,
             /// Octets placed.
             pub fpdu_event_placed_octets: Signal<Out, Bits<16>>,
@@ -181,12 +181,12 @@ macro_rules! core {
             fn update(&mut self) {
                 // Clock and reset.
                 wire!(self => self.{
-                    front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement, pcie,
-                    csr, tcp_relay, stream_relay, ddp_relay
+                    front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement,
+                    pcie, csr, tcp_relay, stream_relay, ddp_relay
                 }; clock);
                 wire!(self => self.{
-                    front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement, pcie,
-                    csr, tcp_relay, stream_relay, ddp_relay
+                    front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement,
+                    pcie, csr, tcp_relay, stream_relay, ddp_relay
                 }; reset);
                 // Wire to front end.
                 self.front_end.enable.next = self.csr.enable.val();
@@ -201,7 +201,7 @@ macro_rules! core {
                 stream!(self.tcp => self.stream; accepted);
                 wire!(self.stream => self.tcp; fragment_free as fragment_free, span_free);
                 wire!(self.csr => self.tcp; ooo_pages, ooo_share);
-                // What a segment in order may take when few pages are left.
+                // Admission of segments while few pages are free.
                 self.tcp.free_pages.next = self.packet.free_pages.val();
                 wire!(self.csr => self.tcp; reserve_pages, long_pages, reserve_grown);
                 wire!(self.stream => self.tcp; long_fpdu, long_connection);
@@ -214,13 +214,13 @@ macro_rules! core {
                 wire!(self.stream => self.packet;
                     frame_table_write, frame_table_index, frame_table_data, frame_link_write,
                     frame_link_index, frame_link_next);
-                // Page links to the stream manager, and pages given back.
+                // Page links to the stream manager, and released pages.
                 wire!(self.packet => self.stream;
                     link_write, link_page, link_next, jump_write, jump_page);
                 stream!(self.tcp => self.packet; page_release as release0);
                 stream!(self.stream => self.packet; page_release as release1);
                 stream!(self.placement => self.packet; page_release as release2);
-                // A fourth place to give pages back, not in use.
+                // The fourth release port is not in use.
                 self.packet.release3.next = self.placement.page_release.val();
                 self.packet.release3_valid.next = false;
                 // Packet reader to MPA.
@@ -236,7 +236,7 @@ macro_rules! core {
                 self.fpdu.record_room.next = self.ddp.record_room.val();
                 self.ddp.fpdu_verdict.next = self.fpdu.verdict.val();
                 self.ddp.fpdu_verdict_valid.next = self.fpdu.verdict_valid.val();
-                // What is placed beyond a gap: results, and replays in order.
+                // Out-of-order placement: results, and replays in order.
                 self.ooo_completion.result.next = self.ddp.ooo_result.val();
                 self.ooo_completion.result_valid.next = self.ddp.ooo_result_valid.val();
                 stream!(self.ddp => self.ooo_completion; replayed);

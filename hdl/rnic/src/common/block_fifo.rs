@@ -46,7 +46,7 @@ pub struct BlockFifo<T: Synth, const A: usize, const F: usize> {
     waits: DFF<Bit>,
     is_full: DFF<Bit>,
     is_almost_full: DFF<Bit>,
-    // Fetched words on their way, and places of the prefetch FIFO that nobody has claimed.
+    // Fetched words in flight, and unclaimed places of the prefetch FIFO.
     fetched_1: DFF<Bit>,
     fetched_2: DFF<Bit>,
     credits: DFF<Bits<4>>,

@@ -52,7 +52,7 @@ pub struct Fifo<T: Synth, const A: usize, const F: usize> {
     head_valid: DFF<Bit>,
     push: Signal<Local, Bit>,
     pop: Signal<Local, Bit>,
-    // A word waits in the memory; a register, as every bit of the output register looks at it.
+    // A word waits in the memory; a register, as every bit of the output register depends on it.
     waits: DFF<Bit>,
     // It is the only one.
     one_waits: Signal<Local, Bit>,
@@ -60,9 +60,9 @@ pub struct Fifo<T: Synth, const A: usize, const F: usize> {
     makes_room: Signal<Local, Bit>,
     // The memory moves a word to the output register.
     load: Signal<Local, Bit>,
-    // The word written goes to the output register at once.
+    // The written word enters the output register at once.
     bypass: Signal<Local, Bit>,
-    // The word written waits in the memory.
+    // The written word waits in the memory.
     stores: Signal<Local, Bit>,
     one_address: Constant<Bits<A>>,
     one: Constant<Bits<F>>,
@@ -146,7 +146,7 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
         self.pop.next = self.read.val() & self.head_valid.q.val();
         // The memory never holds 2^A words, as one word is always in the output register before
         // another waits; so the place at the write pointer is always free, and may be written with
-        // a word that goes to the output register at once.
+        // a word that enters the output register at once.
         self.one_waits.next =
             self.read_pointer.q.val() + self.one_address.val() == self.write_pointer.q.val();
         self.makes_room.next = !self.head_valid.q.val() | self.read.val();
@@ -167,7 +167,7 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
         // Written out, so that `write`, which comes late, passes one gate.
         self.waits.d.next = self.stores.val()
             | (self.waits.q.val() & !(self.makes_room.val() & self.one_waits.val()));
-        // Without a word to wait for, the register follows the input: only `head_valid` tells.
+        // Without a word to wait for, the register follows the input; `head_valid` qualifies it.
         if self.makes_room.val() {
             self.head.d.next = self.data_in.val();
             if self.waits.q.val() {
@@ -177,7 +177,7 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
         self.head_valid.d.next =
             self.load.val() | self.bypass.val() | (self.head_valid.q.val() & !self.read.val());
 
-        // The compares look at the registered count only; the late inputs just select.
+        // The compares use the registered count; the late inputs only select.
         if self.push.val() & !self.pop.val() {
             self.count.d.next = self.count.q.val() + self.one.val();
             self.is_full.d.next = self.count.q.val() == self.last_place.val();

@@ -1,4 +1,4 @@
-//! Numbers of things in a shared pool: which of the 2^A are free.
+//! Free list of a shared pool of 2^A numbers.
 //!
 //! ```text
 //! never used: 0, 1, 2, ... --+--> number, available --> (take)
@@ -9,13 +9,13 @@
 //! | throughput | one taken and one given back per cycle                                      |
 //! | units      | numbers, 0 to 2^A - 1                                                       |
 //!
-//! Numbers never used come first, then those given back, the one first that has been free longest.
-//! After a reset, and it needs one, all are free.
+//! Numbers never used come first, then returned ones in the order of their return. The block needs
+//! one reset; after it all numbers are free.
 use super::block_fifo::BlockFifo;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Gives out numbers of `A` bits, each once until it comes back; `F = A + 1`.
+/// Allocates numbers of `A` bits, each once until it is returned; `F = A + 1`.
 #[derive(LogicBlock, Init)]
 #[init(
     assert!(
@@ -33,7 +33,7 @@ pub struct FreeList<const A: usize, const F: usize> {
     pub number: Signal<Out, Bits<A>>,
     /// Takes `number`; only while `available`.
     pub take: Signal<In, Bit>,
-    /// Gives `given` back.
+    /// Returns `given`.
     pub give: Signal<In, Bit>,
     /// A number that was taken.
     pub given: Signal<In, Bits<A>>,

@@ -49,7 +49,7 @@ impl<T: Synth> Logic for Skid<T> {
             self.spare.d.next = self.s_data.val();
         }
         if self.m_ready.val() | !self.head_valid.q.val() {
-            // The output register is free: the spare word goes first, it is older.
+            // The output register is free: the spare word is older and goes first.
             self.head_valid.d.next = self.spare_valid.q.val() | self.s_valid.val();
             self.spare_valid.d.next = false;
             if self.spare_valid.q.val() {

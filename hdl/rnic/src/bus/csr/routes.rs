@@ -1,4 +1,4 @@
-//! Routes: which counter each room's pulses belong to.
+//! Routes the count pulses of each room to their counters.
 //!
 //! ```text
 //! pulses of front end, packet, tcp, ddp, placement --> [ table ] --> [ register ] --> counts
@@ -8,8 +8,8 @@
 //! | throughput | one pulse per counter and cycle                              |
 //! | units      | bit `i` of `counts` is counter `i` of `rnic_abi::counters`   |
 //!
-//! A room numbers its pulses by constants of its own. The tables below name the counter of each;
-//! the build fails if a pulse has none, or two. No room is near the counters, so the register
+//! Each room numbers its pulses by its own constants. The tables below map them to counters;
+//! the build fails if a pulse has none, or two. The rooms are placed far away, so the register
 //! separates their paths.
 use crate::receive::front_end::verdict;
 use crate::receive::tcp::decision;

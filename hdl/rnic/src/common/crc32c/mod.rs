@@ -1,4 +1,4 @@
-//! CRC32C of FPDUs as they stream by, one beat of `D` bits per cycle, and whether each is right.
+//! Checks the CRC32C of streamed FPDUs, one beat of `D` bits per cycle.
 //!
 //! ```text
 //!          stage 1               stage 2              stage 3                 stage 4
@@ -28,7 +28,7 @@ use rust_hdl::prelude::*;
 #[derive(LogicBlock, Default)]
 pub struct Crc32cStream<const D: usize> {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets beats on their way, so that no verdict of theirs appears.
+    /// Synchronous; discards beats in flight, so they give no verdict.
     pub reset: Signal<In, Bit>,
     /// This cycle carries a beat; gaps between beats are allowed anywhere.
     pub valid: Signal<In, Bit>,

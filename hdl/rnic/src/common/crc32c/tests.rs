@@ -83,7 +83,7 @@ fn every_verdict_matches<const D: usize>(words_max: usize) {
     let mut traffic = traffic::<D>(words_max, &mut random);
     traffic.extend(vec![Beat::default(); LATENCY_CYCLES]);
     let mut uut = simulate!(Crc32cStream::<D>::default());
-    // What must stand at the outputs in this and the coming cycles.
+    // Expected outputs in this and the next cycles.
     let mut due: VecDeque<Option<bool>> = vec![None; LATENCY_CYCLES].into();
     let mut verdicts = [0usize; 2];
     for beat in &traffic {

@@ -40,7 +40,7 @@ fn moves_one_word_per_cycle_with_one_cycle_of_latency() {
 }
 
 #[test]
-fn ready_does_not_look_at_the_sink_in_the_same_cycle() {
+fn ready_does_not_depend_on_the_sink() {
     let mut uut = connected();
     uut.s_valid.next = true;
     uut.tick();

@@ -1,11 +1,13 @@
-//! Marker check: does each marker of an FPDU point back to the FPDU's start?
+//! Marker check, and the records and verdicts of FPDUs.
+//!
+//! The marker check verifies that each marker of an FPDU points back to the FPDU's start.
 //!
 //! ```text
 //! marker --> [ parts of the compare ] --> [ bad, until the next FPDU ]
 //! ```
 //!
 //! FPDUPTR is octets 2 and 3 of the marker, most significant first, its two low bits taken as zero
-//! (MPA-008, MPA-012); octets 0 and 1 are not looked at. A leading marker must be 0 (MPA-010). A
+//! (MPA-008, MPA-012); octets 0 and 1 are ignored. A leading marker must be 0 (MPA-010). A
 //! marker i words after ULPDU_Length must be 4 i modulo 2^16; in an FPDU that opens with a marker
 //! the distance from that marker is accepted too (MPA-011).
 //!
@@ -16,7 +18,7 @@ use crate::messages::{FpduInfo, FpduKind, FpduRecord, FpduVerdict};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Compares the markers of an FPDU with where they stand.
+/// Compares the markers of an FPDU with their positions.
 #[derive(LogicBlock, Init)]
 pub struct MarkerCheck {
     pub clock: Signal<In, Clock>,
@@ -73,7 +75,7 @@ impl Logic for MarkerCheck {
         if self.opens.val() {
             self.distance_now.next = self.distance.val();
             self.groups_now.next = 0.into();
-            // Nothing lies before the first marker: its other value is not accepted below.
+            // No marker of the FPDU precedes its first one: this value is not accepted below.
             self.groups_before_now.next = self.last_word.val();
         }
         self.distance_kept.d.next = self.distance_now.val();
@@ -123,7 +125,7 @@ impl Logic for MarkerCheck {
     }
 }
 
-/// Record maker: what DDP must know of an FPDU, in two messages: what it is, and is it right?
+/// Makes the two messages to DDP per FPDU: its record and its verdict; `2^LG` words a beat.
 ///
 /// ```text
 /// first beat --> [ info ] --> [ sequence_end, beats ] --+--> record
@@ -137,10 +139,8 @@ impl Logic for MarkerCheck {
 ///
 /// A record does not wait for its FPDU's end: DDP looks its tables up while the FPDU passes, and
 /// the placement buffer, which holds less than a long FPDU, can be emptied meanwhile.
-/// `FpduKind::Place` was judged in its first pass, and a host frame is not judged at all: only the other
-/// three kinds get a verdict.
-///
-/// Makes FPDU records and verdicts; `2^LG` words a beat.
+/// An `FpduKind::Place` was checked in its first pass, and a host frame is not checked: only the
+/// other three kinds get a verdict.
 #[derive(LogicBlock, Init)]
 #[init(
     assert!(
@@ -159,7 +159,7 @@ pub struct RecordMaker<const LG: usize> {
     /// First five words of the FPDU.
     pub header: Signal<In, Bits<160>>,
     /// One cycle per FPDU, two or more after `begins`, 4 at most after its last beat: `header` is
-    /// there.
+    /// valid.
     pub header_valid: Signal<In, Bit>,
     /// CRC32C verdict, 4 cycles after the last beat.
     pub crc_valid: Signal<In, Bit>,
@@ -176,7 +176,7 @@ pub struct RecordMaker<const LG: usize> {
     pub verdict: Signal<Out, FpduVerdict>,
     pub verdict_valid: Signal<Out, Bit>,
     kept: DFF<FpduInfo>,
-    // The record but for the header, and what is judged of it.
+    // The record without the header, and its verdict.
     half: DFF<FpduRecord>,
     judged: DFF<Bit>,
     judged_crc: DFF<Bit>,
@@ -201,7 +201,7 @@ impl<const LG: usize> Logic for RecordMaker<LG> {
     fn update(&mut self) {
         registers!(clock; kept, half, judged, judged_crc, judged_markers);
         registers!(clock; held_verdict, has_verdict);
-        // The record: two steps after the first beat, and kept for 5 after the last one.
+        // The record: two steps after the first beat, and held for 5 after the last one.
         if self.begins.val() {
             self.kept.d.next = self.info.val();
         }

@@ -1,4 +1,4 @@
-//! How long is an FPDU on the wire? From ULPDU_Length and its place between markers, in 3 cycles.
+//! Length of an FPDU on the wire, from ULPDU_Length and its position between markers.
 //!
 //! ```text
 //! ulpdu_length --> [sum] N, x --> [divide] x / 127 --> [decide] words, beats, whole
@@ -30,7 +30,7 @@ pub struct FpduLength<const LG: usize> {
     pub clock: Signal<In, Clock>,
     /// ULPDU_Length; with `host` the octets of the frame.
     pub ulpdu_length: Signal<In, Bits<16>>,
-    /// Not an FPDU: a frame, of which `ulpdu_length` octets are to be passed.
+    /// A host frame of `ulpdu_length` octets, not an FPDU.
     pub host: Signal<In, Bit>,
     /// Words since the last marker position at the FPDU's first word; 0: it opens with a marker.
     pub phase: Signal<In, Bits<7>>,
@@ -50,7 +50,7 @@ pub struct FpduLength<const LG: usize> {
     pub beats: Signal<Out, Bits<15>>,
     /// `beats` is 1.
     pub single: Signal<Out, Bit>,
-    /// All of the FPDU lies in the job.
+    /// The job holds the whole FPDU.
     pub whole: Signal<Out, Bit>,
     /// ULPDU_Length is over `SINGLE_PASS_ULPDU_OCTETS`.
     pub too_long: Signal<Out, Bit>,
@@ -193,15 +193,13 @@ impl<const LG: usize> Logic for FpduLength<LG> {
     }
 }
 
-/// Where ULPDU_Length is to be seen: in the window, at its next place, or just arriving.
+/// Selects ULPDU_Length: from the window, at its next position, or from the arriving beat.
 ///
 /// | latency    | none: combinational                                                        |
 /// | units      | `ulpdu_length` in octets                                                   |
 ///
 /// ULPDU_Length is octets 0 and 1 of an FPDU's first word, or of its second one behind a leading
 /// marker, most significant first (MPA-001, MPA-010).
-///
-/// Chooses the word that holds ULPDU_Length.
 #[derive(LogicBlock, Default)]
 pub struct HeadWord {
     /// The FPDU opens with a marker.
@@ -222,14 +220,14 @@ pub struct HeadWord {
     pub arriving_0: Signal<In, Bits<32>>,
     /// Word 1 of the arriving beat.
     pub arriving_1: Signal<In, Bits<32>>,
-    /// Look ahead instead: the FPDU before is still in the window.
+    /// Looks ahead instead: the FPDU before is still in the window.
     pub ahead: Signal<In, Bit>,
     /// Word 0 of the next FPDU.
     pub peeked: Signal<In, Bits<32>>,
     pub peek_valid: Signal<In, Bit>,
     /// ULPDU_Length.
     pub ulpdu_length: Signal<Out, Bits<16>>,
-    /// It is there.
+    /// `ulpdu_length` is valid.
     pub valid: Signal<Out, Bit>,
     word: Signal<Local, Bits<32>>,
     high_octet: Signal<Local, Bits<8>>,
@@ -263,13 +261,12 @@ impl Logic for HeadWord {
     }
 }
 
-/// Which words of the window an FPDU takes, beat by beat, and where the next one begins.
+/// Words of the window that an FPDU takes, beat by beat, and the start of the next one; `2^LG`
+/// words a beat.
 ///
 /// | latency    | none to `wraps`; 1 cycle to every other output                             |
 /// | throughput | one beat per cycle                                                         |
 /// | units      | words of 4 octets, 2^LG a beat; beats                                      |
-///
-/// Extent of an FPDU in the window; `2^LG` words a beat.
 #[derive(LogicBlock, Init)]
 pub struct FpduExtent<const LG: usize> {
     pub clock: Signal<In, Clock>,

@@ -1,12 +1,12 @@
-//! Marker removal: a beat of an FPDU in, its words without the marker out.
+//! Marker removal: beats of an FPDU in, full beats of its words without markers out.
 //!
 //! ```text
-//! beat --> [ is there a marker, in which lane? ] --> [ words above it move down ] --> closed beat
+//! beat --> [ find the marker and its lane ] -----> [ words above it move down ] --> closed beat
 //!                                                                       \-----------> marker
 //! ```
 //!
 //! A marker opens each group of 128 words of the stream (MPA-013), so a beat of at most 16 words
-//! has one at most; a closed beat is then one word short, which [`super::marker_remover`] makes good.
+//! has at most one. A closed beat may thus be one word short; [`WordPacker`] fills it.
 //!
 //! | latency    | 2 cycles                                                                     |
 //! | throughput | one beat per cycle; no backpressure                                          |
@@ -40,25 +40,24 @@ pub struct MarkerRemover<const D: usize, const LG: usize> {
     pub phase: Signal<In, Bits<7>>,
     /// The stream has markers; holds for the whole FPDU.
     pub markers: Signal<In, Bit>,
-    /// The FPDU's words are not to be placed; holds for the whole FPDU.
+    /// The FPDU's words are not placed; holds for the whole FPDU.
     pub check: Signal<In, Bit>,
     /// A beat without its marker, 2 cycles after it entered.
     pub closed_valid: Signal<Out, Bit>,
     /// Its words, from lane 0 on.
     pub closed_data: Signal<Out, Bits<D>>,
-    /// How many they are.
+    /// Number of its words.
     pub closed_words: Signal<Out, Bits<6>>,
     /// First beat of the FPDU.
     pub closed_first: Signal<Out, Bit>,
     /// Last beat of the FPDU.
     pub closed_last: Signal<Out, Bit>,
-    /// The FPDU's words are not to be placed.
+    /// The FPDU's words are not placed.
     pub closed_check: Signal<Out, Bit>,
     /// With `closed_first`: words of the FPDU before its first marker, modulo 128.
     pub marker_distance: Signal<Out, Bits<7>>,
-    /// The beat held a marker ...
+    /// The beat contained a marker.
     pub marker_valid: Signal<Out, Bit>,
-    /// ... namely this one.
     pub marker: Signal<Out, Bits<32>>,
 
     // Words up to the next marker, at the first word of the beat that enters next.
@@ -112,7 +111,7 @@ impl<const D: usize, const LG: usize> Logic for MarkerRemover<D, LG> {
         registers!(clock; distance_1, count_1, data_2, valid_2, first_2, last_2, check_2);
         registers!(clock; hit_2, distance_2, count_2, marker_2);
 
-        // Step 1: is there a marker, and in which lane? One beyond the end is the next FPDU's.
+        // Step 1: find the marker and its lane. One beyond the end belongs to the next FPDU.
         self.until_now.next = self.to_marker.q.val();
         if self.beat_first.val() {
             self.until_now.next = self.zero.val() - self.phase.val();
@@ -179,22 +178,20 @@ impl<const D: usize, const LG: usize> Logic for MarkerRemover<D, LG> {
     }
 }
 
-/// Closes the ranks of an FPDU's words: beats that lack a word in, full beats out.
+/// Packs the words of an FPDU into full beats of `D` bits; `P = 2 D`, `D = 32 * 2^LG`.
 ///
 /// ```text
 /// closed beat --> [ held words ++ new words ] --> placed beats, first five words
-///                      ^----- what is over -----/
+///                      ^---- excess words ------/
 /// ```
 ///
-/// Words held back fill the gaps that markers left; after the last beat they may need one beat
-/// more. Every beat but an FPDU's last is full. An FPDU marked `check` gives no placed beats.
+/// Held words fill the gaps of removed markers; after the last beat they may need one more beat.
+/// Every beat but an FPDU's last is full. An FPDU marked `check` gives no placed beats.
 ///
 /// | latency    | 1 cycle; one more for the beat that flushes                                |
 /// | throughput | one beat per cycle; at least 1 cycle without a beat after each last one    |
 /// | units      | a beat is D bits, L = 2^LG words of 4 octets                               |
 /// | in         | L or L - 1 words, in the last beat 1 to L; the lanes above them are zero   |
-///
-/// Compaction of beats of `D` bits; `P = 2 D`, `D = 32 * 2^LG`.
 #[derive(LogicBlock, Init)]
 #[init(
     assert!(
@@ -205,19 +202,19 @@ impl<const D: usize, const LG: usize> Logic for MarkerRemover<D, LG> {
 pub struct WordPacker<const D: usize, const P: usize, const LG: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// A beat, maybe one word short; no backpressure.
+    /// A beat, possibly one word short; no backpressure.
     pub closed_valid: Signal<In, Bit>,
     /// Its words.
     pub closed_data: Signal<In, Bits<D>>,
-    /// How many they are.
+    /// Number of its words.
     pub closed_words: Signal<In, Bits<6>>,
-    /// A word is missing that a marker took.
+    /// A removed marker left it one word short.
     pub short: Signal<In, Bit>,
     /// First beat of the FPDU.
     pub closed_first: Signal<In, Bit>,
     /// Last beat of the FPDU.
     pub closed_last: Signal<In, Bit>,
-    /// The FPDU's words are not to be placed.
+    /// The FPDU's words are not placed.
     pub closed_check: Signal<In, Bit>,
     /// A beat for the placement buffer.
     pub placed_valid: Signal<Out, Bit>,
@@ -225,14 +222,14 @@ pub struct WordPacker<const D: usize, const P: usize, const LG: usize> {
     pub placed_data: Signal<Out, Bits<D>>,
     /// First five words of the FPDU; zero where it has none.
     pub header: Signal<Out, Bits<160>>,
-    /// One cycle for each FPDU, `check` or not: they are there from now on.
+    /// One cycle for each FPDU, `check` or not: `header` is valid from now on.
     pub header_valid: Signal<Out, Bit>,
     // Words that wait for a full beat; zero above them.
     held: DFF<Bits<D>>,
     fill: DFF<Bits<LG>>,
-    // `held` goes out by itself.
+    // `held` is sent alone.
     flush: DFF<Bit>,
-    // Beats of this FPDU that went out: 0, 1 or more.
+    // Beats of this FPDU sent: 0, 1 or more.
     sent_one: DFF<Bit>,
     sent_more: DFF<Bit>,
     out_data: DFF<Bits<D>>,
@@ -250,7 +247,7 @@ pub struct WordPacker<const D: usize, const P: usize, const LG: usize> {
     second_now: Signal<Local, Bit>,
     fifth: Signal<Local, Bits<32>>,
     out_now: Signal<Local, Bits<D>>,
-    // The FPDU's last words go out.
+    // The FPDU's last words are sent.
     ends: Signal<Local, Bit>,
     #[init(Constant::new(D < 160))]
     narrow: Constant<Bit>,
@@ -300,7 +297,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for WordPacker<D, P,
         }
         self.out_data.d.next = self.out_now.val();
 
-        // Which beat of the FPDU goes out?
+        // Position in the FPDU of the beat sent.
         self.first_now.next = !self.sent_one.q.val() & !self.sent_more.q.val();
         self.second_now.next = self.sent_one.q.val();
         if self.closed_valid.val() & self.closed_first.val() {
@@ -315,7 +312,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for WordPacker<D, P,
         }
         self.out_valid.d.next = self.goes.val();
 
-        // The header is in the first placed beat, its fifth word maybe in the second one.
+        // The header is in the first placed beat, its fifth word possibly in the second.
         self.fifth.next = self.out_now.val().get_bits::<32>(0);
         self.head_valid.d.next = false;
         if self.goes.val() & self.first_now.val() {

@@ -53,7 +53,7 @@ use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 use splitter::Splitter;
 
-/// Places that beats on their way may fill after the placement buffer said that it is crowded.
+/// Beats that may still arrive after the placement buffer reports `crowded`.
 const ON_THE_WAY_BEATS: usize = 12;
 
 /// The room for beats of 128 bits.
@@ -65,7 +65,7 @@ pub type FpduRoom512 = FpduRoom<512, 1024, 4, 8, 9>;
 /// `D = 32 * 2^LG`, placement buffer of `2^A` beats, `F = A + 1`.
 #[derive(LogicBlock, Init)]
 #[init(
-    // ULPDU_Length, ULPDU, PAD and CRC, and what may be on its way.
+    // ULPDU_Length, ULPDU, PAD and CRC, and the beats in flight.
     let beats = (SINGLE_PASS_ULPDU_OCTETS + 9).div_ceil(D / 8) + ON_THE_WAY_BEATS;
     assert!(
         beats <= 1 << A,
@@ -75,7 +75,7 @@ pub type FpduRoom512 = FpduRoom<512, 1024, 4, 8, 9>;
 pub struct FpduRoom<const D: usize, const P: usize, const LG: usize, const A: usize, const F: usize>
 {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets every job, beat and record.
+    /// Synchronous; discards every job, beat and record.
     pub reset: Signal<In, Bit>,
     /// Beat of the joined stream.
     pub joined_data: Signal<In, Bits<D>>,
@@ -89,7 +89,7 @@ pub struct FpduRoom<const D: usize, const P: usize, const LG: usize, const A: us
     pub started_tag: Signal<In, Bits<3>>,
     pub started_valid: Signal<In, Bit>,
     pub started_ready: Signal<Out, Bit>,
-    /// For one cycle: nothing more of job `cancel_tag` is wanted.
+    /// For one cycle: job `cancel_tag` needs no more beats.
     pub cancel: Signal<Out, Bit>,
     /// The reader's number of that job.
     pub cancel_tag: Signal<Out, Bits<3>>,
@@ -97,7 +97,7 @@ pub struct FpduRoom<const D: usize, const P: usize, const LG: usize, const A: us
     pub job_done_valid: Signal<Out, Bit>,
     pub job_done_ready: Signal<In, Bit>,
     /// Beat of the placement buffer: FPDUs from ULPDU_Length on, without markers, each from a new
-    /// beat on; host frames likewise.
+    /// beat on; and host frames.
     pub placement_data: Signal<Out, Bits<D>>,
     pub placement_valid: Signal<Out, Bit>,
     pub placement_ready: Signal<In, Bit>,
@@ -109,7 +109,7 @@ pub struct FpduRoom<const D: usize, const P: usize, const LG: usize, const A: us
     /// An FPDU has passed.
     pub verdict: Signal<Out, FpduVerdict>,
     pub verdict_valid: Signal<Out, Bit>,
-    /// For one cycle: a record more is on its way.
+    /// For one cycle: an FPDU begins, its record will follow.
     pub begun: Signal<Out, Bit>,
     splitter: Splitter<D, P, LG>,
     gate: FpduGate,
@@ -200,7 +200,7 @@ pub struct FpduGate {
     pub valid: Signal<In, Bit>,
     /// It is the last one of its FPDU.
     pub last: Signal<In, Bit>,
-    /// The placement buffer is nearly full: no room for more than what is on its way.
+    /// The placement buffer is nearly full: room only for the beats in flight.
     pub crowded: Signal<In, Bit>,
     /// Two records more can be taken.
     pub record_room: Signal<In, Bit>,

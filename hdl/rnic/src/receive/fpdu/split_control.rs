@@ -1,23 +1,23 @@
-//! The splitter's state machine: what becomes of the FPDU that the window shows.
+//! The splitter's state machine, the end of a job, and the queue of started jobs.
 //!
 //! ```text
 //! Idle -> Head -> Sum -> Divide -> Decide -> First -> Stream ... -> Head (next FPDU)
-//!   |               ^                          |         \-> Sum   (its length was seen in time)
+//!   |               ^                          |         \-> Sum   (its length was read ahead)
 //!   \-- host job ---/                          \-> Done -> Drain -> Idle
 //! ```
 //!
 //! | latency    | none from `usable` to `send`; the decisions take the cycles drawn above     |
 //! | throughput | see [`super::splitter`]                                                     |
 //!
-//! An FPDU that is not whole in the job ends it, and so does one over `SINGLE_PASS_ULPDU_OCTETS`:
-//! unless it is the first of the job, it is left for the next job; if it is, it is handed on once
-//! to be checked, and again in a `JobKind::Place`. Beyond a gap it is left until it is in order.
+//! An FPDU that is not whole ends the job, and so does one over `SINGLE_PASS_ULPDU_OCTETS`. The
+//! latter is left for the next job unless it is the first of this one: then it is handed on to be
+//! checked, and again in a `JobKind::Place`. Beyond a gap it is left until it is in order.
 use crate::common::fifo::Fifo;
 use crate::messages::{JobDone, JobKind, ReadJob};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// What the splitter does.
+/// State of the splitter.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum SplitState {
     /// Waits for a job.
@@ -52,7 +52,7 @@ pub struct SplitControl {
     pub job_kind: Signal<In, JobKind>,
     /// Its octets.
     pub job_octets: Signal<In, Bits<18>>,
-    /// The job in work is an out-of-order one.
+    /// The current job is out of order.
     pub ooo: Signal<In, Bit>,
     /// The job is taken.
     pub job_take: Signal<Out, Bit>,
@@ -60,7 +60,7 @@ pub struct SplitControl {
     pub low_valid: Signal<In, Bit>,
     /// It is the last one of the job.
     pub low_last: Signal<In, Bit>,
-    /// The window has a whole beat, as far as the job goes.
+    /// The window has a whole beat, up to the end of the job.
     pub usable: Signal<In, Bit>,
     /// The low beat is used up.
     pub shift: Signal<Out, Bit>,
@@ -120,7 +120,7 @@ pub struct SplitControl {
     pub place_next: Signal<Out, Bit>,
     /// That FPDU cannot be placed before it is in order.
     pub unfit: Signal<Out, Bit>,
-    /// Octets of the job may still be on their way.
+    /// Octets of the job may still be in flight.
     pub unread: Signal<Out, Bit>,
 
     state: DFF<SplitState>,
@@ -130,7 +130,7 @@ pub struct SplitControl {
     over: DFF<Bit>,
     // The job ends before an FPDU whose length is known.
     known: DFF<Bit>,
-    // What the cursor said one cycle ago, and whether that was about the next FPDU.
+    // Output of the cursor one cycle ago, and whether it was for the next FPDU.
     lead_late: DFF<Bit>,
     missing_late: DFF<Bit>,
     settled: DFF<Bit>,
@@ -150,7 +150,7 @@ impl Logic for SplitControl {
         registers!(clock; state, kind, length, over, known);
         registers!(clock; lead_late, missing_late, settled);
         self.is_host.next = self.kind.q.val() == JobKind::Host;
-        // A too long FPDU gets past `refuse` only as the first one of its job.
+        // `refuse` passes a too long FPDU only as the first one of its job.
         self.is_check.next = self.too_long.val()
             & !self.is_host.val()
             & !self.ooo.val()
@@ -202,7 +202,7 @@ impl Logic for SplitControl {
             SplitState::Decide => {
                 self.state.d.next = SplitState::First;
             }
-            // Waits until the first beat can go, or refuses the FPDU (MPA-042).
+            // Waits until the first beat can be sent, or refuses the FPDU (MPA-042).
             SplitState::First => {
                 self.opens_now.next = true;
                 self.closes.next = self.single.val();
@@ -212,7 +212,7 @@ impl Logic for SplitControl {
                     self.state.d.next = SplitState::Done;
                 }
             }
-            // Waits until each further beat can go.
+            // Waits until each further beat can be sent.
             SplitState::Stream => {
                 self.closes.next = self.final_next.val();
                 self.sends.next = self.free.val() & self.usable.val();
@@ -238,7 +238,7 @@ impl Logic for SplitControl {
                 self.state.d.next = SplitState::Idle;
             }
         }
-        // A beat goes: the window moves on, and after the last one the next FPDU is looked for.
+        // A beat is sent: the window shifts, and after the last one the next FPDU follows.
         if self.sends.val() {
             self.shifts.next = !self.closes.val() | self.wraps.val() | self.is_host.val();
             self.state.d.next = SplitState::Stream;
@@ -287,13 +287,11 @@ impl Logic for SplitControl {
     }
 }
 
-/// The end of a stream job: the report to the stream manager, and the word to the reader to stop.
+/// Ends a stream job: reports it to the stream manager, and cancels the rest in the reader.
 ///
 /// | latency    | 1 cycle, `finish` to `job_done_valid` and `cancel`                            |
 /// | throughput | one job per cycle                                                           |
 /// | units      | words of 4 octets in, octets out                                            |
-///
-/// Reports the end of a job.
 #[derive(LogicBlock, Init)]
 pub struct JobEnd {
     pub clock: Signal<In, Clock>,
@@ -321,13 +319,13 @@ pub struct JobEnd {
     pub advance: Signal<In, Bit>,
     /// Sequence number after the FPDUs handed on.
     pub sequence_end: Signal<In, Bits<32>>,
-    /// Octets of the job may still be on their way.
+    /// Octets of the job may still be in flight.
     pub unread: Signal<In, Bit>,
     /// The report.
     pub job_done: Signal<Out, JobDone>,
     pub job_done_valid: Signal<Out, Bit>,
     pub job_done_ready: Signal<In, Bit>,
-    /// For one cycle: nothing more of job `cancel_tag` is wanted.
+    /// For one cycle: job `cancel_tag` needs no more beats.
     pub cancel: Signal<Out, Bit>,
     /// The reader's number of the job.
     pub cancel_tag: Signal<Out, Bits<3>>,
@@ -393,7 +391,7 @@ impl Logic for JobEnd {
     }
 }
 
-/// What the splitter keeps of a `ReadJob`, and the reader's number of it.
+/// Fields of a `ReadJob` that the splitter uses, and the reader's number of it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct StartedJob {
     /// As in `ReadJob`.
@@ -424,18 +422,16 @@ pub struct StartedJob {
     pub tag: Bits<3>,
 }
 
-/// Jobs that the reader has started, and the one the splitter works on.
+/// Queue of the jobs that the reader has started, and the current job.
 ///
 /// | latency    | 2 cycles, `started` into an empty queue to `waiting`; 1, `take` to `job`    |
 /// | throughput | one job per cycle                                                           |
-/// | depth      | 4 jobs, and the one in work                                                 |
-///
-/// Queue of started jobs.
+/// | depth      | 4 jobs, and the current one                                                 |
 #[derive(LogicBlock, Init)]
 pub struct JobQueue {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// A job whose octets will come.
+    /// A job whose octets will follow.
     pub started: Signal<In, ReadJob>,
     /// The reader's number of it.
     pub started_tag: Signal<In, Bits<3>>,
@@ -445,9 +441,9 @@ pub struct JobQueue {
     pub waiting: Signal<Out, Bit>,
     /// The job that waits.
     pub next_job: Signal<Out, StartedJob>,
-    /// The job that waits is taken into work; only while `waiting`.
+    /// Makes the waiting job the current one; only while `waiting`.
     pub take: Signal<In, Bit>,
-    /// The job in work.
+    /// The current job.
     pub job: Signal<Out, StartedJob>,
     jobs: Fifo<StartedJob, 2, 3>,
     current: DFF<StartedJob>,

@@ -14,8 +14,8 @@
 //! | throughput | one beat per cycle; between two FPDUs 3 idle cycles, 4 before an FPDU that   |
 //! |            | opens with a marker or follows one of less than three beats; a stream job's  |
 //! |            | `JobDone` 2 or 3 cycles after its last beat; 7 idle cycles between two jobs  |
-//! | units      | a beat is D bits, L = 2^LG words of 4 octets; lengths in octets                |
-//! | source     | RFC 5044 sections 4 and 5 (MPA-001, MPA-013, MPA-042, MPA-043)                 |
+//! | units      | a beat is D bits, L = 2^LG words of 4 octets; lengths in octets              |
+//! | source     | RFC 5044 sections 4 and 5 (MPA-001, MPA-013, MPA-042, MPA-043)               |
 //!
 //! Lengths come from the job alone: the joined stream must hold its octets, at least one beat, the
 //! last one marked, and may be cut short after `cancel`. Each FPDU's words beyond its end are zero.
@@ -37,13 +37,13 @@ pub struct Splitter<const D: usize, const P: usize, const LG: usize> {
     pub joined_last: Signal<In, Bit>,
     pub joined_valid: Signal<In, Bit>,
     pub joined_ready: Signal<Out, Bit>,
-    /// A job whose octets will come in the joined stream, in this order.
+    /// A job whose octets follow in the joined stream, in this order.
     pub started: Signal<In, ReadJob>,
     /// The reader's number of that job.
     pub started_tag: Signal<In, Bits<3>>,
     pub started_valid: Signal<In, Bit>,
     pub started_ready: Signal<Out, Bit>,
-    /// For one cycle: nothing more of job `cancel_tag` is wanted.
+    /// For one cycle: job `cancel_tag` needs no more beats.
     pub cancel: Signal<Out, Bit>,
     /// The reader's number of the job.
     pub cancel_tag: Signal<Out, Bits<3>>,
@@ -165,13 +165,12 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for Splitter<D, P, L
     }
 }
 
-/// The splitter's output register: beats cut off at the FPDU's end, and what is known of the FPDU.
+/// The splitter's output register: beats cut off at the FPDU's end, and the FPDU's properties;
+/// `D = 32 * 2^LG`.
 ///
 /// | latency    | 1 cycle                                                                     |
 /// | throughput | one beat per cycle                                                          |
 /// | units      | a beat is D bits, 2^LG words of 4 octets; `wire_octets` in octets           |
-///
-/// Output register for beats of `D = 32 * 2^LG` bits.
 #[derive(LogicBlock, Init)]
 #[init(
     assert!(

@@ -1,4 +1,4 @@
-//! Two joined beats side by side, and the beat that begins at any of their words.
+//! Window over two joined beats, from any of their words on; and the cursor in the job.
 //!
 //! ```text
 //! joined --> [ spare ] --> [ high ] --> [ low ]        turned: words offset .. offset + L - 1
@@ -9,7 +9,7 @@
 //! | throughput | one beat per cycle; `joined_ready` is a register's                      |
 //! | units      | `offset` in words of 4 octets; a beat is D bits, L = 2^LG words         |
 //!
-//! `usable` says that the words `offset ..` are there as far as the job has them.
+//! `usable`: the words from `offset` on are in the window, up to the end of the job.
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -35,9 +35,9 @@ pub struct BeatWindow<const D: usize, const P: usize, const LG: usize> {
     pub offset: Signal<In, Bits<LG>>,
     /// Drop the low beat at this clock edge; only while `low_valid`.
     pub shift: Signal<In, Bit>,
-    /// Word of the low or high beat to look at.
+    /// Word of the low or high beat to peek at.
     pub peek_offset: Signal<In, Bits<LG>>,
-    /// Look at the high beat.
+    /// Peeks at the high beat.
     pub peek_high: Signal<In, Bit>,
     /// `L` words from `offset` on.
     pub turned: Signal<Out, Bits<D>>,
@@ -47,7 +47,7 @@ pub struct BeatWindow<const D: usize, const P: usize, const LG: usize> {
     pub low_valid: Signal<Out, Bit>,
     /// The low beat is the last one of its job.
     pub low_last: Signal<Out, Bit>,
-    /// `turned` is there, as far as the job has it.
+    /// `turned` is valid, up to the end of the job.
     pub usable: Signal<Out, Bit>,
     low: DFF<Bits<D>>,
     low_is_valid: DFF<Bit>,
@@ -78,7 +78,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for BeatWindow<D, P,
         self.joined_ready.next = !self.spare_is_valid.q.val();
         self.take.next = self.joined_valid.val() & !self.spare_is_valid.q.val();
 
-        // Each place takes from the one behind it, or the arriving beat if that one is empty.
+        // Each stage loads the one behind it, or the arriving beat if that one is empty.
         if self.shift.val() | !self.low_is_valid.q.val() {
             if self.high_is_valid.q.val() {
                 self.low.d.next = self.high.q.val();
@@ -139,19 +139,17 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for BeatWindow<D, P,
     }
 }
 
-/// Where the splitter stands in a job: sequence number, phase, words left, words handed on.
+/// Position of the next FPDU in a job: sequence number, phase, words left, words handed on.
 ///
 /// | latency    | 1 cycle, `load` or `advance` to every output                              |
 /// | throughput | one FPDU per cycle                                                        |
 /// | units      | words of 4 octets; `sequence` in octets, modulo 2^32                      |
-///
-/// Position of the next FPDU in a job.
 #[derive(LogicBlock, Default)]
 pub struct JobCursor {
     pub clock: Signal<In, Clock>,
     /// Takes the four ports below: a job begins.
     pub load: Signal<In, Bit>,
-    /// Octets of the job; a partial word at its end is not looked at.
+    /// Octets of the job; a partial word at its end is ignored.
     pub octets: Signal<In, Bits<18>>,
     /// Sequence number of its first octet.
     pub first_sequence: Signal<In, Bits<32>>,

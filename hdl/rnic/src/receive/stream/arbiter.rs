@@ -1,23 +1,28 @@
-//! Inbox of the stream manager: the queues of its messages, and which one is handled next.
+//! Event arbiter and job sender: the messages in to the stream manager, and its read jobs out.
 //!
 //! ```text
-//! table bus ------------------+
-//! job_done ---> [ 32 ] -------+--> next_event, connection, and the queues' oldest messages
-//! stopped ----> [  4 ] -------+
-//! accepted ---> [ 16 ] -------+    in this order; messages hold until `take_*`
-//! host_frame -> [ 16 ] -------+
+//! table bus --------------------+
+//! job_done -----> [ 32 ] -------+--> next_event, connection, and the oldest message of each queue
+//! stream_error -> [  4 ] -------+
+//! accepted -----> [ 16 ] -------+    in this order; messages hold until `take_*`
+//! host_frame ---> [ 16 ] -------+
+//!
+//! connection, stream, host_frame --> [ job ] --> job
+//! send, ended ---------------------> [ jobs in flight ] --> credit
 //! ```
 //!
-//! | latency    | 1 cycle, a message taken to `next_event`                                 |
-//! | throughput | one event per cycle                                                      |
+//! | latency    | 1 cycle, a message taken to `next_event`; 1 cycle, `send` to `job_valid`  |
+//! | throughput | one event, and one job, per cycle                                         |
+//! | units      | octets                                                                    |
 //!
-//! Events that may send a job are offered only while there is room for one, so that the manager
-//! never waits in the middle of one for the packet reader, which in the end waits for DDP, which
-//! waits for `stopped` to be taken. `job_done` first: it frees pages, and there are never more of
-//! them under way than its queue holds. The table bus comes before it all, but only once every
-//! message is handled that stood in the queue `accepted` when the request came.
+//! Events that may send a job are offered only while a job can be sent. Otherwise the manager would
+//! wait for the packet reader, which waits for DDP, which waits for `stream_error` to be taken: a
+//! deadlock. `job_done` has priority over other messages as it frees pages; its queue has a place
+//! for each job in flight. The table bus precedes all messages, but only once every message queued
+//! in `accepted` before the request is handled.
 //!
-//! Spans that nobody waits for go one by one. What may make others go waits for the last of them.
+//! Spans are dropped one by one. Events that may drop others wait until the last of them is
+//! dropped.
 use super::types::StreamContext;
 use crate::common::fifo::Fifo;
 use crate::common::skid::Skid;
@@ -27,15 +32,15 @@ use rnic_abi::tables;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Places in the queue of `job_done`: as many stream jobs may be out at one time.
+/// Stream jobs in flight at most: the depth of the queue of `job_done`.
 pub const JOBS_OUT_MAX: usize = 32;
 
-/// What the manager is to do.
+/// Next event of the manager.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum StreamEvent {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// Take a `job_done` into account.
+    /// A job has ended.
     JobDone,
     /// Stop a connection.
     Stop,
@@ -45,18 +50,17 @@ pub enum StreamEvent {
     Host,
     /// Table bus: start an empty stream.
     Start,
-    /// Table bus: give back what a connection holds.
+    /// Table bus: release a connection's frames and spans.
     Release,
-    /// Table bus: nothing that this table knows; it is answered all the same.
+    /// Table bus: an operation that this table does not have; it is only acknowledged.
     Refuse,
 }
 
-/// Queues and choice.
+/// Queues the messages of the manager and selects its next event.
 #[derive(LogicBlock, Init)]
 pub struct EventArbiter {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Octets accepted in order.
     pub accepted: Signal<In, Accepted>,
     pub accepted_valid: Signal<In, Bit>,
     pub accepted_ready: Signal<Out, Bit>,
@@ -66,38 +70,31 @@ pub struct EventArbiter {
     pub job_done: Signal<In, JobDone>,
     pub job_done_valid: Signal<In, Bit>,
     pub job_done_ready: Signal<Out, Bit>,
-    /// A connection was put in error.
+    /// A connection enters error.
     pub stream_error: Signal<In, Bits<10>>,
     pub stream_error_valid: Signal<In, Bit>,
     pub stream_error_ready: Signal<Out, Bit>,
     pub table_request: Signal<In, TableRequest>,
     pub table_valid: Signal<In, Bit>,
-    /// It is done, for one cycle.
     pub table_done: Signal<Out, Bit>,
     /// A job can be sent.
     pub job_room: Signal<In, Bit>,
-    /// One more stream job may be out.
+    /// Another stream job may be sent.
     pub job_credit: Signal<In, Bit>,
     /// A release waits for its connection's job.
     pub release_waits: Signal<In, Bit>,
-    /// Spans have still to go.
+    /// More spans are to be dropped.
     pub drop_pending: Signal<In, Bit>,
     pub next_event: Signal<Out, StreamEvent>,
-    /// For which connection; undefined for `Nothing` and `Host`.
+    /// Its connection; undefined for `Nothing` and `Host`.
     pub connection: Signal<Out, Bits<10>>,
-    /// The oldest message.
     pub next_accepted: Signal<Out, Accepted>,
-    /// The oldest message.
     pub next_host: Signal<Out, HostFrame>,
-    /// The oldest message.
     pub next_done: Signal<Out, JobDone>,
-    /// `next_accepted` is done with.
+    /// Removes the oldest message, here and below.
     pub take_accepted: Signal<In, Bit>,
-    /// `next_host` is done with.
     pub take_host: Signal<In, Bit>,
-    /// `next_done` is done with.
     pub take_done: Signal<In, Bit>,
-    /// The oldest `stopped` is done with.
     pub take_stream_error: Signal<In, Bit>,
     /// The table operation is done.
     pub take_request: Signal<In, Bit>,
@@ -105,11 +102,11 @@ pub struct EventArbiter {
     host_queue: Fifo<HostFrame, 4, 5>,
     done_queue: Fifo<JobDone, 5, 6>,
     stream_error_queue: Fifo<Bits<10>, 2, 3>,
-    // The table request has been seen, and so many accepted messages stood before it.
+    // The table request has been seen, and so many accepted messages were queued before it.
     seen: DFF<Bit>,
     ahead: DFF<Bits<5>>,
     answer: DFF<Bit>,
-    // The request may be chosen.
+    // The request may be selected.
     is_due: DFF<Bit>,
     may_drop: Signal<Local, Bit>,
     oldest: Signal<Local, Accepted>,
@@ -138,24 +135,24 @@ impl Logic for EventArbiter {
         self.host_frame_ready.next = !self.host_queue.full.val();
         wire!(self => self.done_queue; clock, reset, job_done as data_in, job_done_valid as write);
         self.job_done_ready.next = !self.done_queue.full.val();
-        wire!(self => self.stream_error_queue; clock, reset, stream_error as data_in, stream_error_valid as write);
+        wire!(self => self.stream_error_queue;
+            clock, reset, stream_error as data_in, stream_error_valid as write);
         self.stream_error_ready.next = !self.stream_error_queue.full.val();
         self.next_accepted.next = self.accepted_queue.data_out.val();
         self.next_host.next = self.host_queue.data_out.val();
         self.next_done.next = self.done_queue.data_out.val();
 
-        // What is done with leaves its queue.
+        // Handled messages leave their queues.
         self.accepted_queue.read.next = self.take_accepted.val();
         self.host_queue.read.next = self.take_host.val();
         self.done_queue.read.next = self.take_done.val();
         self.stream_error_queue.read.next = self.take_stream_error.val();
 
-        // Table bus: a new request waits for the accepted messages that stand before it.
+        // Table bus: a new request waits for the accepted messages queued before it.
         self.request_here.next = self.table_valid.val()
             & !self.answer.q.val()
             & (self.table_request.val().table == self.table_mpa.val());
-        // Known one cycle ahead, so that the choice is quick; a release may begin to wait
-        // meanwhile.
+        // Registered for timing; a release may begin to wait meanwhile.
         self.is_due.d.next = self.request_here.val()
             & self.seen.q.val()
             & !self.ahead.q.val().any()
@@ -178,7 +175,7 @@ impl Logic for EventArbiter {
         }
         self.table_done.next = self.answer.q.val();
 
-        // The choice.
+        // Selection.
         self.request_index.next = self.table_request.val().index;
         self.oldest.next = self.accepted_queue.data_out.val();
         self.may_drop.next =
@@ -218,51 +215,36 @@ impl Logic for EventArbiter {
     }
 }
 
-/// Job sender: makes the read jobs, and knows how many stream jobs are out.
+/// Sends read jobs, and counts the stream jobs in flight.
 ///
-/// ```text
-/// connection, stream ---+--> [ job ] --> job
-/// host_frame -----------+       |
-/// send, ended ------------> [ jobs out ] --> credit
-/// ```
-///
-/// | enters     | a stream's context over whose queued octets a job goes, or a host frame     |
-/// | leaves     | [`ReadJob`]s                                                                |
-/// | latency    | 1 cycle `send` to `job_valid`                                               |
-/// | throughput | a job per cycle                                                             |
-/// | units      | octets                                                                      |
-///
-/// A job is sent only while `room`; one for a stream, and a replay, only while `credit`, or in the
-/// cycle in which another one has ended.
-///
-/// Read jobs of streams and of the host path.
+/// A job is sent only while `room`; a stream job or a replay only while `credit`, or in the cycle
+/// in which another one ends.
 #[derive(LogicBlock, Init)]
 pub struct JobSender {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; no job is out.
+    /// Synchronous; no job is in flight.
     pub reset: Signal<In, Bit>,
-    /// A job over all octets of `stream` is sent.
+    /// Sends a job over all octets of `stream`.
     pub send: Signal<In, Bit>,
-    /// Its connection.
     pub connection: Signal<In, Bits<10>>,
-    /// Where the octets lie, and how they are to be read.
+    /// Context of the octets to read.
     pub stream: Signal<In, StreamContext>,
-    /// `stream` is that of a span beyond a gap.
+    /// `stream` is a span beyond a gap.
     pub ooo: Signal<In, Bit>,
     /// Its number.
     pub span: Signal<In, Bits<9>>,
-    /// A replay is sent, which ends as a stream job does.
+    /// A replay is sent; it ends as a stream job does.
     pub replays: Signal<In, Bit>,
     /// A stream job has ended.
     pub ended: Signal<In, Bit>,
-    /// `host_frame` and not `stream` makes the job.
+    /// The job is for `host_frame`, not `stream`.
     pub hosting: Signal<In, Bit>,
-    /// A job over all of `host_frame` is sent.
+    /// Sends a job over all of `host_frame`.
     pub send_host: Signal<In, Bit>,
     pub host_frame: Signal<In, HostFrame>,
     /// A job can be sent.
     pub room: Signal<Out, Bit>,
-    /// One more stream job may be out.
+    /// Another stream job may be sent.
     pub credit: Signal<Out, Bit>,
     pub job: Signal<Out, ReadJob>,
     pub job_valid: Signal<Out, Bit>,
@@ -290,7 +272,7 @@ impl Logic for JobSender {
         self.job_out.m_ready.next = self.job_ready.val();
         self.room.next = self.job_out.s_ready.val();
 
-        // The job: over all that is queued, from the first frame on; or a host frame.
+        // The job: all queued octets, from the first frame on; or a host frame.
         self.next_job.next.kind = JobKind::Stream;
         if self.stream.val().place_next {
             self.next_job.next.kind = JobKind::Place;
@@ -320,7 +302,7 @@ impl Logic for JobSender {
         self.job_out.s_data.next = self.next_job.val();
         self.job_out.s_valid.next = self.send.val() | self.send_host.val();
 
-        // Stream jobs out; one that ends makes room for the next in the same cycle.
+        // Stream jobs in flight; one that ends frees a credit in the same cycle.
         self.leaves.next = self.send.val() | self.replays.val();
         self.jobs_next.next = self.jobs_out.q.val();
         if self.leaves.val() & !self.ended.val() {

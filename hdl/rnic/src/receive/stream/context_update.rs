@@ -1,4 +1,4 @@
-//! Stream update: what an event makes of a stream's context, or of a span's.
+//! Context update: the context of a stream, or of a span, after an event.
 //!
 //! ```text
 //! loaded, span_loaded -> [ incoming ] --> [ sums ] --> was_empty, complete, enough, some_left
@@ -8,22 +8,22 @@
 //! span_loaded --> [ popped ] --------------------------+
 //! ```
 //!
-//! | enters     | the context as it is kept, and the message that changes it                  |
-//! | leaves     | the context as it will be kept, and what the event finds out on the way     |
+//! | enters     | the stored context, and the message that changes it                         |
+//! | leaves     | the context to store, and the conditions that the control tests             |
 //! | latency    | `load` to `current`, `was_empty`, `complete`, `some_left`: 1 cycle; to      |
 //! |            | `enough`: 2; `updated` follows its inputs in the same cycle                 |
 //! | throughput | one event at a time                                                         |
 //! | units      | octets; `phase` in words                                                    |
 //!
-//! A span begins where its first octet lies in the stream: the distance from the stream's next FPDU
-//! gives its phase. Where markers are, FPDUs begin at whole words from there on (MPA-006); a span
-//! that does not begin at one, or whose stream has no markers, is refused at once: it waits.
+//! The distance of a span's first octet from the stream's next FPDU gives its phase. With markers,
+//! FPDUs begin at whole words from there (MPA-006). A span that does not, or whose stream has no
+//! markers, is refused at once: its octets wait until they are in order.
 use super::types::{EventKind, QueuedFrame, RangeSpans, StreamContext};
 use crate::messages::JobDone;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Octets that show an FPDU's length: its first word.
+/// Octets that hold ULPDU_Length: an FPDU's first word.
 const NEED_LENGTH: u64 = 4;
 /// The same behind a marker.
 const NEED_MARKER_AND_LENGTH: u64 = 8;
@@ -34,11 +34,11 @@ pub struct ContextUpdate {
     pub clock: Signal<In, Clock>,
     /// `loaded` is the context of the event's connection.
     pub load: Signal<In, Bit>,
-    /// A stream's context as it was kept.
+    /// A stream's stored context.
     pub loaded: Signal<In, StreamContext>,
     /// A span's.
     pub span_loaded: Signal<In, StreamContext>,
-    /// `span_loaded` is the span that the stream has come to.
+    /// `span_loaded` is the span that the stream has reached.
     pub keep_popped: Signal<In, Bit>,
     pub at_hand: Signal<In, EventKind>,
     /// The frame of accepted octets.
@@ -47,7 +47,7 @@ pub struct ContextUpdate {
     pub arrived_octets: Signal<In, Bits<18>>,
     /// Sequence number of the first of them.
     pub arrived_sequence: Signal<In, Bits<32>>,
-    /// The run of spans that follows them.
+    /// The range that follows them.
     pub right_run: Signal<In, RangeSpans>,
     /// Slot of the last frame that holds them.
     pub arrived_last: Signal<In, Bits<10>>,
@@ -56,23 +56,23 @@ pub struct ContextUpdate {
     pub request_data: Signal<In, Bits<320>>,
     /// First queued frame now.
     pub front: Signal<In, QueuedFrame>,
-    /// All that is queued goes, whatever it is.
+    /// All queued octets are released.
     pub purge: Signal<In, Bit>,
     /// With `load`: the context that is loaded.
     pub incoming: Signal<Out, StreamContext>,
-    /// The context as it was kept.
+    /// The stored context.
     pub current: Signal<Out, StreamContext>,
-    /// The span that the stream has come to.
+    /// The span that the stream has reached.
     pub popped: Signal<Out, StreamContext>,
     /// Nothing was queued.
     pub was_empty: Signal<Out, Bit>,
-    /// Accepted octets make a job worth while.
+    /// With the accepted octets, enough are queued for a job.
     pub complete: Signal<Out, Bit>,
     /// Octets are left behind those consumed.
     pub some_left: Signal<Out, Bit>,
-    /// They make another job worth while.
+    /// They are enough for another job.
     pub enough: Signal<Out, Bit>,
-    /// The context as it will be kept.
+    /// The context to store.
     pub updated: Signal<Out, StreamContext>,
     held: DFF<StreamContext>,
     held_popped: DFF<StreamContext>,
@@ -161,7 +161,7 @@ impl Logic for ContextUpdate {
         if self.purge.val() {
             self.fewer.d.next = 0.into();
         }
-        // Nothing is left of a stopped connection's queue, so no job follows.
+        // No job follows a stop: the queue is released.
         self.another.d.next = (self.fewer.q.val() >= self.job_done.val().need)
             & !self.held.q.val().stopped
             & !self.held.q.val().refused
@@ -179,7 +179,7 @@ impl Logic for ContextUpdate {
             self.fresh.next.missing = self.need_marker_and_length.val();
         }
 
-        // What the context becomes. Each event writes it once, so the event alone decides.
+        // The new context. Each event writes it once, so the event alone selects it.
         self.updated.next = self.held.q.val();
         self.updated.next.head_page = self.front.val().head_page;
         self.updated.next.head_tail = self.front.val().tail_page;
@@ -231,7 +231,7 @@ impl Logic for ContextUpdate {
         } else if self.at_hand.val().relinking {
             self.updated.next.last_span = self.right_run.val().last;
         } else {
-            // Stop, a fault, or a release that must wait for the job that is out; the spans behind
+            // Stop, a fault, or a release that must wait for the job in flight; the spans behind
             // the stream do not wait for it.
             self.updated.next.stopped = true;
             if self.at_hand.val().faulting {

@@ -5,42 +5,38 @@
 //!       +-> Fetch -> Read -> Load -+-> Accept ------------------------> Idle or (A)
 //!       |                          |     \-> (S): spans follow the stream already
 //!       |                          +-> LeftLoad -> Aim -> (S)          octets beyond a gap
-//!       |                          +-> Answer ------------------------> Idle   TCP asks
+//!       |                          +-> Answer ------------------------> Idle   a query
 //!       |                          +-> Consume -----------> Finish ---> Idle or (A)
 //!       |                          |    ^  | of a stopped     ^
 //!       |                          |    |  v connection       |
 //!       |                          |   Purge                  |
-//!       |                          |    ^ octets queued       | none, or a job is out
-//!       |                          +-> Settle ----------------+
-//!       |                          +-> DropSet -----------------------> Idle   nobody waits
-//!       +-> (D) if a span has to go
+//!       |                          |    ^ octets queued       | none, or a job in flight
+//!       |                          +-> Inspect ---------------+
+//!       |                          +-> DropSet -----------------------> Idle   dropped
+//!       +-> (D) if a span is to be dropped
 //!
-//! (S) a span gets octets:
+//! (S) octets join a span:
 //!       [ SpanFetch -> SpanRead ] -> SpanLoad -> Accept -> RunWrite --> Idle
 //!       of the stream's chain, with more behind: -> ChainLoad -> ChainWrite -> Idle
-//! (A) a stream goes on: Advance, while [`super::span_control`] works
-//! (D) a span goes: Drop, while [`super::span_control`] works
+//! (A) a stream advances: Advance, while [`super::span_control`] works
+//! (D) a span is dropped: Drop, while [`super::span_control`] works
 //! ```
 //!
-//! | enters     | the next event, and what the blocks beside find out about it                |
-//! | leaves     | the event, decoded, and what each of its steps does                         |
+//! | enters     | the next event, and its results in the other blocks of the manager          |
+//! | leaves     | the event, decoded, and the actions of each of its steps                    |
 //! | latency    | `next_event` to its `take_*`: accepted octets 4 cycles, 8 to 10 where they  |
-//! |            | lie beyond a gap; a question 4; a `job_done` 4 and what the frame queue     |
-//! |            | takes, a host frame or a start 1, a stop or release 5, and 1 and more where |
+//! |            | are beyond a gap; a query 4; a `job_done` 4 and the time of the frame       |
+//! |            | queue; a host frame or a start 1; a stop or release 5, and 1 or more if     |
 //! |            | octets are queued                                                           |
 //! | throughput | one event at a time: a context is written back before the next one is read  |
 //!
-//! Octets beyond a gap are kept whatever the stream's state is: they are none of its queue. When a
-//! gap closes, the run behind it becomes a chain of spans that follows the stream. The stream takes
-//! them over one by one, each when all octets before it are consumed and no job of it is out: what
-//! was placed of it is delivered, what is queued of it becomes the stream's queue. A span that has
-//! placed nothing is taken over with octets before it left, as an FPDU may reach into it; one that
-//! has placed an FPDU is not, as an FPDU that reaches into another one is an error (MPA-055).
+//! Octets beyond a gap are kept in any state of the stream, as they are not part of its queue. When
+//! a gap closes, the range behind it becomes a chain of spans that follows the stream, which takes
+//! them over one by one ([`super::span_control`]).
 //!
-//! A release that finds a job out is not taken: it marks the connection stopped, and comes again
-//! after a `job_done`; one that finds spans behind the stream comes again when they are gone. A
-//! span that is to go waits for its job likewise. A stopped stream keeps the spans that follow it
-//! until it is released.
+//! A release that finds a job in flight marks the connection stopped and is retried after a
+//! `job_done`; one that finds spans behind the stream is retried when they are dropped. A span to
+//! be dropped waits for its job, too. A stopped stream keeps its spans until it is released.
 use super::arbiter::StreamEvent;
 use super::span_control::{SpanAdvance, SpanDrop};
 use super::types::{EventKind, RangeSpans, StreamContext};
@@ -54,44 +50,44 @@ pub struct ManagerControl {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub next_event: Signal<In, StreamEvent>,
-    /// For which connection.
+    /// Its connection.
     pub next_connection: Signal<In, Bits<10>>,
     /// Accepted octets, if that is the next event.
     pub next_accepted: Signal<In, Accepted>,
     /// The ended job, if that is the next event.
     pub next_done: Signal<In, JobDone>,
-    /// The context as it was kept; counts from the cycle after `load` on.
+    /// The stored context; valid from the cycle after `load` on.
     pub current: Signal<In, StreamContext>,
-    /// The span that the stream has come to; counts from the cycle after `keep_popped` on.
+    /// The span that the stream has reached; valid from the cycle after `keep_popped` on.
     pub popped: Signal<In, StreamContext>,
-    /// The run that follows the octets, or goes.
+    /// The range that follows the octets, or is dropped.
     pub right_run: Signal<In, RangeSpans>,
-    /// The run that the octets follow.
+    /// The range that the octets follow.
     pub left_run: Signal<In, RangeSpans>,
     /// A free span.
     pub new_span: Signal<In, Bits<9>>,
     /// Nothing is queued.
     pub was_empty: Signal<In, Bit>,
-    /// Accepted octets make a job worth while.
+    /// With the accepted octets, enough are queued for a job.
     pub complete: Signal<In, Bit>,
-    /// What a job left makes another one worth while.
+    /// After a job, enough are queued for another one.
     pub enough: Signal<In, Bit>,
-    /// The frame queue has given back what is consumed.
+    /// The frame queue has released the consumed octets.
     pub consumed: Signal<In, Bit>,
-    /// A frame that is not wanted can be released.
+    /// A dropped frame can be released.
     pub drop_ready: Signal<In, Bit>,
-    /// A span's records can be forgotten.
+    /// An order to discard a span's records can be sent.
     pub forget_room: Signal<In, Bit>,
     pub at_hand: Signal<Out, EventKind>,
     /// Its connection.
     pub connection: Signal<Out, Bits<10>>,
-    /// The span at hand.
+    /// The current span.
     pub span: Signal<Out, Bits<9>>,
     /// A context is at its RAM's output.
     pub load: Signal<Out, Bit>,
-    /// The span that the stream has come to is.
+    /// The context of the span that the stream has reached is at its RAM's output.
     pub keep_popped: Signal<Out, Bit>,
-    /// All octets queued are to be consumed.
+    /// All queued octets are to be consumed.
     pub purge: Signal<Out, Bit>,
     /// Octets are being consumed.
     pub consume: Signal<Out, Bit>,
@@ -101,11 +97,11 @@ pub struct ManagerControl {
     pub append_span: Signal<Out, Bit>,
     /// The context of the event at hand is to be read, and its out-of-order ranges.
     pub fetch: Signal<Out, Bit>,
-    /// The first of them is there.
+    /// The right range has been read.
     pub load_right: Signal<Out, Bit>,
-    /// The other one is there.
+    /// The left range has been read.
     pub load_left: Signal<Out, Bit>,
-    /// `current` is the answer to what TCP asked.
+    /// `current` is the answer to TCP's query.
     pub answer: Signal<Out, Bit>,
     /// An out-of-order range is written.
     pub write_run: Signal<Out, Bit>,
@@ -119,7 +115,7 @@ pub struct ManagerControl {
     pub take_span: Signal<Out, Bit>,
     /// The span's number is free.
     pub free_span: Signal<Out, Bit>,
-    /// ... when its records are forgotten.
+    /// ... once its records are discarded.
     pub forget: Signal<Out, Bit>,
     /// The span's records are delivered, and then its number is free.
     pub deliver: Signal<Out, Bit>,
@@ -131,15 +127,12 @@ pub struct ManagerControl {
     pub send_host: Signal<Out, Bit>,
     /// A release waits for its connection's job.
     pub release_waits: Signal<Out, Bit>,
-    /// Spans have still to go.
+    /// More spans are to be dropped.
     pub drop_pending: Signal<Out, Bit>,
-    /// The accepted octets are done with.
+    /// The message has been handled, here and below.
     pub take_accepted: Signal<Out, Bit>,
-    /// The host frame is done with.
     pub take_host: Signal<Out, Bit>,
-    /// The ended job is done with.
     pub take_done: Signal<Out, Bit>,
-    /// The stop is done with.
     pub take_stream_error: Signal<Out, Bit>,
     /// The table operation is done.
     pub take_request: Signal<Out, Bit>,
@@ -148,14 +141,13 @@ pub struct ManagerControl {
     advance: SpanAdvance,
     drops: SpanDrop,
     state: DFF<ManagerState>,
-    // In Load, SpanLoad and ChainLoad; in Purge. The sums begin with them, so they come from
-    // registers.
+    // High in Load, SpanLoad and ChainLoad; high in Purge. Registered, as the sums depend on them.
     loads: DFF<Bit>,
     purges: DFF<Bit>,
     kind: DFF<EventKind>,
     kind_connection: DFF<Bits<10>>,
     span_at: DFF<Bits<9>>,
-    // Tried again after the connection's `job_done`.
+    // A release is retried after the connection's `job_done`.
     waits: DFF<Bit>,
     wanted: Signal<Local, Bit>,
     follows_spans: Signal<Local, Bit>,
@@ -174,7 +166,7 @@ impl Logic for ManagerControl {
         self.release_waits.next = self.waits.q.val();
         // Accepted octets of this connection are queued.
         self.wanted.next = self.current.val().active & !self.current.val().stopped;
-        // ... and those before them are a span's already.
+        // ... and the octets before them are in a span.
         self.follows_spans.next =
             !self.kind.q.val().of_span & self.current.val().has_next & self.wanted.val();
 
@@ -186,7 +178,7 @@ impl Logic for ManagerControl {
         self.purge.next = self.purges.q.val() | self.drops.purge.val();
         wire!(self.step => self; send_host, fetch, load_right, load_left, answer);
 
-        // A span that has to go comes first.
+        // Dropping a span has priority.
         wire!(self => self.drops; clock, reset);
         self.drops.go.next = self.state.q.val() == ManagerState::Drop;
         self.drops.begins.next = false;
@@ -395,7 +387,7 @@ impl Logic for ManagerControl {
             }
             _ => self.state.d.next = ManagerState::Idle,
         }
-        // What is done with leaves its queue.
+        // Handled messages leave their queues.
         self.take_host.next = self.state.q.val() == ManagerState::Host;
         self.take_done.next =
             (self.state.q.val() == ManagerState::Finish) & self.kind.q.val().finishing;
@@ -415,7 +407,7 @@ impl Logic for ManagerControl {
     }
 }
 
-/// What the machine does.
+/// Step of the event in progress.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum ManagerState {
     /// Takes the next event.
@@ -424,69 +416,60 @@ pub enum ManagerState {
     Fetch,
     /// The RAM reads.
     Read,
-    /// The context is there: sums and differences.
+    /// The context has been read: sums and differences.
     Load,
     /// Accepted octets join the queue, or are released.
     Accept,
-    /// The out-of-order range that the octets follow is there.
+    /// The out-of-order range that the octets follow has been read.
     LeftLoad,
-    /// Which span gets the octets?
+    /// Selects the span for the octets.
     Aim,
-    /// A span's context: its address goes to the RAM.
+    /// The span's context: its address is at the RAM.
     SpanFetch,
     /// The RAM reads.
     SpanRead,
-    /// The context is there, or a new one: sums.
+    /// The context has been read, or is new: sums.
     SpanLoad,
     /// The out-of-order range is written.
     RunWrite,
-    /// TCP is told what is unfinished.
+    /// TCP gets the FPDU status.
     Answer,
-    /// The stream's context is there again.
+    /// Loads the stream's context again.
     ChainLoad,
-    /// It is written with another last span.
+    /// Writes it with its new last span.
     ChainWrite,
-    /// A stop or a release looks at what the connection holds.
+    /// A stop or a release checks what the connection holds.
     Inspect,
-    /// All that the connection holds is to be consumed.
+    /// All of it is to be consumed.
     Purge,
-    /// The frame queue gives back what is consumed.
+    /// The frame queue releases the consumed octets.
     Consume,
     /// The context is written, the next job sent.
     Finish,
-    /// The stream comes to its next spans: [`super::span_control`].
+    /// The stream reaches its next spans: [`super::span_control`].
     Advance,
-    /// A run goes, span by span.
+    /// Begins to drop a range, span by span.
     DropSet,
-    /// A span goes: [`super::span_control`].
+    /// Drops a span: [`super::span_control`].
     Drop,
     /// A host frame becomes a job.
     Host,
     /// An empty stream is started.
     Start,
-    /// A table operation that does not exist is answered.
+    /// An unknown table operation is acknowledged.
     Refuse,
 }
 
-/// Steps of the stream manager, and what those do that are the same in every event.
-///
-/// | latency    | 0 cycles                                                                  |
-/// | throughput | one step per cycle                                                        |
-///
-/// The order of the steps is drawn in [`super::control`].
-///
-/// What a step does whatever the event is; no state.
+/// Actions of a step that do not depend on the event; combinational.
 #[derive(LogicBlock, Default)]
 pub struct StepDecode {
     /// The step.
     pub state: Signal<In, ManagerState>,
     /// The context of the event at hand is to be read, and its out-of-order ranges.
     pub fetch: Signal<Out, Bit>,
-    /// The first of them is there.
     pub load_right: Signal<Out, Bit>,
-    /// The other one is there.
     pub load_left: Signal<Out, Bit>,
-    /// The context is the answer to what TCP asked.
+    /// The context is the answer to TCP's query.
     pub answer: Signal<Out, Bit>,
     /// A job for a host frame is sent.
     pub send_host: Signal<Out, Bit>,
@@ -503,22 +486,16 @@ impl Logic for StepDecode {
     }
 }
 
-/// What the next event of the stream manager is, as flags that hold while it is handled.
-///
-/// | enters     | the next event, and the message that it is about                          |
-/// | leaves     | its [`EventKind`]; what its steps find out later is still false           |
-/// | latency    | 0 cycles                                                                  |
-/// | throughput | one event per cycle                                                       |
-///
-/// Decodes an event; no state.
+/// Decodes the next event into an [`EventKind`], with the flags that its steps set still false;
+/// combinational.
 #[derive(LogicBlock, Default)]
 pub struct EventDecode {
     pub next_event: Signal<In, StreamEvent>,
     /// Accepted octets, if that is the next event.
     pub accepted: Signal<In, Accepted>,
-    /// The job that has ended, if that is the next event, was a span's.
+    /// The ended job, if that is the next event, was a span's.
     pub done_ooo: Signal<In, Bit>,
-    /// A span goes instead, and the event waits.
+    /// A span is dropped instead, and the event waits.
     pub drops: Signal<In, Bit>,
     /// The event.
     pub kind: Signal<Out, EventKind>,

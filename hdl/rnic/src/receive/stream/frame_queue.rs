@@ -1,4 +1,4 @@
-//! Frame queue: the accepted frames of every stream in order, and the pages given back of them.
+//! Frame queue: the accepted frames of every stream in order, and the release of their pages.
 //!
 //! ```text
 //! append, behind, frame --> [ followers ] --> front --> [ compare ] --> page_release
@@ -8,24 +8,23 @@
 //!                  +--> frame_table_*, frame_link_*
 //! ```
 //!
-//! | enters     | frames that join a queue; a queue's first frame and how many octets from    |
-//! |            | there on are consumed; copies of the page links                             |
-//! | leaves     | the first frame left, each page once in a [`PageChain`], and the tables     |
-//! |            | by which the packet reader finds the next frame                             |
+//! | enters     | frames that join a queue; a queue's first frame and its number of consumed   |
+//! |            | octets; copies of the page links                                            |
+//! | leaves     | the first remaining frame, each page once in a [`PageChain`], and the       |
+//! |            | tables by which the packet reader finds the next frame                      |
 //! | latency    | `begins` to `done`: 1 cycle, 1 if a frame is passed and not the last one, 2 |
-//! |            | for each frame passed and 3 more if it is shared; where the frame left      |
-//! |            | gives back a part of its pages, 1 more and 2 for each link followed, 11     |
-//! |            | links at most                                                               |
+//! |            | for each frame passed and 3 more if it is shared; to release a part of the  |
+//! |            | remaining frame, 1 more and 2 for each link followed, 11 links at most      |
 //! | throughput | one queue at a time; a frame joins in any cycle                             |
 //! | units      | octets; page numbers                                                        |
 //!
-//! The stream manager keeps of each queue its first frame and the slot of its last frame. A
-//! follower is kept under the slot of the frame before it. A frame that is consumed wholly goes
-//! back in one chain. Of the first frame left the pages before its first octet not consumed go
-//! back; it is then known by the page that holds this octet, and its offset counts from there.
+//! The stream manager stores each queue's first frame and the slot of its last one; a follower is
+//! stored under the slot of the frame before it. A wholly consumed frame is released in one chain.
+//! Of the first remaining frame the pages before its first octet not consumed are released; its
+//! first page is then the one that holds this octet, and its offset counts from there.
 //!
-//! A frame that holds several runs of accepted octets is queued once for each, in one queue or in
-//! several. The last one of them gives all its pages back ([`FrameShares`]).
+//! A frame with several runs of accepted octets is queued once per run, in one queue or in several.
+//! The last run consumed releases all its pages ([`FrameShares`]).
 use super::types::QueuedFrame;
 use crate::common::ram::SdpRam;
 use crate::common::skid::Skid;
@@ -34,40 +33,37 @@ use crate::receive::packet::reader::FrameEntry;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// What becomes of the first frame.
+/// Processing of the first frame.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum FrontState {
-    /// Its octets are compared with those consumed: it goes wholly, or stays at least in part.
+    /// Compares its octets with those consumed: it is released wholly, in part, or not at all.
     Compare,
-    /// In part: the pages before its first octet not consumed are found and released.
+    /// In part: finds and releases the pages before its first octet not consumed.
     Trim,
     /// Wholly, but it is shared: the address of its count is at the RAM.
     Count,
-    /// ... which reads.
+    /// The RAM reads.
     CountRead,
-    /// ... and is there.
+    /// The count has been read.
     Share,
-    /// The frame after it is being read.
+    /// The RAM reads the frame after it.
     Link,
-    /// ... and becomes the first one.
+    /// That frame becomes the first one.
     Next,
 }
 
-/// Frames of all streams, and what is released of them.
+/// Queues the frames of all streams, and releases their pages.
 #[derive(LogicBlock, Default)]
 pub struct FrameQueue {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; ends what is under way, the followers stay.
+    /// Synchronous; ends the current operation, the followers stay.
     pub reset: Signal<In, Bit>,
     /// `next[link_page] = link_next`: copy of the store's page links.
     pub link_write: Signal<In, Bit>,
-    /// A page in use.
     pub link_page: Signal<In, Bits<9>>,
-    /// The page after it.
     pub link_next: Signal<In, Bits<9>>,
-    /// `jump[jump_page] = link_next`: copy of the store's links eight pages on.
+    /// `jump[jump_page] = link_next`: copy of the store's links eight pages ahead.
     pub jump_write: Signal<In, Bit>,
-    /// A page in use.
     pub jump_page: Signal<In, Bits<9>>,
     /// An accepted frame.
     pub frame: Signal<In, QueuedFrame>,
@@ -77,32 +73,32 @@ pub struct FrameQueue {
     pub follows: Signal<In, Bit>,
     /// Slot of the frame before it.
     pub behind: Signal<In, Bits<10>>,
-    /// It is the head of a run that joins a queue: nothing but its link is new.
+    /// It is the first frame of a span that joins the queue: only its link is new.
     pub links_only: Signal<In, Bit>,
     /// It is the first run of its frame; `frame` holds for three cycles before `append` or
     /// `drop`.
     pub opens: Signal<In, Bit>,
     /// It is the last run of its frame.
     pub closes: Signal<In, Bit>,
-    /// It is not wanted: all its pages are released once `drop_ready`.
+    /// It is dropped: all its pages are released once `drop_ready`.
     pub drop: Signal<In, Bit>,
     pub drop_ready: Signal<Out, Bit>,
-    /// A slot from 512 on is free again: its lower bits.
+    /// A fragment is free again: the lower bits of its slot.
     pub slot_free: Signal<Out, Bits<6>>,
     pub slot_free_valid: Signal<Out, Bit>,
-    /// `first` and `amount` count; whatever was under way is forgotten.
+    /// Loads `first` and `amount`; aborts the current operation.
     pub begins: Signal<In, Bit>,
     /// First frame of a queue.
     pub first: Signal<In, QueuedFrame>,
     /// Octets consumed from there on.
     pub amount: Signal<In, Bits<18>>,
-    /// From the cycle after `begins` on: what is consumed may be released.
+    /// From the cycle after `begins` on: consumed pages may be released.
     pub go: Signal<In, Bit>,
     /// With `go`: octets of the queue are left behind those consumed.
     pub some_left: Signal<In, Bit>,
     /// The last cycle in which `front` changes.
     pub done: Signal<Out, Bit>,
-    /// The first frame now; after `done` it counts only if octets are left.
+    /// The current first frame; after `done` valid only if octets are left.
     pub front: Signal<Out, QueuedFrame>,
     /// Pages that hold none of the octets left.
     pub page_release: Signal<Out, PageChain>,
@@ -110,12 +106,11 @@ pub struct FrameQueue {
     pub page_release_ready: Signal<In, Bit>,
     /// Writes the reader's frame table.
     pub frame_table_write: Signal<Out, Bit>,
-    /// Slot of the frame.
     pub frame_table_index: Signal<Out, Bits<10>>,
     pub frame_table_data: Signal<Out, FrameEntry>,
     /// Writes the reader's frame links.
     pub frame_link_write: Signal<Out, Bit>,
-    /// Slot of a frame.
+    /// Slot of the frame before.
     pub frame_link_index: Signal<Out, Bits<10>>,
     /// Slot of the stream's next frame.
     pub frame_link_next: Signal<Out, Bits<10>>,
@@ -125,10 +120,10 @@ pub struct FrameQueue {
     walk: PageWalk,
     release_out: Skid<PageChain>,
     state: DFF<FrontState>,
-    // The first frame came in the cycle before.
+    // The first frame was loaded in the cycle before.
     fresh: DFF<Bit>,
     first_frame: DFF<QueuedFrame>,
-    // Its octets against those consumed: it is gone, so many more are, so many of it are left.
+    // Its octets against those consumed: wholly consumed, the excess, and its remaining octets.
     gone: DFF<Bit>,
     beyond: DFF<Bits<18>>,
     left: DFF<Bits<18>>,
@@ -169,7 +164,7 @@ impl Logic for FrameQueue {
         wire!(self.release_out => self; m_data as page_release, m_valid as page_release_valid);
         self.release_out.m_ready.next = self.page_release_ready.val();
 
-        // A frame joins: as an entry of the reader's tables, and behind the last one.
+        // A frame joins: in the reader's tables, and behind the last frame.
         self.table_writing.d.next = self.append.val() & !self.links_only.val();
         self.table_index.d.next = self.frame.val().slot;
         self.table_entry.d.next.head_page = self.frame.val().head_page;
@@ -186,7 +181,7 @@ impl Logic for FrameQueue {
         self.followers.write_enable.next = self.append.val() & self.follows.val();
         wire!(self => self.followers; behind as write_address, frame as write_data);
 
-        // Shares of a frame: its runs queued, and one while others may come.
+        // Shares of a frame: its queued runs, and one more until its last run arrives.
         self.keeps.next = self.append.val() & !self.links_only.val();
         wire!(self => self.shares; clock, reset);
         self.shares.page.next = self.frame.val().tail_page;
@@ -209,8 +204,8 @@ impl Logic for FrameQueue {
         }
         self.compared_octets.next = bit_cast::<18, 14>(self.compared.val().octets);
         self.amount_low.next = self.compared_amount.val().get_bits::<14>(0);
-        // Addresses come from registers: the next follower's, or the one of what `begins` brought,
-        // which is a cycle later.
+        // Addresses come from registers: the next follower's, or, a cycle later, that of the frame
+        // loaded with `begins`.
         self.fresh.d.next = self.begins.val();
         self.followers.read_address.next = self.first_frame.q.val().slot;
         if self.state.q.val() == FrontState::Next {
@@ -313,7 +308,7 @@ impl Logic for FrameQueue {
     }
 }
 
-/// What keeps the pages of frames that hold several runs of accepted octets.
+/// Share counts of frames with several runs of accepted octets.
 ///
 /// ```text
 /// page, opens, closes, keeps, drops --> [ count +- 1 ] --> [ RAM ] --> gone, last
@@ -321,23 +316,21 @@ impl Logic for FrameQueue {
 ///                                    ^-------------------------+
 /// ```
 ///
-/// | enters     | each run of such a frame, queued or not; each of them that is consumed      |
-/// | leaves     | whether the frame's pages go back with it                                   |
+/// | enters     | each run of such a frame, queued or dropped; each run consumed              |
+/// | leaves     | whether it releases the frame's pages                                       |
 /// | latency    | `page` to `gone`, `front_page` to `last`: 3 cycles                          |
 /// | throughput | a count per 3 cycles                                                        |
 /// | units      | runs, at most 17 of a frame                                                 |
 ///
-/// Counted under the frame's last page: one for each run queued, and one until the last run has
-/// come. All ports of the RAM come from registers, so a count is written in the cycle after the one
-/// that looked at it.
-///
-/// Counts of shared frames.
+/// The count is stored under the frame's last page: one for each queued run, and one until the last
+/// run arrives. All ports of the RAM are registered, so a count is written in the cycle after the
+/// one that tests it.
 #[derive(LogicBlock, Init)]
 pub struct FrameShares {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; a count on its way is not written.
+    /// Synchronous; cancels a pending write.
     pub reset: Signal<In, Bit>,
-    /// Last page of the frame that comes; holds for three cycles before `keeps` or `drops`.
+    /// Last page of the arriving frame; holds for three cycles before `keeps` or `drops`.
     pub page: Signal<In, Bits<9>>,
     /// It is the first run of its frame.
     pub opens: Signal<In, Bit>,
@@ -345,17 +338,17 @@ pub struct FrameShares {
     pub closes: Signal<In, Bit>,
     /// The run is queued.
     pub keeps: Signal<In, Bit>,
-    /// The run is not wanted.
+    /// The run is dropped.
     pub drops: Signal<In, Bit>,
-    /// With `drops`: nothing keeps the frame's pages.
+    /// With `drops`: the frame has no other run.
     pub gone: Signal<Out, Bit>,
-    /// The frame at the front of a queue is looked at, not the one that comes.
+    /// Reads the count of the frame at the front of a queue, not of the arriving one.
     pub looks: Signal<In, Bit>,
-    /// Its last page; holds for three cycles before `last` counts.
+    /// Its last page; holds for three cycles before `last` is valid.
     pub front_page: Signal<In, Bits<9>>,
     /// A run of it is consumed.
     pub front_leaves: Signal<In, Bit>,
-    /// Nothing else keeps its pages.
+    /// It is the last one.
     pub last: Signal<Out, Bit>,
     counts: SdpRam<Bits<5>, 9>,
     read_page: DFF<Bits<9>>,
@@ -408,18 +401,18 @@ impl Logic for FrameShares {
     }
 }
 
-/// What the walk does.
+/// Step of the walk.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum WalkState {
-    /// Nothing; the result stands.
+    /// Idle; the result is valid.
     Idle,
-    /// The link is being read.
+    /// The RAM reads the link.
     Read,
-    /// The link is there.
+    /// The link has been read.
     Step,
 }
 
-/// Finds the page of a frame that lies a number of pages on, and the page before it.
+/// Finds the page a number of links ahead in a frame, and the page before it.
 ///
 /// ```text
 /// link_*, jump_* --> [ next[page], jump[page] ]
@@ -427,40 +420,34 @@ pub enum WalkState {
 /// start, first_page, pages -+--[ page, left ]--> done, page, page_before
 /// ```
 ///
-/// | enters     | copies of the page links, one and eight pages on; a page and how far to go   |
-/// | leaves     | the page there, and the one before it; both hold until the next `start`      |
+/// | enters     | copies of the page links, one and eight pages ahead; a page and a distance   |
+/// | leaves     | the page at that distance, and the one before it, until the next `start`     |
 /// | latency    | `start` to `done`: 1 cycle, and 2 for each link followed; pages/8 + pages%8  |
 /// |            | links, 8 of the ones for the last eight pages of a multiple of eight         |
 /// | throughput | one walk at a time; `start` only while `done`                                |
 /// | units      | pages                                                                        |
 ///
-/// The links of the frame must have been written before `start`, and hold until `done`: its pages
-/// are in use.
-///
-/// Walk over the page links of one frame.
+/// The frame's links must be written before `start` and stable until `done`: its pages are in use.
 #[derive(LogicBlock, Init)]
 pub struct PageWalk {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// `next[link_page] = link_next`: copy of the store's page links.
     pub link_write: Signal<In, Bit>,
-    /// A page in use.
     pub link_page: Signal<In, Bits<9>>,
-    /// The page after it.
     pub link_next: Signal<In, Bits<9>>,
-    /// `jump[jump_page] = link_next`: copy of the store's links eight pages on.
+    /// `jump[jump_page] = link_next`: copy of the store's links eight pages ahead.
     pub jump_write: Signal<In, Bit>,
-    /// A page in use.
     pub jump_page: Signal<In, Bits<9>>,
-    /// Begins a walk; one cycle, while `done`.
+    /// Starts a walk; one cycle, while `done`.
     pub start: Signal<In, Bit>,
-    /// Where it begins.
+    /// First page of the walk.
     pub first_page: Signal<In, Bits<9>>,
-    /// How far it goes: at least 1, and no further than the frame's last page.
+    /// Links to follow: at least 1, and not past the frame's last page.
     pub pages: Signal<In, Bits<6>>,
-    /// No walk is under way: the pages below count.
+    /// No walk is in progress: the pages below are valid.
     pub done: Signal<Out, Bit>,
-    /// The page `pages` pages on.
+    /// The page `pages` links ahead.
     pub page: Signal<Out, Bits<9>>,
     /// The page before it.
     pub page_before: Signal<Out, Bits<9>>,
@@ -469,7 +456,7 @@ pub struct PageWalk {
     state: DFF<WalkState>,
     here: DFF<Bits<9>>,
     previous: DFF<Bits<9>>,
-    // Pages still to go, at least 1 while a walk is under way.
+    // Links to follow, at least 1 during a walk.
     left: DFF<Bits<6>>,
     // In state Step: the jump is followed.
     is_far: DFF<Bit>,

@@ -1,50 +1,49 @@
-//! MPA's stream half: the queue of accepted frames of each connection, and the jobs that read them.
+//! MPA's stream half: a queue of accepted frames per connection, and the jobs that read them.
 //!
 //! ```text
-//! accepted, host_frame --> [arbiter] --> [ control ] --> [ job sender ] --> job
-//! job_done, stopped ------>                 |    ^             ^      (to the packet reader)
-//! table bus -------------->                 v    |             |
-//!                          [ contexts ] <-> [context update ] -+
-//!                       [ out-of-order ranges ] <---------+
-//!                                                ^
-//! link_*, jump_* --> [ frame queue ] ------------+--> page_release     (pages to the pool)
-//!                          | [ free slots ]      +--> frame_table_*, frame_link_*
-//!                          +--> slot_free                              (credit to tcp)
-//! span_back -------> [ free spans ] ------------> span_free            (credit to tcp)
-//!                                                 order                (records of spans, to ddp)
+//! accepted, host_frame ---> [ arbiter ] --> [ control ] ---> [ job sender ] --> job
+//! job_done, stream_error -->                    |    ^              ^     (to the packet reader)
+//! table bus -------------->                     v    |              |
+//!                               [ contexts ] <-> [ context update ]-+
+//!                               [ out-of-order ranges ] <------+
+//!                                                              |
+//! link_*, jump_* ---> [ frame queue ] -------------------------+--> page_release (to the pool)
+//!                          | [ free fragments ]                +--> frame_table_*, frame_link_*
+//!                          +--> fragment_free   (credit to tcp)
+//! span_back --------> [ free spans ] --> span_free   (credit to tcp)
+//!                                   \--> order       (to replays)
 //! ```
 //!
-//! Enters: [`Accepted`] octets and [`HostFrame`]s, each frame once. Leaves: [`ReadJob`]s, and each
-//! page of a stream frame once, in [`PageChain`]s to release, and one [`FpduStatus`] for each
-//! message that asks for it. Pages of a host frame are given back by placement.
+//! Input: [`Accepted`] octets and [`HostFrame`]s, each frame once. Output: [`ReadJob`]s; each page
+//! of a stream frame once, in [`PageChain`]s to release; one [`FpduStatus`] per query. Placement
+//! releases the pages of host frames.
 //!
-//! What lies beyond a gap is kept in spans (see [`types::StreamContext`]). A span's job is sent, read and
-//! consumed as a stream's is, but its FPDUs are placed only, and DDP keeps their records; an order
-//! says when they are to be delivered, or forgotten.
+//! Octets beyond a gap are kept in spans (see [`types::StreamContext`]). A span's job is sent, read
+//! and consumed as a stream's is, but its FPDUs are placed only and DDP stores their records. An
+//! order then delivers or discards these records.
 //!
-//! | latency    | 6 cycles, `accepted` taken to `job_valid` (nothing else waiting)            |
-//! | throughput | an accepted message per 5 cycles, a `job_done` per 6 and 2 more for each    |
-//! |            | frame that it passes into, a host frame per 2; where a frame gives back a   |
-//! |            | part of its pages, 1 more and 2 for each link followed (11 links at most)   |
+//! | latency    | 6 cycles, `accepted` to `job_valid`, with nothing else queued               |
+//! | throughput | an accepted message per 5 cycles; a `job_done` per 6, and 2 more for each   |
+//! |            | frame it passes; a host frame per 2. Releasing a part of a frame takes 1    |
+//! |            | more, and 2 for each link followed (11 links at most)                       |
 //! | units      | octets; page numbers; `phase` in words                                      |
-//! | drops      | frames of a connection that is stopped or was never started: released,      |
-//! |            | counted nowhere (the stop itself is reported by DDP)                        |
-//! | tables     | `MPA`: WRITE starts an empty stream, RELEASE gives its pages back           |
+//! | drops      | frames of a stopped or never started connection: released, counted nowhere  |
+//! |            | (DDP reports the stop itself)                                               |
+//! | tables     | `MPA`: WRITE starts an empty stream, RELEASE releases its pages             |
 //! | ECP5-5G -8 | 2527 LUT4, 2278 FF, 24 DP16KD in the whole core at W = 64                   |
 //!
-//! One event at a time: a context is written back before the next event reads it. A connection has
-//! at most one job out, always over all octets queued at that time; `job_done` says how many of
-//! them belong to FPDUs handed on, and how many more octets make another job worth while (`need`,
-//! at least 1). When a job has ended, pages that hold none of the octets left go back, so that a
-//! connection that waits keeps less than a frame. At a stop the queued frames are released as soon
-//! as no job is out.
+//! Events are handled one at a time: a context is written back before the next event reads it. A
+//! connection has at most one job in flight, always over all octets queued when it is sent.
+//! `job_done` reports how many of them belong to FPDUs handed on, and how many octets must be
+//! queued before the next job (`need`, at least 1). When a job ends, pages that hold no remaining
+//! octet are released, so a waiting connection holds less than a frame beyond its octets. After a
+//! stop the queued frames are released as soon as no job is in flight.
 //!
-//! Beside the manager, [`ooo_completion`] holds the end of an out-of-order job back until DDP has
-//! reported on each of its FPDUs, and [`replays`] holds an order to DDP until the records before it
-//! have passed.
+//! [`ooo_completion`] delays the end of an out-of-order job until DDP has reported on each of its
+//! FPDUs; [`replays`] delays an order to DDP until the records before it have passed.
 //!
-//! A job begins at an FPDU's first octet, a leading marker included; its one `JobDone` follows the
-//! last beat of its last whole FPDU. What it leaves unconsumed stays in packet memory.
+//! A job begins at an FPDU's first octet, a leading marker included. Its one `JobDone` follows the
+//! last beat of its last whole FPDU; octets not consumed stay in packet memory.
 //!
 //! Sources: RFC 5044; MPA-037 and MPA-038 for what TCP commits to.
 pub mod types;
@@ -85,64 +84,58 @@ pub struct StreamManager {
     pub job_done: Signal<In, JobDone>,
     pub job_done_valid: Signal<In, Bit>,
     pub job_done_ready: Signal<Out, Bit>,
-    /// A connection was put in error.
+    /// A connection enters error.
     pub stream_error: Signal<In, Bits<10>>,
     pub stream_error_valid: Signal<In, Bit>,
     pub stream_error_ready: Signal<Out, Bit>,
     pub job: Signal<Out, ReadJob>,
     pub job_valid: Signal<Out, Bit>,
     pub job_ready: Signal<In, Bit>,
-    /// Pages of a frame that is consumed or not wanted.
+    /// Pages of a frame that is consumed or dropped.
     pub page_release: Signal<Out, PageChain>,
     pub page_release_valid: Signal<Out, Bit>,
     pub page_release_ready: Signal<In, Bit>,
     /// Writes the reader's frame table.
     pub frame_table_write: Signal<Out, Bit>,
-    /// Slot of the frame.
     pub frame_table_index: Signal<Out, Bits<10>>,
     pub frame_table_data: Signal<Out, FrameEntry>,
     /// Writes the reader's frame links.
     pub frame_link_write: Signal<Out, Bit>,
-    /// Slot of a frame.
+    /// Slot of the frame before.
     pub frame_link_index: Signal<Out, Bits<10>>,
     /// Slot of the stream's next frame.
     pub frame_link_next: Signal<Out, Bits<10>>,
     /// `next[link_page] = link_next`: copy of the store's page links.
     pub link_write: Signal<In, Bit>,
-    /// A page in use.
     pub link_page: Signal<In, Bits<9>>,
-    /// The page after it.
     pub link_next: Signal<In, Bits<9>>,
-    /// `jump[jump_page] = link_next`: copy of the store's links eight pages on.
+    /// `jump[jump_page] = link_next`: copy of the store's links eight pages ahead.
     pub jump_write: Signal<In, Bit>,
-    /// A page in use.
     pub jump_page: Signal<In, Bits<9>>,
     pub table_request: Signal<In, TableRequest>,
     pub table_valid: Signal<In, Bit>,
-    /// It is done, for one cycle.
     pub table_done: Signal<Out, Bit>,
-    /// Zero: nothing of this table can be read.
+    /// Zero: this table cannot be read.
     pub table_data: Signal<Out, Bits<128>>,
-    /// A slot of a frame that holds several runs is free again; one cycle.
+    /// A fragment is free again; one cycle.
     pub fragment_free: Signal<Out, Bit>,
-    /// What becomes of the records that DDP keeps of a span.
+    /// Delivers or discards the records that DDP stores of a span.
     pub order: Signal<Out, Replay>,
     pub order_valid: Signal<Out, Bit>,
-    /// A span can be forgotten.
+    /// An order to discard a span's records can be sent.
     pub forget_room: Signal<In, Bit>,
-    /// DDP keeps no records of this span any more.
+    /// DDP stores no records of this span any more.
     pub span_back: Signal<In, Bits<9>>,
     pub span_back_valid: Signal<In, Bit>,
     pub span_back_ready: Signal<Out, Bit>,
     /// A span is free again; one cycle.
     pub span_free: Signal<Out, Bit>,
-    /// What TCP asked for.
+    /// Answer to a query of TCP.
     pub fpdu_status: Signal<Out, FpduStatus>,
     pub fpdu_status_valid: Signal<Out, Bit>,
-    /// An ended job has shown an FPDU of `LONG_FPDU_OCTETS`, a power of two, or more that is not
-    /// whole, or not placed yet; one cycle or more.
+    /// A job ended at an FPDU of at least `LONG_FPDU_OCTETS` (a power of two) that is not whole or
+    /// not placed yet; one cycle or more.
     pub long_fpdu: Signal<Out, Bit>,
-    /// Its connection.
     pub long_connection: Signal<Out, Bits<10>>,
     arbiter: EventArbiter,
     contexts: SdpRam<StreamContext, 10>,
@@ -159,7 +152,7 @@ pub struct StreamManager {
     frame: Signal<Local, QueuedFrame>,
     popped_frame: Signal<Local, QueuedFrame>,
     first: Signal<Local, QueuedFrame>,
-    // The arrived frame takes a slot of its own.
+    // The accepted octets are a fragment with a slot of its own.
     own_slot: Signal<Local, Bit>,
     kind: Signal<Local, EventKind>,
     returned: DFF<Bit>,
@@ -169,8 +162,8 @@ pub struct StreamManager {
     long: DFF<Bit>,
     long_of: DFF<Bits<10>>,
     waiting: Signal<Local, Bits<18>>,
-    // The context that is written, from registers: in the cycle in which the next event is taken,
-    // one before its context is read.
+    // The context to write, registered: written in the cycle in which the next event is taken, one
+    // cycle before its context is read.
     writing: DFF<Bit>,
     written_connection: DFF<Bits<10>>,
     written: DFF<StreamContext>,
@@ -181,7 +174,7 @@ impl Logic for StreamManager {
     fn update(&mut self) {
         registers!(clock; returned, answer, answer_valid, long, long_of);
         registers!(clock; writing, written_connection, written);
-        // What is at hand.
+        // The current event.
         self.kind.next = self.control.at_hand.val();
         self.arrived.next = self.arbiter.next_accepted.val();
         self.frame.next.head_page = self.arrived.val().head_page;
@@ -225,7 +218,7 @@ impl Logic for StreamManager {
 
         // The context: read, changed, written.
         self.contexts.clock.next = self.clock.val();
-        // From a register: an event at hand keeps its context at the RAM's output.
+        // From a register: the current event keeps its context at the RAM's output.
         self.contexts.read_address.next = self.control.connection.val();
         self.writing.d.next = self.control.write_context.val() & !self.reset.val();
         self.written_connection.d.next = self.control.connection.val();
@@ -294,7 +287,7 @@ impl Logic for StreamManager {
             frame_table_write, frame_table_index, frame_table_data, frame_link_write,
             frame_link_index, frame_link_next);
 
-        // Out-of-order runs, their spans, and slots of frames that hold several runs.
+        // Out-of-order ranges, their spans, and fragments.
         self.ranges.clock.next = self.clock.val();
         self.ranges.arrived.next = self.arbiter.next_accepted.val();
         wire!(self.control => self.ranges; span, fetch, load_right, load_left, write_run as write);
@@ -312,9 +305,9 @@ impl Logic for StreamManager {
         stream!(self => self.spans; span_back);
         self.span_free.next = self.spans.span_free.val();
 
-        // What is unfinished. Eight octets show an FPDU's length, whether a marker leads it or not.
+        // FPDU status. Eight octets include ULPDU_Length, with a leading marker or without.
         self.waiting.next = self.context_update.current.val().avail;
-        // Where spans follow the stream, its end is soon known. Behind a stopped one they stay.
+        // With spans behind the stream its end is known soon. A stopped stream keeps its spans.
         self.answer.d.next.busy = self.context_update.current.val().busy
             | (self.context_update.current.val().has_next
                 & !self.context_update.current.val().stopped);
@@ -331,7 +324,7 @@ impl Logic for StreamManager {
         self.long_of.d.next = self.job_done.val().connection;
         self.long_fpdu.next = self.long.q.val();
         self.long_connection.next = self.long_of.q.val();
-        // Jobs out.
+        // Jobs in flight.
         wire!(self => self.jobs; clock, reset);
         wire!(self.control => self.jobs; send, connection);
         self.jobs.stream.next = self.context_update.updated.val();

@@ -1,40 +1,40 @@
-//! Out-of-order jobs on their way back: what of them was placed is known when DDP has judged their FPDUs.
+//! Ends an out-of-order job once DDP has reported whether each of its FPDUs was placed.
 //!
 //! ```text
-//! job_done -+- of a stream -------------------------------+--> done
-//!           +- out-of-order --> [ 32 ] --> [ all judged? ] ------+
-//! result ------------> [ judged, good_end, failed ] --^   |
-//! replayed ---+- delivered, fault ------------------------+
+//! job_done -+- of a stream ----------------------------------+--> done
+//!           +- out-of-order --> [ 32 ] --> [ all reported? ] +
+//! result ------------> [ judged, good_end, failed ] --^      |
+//! replayed ---+- delivered, fault ---------------------------+
 //!             +- delivered, forgotten --> span_back
 //! ```
 //!
-//! | enters     | jobs that ended, results of out-of-order FPDUs, replays that ended                 |
-//! | leaves     | jobs that ended, with what is consumed; spans whose records are gone        |
-//! | latency    | none for a job of a stream, 3 cycles for an out-of-order one after its last result |
-//! | throughput | one message per cycle; an out-of-order one in 3                                    |
-//! | units      | octets, FPDUs                                                               |
+//! | enters     | ended jobs, results of out-of-order FPDUs, ended replays                   |
+//! | leaves     | ended jobs with the octets they consumed; spans without stored records     |
+//! | latency    | none for a stream job; 3 cycles after its last result for an out-of-order  |
+//! |            | one                                                                        |
+//! | throughput | one message per cycle; an out-of-order one per 3                           |
+//! | units      | octets, FPDUs                                                              |
 //!
-//! Results come in the order of the FPDUs and jobs end in the same order, so that sums over the
-//! results belong to the oldest out-of-order job that waits: none of the next one's FPDUs is judged before
-//! that job is done with. The first FPDU that is not good ends what is consumed; DDP places none
-//! behind it. DDP judges an FPDU in 6 cycles or more, so that a job is done with before the next
-//! one's first result comes.
+//! Results and jobs end in the order of the FPDUs, so the sums over the results belong to the
+//! oldest waiting out-of-order job. The first FPDU with a bad result ends the consumed octets; DDP
+//! places none behind it. DDP takes at least 6 cycles per FPDU, so a job completes before the first
+//! result of the next one arrives.
 //!
-//! `done_ready` is high whenever a settled job comes: there are never more jobs under way than the
-//! queue behind it has places.
+//! `done_ready` is high whenever a completed job is offered: the queue behind it has a place for
+//! each job in flight.
 use super::arbiter::JOBS_OUT_MAX;
 use crate::common::fifo::Fifo;
 use crate::messages::{JobDone, OutOfOrderResult, ReplayKind, Replayed};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Octets that make the next job of a stream worth while, whatever its phase: no FPDU has fewer.
+/// Octets to wait for before a stream's next job after a replay: no FPDU is shorter.
 const NEED_ANY: u64 = 8;
 
-/// Ended jobs, and the results that out-of-order ones wait for.
+/// Collects results for ended out-of-order jobs.
 #[derive(LogicBlock, Init)]
 #[init(
-    const { assert!(JOBS_OUT_MAX == 32, "as many ooo jobs may wait") }
+    const { assert!(JOBS_OUT_MAX == 32, "the queue holds 32 out-of-order jobs") }
 )]
 pub struct OutOfOrderCompletion {
     pub clock: Signal<In, Clock>,
@@ -42,7 +42,7 @@ pub struct OutOfOrderCompletion {
     pub job_done: Signal<In, JobDone>,
     pub job_done_valid: Signal<In, Bit>,
     pub job_done_ready: Signal<Out, Bit>,
-    /// An out-of-order FPDU has been judged.
+    /// Result of an out-of-order FPDU.
     pub result: Signal<In, OutOfOrderResult>,
     pub result_valid: Signal<In, Bit>,
     /// A replay has ended.
@@ -53,7 +53,7 @@ pub struct OutOfOrderCompletion {
     pub done: Signal<Out, JobDone>,
     pub done_valid: Signal<Out, Bit>,
     pub done_ready: Signal<In, Bit>,
-    /// No records of this span are kept any more.
+    /// No records of this span are stored any more.
     pub span_back: Signal<Out, Bits<9>>,
     pub span_back_valid: Signal<Out, Bit>,
     pub span_back_ready: Signal<In, Bit>,
@@ -62,7 +62,7 @@ pub struct OutOfOrderCompletion {
     good_end: DFF<Bits<32>>,
     any_good: DFF<Bit>,
     failed: DFF<Bit>,
-    // Octets handed on and not placed; all results are there.
+    // Octets handed on and not placed; all results have arrived.
     beyond: DFF<Bits<32>>,
     complete: DFF<Bit>,
     settled: DFF<JobDone>,
@@ -103,7 +103,7 @@ impl Logic for OutOfOrderCompletion {
                 self.failed.d.next = true;
             }
         }
-        // A job without FPDUs has no part in the sums, which may be those of a later one already.
+        // The sums may belong to a later job already if this one has no FPDUs.
         self.fpdus.next = self.head.val().fpdus;
         self.has_fpdus.next = self.fpdus.val().any();
         self.all_judged.next = !self.waiting.empty.val()
@@ -118,7 +118,7 @@ impl Logic for OutOfOrderCompletion {
             self.failed.d.next = false;
         }
 
-        // ... and what comes of them.
+        // The completed job.
         self.sum.next = self.head.val();
         if self.failed.q.val() & self.has_fpdus.val() {
             self.sum.next.refused = true;
@@ -136,7 +136,7 @@ impl Logic for OutOfOrderCompletion {
             self.settled_valid.d.next = true;
         }
 
-        // Replays that ended: a span is free, and its stream goes on.
+        // Ended replays: the span is free, and its stream continues.
         self.is_fault.next = self.replayed.val().kind == ReplayKind::Fault;
         self.is_forget.next = self.replayed.val().kind == ReplayKind::Forget;
         self.ended_free.next = !self.ended_owes_done.q.val() & !self.ended_owes_span.q.val();
@@ -155,7 +155,7 @@ impl Logic for OutOfOrderCompletion {
             self.ended_owes_span.d.next = self.replayed_valid.val() & !self.is_fault.val();
         }
 
-        // Settled jobs first, then replays, then jobs of streams, which pass through.
+        // Completed out-of-order jobs first, then replays, then stream jobs, which pass through.
         self.waiting.write.next = self.job_done_valid.val() & self.job_done.val().ooo;
         self.job_done_ready.next = self.job_done.val().ooo
             | (!self.settled_valid.q.val() & !self.ended_owes_done.q.val() & self.done_ready.val());

@@ -2,12 +2,12 @@
 //!
 //! A stream's octets are known by their position. The page memory of the test holds a position for
 //! each stored octet, so that a job shows what it would read: it must be the positions that follow
-//! what was consumed, in order, each from the copy that was accepted. A page that goes back must
-//! hold no octet that is still to be read.
+//! what was consumed, in order, each from the accepted copy. A released page must hold no octet
+//! that is still to be read.
 //!
-//! Half of the streams have markers: what lies beyond a gap is read at once there, and the stub
-//! splitter places a part of it. That must not be read again; its records are delivered when the
-//! stream has come to it, or forgotten.
+//! Half of the streams have markers: their octets beyond a gap are read at once, and the stub
+//! splitter places a part of them. These must not be read again; their records are delivered when
+//! the stream reaches them, or discarded.
 use super::tests::{PageLinks, Reader};
 use super::*;
 use crate::messages::{JobKind, ReplayKind};
@@ -42,7 +42,7 @@ struct Stream {
     markers: bool,
     /// Replays of it that have not ended.
     replays: usize,
-    /// DDP was told that FPDU starts disagree.
+    /// DDP received a fault: FPDU starts disagree.
     faulty: bool,
 }
 
@@ -76,7 +76,7 @@ struct Bench {
     frames: Vec<Frame>,
     messages: StreamDriver<Accepted>,
     request: Option<(usize, TableRequest)>,
-    /// The request stands on the bus.
+    /// The request is on the bus.
     requested: bool,
     /// Spans of which a job was seen, by number.
     spans: BTreeMap<usize, Span>,
@@ -141,7 +141,7 @@ impl Bench {
             page = entry.head_page.to_u64();
             (offset, run) = (entry.offset.to_u64(), entry.octets.to_u64());
         }
-        assert_eq!(position, end, "a job ends where a run does");
+        assert_eq!(position, end, "a job ends at the end of a run");
         end
     }
 
@@ -190,7 +190,7 @@ impl Bench {
         self.seen[10] += 1;
     }
 
-    /// The stub splitter ends a job: it takes a part of the octets, and asks for more.
+    /// The stub splitter ends a job: it consumes a part of the octets and needs more.
     fn finish_job(&mut self, random: &mut Random) {
         let streams = (0..self.streams.len()).filter(|&at| self.streams[at].job.is_some());
         let spans = self.spans.iter().filter(|(_, span)| span.job.is_some());
@@ -230,7 +230,7 @@ impl Bench {
         self.done.push((of_stream, done));
     }
 
-    /// A job, or a replay, has ended: the manager has been told.
+    /// The manager has taken the end of a job or a replay.
     fn job_is_done(&mut self, of_stream: Option<usize>, done: &JobDone) {
         let consumed = done.consumed.to_u64();
         if done.ooo {
@@ -248,7 +248,7 @@ impl Bench {
         stream.need = done.need.to_u64();
     }
 
-    /// The manager says what becomes of a span's records.
+    /// The manager sends an order for a span's records.
     fn take_order(&mut self, order: &Replay) {
         let number = order.span.index();
         let connection = order.connection.to_u64();
@@ -285,7 +285,7 @@ impl Bench {
         self.replayed.push_back((index, done));
     }
 
-    /// A span that has placed nothing is taken over without a word.
+    /// A span that has placed nothing is taken over without an order.
     fn forget_unplaced(&mut self) {
         let streams = &self.streams;
         self.spans.retain(|_, span| {
@@ -322,11 +322,11 @@ impl Bench {
             let waits = |position: &&u64| {
                 is_kept(position) && **position >= stream.consumed && !is_placed(**position)
             };
-            // A fault stops the stream at once; that DDP does so too is told later.
+            // A fault stops the stream at once; DDP reports the stop later.
             let live = stream.running && !stream.stopped && !stream.faulty;
             assert!(
                 !live || held.iter().find(waits).is_none(),
-                "page {page} goes with octets to come"
+                "page {page} released with octets to read"
             );
             frame.pages.retain(|kept| *kept != page);
             self.memory[first as usize..first as usize + PAGE_OCTETS].fill(u64::MAX);

@@ -1,4 +1,4 @@
-//! Replays on their way to DDP: none before the records of the FPDUs handed on earlier.
+//! Queue of replays: none reaches DDP before the records of the FPDUs handed on earlier.
 //!
 //! ```text
 //! order, order_valid --> [ deliver, fault (32) ] --> [ target ] --> replay
@@ -6,42 +6,40 @@
 //! begun, passed -------> [ counts ] ------------------^
 //! ```
 //!
-//! | enters     | what becomes of a span's records; an FPDU begun, a record passed on         |
-//! | leaves     | the same, to DDP                                                            |
-//! | latency    | 3 cycles, `order_valid` to `replay_valid`, if no record is on its way       |
+//! | enters     | orders for a span's records; an FPDU begun, a record passed on              |
+//! | leaves     | the orders, to DDP                                                          |
+//! | latency    | 3 cycles, `order_valid` to `replay_valid`, if no record is in flight        |
 //! | throughput | one order per cycle in, one in 3 cycles out                                 |
 //!
-//! When the stream manager has heard of a job's end, records of its FPDUs may still be behind the
-//! gate of [`crate::receive::fpdu::admission`]. What is delivered, or is an error, must not pass them: it waits
-//! until as many records have passed as were begun when it came to the front. What is forgotten
-//! waits for nothing.
+//! When a job ends, records of its FPDUs may still wait in [`crate::receive::fpdu`]. A delivery or
+//! a fault must not overtake them: at the head of its queue it waits until as many records have
+//! passed as were begun. An order to discard does not wait.
 //!
-//! There is no `ready` inwards: deliveries and faults are as few as jobs may be out; spans are
-//! forgotten only while `forget_room`.
+//! `order` has no `ready`: each delivery or fault takes the credit of a stream job, and orders to
+//! discard are sent only while `forget_room`.
 use super::arbiter::JOBS_OUT_MAX;
 use crate::common::fifo::Fifo;
 use crate::messages::{Replay, ReplayKind};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Orders that wait for records, and for DDP.
+/// Queues orders until the records before them have passed.
 #[derive(LogicBlock, Init)]
 #[init(
-    const { assert!(JOBS_OUT_MAX == 32, "the queue of orders has 32 places") }
+    const { assert!(JOBS_OUT_MAX == 32, "the queue holds 32 orders") }
 )]
 pub struct ReplayQueue {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// What becomes of a span's records.
+    /// Delivers or discards a span's records.
     pub order: Signal<In, Replay>,
     pub order_valid: Signal<In, Bit>,
-    /// A record is on its way, one cycle.
+    /// An FPDU begins, its record will follow; one cycle.
     pub begun: Signal<In, Bit>,
-    /// A record went to DDP, one cycle.
+    /// A record enters DDP; one cycle.
     pub passed: Signal<In, Bit>,
-    /// Two spans can be forgotten.
+    /// Two orders to discard can be taken.
     pub forget_room: Signal<Out, Bit>,
-    /// What DDP is to do.
     pub replay: Signal<Out, Replay>,
     pub replay_valid: Signal<Out, Bit>,
     pub replay_ready: Signal<In, Bit>,
@@ -50,7 +48,7 @@ pub struct ReplayQueue {
     forgets: Fifo<Bits<9>, 4, 5>,
     begun_count: DFF<Bits<6>>,
     passed_count: DFF<Bits<6>>,
-    // Records begun when the first order came to the front.
+    // Records begun when the first order reached the head of the queue.
     target: DFF<Bits<6>>,
     aimed: DFF<Bit>,
     due: DFF<Bit>,
@@ -77,7 +75,7 @@ impl Logic for ReplayQueue {
 
         self.forget_room.next = !self.forgets.almost_full.val();
 
-        // Records on their way are far fewer than 64.
+        // The counts cannot alias: far fewer than 64 records are in flight.
         if self.begun.val() {
             self.begun_count.d.next = self.begun_count.q.val() + self.one.val();
         }

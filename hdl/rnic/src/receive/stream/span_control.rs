@@ -1,4 +1,4 @@
-//! A stream comes to the spans that follow it, and takes them over one by one.
+//! A stream takes over the spans that follow it; and the spans of a range are dropped.
 //!
 //! ```text
 //! Wait -> Fetch -> Read -> Load -> Test -> PopFetch -> PopRead -> PopLoad -> PopTest -+-> Fault
@@ -8,18 +8,19 @@
 //! ```
 //!
 //! | enters     | the stream's context and that of its first span, as the RAMs give them      |
-//! | leaves     | what becomes of the span: joined and freed, joined and delivered, or fault  |
-//! | latency    | `go` to `done`: 5 cycles to no span, 11 for each span taken over            |
+//! | leaves     | result for the span: joined and freed, joined and delivered, or fault       |
+//! | latency    | `go` to `done`: 5 cycles if no span is reached, 11 for each one taken over  |
 //! | throughput | one stream at a time                                                        |
 //!
-//! It is come to when no job of the stream is out, and taken over when none of the span is. One
-//! that has placed nothing is taken over with octets before it left, as an FPDU may reach into it;
-//! one that has placed an FPDU is not: an FPDU that reaches into another one is an error (MPA-055).
+//! A stream reaches a span when no job of the stream is in flight, and takes it over when none of
+//! the span is. A span that has placed nothing is taken over even with octets queued before it, as
+//! an FPDU may extend into it. If the span has placed an FPDU, these octets belong to an FPDU that
+//! overlaps it: an error (MPA-055).
 use super::types::StreamContext;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
-/// What the machine does.
+/// Step of the state machine.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum AdvanceState {
     /// Nothing; with `go` the stream's context is being written, ...
@@ -28,17 +29,17 @@ pub enum AdvanceState {
     Fetch,
     /// ... again.
     Read,
-    /// It is there.
+    /// It has been read.
     Load,
-    /// Has the stream come to a span?
+    /// Tests whether the stream has reached a span.
     Test,
     /// The address of the span's context is at the RAM.
     PopFetch,
     /// The RAM reads.
     PopRead,
-    /// The span's context is there.
+    /// The span's context has been read.
     PopLoad,
-    /// Can the stream take it over?
+    /// Tests whether the stream can take it over.
     PopTest,
     /// Sums of the two.
     Sum,
@@ -53,21 +54,21 @@ pub enum AdvanceState {
 pub struct SpanAdvance {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// A stream may have come to a span; holds to `done`.
+    /// A stream may have reached a span; holds to `done`.
     pub go: Signal<In, Bit>,
-    /// The stream's context; counts from the cycle after `load` on.
+    /// The stream's context; valid from the cycle after `load` on.
     pub current: Signal<In, StreamContext>,
-    /// The span's context; counts from the cycle after `keep_popped` on.
+    /// The span's context; valid from the cycle after `keep_popped` on.
     pub popped: Signal<In, StreamContext>,
     /// Nothing of the stream is queued.
     pub was_empty: Signal<In, Bit>,
-    /// What the stream then holds makes a job worth while.
+    /// The stream then holds enough octets for a job.
     pub complete: Signal<In, Bit>,
     /// The stream's context is at its RAM's output, or the sums are to be taken.
     pub load: Signal<Out, Bit>,
     /// The span's context is at its RAM's output.
     pub keep_popped: Signal<Out, Bit>,
-    /// The stream's first span is the one at hand from now on.
+    /// The stream's first span becomes the current one.
     pub aims: Signal<Out, Bit>,
     /// The span is being taken over.
     pub advancing: Signal<Out, Bit>,
@@ -86,8 +87,8 @@ pub struct SpanAdvance {
     /// The last cycle.
     pub done: Signal<Out, Bit>,
     state: DFF<AdvanceState>,
-    // In Load and Sum; in Sum and Join. Sums begin with the one, and the other decides late what
-    // the context becomes, so they come from registers.
+    // High in Load and Sum; high in Sum and Join. Registered for timing: the sums and the new
+    // context depend on them.
     loads: DFF<Bit>,
     takes_over: DFF<Bit>,
     reads_on: Signal<Local, Bit>,
@@ -168,26 +169,26 @@ impl Logic for SpanAdvance {
     }
 }
 
-/// What the machine does.
+/// Step of the state machine.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum DropState {
     /// The address of the span's context is at the RAM.
     Fetch,
     /// The RAM reads.
     Read,
-    /// The context is there.
+    /// The context has been read.
     Load,
-    /// Is a job of the span out?
+    /// Tests whether a job of the span is in flight.
     Test,
     /// All octets of the span are to be consumed.
     Purge,
-    /// The frame queue gives them back.
+    /// The frame queue releases them.
     Consume,
-    /// The span's number is free, or its records go first.
+    /// The span's number is freed, once its records are discarded.
     Free,
 }
 
-/// A run of spans that nobody waits for goes, span by span.
+/// Drops the spans of a range, one by one.
 ///
 /// ```text
 /// begins, first --> [ the next one ] --> due     Fetch -> Read -> Load -> Test -> Purge -> Consume
@@ -195,37 +196,35 @@ pub enum DropState {
 ///                          +----------------- Free <-- nothing queued -----+------------------+
 /// ```
 ///
-/// | enters     | the first span of the run, and the contexts of its spans                    |
-/// | leaves     | each span, its octets and its number once                                   |
+/// | enters     | the first span of the range, and the contexts of its spans                  |
+/// | leaves     | the octets and the number of each span, once                                |
 /// | latency    | `go` to `done`: 5 cycles, 6 and the frame queue's where octets are queued   |
-/// | throughput | one run at a time; its spans one for each `go`                              |
+/// | throughput | one range at a time, one of its spans per `go`                              |
 ///
-/// A span with a job out waits: it is due again when a job has ended.
-///
-/// Gives the spans of a run back.
+/// A span with a job in flight waits until a job has ended.
 #[derive(LogicBlock, Default)]
 pub struct SpanDrop {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// A run has to go; only while none is `pending`.
+    /// Drops a range; only while none is `pending`.
     pub begins: Signal<In, Bit>,
     /// Its first span.
     pub first: Signal<In, Bits<9>>,
     /// A job has ended.
     pub job_ended: Signal<In, Bit>,
-    /// A span's records can be forgotten.
+    /// An order to discard a span's records can be sent.
     pub forget_room: Signal<In, Bit>,
-    /// The span that is due goes; holds to `done`.
+    /// Drops `span`, which is `due`; holds to `done`.
     pub go: Signal<In, Bit>,
-    /// Its context; counts from the cycle after `load` on.
+    /// Its context; valid from the cycle after `load` on.
     pub current: Signal<In, StreamContext>,
     /// Nothing of it is queued.
     pub was_empty: Signal<In, Bit>,
-    /// The frame queue has given back what is consumed.
+    /// The frame queue has released the consumed octets.
     pub consumed: Signal<In, Bit>,
-    /// Spans have still to go.
+    /// More spans are to be dropped.
     pub pending: Signal<Out, Bit>,
-    /// One can.
+    /// One of them can be dropped now.
     pub due: Signal<Out, Bit>,
     /// Its number.
     pub span: Signal<Out, Bits<9>>,
@@ -237,17 +236,17 @@ pub struct SpanDrop {
     pub consume: Signal<Out, Bit>,
     /// The span's number is free.
     pub frees: Signal<Out, Bit>,
-    /// ... when its records are forgotten.
+    /// ... once its records are discarded.
     pub forgets: Signal<Out, Bit>,
     /// The last cycle.
     pub done: Signal<Out, Bit>,
     state: DFF<DropState>,
-    // In Load; in Purge: the sums begin with them.
+    // High in Load; high in Purge. Registered, as the sums depend on them.
     loads: DFF<Bit>,
     purges: DFF<Bit>,
     waiting: DFF<Bit>,
     next_span: DFF<Bits<9>>,
-    // It has a job out.
+    // It has a job in flight.
     job_out: DFF<Bit>,
     leaves: Signal<Local, Bit>,
 }

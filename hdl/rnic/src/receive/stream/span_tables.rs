@@ -1,21 +1,21 @@
-//! Out-of-order runs: what a connection received beyond a gap, by the numbers that TCP gives the runs.
+//! Tables of the out-of-order ranges, by TCP's numbers, of their spans, and of free fragments.
 //!
 //! ```text
-//! arrived.left, arrived.right --> [ runs ] --> left_run, right_run
-//!                                    ^                 |
-//! span ------------------------------+-----------------+
+//! arrived.left, arrived.right --> [ ranges ] --> left_run, right_run
+//!                                     ^                 |
+//! span -------------------------------+-----------------+
 //! ```
 //!
-//! | enters     | an accepted message that opens, lengthens, joins or ends a run; the span    |
+//! | enters     | an accepted message that opens, extends, joins or ends a range; the span    |
 //! |            | that it opens                                                               |
-//! | leaves     | the runs it touches; the run it leaves is written                           |
-//! | latency    | `fetch` to `load_right`: 2 cycles, to `load_left`: 3; what was loaded counts |
-//! |            | from the next cycle on                                                      |
+//! | leaves     | the adjacent ranges; the resulting range is written                         |
+//! | latency    | `fetch` to `load_right`: 2 cycles, to `load_left`: 3; the loaded range is    |
+//! |            | valid from the next cycle on                                                |
 //! | throughput | one message at a time                                                       |
 //! | units      | numbers of spans                                                            |
 //!
-//! A run is a chain of spans, and its spans know which one follows them, so that two runs become
-//! one by one link, however much they hold.
+//! A range is a chain of spans, each of which links to the next one, so one link joins two ranges
+//! of any length.
 use super::types::{RangeSpans, StreamContext};
 use crate::common::fifo::Fifo;
 use crate::common::free_list::FreeList;
@@ -31,19 +31,19 @@ pub struct RangeTable {
     pub clock: Signal<In, Clock>,
     /// The message; it holds from `fetch` to `write`.
     pub arrived: Signal<In, Accepted>,
-    /// The span that it opens, if it follows no run.
+    /// The span that it opens, if it follows no range.
     pub span: Signal<In, Bits<9>>,
-    /// Run `right` is to be read, and in the next cycle run `left`.
+    /// Reads range `right`, and in the next cycle range `left`.
     pub fetch: Signal<In, Bit>,
     /// `right` is at the RAM's output.
     pub load_right: Signal<In, Bit>,
     /// `left` is at the RAM's output.
     pub load_left: Signal<In, Bit>,
-    /// The run that the octets belong to from now on is written.
+    /// Writes the range that now holds the octets.
     pub write: Signal<In, Bit>,
-    /// The run that follows the octets; counts from the cycle after `load_right` on.
+    /// The range that follows the octets; valid from the cycle after `load_right` on.
     pub right_run: Signal<Out, RangeSpans>,
-    /// The run that the octets follow; counts from the cycle after `load_left` on.
+    /// The range that the octets follow; valid from the cycle after `load_left` on.
     pub left_run: Signal<Out, RangeSpans>,
     runs: SdpRam<RangeSpans, 8>,
     right_kept: DFF<RangeSpans>,
@@ -70,7 +70,7 @@ impl Logic for RangeTable {
             self.left_kept.d.next = self.runs.read_data.val();
         }
 
-        // First the left run's spans, or the new one, then the right run's.
+        // The left range's spans, or the new one, then the right range's.
         self.written.next.first = self.span.val();
         self.written.next.last = self.span.val();
         if self.arrived.val().has_left {
@@ -79,7 +79,7 @@ impl Logic for RangeTable {
         if self.arrived.val().has_right {
             self.written.next.last = self.right_kept.q.val().last;
         }
-        // A run that is only lengthened at its front keeps its number.
+        // A range extended only at its front keeps its number.
         self.runs.write_address.next = self.arrived.val().left;
         if self.arrived.val().has_right & !self.arrived.val().has_left {
             self.runs.write_address.next = self.arrived.val().right;
@@ -90,7 +90,7 @@ impl Logic for RangeTable {
 
 const _: () = assert!(SPANS == 1 << 9, "numbers of spans are 9 bits");
 
-/// Contexts of the spans, the spans that are not in use, and what becomes of their records.
+/// Contexts of the spans, the free spans, and the orders for their records.
 ///
 /// ```text
 /// span, write, data --> [ RAM, 512 contexts ] --> stored
@@ -101,43 +101,40 @@ const _: () = assert!(SPANS == 1 << 9, "numbers of spans are 9 bits");
 /// | latency    | `span` to `stored`: 2 cycles; an order and `span_free`: 1 cycle          |
 /// | throughput | one span at a time; a number may come back in any cycle                   |
 ///
-/// A number is free again when nothing knows it any more: at once where the span has no records,
-/// and by `span_back` where it has.
-///
-/// Spans, in use and free.
+/// A number is free again at once if the span has no records, else with `span_back`.
 #[derive(LogicBlock, Init)]
 pub struct SpanStore {
     pub clock: Signal<In, Clock>,
     /// Synchronous, and needed once; all spans are free.
     pub reset: Signal<In, Bit>,
-    /// The span at hand.
+    /// The current span.
     pub span: Signal<In, Bits<9>>,
     /// Its context is written.
     pub write: Signal<In, Bit>,
     /// The context, in the cycle after `write`.
     pub data: Signal<In, StreamContext>,
-    /// The context that was kept.
+    /// The stored context.
     pub stored: Signal<Out, StreamContext>,
     /// A free span; TCP's credits say that there is one.
     pub new_span: Signal<Out, Bits<9>>,
     /// It is taken.
     pub take: Signal<In, Bit>,
-    /// The span at hand has no records, and is free.
+    /// The current span has no records, and is free.
     pub frees: Signal<In, Bit>,
     /// Its records are delivered, and then it is free.
     pub delivers: Signal<In, Bit>,
-    /// Its records are forgotten, and then it is free.
+    /// Its records are discarded, and then it is free.
     pub forgets: Signal<In, Bit>,
-    /// FPDU starts disagree; nothing becomes of the span.
+    /// FPDU starts disagree; the span is kept.
     pub fault: Signal<In, Bit>,
     /// The connection.
     pub connection: Signal<In, Bits<10>>,
     /// Sequence number of the stream's next FPDU.
     pub next_sequence: Signal<In, Bits<32>>,
-    /// What becomes of the records that DDP keeps.
+    /// Delivers or discards the records that DDP stores.
     pub order: Signal<Out, Replay>,
     pub order_valid: Signal<Out, Bit>,
-    /// DDP keeps no records of this span any more.
+    /// DDP stores no records of this span any more.
     pub span_back: Signal<In, Bits<9>>,
     pub span_back_valid: Signal<In, Bit>,
     pub span_back_ready: Signal<Out, Bit>,
@@ -164,7 +161,7 @@ impl Logic for SpanStore {
         self.contexts.write_address.next = self.written.q.val();
         self.contexts.write_data.next = self.data.val();
 
-        // Two ways back; the span at hand goes first.
+        // Two sources of free numbers; the current span has priority.
         wire!(self => self.free; clock, reset);
         self.new_span.next = self.free.number.val();
         wire!(self => self.free; take, span_back as given);
@@ -194,7 +191,7 @@ impl Logic for SpanStore {
     }
 }
 
-/// Free slots of the frame tables, for frames that hold several runs of accepted octets.
+/// Free fragments: slots of the frame tables for frames with several runs of accepted octets.
 ///
 /// ```text
 /// free ------> [ freed (FIFO)           ] --+
@@ -207,15 +204,13 @@ impl Logic for SpanStore {
 /// | throughput | one slot per cycle each way                                                 |
 /// | units      | slots                                                                       |
 ///
-/// TCP holds a credit for each slot, so one is free whenever `take` comes.
-///
-/// Slots not in use.
+/// TCP has a credit for each slot, so one is free at every `take`.
 #[derive(LogicBlock, Init)]
 #[init(
     const {
         assert!(
             SHARED_RUNS == 64,
-            "bit 6 of `unused` says that none is left"
+            "bit 6 of `unused`: none is left"
         )
     }
 )]
@@ -231,7 +226,7 @@ pub struct FreeFragments {
     pub free: Signal<In, Bits<6>>,
     pub free_valid: Signal<In, Bit>,
     freed: Fifo<Bits<6>, 6, 7>,
-    // Slots that were never used begin here; when there is none left, its highest bit is set.
+    // The first slot never used; its highest bit is set when none is left.
     unused: DFF<Bits<7>>,
     number: Signal<Local, Bits<6>>,
     exhausted: Signal<Local, Bit>,

@@ -2,7 +2,7 @@
 //!
 //! The model keeps every stream as a list of frames and a list of FPDU sizes. Each job is checked
 //! octet for octet (its frames are walked through copies of the reader's tables), and each frame's
-//! pages must come back exactly once: each as soon as all octets up to its last one are consumed,
+//! pages must be released exactly once: each as soon as all octets up to its last are consumed,
 //! or when the stream is stopped, and never while a job may read it.
 use super::arbiter::JOBS_OUT_MAX;
 use super::*;
@@ -33,12 +33,12 @@ enum Phase {
     /// No stream; frames are sent all the same.
     #[default]
     Idle,
-    /// START stands.
+    /// A START request is pending.
     Starting,
     Running,
     /// DDP stopped it; frames are sent all the same.
     Stopped,
-    /// RELEASE stands; no frames are sent.
+    /// A RELEASE request is pending; no frames are sent.
     Releasing,
 }
 
@@ -59,7 +59,7 @@ struct Stream {
     /// Sizes on the wire of the FPDUs to come, from `sequence` on.
     fpdus: VecDeque<u64>,
     job_out: bool,
-    /// Frames that a part of their pages became due of.
+    /// Frames released in part.
     parts: usize,
     /// Chains of pages that hold none of the octets to come.
     due: VecDeque<Pages>,
@@ -111,7 +111,7 @@ impl Stream {
         }
     }
 
-    /// Takes octets out of the queue; the pages of frames whose octets are all gone are due.
+    /// Consumes queued octets; the pages of wholly consumed frames are due.
     fn consume(&mut self, octets: u64) {
         self.sequence = self.sequence.wrapping_add(octets as u32);
         self.words_since_marker = (self.words_since_marker + octets / 4) % 128;
@@ -140,7 +140,7 @@ impl Stream {
         }
     }
 
-    /// Without a running stream every page may go: takes these out of what is held, if it has them.
+    /// Without a running stream any page may be released: removes these, if held.
     fn drop_pages(&mut self, pages: &Pages) -> bool {
         let frames = self.frames.iter_mut().map(|frame| &mut frame.pages);
         let mut held: Vec<&mut Pages> = frames.chain(self.due.iter_mut()).collect();
@@ -191,7 +191,7 @@ impl Reader {
         }
     }
 
-    /// The slot after `slot`, and its frame.
+    /// The slot linked after `slot`, and its frame.
     pub(super) fn after(&self, slot: usize) -> (usize, FrameEntry) {
         (self.links[slot], self.table[self.links[slot]])
     }
@@ -214,7 +214,7 @@ impl Default for PageLinks {
 }
 
 impl PageLinks {
-    /// A frame has come in these pages.
+    /// A frame was stored in these pages.
     pub(super) fn add(&mut self, pages: &[u64]) {
         for at in 1..pages.len() {
             let eight_before = at.checked_sub(8).map(|before| pages[before]);
@@ -359,7 +359,7 @@ impl Model {
         }
         let is_read = |page: &u64| self.jobs.iter().any(|job| job.pages.contains(page));
         let read = pages.iter().any(is_read);
-        assert!(!read, "pages {pages:?} go while a job reads them");
+        assert!(!read, "pages {pages:?} released while a job reads them");
         let found = self.streams.iter_mut().any(|stream| {
             let due = stream.due.iter().position(|due| *due == pages);
             match due {

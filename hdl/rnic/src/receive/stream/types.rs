@@ -1,17 +1,17 @@
-//! What the stream manager keeps of each connection and of each queued frame.
+//! State of the stream manager per connection, span, queued frame and out-of-order range.
 use rust_hdl::prelude::*;
 
-/// A connection's stream, or a *span* of what lies beyond a gap: where its next FPDU begins, and
-/// the frames that hold its octets.
+/// Context of a connection's stream, or of a *span* of octets beyond a gap: where its next FPDU
+/// begins, and the frames that hold its octets.
 ///
-/// A span is octets without a gap: first FPDUs that were placed, and so are gone, then octets that
-/// are queued. Only the queued ones of the last span grow. Spans that follow one another are
-/// chained; so are those that follow the stream, until it has come to their first octet.
+/// A span has no gaps: placed FPDUs, whose frames are released, then queued octets. Only the last
+/// span of a range grows. The spans of a range are chained, and so are those that follow the
+/// stream, until it reaches their first octet.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct StreamContext {
     /// Sequence number of the next FPDU's first octet.
     pub sequence: Bits<32>,
-    /// Words since the last marker position there; 0: at one.
+    /// Words since the last marker position at `sequence`; 0: a marker is there.
     pub phase: Bits<7>,
     /// Markers are expected.
     pub markers: Bit,
@@ -19,18 +19,18 @@ pub struct StreamContext {
     pub crc: Bit,
     /// The stream has been started.
     pub active: Bit,
-    /// DDP put the connection in error, or the driver takes its pages back.
+    /// DDP put the connection in error, or the driver releases it.
     pub stopped: Bit,
-    /// A job is out.
+    /// A job is in flight.
     pub busy: Bit,
     /// The next FPDU has been checked and is to be placed.
     pub place_next: Bit,
     /// Octets queued, from `sequence` on.
     pub avail: Bits<18>,
-    /// Octets that must come before the next job makes sense; defined while no job is out.
+    /// Octets to wait for before the next job; defined while no job is in flight.
     pub missing: Bits<18>,
-    /// First queued frame: the page of its first octet not consumed. Defined while `avail` is
-    /// not 0, as all that follows.
+    /// First queued frame: the page of its first octet not consumed. This and the fields up to
+    /// `last_slot` are defined while `avail` is not 0.
     pub head_page: Bits<9>,
     /// Its last page.
     pub head_tail: Bits<9>,
@@ -40,28 +40,28 @@ pub struct StreamContext {
     pub head_octets: Bits<14>,
     /// Its slot.
     pub head_slot: Bits<10>,
-    /// Other runs of its frame are or were queued too.
+    /// Other fragments of its frame are or were queued too.
     pub head_shared: Bit,
     /// Slot of the last queued frame.
     pub last_slot: Bits<10>,
-    /// A span follows the octets queued.
+    /// A span follows the queued octets.
     pub has_next: Bit,
     /// Its number.
     pub next_span: Bits<9>,
-    /// Of a stream with `has_next`: the last span of the chain.
+    /// Stream with `has_next`: the last span of the chain.
     pub last_span: Bits<9>,
-    /// Of a span: FPDUs in front of the octets queued are placed, so that one begins at `sequence`.
+    /// Span: FPDUs before the queued octets are placed, so an FPDU begins at `sequence`.
     pub placed: Bit,
-    /// Of a span: nothing more of it is placed before it is in order.
+    /// Span: nothing more of it is placed until it is in order.
     pub refused: Bit,
 }
 
-/// A queued frame, or what is left of one. All but the first of a queue are kept under the slot of
+/// A queued frame, or the rest of one. All but the first of a queue are stored under the slot of
 /// the frame before them.
 ///
-/// Slots tell queued frames apart: 0 to 511 is the last page of the frame, which stays while the
-/// frame does. A frame that holds several runs of accepted octets is queued once for each of them
-/// and shared; all of these but the last one take a slot from 512 on.
+/// Slots identify queued frames. Slots 0 to 511 are the frame's last page, which is held as long as
+/// the frame. A frame with several runs of accepted octets is shared: it is queued once per run,
+/// and all runs but the last are *fragments* with slots from 512 on.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct QueuedFrame {
     /// First page.
@@ -74,11 +74,11 @@ pub struct QueuedFrame {
     pub octets: Bits<14>,
     /// Its slot.
     pub slot: Bits<10>,
-    /// It holds several runs of accepted octets: its pages go back when all of them are consumed.
+    /// It holds several runs of accepted octets; its pages are released with the last of them.
     pub shared: Bit,
 }
 
-/// An out-of-order range, a received range of TCP: a chain of spans.
+/// An out-of-order range of TCP: a chain of spans.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RangeSpans {
     /// Its first span.
@@ -87,7 +87,7 @@ pub struct RangeSpans {
     pub last: Bits<9>,
 }
 
-/// The event that the stream manager handles, decoded.
+/// The current event of the stream manager, decoded.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct EventKind {
     /// Octets were accepted.
@@ -96,32 +96,32 @@ pub struct EventKind {
     pub finishing: Bit,
     /// The table bus starts a stream.
     pub starting: Bit,
-    /// A frame goes to the host.
+    /// A frame for the host.
     pub hosting: Bit,
     /// A connection was put in error.
     pub stopping: Bit,
-    /// The table bus takes a connection's pages back.
+    /// The table bus releases a connection.
     pub releasing: Bit,
-    /// ... and no job is out.
+    /// ... and no job is in flight.
     pub clearing: Bit,
-    /// All that is queued goes, whatever it is.
+    /// All queued octets are released.
     pub purging: Bit,
-    /// Accepted octets that lie beyond a gap.
+    /// The accepted octets are beyond a gap.
     pub ooo: Bit,
     /// They open a span.
     pub opening: Bit,
-    /// A run of spans follows the octets accepted.
+    /// An out-of-order range follows the accepted octets.
     pub joining: Bit,
-    /// An out-of-order range that nobody waits for goes.
+    /// An out-of-order range of an ended connection is dropped.
     pub dropping_run: Bit,
-    /// The context at hand is a span's.
+    /// The current context is a span's.
     pub of_span: Bit,
-    /// The stream has come to its first span, and takes it over.
+    /// The stream has reached its first span and takes it over.
     pub advancing: Bit,
-    /// The stream has not come to its first span's FPDUs but into one of them.
+    /// An FPDU of the stream overlaps a placed FPDU of its first span (MPA-055).
     pub faulting: Bit,
-    /// The stream's chain has got another last span.
+    /// The last span of the stream's chain changes.
     pub relinking: Bit,
-    /// TCP asks for what is unfinished.
+    /// TCP queries the FPDU status.
     pub asking: Bit,
 }

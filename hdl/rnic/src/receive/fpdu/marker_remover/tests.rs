@@ -75,11 +75,11 @@ fn check_width<const D: usize, const P: usize, const LG: usize>() {
 }
 
 #[test]
-fn mpa_017_words_close_their_ranks_at_every_phase_at_128_bits() {
+fn mpa_017_words_are_packed_at_every_phase_at_128_bits() {
     check_width::<128, 256, 2>();
 }
 
 #[test]
-fn mpa_017_words_close_their_ranks_at_every_phase_at_512_bits() {
+fn mpa_017_words_are_packed_at_every_phase_at_512_bits() {
     check_width::<512, 1024, 4>();
 }

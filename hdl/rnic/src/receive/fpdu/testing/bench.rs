@@ -68,7 +68,7 @@ fn message(job: &Job) -> ReadJob {
     }
 }
 
-/// What goes into the room and has come out of it, in beats of `D` bits.
+/// Input and output of the room, in beats of `D` bits.
 struct Bench<'a, const D: usize> {
     jobs: &'a [Job],
     /// Jobs offered, and jobs whose octets were all taken.
@@ -178,7 +178,7 @@ impl<'a, const D: usize> Bench<'a, D> {
         let beat = self.joined.offer(random);
         uut.joined_valid.next = beat.is_some();
         if let Some(beat) = beat {
-            // What lies beyond the job's octets is noise.
+            // Noise beyond the job's octets.
             let mut padded = beat.octets.clone();
             padded.resize(D / 8, 0xa5);
             uut.joined_data.next = bits_of(&padded);

@@ -24,7 +24,7 @@ impl Sender {
         }
     }
 
-    /// The FPDU of `ulpdu` at the present position, as it goes on the wire.
+    /// The FPDU of `ulpdu` at the present position, as sent on the wire.
     pub fn fpdu(&mut self, ulpdu: &[u8]) -> Vec<u8> {
         let length = u16::try_from(ulpdu.len()).expect("a ULPDU has at most 65535 octets");
         let mut content = length.to_be_bytes().to_vec();

@@ -3,7 +3,7 @@ use crate::receive::fpdu::FpduGate;
 use rnic_hdl_tools::testkit::{simulate, Random};
 
 #[test]
-fn three_idle_cycles_follow_a_last_beat_and_no_fpdu_begins_without_room_for_its_record() {
+fn three_idle_cycles_and_no_fpdu_without_record_room() {
     let mut random = Random::from_environment();
     let mut uut = simulate!(FpduGate::default());
     let (mut since_last, mut inside, mut passed) = (3, false, 0);

@@ -60,7 +60,7 @@ fn mpa_001_mpa_023_mpa_024_golden_fpdus_of_both_revisions_pass_at_their_offsets(
             "002A{control} 00000000 00000000 00000002 00000000 00000014 {zeros} {crc_b}"
         ));
         assert_eq!((a.len(), b.len()), (52, 52));
-        // B stands at offset 0x1ec, after an FPDU of 492 octets with a leading marker.
+        // B is at offset 0x1ec, after an FPDU of 492 octets with a leading marker.
         let mut sender = Sender::new(true, 0);
         let mut ulpdu = hexadecimal(&format!("{control} 00000000 00000000 00000001 00000000"));
         ulpdu.resize(0x01e2, 0x77);
@@ -334,7 +334,7 @@ fn times(markers: bool, position: u64, ulpdu: &[u8]) -> (usize, usize) {
 }
 
 #[test]
-fn an_fpdu_of_n_beats_has_its_record_ooo_and_its_verdict_n_plus_9_cycles_after_its_start() {
+fn record_during_and_verdict_9_cycles_after_the_beats() {
     // 5 to the first FPDU beat, n - 1 to the last one, 5 to the verdict; 3 from the beat with the
     // fifth word to the record, which is the third beat where a marker takes a word of the first
     // two, and the one that flushes where the FPDU ends there.

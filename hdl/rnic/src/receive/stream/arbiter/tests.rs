@@ -4,7 +4,7 @@ use rnic_hdl_tools::testkit::lockstep;
 use std::collections::VecDeque;
 
 #[test]
-fn lockstep_with_verilog_and_no_more_jobs_are_out_than_may_be() {
+fn lockstep_with_verilog_and_the_job_credit() {
     let (mut out, mut most, mut hosts) = (0usize, 0, 0);
     let mut sent: VecDeque<ReadJob> = VecDeque::new();
     lockstep!("job_sender", JobSender::default(), 6000, |uut, random| {

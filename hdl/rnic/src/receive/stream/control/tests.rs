@@ -13,7 +13,7 @@ const EVENTS: [StreamEvent; 7] = [
 ];
 
 /// Every event is taken once, unless it is a release that finds a job out; every event but a
-/// refusal, a host frame, a run that goes and unwanted octets writes a context once. Spans may be
+/// refusal, a host frame, a dropped range and dropped octets writes a context once. Spans may be
 /// taken over or go after that; each leaves in one way.
 #[test]
 fn lockstep_with_verilog_and_each_event_is_done_once() {

@@ -87,10 +87,10 @@ impl Bench {
     }
 }
 
-/// Each job comes once, an out-of-order one with the octets that were placed of it; each replay gives its
-/// span back, and lets its stream go on if it delivered.
+/// Each job is reported once, an out-of-order one with its placed octets; each replay frees its
+/// span and, if it delivered, its stream continues.
 #[test]
-fn lockstep_with_verilog_and_ooo_jobs_say_what_was_placed() {
+fn lockstep_with_verilog_and_placed_octets() {
     let mut bench = Bench::default();
     let mut cycle = 0;
     let uut = OutOfOrderCompletion::default();

@@ -68,7 +68,7 @@ fn drive(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random) {
     control(uut, bench, traffic, random);
 }
 
-/// Stops connections, and asks on the table bus.
+/// Stops connections, and sends table requests.
 fn control(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random) {
     if traffic && bench.stop.is_empty() && bench.request.is_none() && random.chance(1, 400) {
         let index = random.below(bench.streams.len() as u64) as usize;
@@ -89,7 +89,7 @@ fn control(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random)
     if traffic && clear && random.chance(1, 8) {
         bench.next_request(random);
     }
-    // What stands before the request must be in the queue when it comes, and then it holds.
+    // Earlier messages must be queued when the request is sent; then it is stable.
     let sent = bench.messages.is_empty() && !uut.accepted_valid.next;
     bench.requested |= bench.request.is_some() && sent;
     uut.table_valid.next = bench.requested;
@@ -101,7 +101,7 @@ fn control(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random)
 /// Lockstep with the emitted Verilog, and with the naive receiver (MPA-046): whatever the order of
 /// arrival, a stream is read in order, each octet from the copy that was accepted.
 #[test]
-fn octets_in_any_order_are_read_in_order_and_their_pages_go_back_once() {
+fn octets_in_any_order_are_read_in_order() {
     const CYCLES: usize = 80_000;
     let mut bench = Bench::new();
     let mut cycle = 0;
@@ -119,7 +119,7 @@ fn octets_in_any_order_are_read_in_order_and_their_pages_go_back_once() {
     for frame in &bench.frames {
         let stream = &bench.streams[frame.stream];
         let waits = frame.kept.iter().any(|(_, to)| *to > stream.consumed);
-        assert!(stream.running && waits, "kept for nothing: {frame:?}");
+        assert!(stream.running && waits, "held without need: {frame:?}");
     }
     let opened = bench
         .streams

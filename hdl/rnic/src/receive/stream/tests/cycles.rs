@@ -36,7 +36,7 @@ fn segment(connection: u64, page: u64, octets: u64) -> Accepted {
 }
 
 #[test]
-fn a_job_is_there_six_cycles_after_its_octets_are_taken() {
+fn a_job_follows_its_octets_in_six_cycles() {
     let mut uut = started(1);
     uut.accepted.next = segment(0, 7, 24);
     uut.pulse(|uut| &mut uut.accepted_valid);
@@ -61,9 +61,9 @@ fn ask(uut: &mut Simulation<Uut>, messages: &[Accepted]) -> FpduStatus {
     panic!("no answer");
 }
 
-/// What TCP asks counts everything that it has told before.
+/// The answer to a query includes every message before it.
 #[test]
-fn a_question_is_answered_with_what_the_fpdu_still_needs() {
+fn a_query_returns_the_missing_octets() {
     let mut uut = started(3);
     // Of a question only the connection counts.
     let question = Accepted {
@@ -137,7 +137,7 @@ fn a_segment_with_one_fpdu_costs_at_most_eleven_cycles() {
 
 /// A frame of the longest size, cut by its FPDUs at every page: pages 100 to 135, then it ends.
 #[test]
-fn a_frame_gives_back_its_pages_as_its_octets_are_consumed() {
+fn pages_are_released_as_octets_are_consumed() {
     const PAGE: u64 = PAGE_OCTETS as u64;
     for (first_offset, cursors) in [
         (
@@ -214,7 +214,7 @@ fn a_frame_gives_back_its_pages_as_its_octets_are_consumed() {
 
 /// What keeps the pipeline behind the manager from waiting for the manager in a circle.
 #[test]
-fn stops_are_taken_and_host_frames_sent_while_no_stream_job_ends() {
+fn stops_and_host_frames_pass_busy_stream_jobs() {
     let mut uut = started(64);
     let (mut sent, mut stream_jobs, mut host_jobs) = (0u64, 0usize, 0usize);
     for _ in 0..1_000 {
@@ -256,7 +256,7 @@ fn stops_are_taken_and_host_frames_sent_while_no_stream_job_ends() {
     );
 }
 
-/// A frame for a stream that nobody started goes back at once (MPA-027: it is not MPA's).
+/// A frame of a stream never started is released at once (MPA-027: it is not MPA's).
 #[test]
 fn octets_of_a_stream_never_started_are_released() {
     let mut uut = started(1);
@@ -270,14 +270,14 @@ fn octets_of_a_stream_never_started_are_released() {
         }
         uut.tick();
     }
-    panic!("the frame is kept");
+    panic!("the frame is not released");
 }
 
-/// Octets accepted before the driver asked for a release are given back before it is told "done".
+/// Octets accepted before the driver asked for a release are released before `table_done`.
 #[test]
-fn a_release_covers_the_octets_that_stand_before_it() {
+fn a_release_covers_the_octets_queued_before_it() {
     let mut uut = started(16);
-    // One octet shows no FPDU's length, so no job goes out; connection 0 comes last.
+    // One octet is less than ULPDU_Length, so no job is sent; connection 0 is last.
     let (mut sent, mut released) = (0u64, 0usize);
     while sent < 15 {
         uut.accepted.next = segment(if sent < 12 { 1 + sent } else { 0 }, 100 + sent, 1);

@@ -92,7 +92,7 @@ fn drive_control(uut: &mut Uut, model: &mut Model, traffic: bool, random: &mut R
 /// Lockstep with the emitted Verilog, and with the model. Segments end anywhere in an FPDU
 /// (MPA-046, MPA-049 to MPA-051): what is not whole waits for the octets that follow.
 #[test]
-fn every_stream_is_read_in_order_and_every_frame_is_given_back_once() {
+fn random_streams_and_releases_against_a_model() {
     const CYCLES: usize = 24_000;
     const DRAIN: usize = 3_000;
     let mut model = Model::new(8);
@@ -114,7 +114,7 @@ fn every_stream_is_read_in_order_and_every_frame_is_given_back_once() {
         assert!(!stream.job_out && stream.due.is_empty(), "{name}");
         match stream.driver {
             Phase::Running => assert!(stream.queued() < stream.need, "{name}: octets lie idle"),
-            _ => assert!(stream.frames.is_empty(), "{name}: frames are kept"),
+            _ => assert!(stream.frames.is_empty(), "{name}: frames not released"),
         }
     }
     let frames = model.streams.iter().flat_map(|stream| &stream.frames);
@@ -123,7 +123,7 @@ fn every_stream_is_read_in_order_and_every_frame_is_given_back_once() {
     let offered: usize = offered.map(|sent| sent.2.len()).sum();
     let waiting = offered + model.host.waiting().len();
     assert_eq!(held + waiting + model.free_pages.len(), PAGES, "pages");
-    assert!(model.hosts.is_empty(), "host frames are kept");
+    assert!(model.hosts.is_empty(), "host frames without a job");
     let parts = model.streams.iter().map(|stream| stream.parts).sum();
     let seen = [
         parts,

@@ -51,7 +51,7 @@ fn mpa_008_mpa_010_mpa_011_mpa_012_pointers_of_130_markers_modulo_two_to_the_six
                 .map(|index| (4 * distance + 512 * index) as u16)
                 .map(|at| if at == 0 { 0 } else { at.wrapping_sub(less) })
                 .collect();
-            // The 129th marker stands 2^16 octets behind the first one: both of its values.
+            // The 129th marker is 2^16 octets behind the first one: both of its values.
             let count = if distance == 0 { 128 } else { 130 };
             assert!(
                 !bad(&mut uut, distance, &right[..count], &mut random),

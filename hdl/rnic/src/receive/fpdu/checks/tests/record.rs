@@ -56,7 +56,7 @@ fn info(kind: FpduKind) -> FpduInfo {
 }
 
 #[test]
-fn a_verdict_comes_five_cycles_after_the_last_beat_of_what_is_judged() {
+fn a_verdict_follows_the_last_beat_in_five_cycles() {
     for beats in [1, 2, 3, 30] {
         for good in [[false, false], [false, true], [true, false], [true, true]] {
             for kind in [FpduKind::Normal, FpduKind::Check, FpduKind::OutOfOrder] {

@@ -226,10 +226,10 @@ fn shared_frame(runs: usize, steps: &[Option<bool>]) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn a_shared_frame_goes_back_with_the_last_of_its_runs() {
+fn a_shared_frame_is_released_with_its_last_run() {
     let (queue, drop, consume) = (Some(true), Some(false), None);
     let whole = vec![(3, 9)];
-    // All come, then go; or one goes before the last one comes.
+    // All arrive before one is consumed; or one is consumed before the last arrives.
     let two = [queue, queue, consume, consume];
     assert_eq!(shared_frame(2, &two), whole);
     assert_eq!(shared_frame(2, &two[..3]), []);
@@ -244,9 +244,9 @@ fn a_shared_frame_goes_back_with_the_last_of_its_runs() {
     assert_eq!(shared_frame(3, &[drop, queue, drop]), []);
 }
 
-/// The pages of four queues: each goes back once, in order, none while octets in it are left.
+/// Pages of four queues: each is released once, in order, and only when all octets are consumed.
 #[test]
-fn lockstep_with_verilog_and_every_page_goes_back_once() {
+fn lockstep_with_verilog_and_every_page_is_released_once() {
     let mut script = Script {
         step: Step::Choose,
         free: (0..PAGES as u64).collect(),

@@ -40,7 +40,7 @@ fn step(frame: &mut Frame, random: &mut Random) -> Step {
 }
 
 #[test]
-fn lockstep_with_verilog_and_the_last_one_gives_the_pages_back() {
+fn lockstep_with_verilog_and_the_last_share() {
     let mut frames = [Frame::default(); 6];
     let (mut at, mut now, mut cycle) = (0, Step::Leave, 0);
     let mut seen = [0usize; 4];

@@ -1,11 +1,11 @@
-//! Spans of a run that is dropped: each goes once.
+//! Each span of a dropped range is freed once.
 use super::super::*;
 use rnic_hdl_tools::testkit::{lockstep, settle};
 
-/// Runs of one to four spans, named by where they stand in their run: each goes once, in order,
+/// Ranges of one to four spans, numbered by position: each span is dropped once, in order,
 /// and one with a job out waits for its end.
 #[test]
-fn lockstep_with_verilog_and_each_span_of_a_run_goes_once() {
+fn lockstep_with_verilog_and_each_span_is_dropped_once() {
     let (mut left, mut number, mut step, mut job_out) = (0, 0u64, 0, false);
     let (mut busy, mut gone, mut waited, mut queued) = (false, 0usize, 0usize, 0usize);
     lockstep!("span_drop", SpanDrop::default(), 20_000, |uut, random| {

@@ -35,7 +35,7 @@ fn joined(runs: &[RangeSpans], message: &Accepted, span: Bits<9>) -> (usize, Ran
 }
 
 #[test]
-fn lockstep_with_verilog_and_runs_join_end_to_end() {
+fn lockstep_with_verilog_and_ranges_join() {
     let mut runs = vec![RangeSpans::default(); 12];
     let mut cycle = 0;
     lockstep!("ooo_ranges", RangeTable::default(), 7000, |uut, random| {

@@ -25,7 +25,7 @@ fn order(uut: &SpanStore) -> Option<Replay> {
     })
 }
 
-/// One of the spans that are out goes, by itself or by way of DDP.
+/// Frees one of the spans in use, at once or through DDP.
 fn give(uut: &mut SpanStore, out: &mut VecDeque<Taken>, random: &mut Random) -> usize {
     uut.frees.next = out.len() > 1 && random.chance(1, 6);
     if uut.frees.next {
@@ -43,7 +43,7 @@ fn give(uut: &mut SpanStore, out: &mut VecDeque<Taken>, random: &mut Random) -> 
     usize::from(uut.frees.next || back)
 }
 
-/// A span is out once; its context is the one written last; each order is told once.
+/// A span is in use once; its context is the last one written; each order is sent once.
 #[test]
 fn lockstep_with_verilog_and_spans_keep_their_contexts() {
     let (mut out, mut read) = (VecDeque::<Taken>::new(), None);
