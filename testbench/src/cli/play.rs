@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// One device receives for all hosts of the capture; their STags must differ.
     #[arg(long)]
     one_device: bool,
-    /// Hostile deeds a frame: forged frames, regions taken away, connections closed and opened
+    /// Hostile actions a frame: forged frames, regions taken away, connections closed and opened
     /// again, buffers withheld; what `rnic fuzz --hostile` does.
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
     hostile: f64,
