@@ -112,7 +112,7 @@ fn rtl_and_model_agree_on_random_traffic_of_a_fixed_seed() {
     agrees("fixed", 1, 64, RUNS);
 }
 
-/// The same of a seed that nobody has seen; it is printed with a failure.
+/// The same of a fresh seed; it is printed with a failure.
 #[test]
 fn rtl_and_model_agree_on_random_traffic_of_a_fresh_seed() {
     let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
@@ -235,7 +235,7 @@ fn every_condition_is_met_and_what_it_leads_to_is_counted() {
     }
 }
 
-/// A run that fails after a hostile action is replayed with the same actions by the printed command.
+/// The printed command replays a failed hostile run with the same actions.
 #[test]
 fn a_hostile_run_is_replayed_with_its_actions() {
     let settings = Settings {

@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         timeline: arguments.html.is_some(),
     };
     let mut json = JsonSink::open(arguments.json.as_deref())?;
-    // Opened before the work begins: what cannot be written is told at once.
+    // Opened before the work begins: an unwritable path fails at once.
     let page = arguments.html.as_deref().map(open_page).transpose()?;
     let mut reports = Vec::new();
     let mut outcome = Outcome::Good;
