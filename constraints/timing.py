@@ -177,8 +177,8 @@ def run(name, command, out):
     progress.clear()
     if status != 0:
         lines = log_path.read_text(encoding="utf-8").splitlines()
-        told = [line for line in lines if "ERROR" in line] or lines[-15:]
-        said = "\n  ".join(told)
+        reason = [line for line in lines if "ERROR" in line] or lines[-15:]
+        said = "\n  ".join(reason)
         raise Failed(f"{name} failed with status {status}, its log is {log_path}:\n  {said}")
     print(f"{name}: {time.monotonic() - started:.0f} s, log in {log_path}")
 

@@ -8,7 +8,7 @@ use rnic_abi::counters::Counter;
 use rnic_testbench::capture::{self, Capture, Flow};
 use rnic_testbench::fuzz::{Campaign, Case, Failure, Settings, Totals};
 use rnic_testbench::play::difference::{Difference, What};
-use rnic_testbench::play::hostile::Deed;
+use rnic_testbench::play::hostile::HostileAction;
 use rnic_testbench::play::{play, Condition, DutKind, Options, PlayError, Report};
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{generate, Injected, IpFamily, Markers, Oddity, Resend, Workload};
@@ -112,7 +112,7 @@ fn rtl_and_model_agree_on_random_traffic_of_a_fixed_seed() {
     agrees("fixed", 1, 64, RUNS);
 }
 
-/// The same of a seed that nobody has seen; it is printed with a failure.
+/// The same of a fresh seed; it is printed with a failure.
 #[test]
 fn rtl_and_model_agree_on_random_traffic_of_a_fresh_seed() {
     let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
@@ -173,8 +173,8 @@ fn agrees_among_hostile_peers(name: &str, seed: u64, width: usize, runs: u64) ->
 #[test]
 fn rtl_and_model_agree_among_hostile_peers_of_a_fixed_seed() {
     let totals = agrees_among_hostile_peers("hostile", 4, 64, RUNS_HOSTILE);
-    for deed in Deed::ALL {
-        assert!(totals.deeds.contains_key(&deed), "{}", deed.name());
+    for action in HostileAction::ALL {
+        assert!(totals.actions.contains_key(&action), "{}", action.name());
     }
 }
 
@@ -235,16 +235,20 @@ fn every_condition_is_met_and_what_it_leads_to_is_counted() {
     }
 }
 
-/// A run that fails after a deed is played again with the same deeds by the printed command.
+/// The printed command replays a failed hostile run with the same actions.
 #[test]
-fn a_hostile_run_is_played_again_with_its_deeds() {
+fn a_hostile_run_is_replayed_with_its_actions() {
     let settings = Settings {
         hostile: true,
         ..settings("hostile-again", 1, 64)
     };
     let mut campaign = Campaign::with_player(settings, |capture, options| {
         let mut report = on_the_model(capture, options)?;
-        report.mismatches += report.deeds.get(&Deed::Reopen).copied().unwrap_or(0);
+        report.mismatches += report
+            .actions
+            .get(&HostileAction::Reopen)
+            .copied()
+            .unwrap_or(0);
         Ok(report)
     });
     let mut runs = 0..RUNS_HOSTILE;

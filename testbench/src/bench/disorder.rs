@@ -29,7 +29,7 @@ const SEED: u64 = 1;
 pub const GOAL_RATIO: f64 = 1.25;
 /// Free pages below which the wire pauses: room for the longest frame.
 const PAUSE_FREE_PAGES: u32 = 40;
-/// Cycles after which a run that does not come to rest is given up.
+/// Cycles after which a run that never goes idle is aborted.
 const RUN_CYCLES_MAX: usize = 2_000_000;
 
 /// One kind of disorder, measured.

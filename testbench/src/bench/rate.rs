@@ -23,7 +23,7 @@ const FRAMES_MIN: usize = 64;
 /// Free pages below which a saturated run pauses between two frames: what is left where 64
 /// connections wait with 7 pages each for the rest of an FPDU, and one longest frame is stored.
 const PAUSE_FREE_PAGES: u32 = 28;
-/// Cycles after which a run that does not come to rest is given up.
+/// Cycles after which a run that never goes idle is aborted.
 const RUN_CYCLES_MAX: usize = 200_000;
 
 /// One row of the table.

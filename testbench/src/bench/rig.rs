@@ -59,7 +59,7 @@ impl Rig {
         let (bar, dma) = attach(&simulation);
         let config = Config {
             completion_entries_log2: 12,
-            // Nobody here sends again what the device refuses.
+            // Nothing here retransmits what the device refuses.
             in_order_reserve: 0,
             fresh: true,
             ..Config::default()

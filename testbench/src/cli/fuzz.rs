@@ -53,9 +53,9 @@ pub(crate) struct Arguments {
     json: Option<PathBuf>,
 }
 
-/// All that is told, as JSON.
+/// The report, as JSON.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct FuzzReport<'a> {
     tool: &'static str,
     version: &'static str,
     seed: u64,
@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         }
     })?;
     progress.finish_and_clear();
-    let told = Told {
+    let report = FuzzReport {
         tool: "rnic",
         version: env!("CARGO_PKG_VERSION"),
         seed,
@@ -122,9 +122,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         failures: &failures,
     };
     if !to_stdout {
-        print!("{}", told.totals.text());
+        print!("{}", report.totals.text());
     }
-    json.write(&told)?;
+    json.write(&report)?;
     Ok(match failures.is_empty() {
         true => Outcome::Good,
         false => Outcome::Bad,

@@ -138,7 +138,7 @@ struct InjectedFaults {
     /// Segments that may pass it.
     #[arg(long, value_name = "N", default_value_t = 4)]
     reorder_window: usize,
-    /// One bit is wrong, in a frame (ip, tcp, payload: the checksum tells, a good frame follows)
+    /// One bit is wrong, in a frame (ip, tcp, payload: the checksum shows it, a good frame follows)
     /// or, under a right TCP checksum, in an FPDU (length, header, data, crc, marker). May be
     /// repeated.
     #[arg(long, value_name = "FIELD=P", value_parser = error)]
@@ -151,7 +151,7 @@ struct InjectedFaults {
 
 /// The summary as JSON.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct GenerateReport<'a> {
     capture: String,
     #[serde(flatten)]
     summary: &'a Summary,
@@ -161,19 +161,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let generation = generate(&workload(arguments))?;
     write(&arguments.out, &generation.file)?;
     let summary = &generation.summary;
-    let told = Told {
+    let report = GenerateReport {
         capture: arguments.out.display().to_string(),
         summary,
     };
     let to_stdout = arguments.json.as_deref() == Some(Path::new("-"));
     if to_stdout {
-        println!("{}", serde_json::to_string(&told)?);
+        println!("{}", serde_json::to_string(&report)?);
         return Ok(Outcome::Good);
     }
     if let Some(path) = &arguments.json {
-        write(path, serde_json::to_string(&told)?.as_bytes())?;
+        write(path, serde_json::to_string(&report)?.as_bytes())?;
     }
-    print!("{}: {}", told.capture, summary.text());
+    print!("{}: {}", report.capture, summary.text());
     Ok(Outcome::Good)
 }
 

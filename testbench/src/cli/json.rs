@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Takes one document a line.
 pub(crate) enum JsonSink {
-    /// Nobody asked for JSON.
+    /// No JSON was asked for.
     Nowhere,
     /// `-`: then the command says nothing else there.
     Stdout,
@@ -18,7 +18,7 @@ pub(crate) enum JsonSink {
 }
 
 impl JsonSink {
-    /// Opened before the work begins: what cannot be written is told at once.
+    /// Opened before the work begins: an unwritable path fails at once.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
         Ok(match path {
             None => Self::Nowhere,

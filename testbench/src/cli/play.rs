@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// One device receives for all hosts of the capture; their STags must differ.
     #[arg(long)]
     one_device: bool,
-    /// Hostile deeds a frame: forged frames, regions taken away, connections closed and opened
+    /// Hostile actions a frame: forged frames, regions taken away, connections closed and opened
     /// again, buffers withheld; what `rnic fuzz --hostile` does.
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
     hostile: f64,
@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         timeline: arguments.html.is_some(),
     };
     let mut json = JsonSink::open(arguments.json.as_deref())?;
-    // Opened before the work begins: what cannot be written is told at once.
+    // Opened before the work begins: an unwritable path fails at once.
     let page = arguments.html.as_deref().map(open_page).transpose()?;
     let mut reports = Vec::new();
     let mut outcome = Outcome::Good;

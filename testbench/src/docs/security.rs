@@ -35,14 +35,14 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Rule and deed.
+    /// Rule and action.
     fn parts(&self) -> Result<(&str, &str), String> {
         let parts = self.text.split_once(": ");
         parts.ok_or_else(|| format!("{}: no rule stands before a colon", self.test))
     }
 
     fn write(&self, out: &mut String) -> Result<(), String> {
-        let (rule, deed) = self.parts()?;
+        let (rule, action) = self.parts()?;
         let (record, counter) = match self.answer {
             Answer::Stops(error) => {
                 let (layer, kind, code) = error.terminate();
@@ -61,7 +61,7 @@ impl Row<'_> {
         let test = self.test;
         let _ = writeln!(
             out,
-            "| {deed} | {rule} | {record} | `{counter}` | `{test}` |"
+            "| {action} | {rule} | {record} | `{counter}` | `{test}` |"
         );
         Ok(())
     }

@@ -126,7 +126,7 @@ impl Campaign {
         }
     }
 
-    /// Tell `listener` of runs that fail.
+    /// Report failed runs to `listener`.
     pub fn listen(&mut self, listener: impl Fn(u64, &[String]) + Send + Sync + 'static) {
         self.listener = Box::new(listener);
     }

@@ -42,7 +42,7 @@ pub struct Case {
     pub workload: Workload,
     /// Probability of back-pressure on the PCI Express side in a cycle.
     pub stall: f64,
-    /// Hostile deeds a frame.
+    /// Hostile actions a frame.
     pub hostile: f64,
     /// Seed of the conditions on the receiving side, if there are any.
     pub conditions: Option<u64>,

@@ -12,7 +12,7 @@
 //! each run that failed. A run depends on the seed and its own number alone: any of them is played
 //! again alone and gives the same. A run fails if hardware and model differ in anything that
 //! playback compares, if the driver refuses, or if anything panics, as the simulation does when the
-//! core never comes to rest or makes no room.
+//! core never goes idle or makes no room.
 //!
 //! - [`draw`]: what a run plays; `odd` draws oddities, and conditions on the receiving side.
 //! - [`campaign`]: one run, and what is done with one that fails.

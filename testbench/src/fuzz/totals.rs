@@ -1,7 +1,7 @@
 //! What was played, as a table for a terminal and as JSON.
 
 use crate::play::conditions::{Condition, Met};
-use crate::play::hostile::Deed;
+use crate::play::hostile::HostileAction;
 use crate::play::Report;
 use crate::workload::{Injected, Summary};
 use serde::{Serialize, Serializer};
@@ -38,9 +38,9 @@ pub struct Totals {
     /// Faults by kind.
     #[serde(serialize_with = "by_kind")]
     pub faults: Injected,
-    /// Deeds of hostile runs, by kind.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub deeds: BTreeMap<Deed, u64>,
+    /// Hostile actions, by kind.
+    #[serde(rename = "deeds", skip_serializing_if = "BTreeMap::is_empty")]
+    pub actions: BTreeMap<HostileAction, u64>,
     /// Conditions on the receiving side that were met, by kind.
     pub conditions: Met,
     /// Counters of the device.
@@ -79,7 +79,7 @@ impl Totals {
             self.closed_for_room += u64::from(flow.closed_for_room);
             self.stopped_streams += u64::from(flow.error.is_some());
         }
-        sum_by_kind(&mut self.deeds, &report.deeds);
+        sum_by_kind(&mut self.actions, &report.actions);
         sum_by_kind(&mut self.conditions, &report.conditions);
         for (&name, &count) in &report.counters {
             *self.counters.entry(name).or_default() += u64::from(count);
@@ -102,7 +102,7 @@ impl Totals {
         self.closed_for_room += other.closed_for_room;
         self.stopped_streams += other.stopped_streams;
         self.faults.add(&other.faults);
-        sum_by_kind(&mut self.deeds, &other.deeds);
+        sum_by_kind(&mut self.actions, &other.actions);
         sum_by_kind(&mut self.conditions, &other.conditions);
         sum_by_kind(&mut self.counters, &other.counters);
         self.mismatches += other.mismatches;
@@ -134,8 +134,8 @@ impl Totals {
         ];
         let faults = self.faults.by_kind();
         rows.extend(faults.into_iter().map(|(k, n)| (format!("fault: {k}"), n)));
-        let deeds = self.deeds.iter();
-        rows.extend(deeds.map(|(deed, n)| (format!("deed: {}", deed.name()), *n)));
+        let actions = self.actions.iter();
+        rows.extend(actions.map(|(action, n)| (format!("action: {}", action.name()), *n)));
         let met = |condition: Condition| self.conditions.get(&condition).copied().unwrap_or(0);
         let conditions = Condition::ALL.into_iter();
         rows.extend(conditions.map(|c| (format!("condition: {}", c.name()), met(c))));

@@ -16,7 +16,7 @@ use rnic_abi::errors::StreamError;
 use rnic_driver::Connection;
 
 impl Model {
-    /// The hardware has told of MPA error 3 at the FPDU that begins at `sequence`, with nothing of
+    /// The hardware has reported MPA error 3 at the FPDU that begins at `sequence`, with nothing of
     /// it read. The model does the same if a marker among the FPDU's octets points elsewhere.
     pub fn starts_disagree(&mut self, connection: Connection, sequence: u32) {
         let Some(stream) = self.streams.get(&connection.0) else {

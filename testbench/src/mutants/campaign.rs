@@ -119,7 +119,7 @@ impl Campaign {
         )
     }
 
-    /// Every one of `mutants`, told to `listener` in their order.
+    /// Runs all `mutants` and reports each to `listener`, in their order.
     pub fn run(
         &self,
         mutants: &[Mutant],

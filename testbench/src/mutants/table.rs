@@ -9,7 +9,7 @@
 //! to = "..."              # what stands there instead
 //! with.way = [0, 1, 2]    # one mutant for each value; `{way}` is put in wherever it stands
 //! attack = "..."          # optional: the attack that is tried first
-//! equivalent = "reason"   # optional: why no check can tell it from the sound core
+//! equivalent = "reason"   # optional: why no check can distinguish it
 //! ```
 //!
 //! Numbers are given in the order of the file, from 1 on. `from` is one whole operand of an

@@ -153,7 +153,7 @@ pub trait Dut {
     fn fpdu_begun(&self, _connection: Connection) -> Option<Range<u32>> {
         None
     }
-    /// Another receiver has told of MPA error 3 at the FPDU that begins at `sequence`, before it
+    /// Another receiver has reported MPA error 3 at the FPDU that begins at `sequence`, before it
     /// was whole: look whether what is here says so too. Only software has to ([`crate::model`]).
     fn starts_disagree(&mut self, _connection: Connection, _sequence: u32) {}
     /// Keep a record of the run from now on; software has no cycles and keeps none.
@@ -237,7 +237,7 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// FPDUs whose start disagrees with that of one beyond it, told before they were whole:
+    /// FPDUs whose start disagrees with that of one beyond it, reported before they were whole:
     /// connection and sequence number.
     fn disagreements(&self) -> impl Iterator<Item = (Connection, u32)> + '_ {
         let is_one = |trace: &&FpduTrace| {
@@ -248,7 +248,7 @@ impl Observation {
     }
 }
 
-/// Let receivers of the same frames come to rest, hardware first, and see what they did.
+/// Run receivers of the same frames until they are idle, hardware first, and observe them.
 pub fn settle<'a>(duts: impl Iterator<Item = &'a mut dyn Dut>) -> Vec<Observation> {
     let mut disagreements = Vec::new();
     let seen = duts.map(|dut| {

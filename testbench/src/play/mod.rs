@@ -8,7 +8,7 @@
 //! - [`compare`]: RTL against model; [`difference`]: what a person is shown of one;
 //!   [`undone`]: connections closed in mid-traffic.
 //! - [`timeline`]: what the hardware did when, for the pictures of [`page`].
-//! - [`report`]: what a user is told.
+//! - [`report`]: what a user sees.
 //! - [`regions`]: `--regions` files.
 //! - [`conditions`]: how the receiving side is set up.
 //! - [`hostile`]: forged frames, and what owner and host may do to a connection.

@@ -25,7 +25,7 @@ pub struct Options {
     pub trace_frames: Option<Range<usize>>,
     /// Regions instead of the learned ones.
     pub regions: Option<Vec<RegionOverride>>,
-    /// Hostile deeds a frame ([`crate::play::hostile`]).
+    /// Hostile actions a frame ([`crate::play::hostile`]).
     pub hostile: f64,
     /// How the receiving side is set up.
     pub conditions: Conditions,

@@ -1,6 +1,6 @@
 //! Pauses of the wire while packet memory is nearly full, or many frames wait for TCP.
 //!
-//! A capture does not tell when its sender would have been slowed down. The wire pauses before the
+//! A capture does not show when its sender would have been slowed down. The wire pauses before the
 //! next frame until there is room, or the core is idle, so that what is played does not depend on
 //! how fast the host side is; a core that stalls ends the playback. Units: pages, frames, cycles.
 

@@ -5,7 +5,7 @@ use crate::capture::{Capture, Flow};
 use crate::play::compare::Comparison;
 use crate::play::conditions::Met;
 use crate::play::dut::PlayError;
-use crate::play::hostile::Deed;
+use crate::play::hostile::HostileAction;
 use crate::play::options::Options;
 use crate::play::plan;
 use crate::play::report::Report;
@@ -24,7 +24,7 @@ mod flows;
 mod resend;
 mod reserve;
 mod hasty;
-mod deeds;
+mod actions;
 
 use run::Player;
 
@@ -35,7 +35,7 @@ const BATCH_FRAMES: usize = 256;
 struct Outcome {
     tally: Tally,
     comparison: Comparison,
-    deeds: BTreeMap<Deed, u64>,
+    actions: BTreeMap<HostileAction, u64>,
     met: Met,
     timeline: Option<Timeline>,
 }
@@ -55,15 +55,15 @@ pub fn play(
     let started = std::time::Instant::now();
     let plans = plan::devices(capture, flows, options.one_device);
     let (mut tally, mut comparison) = (Tally::new(flows), Comparison::default());
-    let (mut deeds, mut met) = (BTreeMap::<Deed, u64>::new(), Met::new());
+    let (mut actions, mut met) = (BTreeMap::<HostileAction, u64>::new(), Met::new());
     let mut timelines = Vec::new();
     for (number, plan) in plans.iter().enumerate() {
         let outcome = Player::new(capture, flows, plan, number, options)?.run(progress)?;
         tally.add(outcome.tally, &plan.flows);
         comparison.add(outcome.comparison);
         timelines.extend(outcome.timeline);
-        for (deed, count) in outcome.deeds {
-            *deeds.entry(deed).or_default() += count;
+        for (action, count) in outcome.actions {
+            *actions.entry(action).or_default() += count;
         }
         for (condition, count) in outcome.met {
             *met.entry(condition).or_default() += count;
@@ -72,7 +72,7 @@ pub fn play(
     let elapsed = started.elapsed();
     let report = Report::new(capture, options, &tally, flows, &comparison, elapsed);
     Ok(Report {
-        deeds,
+        actions,
         conditions: met,
         timelines,
         ..report
@@ -184,7 +184,7 @@ impl Player<'_> {
             timeline: recorded,
             tally: self.tallies.swap_remove(0),
             comparison: self.comparison,
-            deeds: self.deeds,
+            actions: self.actions,
             met: self.met,
         }
     }

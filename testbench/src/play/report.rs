@@ -5,7 +5,7 @@ use crate::play::compare::Comparison;
 use crate::play::conditions::Met;
 use crate::play::difference::Difference;
 use crate::play::dut::DutKind;
-use crate::play::hostile::Deed;
+use crate::play::hostile::HostileAction;
 use crate::play::options::Options;
 use crate::play::tally::{FlowTally, Tally};
 use crate::play::timeline::Timeline;
@@ -56,9 +56,9 @@ pub struct Report {
     pub counters: BTreeMap<&'static str, u32>,
     /// Every flow.
     pub flows: Vec<FlowReport>,
-    /// Deeds of a hostile playback.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub deeds: BTreeMap<Deed, u64>,
+    /// Hostile actions, by kind.
+    #[serde(rename = "deeds", skip_serializing_if = "BTreeMap::is_empty")]
+    pub actions: BTreeMap<HostileAction, u64>,
     /// Conditions that were met.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub conditions: Met,
@@ -200,7 +200,7 @@ pub struct ErrorReport {
 }
 
 impl Report {
-    /// What `tally` shows of a run; its hostile deeds are the player's to add.
+    /// What `tally` shows of a run; its hostile actions are the player's to add.
     pub fn new(
         capture: &Capture,
         options: &Options,
@@ -231,7 +231,7 @@ impl Report {
             flows: pairs
                 .map(|(id, (flow, tally))| flow_report(id, flow, tally))
                 .collect(),
-            deeds: BTreeMap::new(),
+            actions: BTreeMap::new(),
             conditions: Met::new(),
             differences: comparison.differences.clone(),
             timelines: Vec::new(),

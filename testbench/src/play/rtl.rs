@@ -37,7 +37,7 @@ const fn frame_cycles_min(width: usize) -> u64 {
     }
 }
 
-/// Cycles in which a core that comes to rest writes another completion, mostly.
+/// Cycles in which a core that goes idle writes another completion, mostly.
 const COMPLETION_CYCLES: usize = 200;
 
 /// The hardware under test.
@@ -52,7 +52,7 @@ pub struct Rtl {
     short_pages: u32,
     /// Every frame is watched.
     watches_all: bool,
-    /// Frames dropped for want of pages that a caller was told of.
+    /// Frames dropped for want of pages that were reported to a caller.
     no_page_reported: u32,
     /// Stored frames may wait for verdicts that nobody has waited for.
     has_unwatched: bool,
@@ -112,7 +112,7 @@ impl Rtl {
         Self::within(options, &Surroundings::default())
     }
 
-    /// As [`Rtl::new`], with rings and a driver as told.
+    /// As [`Rtl::new`], with the given rings and driver.
     pub fn within(options: &RtlOptions, surroundings: &Surroundings) -> Result<Self, BringUpError> {
         let mut simulation = Simulation::new(&SimulationConfig {
             width: options.width,

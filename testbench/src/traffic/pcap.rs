@@ -11,7 +11,7 @@ const MICROSECONDS: u64 = 1_000_000;
 const START_MICROSECONDS: u64 = 1_700_000_000_000_000;
 const FRAME_MICROSECONDS: u64 = 13;
 
-/// The capture file of `frames` that nobody has taken the time of: they follow each other evenly.
+/// The capture file of `frames` without timestamps: they follow each other evenly.
 pub fn capture_file<'a>(frames: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<u8> {
     let mut writer = PcapWriter::new(Vec::new()).expect("memory takes all");
     for (number, frame) in frames.into_iter().enumerate() {

@@ -306,7 +306,7 @@ impl Workload {
         require(
             self.crc || !(asked(Field::Length) || asked(Field::Header)),
             || {
-                "--error length and --error header need the CRC: without it nothing tells a \
+                "--error length and --error header need the CRC: without it nothing detects a \
                  damaged header from a good one; leave out --no-crc"
                     .into()
             },

@@ -20,7 +20,7 @@ const FRAGMENT_UNIT_OCTETS: usize = 8;
 const OPTION_OCTETS_MAX: usize = 40;
 const OPTION_NOP: u8 = 1;
 
-/// IPv4 options of one to ten words: NOPs, and an option that nobody knows.
+/// IPv4 options of one to ten words: NOPs, and an unknown option.
 pub fn ip_options(generator: &mut ChaCha8Rng) -> Vec<u8> {
     let octets = 4 * generator.random_range(1..=OPTION_OCTETS_MAX / 4);
     let mut options = vec![0; octets];

@@ -248,7 +248,7 @@ impl Bare {
         self.rest();
     }
 
-    /// Until the core is at rest.
+    /// Until the core is idle.
     pub fn rest(&mut self) {
         self.simulation.borrow_mut().run_until_idle();
     }

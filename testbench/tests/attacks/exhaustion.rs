@@ -93,7 +93,8 @@ attacks! {
         (0..200).for_each(|_| scene.push(&frame));
     }
 
-    /// DDP-019: Read Responses without an octet; no STag of theirs is looked at, and each is told.
+    /// DDP-019: Read Responses without an octet; no STag of theirs is looked at, and each is
+    /// reported.
     #[test]
     fn empty_read_responses_without_end(scene) => Counts(Completions, 600), {
         for _ in 0..600 {

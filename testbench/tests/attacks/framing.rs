@@ -200,8 +200,8 @@ attacks! {
         scene.flip(0, 0x80);
     }
 
-    /// MPA-054, MPA-021: a bit of a marker inside of an FPDU is changed; the CRC is told, not the
-    /// marker.
+    /// MPA-054, MPA-021: a bit of a marker inside of an FPDU is changed; the CRC is reported, not
+    /// the marker.
     #[test]
     fn crc_bit_in_an_inner_marker(scene) => Stops(MpaCrc), {
         marked(scene);

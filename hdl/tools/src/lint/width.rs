@@ -254,7 +254,7 @@ impl Widths<'_> {
         }
     }
 
-    /// Rust computes an index in 64 bits and a `Bits` sum in its own; the tree does not tell which.
+    /// Rust computes an index in 64 bits and a `Bits` sum in its own; the tree does not show which.
     fn index(&mut self, index: &VerilogExpression) {
         if !is_plain_index(index) {
             self.report.add(Rule::Width, render(index), INDEX_FIRST);

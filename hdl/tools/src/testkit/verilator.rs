@@ -58,7 +58,7 @@ impl Model {
             .expect("the program was just built");
         let mut input = program.stdin.take().expect("piped above");
         let output = std::thread::scope(|scope| {
-            // A program that stops early breaks the pipe; its status tells.
+            // A program that stops early breaks the pipe; its status says why.
             scope.spawn(move || input.write_all(stimulus.as_bytes()));
             program.wait_with_output().expect("its output is piped")
         });

@@ -1,15 +1,15 @@
-//! A hostile playback: what its peers, its owner and its host do against it, drawn for each frame.
+//! Hostile playback: what malicious peers and a misbehaving owner or host do, drawn for each frame.
 //!
 //! ```text
-//!  (seed, frame) -> Deed --+-> Forge: another frame instead of it   (forge)
-//!                          +-> all else: through the driver, on every receiver at rest   (player)
+//!  (seed, frame) -> HostileAction --+-> Forge: another frame instead of it   (forge)
+//!                                   +-> all else: through the driver, on every receiver   (player)
 //! ```
 //!
-//! A deed depends on seed, rate and number of the frame alone, so a prefix of a capture meets the
-//! same ones. Receivers come to rest before the driver acts, mostly: what the device had decided by
-//! then depends on nothing but the frames. What is done without that stands in
-//! `player/hasty.rs`. A revocation under load is played by itself, with a model
-//! that is told how far the device was (`tests/attacks/revocation.rs`).
+//! An action depends only on the seed, the rate and the frame number, so that a prefix of a capture
+//! sees the same ones. The receivers mostly go idle before the driver acts: what the device has
+//! decided by then depends only on the frames. `player/hasty.rs` has the actions that do not wait.
+//! A revocation under load has a test of its own, where the model learns how far the device was
+//! (`tests/attacks/revocation.rs`).
 
 pub mod forge;
 
@@ -17,10 +17,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-/// What is done before a frame, or to it.
+/// What happens before a frame, or to it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Deed {
+pub enum HostileAction {
     /// The frame is changed, and its checksums are made right again, mostly.
     Forge,
     /// A region is taken away.
@@ -39,8 +39,8 @@ pub enum Deed {
     CloseAtOnce,
 }
 
-impl Deed {
-    /// Every deed.
+impl HostileAction {
+    /// Every action.
     pub const ALL: [Self; 8] = [
         Self::Forge,
         Self::Revoke,
@@ -51,7 +51,7 @@ impl Deed {
         Self::Churn,
         Self::CloseAtOnce,
     ];
-    /// Weights, in the order of [`Deed::ALL`].
+    /// Weights, in the order of [`HostileAction::ALL`].
     const WEIGHTS: [u32; 8] = [20, 4, 3, 3, 1, 3, 6, 1];
 
     /// The name in reports.
@@ -69,19 +69,19 @@ impl Deed {
     }
 }
 
-/// The deed before frame `frame`, if there is one, at `rate` deeds a frame; and what its further
-/// choices are drawn from.
-pub fn deed(seed: u64, rate: f64, frame: usize) -> Option<(Deed, ChaCha8Rng)> {
+/// The action before frame `frame`, if there is one, at `rate` actions a frame; and the generator
+/// of its further choices.
+pub fn action(seed: u64, rate: f64, frame: usize) -> Option<(HostileAction, ChaCha8Rng)> {
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
     generator.set_stream(frame as u64);
     if !generator.random_bool(rate) {
         return None;
     }
-    let mut place = generator.random_range(0..Deed::WEIGHTS.iter().sum());
-    let weighted = Deed::ALL.into_iter().zip(Deed::WEIGHTS);
-    for (deed, weight) in weighted {
+    let mut place = generator.random_range(0..HostileAction::WEIGHTS.iter().sum());
+    let weighted = HostileAction::ALL.into_iter().zip(HostileAction::WEIGHTS);
+    for (action, weight) in weighted {
         if place < weight {
-            return Some((deed, generator));
+            return Some((action, generator));
         }
         place -= weight;
     }
@@ -93,15 +93,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_deed_is_drawn_at_the_rate_asked_for_and_drawn_again_alike() {
-        let drawn = |frame| deed(9, 0.1, frame).map(|(deed, _)| deed);
-        let deeds: Vec<Deed> = (0..10_000).filter_map(drawn).collect();
-        assert!((800..1200).contains(&deeds.len()), "{}", deeds.len());
-        for one in Deed::ALL {
-            assert!(deeds.contains(&one), "{}", one.name());
+    fn every_action_is_drawn_at_its_rate_and_repeats() {
+        let drawn = |frame| action(9, 0.1, frame).map(|(action, _)| action);
+        let actions: Vec<HostileAction> = (0..10_000).filter_map(drawn).collect();
+        assert!((800..1200).contains(&actions.len()), "{}", actions.len());
+        for one in HostileAction::ALL {
+            assert!(actions.contains(&one), "{}", one.name());
         }
-        let again: Vec<Deed> = (0..10_000).filter_map(drawn).collect();
-        assert_eq!(deeds, again);
-        assert!((0..1000).all(|frame| deed(9, 0.0, frame).is_none()));
+        let again: Vec<HostileAction> = (0..10_000).filter_map(drawn).collect();
+        assert_eq!(actions, again);
+        assert!((0..1000).all(|frame| action(9, 0.0, frame).is_none()));
     }
 }

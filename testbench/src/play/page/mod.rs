@@ -69,9 +69,9 @@ fn playback(report: &Report) -> Markup {
             }
             h3 { "Counters that are not zero" }
             (pairs(report.counters.iter().map(|(name, value)| (*name, u64::from(*value)))))
-            @if !report.deeds.is_empty() {
-                h3 { "Hostile deeds" }
-                (pairs(report.deeds.iter().map(|(deed, count)| (deed.name(), *count))))
+            @if !report.actions.is_empty() {
+                h3 { "Hostile actions" }
+                (pairs(report.actions.iter().map(|(action, count)| (action.name(), *count))))
             }
         }
     }
@@ -260,7 +260,7 @@ mod tests {
             mismatches: 0,
             counters: BTreeMap::from([("fpdus", 3), ("drop_runt", 0)]),
             flows: vec![flow(2)],
-            deeds: BTreeMap::new(),
+            actions: BTreeMap::new(),
             conditions: BTreeMap::new(),
             differences: Vec::new(),
             timelines: Vec::new(),

@@ -1,14 +1,14 @@
-//! Deeds without waiting until the receivers are at rest.
+//! Hostile actions that do not wait until the receivers are idle.
 //!
-//! Tables that concern nobody's traffic are written in its middle: nothing may come of it. And a
-//! connection is closed while its segments and FPDUs are on their way through the device. How far
-//! they come is the device's business, so the model, which is always at rest, is told: of what it
-//! decided for that connection as much as the device did. All else must hold to the octet:
+//! Tables that concern no traffic are written in its middle: that must have no effect. And a
+//! connection is closed while its segments and FPDUs are in the device. How many of them the device
+//! finishes is its own business, so the model, which is always idle, takes that from the hardware:
+//! of its decisions for that connection as many as the device made. All else must match exactly:
 //!
-//! - what the device decided before is what the model decided first;
-//! - what it did not decide of segments, its host gets as frames;
+//! - the device's decisions are the model's first ones;
+//! - segments without a decision reach the host as frames;
 //! - nothing is written for the connection after the close has returned;
-//! - other connections do not notice, then or later.
+//! - other connections are not affected, then or later.
 
 use super::run::Player;
 use crate::capture::segment::Segment;

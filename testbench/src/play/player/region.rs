@@ -12,7 +12,7 @@ pub(super) struct Region {
     pub(super) initial: bool,
     /// Frames before which it must be made valid again.
     pub(super) renewals: Vec<usize>,
-    /// Taken away by a hostile deed.
+    /// Taken away by a hostile action.
     pub(super) revoked: bool,
     /// Its place in the plan.
     pub(super) place: usize,

@@ -35,7 +35,7 @@ impl Player<'_> {
     }
 
     /// Has `flow` begun an FPDU whose end needs more pages than the reserve has, or never comes?
-    /// Only the model can tell.
+    /// Only the model knows.
     fn is_unpromised(&self, flow: usize) -> bool {
         let model = self.duts.last();
         let begun = model.and_then(|dut| dut.fpdu_begun(self.active[&flow].connection));

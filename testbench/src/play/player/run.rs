@@ -7,7 +7,7 @@ use crate::capture::{Capture, Flow};
 use crate::play::compare::{Comparison, Piece};
 use crate::play::conditions::{Condition, Met};
 use crate::play::dut::{self, Dut, DutKind, PlayError};
-use crate::play::hostile::Deed;
+use crate::play::hostile::HostileAction;
 use crate::play::options::Options;
 use crate::play::plan::Plan;
 use crate::play::rtl::{BringUpError, Rtl, RtlOptions};
@@ -38,7 +38,7 @@ pub(super) struct Player<'a> {
     /// Memory that was mapped for flows.
     pub(super) pieces: Vec<Piece>,
     pub(super) next_address: u64,
-    pub(super) deeds: BTreeMap<Deed, u64>,
+    pub(super) actions: BTreeMap<HostileAction, u64>,
     pub(super) met: Met,
     /// Regions that windows were opened of.
     pub(super) parents: u32,
@@ -112,7 +112,7 @@ impl<'a> Player<'a> {
             registered: BTreeMap::new(),
             pieces: Vec::new(),
             next_address: options.conditions.pieces_address,
-            deeds: BTreeMap::new(),
+            actions: BTreeMap::new(),
             met: options.conditions.of_device(&config),
             parents: 0,
             moved: true,

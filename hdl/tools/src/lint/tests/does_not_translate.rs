@@ -1,4 +1,4 @@
-//! Traps where the Verilog is malformed, or names what nobody declared.
+//! Traps where the Verilog is malformed, or uses an undeclared name.
 use super::*;
 
 const STEP: LiteralType = 3;

@@ -1,11 +1,11 @@
-//! What a hostile playback does through the driver, on every receiver alike and at rest.
+//! Hostile actions through the driver, the same on every receiver, mostly when all are idle.
 
 use super::active::Active;
 use super::run::Player;
 use crate::capture::segment::Segment;
 use crate::capture::Flow;
 use crate::play::dut::PlayError;
-use crate::play::hostile::{self, forge, Deed};
+use crate::play::hostile::{self, forge, HostileAction};
 use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -21,11 +21,11 @@ impl Player<'_> {
     /// Do what is drawn for frame `frame`: the frame that comes instead of it, if one does.
     pub(super) fn disturb(&mut self, frame: usize) -> Result<Option<Vec<u8>>, PlayError> {
         let (seed, rate) = (self.options.seed, self.options.hostile);
-        let Some((deed, mut generator)) = hostile::deed(seed, rate, frame) else {
+        let Some((action, mut generator)) = hostile::action(seed, rate, frame) else {
             return Ok(None);
         };
-        if deed == Deed::Forge {
-            self.count(deed);
+        if action == HostileAction::Forge {
+            self.count(action);
             let octets = &self.capture.frames[frame];
             return Ok(Some(forge::forge(octets, self.flows, &mut generator)));
         }
@@ -33,31 +33,31 @@ impl Player<'_> {
         let Some(&flow) = active.choose(&mut generator) else {
             return Ok(None);
         };
-        if !matches!(deed, Deed::Churn | Deed::CloseAtOnce) {
+        if !matches!(action, HostileAction::Churn | HostileAction::CloseAtOnce) {
             self.settle();
         }
-        let done = match deed {
-            Deed::Forge => Ok(false),
-            Deed::Churn => self.churn(&mut generator),
-            Deed::CloseAtOnce => self.close_at_once(flow),
-            Deed::Revoke => self.revoke(flow, &mut generator),
-            Deed::Restore => self.restore(flow, &mut generator),
-            Deed::Reopen => self.reopen(flow, frame, &mut generator),
-            Deed::Close => self.close(flow).map(|()| true),
-            Deed::Withhold => {
+        let done = match action {
+            HostileAction::Forge => Ok(false),
+            HostileAction::Churn => self.churn(&mut generator),
+            HostileAction::CloseAtOnce => self.close_at_once(flow),
+            HostileAction::Revoke => self.revoke(flow, &mut generator),
+            HostileAction::Restore => self.restore(flow, &mut generator),
+            HostileAction::Reopen => self.reopen(flow, frame, &mut generator),
+            HostileAction::Close => self.close(flow).map(|()| true),
+            HostileAction::Withhold => {
                 let frames = generator.random_range(WITHHELD_FRAMES);
                 self.at_hand(flow).withheld_until = frame + frames;
                 Ok(true)
             }
         };
         if done.map_err(|source| PlayError::at(frame, flow, source))? {
-            self.count(deed);
+            self.count(action);
         }
         Ok(None)
     }
 
-    fn count(&mut self, deed: Deed) {
-        *self.deeds.entry(deed).or_default() += 1;
+    fn count(&mut self, action: HostileAction) {
+        *self.actions.entry(action).or_default() += 1;
     }
 
     fn at_hand(&mut self, flow: usize) -> &mut Active {
