@@ -27,7 +27,7 @@ const WRITTEN: usize = LONG_OCTETS / JUMBO_OCTETS;
 const FRAMES: usize = 24;
 /// More Sends than fit between the stream manager and the completion queue.
 const SENDS_MAX: usize = 40;
-/// An STag that nobody registered.
+/// An STag that is not registered.
 const UNKNOWN_STAG: u32 = 0x0077_7701;
 
 fn open(markers: bool) -> Bare {

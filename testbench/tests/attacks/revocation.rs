@@ -125,7 +125,7 @@ fn a_revocation_is_over_with_writes_at_the_door_of_placement() {
 }
 
 attacks! {
-    /// RDMAP-014: invalidates an STag whose index nobody has.
+    /// RDMAP-014: invalidates an STag whose index is not registered.
     #[test]
     fn invalidate_an_unknown_stag(scene) => Stops(RdmapInvalidate), {
         invalidate(scene, STAG ^ 0x100);

@@ -123,7 +123,7 @@ pub fn pattern(octets: usize) -> Vec<u8> {
     (0..octets).map(|at| (at % 251 + 1) as u8).collect()
 }
 
-/// The bystander's traffic where nobody attacks: cycles, and every counter.
+/// The bystander's traffic where there is no attack: cycles, and every counter.
 pub fn bystander_alone() -> &'static (u64, Vec<(Counter, u32)>) {
     static ALONE: OnceLock<(u64, Vec<(Counter, u32)>)> = OnceLock::new();
     ALONE.get_or_init(|| {

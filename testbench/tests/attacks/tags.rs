@@ -16,7 +16,7 @@ fn write(scene: &mut Scene, stag: u32, to: u64, octets: usize) {
 }
 
 attacks! {
-    /// DDP-042: a Write to an STag whose index nobody has.
+    /// DDP-042: a Write to an STag whose index is not registered.
     #[test]
     fn unknown_stag_index(scene) => Stops(DdpStag), {
         write(scene, STAG ^ 0x8000_0000, REGION_TO, 100);
@@ -52,7 +52,7 @@ attacks! {
         write(scene, SINK_STAG, REGION_TO, 100);
     }
 
-    /// RDMAP-010, RDMAP-011: a Read Response that nobody asked for, to a region that is no sink.
+    /// RDMAP-010, RDMAP-011: a Read Response without an outstanding read, to a region that is no sink.
     #[test]
     fn read_response_without_a_read(scene) => Stops(RdmapAccess), {
         scene.sender().read_response(STAG, REGION_TO, &pattern(100));

@@ -133,7 +133,7 @@ pub fn random_replay(random: &mut Random, kept: &[u64]) -> Replay {
         _ => ReplayKind::Deliver,
     };
     Replay {
-        kind: kind.into(),
+        kind,
         connection: (span % 4).into(),
         span: (span * SPAN_STEP).into(),
         sequence: random.wide(),

@@ -136,7 +136,7 @@ fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: 
                 } else {
                     FrameVerdict::Host
                 };
-                uut.frame_info.next.verdict = verdict.into();
+                uut.frame_info.next.verdict = verdict;
                 judged = Some(frame);
             }
         }

@@ -48,7 +48,7 @@ fn lockstep_with_verilog_and_the_job_credit() {
         uut.host_frame.next.frame_octets = random.wide();
         let (stream, frame) = (uut.stream.next, uut.host_frame.next);
         let stream_job = ReadJob {
-            kind: [JobKind::Stream, JobKind::Place][usize::from(stream.place_next)].into(),
+            kind: [JobKind::Stream, JobKind::Place][usize::from(stream.place_next)],
             connection: uut.connection.next,
             head_page: stream.head_page,
             offset: stream.head_offset,
@@ -70,7 +70,7 @@ fn lockstep_with_verilog_and_the_job_credit() {
         if uut.send_host.next {
             hosts += 1;
             sent.push_back(ReadJob {
-                kind: JobKind::Host.into(),
+                kind: JobKind::Host,
                 head_page: frame.head_page,
                 tail_page: frame.tail_page,
                 offset: (FRAME_PAD_OCTETS as u64).into(),

@@ -115,8 +115,7 @@ fn lockstep_with_verilog_and_placed_octets() {
         uut.replayed_valid.next = under_way < 24 && random.chance(1, 12);
         uut.replayed.next = Replayed {
             kind: [ReplayKind::Deliver, ReplayKind::Forget, ReplayKind::Fault]
-                [random.below(3) as usize]
-                .into(),
+                [random.below(3) as usize],
             connection: random.wide(),
             span: random.wide(),
         };

@@ -35,7 +35,7 @@ fn lockstep_with_verilog_and_no_delivery_passes_a_record() {
         let kinds = [ReplayKind::Deliver, ReplayKind::Fault, ReplayKind::Forget];
         let choice = random.below(if uut.forget_room.val() { 3 } else { 2 });
         uut.order.next = Replay {
-            kind: kinds[choice as usize].into(),
+            kind: kinds[choice as usize],
             connection: random.wide(),
             span: random.wide(),
             sequence: random.wide(),

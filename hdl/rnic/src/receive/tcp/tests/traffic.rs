@@ -44,8 +44,7 @@ pub fn random_frame(
             FrameVerdict::Host
         } else {
             FrameVerdict::Tcp
-        }
-        .into(),
+        },
         frame_octets: (offset + length).into(),
         flags: flags.into(),
         checksum_good: !(strange && random.chance(1, 16)),

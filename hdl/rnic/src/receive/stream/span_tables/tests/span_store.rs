@@ -18,7 +18,7 @@ fn order(uut: &SpanStore) -> Option<Replay> {
         _ => return None,
     };
     Some(Replay {
-        kind: kind.into(),
+        kind,
         connection: uut.connection.next,
         span: uut.span.next,
         sequence: uut.next_sequence.next,
