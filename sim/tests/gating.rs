@@ -4,7 +4,8 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_sim::ports::Port;
-use rnic_sim::verilator::{build_with, gate, Gated, Model, Options, ROOMS};
+use rnic_sim::verilator::{build, build_with, gate, is_guided, Compiler, Gated};
+use rnic_sim::verilator::{Model, Options, Training, ROOMS};
 use std::path::{Path, PathBuf};
 
 /// Written as the core is emitted. The room counts down from what it is given, alone for many
@@ -150,6 +151,25 @@ fn a_gated_room_gives_the_same_in_every_cycle() {
     assert!(free.iter().any(|outputs| outputs[1] != 0));
     let first = free.iter().zip(&gated).position(|(a, b)| a != b);
     assert_eq!(first, None, "seed {SEED}: the first cycle that differs");
+}
+
+/// A profile changes the speed of a model and no value; there is one wherever its tools are.
+#[test]
+fn a_guided_model_gives_the_same() {
+    let training = |path: &Path| drop(run(path));
+    let guided = build(&Options {
+        verilog: DESIGN,
+        inputs: &INPUTS,
+        outputs: &OUTPUTS,
+        trace: false,
+        silicon: false,
+        gated: &["room"],
+        training: Some(Training(&training)),
+    });
+    let guided = guided.expect("Verilator and a compiler are there");
+    let compiler = Compiler::find().expect("a compiler is there");
+    assert_eq!(is_guided(&guided), compiler.profiler().is_some());
+    assert_eq!(run(&guided), run(&library(&["room"], gate)));
 }
 
 /// The canary: a register in a form that the comparison would not see must keep its clock, ...
