@@ -1,16 +1,11 @@
 //! The verilated core with its ports by name.
 
 use crate::error::SimError;
+use crate::library::{library, Variant};
 use crate::mutant::Mutant;
 use crate::ports::{self, Port};
-use crate::verilator::{build, Model, Options, ROOMS};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-
-/// Libraries that this process has built or found, by width, waveform support and silicon: emitting
-/// a core takes longer than a short run, and a process may load the same one many times.
-static LIBRARIES: Mutex<BTreeMap<(usize, bool, bool), PathBuf>> = Mutex::new(BTreeMap::new());
+use crate::verilator::Model;
+use std::path::Path;
 
 /// Word offsets of the ports that are accessed every cycle.
 #[derive(Clone, Copy, Debug)]
@@ -90,10 +85,14 @@ impl Core {
         }
         let (mut inputs, outputs) = (ports::inputs(width), ports::outputs(width));
         let mutant = Mutant::of_environment()?;
-        let variant = (width, trace.is_some(), silicon.is_some());
+        let variant = Variant {
+            width,
+            trace: trace.is_some(),
+            silicon: silicon.is_some(),
+        };
         let library = match &mutant {
             Some(mutant) => mutant.library_for(width, trace)?,
-            None => library(variant, &inputs, &outputs)?,
+            None => library(variant)?,
         };
         if mutant.is_some() {
             inputs.push(ports::MUTANT);
@@ -236,35 +235,6 @@ impl Core {
         (self.outputs[self.at.fpdu_event_valid] != 0)
             .then(|| self.outputs[at..at + 8].try_into().expect("eight words"))
     }
-}
-
-/// The library of a core by width, waveform support and silicon: known to this process, cached, or
-/// emitted and built.
-fn library(
-    variant: (usize, bool, bool),
-    inputs: &[Port],
-    outputs: &[Port],
-) -> Result<PathBuf, SimError> {
-    let (width, trace, silicon) = variant;
-    let mut libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = libraries.get(&variant).filter(|path| path.exists()) {
-        return Ok(known.clone());
-    }
-    let verilog = rnic_hdl::top::verilog(width).map_err(|error| SimError::Emission {
-        width,
-        reason: error.to_string(),
-    })?;
-    let built = build(&Options {
-        verilog: &verilog,
-        inputs,
-        outputs,
-        trace,
-        silicon,
-        // A waveform shows each room at each edge. As silicon, registers begin with anything.
-        gated: if trace || silicon { &[] } else { ROOMS },
-    })?;
-    libraries.insert(variant, built.clone());
-    Ok(built)
 }
 
 fn offsets(inputs: &[Port], outputs: &[Port]) -> Offsets {

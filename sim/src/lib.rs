@@ -14,6 +14,7 @@
 pub mod verilator;
 pub mod ports;
 pub mod core;
+pub mod library;
 pub mod mutant;
 pub mod ethernet;
 pub mod record;

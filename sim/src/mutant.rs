@@ -39,6 +39,7 @@ pub fn library(verilog: &str) -> Result<PathBuf, SimError> {
         trace: false,
         silicon: false,
         gated: ROOMS,
+        training: None,
     })
 }
 

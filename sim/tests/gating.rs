@@ -4,8 +4,9 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_sim::ports::Port;
-use rnic_sim::verilator::{build, gate, Model, Options, ROOMS};
-use std::path::PathBuf;
+use rnic_sim::verilator::{build, build_with, gate, is_guided, Compiler, Gated};
+use rnic_sim::verilator::{Model, Options, Training, ROOMS};
+use std::path::{Path, PathBuf};
 
 /// Written as the core is emitted. The room counts down from what it is given, alone for many
 /// cycles after its inputs are at rest, and keeps each value in a RAM.
@@ -110,30 +111,31 @@ const fn port(name: &'static str, bits: usize) -> Port {
 const INPUTS: [Port; 3] = [port("reset", 1), port("value", 8), port("valid", 1)];
 const OUTPUTS: [Port; 2] = [port("count", 8), port("kept", 8)];
 
-fn library(verilog: &str, gated: &[&str]) -> PathBuf {
-    let built = build(&Options {
-        verilog,
+fn library(gated: &[&str], gate: impl Fn(&str, &[&str]) -> Gated) -> PathBuf {
+    let options = Options {
+        verilog: DESIGN,
         inputs: &INPUTS,
         outputs: &OUTPUTS,
         trace: false,
         silicon: false,
         gated,
-    });
-    built.expect("Verilator and a compiler are there")
+        training: None,
+    };
+    build_with(&options, gate).expect("Verilator and a compiler are there")
 }
 
-/// Outputs of every cycle; inputs are at rest in most of them.
-fn run(verilog: &str, gated: &[&str]) -> Vec<[u32; 2]> {
-    let path = library(verilog, gated);
-    let model = Model::load(&path, INPUTS.len(), OUTPUTS.len(), None, 0);
+/// Outputs of every cycle; inputs are at rest in most of them, also while `valid` is high.
+fn run(path: &Path) -> Vec<[u32; 2]> {
+    let model = Model::load(path, INPUTS.len(), OUTPUTS.len(), None, 0);
     let mut model = model.expect("the library was built for this");
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     let mut inputs = [1, 0, 0];
     let cycle = |at: usize| {
         inputs[0] = u32::from(at < 4 || random.random_bool(0.001));
-        inputs[2] = u32::from(random.random_bool(0.02));
-        if inputs[2] == 1 {
-            inputs[1] = random.random_range(0..64);
+        let was_valid = inputs[2] == 1;
+        inputs[2] = u32::from(random.random_bool(if was_valid { 0.5 } else { 0.02 }));
+        if inputs[2] == 1 && !was_valid {
+            inputs[1] = random.random_range(0..32);
         }
         let mut outputs = [0; 2];
         model.cycle(&inputs, &mut outputs, false);
@@ -145,10 +147,29 @@ fn run(verilog: &str, gated: &[&str]) -> Vec<[u32; 2]> {
 #[test]
 fn a_gated_room_gives_the_same_in_every_cycle() {
     assert_eq!(gate(DESIGN, &["room"]).rooms.len(), 1);
-    let (free, gated) = (run(DESIGN, &[]), run(DESIGN, &["room"]));
+    let [free, gated] = [&[][..], &["room"]].map(|rooms| run(&library(rooms, gate)));
     assert!(free.iter().any(|outputs| outputs[1] != 0));
     let first = free.iter().zip(&gated).position(|(a, b)| a != b);
     assert_eq!(first, None, "seed {SEED}: the first cycle that differs");
+}
+
+/// A profile changes the speed of a model and no value; there is one wherever its tools are.
+#[test]
+fn a_guided_model_gives_the_same() {
+    let training = |path: &Path| drop(run(path));
+    let guided = build(&Options {
+        verilog: DESIGN,
+        inputs: &INPUTS,
+        outputs: &OUTPUTS,
+        trace: false,
+        silicon: false,
+        gated: &["room"],
+        training: Some(Training(&training)),
+    });
+    let guided = guided.expect("Verilator and a compiler are there");
+    let compiler = Compiler::find().expect("a compiler is there");
+    assert_eq!(is_guided(&guided), compiler.profiler().is_some());
+    assert_eq!(run(&guided), run(&library(&["room"], gate)));
 }
 
 /// The canary: a register in a form that the comparison would not see must keep its clock, ...
@@ -183,6 +204,19 @@ fn each_comparison_counts() {
     assert_eq!(changes, expected);
     assert!(gated.verilog.contains(".clock(bench.clock_room)"));
     assert_eq!(gated.verilog.matches("bench.clock_room").count(), 1);
+    let free = run(&library(&[], gate));
+    for comparison in expected {
+        let blind = |verilog: &str, paths: &[&str]| {
+            let mut gated = gate(verilog, paths);
+            gated.rooms[0].changes.retain(|one| *one != comparison);
+            gated
+        };
+        assert_ne!(
+            run(&library(&["room"], blind)),
+            free,
+            "without {comparison}"
+        );
+    }
 }
 
 /// A room that is renamed or gets a register of another kind would be slow in silence.

@@ -80,6 +80,7 @@ fn run(silicon: bool, seed: u32) -> [[u32; 4]; 2] {
         trace: false,
         silicon,
         gated: &[],
+        training: None,
     });
     let library = library.expect("Verilator is there");
     let model = Model::load(&library, 1, 4, None, seed);

@@ -47,6 +47,24 @@ impl Compiler {
         found.ok_or(SimError::CompilerMissing { named })
     }
 
+    /// What guides this compiler with a profile, if it is clang and the tool of its version is
+    /// installed: the format of profiles changes between versions.
+    pub fn profiler(&self) -> Option<Profiler> {
+        // The older ones know this option only after a verb.
+        self.choose_profiler(|command| output_of(command, &["merge", "--version"]))
+    }
+
+    fn choose_profiler(&self, output: impl Fn(&str) -> Option<String>) -> Option<Profiler> {
+        let wanted = major(&self.version).filter(|_| self.version.contains("clang"))?;
+        let known = [format!("llvm-profdata-{wanted}"), "llvm-profdata".into()];
+        known.into_iter().find_map(|command| {
+            let text = output(&command)?;
+            let version = text.lines().find(|line| major(line) == Some(wanted))?;
+            let version = version.trim().to_owned();
+            Some(Profiler { command, version })
+        })
+    }
+
     /// What `verilated.mk` has to know of a precompiled header, which the packaged one leaves open.
     pub(super) fn make_variables(&self) -> &'static [&'static str] {
         match self.version.contains("clang") {
@@ -56,11 +74,31 @@ impl Compiler {
     }
 }
 
-fn version_of(command: &str) -> Option<String> {
-    let output = Command::new(command).arg("--version").output().ok()?;
+/// The tool that prepares profiles for one version of clang.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profiler {
+    /// Its command.
+    pub command: String,
+    /// The line with its version.
+    pub version: String,
+}
+
+/// The number before the first dot of `... version 14.0.6 ...`.
+fn major(text: &str) -> Option<&str> {
+    let number = text.split_once("version ")?.1;
+    number.split(['.', ' ', '\n']).next()
+}
+
+fn output_of(command: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(command).args(arguments).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    output.status.success().then_some(text)
+}
+
+fn version_of(command: &str) -> Option<String> {
+    let text = output_of(command, &["--version"])?;
     let line = text.lines().next()?.trim().to_owned();
-    (output.status.success() && !line.is_empty()).then_some(line)
+    (!line.is_empty()).then_some(line)
 }
 
 #[cfg(test)]
@@ -110,5 +148,30 @@ mod tests {
         };
         assert_eq!(variables("Debian clang version 14.0.6").len(), 2);
         assert_eq!(variables("g++ (Debian 12.2.0) 12.2.0").len(), 1);
+    }
+
+    /// A profile of another version would be refused; g++ has no use for it.
+    #[test]
+    fn a_profile_takes_the_tool_of_the_compilers_version() {
+        let profiler = |version: &str, tool: &'static str| {
+            let compiler = Compiler {
+                command: "c++".into(),
+                version: version.into(),
+            };
+            let output = |name: &str| {
+                let text = "LLVM (http://llvm.org/):\n  LLVM version 14.0.6\n";
+                (name == tool).then(|| text.to_owned())
+            };
+            compiler
+                .choose_profiler(output)
+                .map(|profiler| profiler.command)
+        };
+        let clang = "Debian clang version 14.0.6";
+        for tool in ["llvm-profdata", "llvm-profdata-14"] {
+            assert_eq!(profiler(clang, tool).as_deref(), Some(tool));
+        }
+        assert_eq!(profiler(clang, "another"), None);
+        assert_eq!(profiler("clang version 15.0.1", "llvm-profdata"), None);
+        assert_eq!(profiler("g++ version 14.0.6", "llvm-profdata"), None);
     }
 }

@@ -6,12 +6,14 @@
 mod compiler;
 mod ffi;
 mod gating;
+mod profile;
 mod shim;
 mod silicon;
 mod wrapper;
 mod build;
 
-pub use build::{build, verilator_root, workspace_root, Options};
-pub use compiler::Compiler;
+pub use build::{build, build_with, verilator_root, workspace_root, Options};
+pub use compiler::{Compiler, Profiler};
 pub use ffi::Model;
 pub use gating::{gate, Gated, Room, ROOMS};
+pub use profile::{is_guided, Training};

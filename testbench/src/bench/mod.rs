@@ -9,6 +9,7 @@
 //! - [`disorder`]: the same where frames are lost and come again, or come late.
 //! - [`latency`]: cycles from a segment's last octet to its last memory write.
 //! - [`speed`]: simulated cycles a second, and where the time goes.
+//! - [`training`]: a short run that guides the compiler of the model.
 
 pub mod rig;
 pub mod load;
@@ -16,6 +17,7 @@ pub mod rate;
 pub mod disorder;
 pub mod latency;
 pub mod speed;
+pub mod training;
 
 pub use disorder::DisorderRow;
 pub use latency::Latency;

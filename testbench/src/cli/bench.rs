@@ -5,7 +5,8 @@ use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_sim::verilator::Compiler;
 use rnic_testbench::bench::rig::Rig;
-use rnic_testbench::bench::{disorder, latency, rate, speed, DisorderRow, Latency, RateRow, Speed};
+use rnic_testbench::bench::{disorder, latency, rate, speed, training};
+use rnic_testbench::bench::{DisorderRow, Latency, RateRow, Speed};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -35,6 +36,7 @@ struct Figures {
     latency_goal_cycles: u64,
     speed: Speed,
     compiler: String,
+    profile_guided: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
@@ -46,6 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             println!("{line}");
         }
     };
+    let profile_guided = training::guide(width)?;
     let progress = ProgressBar::new(rate::row_count() as u64);
     progress.set_style(ProgressStyle::with_template(
         "rate {bar:40} {pos}/{len} rows",
@@ -78,7 +81,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let speed = speed::measure(&mut rig);
     let compiler = Compiler::find()?.version;
     say(speed_lines(&speed));
-    say(format!("model compiled by {compiler}"));
+    let guide = match profile_guided {
+        true => "guided by a profile",
+        false => "without a profile, which takes clang with llvm-profdata of its version",
+    };
+    say(format!("model compiled by {compiler}, {guide}"));
     let worst = rate.iter().map(|row| row.ratio).fold(0.0, f64::max);
     let slow = rate.iter().filter(|row| !row.good()).count();
     say(format!(
@@ -97,6 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         latency_goal_cycles: latency::GOAL_CYCLES,
         speed,
         compiler,
+        profile_guided,
     };
     json.write(&figures)?;
     let disturbed = !figures.disorder.iter().all(DisorderRow::good);

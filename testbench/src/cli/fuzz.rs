@@ -3,6 +3,7 @@
 use crate::cli::json::{unusable, JsonSink};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
+use rnic_testbench::bench::training;
 use rnic_testbench::fuzz::{self, Campaign, Settings, Totals};
 use serde::Serialize;
 use std::fs;
@@ -16,6 +17,10 @@ Example:
   rnic fuzz --runs 200 --seed 1
   rnic fuzz --hostile --runs 200 --seed 1
   rnic fuzz --seed 1 --only 17 --width 128";
+
+/// From so many runs on, a model guided by a profile saves more time than its second compilation
+/// takes.
+const GUIDED_RUNS: u64 = 100;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
@@ -73,6 +78,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let to_stdout = json.is_stdout();
     if !to_stdout {
         println!("seed {seed}, width {width}");
+    }
+    let count = arguments.only.map_or(arguments.runs, |_| 1);
+    if count >= GUIDED_RUNS && !arguments.silicon {
+        training::guide(width)?;
     }
     let mut campaign = Campaign::new(Settings {
         seed,

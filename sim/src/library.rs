@@ -1,0 +1,89 @@
+//! Libraries of the core: emitted, built or found once a process.
+
+use crate::error::SimError;
+use crate::mutant::Mutant;
+use crate::ports;
+use crate::verilator::{build, is_guided, Options, Training, ROOMS};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What distinguishes one library of the core from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Variant {
+    /// Frame path in bits.
+    pub(crate) width: usize,
+    /// With waveform support.
+    pub(crate) trace: bool,
+    /// As synthesised.
+    pub(crate) silicon: bool,
+}
+
+/// Libraries that this process has built or found: emitting a core takes longer than a short run,
+/// and a process may load the same one many times.
+static LIBRARIES: Mutex<BTreeMap<Variant, PathBuf>> = Mutex::new(BTreeMap::new());
+
+fn libraries() -> MutexGuard<'static, BTreeMap<Variant, PathBuf>> {
+    LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The library of a core: known to this process, cached, or emitted and built.
+pub(crate) fn library(variant: Variant) -> Result<PathBuf, SimError> {
+    let mut libraries = libraries();
+    if let Some(known) = libraries.get(&variant).filter(|path| path.exists()) {
+        return Ok(known.clone());
+    }
+    let built = build_variant(variant, None)?;
+    libraries.insert(variant, built.clone());
+    Ok(built)
+}
+
+/// From here on, this process runs cores of `width` that are guided by a profile of `train`, which
+/// runs such a core and drops it before it returns. Returns whether they are: without clang and its
+/// tools, or with a mutant selected, they stay as they are. Only cores without waveform and not as
+/// synthesised are guided.
+///
+/// Call it before cores are loaded by other threads, as they would take part in the training.
+pub fn guide(width: usize, train: &dyn Fn()) -> Result<bool, SimError> {
+    if Mutant::of_environment()?.is_some() {
+        return Ok(false);
+    }
+    let variant = Variant {
+        width,
+        trace: false,
+        silicon: false,
+    };
+    let train = |instrumented: &Path| {
+        libraries().insert(variant, instrumented.to_path_buf());
+        train();
+    };
+    let built = build_variant(variant, Some(Training(&train)));
+    // Not the instrumented one any more, whatever became of the build.
+    libraries().remove(&variant);
+    let built = built?;
+    let guided = is_guided(&built);
+    libraries().insert(variant, built);
+    Ok(guided)
+}
+
+fn build_variant(variant: Variant, training: Option<Training>) -> Result<PathBuf, SimError> {
+    let Variant {
+        width,
+        trace,
+        silicon,
+    } = variant;
+    let verilog = rnic_hdl::top::verilog(width).map_err(|error| SimError::Emission {
+        width,
+        reason: error.to_string(),
+    })?;
+    build(&Options {
+        verilog: &verilog,
+        inputs: &ports::inputs(width),
+        outputs: &ports::outputs(width),
+        trace,
+        silicon,
+        // A waveform shows each room at each edge. As silicon, registers begin with anything.
+        gated: if trace || silicon { &[] } else { ROOMS },
+        training,
+    })
+}
