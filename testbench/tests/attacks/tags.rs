@@ -52,7 +52,7 @@ attacks! {
         write(scene, SINK_STAG, REGION_TO, 100);
     }
 
-    /// RDMAP-010, RDMAP-011: a Read Response without an outstanding read, to a region that is no sink.
+    /// RDMAP-010, RDMAP-011: a Read Response without an outstanding read, to no sink.
     #[test]
     fn read_response_without_a_read(scene) => Stops(RdmapAccess), {
         scene.sender().read_response(STAG, REGION_TO, &pattern(100));

@@ -8,7 +8,8 @@
 //! * [`StreamDriver`] and [`StreamMonitor`] are the two ends of a stream, each with its [`Pace`];
 //! * [`Random`] is the one source of randomness, seeded by `RNIC_SEED`, printed on failure;
 //! * [`bits_of`], [`octets_of`] and their like turn octets and words into ports and back;
-//! * [`lockstep!`](crate::lockstep!) drives a block and its emitted Verilog, under Verilator, with one stimulus.
+//! * [`lockstep!`](crate::lockstep!) drives a block and its emitted Verilog, under Verilator, with
+//!   one stimulus.
 //!
 //! ```no_run
 //! use rnic_hdl_tools::testkit::lockstep;

@@ -21,9 +21,9 @@
 //! | replayed, accepted       | PlaceKind::Discard | 0        | 0               | if a message ends |
 //! | frame for the host       | PlaceKind::Host    | record's | 0, the frame's  | none              |
 //!
-//! The beats of an `FpduKind::Check` record are 0, and those of a replayed one; without a CQE either,
-//! there is no command. `cqe` is zero without a CQE, except for `PlaceKind::Host`: the first page of the
-//! frame in bits 8:0, its last page in bits 24:16.
+//! The beats of an `FpduKind::Check` record are 0, and those of a replayed one; without a CQE
+//! either, there is no command. `cqe` is zero without a CQE, except for `PlaceKind::Host`: the
+//! first page of the frame in bits 8:0, its last page in bits 24:16.
 use super::terminate::TerminateCode;
 use super::types::{DdpSegment, Verdict};
 use crate::messages::*;

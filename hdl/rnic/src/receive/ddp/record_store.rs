@@ -6,7 +6,7 @@
 //!         \-------> [ SpanLists    ] -- cursor --^
 //!  replay --> [ skid ] --> [ step ] ---------------> replayed
 //!
-//!  bad FPDU --> [ OutOfOrderChain: span, sequence_end ] --> compare with the next record --> follows_bad
+//!  bad FPDU --> [ OutOfOrderChain: span, sequence_end ] --> compare with the next --> follows_bad
 //! ```
 //!
 //! | latency    | see [`RecordStore`]                                                           |
@@ -49,8 +49,8 @@ pub enum ReplayStep {
 /// A replay takes the records that the span has when it is opened; a later push for that span
 /// begins a new list. Its slots are free once its last record has been taken.
 ///
-/// `FpduKind::Fault` repeats what the replay says: no FPDU was seen, so its ULPDU_Length is 0, and the
-/// sequence number after it is that of its first octet.
+/// `FpduKind::Fault` repeats what the replay says: no FPDU was seen, so its ULPDU_Length is 0, and
+/// the sequence number after it is that of its first octet.
 #[derive(LogicBlock, Init)]
 pub struct RecordStore {
     pub clock: Signal<In, Clock>,

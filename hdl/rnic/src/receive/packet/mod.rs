@@ -185,8 +185,8 @@ impl<
         stream!(self => self.reader; job);
         wire!(self.reader => self; started, started_tag, started_valid);
         wire!(self => self.reader;
-            started_ready, cancel, cancel_tag, frame_table_write, frame_table_index, frame_table_data,
-            frame_link_write, frame_link_index, frame_link_next);
+            started_ready, cancel, cancel_tag, frame_table_write, frame_table_index,
+            frame_table_data, frame_link_write, frame_link_index, frame_link_next);
         wire!(self.joiner => self.reader; job_left, almost_full as hold);
 
         // Octets out.

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Enters: [`StoredFrame`]. Leaves: each frame once, as [`Accepted`] octets (one message for each
-//! run of new octets), as a [`HostFrame`], or as a [`PageChain`] to release; in the order of arrival
-//! per destination.
+//! run of new octets), as a [`HostFrame`], or as a [`PageChain`] to release; in the order of
+//! arrival per destination.
 //!
 //! | the segment                                  | leaves as      | counter                    |
 //! |----------------------------------------------|----------------|----------------------------|

@@ -280,7 +280,7 @@ impl Bench {
         })
     }
 
-    /// Offers the next replay, if no out-of-order record of its span waits; returns it if it is taken.
+    /// Offers the next replay, if no record of its span waits; returns it if it is taken.
     fn offer_replay(&mut self) -> Option<Replay> {
         let next = self.replays.waiting().front();
         let mut ooo = self

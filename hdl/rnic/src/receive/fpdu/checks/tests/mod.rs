@@ -1,2 +1,3 @@
+//! Marker check and record maker, each alone.
 mod marker_check;
 mod record;

@@ -1,2 +1,3 @@
+//! Advance and drop of spans, each alone.
 mod span_advance;
 mod span_drop;
