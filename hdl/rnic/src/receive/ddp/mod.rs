@@ -49,17 +49,17 @@
 //! **Out of order.** `FpduKind::OutOfOrder` is an FPDU beyond a gap. It goes through the same
 //! tests, except that its MSN may be any posted one. If it passes, certainly begins with an FPDU,
 //! follows no failed FPDU of its job, and a slot for its record is free, its payload is placed at
-//! once: RFC 5041 section 5.3 allows placement in any order. It has no other effect: no CQE, no MSN, no
-//! invalidation, no event. If it fails, it has no effect at all. When the gap has closed, its
-//! record is replayed at its position in the stream, as `FpduKind::Deliver`, through all tests once
-//! more, with the same results as in order; only its octets are not moved again. `FpduKind::Fault`
-//! has no octets and no header: it is refused as a marker error at `sequence`, with ULPDU_Length 0 and
-//! the same sequence number after it. At most 511 records are stored; none in the first 512 cycles
-//! after a reset.
+//! once: RFC 5041 section 5.3 allows placement in any order. It has no other effect: no CQE, no
+//! MSN, no invalidation, no event. If it fails, it has no effect at all. When the gap has closed,
+//! its record is replayed at its position in the stream, as `FpduKind::Deliver`, through all tests
+//! once more, with the same results as in order; only its octets are not moved again.
+//! `FpduKind::Fault` has no octets and no header: it is refused as a marker error at `sequence`,
+//! with ULPDU_Length 0 and the same sequence number after it. At most 511 records are stored; none
+//! in the first 512 cycles after a reset.
 //!
 //! `FpduKind::Host` records pass without a test: `PlaceKind::Host`, `octets` = `ulpdu_length`, the
-//! first page of the frame in bits 8:0 and its last page in bits 24:16 of `cqe`. In an Error CQE QN is the low
-//! two bits of the received one. `cqe` is zero without a CQE.
+//! first page of the frame in bits 8:0 and its last page in bits 24:16 of `cqe`. In an Error CQE QN
+//! is the low two bits of the received one. `cqe` is zero without a CQE.
 //!
 //! An in-order RDMA Write passes these files, in this order:
 //!
