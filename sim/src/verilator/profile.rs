@@ -13,7 +13,7 @@
 //! The model is compiled twice, so this pays only for long runs.
 //!
 //! | enters | generated C++, a run to train with, clang and its `llvm-profdata`    |
-//! | leaves | flags for the second compilation, or a reason why there is no profile |
+//! | leaves | the profile, and the flag by which the second compilation uses it    |
 
 use super::command::{compile, link, run};
 use super::compiler::{Compiler, Profiler};

@@ -18,8 +18,8 @@ Example:
   rnic fuzz --hostile --runs 200 --seed 1
   rnic fuzz --seed 1 --only 17 --width 128";
 
-/// From so many runs on, a model guided by a profile saves more time than its second compilation
-/// takes.
+/// Runs from which on the model is guided by a profile. Its second compilation takes a minute or
+/// two; where it pays exactly has not been measured.
 const GUIDED_RUNS: u64 = 100;
 
 #[derive(Debug, clap::Args)]
