@@ -19,21 +19,25 @@ pub enum FrameVerdict {
     Tcp,
 }
 
-/// Front end to packet memory: the parsed headers, once per frame, a few cycles after its last
-/// beat. Octet strings have octet 0 in bits 7:0; numbers are in host order.
+/// What identifies a connection, besides the IP version: octet strings, octet 0 in bits 7:0, in the
+/// order in which they are hashed and compared.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct FrameInfo {
-    pub verdict: FrameVerdict,
-    /// Octets of the frame, without pad and FCS.
-    pub frame_octets: Bits<14>,
-    /// The key is IPv6.
-    pub ipv6: Bit,
-    /// Source address, octet string; IPv4 in the last four octets (bits 127:96), zeros before.
+pub struct ConnectionKey {
+    /// Source address of received segments; IPv4 in the last four octets (bits 127:96), zeros
+    /// before.
     pub remote_address: Bits<128>,
     /// Destination address, likewise.
     pub local_address: Bits<128>,
-    /// Source port in bits 15:0, destination port in 31:16, octet strings as on the wire.
+    /// Source port in bits 15:0, destination port in 31:16.
     pub ports: Bits<32>,
+}
+
+/// The parsed headers of a frame without its key; numbers are in host order.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SegmentInfo {
+    pub verdict: FrameVerdict,
+    /// Octets of the frame, without pad and FCS.
+    pub frame_octets: Bits<14>,
     /// TCP flags: bit 0 FIN, 1 SYN, 2 RST, 3 PSH, 4 ACK, 5 URG.
     pub flags: Bits<6>,
     /// The TCP checksum is right.
@@ -48,6 +52,16 @@ pub struct FrameInfo {
     pub payload_offset: Bits<14>,
     /// Payload octets by the IP length, without Ethernet padding.
     pub payload_octets: Bits<14>,
+}
+
+/// Front end to packet memory: the parsed headers, once per frame, a few cycles after its last
+/// beat.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FrameInfo {
+    /// The key is IPv6.
+    pub ipv6: Bit,
+    pub key: ConnectionKey,
+    pub segment: SegmentInfo,
 }
 
 /// A chain of pages, first to last, to release to the pool: all of a frame's, or a part of them.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! | source | the front end's table in ARCHITECTURE.md; RFC 791, RFC 8200, RFC 9293 |
-use crate::messages::{FrameInfo, FrameVerdict};
+use crate::messages::{ConnectionKey, FrameInfo, FrameVerdict, SegmentInfo};
 use crate::receive::front_end::headers::{IpFields, OctetPair};
 use crate::receive::front_end::intake::FrameControl;
 use rnic_abi::limits::MIN_FRAME_OCTETS;
@@ -162,6 +162,9 @@ pub struct Verdict {
     // Second cycle.
     held_counts: DFF<Bits<8>>,
     info: Signal<Local, FrameInfo>,
+    key: Signal<Local, ConnectionKey>,
+    segment: Signal<Local, SegmentInfo>,
+    checked: Signal<Local, SegmentInfo>,
     control_word: Signal<Local, Bits<32>>,
     sequence_word: Signal<Local, Bits<32>>,
     acknowledgment_word: Signal<Local, Bits<32>>,
@@ -216,19 +219,19 @@ impl Logic for Verdict {
         self.payload_word.next = bit_cast::<14, 5>(self.fields.val().payload_start)
             + bit_cast::<14, 4>(self.data_offset.val());
 
-        self.info.next.verdict = FrameVerdict::Tcp;
-        self.info.next.frame_octets = self.control.val().frame_octets;
+        self.segment.next.verdict = FrameVerdict::Tcp;
+        self.segment.next.frame_octets = self.control.val().frame_octets;
         self.info.next.ipv6 = self.fields.val().ipv6;
-        self.info.next.remote_address = self.fields.val().remote_address;
-        self.info.next.local_address = self.fields.val().local_address;
-        self.info.next.ports = self.word0.val();
-        self.info.next.flags = self.control_word.val().get_bits::<6>(8);
-        self.info.next.checksum_good = false;
-        self.info.next.seg_seq = self.number1.val().into();
-        self.info.next.seg_ack = self.number2.val().into();
-        self.info.next.seg_wnd = self.window.val().into();
-        self.info.next.payload_offset = self.payload_word.val() << 2;
-        self.info.next.payload_octets = self.payload_octets.val().get_bits::<14>(0);
+        self.key.next.remote_address = self.fields.val().remote_address;
+        self.key.next.local_address = self.fields.val().local_address;
+        self.key.next.ports = self.word0.val();
+        self.segment.next.flags = self.control_word.val().get_bits::<6>(8);
+        self.segment.next.checksum_good = false;
+        self.segment.next.seg_seq = self.number1.val().into();
+        self.segment.next.seg_ack = self.number2.val().into();
+        self.segment.next.seg_wnd = self.window.val().into();
+        self.segment.next.payload_offset = self.payload_word.val() << 2;
+        self.segment.next.payload_octets = self.payload_octets.val().get_bits::<14>(0);
 
         // First cycle: the tests that need no checksum.
         self.runt.next = self.control.val().frame_octets < self.min_frame.val();
@@ -241,38 +244,40 @@ impl Logic for Verdict {
         self.draft_counts.d.next = self.frames.val();
         self.asks_header.d.next = false;
         if self.control.val().disabled {
-            self.info.next.verdict = FrameVerdict::Drop;
+            self.segment.next.verdict = FrameVerdict::Drop;
             self.draft_counts.d.next = self.reason[1].val();
         } else if self.control.val().mac_error {
-            self.info.next.verdict = FrameVerdict::Drop;
+            self.segment.next.verdict = FrameVerdict::Drop;
             self.draft_counts.d.next = self.reason[2].val();
         } else if self.runt.val() {
-            self.info.next.verdict = FrameVerdict::Drop;
+            self.segment.next.verdict = FrameVerdict::Drop;
             self.draft_counts.d.next = self.reason[3].val();
         } else if self.control.val().too_long {
-            self.info.next.verdict = FrameVerdict::Drop;
+            self.segment.next.verdict = FrameVerdict::Drop;
             self.draft_counts.d.next = self.reason[4].val();
         } else if !self.fields.val().is_ip {
-            self.info.next.verdict = FrameVerdict::Host;
+            self.segment.next.verdict = FrameVerdict::Host;
         } else if self.ip_malformed.val() {
-            self.info.next.verdict = FrameVerdict::Drop;
+            self.segment.next.verdict = FrameVerdict::Drop;
             self.draft_counts.d.next = self.reason[6].val();
         } else {
             // An IPv6 header has no checksum.
             self.asks_header.d.next = !self.fields.val().ipv6;
             if self.fields.val().not_for_tcp {
-                self.info.next.verdict = FrameVerdict::Host;
+                self.segment.next.verdict = FrameVerdict::Host;
             } else if self.tcp_malformed.val() {
-                self.info.next.verdict = FrameVerdict::Drop;
+                self.segment.next.verdict = FrameVerdict::Drop;
                 self.draft_counts.d.next = self.reason[7].val();
             }
         }
+        self.info.next.key = self.key.val();
+        self.info.next.segment = self.segment.val();
         self.draft.d.next = self.info.val();
 
         // Second cycle: the checksums. A wrong IPv4 checksum drops also frames for the host.
         self.bad_header.next = self.asks_header.q.val() & !self.header_good.val();
-        self.frame_info.next = self.draft.q.val();
-        self.frame_info.next.checksum_good = self.tcp_good.val();
+        self.checked.next = self.draft.q.val().segment;
+        self.checked.next.checksum_good = self.tcp_good.val();
         self.frame_info_valid.next = self.draft_end.q.val();
         self.held_counts.d.next = 0.into();
         self.overrun_counted.next = false;
@@ -286,8 +291,10 @@ impl Logic for Verdict {
             self.overrun_counted.next = true;
         }
         if self.bad_header.val() {
-            self.frame_info.next.verdict = FrameVerdict::Drop;
+            self.checked.next.verdict = FrameVerdict::Drop;
         }
+        self.frame_info.next = self.draft.q.val();
+        self.frame_info.next.segment = self.checked.val();
         if self.reset.val() {
             self.draft_end.d.next = false;
             self.held_counts.d.next = 0.into();

@@ -20,7 +20,7 @@
 //! case), or if `stored` is full. A failed frame takes and writes no further page.
 use crate::common::fifo::Fifo;
 use crate::messages::FrameVerdict;
-use crate::messages::{FrameInfo, PageChain, StoredFrame};
+use crate::messages::{FrameInfo, PageChain, SegmentInfo, StoredFrame};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -125,6 +125,7 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     kept: Signal<Local, Bit>,
     ended_chain: Signal<Local, PageChain>,
     info: Signal<Local, FrameInfo>,
+    segment: Signal<Local, SegmentInfo>,
     frame: Signal<Local, StoredFrame>,
     #[init(Constant::new(D != W))]
     two_beats: Constant<Bit>,
@@ -219,7 +220,8 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
 
         // The frame that ended: keep it or release its pages.
         self.info.next = self.frame_info.val();
-        self.dropped.next = self.info.val().verdict == FrameVerdict::Drop;
+        self.segment.next = self.info.val().segment;
+        self.dropped.next = self.segment.val().verdict == FrameVerdict::Drop;
         self.no_place.next =
             self.queue.full.val() | (self.queue.almost_full.val() & self.keeps.q.val());
         self.kept.next = !self.dropped.val() & !self.ended_failed.q.val() & !self.no_place.val();

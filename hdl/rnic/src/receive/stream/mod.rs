@@ -10,6 +10,7 @@
 //! link_*, jump_* ---> [ frame queue ] -------------------------+--> page_release (to the pool)
 //!                          | [ free fragments ]                +--> frame_table_*, frame_link_*
 //!                          +--> fragment_free   (credit to tcp)
+//! job_done, queries ---> [ FPDU status ] --> fpdu_status, long_fpdu   (to tcp's reserve)
 //! span_back --------> [ free spans ] --> span_free   (credit to tcp)
 //!                                   \--> order       (to replays)
 //! ```
@@ -53,6 +54,7 @@ pub mod context_update;
 pub mod frame_queue;
 pub mod span_tables;
 pub mod span_control;
+pub mod fpdu_status;
 pub mod ooo_completion;
 pub mod replays;
 
@@ -63,6 +65,7 @@ use crate::receive::packet::reader::FrameEntry;
 use arbiter::{EventArbiter, JobSender};
 use context_update::ContextUpdate;
 use control::ManagerControl;
+use fpdu_status::FpduStatusReport;
 use frame_queue::FrameQueue;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
@@ -133,8 +136,7 @@ pub struct StreamManager {
     /// Answer to a query of TCP.
     pub fpdu_status: Signal<Out, FpduStatus>,
     pub fpdu_status_valid: Signal<Out, Bit>,
-    /// A job ended at an FPDU of at least `LONG_FPDU_OCTETS` (a power of two) that is not whole or
-    /// not placed yet; one cycle or more.
+    /// See [`fpdu_status`].
     pub long_fpdu: Signal<Out, Bit>,
     pub long_connection: Signal<Out, Bits<10>>,
     arbiter: EventArbiter,
@@ -146,6 +148,7 @@ pub struct StreamManager {
     fragments: FreeFragments,
     spans: SpanStore,
     jobs: JobSender,
+    reports: FpduStatusReport,
     arrived: Signal<Local, Accepted>,
     loading: Signal<Local, StreamContext>,
     popped: Signal<Local, StreamContext>,
@@ -156,12 +159,6 @@ pub struct StreamManager {
     own_slot: Signal<Local, Bit>,
     kind: Signal<Local, EventKind>,
     returned: DFF<Bit>,
-    answer: DFF<FpduStatus>,
-    answer_valid: DFF<Bit>,
-    needed: Signal<Local, Bits<18>>,
-    long: DFF<Bit>,
-    long_of: DFF<Bits<10>>,
-    waiting: Signal<Local, Bits<18>>,
     // The context to write, registered: written in the cycle in which the next event is taken, one
     // cycle before its context is read.
     writing: DFF<Bit>,
@@ -172,8 +169,7 @@ pub struct StreamManager {
 impl Logic for StreamManager {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; returned, answer, answer_valid, long, long_of);
-        registers!(clock; writing, written_connection, written);
+        registers!(clock; returned, writing, written_connection, written);
         // The current event.
         self.kind.next = self.control.at_hand.val();
         self.arrived.next = self.arbiter.next_accepted.val();
@@ -305,25 +301,12 @@ impl Logic for StreamManager {
         stream!(self => self.spans; span_back);
         self.span_free.next = self.spans.span_free.val();
 
-        // FPDU status. Eight octets include ULPDU_Length, with a leading marker or without.
-        self.waiting.next = self.context_update.current.val().avail;
-        // With spans behind the stream its end is known soon. A stopped stream keeps its spans.
-        self.answer.d.next.busy = self.context_update.current.val().busy
-            | (self.context_update.current.val().has_next
-                & !self.context_update.current.val().stopped);
-        self.answer.d.next.empty = !self.waiting.val().any();
-        self.answer.d.next.known = self.waiting.val().get_bits::<15>(3).any();
-        self.answer.d.next.missing = self.context_update.current.val().missing;
-        self.answer_valid.d.next = self.control.answer.val() & !self.reset.val();
-        self.fpdu_status.next = self.answer.q.val();
-        self.fpdu_status_valid.next = self.answer_valid.q.val();
-        self.needed.next = self.job_done.val().need;
-        self.long.d.next = self.job_done_valid.val()
-            & self.needed.val().get_bits::<6>(12).any()
-            & !self.reset.val();
-        self.long_of.d.next = self.job_done.val().connection;
-        self.long_fpdu.next = self.long.q.val();
-        self.long_connection.next = self.long_of.q.val();
+        // Reports to the reserve.
+        wire!(self => self.reports; clock, reset, job_done, job_done_valid);
+        self.reports.query.next = self.control.answer.val();
+        self.reports.context.next = self.context_update.current.val();
+        wire!(self.reports => self;
+            status as fpdu_status, status_valid as fpdu_status_valid, long_fpdu, long_connection);
         // Jobs in flight.
         wire!(self => self.jobs; clock, reset);
         wire!(self.control => self.jobs; send, connection);

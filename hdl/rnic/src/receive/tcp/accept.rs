@@ -29,7 +29,9 @@ use super::ranges::RangeWalk;
 use super::reserve::PageReserve;
 use super::tables::TcpTables;
 use crate::common::skid::Skid;
-use crate::messages::{Accepted, FpduStatus, HostFrame, PageChain, SegmentEvent, TableRequest};
+use crate::messages::{
+    Accepted, FpduStatus, HostFrame, PageChain, SegmentEvent, SegmentInfo, TableRequest,
+};
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
@@ -111,6 +113,7 @@ pub struct SegmentAcceptance {
     state: DFF<AcceptState>,
     // The frame, held so that the queue does not depend on late results.
     held: DFF<QueuedFrame>,
+    segment: Signal<Local, SegmentInfo>,
     connection: DFF<Bits<10>>,
     connected: DFF<Bit>,
     current: DFF<TcpContext>,
@@ -153,15 +156,16 @@ impl Logic for SegmentAcceptance {
         self.segment_event.next = self.trace.q.val();
         self.segment_event_valid.next = self.trace_valid.q.val();
         self.counts.next = self.pulses.q.val();
+        self.segment.next = self.held.q.val().segment;
         // The window check follows the context RAM; its result is sampled in state Decide.
-        self.judge.seg_seq.next = self.held.q.val().seg_seq;
-        self.judge.seg_len.next = self.held.q.val().payload_octets;
-        self.judge.payload_offset.next = self.held.q.val().payload_offset;
+        self.judge.seg_seq.next = self.segment.val().seg_seq;
+        self.judge.seg_len.next = self.segment.val().payload_octets;
+        self.judge.payload_offset.next = self.segment.val().payload_offset;
         self.loaded.next = self.contexts.loaded.val();
         self.judge.rcv_nxt.next = self.loaded.val().rcv_nxt;
         self.judge.window.next = self.loaded.val().window;
         self.judge.wanted.next = self.current.q.val().rcv_nxt;
-        self.flags.next = self.held.q.val().flags;
+        self.flags.next = self.segment.val().flags;
         self.classifier.frame.next = self.held.q.val();
         self.classifier.connected.next = self.connected.q.val();
         self.classifier.classify.next = self.state.q.val() == AcceptState::Fetch;
@@ -227,16 +231,16 @@ impl Logic for SegmentAcceptance {
                 | (self.settle.val() & self.walk.refused.val());
         self.trace.d.next.connection = self.connection.q.val();
         self.trace.d.next.verdict = self.outcome.verdict.val();
-        self.trace.d.next.seg_seq = self.held.q.val().seg_seq;
-        self.trace.d.next.seg_len = self.held.q.val().payload_octets;
+        self.trace.d.next.seg_seq = self.segment.val().seg_seq;
+        self.trace.d.next.seg_len = self.segment.val().payload_octets;
         self.trace_valid.d.next =
             (self.decide.val() & self.classifier.is_data.val()) | self.settle.val();
 
         // The next context: after a segment, or from the table bus.
         self.outcome.current.next = self.current.q.val();
         self.outcome.is_data.next = self.classifier.is_data.val();
-        self.outcome.seg_ack.next = self.held.q.val().seg_ack;
-        self.outcome.seg_wnd.next = self.held.q.val().seg_wnd;
+        self.outcome.seg_ack.next = self.segment.val().seg_ack;
+        self.outcome.seg_wnd.next = self.segment.val().seg_wnd;
         self.outcome.fin.next = self.flags.val().get_bit(0);
         wire!(self.judge => self.outcome;
             verdict as judged, accept, ooo, to_the_end, rcv_nxt_after);
@@ -402,7 +406,8 @@ pub struct AcceptanceOutputs {
     release_out: Skid<PageChain>,
     message: Signal<Local, Accepted>,
     host_message: Signal<Local, HostFrame>,
-    chain: Signal<Local, PageChain>,
+    segment: Signal<Local, SegmentInfo>,
+    pages: Signal<Local, PageChain>,
 }
 
 impl Logic for AcceptanceOutputs {
@@ -423,8 +428,10 @@ impl Logic for AcceptanceOutputs {
             & self.release_out.s_ready.val();
 
         self.message.next.connection = self.connection.val();
-        self.message.next.head_page = self.frame.val().head_page;
-        self.message.next.tail_page = self.frame.val().tail_page;
+        self.segment.next = self.frame.val().segment;
+        self.pages.next = self.frame.val().pages;
+        self.message.next.head_page = self.pages.val().head_page;
+        self.message.next.tail_page = self.pages.val().tail_page;
         self.message.next.offset = self.offset.val();
         self.message.next.octets = self.octets.val();
         self.message.next.sequence = 0.into();
@@ -446,13 +453,11 @@ impl Logic for AcceptanceOutputs {
             self.message.next.queries = true;
         }
         wire!(self => self.accepted_out; message as s_data, send_accepted as s_valid);
-        self.host_message.next.head_page = self.frame.val().head_page;
-        self.host_message.next.tail_page = self.frame.val().tail_page;
-        self.host_message.next.frame_octets = self.frame.val().frame_octets;
+        self.host_message.next.head_page = self.pages.val().head_page;
+        self.host_message.next.tail_page = self.pages.val().tail_page;
+        self.host_message.next.frame_octets = self.segment.val().frame_octets;
         wire!(self => self.host_out; host_message as s_data, send_host as s_valid);
-        self.chain.next.head_page = self.frame.val().head_page;
-        self.chain.next.tail_page = self.frame.val().tail_page;
-        wire!(self => self.release_out; chain as s_data, send_release as s_valid);
+        wire!(self => self.release_out; pages as s_data, send_release as s_valid);
     }
 }
 

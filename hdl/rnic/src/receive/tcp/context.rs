@@ -3,7 +3,7 @@
 //! `TcpContext` is the entry of tables `TCP` and `EARLY` of `rnic_abi::tables`. Units: octets;
 //! sequence numbers modulo 2^32; pages of packet memory.
 use crate::common::ram::SdpRam;
-use crate::messages::FrameVerdict;
+use crate::messages::{PageChain, SegmentInfo};
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
@@ -32,21 +32,12 @@ pub struct TcpContext {
     pub answers: Bits<8>,
 }
 
-/// A stored frame without its key, queued until the key is looked up; see
-/// [`StoredFrame`](crate::messages::StoredFrame).
+/// A stored frame without its key, queued until the key is looked up.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct QueuedFrame {
-    pub verdict: FrameVerdict,
-    pub frame_octets: Bits<14>,
-    pub flags: Bits<6>,
-    pub checksum_good: Bit,
-    pub seg_seq: Bits<32>,
-    pub seg_ack: Bits<32>,
-    pub seg_wnd: Bits<16>,
-    pub payload_offset: Bits<14>,
-    pub payload_octets: Bits<14>,
-    pub head_page: Bits<9>,
-    pub tail_page: Bits<9>,
+    pub segment: SegmentInfo,
+    /// All its pages.
+    pub pages: PageChain,
 }
 
 /// A segment with payload, clipped to the window: `[left, right)`.

@@ -10,7 +10,7 @@
 //! | source | RFC 9293 section 3.10.7.4; the table in [`tcp`](super), top down    |
 //! | units  | octets; sequence numbers modulo 2^32                                |
 use super::context::{ClippedSegment, QueuedFrame, TcpContext};
-use crate::messages::FrameVerdict;
+use crate::messages::{FrameVerdict, SegmentInfo};
 use rnic_abi::events::SegmentVerdict;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -80,6 +80,7 @@ pub struct FrameClassifier {
     pub counts: Signal<Out, Bits<COUNTS>>,
     found: DFF<FrameClass>,
     data: DFF<Bit>,
+    segment: Signal<Local, SegmentInfo>,
     flags: Signal<Local, Bits<6>>,
     empty: Signal<Local, Bit>,
     #[init(pulse(COUNT_CHECKSUM))]
@@ -94,8 +95,9 @@ impl Logic for FrameClassifier {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; found, data);
-        self.flags.next = self.frame.val().flags;
-        self.empty.next = self.frame.val().payload_octets == 0;
+        self.segment.next = self.frame.val().segment;
+        self.flags.next = self.segment.val().flags;
+        self.empty.next = self.segment.val().payload_octets == 0;
         self.is_data.next = self.data.q.val();
         self.is_kept.next = self.data.q.val() | (self.found.q.val() == FrameClass::PureAck);
         self.to_host.next = (self.found.q.val() == FrameClass::Foreign)
@@ -109,9 +111,9 @@ impl Logic for FrameClassifier {
         }
         if self.classify.val() {
             self.data.d.next = false;
-            if (self.frame.val().verdict != FrameVerdict::Tcp) | !self.connected.val() {
+            if (self.segment.val().verdict != FrameVerdict::Tcp) | !self.connected.val() {
                 self.found.d.next = FrameClass::Foreign;
-            } else if !self.frame.val().checksum_good {
+            } else if !self.segment.val().checksum_good {
                 self.found.d.next = FrameClass::BadChecksum;
             } else if self.flags.val().get_bit(1)
                 | self.flags.val().get_bit(2)

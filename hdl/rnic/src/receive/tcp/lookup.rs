@@ -15,17 +15,6 @@ use crate::common::ram::SdpRam;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
-/// A connection key in the order in which it is hashed and compared; octet strings.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct KeyFields {
-    /// Source address of received segments.
-    pub remote_address: Bits<128>,
-    /// Destination address of received segments.
-    pub local_address: Bits<128>,
-    /// Source port, then destination port.
-    pub ports: Bits<32>,
-}
-
 /// One slot of the connection lookup: an entry of table `LOOKUP`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct LookupEntry {
@@ -35,7 +24,7 @@ pub struct LookupEntry {
     pub ipv6: Bit,
     /// The connection that the key belongs to.
     pub connection: Bits<10>,
-    /// [`KeyFields`] as one octet string.
+    /// [`ConnectionKey`](crate::messages::ConnectionKey) as one octet string.
     pub key: Bits<KEY_BITS>,
 }
 

@@ -72,13 +72,15 @@ pub mod reserve;
 pub mod tables;
 
 use crate::common::fifo::Fifo;
-use crate::messages::{Accepted, FrameInfo, HostFrame, PageChain, SegmentEvent, StoredFrame};
+use crate::messages::{
+    Accepted, ConnectionKey, FrameInfo, HostFrame, PageChain, SegmentEvent, StoredFrame,
+};
 use crate::messages::{FpduStatus, TableRequest};
 use accept::SegmentAcceptance;
 use context::QueuedFrame;
 use decision::COUNTS;
 use hash::KEY_BITS;
-use lookup::{ConnectionLookup, KeyFields, LookupEntry, LookupResult};
+use lookup::{ConnectionLookup, LookupEntry, LookupResult};
 use rnic_abi::tables as abi;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -161,8 +163,7 @@ pub struct TcpRoom {
     take: Signal<Local, Bit>,
     leave: Signal<Local, Bit>,
     info: Signal<Local, FrameInfo>,
-    pages: Signal<Local, PageChain>,
-    key_fields: Signal<Local, KeyFields>,
+    key_fields: Signal<Local, ConnectionKey>,
     key: Signal<Local, Bits<KEY_BITS>>,
     waiting: Signal<Local, QueuedFrame>,
     request_here: Signal<Local, Bit>,
@@ -190,25 +191,13 @@ impl Logic for TcpRoom {
         self.take.next = self.stored_valid.val() & !self.frames.full.val();
         self.stored_ready.next = !self.frames.full.val();
         self.info.next = self.stored.val().info;
-        self.pages.next = self.stored.val().pages;
-        self.key_fields.next.remote_address = self.info.val().remote_address;
-        self.key_fields.next.local_address = self.info.val().local_address;
-        self.key_fields.next.ports = self.info.val().ports;
+        self.key_fields.next = self.info.val().key;
         self.key.next = self.key_fields.val().into();
         self.lookup.lookup.next = self.take.val();
         self.lookup.ipv6.next = self.info.val().ipv6;
         self.lookup.key.next = self.key.val();
-        self.waiting.next.verdict = self.info.val().verdict;
-        self.waiting.next.frame_octets = self.info.val().frame_octets;
-        self.waiting.next.flags = self.info.val().flags;
-        self.waiting.next.checksum_good = self.info.val().checksum_good;
-        self.waiting.next.seg_seq = self.info.val().seg_seq;
-        self.waiting.next.seg_ack = self.info.val().seg_ack;
-        self.waiting.next.seg_wnd = self.info.val().seg_wnd;
-        self.waiting.next.payload_offset = self.info.val().payload_offset;
-        self.waiting.next.payload_octets = self.info.val().payload_octets;
-        self.waiting.next.head_page = self.pages.val().head_page;
-        self.waiting.next.tail_page = self.pages.val().tail_page;
+        self.waiting.next.segment = self.info.val().segment;
+        self.waiting.next.pages = self.stored.val().pages;
         wire!(self => self.frames; take as write, waiting as data_in);
 
         // Acceptance gets the oldest frame and its result: the oldest queued one, or, if there is

@@ -1,12 +1,14 @@
 //! The reserve: which segments get pages of packet memory while few are free.
 //!
 //! ```text
-//! free_pages < reserve_pages --> short, early_limit       owner: one connection, or none
+//! free_pages < reserve_pages --> short, ooo_limit       owner: one connection, or none
 //!              (long_pages, once two streams have long FPDUs)
 //!
-//! start --> asks (MPA: the unfinished FPDU of the segment's connection, `subject`) --> answer
-//!             ^                                                                       |
-//!             +------ the same of the owner, if the segment needs its turn <----------+--> decided
+//! start --> queries (MPA: incomplete FPDU of the segment's connection, `subject`) --> answer
+//!             ^                                                                         |
+//!             +------ the same of the owner, if the segment needs its turn <------------+
+//!                                                                                       |
+//!                                                                 decided, limit <------+
 //! ```
 //!
 //! | latency    | 2 cycles, `free_pages` to `short`; `start` to `queries` 1 cycle, `answer_valid` |
@@ -113,7 +115,7 @@ pub struct PageReserve {
     // The query is about the owner.
     second: DFF<Bit>,
     // The answer, compared one cycle later.
-    told: DFF<FpduStatus>,
+    status: DFF<FpduStatus>,
     arrived: DFF<Bit>,
     weighs: DFF<Bit>,
     reached: DFF<Bits<32>>,
@@ -135,7 +137,7 @@ impl Logic for PageReserve {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; free, few, ooo, holder, held, own, age, expired);
-        registers!(clock; asking, second, told, arrived, weighs, reached);
+        registers!(clock; asking, second, status, arrived, weighs, reached);
         registers!(clock; ends, far, too_far, nothing, ready, refuses, clips);
         registers!(clock; few_for_long, settled, first, has_first, grown_before);
         // Registers on both sides: the pool and the users of `short` are placed far away.
@@ -175,17 +177,17 @@ impl Logic for PageReserve {
         // The answer: one cycle to compare, one to decide by the rows of the table.
         self.arrived.d.next = self.answer_valid.val();
         if self.answer_valid.val() {
-            self.told.d.next = self.answer.val();
+            self.status.d.next = self.answer.val();
         }
         self.reached.d.next = self.reach.val();
         self.own.d.next = self.holder.q.val() == self.connection.val();
-        self.missing.next = bit_cast::<32, 18>(self.told.q.val().missing);
-        self.ends.d.next = self.told.q.val().known & (self.reached.q.val() >= self.missing.val());
-        self.far.d.next = self.told.q.val().known
+        self.missing.next = bit_cast::<32, 18>(self.status.q.val().missing);
+        self.ends.d.next = self.status.q.val().known & (self.reached.q.val() >= self.missing.val());
+        self.far.d.next = self.status.q.val().known
             & self.missing.val().get_bits::<4>(14).any()
             & self.few.q.val()
             & !self.settled.q.val();
-        self.nothing.d.next = self.told.q.val().empty & !self.told.q.val().busy;
+        self.nothing.d.next = self.status.q.val().empty & !self.status.q.val().busy;
         self.weighs.d.next = self.arrived.q.val();
         self.ready.d.next = false;
         if self.weighs.q.val() {
@@ -195,7 +197,7 @@ impl Logic for PageReserve {
             self.too_far.d.next = false;
             if self.second.q.val() {
                 self.refuses.d.next = self.held.q.val() & !self.nothing.q.val();
-            } else if self.told.q.val().busy {
+            } else if self.status.q.val().busy {
                 self.refuses.d.next = true;
             } else if self.ends.q.val() {
                 self.clips.d.next = true;

@@ -129,24 +129,25 @@ fn address(octets: Bits<128>) -> [u8; 16] {
 
 /// A FrameInfo as the reference has it.
 pub fn reading(info: &FrameInfo) -> Reading {
-    let verdict = info.verdict;
+    let (key, fields) = (info.key, info.segment);
+    let verdict = fields.verdict;
     let segment = || Segment {
         ipv6: info.ipv6,
-        remote_address: address(info.remote_address),
-        local_address: address(info.local_address),
-        ports: info.ports.to_u32().to_le_bytes(),
-        flags: info.flags.to_u8(),
-        checksum_good: info.checksum_good,
-        seg_seq: info.seg_seq.to_u32(),
-        seg_ack: info.seg_ack.to_u32(),
-        seg_wnd: info.seg_wnd.to_u16(),
-        payload_offset: info.payload_offset.to_u16().into(),
-        payload_octets: info.payload_octets.to_u16().into(),
+        remote_address: address(key.remote_address),
+        local_address: address(key.local_address),
+        ports: key.ports.to_u32().to_le_bytes(),
+        flags: fields.flags.to_u8(),
+        checksum_good: fields.checksum_good,
+        seg_seq: fields.seg_seq.to_u32(),
+        seg_ack: fields.seg_ack.to_u32(),
+        seg_wnd: fields.seg_wnd.to_u16(),
+        payload_offset: fields.payload_offset.to_u16().into(),
+        payload_octets: fields.payload_octets.to_u16().into(),
     };
     Reading {
         verdict,
         reason: None,
-        frame_octets: info.frame_octets.to_u16().into(),
+        frame_octets: fields.frame_octets.to_u16().into(),
         segment: (verdict == FrameVerdict::Tcp).then(segment),
     }
 }

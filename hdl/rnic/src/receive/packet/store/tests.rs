@@ -136,7 +136,7 @@ fn exercise<const W: usize, const D: usize, const B: usize>(offer: u64, cycles: 
                 } else {
                     FrameVerdict::Host
                 };
-                uut.frame_info.next.verdict = verdict;
+                uut.frame_info.next.segment.verdict = verdict;
                 judged = Some(frame);
             }
         }

@@ -178,7 +178,7 @@ impl<
         // The room says in the next cycle whether it lost the frame.
         let lost = uut.count_no_page.val();
         match self.judged.take() {
-            Some((info, octets)) if info.verdict != FrameVerdict::Drop => {
+            Some((info, octets)) if info.segment.verdict != FrameVerdict::Drop => {
                 if lost {
                     self.frames_dropped += 1;
                 } else {
@@ -320,17 +320,13 @@ impl<
 }
 
 fn random_info(drop: u64, stored: usize, random: &mut Random) -> FrameInfo {
-    FrameInfo {
+    let segment = SegmentInfo {
         verdict: if random.chance(drop, 100) {
             FrameVerdict::Drop
         } else {
             [FrameVerdict::Host, FrameVerdict::Tcp][random.below(2) as usize]
         },
         frame_octets: (stored as u64).into(),
-        ipv6: random.chance(1, 2),
-        remote_address: random.wide(),
-        local_address: random.wide(),
-        ports: random.wide(),
         flags: random.wide(),
         checksum_good: random.chance(1, 2),
         seg_seq: random.wide(),
@@ -338,5 +334,15 @@ fn random_info(drop: u64, stored: usize, random: &mut Random) -> FrameInfo {
         seg_wnd: random.wide(),
         payload_offset: random.wide(),
         payload_octets: random.wide(),
+    };
+    let key = ConnectionKey {
+        remote_address: random.wide(),
+        local_address: random.wide(),
+        ports: random.wide(),
+    };
+    FrameInfo {
+        ipv6: random.chance(1, 2),
+        key,
+        segment,
     }
 }

@@ -84,7 +84,7 @@ impl<
             self.tick();
         }
         self.uut.store_valid.next = false;
-        self.uut.frame_info.next.verdict = FrameVerdict::Tcp;
+        self.uut.frame_info.next.segment.verdict = FrameVerdict::Tcp;
         self.uut.frame_info_valid.next = true;
         let told = self.uut.cycle();
         self.tick();
@@ -394,7 +394,7 @@ fn back_to_back_frames_are_stored_while_pages_last() {
     uut.wait_for(4000, |uut| uut.free_pages.val() == 512u64);
     // One-beat frames in every second cycle, each with its FrameInfo one cycle later.
     uut.stored_ready.next = true;
-    uut.frame_info.next.verdict = FrameVerdict::Tcp;
+    uut.frame_info.next.segment.verdict = FrameVerdict::Tcp;
     let mut heads = Vec::new();
     for cycle in 0..1030 {
         uut.store_valid.next = cycle % 2 == 0 && cycle < 1024;

@@ -5,10 +5,14 @@ use std::collections::VecDeque;
 
 fn frame(random: &mut Random) -> QueuedFrame {
     QueuedFrame {
-        head_page: random.wide(),
-        tail_page: random.wide(),
-        frame_octets: random.wide(),
-        ..QueuedFrame::default()
+        segment: SegmentInfo {
+            frame_octets: random.wide(),
+            ..SegmentInfo::default()
+        },
+        pages: PageChain {
+            head_page: random.wide(),
+            tail_page: random.wide(),
+        },
     }
 }
 
@@ -17,8 +21,8 @@ fn sent(uut: &AcceptanceOutputs) -> Accepted {
     let frame = uut.frame.next;
     let whole = Accepted {
         connection: uut.connection.next,
-        head_page: frame.head_page,
-        tail_page: frame.tail_page,
+        head_page: frame.pages.head_page,
+        tail_page: frame.pages.tail_page,
         offset: uut.offset.next,
         octets: uut.octets.next,
         first: true,
@@ -79,9 +83,9 @@ fn messages_leave_once_and_in_order() {
             counts[4] += usize::from(uut.is_run.next);
         }
         let frame = uut.frame.next;
-        let (head_page, tail_page) = (frame.head_page, frame.tail_page);
+        let (head_page, tail_page) = (frame.pages.head_page, frame.pages.tail_page);
         if uut.send_host.next {
-            let frame_octets = frame.frame_octets;
+            let frame_octets = frame.segment.frame_octets;
             host.push_back(HostFrame {
                 head_page,
                 tail_page,

@@ -29,7 +29,7 @@ pub mod budget;
 
 use super::context::{ClippedSegment, QueuedFrame, TcpContext};
 use crate::common::free_list::FreeList;
-use crate::messages::Accepted;
+use crate::messages::{Accepted, PageChain, SegmentInfo};
 use budget::{Credits, OutOfOrderBudget};
 use list::{OutOfOrderRange, RangeCompare, RangeList};
 use rnic_abi::events::SegmentVerdict;
@@ -160,7 +160,9 @@ pub struct RangeWalk {
     no_span: Signal<Local, Bit>,
     forgets: Signal<Local, Bit>,
     count_now: Signal<Local, Bits<5>>,
-    told: Signal<Local, Accepted>,
+    segment_info: Signal<Local, SegmentInfo>,
+    pages: Signal<Local, PageChain>,
+    draft: Signal<Local, Accepted>,
     #[init(verdict(SegmentVerdict::InOrder))]
     verdict_in_order: Constant<Bits<3>>,
     #[init(verdict(SegmentVerdict::Trimmed))]
@@ -198,7 +200,9 @@ impl Logic for RangeWalk {
         self.piece.cursor.next = self.cursor.q.val();
         self.piece.edge_distance.next = self.segment.val().right_distance;
         self.piece.origin.next = self.segment.val().origin;
-        self.budget.frame_octets.next = self.frame.val().frame_octets;
+        self.segment_info.next = self.frame.val().segment;
+        self.pages.next = self.frame.val().pages;
+        self.budget.frame_octets.next = self.segment_info.val().frame_octets;
         self.budget.connection_pages.next = self.current.val().ooo_pages;
         wire!(self => self.budget; ooo_pages, ooo_share);
         self.credits.give.next = self.fragment_free.val();
@@ -258,32 +262,32 @@ impl Logic for RangeWalk {
             self.opens.val() | (self.merges.val() & self.is_ooo.q.val() & !self.list.touched.val());
 
         // The message: octets before the held range, after all ranges, or a range that is purged.
-        self.told.next.connection = self.connection.val();
-        self.told.next.sequence = self.piece.cursor_number.val();
-        self.told.next.head_page = self.frame.val().head_page;
-        self.told.next.tail_page = self.frame.val().tail_page;
-        self.told.next.offset = self.piece.offset.val();
-        self.told.next.octets = self.piece.octets.val();
-        self.told.next.ooo = self.is_ooo.q.val();
-        self.told.next.has_left = self.is_ooo.q.val() & self.list.touched.val();
-        self.told.next.left = self.list.merged_number.val();
-        self.told.next.has_right = true;
-        self.told.next.right = self.list.held_index.val();
-        self.told.next.shared = self.sent.q.val() | self.goes_on.val();
-        self.told.next.first = !self.sent.q.val();
-        self.told.next.last = !self.goes_on.val();
-        self.told.next.purges = self.purging.q.val();
-        self.told.next.queries = false;
+        self.draft.next.connection = self.connection.val();
+        self.draft.next.sequence = self.piece.cursor_number.val();
+        self.draft.next.head_page = self.pages.val().head_page;
+        self.draft.next.tail_page = self.pages.val().tail_page;
+        self.draft.next.offset = self.piece.offset.val();
+        self.draft.next.octets = self.piece.octets.val();
+        self.draft.next.ooo = self.is_ooo.q.val();
+        self.draft.next.has_left = self.is_ooo.q.val() & self.list.touched.val();
+        self.draft.next.left = self.list.merged_number.val();
+        self.draft.next.has_right = true;
+        self.draft.next.right = self.list.held_index.val();
+        self.draft.next.shared = self.sent.q.val() | self.goes_on.val();
+        self.draft.next.first = !self.sent.q.val();
+        self.draft.next.last = !self.goes_on.val();
+        self.draft.next.purges = self.purging.q.val();
+        self.draft.next.queries = false;
         if self.state.q.val() == WalkState::Tail {
-            self.told.next.octets = self.piece.tail_octets.val();
-            self.told.next.has_right = false;
-            self.told.next.shared = self.sent.q.val();
-            self.told.next.last = true;
+            self.draft.next.octets = self.piece.tail_octets.val();
+            self.draft.next.has_right = false;
+            self.draft.next.shared = self.sent.q.val();
+            self.draft.next.last = true;
             if !self.list.touched.val() {
-                self.told.next.left = self.numbers.number.val();
+                self.draft.next.left = self.numbers.number.val();
             }
         }
-        self.message.next = self.told.val();
+        self.message.next = self.draft.val();
         self.message_valid.next =
             self.tail.val() | self.forgets.val() | (self.merges.val() & self.piece.gap.val());
         if self.message_valid.val() {

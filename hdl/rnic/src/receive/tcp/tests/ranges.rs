@@ -3,7 +3,7 @@
 use super::model::{Model, Reported, Stream, ACK};
 use super::ports::{check_outputs, Operation, Ports};
 use super::traffic::{random_frame, Mood};
-use crate::messages::FrameVerdict;
+use crate::messages::{FrameVerdict, SegmentInfo};
 use crate::receive::tcp::accept::SegmentAcceptance;
 use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::lookup::LookupResult;
@@ -270,7 +270,7 @@ fn cycles_of(
     sequence: u64,
     octets: u64,
 ) -> (Option<usize>, usize) {
-    uut.frame.next = QueuedFrame {
+    uut.frame.next.segment = SegmentInfo {
         verdict: FrameVerdict::Tcp,
         frame_octets: (octets + 54).into(),
         flags: ACK.into(),
@@ -278,7 +278,7 @@ fn cycles_of(
         seg_seq: sequence.into(),
         payload_offset: 56u64.into(),
         payload_octets: octets.into(),
-        ..QueuedFrame::default()
+        ..SegmentInfo::default()
     };
     uut.found.next = LookupResult {
         hit: true,

@@ -79,10 +79,11 @@ struct Test {
 
 impl Test {
     fn is_data(&self) -> bool {
-        let flags = self.frame.flags.index() as u64;
+        let flags = self.frame.segment.flags.index() as u64;
         let strange = flags & 0b100110 != 0;
-        let payload = self.frame.payload_octets.any();
-        let tcp = self.frame.verdict == FrameVerdict::Tcp && self.frame.checksum_good;
+        let payload = self.frame.segment.payload_octets.any();
+        let tcp =
+            self.frame.segment.verdict == FrameVerdict::Tcp && self.frame.segment.checksum_good;
         tcp && !strange && payload
     }
 
@@ -147,16 +148,16 @@ impl Test {
     /// Octets from rcv_nxt to the segment's end, within the window.
     fn reach(&self, bench: &Bench) -> u32 {
         let stream = &bench.model.streams[self.stream];
-        let sequence = self.frame.seg_seq.index() as u32;
-        let end = sequence.wrapping_add(self.frame.payload_octets.index() as u32);
+        let sequence = self.frame.segment.seg_seq.index() as u32;
+        let end = sequence.wrapping_add(self.frame.segment.payload_octets.index() as u32);
         end.wrapping_sub(stream.next as u32).min(stream.window)
     }
 
     /// Does the segment hold the next octet?
     fn is_next(&self, bench: &Bench) -> bool {
         let stream = &bench.model.streams[self.stream];
-        let before = (stream.next as u32).wrapping_sub(self.frame.seg_seq.index() as u32);
-        stream.window > 0 && (before as usize) < self.frame.payload_octets.index()
+        let before = (stream.next as u32).wrapping_sub(self.frame.segment.seg_seq.index() as u32);
+        stream.window > 0 && (before as usize) < self.frame.segment.payload_octets.index()
     }
 
     /// An answer that often is just enough for the segment, or just not.

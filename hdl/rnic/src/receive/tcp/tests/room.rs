@@ -4,7 +4,9 @@ use super::keys::Key;
 use super::model::{Model, Stream, ACK};
 use super::ports::{check_outputs, Ports};
 use super::traffic::{random_frame, Mood};
-use crate::messages::{FrameInfo, FrameVerdict, PageChain, StoredFrame};
+use crate::messages::{
+    ConnectionKey, FrameInfo, FrameVerdict, PageChain, SegmentInfo, StoredFrame,
+};
 use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::decision::*;
 use crate::receive::tcp::TcpRoom;
@@ -41,24 +43,15 @@ fn data<const N: usize>(value: u128) -> Bits<N> {
 /// The frame as packet memory hands it on.
 pub(super) fn stored(frame: &QueuedFrame, key: &Key) -> StoredFrame {
     let info = FrameInfo {
-        verdict: frame.verdict,
-        frame_octets: frame.frame_octets,
         ipv6: key.ipv6,
-        remote_address: key.bits(0),
-        local_address: key.bits(16),
-        ports: key.bits(32),
-        flags: frame.flags,
-        checksum_good: frame.checksum_good,
-        seg_seq: frame.seg_seq,
-        seg_ack: frame.seg_ack,
-        seg_wnd: frame.seg_wnd,
-        payload_offset: frame.payload_offset,
-        payload_octets: frame.payload_octets,
+        key: ConnectionKey {
+            remote_address: key.bits(0),
+            local_address: key.bits(16),
+            ports: key.bits(32),
+        },
+        segment: frame.segment,
     };
-    let pages = PageChain {
-        head_page: frame.head_page,
-        tail_page: frame.tail_page,
-    };
+    let pages = frame.pages;
     StoredFrame { info, pages }
 }
 
@@ -271,14 +264,18 @@ fn open_room(random: &mut Random) -> (Simulation<TcpRoom>, Bench) {
 }
 
 fn segment(bench: &Bench, sequence: u64, octets: u64) -> StoredFrame {
-    let frame = QueuedFrame {
+    let segment = SegmentInfo {
         verdict: FrameVerdict::Tcp,
         flags: ACK.into(),
         checksum_good: true,
         seg_seq: sequence.into(),
         payload_offset: 56u64.into(),
         payload_octets: octets.into(),
-        ..QueuedFrame::default()
+        ..SegmentInfo::default()
+    };
+    let frame = QueuedFrame {
+        segment,
+        pages: PageChain::default(),
     };
     stored(&frame, &bench.connections[0].key)
 }

@@ -1,6 +1,6 @@
 //! Frames for the tests of acceptance: their ends meet the ends of ranges and window.
 use super::model::{Stream, ACK, FIN};
-use crate::messages::FrameVerdict;
+use crate::messages::{FrameVerdict, PageChain, SegmentInfo};
 use crate::receive::tcp::context::QueuedFrame;
 use rnic_hdl_tools::testkit::Random;
 
@@ -39,7 +39,7 @@ pub fn random_frame(
     };
     let offset = 56 + random.below(100);
     let host = strange && random.chance(1, 20);
-    let frame = QueuedFrame {
+    let segment = SegmentInfo {
         verdict: if host {
             FrameVerdict::Host
         } else {
@@ -53,9 +53,12 @@ pub fn random_frame(
         seg_wnd: random.below(1 << 16).into(),
         payload_offset: offset.into(),
         payload_octets: length.into(),
+    };
+    let pages = PageChain {
         head_page: (serial % 512).into(),
         tail_page: random.below(512).into(),
     };
+    let frame = QueuedFrame { segment, pages };
     (frame, !(strange && random.chance(1, 12)))
 }
 

@@ -97,7 +97,7 @@ fn first_failing_test_decides() {
         uut.settle();
         let (verdict, reason) = case.expected();
         assert!(uut.frame_info_valid.val());
-        let info = uut.frame_info.val();
+        let info = uut.frame_info.val().segment;
         assert_eq!(info.verdict, verdict, "{case:?}");
         uut.tick();
         assert!(!uut.frame_info_valid.val());

@@ -1,6 +1,6 @@
 //! Classes of frames: the first test that fails decides.
 use super::super::*;
-use crate::messages::FrameVerdict;
+use crate::messages::{FrameVerdict, SegmentInfo};
 use rnic_hdl_tools::testkit::lockstep;
 
 #[test]
@@ -25,7 +25,7 @@ fn first_failing_test_gives_the_class() {
         let (connected, good) = (random.chance(7, 8), random.chance(7, 8));
         let flags = [random.below(64), 0, 1][random.below(3) as usize];
         let octets = [0, random.below(9000)][random.below(2) as usize];
-        uut.frame.next = QueuedFrame {
+        uut.frame.next.segment = SegmentInfo {
             verdict: if tcp {
                 FrameVerdict::Tcp
             } else {
@@ -34,7 +34,7 @@ fn first_failing_test_gives_the_class() {
             checksum_good: good,
             flags: flags.into(),
             payload_octets: octets.into(),
-            ..QueuedFrame::default()
+            ..SegmentInfo::default()
         };
         uut.connected.next = connected;
         uut.classify.next = random.chance(3, 4);

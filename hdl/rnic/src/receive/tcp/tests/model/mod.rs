@@ -82,17 +82,17 @@ impl Model {
     /// The acceptance table, row by row; `stream` is the connection found, if any.
     pub fn take(&mut self, frame: &QueuedFrame, stream: Option<usize>) {
         let pages = (
-            frame.head_page.index() as u64,
-            frame.tail_page.index() as u64,
+            frame.pages.head_page.index() as u64,
+            frame.pages.tail_page.index() as u64,
         );
-        let octets = frame.frame_octets.index() as u64;
-        let flags = frame.flags.index() as u64;
-        let length = frame.payload_octets.index() as u64;
-        let Some(index) = stream.filter(|_| frame.verdict == FrameVerdict::Tcp) else {
+        let octets = frame.segment.frame_octets.index() as u64;
+        let flags = frame.segment.flags.index() as u64;
+        let length = frame.segment.payload_octets.index() as u64;
+        let Some(index) = stream.filter(|_| frame.segment.verdict == FrameVerdict::Tcp) else {
             self.host.push_back(Host { pages, octets });
             return;
         };
-        if !frame.checksum_good {
+        if !frame.segment.checksum_good {
             self.counts[COUNT_CHECKSUM] += 1;
             self.released.push_back(pages);
             return;
@@ -102,8 +102,8 @@ impl Model {
             self.host.push_back(Host { pages, octets });
             return;
         }
-        self.streams[index].ack = frame.seg_ack.index() as u32;
-        self.streams[index].wnd = frame.seg_wnd.index() as u16;
+        self.streams[index].ack = frame.segment.seg_ack.index() as u32;
+        self.streams[index].wnd = frame.segment.seg_wnd.index() as u16;
         if length == 0 {
             self.counts[COUNT_PURE_ACK] += 1;
             self.released.push_back(pages);
@@ -113,7 +113,7 @@ impl Model {
         self.events.push_back(Event {
             connection: self.streams[index].connection,
             verdict: verdict as u64,
-            seg_seq: frame.seg_seq.index() as u64,
+            seg_seq: frame.segment.seg_seq.index() as u64,
             seg_len: length,
         });
         self.seen.verdicts[verdict as usize] += 1;
@@ -137,8 +137,8 @@ impl Model {
     /// Verdict on a segment with payload, and whether it is trimmed; adds its messages.
     fn accept(&mut self, index: usize, frame: &QueuedFrame) -> (SegmentVerdict, bool) {
         let stream = &self.streams[index];
-        let sequence = frame.seg_seq.index() as u32;
-        let length = frame.payload_octets.index() as i64;
+        let sequence = frame.segment.seg_seq.index() as u32;
+        let length = frame.segment.payload_octets.index() as i64;
         let window = i64::from(self.limit.unwrap_or(stream.window));
         let outside = match self.limited {
             true => SegmentVerdict::NoRoom,
@@ -158,7 +158,7 @@ impl Model {
         let left = stream.next + distance.max(0);
         let right = stream.next + (distance + length).min(window);
         let runs = stream.new_runs(left, right);
-        let pages = (frame.frame_octets.index() as u64 + 2).div_ceil(256);
+        let pages = (frame.segment.frame_octets.index() as u64 + 2).div_ceil(256);
         if runs.is_empty() {
             return (SegmentVerdict::Duplicate, false);
         }
@@ -171,13 +171,14 @@ impl Model {
         let keys = SHARED_RUNS - self.keys_out;
         let sent = runs.len().min(keys + 1);
         self.keys_out += sent - 1;
-        let first_octet = frame.payload_offset.index() as i64 - distance - self.streams[index].next;
+        let first_octet =
+            frame.segment.payload_offset.index() as i64 - distance - self.streams[index].next;
         for (place, run) in runs[..sent].iter().enumerate() {
             let reported = Reported {
                 connection: self.streams[index].connection,
                 pages: Some((
-                    frame.head_page.index() as u64,
-                    frame.tail_page.index() as u64,
+                    frame.pages.head_page.index() as u64,
+                    frame.pages.tail_page.index() as u64,
                 )),
                 place: Some(((first_octet + run.0) as u64, (run.1 - run.0) as u64)),
                 sequence: ooo.then_some(run.0 as u32),
@@ -196,7 +197,7 @@ impl Model {
         let accepted: i64 = runs[..sent].iter().map(|run| run.1 - run.0).sum();
         let trimmed = distance < 0 || accepted < right - left;
         let whole = sent == runs.len() && distance + length <= window;
-        let fin = frame.flags.index() as u64 & FIN != 0 && whole;
+        let fin = frame.segment.flags.index() as u64 & FIN != 0 && whole;
         self.streams[index].fin |= fin;
         self.seen.ooo_fins += usize::from(fin && ooo);
         self.seen.most_runs = self.seen.most_runs.max(sent);
