@@ -1,7 +1,7 @@
 //! What TCP's reserve needs to know of FPDUs: the other half of admission near the end of memory.
 //!
 //! ```text
-//! query, context ------> [ FpduStatus ] --> status            (one per query, to tcp/reserve)
+//! query, current ------> [ FpduStatus ] --> status            (one per query, to tcp/reserve)
 //! job_done ------------> [ need >= 4096 octets ] --> long_fpdu, long_connection
 //! ```
 //!
@@ -21,9 +21,9 @@ use rust_hdl::prelude::*;
 pub struct FpduStatusReport {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// The current event is a query about the connection of `context`.
+    /// The current event is a query about the connection of context `current`.
     pub query: Signal<In, Bit>,
-    pub context: Signal<In, StreamContext>,
+    pub current: Signal<In, StreamContext>,
     pub status: Signal<Out, FpduStatus>,
     pub status_valid: Signal<Out, Bit>,
     /// Ended jobs as they arrive, taken or not.
@@ -45,14 +45,14 @@ impl Logic for FpduStatusReport {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; answer, answered, long, long_of);
-        self.available.next = self.context.val().avail;
+        self.available.next = self.current.val().avail;
         // With spans behind the stream its end is known soon. A stopped stream keeps its spans.
         self.answer.d.next.busy =
-            self.context.val().busy | (self.context.val().has_next & !self.context.val().stopped);
+            self.current.val().busy | (self.current.val().has_next & !self.current.val().stopped);
         self.answer.d.next.empty = !self.available.val().any();
         // Eight octets include ULPDU_Length, with a leading marker or without.
         self.answer.d.next.known = self.available.val().get_bits::<15>(3).any();
-        self.answer.d.next.missing = self.context.val().missing;
+        self.answer.d.next.missing = self.current.val().missing;
         self.answered.d.next = self.query.val() & !self.reset.val();
         self.status.next = self.answer.q.val();
         self.status_valid.next = self.answered.q.val();

@@ -304,7 +304,7 @@ impl Logic for StreamManager {
         // Reports to the reserve.
         wire!(self => self.reports; clock, reset, job_done, job_done_valid);
         self.reports.query.next = self.control.answer.val();
-        self.reports.context.next = self.context_update.current.val();
+        self.reports.current.next = self.context_update.current.val();
         wire!(self.reports => self;
             status as fpdu_status, status_valid as fpdu_status_valid, long_fpdu, long_connection);
         // Jobs in flight.

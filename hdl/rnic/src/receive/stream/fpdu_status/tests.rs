@@ -25,13 +25,13 @@ fn reports_the_incomplete_fpdu_and_long_ones() {
             _ => random.below(1 << 18),
         };
         let available = edge(8, random);
-        uut.context.next.avail = available.into();
-        uut.context.next.missing = random.wide();
-        uut.context.next.busy = random.chance(1, 4);
-        uut.context.next.has_next = random.chance(1, 3);
-        uut.context.next.stopped = random.chance(1, 3);
+        uut.current.next.avail = available.into();
+        uut.current.next.missing = random.wide();
+        uut.current.next.busy = random.chance(1, 4);
+        uut.current.next.has_next = random.chance(1, 3);
+        uut.current.next.stopped = random.chance(1, 3);
         uut.query.next = random.chance(1, 2);
-        let context = uut.context.next;
+        let context = uut.current.next;
         status = uut.query.next.then_some(FpduStatus {
             busy: context.busy || (context.has_next && !context.stopped),
             empty: available == 0,
