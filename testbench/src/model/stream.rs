@@ -7,7 +7,7 @@
 use super::ddp::DdpReceiver;
 use super::mpa::MpaReceiver;
 use super::placement::Placement;
-use super::reorder::EarlyPool;
+use super::reorder::OutOfOrderPool;
 use super::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_driver::ConnectionKey;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub struct Taken {
     /// `rnic_abi::events::SegmentVerdict`.
     pub verdict: u8,
     /// Octets that its connection then has beyond gaps.
-    pub early_octets: u32,
+    pub ooo_octets: u32,
     /// A FIN was within what the connection has taken: one behind a cut was not.
     pub fin_seen: bool,
 }
@@ -59,9 +59,9 @@ pub(super) struct Stream {
     /// Where the FPDU begins that stopped the stream, if a marker in it or behind it contradicts.
     pub(super) contradicted: Option<u32>,
     /// DDP's state when the receivers were last at rest, with what was posted since.
-    pub(super) ddp_at_rest: DdpReceiver,
+    pub(super) ddp_when_idle: DdpReceiver,
     /// What FPDUs beyond a gap may have placed, by the sequence number of their first octet.
-    pub(super) early: BTreeMap<u32, Placement>,
+    pub(super) out_of_order: BTreeMap<u32, Placement>,
 }
 
 impl Stream {
@@ -71,7 +71,7 @@ impl Stream {
         segment: &TcpSegment,
         pages: u32,
         room: Room,
-        pool: &mut EarlyPool,
+        pool: &mut OutOfOrderPool,
     ) -> (Acceptance, Room) {
         if let Room::UpTo(told) = room {
             if let Some(acceptance) = self.accept_in_part(segment, pages, told, pool) {
@@ -83,7 +83,7 @@ impl Stream {
             Room::GivenUp => {
                 let missing = self.mpa.missing_octets().unwrap_or(0);
                 if self.tcp.is_next(segment) && missing >= DISTANT_OCTETS {
-                    self.tcp.early.clear(pool);
+                    self.tcp.out_of_order.clear(pool);
                 }
                 self.tcp.refuse(segment)
             }
@@ -105,7 +105,7 @@ impl Stream {
         segment: &TcpSegment,
         pages: u32,
         told: Taken,
-        pool: &mut EarlyPool,
+        pool: &mut OutOfOrderPool,
     ) -> Option<Acceptance> {
         let window = self.tcp.window;
         let to_fpdu_end = self.mpa.missing_octets()?.min(window);
@@ -116,7 +116,7 @@ impl Stream {
             let made = Taken {
                 rcv_nxt: tcp.rcv_nxt,
                 verdict: acceptance.verdict() as u8,
-                early_octets: tcp.early.octets() as u32,
+                ooo_octets: tcp.out_of_order.octets() as u32,
                 fin_seen: tcp.fin_seen,
             };
             (made, tcp, taken, acceptance)

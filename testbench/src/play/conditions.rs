@@ -72,7 +72,7 @@ pub enum Condition {
     SmallHostRing,
     /// Slots of the host ring are shorter than the longest frame.
     SmallHostSlots,
-    /// A connection may have fewer pages for early segments than there are.
+    /// A connection may have fewer pages for segments beyond a gap than there are.
     SmallShare,
     /// Maximum payload size of 128 octets.
     Payload128,
@@ -211,8 +211,8 @@ pub struct Conditions {
     completion_entries_log2: u32,
     host_slots_log2: u32,
     host_slot_octets_log2: u32,
-    early_pages_max: u32,
-    early_share_max: u32,
+    ooo_pages_max: u32,
+    ooo_share_max: u32,
     /// Share of connections with a small window, and log2 of the largest one.
     windows: (f64, u32),
     /// Share of regions that are not plain, share of them that are refused, and the same for
@@ -237,8 +237,8 @@ impl Default for Conditions {
             completion_entries_log2: config.completion_entries_log2,
             host_slots_log2: config.host_slots_log2,
             host_slot_octets_log2: config.host_slot_octets_log2,
-            early_pages_max: config.early_pages,
-            early_share_max: config.early_share,
+            ooo_pages_max: config.early_pages,
+            ooo_share_max: config.early_share,
             windows: (0.0, 0),
             owned: 0.0,
             refused: 0.0,
@@ -306,25 +306,25 @@ impl Conditions {
         self.host_slots_log2 = weighted(random, &[(8, 4), (4, 1), (2, 1), (1, 1)]);
         self.host_slot_octets_log2 = weighted(random, &[(14, 4), (11, 1), (7, 1)]);
         let share = weighted(random, &[(512, 20), (64, 3), (8, 1), (1, 1)]);
-        self.early_share_max = random.random_range(0..=share);
+        self.ooo_share_max = random.random_range(0..=share);
         if share == 512 {
-            self.early_share_max = share;
+            self.ooo_share_max = share;
         }
-        self.early_pages_max = weighted(random, &[(512, 20), (100, 2), (12, 1)]);
+        self.ooo_pages_max = weighted(random, &[(512, 20), (100, 2), (12, 1)]);
         self.surroundings.patience_cycles = weighted(random, &[(0, 2), (PATIENCE_CYCLES, 1)]);
         self
     }
 
     /// `config` under these conditions.
     pub fn config(&self, config: Config) -> Config {
-        let early_pages = config.early_pages.min(self.early_pages_max);
+        let early_pages = config.early_pages.min(self.ooo_pages_max);
         Config {
             max_payload_octets: self.max_payload_octets,
             completion_entries_log2: self.completion_entries_log2,
             host_slots_log2: self.host_slots_log2,
             host_slot_octets_log2: self.host_slot_octets_log2,
             early_pages,
-            early_share: config.early_share.min(self.early_share_max),
+            early_share: config.early_share.min(self.ooo_share_max),
             ..config
         }
     }
@@ -370,8 +370,8 @@ impl Conditions {
 
     /// Do connections refuse octets beyond a gap, or beyond a window, so that what follows waits?
     pub fn leaves_gaps(&self) -> bool {
-        let early = self.early_share_max.min(self.early_pages_max);
-        self.windows.0 > 0.0 || early < Config::default().early_pages
+        let out_of_order = self.ooo_share_max.min(self.ooo_pages_max);
+        self.windows.0 > 0.0 || out_of_order < Config::default().early_pages
     }
 
     fn of(&self, subject: Subject, flow: usize, number: u64) -> Option<ChaCha8Rng> {

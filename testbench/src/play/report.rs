@@ -271,7 +271,7 @@ fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
         crc_errors: tally.crc_errors,
         opcodes: opcodes(&tally.opcodes),
         placed_octets: tally.placed_octets,
-        placed_out_of_order_octets: tally.placed_early_octets,
+        placed_out_of_order_octets: tally.placed_out_of_order_octets,
         peak_pages: tally.peak_pages,
         resent: tally.resent,
         closed_for_room: tally.closed_for_room,

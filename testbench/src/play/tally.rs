@@ -73,7 +73,7 @@ pub struct FlowTally {
     /// Octets placed.
     pub placed_octets: u64,
     /// Those of them that were placed while octets before their FPDU were still missing.
-    pub placed_early_octets: u64,
+    pub placed_out_of_order_octets: u64,
     /// Most pages of packet memory in use while the flow was played.
     pub peak_pages: u32,
     /// Why it stopped.
@@ -340,8 +340,8 @@ impl FlowTally {
             self.opcodes[usize::from(opcode & 0xf)] += 1;
         }
         self.placed_octets += u64::from(fpdu.placed_octets);
-        if fpdu.placed_early {
-            self.placed_early_octets += u64::from(fpdu.placed_octets);
+        if fpdu.placed_out_of_order {
+            self.placed_out_of_order_octets += u64::from(fpdu.placed_octets);
         }
         self.over |= error.is_some();
         if let Some(&error) = error {
@@ -352,7 +352,7 @@ impl FlowTally {
         }
         // When an FPDU is placed is the receiver's business: what is told of it is compared.
         self.fpdu_traces.push(FpduTrace {
-            placed_early: false,
+            placed_out_of_order: false,
             ..*fpdu
         });
     }

@@ -364,9 +364,9 @@ fn a_reset_in_mid_stream_leaves_nothing_behind() {
             bare.push(&frame, false);
         }
         bare.rest();
-        let early = [TcpOutOfOrder, DropTcpNoRoom].map(|counter| bare.counter(counter));
+        let out_of_order = [TcpOutOfOrder, DropTcpNoRoom].map(|counter| bare.counter(counter));
         // Counters count from when the device was opened.
-        assert_eq!(early, [2, 0], "round {round}");
+        assert_eq!(out_of_order, [2, 0], "round {round}");
         let host = bare.host_frame(600, 1);
         bare.push(&host, false);
         bare.reset();

@@ -140,7 +140,7 @@ fn a_stopped_stream_goes_on_accepting_when_memory_is_short() {
 }
 
 /// MPA-052: what connections hold of the pools that they share: three ranges, each with a span and
-/// the record of the FPDU that was placed early, and a frame in two pieces.
+/// the record of the FPDU that was placed out of order, and a frame in two pieces.
 #[test]
 fn what_connections_hold_can_be_read() {
     let mut bare = open(true);
@@ -244,8 +244,8 @@ fn beside(bare: &mut Bare, port: u16, writes: usize) -> (Connection, FrameBuilde
     (connection, builder, sender)
 }
 
-/// MPA-052: an FPDU placed early waits behind completions that find no room in their queue, however
-/// many of these it takes; behind it more spans are read than jobs may be out. None is forgotten.
+/// MPA-052: an FPDU placed out of order waits behind completions that find no room in their queue,
+/// however many these are; behind it more spans are read than jobs may be out. None is lost.
 #[test]
 fn more_spans_than_jobs_wait_for_the_one_in_front() {
     for sends in 1..SENDS_MAX {

@@ -58,8 +58,8 @@ fn the_driver_reads_what_the_peer_has_sent() {
     assert_eq!(state(&mut bare).seg_wnd, u16::MAX);
     // Beyond a gap: accepted, and it asks; then again, which is a duplicate.
     for _ in 0..2 {
-        let early = bare.frame(50, 0x1234_5679, FLAG_ACK, &data[50..100]);
-        bare.push(&early, false);
+        let beyond_gap = bare.frame(50, 0x1234_5679, FLAG_ACK, &data[50..100]);
+        bare.push(&beyond_gap, false);
     }
     bare.rest();
     assert_eq!(state(&mut bare).seg_ack, 0x1234_5679);
@@ -99,8 +99,8 @@ fn octets_beyond_the_window_are_not_kept() {
     let mut octets = stream.clone();
     // What lies beyond is not the peer's.
     octets[window..].fill(0xee);
-    let early = bare.frame(100, 1, FLAG_ACK | FLAG_FIN, &octets[100..]);
-    bare.push(&early, false);
+    let beyond_gap = bare.frame(100, 1, FLAG_ACK | FLAG_FIN, &octets[100..]);
+    bare.push(&beyond_gap, false);
     bare.rest();
     let ranges = bare
         .device
@@ -217,7 +217,7 @@ fn gaps_without_end_leave_nothing_held() {
         bare.open_again(markers);
         for gap in 0..GAPS {
             let start = bare.sender.stream().len();
-            // With markers each FPDU has one, so that it is placed early.
+            // With markers each FPDU has one, so that it is placed out of order.
             let octets = if markers { 600 } else { 60 };
             (0..4).for_each(|_| write(&mut bare, octets));
             let fpdus = bare.sender.fpdus();
@@ -307,8 +307,8 @@ fn nothing_is_accepted_behind_a_close() {
         bare.open_next(StreamConfig::default(), WINDOW);
         let ranges = RANGES_PER_CONNECTION;
         for range in 0..ranges {
-            let early = bare.frame(10 + 2 * range, 1, FLAG_ACK, &[1]);
-            bare.push(&early, false);
+            let beyond_gap = bare.frame(10 + 2 * range, 1, FLAG_ACK, &[1]);
+            bare.push(&beyond_gap, false);
         }
         bare.rest();
         let last = bare.frame(8 + 2 * ranges, 1, FLAG_ACK, &[1]);

@@ -299,7 +299,7 @@ fn behind_an_error_a_span_goes_on_until_the_receivers_rest() {
         starts.push(rig.sender.stream().len());
     }
     let noted = |rig: &Rig| {
-        let notes = rig.model.early_placements();
+        let notes = rig.model.out_of_order_placements();
         notes
             .map(|note| note.address - region().address)
             .collect::<Vec<_>>()

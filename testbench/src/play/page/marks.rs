@@ -138,7 +138,7 @@ pub fn segment_mark(kind: &Kind, segment: &Segment, scales: &Scales) -> Markup {
 }
 
 /// An FPDU placed out of order, at its last write.
-pub fn early_mark(placement: &Placement, scales: &Scales) -> Markup {
+pub fn out_of_order_mark(placement: &Placement, scales: &Scales) -> Markup {
     let (first, last) = placement.writes.unwrap_or_default();
     let (low, height) = scales.bar(placement.position, i64::from(placement.octets));
     let x = scales.x.at(last as f64);

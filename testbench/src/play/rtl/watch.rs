@@ -114,7 +114,7 @@ fn taken(state: &StreamState, trace: &SegmentTrace) -> Taken {
     Taken {
         rcv_nxt: state.rcv_nxt,
         verdict: trace.verdict,
-        early_octets: ranges.map(|r| r.right.wrapping_sub(r.left)).sum(),
+        ooo_octets: ranges.map(|r| r.right.wrapping_sub(r.left)).sum(),
         fin_seen: state.fin_seen,
     }
 }

@@ -16,46 +16,46 @@
 //! a span before it came to the error: so the spans of that stream go on until the receivers rest.
 
 use super::placement::Placement;
-use super::reorder::ClosedRun;
+use super::reorder::ClosedRange;
 use super::Model;
 
 impl Model {
     /// The receivers are at rest: what was valid before and is no longer serves no FPDU from now
     /// on.
     pub fn rest(&mut self) {
-        self.regions_at_rest.clone_from(&self.regions);
+        self.regions_when_idle.clone_from(&self.regions);
         for stream in self.streams.values_mut() {
-            stream.ddp_at_rest.clone_from(&stream.ddp);
-            stream.tcp.closed = ClosedRun::default();
+            stream.ddp_when_idle.clone_from(&stream.ddp);
+            stream.tcp.closed = ClosedRange::default();
         }
     }
 
     /// What FPDUs beyond a gap may have left in memory.
-    pub fn early_placements(&self) -> impl Iterator<Item = &Placement> {
+    pub fn out_of_order_placements(&self) -> impl Iterator<Item = &Placement> {
         let streams = self.streams.values();
-        let open = streams.flat_map(|stream| stream.early.values());
-        open.chain(&self.left_early)
+        let open = streams.flat_map(|stream| stream.out_of_order.values());
+        open.chain(&self.left_out_of_order)
     }
 
     /// Look at the FPDUs beyond a gap of every connection: a table has changed.
-    pub(super) fn read_all_early(&mut self) {
+    pub(super) fn read_all_out_of_order(&mut self) {
         let connections: Vec<u16> = self.streams.keys().copied().collect();
         for connection in connections {
-            self.read_early(connection);
+            self.read_out_of_order(connection);
         }
     }
 
     /// Note what the FPDUs beyond a gap of `connection` may place.
-    pub(super) fn read_early(&mut self, connection: u16) {
+    pub(super) fn read_out_of_order(&mut self, connection: u16) {
         let stream = self.streams.get_mut(&connection);
         let stream = stream.expect("its connection is open");
         let mpa = &stream.mpa;
         let states = [
             (&stream.ddp, &self.regions),
-            (&stream.ddp_at_rest, &self.regions_at_rest),
-            (&stream.ddp_at_rest, &self.regions),
+            (&stream.ddp_when_idle, &self.regions_when_idle),
+            (&stream.ddp_when_idle, &self.regions),
         ];
-        let notes = &mut stream.early;
+        let notes = &mut stream.out_of_order;
         let mut note = |from: u32, position: u64, octets: &[u8], first: bool| {
             let mut read = 0;
             loop {
@@ -81,7 +81,7 @@ impl Model {
         };
         let tcp = &mut stream.tcp;
         let from = tcp.rcv_nxt;
-        tcp.early
+        tcp.out_of_order
             .read_spans(|position, octets, first| note(from, position, octets, first));
         if stream.ddp.stopped() {
             let from = tcp.closed.sequence();
