@@ -98,8 +98,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let template = "{bar:40} {pos}/{len} runs, {msg} segments, {eta} left";
     progress.set_style(ProgressStyle::with_template(template)?);
     let bar = progress.clone();
-    campaign.listen(move |run, told| {
-        let first = told.first().map_or("", String::as_str);
+    campaign.listen(move |run, differences| {
+        let first = differences.first().map_or("", String::as_str);
         bar.suspend(|| eprintln!("run {run} of seed {seed} fails and is cut down: {first}"));
     });
     let mut failures = Vec::new();

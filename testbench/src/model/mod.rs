@@ -77,18 +77,17 @@ pub struct Model {
     pub fpdus: Vec<FpduTrace>,
     /// What segments beyond a gap may take of packet memory.
     pub ooo_pool: OutOfOrderPool,
-    /// What there was no room for of the last frame: then its sender has to send it again.
+    /// What was refused of the last frame for lack of room; its sender must retransmit it.
     pub refused: Room,
     streams: BTreeMap<u16, Stream>,
-    /// The regions when the receivers were last at rest.
+    /// The regions when the receivers were last idle.
     regions_when_idle: Regions,
-    /// What FPDUs beyond a gap of closed connections may have left in memory.
+    /// Payload that FPDUs beyond a gap of closed connections may have left in memory.
     left_out_of_order: Vec<Placement>,
     lookup: HashMap<ConnectionKey, u16>,
     counters: [u32; COUNT],
     host_frame_octets_max: usize,
-    /// Slots of the host ring that are filled before the host empties it; without end, if nobody
-    /// says.
+    /// Slots of the host ring that are filled before the host empties it; unlimited by default.
     pub host_ring_room: usize,
     host_slots_taken: usize,
 }

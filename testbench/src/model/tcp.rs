@@ -138,7 +138,7 @@ pub struct TcpReceiver {
     pub fin_seen: bool,
     /// What was received beyond a gap.
     pub out_of_order: OutOfOrderRanges,
-    /// What was, and has become in order since the receivers were last at rest.
+    /// Octets received beyond a gap that came in order since the receivers were last idle.
     pub closed: ClosedRange,
     /// Segments for which a duplicate ACK is due at once (RFC 5681 section 3.2), modulo 256.
     pub duplicate_acks: u8,

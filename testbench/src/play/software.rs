@@ -144,7 +144,7 @@ impl Dut for Software {
     }
 
     fn settle(&mut self) {
-        self.model.rest();
+        self.model.mark_idle();
     }
 
     fn observe(&mut self) -> Observation {

@@ -78,7 +78,10 @@ fn the_command_tells_what_was_played() {
         Some(14 + Oddity::ALL.len())
     );
     for name in sums {
-        let sum: u64 = alone.iter().filter_map(|told| told[name].as_u64()).sum();
+        let sum: u64 = alone
+            .iter()
+            .filter_map(|report| report[name].as_u64())
+            .sum();
         assert!(sum > 0, "{name}");
         assert_eq!(both[name], sum, "{name}");
     }

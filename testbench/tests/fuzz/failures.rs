@@ -73,8 +73,8 @@ fn a_model_that_takes_a_wrong_crc_is_found_and_the_capture_is_cut_behind_the_fir
     assert!(frames < failure.frames);
     assert_eq!(crc_errors(&capture, frames), 1);
     assert_eq!(crc_errors(&capture, frames - 1), 0);
-    let told = failure.told.join("\n");
-    assert!(told.contains("mpa_crc"), "{told}");
+    let differences = failure.differences.join("\n");
+    assert!(differences.contains("mpa_crc"), "{differences}");
     // The printed command plays the file; without the canary nothing differs.
     let output = shell(&failure.replay);
     let said = String::from_utf8_lossy(&output.stdout);
@@ -93,24 +93,24 @@ fn a_panic_is_a_failure_with_its_words() {
         );
         on_the_model(capture, options)
     });
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let ears = Arc::clone(&heard);
-    campaign.listen(move |run, told| {
-        ears.lock()
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&reports);
+    campaign.listen(move |run, differences| {
+        sink.lock()
             .expect("no panic there")
-            .push((run, told.to_vec()))
+            .push((run, differences.to_vec()))
     });
     let failure = campaign.run(0).expect("no core is needed");
     let failure = failure.expect("it must panic");
     let words = "panic: frame 37 is one too many".to_owned();
     assert_eq!(
-        *heard.lock().expect("no panic there"),
+        *reports.lock().expect("no panic there"),
         [(0, vec![words])],
-        "told before it is cut down"
+        "reported before it is cut down"
     );
     assert_eq!(failure.failing_frames, GUILTY);
     let capture = capture::read(&failure.capture).expect("a sound capture");
     assert_eq!(capture.frames.len(), GUILTY);
-    assert_eq!(failure.told, ["panic: frame 37 is one too many"]);
+    assert_eq!(failure.differences, ["panic: frame 37 is one too many"]);
     assert_eq!((campaign.totals.runs, campaign.totals.mismatches), (1, 1));
 }
