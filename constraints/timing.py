@@ -256,7 +256,7 @@ def room_of(cell):
 
 
 def print_rooms(netlist):
-    """Cells of each room; what has fewer than 50 (a register beside the rooms) goes in one row."""
+    """Cells of each room; those with fewer than 50 (registers outside of rooms) share one row."""
     counts = collections.defaultdict(collections.Counter)
     for name, cell in netlist["modules"][HARNESS]["cells"].items():
         if cell["type"] in ROOM_COLUMNS:

@@ -143,8 +143,8 @@ struct InjectedFaults {
     /// repeated.
     #[arg(long, value_name = "FIELD=P", value_parser = error)]
     error: Vec<(Field, f64)>,
-    /// What happens now and then besides, by kind: ip_options, fragments, too_long, longest, runt,
-    /// stranger, window, differ, fin, terminate, reuse. May be repeated.
+    /// Occasional oddities, by kind: ip_options, fragments, too_long, longest, runt, stranger,
+    /// window, differ, fin, terminate, reuse. May be repeated.
     #[arg(long, value_name = "KIND=P", value_parser = odd)]
     odd: Vec<(Oddity, f64)>,
 }

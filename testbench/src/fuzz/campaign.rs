@@ -288,7 +288,7 @@ impl Campaign {
 }
 
 /// The length of a failing prefix whose prefix of one frame less does not fail; `whole` frames
-/// fail, and none pass.
+/// fail, 0 frames do not.
 fn smallest_failing<E>(
     whole: usize,
     mut fails: impl FnMut(usize) -> Result<bool, E>,

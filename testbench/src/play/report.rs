@@ -50,7 +50,7 @@ pub struct Report {
     pub cycles: u64,
     /// Seconds the playback took.
     pub wall_s: f64,
-    /// Differences between RTL and model, and faults seen beside them.
+    /// Differences between RTL and model, and faults observed outside of them.
     pub mismatches: u64,
     /// Every counter.
     pub counters: BTreeMap<&'static str, u32>,

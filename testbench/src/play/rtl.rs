@@ -48,21 +48,21 @@ pub struct Rtl {
     rings: Rc<RefCell<Rings>>,
     frame_cycles_min: u64,
     pauses: Option<Pauses>,
-    /// Free pages below which the device may refuse a segment for want of room.
+    /// Free pages below which the device may refuse a segment for lack of room.
     short_pages: u32,
     /// Every frame is watched.
     watches_all: bool,
-    /// Frames dropped for want of pages that were reported to a caller.
+    /// Frames dropped for lack of pages that were reported to a caller.
     no_page_reported: u32,
-    /// Stored frames may wait for verdicts that nobody has waited for.
+    /// There may be stored frames whose verdicts have not been awaited.
     has_unwatched: bool,
-    /// Free pages of a device in which nothing is.
+    /// Free pages of an idle device.
     free_pages_when_idle: u32,
-    /// Completions are taken after so many frames, and when the wire pauses for want of room.
+    /// Completions are taken after this many frames, and when the wire pauses for lack of room.
     late_frames: usize,
     patience: Patience,
     frames: usize,
-    /// Taken from the completion queue, and not yet observed.
+    /// Taken from the completion queue, not yet observed.
     completions: Vec<Completion>,
     /// Verdicts taken from the simulation, and not yet observed.
     segments: Vec<SegmentTrace>,

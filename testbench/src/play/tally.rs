@@ -116,7 +116,7 @@ pub struct Tally {
     pub host_frame_count: u64,
     /// Every counter at the end.
     pub counters: Vec<(Counter, u32)>,
-    /// Faults beside the receiver.
+    /// Faults observed outside of the receiver.
     pub violations: Vec<String>,
     /// Cycles.
     pub cycles: u64,
@@ -350,7 +350,7 @@ impl FlowTally {
                 sequence: fpdu.sequence,
             });
         }
-        // When an FPDU is placed is the receiver's business: what is told of it is compared.
+        // When an FPDU is placed is up to the receiver; only its trace is compared.
         self.fpdu_traces.push(FpduTrace {
             placed_out_of_order: false,
             ..*fpdu

@@ -329,7 +329,7 @@ impl Scene {
         Name::Buffer(self.attacked, qn, msn)
     }
 
-    /// Wait until both are at rest, and look at what they did.
+    /// Wait until both are idle, and collect what they did.
     pub fn settle(&mut self) {
         let seen = settle(self.duts().into_iter());
         for (seen, tally) in seen.into_iter().zip(&mut self.tallies) {

@@ -1,5 +1,5 @@
-//! Marks of a time-sequence diagram: each kind of segment with a shape of its own beside its
-//! colour, gaps as boxes, FPDUs placed out of order as wide marks.
+//! Marks of a time-sequence diagram: each kind of segment with its own shape and colour, gaps as
+//! boxes, FPDUs placed out of order as wide marks.
 
 use crate::play::page::chart::{axis_end, number, Plot, Scale};
 use crate::play::timeline::{Gap, Placement, Segment, SegmentKind, Stream};

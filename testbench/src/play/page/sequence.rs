@@ -9,8 +9,8 @@
 //!         +-------------------------> cycles
 //! ```
 //!
-//! Each kind of mark has a shape of its own beside its colour. Long streams are thinned, kind by
-//! kind, and the text below the diagram says how many marks are left out.
+//! Each kind of mark has its own shape and colour. Long streams are thinned, kind by kind, and the
+//! text below the diagram says how many marks are left out.
 
 use crate::play::page::chart::{every, grouped, number, share};
 use crate::play::page::marks::{

@@ -1,4 +1,4 @@
-//! What becomes of a frame for which the device may have no room.
+//! Observes what the device does with a frame for which it may have no room.
 //!
 //! ```text
 //!  few pages? -- wait --> frame -> front end -> verdict -> state of the connection -> Room
@@ -6,8 +6,8 @@
 //!                                 drop_no_page   none: not a segment of a connection
 //! ```
 //!
-//! How much room there is depends on the cycle, so the model has to hear it from here. Enters: a
-//! frame. Leaves: [`Room`]. A frame that is watched takes some 300 cycles more.
+//! How much room there is depends on the cycle, so the model gets it from here. In: a frame. Out:
+//! [`Room`]. A watched frame takes some 300 cycles more.
 
 use super::Rtl;
 use crate::capture::segment::Segment;
