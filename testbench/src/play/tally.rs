@@ -321,7 +321,7 @@ impl FlowTally {
         self.verdicts[usize::from(segment.verdict).min(6)] += 1;
     }
 
-    /// A segment was taken in part for want of room, and will be sent again: one of its verdicts
+    /// A segment was taken in part for lack of room, and will be sent again: one of its verdicts
     /// does not count.
     pub fn leave_out_one(&mut self, seg_seq: u32, seg_len: u16) {
         self.uncounted.push((seg_seq, seg_len));
@@ -375,7 +375,7 @@ impl FlowTally {
     }
 }
 
-/// Was a segment refused for want of room, so that it is sent again?
+/// Was a segment refused for lack of room, so that it is sent again?
 fn lacks_room(verdict: u8) -> bool {
     verdict == SegmentVerdict::NoRoom as u8 || verdict == SegmentVerdict::NoRange as u8
 }

@@ -164,7 +164,7 @@ impl<'a> Player<'a> {
     }
 }
 
-/// Free pages below which the device may refuse segments for want of room: its larger reserve,
+/// Free pages below which the device may refuse segments for lack of room: its larger reserve,
 /// which it takes when streams show long FPDUs, be it in a length field that is wrong (ADR 13).
 fn short_pages(config: &Config) -> u32 {
     match config.in_order_reserve {

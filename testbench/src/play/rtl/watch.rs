@@ -30,7 +30,7 @@ const FRONT_END_CYCLES: usize = 100;
 const STATE_CYCLES: usize = 100;
 
 impl Rtl {
-    /// Is so little of packet memory left that `frame` may be refused for want of room?
+    /// Is so little of packet memory left that `frame` may be refused for lack of room?
     /// What is on its way out has had time to leave.
     pub(super) fn is_short_after_waiting(&mut self, frame: &[u8]) -> bool {
         let enough = self.short_pages + frame_pages(frame.len()) + PAGES_UNDER_WAY;

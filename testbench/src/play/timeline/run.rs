@@ -92,7 +92,7 @@ pub struct Segment {
     pub cycle: u64,
     /// What became of it.
     pub kind: SegmentKind,
-    /// Some of its octets had arrived before, accepted or not: the peer, or the player for want of
+    /// Some of its octets had arrived before, accepted or not: the peer, or the player for lack of
     /// room, sent them again.
     pub is_repeat: bool,
     /// It begins below octets that had arrived before: it was sent again or overtaken.
