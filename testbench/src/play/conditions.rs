@@ -9,8 +9,7 @@
 mod apply;
 mod draw;
 
-pub use apply::foreign_connection;
-
+use rnic_abi::limits::CONNECTIONS_LOG2;
 use rnic_driver::Config;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -242,4 +241,12 @@ impl Default for Conditions {
             shortened: 0.0,
         }
     }
+}
+
+/// A connection that is not `own`, and whose id is not one of the first `used` ones.
+pub fn foreign_connection(own: u16, bit: u32, used: usize) -> u16 {
+    let bits = CONNECTIONS_LOG2 as u32;
+    let others = (0..bits).map(|turn| own ^ 1 << ((bit + turn) % bits));
+    let unused = others.filter(|&id| usize::from(id) >= used);
+    unused.into_iter().next().unwrap_or(own ^ 1 << (bits - 1))
 }

@@ -1,7 +1,6 @@
 //! Applies conditions: the device's configuration, and which conditions it meets.
 
 use super::{Condition, Conditions, Met, FOUR_GIB, LOW_PIECES_ADDRESS, LOW_RINGS_ADDRESS};
-use rnic_abi::limits::CONNECTIONS_LOG2;
 use rnic_driver::Config;
 
 impl Conditions {
@@ -70,18 +69,10 @@ impl Conditions {
     }
 }
 
-/// A connection that is not `own`, and whose id is not one of the first `used` ones.
-pub fn foreign_connection(own: u16, bit: u32, used: usize) -> u16 {
-    let bits = CONNECTIONS_LOG2 as u32;
-    let others = (0..bits).map(|turn| own ^ 1 << ((bit + turn) % bits));
-    let unused = others.filter(|&id| usize::from(id) >= used);
-    unused.into_iter().next().unwrap_or(own ^ 1 << (bits - 1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::play::conditions::RegionCondition;
+    use crate::play::conditions::{foreign_connection, RegionCondition};
     use rnic_abi::limits::MAX_RECEIVE_WINDOW;
 
     #[test]

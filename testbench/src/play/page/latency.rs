@@ -151,7 +151,9 @@ fn histogram(latencies: &[(u64, bool)]) -> Markup {
             li { "FPDUs " b { (grouped(count as u64)) } }
             li { span.key.h-order {} "in order " b { (grouped((count - out_of_order) as u64)) } }
             @if out_of_order > 0 {
-                li { span.key.h-out-of-order {} "out of order " b { (grouped(out_of_order as u64)) } }
+                li {
+                    span.key.h-out-of-order {} "out of order " b { (grouped(out_of_order as u64)) }
+                }
             }
             li { "least " b { (grouped(latencies[0].0)) } }
             li { "median " b { (grouped(median)) } }
