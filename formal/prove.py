@@ -1,27 +1,27 @@
 #!/usr/bin/env python3
 """Formal proofs on the emitted Verilog of the core's blocks, and designs broken on purpose.
 
-In: the core's Verilog of `rnic emit`, the table proofs.toml, the properties beside it. Out: a line
-for each proof and each broken design on stdout; in the folder of --out what SymbiYosys made of
-each. `make formal` is the usual way in.
+In: the core's Verilog from `rnic emit`, the table proofs.toml and the properties next to it. Out: a
+line for each proof and each broken design on stdout; SymbiYosys's files in the folder of --out.
+Usually run by `make formal`.
 
     rnic.v --> modules of one block --+--> [ properties ] --> SymbiYosys, z3 --> proved
                                       +--> broken in one place -> [ same ]   --> counterexample
 
-A block is taken out of the core's text as it stands, with its sub-modules. Where properties speak
-of what a memory holds, the memory's module gets observers (`watched_address`, any constant, with
-`watched_data`, and `read_now` of the address being read); nothing that the block does depends on
-them. With `one_word` the memory is that one word, and any other reads as anything: what is proved
-so holds for every memory, and sooner. A proof that names ports instead of a module is made for each
-module with these ports; those that differ in nothing but names, once.
+A block is cut out of the core's text unchanged, with its sub-modules. Where properties refer to the
+contents of a memory, the memory's module gets observers (`watched_address`, any constant, with
+`watched_data`, and `read_now` of the address being read); the block does not depend on them. With
+`one_word` the memory is that one word, and any other word reads as anything: what is proved that
+way holds for every memory, and is proved faster. A proof that names ports instead of a module is
+run for each module with these ports, and once for modules that differ only in names.
 
-A proof is by induction over `depth` cycles, so for runs of any length; before, the solver must find
-that what it assumes can be at all (`presat = false` leaves that to the broken design, whose run
-keeps to the same assumptions). A broken design (macro BROKEN, in the block `broken_in` or the
-first one) counts as caught only if the solver shows a run from the start, of up to `bmc_depth`
+A proof is by induction over `depth` cycles, so it holds for runs of any length. Before that the
+solver must find the assumptions satisfiable (`presat = false` leaves that to the broken design,
+whose run obeys the same assumptions). A broken design (macro BROKEN, in the block `broken_in` or
+the first one) counts as caught only if the solver finds a run from reset, of up to `bmc_depth`
 cycles, in which a property fails.
 
-Exit status: 0 all is proved and caught, 1 something is not, 2 a file or a tool is missing.
+Exit status: 0 everything proved and caught, 1 something is not, 2 a file or a tool is missing.
 """
 
 import argparse
@@ -36,18 +36,18 @@ import time
 import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
-# The environment that this runs in has the tools.
+# The tools are in the Python environment of this script.
 TOOLS = pathlib.Path(sys.executable).parent
 MODULE = re.compile(r"^module ([^\s(]+)\(([^)]*)\);.*?^endmodule[^\n]*\n", re.S | re.M)
 PORT = re.compile(r"^\s*(?:input|output) (?:wire|reg)\s+(?:\[(\d+):0\] )?(\w+);", re.M)
 INCLUDE = re.compile(r'^`include "(\w+\.sv)"', re.M)
 MEMORY = re.compile(r"reg (\[\d+:0\] )?memory\[0:(\d+)\];")
-# What SymbiYosys says with its exit status.
+# Meanings of SymbiYosys's exit status.
 STATUS = {0: "pass", 2: "fail", 4: "unknown", 8: "timeout", 16: "error"}
 
 
 class Failed(Exception):
-    """A sentence for the user; the run cannot go on."""
+    """An error for the user; the run cannot continue."""
 
 
 class Design:
@@ -62,12 +62,12 @@ class Design:
             self.ports[match[1]] = match[2].replace(" ", "")
 
     def block(self, name):
-        """The modules of one block, itself first."""
+        """The modules of one block, the block first."""
         inside = [name] + [other for other in self.text if other.startswith(name + "$")]
         return {each: self.text[each] for each in inside}
 
     def blocks_of(self, proof):
-        """The blocks that a proof is about, one of each kind."""
+        """The blocks that a proof covers, one of each kind."""
         if "module" in proof:
             if proof["module"] not in self.text:
                 raise Failed(f"proofs.toml: {proof['name']}: the core has no {proof['module']}")
@@ -97,7 +97,7 @@ class Task:
         if text.count(breakage["from"]) != 1:
             raise Failed(
                 f"proofs.toml: {self.proof['name']}, \"{breakage['name']}\": {self.block} has"
-                f" {text.count(breakage['from'])} places that read `{breakage['from']}`, not one"
+                f" {text.count(breakage['from'])} occurrences of `{breakage['from']}`, not one"
             )
         self.modules[self.block] = text.replace(breakage["from"], breakage["to"])
 
@@ -111,10 +111,10 @@ class Task:
         return [first] + [first.parent / name for name in INCLUDE.findall(first.read_text())]
 
     def script(self):
-        """What SymbiYosys is to do."""
+        """The script for SymbiYosys."""
         files = [path.name for path in self.properties()]
         if self.breakage:
-            # That what is assumed can be has been shown of the sound design.
+            # The sound design has shown that the assumptions are satisfiable.
             mode, depth = "bmc", self.proof["bmc_depth"]
             solver, macro = "smtbmc --nopresat z3", "-DBROKEN"
         else:
@@ -125,13 +125,13 @@ class Task:
             f"[options]\nmode {mode}\ndepth {depth}\ntimeout {self.proof.get('timeout', 600)}\n"
             f"[engines]\n{solver}\n"
             f"[script]\nread_verilog -sv -formal {macro} block.v {files[0]}\n"
-            # Without ROMs in place of cases: induction knows nothing of what a memory holds.
+            # No ROMs in place of case statements: induction knows nothing of a memory's contents.
             "hierarchy -top properties\nproc -norom\nprep -flatten -top properties\n"
             "[files]\nblock.v\n" + "\n".join(files) + "\n"
         )
 
     def verilog(self):
-        """The block's text, memories with their observers, behind the sizes of its ports."""
+        """The block's text with memory observers, preceded by the sizes of its ports."""
         top = self.modules[self.block]
         lines = [f"`define BLOCK \\{self.block} "]
         for high, name in PORT.findall(top):
@@ -190,10 +190,10 @@ class Task:
 
 
 def one_word(text, memory, watched):
-    """A memory's module with one word, any one, in place of all of them. Any other word may read as
-    anything, and so may a word that is read where it is written, as block RAM leaves that open."""
+    """A memory's module with one arbitrary word instead of all. Any other word may read as
+    anything, and so may a word that is read while it is written: block RAM leaves that open."""
     width = memory[1] or ""
-    # What properties are to see is a wire: flattening takes a register's initial value from it.
+    # Properties observe a wire: flattening would drop a register's initial value.
     declared = (
         f"reg {width}the_word;\n    wire {width}watched_data = the_word;\n"
         f"    {watched}    (* anyseq *) wire {width}elsewhere;"
@@ -211,7 +211,7 @@ def one_word(text, memory, watched):
     }
     for old, new in changes.items():
         if old not in text:
-            raise Failed(f"one_word: a memory's module does not read `{old}` any more:\n{text}")
+            raise Failed(f"one_word: a memory's module no longer contains `{old}`:\n{text}")
         text = text.replace(old, new)
     return text
 
@@ -223,9 +223,9 @@ def arguments():
     )
     parser.add_argument("verilog", type=pathlib.Path, help="the core's Verilog")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for all results")
-    parser.add_argument("--only", help="only proofs with this in their name")
+    parser.add_argument("--only", help="only proofs whose name contains this")
     parser.add_argument(
-        "--module", help="only proofs of blocks that hold this module, and no broken designs"
+        "--module", help="only proofs of blocks that contain this module, and no broken designs"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once")
     return parser.parse_args()
@@ -252,7 +252,7 @@ def main():
         breaks = proof.get("broken_in", blocks[0])
         tasks += [Task(design, proof, breaks, each) for each in proof.get("broken", [])]
     if not tasks and options.module:
-        print(f"no proof is about {options.module}")
+        print(f"no proof covers {options.module}")
         return 0
     if not tasks:
         raise Failed(f"--only {options.only}: proofs.toml has no such proof")

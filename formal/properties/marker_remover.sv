@@ -1,5 +1,5 @@
-// Marker removal takes out the words at marker positions, and no others: what is left of each beat
-// are its words in their order, and the marker is reported beside them (MPA-013, MPA-017).
+// Marker removal takes out the words at marker positions, and no others: the other words of each
+// beat keep their order, and the marker is reported along with them (MPA-013, MPA-017).
 module properties(
     input clock, input reset, input beat_valid, input [127:0] beat_data, input beat_first,
     input beat_last, input [1:0] beat_tail_words, input [6:0] phase, input markers, input check

@@ -5,8 +5,8 @@
 // One page, any one (`page`), is followed through these places; which one comes next depends on
 // nothing but how many pages are in front of it. It is in exactly one of them at any time; in every
 // place that another page could be in, it is not. Chains are given back by their owners: `holds`
-// says whether the page is one of a chain, and what the releaser is assumed to find by the links is
-// what the owner wrote there; that the releaser follows the links as written is proved beside.
+// says whether the page is one of a chain, and the releaser is assumed to find by the links what
+// the owner wrote there; a separate proof shows that it follows the links as written.
 module properties(
     input clock, input reset, input alloc_take,
     input link_write, input [8:0] link_page, input [8:0] link_next,
@@ -151,7 +151,8 @@ module properties(
 `ifndef BROKEN
         assume(listed_read && ready_read);
 `endif
-        // Owned once: what is offered is nobody's. Not lost: it is where it is said to be.
+        // Owned once: an offered page has no owner. Not lost: the page is in the place that `place`
+        // names.
         if (alloc_valid && alloc_page == page) assert(place == READY && front == 0);
         if (place == READY && front == 0) assert(alloc_valid && alloc_page == page);
         assert((\block.pushed_valid$q && \block.pushed$q == page) == (place == PUSHED));

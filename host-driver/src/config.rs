@@ -87,19 +87,19 @@ impl Config {
                 "0..=31",
             ),
         ];
-        let early = 0..=registers::EARLY_PAGES_MAX;
+        let ooo_pages = 0..=registers::EARLY_PAGES_MAX;
         let reserve = 0..=PAGES as u32;
         let pages = [
             (
                 "the number of pages for out-of-order segments",
                 self.early_pages,
-                early.clone(),
+                ooo_pages.clone(),
                 "0..=472",
             ),
             (
                 "the number of pages for a connection's out-of-order segments",
                 self.early_share,
-                early,
+                ooo_pages,
                 "0..=472",
             ),
             (

@@ -138,7 +138,7 @@ impl ConnectionTable {
     }
 
     /// Read what a connection's out-of-order segments hold.
-    pub(crate) fn early_state(
+    pub(crate) fn out_of_order_state(
         &self,
         bar: &mut impl Bar,
         connection: Connection,
@@ -152,13 +152,13 @@ impl ConnectionTable {
 
     /// Read the out-of-order ranges of a connection, the one changed last first, the others in
     /// sequence order. Each is a table operation of its own; segments may arrive between them.
-    pub(crate) fn early_ranges(
+    pub(crate) fn out_of_order_ranges(
         &self,
         bar: &mut impl Bar,
         connection: Connection,
     ) -> Result<Vec<EarlyRange>, DriverError> {
-        let early = self.read(bar, tables::EARLY, connection)?;
-        let (mut number, count, last) = (early[0] & 0xff, early[0] >> 8 & 0x1f, early[0] >> 16);
+        let words = self.read(bar, tables::EARLY, connection)?;
+        let (mut number, count, last) = (words[0] & 0xff, words[0] >> 8 & 0x1f, words[0] >> 16);
         let mut ranges = Vec::new();
         for _ in 0..count {
             let [left, right, link, _] = table::read(bar, tables::RANGE, number)?;

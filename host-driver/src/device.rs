@@ -184,7 +184,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// What a connection's out-of-order segments hold, and the ACKs due for them.
     pub fn early_state(&mut self, connection: Connection) -> Result<EarlyState, DriverError> {
         let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.connections.early_state(&mut bar, connection)
+        self.connections.out_of_order_state(&mut bar, connection)
     }
 
     /// The out-of-order ranges of a connection, for selective acknowledgements (RFC 2018 section
@@ -200,7 +200,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`Device::tcp_state`] before sending it.
     pub fn early_ranges(&mut self, connection: Connection) -> Result<Vec<EarlyRange>, DriverError> {
         let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.connections.early_ranges(&mut bar, connection)
+        self.connections.out_of_order_ranges(&mut bar, connection)
     }
 
     /// Register a region: its entry is written before its STag leads to it.

@@ -87,7 +87,7 @@ pub struct Simulation {
     in_reset: bool,
     now: u64,
     /// Free pages while packet memory is empty.
-    free_pages_at_rest: u32,
+    free_pages_when_idle: u32,
     last_activity: u64,
     last_write: u64,
     last_frame_end: u64,
@@ -123,7 +123,7 @@ impl Simulation {
             traced: config.trace.is_some(),
             in_reset: false,
             now: 0,
-            free_pages_at_rest: 0,
+            free_pages_when_idle: 0,
             last_activity: 0,
             last_write: 0,
             last_frame_end: 0,
@@ -137,7 +137,7 @@ impl Simulation {
         };
         simulation.core.set_device_id(Bdf::new(1, 0, 0).bits());
         simulation.reset();
-        simulation.free_pages_at_rest = simulation.free_pages();
+        simulation.free_pages_when_idle = simulation.free_pages();
         Ok(simulation)
     }
 
@@ -217,7 +217,7 @@ impl Simulation {
 
     /// Whether the core has been inactive for a long time.
     pub fn is_idle(&self) -> bool {
-        let at_rest = self.free_pages() == self.free_pages_at_rest;
+        let at_rest = self.free_pages() == self.free_pages_when_idle;
         let enough = match at_rest {
             true => IDLE_CYCLES_AT_REST,
             false => IDLE_CYCLES,
@@ -398,7 +398,7 @@ impl Simulation {
                 error: words[3] as u8,
                 opcode: (words[5] != 0).then_some(words[4] as u8),
                 placed_octets: words[6] as u16,
-                placed_early: words[7] != 0,
+                placed_out_of_order: words[7] != 0,
             };
             self.note(Event::Fpdu(trace));
             self.fpdus.push_back(trace);

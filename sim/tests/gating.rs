@@ -8,8 +8,8 @@ use rnic_sim::verilator::{build, build_with, gate, is_guided, Compiler, Gated};
 use rnic_sim::verilator::{Model, Options, Training, ROOMS};
 use std::path::{Path, PathBuf};
 
-/// Written as the core is emitted. The room counts down from what it is given, alone for many
-/// cycles after its inputs are at rest, and keeps each value in a RAM.
+/// Written in the form of the emitted core. The room counts down from a given value, for many
+/// cycles after its inputs have become idle, and stores each value in a RAM.
 const DESIGN: &str = "\
 module rnic(clock, reset, value, valid, count, kept);
     input wire  clock;
@@ -124,7 +124,7 @@ fn library(gated: &[&str], gate: impl Fn(&str, &[&str]) -> Gated) -> PathBuf {
     build_with(&options, gate).expect("Verilator and a compiler are there")
 }
 
-/// Outputs of every cycle; inputs are at rest in most of them, also while `valid` is high.
+/// Outputs of every cycle; inputs do not change in most of them, also while `valid` is high.
 fn run(path: &Path) -> Vec<[u32; 2]> {
     let model = Model::load(path, INPUTS.len(), OUTPUTS.len(), None, 0);
     let mut model = model.expect("the library was built for this");

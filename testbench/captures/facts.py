@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads every capture beside it and prints facts.toml: what a receiver must have found in it.
+"""Reads every capture in its folder and prints facts.toml: what a receiver must find in each.
 
     python3 facts.py > facts.toml
 

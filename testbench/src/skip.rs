@@ -1,4 +1,4 @@
-//! Tests that cannot run for want of a tool, and say so.
+//! Tests that cannot run for lack of a tool, and say so.
 use std::io::Write;
 
 /// A test ends without a result, as `missing` is not there: says so where it is seen, as the test

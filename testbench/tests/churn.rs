@@ -68,8 +68,8 @@ impl Bench {
         Self { rtl, open }
     }
 
-    /// Open connection `number`. Half of them have markers, so early octets open spans that are
-    /// looked at; all numbers have addresses and ports of their own.
+    /// Open connection `number`. Half of them have markers, so that octets beyond a gap open
+    /// spans that are read; all numbers have addresses and ports of their own.
     fn open(&mut self, number: usize) {
         let stream = StreamConfig {
             markers: number % 2 == 0,

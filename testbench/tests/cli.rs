@@ -235,8 +235,8 @@ fn the_page_shows_every_capture_and_loads_nothing() {
 }
 
 #[test]
-fn files_beside_the_capture_are_named_when_they_cannot_be_used() {
-    let capture = capture_without_iwarp("beside.pcap");
+fn unusable_files_of_options_are_named() {
+    let capture = capture_without_iwarp("options.pcap");
     let play = |option: &str, path: &str, names: &[&str]| {
         refuses_in_one_line(&["play", "--dut", "model", option, path, &capture], names);
     };

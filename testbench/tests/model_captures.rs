@@ -207,7 +207,7 @@ captures! {
     #[test]
     fn lossy_link() { "netem-write-bw.pcap" }
 
-    /// The same with Sends: what is early finds no room at times, and is sent again.
+    /// The same with Sends: segments beyond a gap find no room at times, and are sent again.
     #[test]
     fn lossy_link_with_sends() { "netem-send-bw.pcap" }
 

@@ -112,8 +112,8 @@ fn mpa_045_with_markers_what_passes_a_late_segment_is_placed_at_arrival() {
         placed <= beyond && placed * 100 >= beyond * 99,
         "{placed} of {beyond} octets were placed at arrival"
     );
-    let told = format!("{placed} octets placed out of order");
-    assert!(summary::text(&report).contains(&told), "{told}");
+    let line = format!("{placed} octets placed out of order");
+    assert!(summary::text(&report).contains(&line), "{line}");
     let pages = flow.peak_pages;
     assert!(pages < 16, "{pages} of {PAGES} pages were in use");
     for (flow, expected) in report.flows.iter().zip(&expected.flows) {

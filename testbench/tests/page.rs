@@ -67,11 +67,11 @@ fn assert_agrees(report: &Report) {
         );
         let placed = || streams(report, id).flat_map(|stream| &stream.placements);
         let octets: u64 = placed().map(|p| u64::from(p.placed_octets)).sum();
-        let early = placed().filter(|p| p.is_early);
-        let early: u64 = early.map(|p| u64::from(p.placed_octets)).sum();
+        let out_of_order = placed().filter(|p| p.is_out_of_order);
+        let out_of_order: u64 = out_of_order.map(|p| u64::from(p.placed_octets)).sum();
         let expected = (flow.placed_octets, flow.placed_out_of_order_octets);
         assert_eq!(
-            (octets, early),
+            (octets, out_of_order),
             expected,
             "{name}, flow {id}: octets placed"
         );
@@ -120,9 +120,10 @@ fn drawn(page: &str) -> Counts {
     let run = sections.next().expect("a text has a first part");
     for title in titles(run) {
         if let Some((_, bar)) = title.split_once(" cycles: ") {
-            let (in_order, early) = bar.split_once(" FPDUs in order, ").expect("both counts");
+            let (in_order, out_of_order) =
+                bar.split_once(" FPDUs in order, ").expect("both counts");
             add("latency in order".into(), leading_number(in_order));
-            add("latency out of order".into(), leading_number(early));
+            add("latency out of order".into(), leading_number(out_of_order));
         }
     }
     for peak in run.split(">peak ").skip(1) {
@@ -178,10 +179,10 @@ fn expected(report: &Report) -> Counts {
         let gaps = streams(report, id).map(|stream| stream.gaps.len());
         add(name("gap"), gaps.sum());
         let placed = || streams(report, id).flat_map(|stream| &stream.placements);
-        let early = placed().filter(|p| p.is_early).count();
-        add(name("FPDU"), early);
-        add("latency in order".into(), placed().count() - early);
-        add("latency out of order".into(), early);
+        let out_of_order = placed().filter(|p| p.is_out_of_order).count();
+        add(name("FPDU"), out_of_order);
+        add("latency in order".into(), placed().count() - out_of_order);
+        add("latency out of order".into(), out_of_order);
     }
     for timeline in &report.timelines {
         let pages = timeline.pages.iter().map(|&(_, pages)| pages);
@@ -248,9 +249,9 @@ fn a_dropped_series_is_noticed() {
         ("gaps", |t| {
             t.streams.iter_mut().for_each(|s| s.gaps.clear())
         }),
-        ("early", |t| {
+        ("placed out of order", |t| {
             let streams = t.streams.iter_mut();
-            streams.for_each(|s| s.placements.retain(|p| !p.is_early));
+            streams.for_each(|s| s.placements.retain(|p| !p.is_out_of_order));
         }),
         ("latency", |t| {
             t.streams.iter_mut().for_each(|s| s.placements.clear())

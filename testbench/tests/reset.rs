@@ -47,8 +47,8 @@ fn config(fresh: bool) -> Config {
 }
 
 impl World {
-    /// Writes have come, all is at rest, the device is reset and open again; its memory is somebody
-    /// else's. `fresh` is what the driver then takes the device for.
+    /// Writes have arrived, the core is idle, the device is reset and opened again, and its memory
+    /// now belongs to another owner. `fresh` is what the driver then takes the device for.
     fn after_reset(fresh: bool) -> Self {
         let simulation = Simulation::new(&SimulationConfig::default()).expect("the core is there");
         let simulation = Rc::new(RefCell::new(simulation));
@@ -162,8 +162,11 @@ fn old_connections_and_stags_do_not_reach_memory_after_a_reset() {
     assert_eq!(frames, WRITES + 1, "frames for the host");
     world.new_connection_uses_the_old_stag();
     assert_eq!(world.changed(), 0, "octets changed through the old STag");
-    let told = world.device.poll_completion();
-    assert!(matches!(told, Some(Completion::Error { .. })), "{told:?}");
+    let completion = world.device.poll_completion();
+    assert!(
+        matches!(completion, Some(Completion::Error { .. })),
+        "{completion:?}"
+    );
     let simulation = world.simulation.borrow();
     assert_eq!(simulation.free_pages(), PAGES as u32);
     let violations = simulation.complex().monitor().records();

@@ -14,7 +14,7 @@ const LINE_COLUMNS_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 600;
 /// Lines of a function, from its name to its closing brace.
 const FUNCTION_LINES_MAX: usize = 70;
-/// Lines of a function of a test: a random run keeps its account beside what it drives.
+/// Lines of a test function: a random run keeps its expectations next to its stimulus.
 const TEST_FUNCTION_LINES_MAX: usize = 100;
 /// Lines of a kernel: it cannot call helpers, and each operation has a line of its own
 /// (docs/rust-hdl.md), so it may be longer.

@@ -51,5 +51,5 @@ pub struct FpduTrace {
     /// Octets placed in memory.
     pub placed_octets: u16,
     /// They were placed while octets before the FPDU were missing.
-    pub placed_early: bool,
+    pub placed_out_of_order: bool,
 }

@@ -72,11 +72,11 @@ fn parameters_that_the_device_lacks_are_refused() {
 }
 
 #[test]
-fn early_ranges_begin_with_the_one_changed_last() {
+fn out_of_order_ranges_begin_with_the_one_changed_last() {
     let (connections, mut bar, connection) = opened();
     let index = u32::from(connection.0);
     let read = |bar: &mut Tables| {
-        let ranges = connections.early_ranges(bar, connection);
+        let ranges = connections.out_of_order_ranges(bar, connection);
         let ranges = ranges.expect("an open connection");
         let pairs = ranges.iter().map(|range| (range.left, range.right));
         pairs.collect::<Vec<_>>()
@@ -99,7 +99,7 @@ fn early_ranges_begin_with_the_one_changed_last() {
 }
 
 #[test]
-fn tcp_and_early_state_are_decoded_field_by_field() {
+fn tcp_and_out_of_order_state_are_decoded_field_by_field() {
     let (connections, mut bar, connection) = opened();
     let index = u32::from(connection.0);
     let words = [77, 1 << 16, 5, 0x1234 | 1 << 16 | 16 << 17 | 0xff << 22];
@@ -115,7 +115,7 @@ fn tcp_and_early_state_are_decoded_field_by_field() {
     assert_eq!(state, Ok(expected));
     bar.entries
         .insert((tables::EARLY, index), [0, 0xfe09, 0xff05, 0]);
-    let state = connections.early_state(&mut bar, connection);
+    let state = connections.out_of_order_state(&mut bar, connection);
     let expected = EarlyState {
         pages: 0x209,
         duplicate_acks: 5,

@@ -238,7 +238,7 @@ fn owned_bits(header: &Header) -> [u32; 4] {
     }
 }
 
-/// A failing case's seed is printed, and kept in a file beside this one to be run first.
+/// A failing case's seed is printed, and stored in a file next to this one to be run first.
 fn seeded(cases: u32) -> ProptestConfig {
     let persistence = FileFailurePersistence::WithSource("regressions");
     ProptestConfig {

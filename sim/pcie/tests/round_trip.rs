@@ -256,7 +256,7 @@ fn stalls() -> impl Strategy<Value = Vec<(bool, bool)>> {
     })
 }
 
-/// A failing case's seed is printed, and kept in a file beside this one to be run first.
+/// A failing case's seed is printed, and stored in a file next to this one to be run first.
 fn seeded(cases: u32) -> ProptestConfig {
     let persistence = FileFailurePersistence::WithSource("regressions");
     ProptestConfig {

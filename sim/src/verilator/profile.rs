@@ -23,7 +23,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Counts of the training, beside the library that they guided.
+/// Counts of the training, stored next to the library that they guided.
 const PROFILE: &str = "model.profdata";
 /// What an instrumented library writes as its model is closed (`shim.rs`).
 const COUNTS: &str = "model.profraw";

@@ -42,7 +42,8 @@ pub struct DisorderRow {
     /// Cycles a frame against those of the same frames in order.
     pub ratio: f64,
     /// Segments accepted beyond a gap.
-    pub early_segments: u64,
+    #[serde(rename = "early_segments")]
+    pub ooo_segments: u64,
     /// Most pages of packet memory in use at one time.
     pub peak_pages: u32,
     /// Segments dropped since their pages, or their ranges, were too many.
@@ -134,7 +135,7 @@ fn run(width: usize, disorder: String, order: &[usize]) -> Result<DisorderRow, B
         disorder,
         cycles: cycles as f64 / order.len() as f64,
         ratio: 1.0,
-        early_segments: counted(Counter::TcpOutOfOrder),
+        ooo_segments: counted(Counter::TcpOutOfOrder),
         peak_pages: PAGES as u32 - least,
         no_room: counted(Counter::DropTcpNoRoom) + counted(Counter::DropTcpNoRange),
         lost: FRAMES as u64 - counted(Counter::Fpdus),

@@ -1,7 +1,7 @@
 //! Octets of one TCP direction in order, however they arrived.
 //!
-//! This is the whole of what a receiver without limits would see; it serves to learn from a capture
-//! what a device must be told, and to say what a device should have placed.
+//! This is all that a receiver without limits would see. It is used to learn from a capture how to
+//! configure a device, and what a device should have placed.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

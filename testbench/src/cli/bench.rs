@@ -135,7 +135,7 @@ fn disorder_line(row: &DisorderRow) -> String {
         row.disorder,
         row.cycles,
         row.ratio,
-        row.early_segments,
+        row.ooo_segments,
         row.peak_pages,
         row.no_room,
         row.lost,

@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     /// Frame path in bits.
     #[arg(long, default_value_t = 64, value_parser = super::play::width)]
     width: usize,
-    /// Folder for `rnic.v`; it is made if missing.
+    /// Folder for `rnic.v`; created if missing.
     #[arg(long)]
     out: PathBuf,
 }

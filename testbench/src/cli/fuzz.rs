@@ -18,8 +18,8 @@ Example:
   rnic fuzz --hostile --runs 200 --seed 1
   rnic fuzz --seed 1 --only 17 --width 128";
 
-/// Runs from which on the model is guided by a profile. Its second compilation takes a minute or
-/// two; where it pays exactly has not been measured.
+/// From this many runs on the model is compiled with a profile. The second compilation takes a
+/// minute or two; the exact break-even has not been measured.
 const GUIDED_RUNS: u64 = 100;
 
 #[derive(Debug, clap::Args)]
@@ -31,29 +31,29 @@ pub(crate) struct Arguments {
     /// Seed of every random choice. [default: a fresh one, which is printed]
     #[arg(long)]
     seed: Option<u64>,
-    /// Only this run of the seed.
+    /// Do only this run of the seed.
     #[arg(long, value_name = "RUN", requires = "seed", conflicts_with = "runs")]
     only: Option<u64>,
     /// Frame path of the RTL in bits: 64, 128 or 512.
     #[arg(long, default_value_t = 64, value_parser = super::play::width)]
     width: usize,
-    /// Beside the faults of networks: forged frames, regions taken away in mid-stream, connections
-    /// closed and opened again on the same addresses and ports, buffers withheld.
+    /// In addition to network faults: forged frames, regions deregistered in mid-stream,
+    /// connections closed and reopened on the same addresses and ports, buffers withheld.
     #[arg(long)]
     hostile: bool,
-    /// Play what is synthesised, with random values wherever hardware leaves them open.
+    /// Play the synthesised text, with random values wherever hardware leaves them undefined.
     #[arg(long)]
     silicon: bool,
-    /// Runs at once. [default: one for each core]
+    /// Concurrent runs. [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Go on behind a run that fails; otherwise it is the last one.
+    /// Continue after a failing run; otherwise the first one ends the campaign.
     #[arg(long)]
     keep_going: bool,
-    /// Folder for the captures of runs that fail.
+    /// Folder for the captures of failing runs.
     #[arg(long, value_name = "DIR", default_value = "build/fuzz")]
     out: PathBuf,
-    /// Write what was played and what failed as JSON; `-` for stdout.
+    /// Write totals and failures as JSON; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -98,8 +98,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let template = "{bar:40} {pos}/{len} runs, {msg} segments, {eta} left";
     progress.set_style(ProgressStyle::with_template(template)?);
     let bar = progress.clone();
-    campaign.listen(move |run, told| {
-        let first = told.first().map_or("", String::as_str);
+    campaign.listen(move |run, differences| {
+        let first = differences.first().map_or("", String::as_str);
         bar.suspend(|| eprintln!("run {run} of seed {seed} fails and is cut down: {first}"));
     });
     let mut failures = Vec::new();
@@ -140,7 +140,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     })
 }
 
-/// A seed of nine digits at most that the operating system has drawn.
+/// A seed of at most nine digits from the operating system's random source.
 fn fresh_seed() -> u64 {
     RandomState::new().build_hasher().finish() % 1_000_000_000
 }

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Seed of every random choice: the same options give the same octets.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Write what is in the capture as JSON; `-` for stdout.
+    /// Write a summary of the capture as JSON; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
@@ -44,25 +44,25 @@ struct Traffic {
     /// TCP connections, 1 to 64.
     #[arg(long, value_name = "N", default_value_t = 1)]
     connections: usize,
-    /// When another connection may go on: after any segment, or where an FPDU ends.
+    /// When to switch to another connection: after any segment, or at the end of an FPDU.
     #[arg(long, value_enum, default_value_t = Interleave::Segment)]
     interleave: Interleave,
-    /// Messages of each direction of each connection.
+    /// Messages in each direction of each connection.
     #[arg(long, value_name = "N", default_value_t = 20)]
     messages: usize,
-    /// Octets of a message, every size from A to B as likely.
+    /// Octets of a message, uniformly from A to B.
     #[arg(long, value_name = "A..B", default_value = "0..4096", value_parser = sizes)]
     sizes: RangeInclusive<usize>,
-    /// Kinds of messages and how often each is chosen against the others: rdma_write,
-    /// read_request, read_response, send, send_invalidate, send_se, send_se_invalidate. [default:
-    /// rdma_write=4,read_response=2,send=2 and 1 of each other]
+    /// Kinds of messages and their relative weights: rdma_write, read_request, read_response, send,
+    /// send_invalidate, send_se, send_se_invalidate. [default: rdma_write=4,read_response=2,send=2
+    /// and 1 of each other]
     #[arg(long, value_name = "KIND=WEIGHT,...", value_parser = mix)]
     mix: Option<Mix>,
     /// Longest ULPDU, 128 to 64768 octets. [default: what fits a segment]
     #[arg(long, value_name = "OCTETS")]
     mulpdu: Option<usize>,
-    /// How FPDUs are packed into segments: each begins one, as many as fit, full segments without
-    /// regard to FPDUs, segments of any length.
+    /// How FPDUs are packed into segments: one per segment, as many as fit, full segments
+    /// regardless of FPDUs, segments of any length.
     #[arg(long, value_enum, default_value_t = Cutter::Aligned)]
     cut: Cutter,
     /// Which receivers ask for markers.
@@ -97,11 +97,11 @@ struct Traffic {
     /// MSN of the first message on each queue, decimal or 0x...; its receiver must know it.
     #[arg(long, value_name = "MSN", value_parser = sequence, default_value = "1")]
     msn_start: u32,
-    /// Keys that meet in the device's hash tables: connections, and the STags of each direction,
+    /// Keys that collide in the device's hash tables: connections, and the STags of each direction,
     /// differ in one 16-bit piece and share a slot.
     #[arg(long)]
     neighbours: bool,
-    /// Both hosts of a connection give the same stag indices.
+    /// Both hosts of a connection use the same STag indices.
     #[arg(long)]
     same_stags: bool,
     /// All connections are between the same two hosts.
@@ -113,20 +113,20 @@ struct Traffic {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Faults, each with a rate from 0 to 1")]
 struct InjectedFaults {
-    /// A segment is cut in two at any octet.
+    /// A segment is split at a random octet.
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     resegment: f64,
-    /// A segment over an earlier border is sent in front of the border.
+    /// A segment that overlaps an earlier border is sent before that border.
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     overlap: f64,
     /// A segment does not arrive.
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     loss: f64,
-    /// What is sent again of what did not arrive: the lost segment, all from the gap on (a receiver
-    /// that takes octets in order only then gets everything), nothing.
+    /// What is retransmitted after a loss: the lost segment, everything from the gap on (which also
+    /// serves receivers that accept octets only in order), nothing.
     #[arg(long, value_enum, default_value_t = Resend::Lost)]
     resend: Resend,
-    /// Segments until it is sent again.
+    /// Segments until the retransmission.
     #[arg(long, value_name = "N", default_value_t = 8)]
     resend_after: usize,
     /// A segment arrives twice.
@@ -135,16 +135,16 @@ struct InjectedFaults {
     /// A segment arrives late.
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     reorder: f64,
-    /// Segments that may pass it.
+    /// Segments that may overtake it.
     #[arg(long, value_name = "N", default_value_t = 4)]
     reorder_window: usize,
-    /// One bit is wrong, in a frame (ip, tcp, payload: the checksum shows it, a good frame follows)
-    /// or, under a right TCP checksum, in an FPDU (length, header, data, crc, marker). May be
+    /// One bit error, in a frame (ip, tcp, payload: a checksum detects it, a good frame follows)
+    /// or, with a correct TCP checksum, in an FPDU (length, header, data, crc, marker). May be
     /// repeated.
     #[arg(long, value_name = "FIELD=P", value_parser = error)]
     error: Vec<(Field, f64)>,
-    /// What happens now and then besides, by kind: ip_options, fragments, too_long, longest, runt,
-    /// stranger, window, differ, fin, terminate, reuse. May be repeated.
+    /// Occasional oddities, by kind: ip_options, fragments, too_long, longest, runt, stranger,
+    /// window, differ, fin, terminate, reuse. May be repeated.
     #[arg(long, value_name = "KIND=P", value_parser = odd)]
     odd: Vec<(Oddity, f64)>,
 }

@@ -7,11 +7,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Takes one document a line.
+/// Accepts one document per line.
 pub(crate) enum JsonSink {
-    /// No JSON was asked for.
+    /// No JSON requested.
     Nowhere,
-    /// `-`: then the command says nothing else there.
+    /// `-`: the command prints nothing else there.
     Stdout,
     /// A file, replaced, and its name.
     File(File, String),
@@ -30,7 +30,7 @@ impl JsonSink {
         })
     }
 
-    /// Does stdout belong to the JSON?
+    /// Is stdout reserved for the JSON?
     pub(crate) fn is_stdout(&self) -> bool {
         matches!(self, Self::Stdout)
     }

@@ -45,7 +45,7 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Measure the core in cycles.
     Bench(bench::Arguments),
-    /// Change the core in one place at a time, and see which check notices.
+    /// Change the core in one place at a time and report which check catches it.
     Mutants(mutants::Arguments),
     /// Write the Verilog of the core.
     Emit(emit::Arguments),

@@ -26,22 +26,22 @@ command RNIC_MUTANT=N and RNIC_MUTANT_LIBRARY=FILE; the file is named in the fir
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Arguments {
-    /// Only the mutant of this number, or those with this in their name.
+    /// Only the mutant of this number, or those whose names contain this.
     #[arg(long, value_name = "N|NAME")]
     only: Option<String>,
     /// Seed of every random choice.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Mutants at a time. [default: one for each processor]
+    /// Concurrent mutants. [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Leave the proofs out: what no check of the whole device catches has survived.
+    /// Skip the proofs: mutants that no check of the whole device catches count as survivors.
     #[arg(long)]
     system_only: bool,
-    /// Folder for what the checks write.
+    /// Folder for the checks' output.
     #[arg(long, value_name = "DIR", default_value = "build/mutants")]
     out: PathBuf,
-    /// Write every mutant and what caught it as JSON; `-` for stdout.
+    /// Write every mutant and the check that caught it as JSON; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -95,7 +95,7 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Build the test binary of the attacks: its path.
+/// Builds the test binary of the attacks; returns its path.
 fn attacks() -> Result<PathBuf, MutantError> {
     let failed = |reason: String| MutantError::Tool {
         tool: "cargo test --test attacks --no-run".into(),

@@ -1,6 +1,6 @@
 //! How a command ends.
 
-/// How a command ended without being at fault itself.
+/// Outcome of a command that could be carried out.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// All good.
@@ -9,5 +9,5 @@ pub(crate) enum Outcome {
     Bad,
 }
 
-/// Why a command could not be carried out, in one line for its user.
+/// Why a command could not be carried out, in one line for the user.
 pub(crate) type Failure = Box<dyn std::error::Error>;

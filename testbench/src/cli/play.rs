@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     /// pcap or pcapng files, plain or gzip, of Ethernet frames.
     #[arg(required = true, value_name = "CAPTURE")]
     captures: Vec<PathBuf>,
-    /// Which receiver plays; `both` compares them.
+    /// Which receiver plays the capture; `both` compares the two.
     #[arg(long, value_enum, default_value_t = DutKind::Both)]
     dut: DutKind,
     /// Frame path of the RTL in bits: 64, 128 or 512.
@@ -52,26 +52,26 @@ pub(crate) struct Arguments {
     /// For a flow whose start-up frames are not in the capture: m=0|1,c=0|1,start=SEQ.
     #[arg(long, value_name = "SPEC", value_parser = startup)]
     mpa: Option<StartupOverride>,
-    /// Regions instead of the learned ones (TOML), to try refusals.
+    /// Regions (TOML) that replace the learned ones, to try refusals.
     #[arg(long, value_name = "FILE")]
     regions: Option<PathBuf>,
     /// One device receives for all hosts of the capture; their STags must differ.
     #[arg(long)]
     one_device: bool,
-    /// Hostile actions a frame: forged frames, regions taken away, connections closed and opened
-    /// again, buffers withheld; what `rnic fuzz --hostile` does.
+    /// Hostile actions per frame, as by `rnic fuzz --hostile`: forged frames, regions deregistered,
+    /// connections closed and reopened, buffers withheld.
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
     hostile: f64,
-    /// Seed of conditions on the receiving side, all drawn from it: windows, bound and foreign
-    /// regions, sizes of regions, buffers, queues and rings, addresses, first MSNs; what
-    /// `rnic fuzz` does. [default: what the capture needs]
+    /// Seed of the conditions on the receiving side, as drawn by `rnic fuzz`: windows, bound and
+    /// foreign regions, sizes of regions, buffers, queues and rings, addresses, first MSNs.
+    /// [default: what the capture needs]
     #[arg(long, value_name = "SEED")]
     conditions: Option<u64>,
-    /// Play what is synthesised, with random values wherever hardware leaves them open: registers
-    /// that reset does not set, block RAM that is read where it is written.
+    /// Play the synthesised text, with random values wherever hardware leaves them undefined:
+    /// registers without reset, block RAM words read while they are written.
     #[arg(long)]
     silicon: bool,
-    /// Use the device before, and reset it in mid-traffic; the playback must not show it.
+    /// Use the device beforehand and reset it in mid-traffic; the result must be the same.
     #[arg(long)]
     used: bool,
 }

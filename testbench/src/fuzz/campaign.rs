@@ -1,4 +1,4 @@
-//! One run: drawn, played, and cut down to its smallest failing prefix if it fails.
+//! One run: draws it, plays it, and cuts it down to its smallest failing prefix if it fails.
 
 use crate::capture::{self, Capture};
 use crate::fuzz::draw::Case;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use thiserror::Error;
 
-/// One of so many runs is played on a device that was reset in mid-traffic before.
+/// One in this many runs is played on a device that was reset in mid-traffic before.
 const USED_ONE_OF: u64 = 10;
 
 /// What all runs have in common.
@@ -25,11 +25,11 @@ pub struct Settings {
     pub seed: u64,
     /// Frame path of the RTL in bits.
     pub width: usize,
-    /// Folder for the captures of runs that fail; made when there is one.
+    /// Folder for the captures of failing runs; created for the first one.
     pub folder: PathBuf,
-    /// Forge frames, and act as hostile peers and owners do.
+    /// Forge frames, and act as malicious peers and owners do.
     pub hostile: bool,
-    /// Play what is synthesised.
+    /// Play the synthesised text.
     pub silicon: bool,
 }
 
@@ -42,24 +42,25 @@ pub struct Failure {
     pub run: u64,
     /// Frames of the run.
     pub frames: usize,
-    /// Frames of its smallest failing prefix: one frame less, and nothing differs.
+    /// Frames of its smallest failing prefix: with one frame less nothing differs.
     pub failing_frames: usize,
     /// The file with these frames.
     pub capture: PathBuf,
-    /// The command that plays them again.
+    /// The command that replays them.
     pub replay: String,
-    /// The command that does the whole run again.
+    /// The command that repeats the whole run.
     pub again: String,
     /// Differences of the whole run.
     pub mismatches: u64,
-    /// The first differences of the file, in words.
-    pub told: Vec<String>,
+    /// The first differences of the file, described.
+    #[serde(rename = "told")]
+    pub differences: Vec<String>,
 }
 
-/// Why a run could not be done; nothing is said about hardware or model.
+/// Why a run could not be done; says nothing about hardware or model.
 #[derive(Debug, Error)]
 pub enum FuzzError {
-    /// What was drawn cannot be generated.
+    /// The drawn workload cannot be generated.
     #[error("run {run} draws what cannot be generated: {source}")]
     Workload {
         /// Which run.
@@ -80,14 +81,14 @@ pub enum FuzzError {
     },
 }
 
-/// Hears of a run that fails, and the first differences, before it is cut down: that takes as long
-/// as ten runs.
+/// Called with a failing run and its first differences before the run is cut down, which takes as
+/// long as ten runs.
 pub type Listener = dyn Fn(u64, &[String]) + Send + Sync;
 
-/// Plays a capture and says what differs.
+/// Plays a capture and reports the differences.
 pub type Player = dyn Fn(&Capture, &Options) -> Result<Report, PlayError> + Send + Sync;
 
-/// Runs, and what they have shown so far.
+/// Runs, and their results so far.
 pub struct Campaign {
     settings: Settings,
     player: Box<Player>,
@@ -96,12 +97,12 @@ pub struct Campaign {
     pub totals: Totals,
 }
 
-/// What a playback came to.
+/// Result of a playback.
 struct Played {
-    /// Nothing, if it was cut short.
+    /// `None` if it was cut short.
     report: Option<Report>,
     mismatches: u64,
-    told: Vec<String>,
+    differences: Vec<String>,
 }
 
 impl Campaign {
@@ -113,7 +114,7 @@ impl Campaign {
         })
     }
 
-    /// As [`Campaign::new`] with another comparison: a test puts in one that must find something.
+    /// As [`Campaign::new`] with another comparison: tests use one that must find something.
     pub fn with_player(
         settings: Settings,
         player: impl Fn(&Capture, &Options) -> Result<Report, PlayError> + Send + Sync + 'static,
@@ -131,14 +132,14 @@ impl Campaign {
         self.listener = Box::new(listener);
     }
 
-    /// Do run number `run`; what failed, if it failed.
+    /// Do run number `run`; returns the failure, if it fails.
     pub fn run(&mut self, run: u64) -> Result<Option<Failure>, FuzzError> {
         let (totals, failure) = self.one(run)?;
         self.totals.add(&totals);
         Ok(failure)
     }
 
-    /// Run number `run`: its own totals, and what failed.
+    /// Run number `run`: its own totals, and its failure.
     pub(super) fn one(&self, run: u64) -> Result<(Totals, Option<Failure>), FuzzError> {
         let started = Instant::now();
         let mut totals = Totals::default();
@@ -159,9 +160,9 @@ impl Campaign {
         if played.mismatches == 0 {
             return Ok((totals, None));
         }
-        // Whole at first: who has no time for the cut can play it.
+        // Whole at first: it can be played before the cut is done.
         write(&capture.path, &capture_file(&capture.frames))?;
-        (self.listener)(run, &played.told);
+        (self.listener)(run, &played.differences);
         let failure = self.cut_down(&capture, &options, run, &played)?;
         Ok((totals, Some(failure)))
     }
@@ -181,7 +182,7 @@ impl Campaign {
             seed: case.workload.seed,
             stall: case.stall,
             hostile: case.hostile,
-            // Two hosts on one device share what it has; on two they may use the same STags.
+            // Two hosts on one device share its resources; on two they may use the same STags.
             one_device: case.run % 2 == 0,
             conditions: case
                 .conditions
@@ -197,19 +198,19 @@ impl Campaign {
         self.settings.folder.join(name)
     }
 
-    /// Play; a refusal of the driver and a panic are differences too.
+    /// Play; driver errors and panics count as differences.
     fn play(&self, capture: &Capture, options: &Options) -> Result<Played, PlayError> {
         let failed = |what: String| Played {
             report: None,
             mismatches: 1,
-            told: vec![what],
+            differences: vec![what],
         };
-        // Receivers are made for each playback: what a panic leaves behind is not looked at again.
+        // Each playback creates its receivers, so that a panic leaves nothing behind.
         let played = catch_unwind(AssertUnwindSafe(|| (self.player)(capture, options)));
         match played {
             Ok(Ok(report)) => Ok(Played {
                 mismatches: report.mismatches,
-                told: report.differences.iter().map(ToString::to_string).collect(),
+                differences: report.differences.iter().map(ToString::to_string).collect(),
                 report: Some(report),
             }),
             Ok(Err(error @ PlayError::Driver { .. })) => Ok(failed(error.to_string())),
@@ -237,11 +238,11 @@ impl Campaign {
         })?;
         write(path, &capture_file(&capture.frames[..failing_frames]))?;
         let written = capture::read(path).map_err(PlayError::from)?;
-        let mut told = self.play(&written, options)?.told;
-        if told.is_empty() {
-            // Not seen so far, and it would say that runs are not what they are meant to be.
-            told.push("the file does not fail when it is played again".into());
-            told.extend_from_slice(&played.told);
+        let mut differences = self.play(&written, options)?.differences;
+        if differences.is_empty() {
+            // Not seen so far; it would mean that runs are not reproducible.
+            differences.push("the file does not fail when it is played again".into());
+            differences.extend_from_slice(&played.differences);
         }
         let file = quoted(path);
         let Options {
@@ -281,13 +282,13 @@ impl Campaign {
             ),
             again: format!("rnic fuzz --width {width} --seed {seed} --only {run}{flag}{silicon}"),
             mismatches: played.mismatches,
-            told,
+            differences,
         })
     }
 }
 
-/// The number of frames of a prefix that fails, while the one with a frame less does not; `whole`
-/// frames fail, and none do not.
+/// The length of a failing prefix whose prefix of one frame less does not fail; `whole` frames
+/// fail, 0 frames do not.
 fn smallest_failing<E>(
     whole: usize,
     mut fails: impl FnMut(usize) -> Result<bool, E>,
@@ -303,7 +304,7 @@ fn smallest_failing<E>(
     Ok(failing)
 }
 
-/// A path as a word of a shell.
+/// A path as one shell word.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
@@ -316,7 +317,7 @@ fn quoted(path: &Path) -> String {
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("without words")
+        .unwrap_or("no message")
 }
 
 fn write(path: &Path, octets: &[u8]) -> Result<(), FuzzError> {
@@ -336,7 +337,7 @@ impl Failure {
             "run {} of seed {} fails, with {} differences in {} frames\n",
             self.run, self.seed, self.mismatches, self.frames
         );
-        for difference in &self.told {
+        for difference in &self.differences {
             text += &format!("  difference: {difference}\n");
         }
         text += &format!(

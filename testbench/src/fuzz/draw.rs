@@ -80,7 +80,7 @@ impl Case {
         }
     }
 
-    /// The same run among peers and owners that mean harm.
+    /// The same run with malicious peers and a misbehaving host.
     pub fn turn_hostile(&mut self, seed: u64) {
         let mut generator = ChaCha8Rng::seed_from_u64(!seed);
         generator.set_stream(self.run);

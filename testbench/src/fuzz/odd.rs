@@ -1,9 +1,9 @@
-//! What is drawn for a run beside its workload and faults: oddities, and conditions on the
-//! receiving side.
+//! Draws a run's oddities and its conditions on the receiving side, in addition to its workload and
+//! faults.
 //!
-//! It is drawn apart, so that a kind more leaves the rest of a run as it is. What ends a stream is
-//! rare; what lets octets be missing for long is left out where packet memory would not hold what
-//! waits for them.
+//! They come from a generator of their own, so that a new kind does not change the rest of a run.
+//! Oddities that end a stream are rare; those that leave octets missing for long are left out where
+//! packet memory could not hold what waits for them.
 
 use crate::fuzz::draw::{longest_fpdu, Draw};
 use crate::play::Conditions;
@@ -11,11 +11,11 @@ use crate::workload::describe::TO_START;
 use crate::workload::{Interleave, Oddity, Workload};
 use rand::Rng;
 
-/// Octets of an FPDU beyond which no octets may be missing.
+/// Octets of an FPDU above which no octets may be missing.
 const GAP_FPDU_OCTETS: f64 = 16_000.0;
-/// Connections with which frames may take the most pages.
+/// Connections up to which frames may take the most pages.
 const LONGEST_FRAMES_CONNECTIONS: usize = 4;
-/// Seeds of conditions are below: a user types them.
+/// Seeds of conditions are smaller than this: a user types them.
 const SEED_MAX: u64 = 1_000_000_000;
 
 impl Draw {

@@ -46,10 +46,10 @@ impl Campaign {
                 });
             }
             drop(results);
-            let (mut due, mut early) = (runs.start, BTreeMap::new());
+            let (mut due, mut waiting) = (runs.start, BTreeMap::new());
             for (run, result) in arrived {
-                early.insert(run, result);
-                while let Some(result) = early.remove(&due) {
+                waiting.insert(run, result);
+                while let Some(result) = waiting.remove(&due) {
                     let (done, failure) = result?;
                     due += 1;
                     totals.add(&done);

@@ -16,8 +16,8 @@
 //! | placement | `placement.rs` | memory |
 //! | completion | `completion.rs` | completion entries |
 //!
-//! `early.rs` says what may lie in memory of FPDUs beyond a gap; `starts.rs` is for one error that
-//! the hardware may report earlier.
+//! `out_of_order.rs` lists what FPDUs beyond a gap may have left in memory; `starts.rs` handles one
+//! error that the hardware may report sooner.
 
 pub mod ethernet;
 pub mod ip;
@@ -29,7 +29,7 @@ pub mod ddp;
 pub mod stag;
 pub mod placement;
 pub mod completion;
-mod early;
+mod out_of_order;
 mod stream;
 mod starts;
 
@@ -39,7 +39,7 @@ use crate::model::ddp::{DdpReceiver, Outcome};
 use crate::model::ip::IpVerdict;
 use crate::model::mpa::{Fpdu, MpaReceiver};
 use crate::model::placement::{Memory, Placement};
-use crate::model::reorder::EarlyPool;
+use crate::model::reorder::OutOfOrderPool;
 use crate::model::stag::Regions;
 use crate::model::stream::Stream;
 use crate::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
@@ -76,19 +76,18 @@ pub struct Model {
     /// Verdicts on FPDUs, in order of each connection.
     pub fpdus: Vec<FpduTrace>,
     /// What segments beyond a gap may take of packet memory.
-    pub early_pool: EarlyPool,
-    /// What there was no room for of the last frame: then its sender has to send it again.
+    pub ooo_pool: OutOfOrderPool,
+    /// What was refused of the last frame for lack of room; its sender must retransmit it.
     pub refused: Room,
     streams: BTreeMap<u16, Stream>,
-    /// The regions when the receivers were last at rest.
-    regions_at_rest: Regions,
-    /// What FPDUs beyond a gap of closed connections may have left in memory.
-    left_early: Vec<Placement>,
+    /// The regions when the receivers were last idle.
+    regions_when_idle: Regions,
+    /// Payload that FPDUs beyond a gap of closed connections may have left in memory.
+    left_out_of_order: Vec<Placement>,
     lookup: HashMap<ConnectionKey, u16>,
     counters: [u32; COUNT],
     host_frame_octets_max: usize,
-    /// Slots of the host ring that are filled before the host empties it; without end, if nobody
-    /// says.
+    /// Slots of the host ring that are filled before the host empties it; unlimited by default.
     pub host_ring_room: usize,
     host_slots_taken: usize,
 }
@@ -103,11 +102,11 @@ impl Model {
             host_slots: Vec::new(),
             segments: Vec::new(),
             fpdus: Vec::new(),
-            early_pool: EarlyPool::default(),
+            ooo_pool: OutOfOrderPool::default(),
             refused: Room::Enough,
             streams: BTreeMap::new(),
-            regions_at_rest: Regions::default(),
-            left_early: Vec::new(),
+            regions_when_idle: Regions::default(),
+            left_out_of_order: Vec::new(),
             lookup: HashMap::new(),
             counters: [0; COUNT],
             host_frame_octets_max,
@@ -123,10 +122,10 @@ impl Model {
             key: config.key,
             tcp: TcpReceiver::new(config.sequence_start, config.window),
             mpa: MpaReceiver::new(config.sequence_start, config.markers, config.crc),
-            ddp_at_rest: ddp.clone(),
+            ddp_when_idle: ddp.clone(),
             ddp,
             contradicted: None,
-            early: BTreeMap::new(),
+            out_of_order: BTreeMap::new(),
         };
         self.lookup.insert(config.key, connection.0);
         self.streams.insert(connection.0, stream);
@@ -135,10 +134,11 @@ impl Model {
     /// End an offload; what was bound to the connection goes with it.
     pub fn close_connection(&mut self, connection: Connection) {
         self.regions.deregister_bound(connection);
-        self.regions_at_rest.deregister_bound(connection);
+        self.regions_when_idle.deregister_bound(connection);
         if let Some(mut stream) = self.streams.remove(&connection.0) {
-            stream.tcp.early.clear(&mut self.early_pool);
-            self.left_early.extend(stream.early.into_values());
+            stream.tcp.out_of_order.clear(&mut self.ooo_pool);
+            self.left_out_of_order
+                .extend(stream.out_of_order.into_values());
             self.lookup.remove(&stream.key);
         }
     }
@@ -152,7 +152,7 @@ impl Model {
     pub fn open_queue_at(&mut self, connection: Connection, qn: u32, first_msn: u32) {
         let stream = self.stream(connection);
         stream.ddp.open_queue_at(qn, first_msn);
-        stream.ddp_at_rest.open_queue_at(qn, first_msn);
+        stream.ddp_when_idle.open_queue_at(qn, first_msn);
     }
 
     /// TCP state of a connection.
@@ -170,20 +170,20 @@ impl Model {
     pub fn post_receive(&mut self, connection: Connection, qn: u32, buffer: ddp::Buffer) {
         let stream = self.stream(connection);
         stream.ddp.post(qn, buffer);
-        stream.ddp_at_rest.post(qn, buffer);
-        self.read_early(connection.0);
+        stream.ddp_when_idle.post(qn, buffer);
+        self.read_out_of_order(connection.0);
     }
 
     /// Register a region, or make it valid again.
     pub fn register(&mut self, config: &RegionConfig) {
         self.regions.register(config);
-        self.read_all_early();
+        self.read_all_out_of_order();
     }
 
     /// Take a region away: from now on nothing is placed under its STag.
     pub fn deregister(&mut self, stag: u32) {
         self.regions.deregister(stag);
-        self.regions_at_rest.deregister(stag);
+        self.regions_when_idle.deregister(stag);
     }
 
     /// Every counter with its value, in the order of the BAR.
@@ -197,14 +197,14 @@ impl Model {
     pub fn held_octets(&self) -> usize {
         self.streams
             .values()
-            .map(|stream| stream.mpa.held_octets() + stream.tcp.early.octets())
+            .map(|stream| stream.mpa.held_octets() + stream.tcp.out_of_order.octets())
             .sum()
     }
 
     /// Were octets of the connection accepted beyond a gap that is still there?
     pub fn waits_beyond_gap(&self, connection: Connection) -> bool {
         let stream = self.streams.get(&connection.0);
-        stream.is_some_and(|stream| stream.tcp.early.octets() > 0)
+        stream.is_some_and(|stream| stream.tcp.out_of_order.octets() > 0)
     }
 
     /// Sequence numbers of the FPDU that the connection's stream has begun, as far as its length
@@ -277,7 +277,7 @@ impl Model {
             return self.count(Counter::TcpPureAck);
         }
         let pages = frame_pages(frame.len());
-        let (acceptance, refused) = stream.accept(segment, pages, room, &mut self.early_pool);
+        let (acceptance, refused) = stream.accept(segment, pages, room, &mut self.ooo_pool);
         self.refused = refused;
         self.trace_segment(connection, segment, &acceptance);
         if let Acceptance::InOrder { octets, .. } = acceptance {
@@ -286,7 +286,7 @@ impl Model {
                 self.receive_fpdu(connection, &fpdu);
             }
         }
-        self.read_early(connection);
+        self.read_out_of_order(connection);
     }
 
     fn trace_segment(&mut self, connection: u16, segment: &TcpSegment, acceptance: &Acceptance) {
@@ -299,8 +299,8 @@ impl Model {
             SegmentVerdict::NoRoom => Counter::DropTcpNoRoom,
             SegmentVerdict::NoRange => Counter::DropTcpNoRange,
         });
-        if let Acceptance::InOrder { trimmed: true, .. } | Acceptance::Early { trimmed: true } =
-            acceptance
+        if let Acceptance::InOrder { trimmed: true, .. }
+        | Acceptance::OutOfOrder { trimmed: true } = acceptance
         {
             self.count(Counter::TcpTrimmed);
         }
@@ -323,7 +323,7 @@ impl Model {
         let outcome = stream.ddp.receive(connection, fpdu, &mut self.regions);
         if outcome.error.is_none() {
             // From here on memory holds what it places.
-            stream.early.remove(&fpdu.sequence);
+            stream.out_of_order.remove(&fpdu.sequence);
         }
         if !fpdu.marker_good || fpdu.is_entered {
             stream.contradicted = Some(fpdu.sequence);
@@ -342,7 +342,7 @@ impl Model {
                 .as_ref()
                 .map_or(0, |(_, data)| data.len() as u16),
             // It places what is in order.
-            placed_early: false,
+            placed_out_of_order: false,
         });
         self.apply(connection, fpdu, outcome);
     }

@@ -1,12 +1,12 @@
-//! FPDU starts by length and by marker disagree (MPA-055): who says so first.
+//! FPDU starts by length and by marker disagree (MPA-055): which error is reported.
 //!
-//! The hardware has placed an FPDU beyond a gap, found by a marker. When the gap closes and an FPDU
-//! reaches into that one by its length, one of the two starts is wrong, which is MPA error 3 at
-//! once (ADR 14). The model places nothing beyond gaps and would wait until the FPDU is whole, when
-//! its CRC is wrong too, mostly. Which of the two it is depends on how far the hardware was, so
-//! both answers are right; the model gives the earlier one if it is told that the hardware did, and
-//! only if it finds a marker that contradicts the FPDU's start itself: one among its octets, or the
-//! next one behind them, which may be that of the FPDU beyond the gap.
+//! The hardware has placed an FPDU beyond a gap, located by a marker. When the gap closes and the
+//! length of the FPDU before it reaches into that one, one of the two starts is wrong, which is MPA
+//! error 3 at once (ADR 14). The model places nothing beyond gaps and would wait until the FPDU is
+//! whole, when its CRC is usually wrong as well. Which error comes first depends on the progress of
+//! the hardware, so both are correct. The model reports the one that the hardware reported,
+//! provided that the model itself finds a marker that contradicts the FPDU's start: one among its
+//! octets, or the next one behind them, which may belong to the FPDU beyond the gap.
 
 use super::completion;
 use super::mpa::Fpdu;
@@ -16,8 +16,8 @@ use rnic_abi::errors::StreamError;
 use rnic_driver::Connection;
 
 impl Model {
-    /// The hardware has reported MPA error 3 at the FPDU that begins at `sequence`, with nothing of
-    /// it read. The model does the same if a marker among the FPDU's octets points elsewhere.
+    /// The hardware has reported MPA error 3 for the FPDU that begins at `sequence`, without
+    /// reading it. The model does the same if a marker among the FPDU's octets points elsewhere.
     pub fn starts_disagree(&mut self, connection: Connection, sequence: u32) {
         let Some(stream) = self.streams.get(&connection.0) else {
             return;
@@ -39,10 +39,10 @@ impl Model {
         }
     }
 
-    /// What was told of the FPDU when it was whole is told as the earlier error instead, unless
-    /// somebody has seen it.
+    /// Replace the error that was reported for the whole FPDU by `instead`, unless it has been
+    /// compared already.
     fn take_back_refusal(&mut self, connection: u16, instead: &Fpdu) {
-        let told = self
+        let reported = self
             .fpdus
             .iter_mut()
             .find(|trace| (trace.connection, trace.sequence) == (connection, instead.sequence));
@@ -51,7 +51,7 @@ impl Model {
             let first = entry.words[0];
             first & 0xf == KIND_ERROR && first >> 16 == u32::from(connection)
         };
-        let (Some(trace), Some(entry)) = (told, entries.find(is_error)) else {
+        let (Some(trace), Some(entry)) = (reported, entries.find(is_error)) else {
             return;
         };
         self.counters[FIRST_REFUSAL + usize::from(trace.error) - 1] -= 1;

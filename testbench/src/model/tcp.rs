@@ -1,7 +1,7 @@
 //! TCP: header, checksum, acceptance (RFC 9293 sections 3.1 and 3.10.7.4).
 
 use crate::model::ip::{ones_complement_sum, TcpDatagram};
-use crate::model::reorder::{ClosedRun, EarlyPool, EarlyRuns, Refusal};
+use crate::model::reorder::{ClosedRange, OutOfOrderPool, OutOfOrderRanges, Refusal};
 use rnic_abi::events::SegmentVerdict;
 use std::net::{IpAddr, SocketAddr};
 
@@ -85,7 +85,7 @@ pub enum Acceptance {
         trimmed: bool,
     },
     /// New, but something before it is missing; it is kept.
-    Early {
+    OutOfOrder {
         /// Some of its octets were there already.
         trimmed: bool,
     },
@@ -105,7 +105,7 @@ impl Acceptance {
         match self {
             Self::InOrder { trimmed: false, .. } => SegmentVerdict::InOrder,
             Self::InOrder { .. } => SegmentVerdict::Trimmed,
-            Self::Early { .. } => SegmentVerdict::OutOfOrder,
+            Self::OutOfOrder { .. } => SegmentVerdict::OutOfOrder,
             Self::Duplicate => SegmentVerdict::Duplicate,
             Self::OutsideWindow => SegmentVerdict::OutsideWindow,
             Self::NoRoom => SegmentVerdict::NoRoom,
@@ -137,9 +137,9 @@ pub struct TcpReceiver {
     /// A FIN came with payload, and all of it was accepted.
     pub fin_seen: bool,
     /// What was received beyond a gap.
-    pub early: EarlyRuns,
-    /// What was, and has become in order since the receivers were last at rest.
-    pub closed: ClosedRun,
+    pub out_of_order: OutOfOrderRanges,
+    /// Octets received beyond a gap that came in order since the receivers were last idle.
+    pub closed: ClosedRange,
     /// Segments for which a duplicate ACK is due at once (RFC 5681 section 3.2), modulo 256.
     pub duplicate_acks: u8,
     /// Segments that were cut off at the window's right edge.
@@ -155,8 +155,8 @@ impl TcpReceiver {
             seg_ack: 0,
             seg_wnd: 0,
             fin_seen: false,
-            early: EarlyRuns::default(),
-            closed: ClosedRun::default(),
+            out_of_order: OutOfOrderRanges::default(),
+            closed: ClosedRange::default(),
             duplicate_acks: 0,
             cut_at_window: 0,
         }
@@ -184,7 +184,12 @@ impl TcpReceiver {
 
     /// Judge a segment with payload, whose frame takes `pages` pages of packet memory, and advance
     /// over what is accepted in order.
-    pub fn accept(&mut self, segment: &TcpSegment, pages: u32, pool: &mut EarlyPool) -> Acceptance {
+    pub fn accept(
+        &mut self,
+        segment: &TcpSegment,
+        pages: u32,
+        pool: &mut OutOfOrderPool,
+    ) -> Acceptance {
         self.acknowledge(segment);
         let acceptance = self.judge(segment, pages, pool);
         // Beyond a gap (RFC 5681 section 3.2), or not acceptable (RFC 9293 section 3.10.7.4).
@@ -193,7 +198,7 @@ impl TcpReceiver {
         acceptance
     }
 
-    fn judge(&mut self, segment: &TcpSegment, pages: u32, pool: &mut EarlyPool) -> Acceptance {
+    fn judge(&mut self, segment: &TcpSegment, pages: u32, pool: &mut OutOfOrderPool) -> Acceptance {
         // Sequence space is a circle: distances are signed 32-bit differences.
         let first = i64::from(segment.sequence.wrapping_sub(self.rcv_nxt) as i32);
         let (window, last) = (i64::from(self.window), first + segment.payload.len() as i64);
@@ -209,14 +214,14 @@ impl TcpReceiver {
         let wanted = first.max(0) as u64..last.min(window) as u64;
         let taken = &segment.payload[(wanted.start as i64 - first) as usize..]
             [..(wanted.end - wanted.start) as usize];
-        let new_octets = self.early.new_octets(&wanted);
+        let new_octets = self.out_of_order.new_octets(&wanted);
         if new_octets == 0 {
             return Acceptance::Duplicate;
         }
         let trimmed = first < 0 || new_octets < wanted.end - wanted.start;
-        let is_early = first > 0;
-        if is_early {
-            if let Err(refusal) = self.early.admit(&wanted, pages, pool) {
+        let is_out_of_order = first > 0;
+        if is_out_of_order {
+            if let Err(refusal) = self.out_of_order.admit(&wanted, pages, pool) {
                 return refusal.into();
             }
         }
@@ -224,12 +229,12 @@ impl TcpReceiver {
         if segment.flags & FLAG_FIN != 0 && last <= window {
             self.fin_seen = true;
         }
-        if is_early {
-            self.early.insert(wanted.start, taken, pages, pool);
-            return Acceptance::Early { trimmed };
+        if is_out_of_order {
+            self.out_of_order.insert(wanted.start, taken, pages, pool);
+            return Acceptance::OutOfOrder { trimmed };
         }
         let octets = self
-            .early
+            .out_of_order
             .close_gap(self.rcv_nxt, taken, pool, &mut self.closed);
         self.rcv_nxt = self.rcv_nxt.wrapping_add(octets.len() as u32);
         Acceptance::InOrder { octets, trimmed }

@@ -44,8 +44,9 @@ pub struct Settings {
 pub struct Catch {
     /// Where.
     pub stage: Stage,
-    /// The check's words.
-    pub told: String,
+    /// The check's message.
+    #[serde(rename = "told")]
+    pub message: String,
 }
 
 /// A mutant and its end.
@@ -95,9 +96,9 @@ impl Campaign {
         for check in checks {
             let begun = Instant::now();
             let ended = check.run(&campaign.library, 0, SOUND_LIMIT)?;
-            if let Ended::Failed(told) = ended {
+            if let Ended::Failed(message) = ended {
                 let check = check.stage.name();
-                return Err(MutantError::Unsound { check, told });
+                return Err(MutantError::Unsound { check, message });
             }
             campaign.checks.push((check, begun.elapsed()));
         }
@@ -181,9 +182,9 @@ impl Campaign {
         for (check, took) in known.iter().chain(&self.checks) {
             let limit = *took * LIMIT_FACTOR + LIMIT_MARGIN;
             let ended = check.run(&self.library, mutant.number, limit)?;
-            if let Ended::Failed(told) = ended {
+            if let Ended::Failed(message) = ended {
                 let stage = check.stage;
-                return Ok(Some(Catch { stage, told }));
+                return Ok(Some(Catch { stage, message }));
             }
         }
         match self.settings.proofs {
@@ -207,9 +208,9 @@ impl Campaign {
         let ended = check.run(&self.library, mutant.number, PROOFS_LIMIT)?;
         Ok(match ended {
             Ended::Passed => None,
-            Ended::Failed(told) => Some(Catch {
+            Ended::Failed(message) => Some(Catch {
                 stage: Stage::Proofs,
-                told: told.trim().to_owned(),
+                message: message.trim().to_owned(),
             }),
         })
     }

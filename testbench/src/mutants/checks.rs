@@ -1,8 +1,7 @@
-//! The checks a mutant goes through: child processes that must fail.
+//! The checks of a mutant: child processes that must fail.
 //!
-//! A child that ends with another status than 0 has caught it, one that reports a failure on the
-//! way too (it is stopped then), and one that has not ended long after it should have: a core that
-//! hangs is noticed by whoever waits for it.
+//! A child catches the mutant if it exits with a status other than 0, reports a failure before it
+//! exits (it is then stopped), or runs far longer than it should, as it does on a core that hangs.
 
 use super::MutantError;
 use rnic_sim::mutant::{LIBRARY_VARIABLE, NUMBER_VARIABLE};
@@ -22,11 +21,11 @@ pub enum Stage {
     Playback,
     /// Random workloads and faults.
     Fuzz,
-    /// The same among peers and owners that mean harm.
+    /// The same with malicious peers and a misbehaving host.
     Hostile,
-    /// Attacks by name.
+    /// Named attacks.
     Attacks,
-    /// Proofs about the block that is changed.
+    /// Proofs about the changed block.
     Proofs,
 }
 
@@ -45,7 +44,7 @@ impl Stage {
         format!("{self:?}").to_lowercase()
     }
 
-    /// Is it the whole device that is looked at, from outside?
+    /// Does it observe the whole device, from outside?
     pub fn is_of_the_system(self) -> bool {
         self != Self::Proofs
     }
@@ -54,13 +53,13 @@ impl Stage {
 /// A command that must fail on a mutant.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What it belongs to.
+    /// Its stage.
     pub stage: Stage,
     program: PathBuf,
     arguments: Vec<String>,
     folder: PathBuf,
-    /// What a line has that reports a failure before the child has ended; nothing for children that
-    /// have children of their own, which would not end with them.
+    /// Text of a line that reports a failure before the child ends; `None` for children with
+    /// children of their own, which would outlive them.
     reports: Option<&'static str>,
 }
 
@@ -69,7 +68,7 @@ pub struct Check {
 pub enum Ended {
     /// Status 0.
     Passed,
-    /// Anything else, in the child's own words.
+    /// Anything else, with the child's message.
     Failed(String),
 }
 
@@ -83,7 +82,7 @@ const CAPTURES: [&str; 5] = [
     "mk-loss.pcap",
 ];
 
-/// Programs that checks run, all of this build.
+/// Programs that checks run, all from this build.
 #[derive(Clone, Debug)]
 pub struct Programs {
     /// `rnic` itself.
@@ -112,7 +111,7 @@ impl Programs {
         let fuzz = |hostile: &[&str]| {
             let (runs, seed) = (fuzz_runs.to_string(), seed.to_string());
             let out = self.out.join("fuzz").display().to_string();
-            // The campaign keeps every core busy by itself.
+            // The campaign itself keeps every core busy.
             let given = [
                 "fuzz", "--jobs", "1", "--runs", &runs, "--seed", &seed, "--out", &out,
             ];
@@ -130,7 +129,7 @@ impl Programs {
     /// All attacks, or the one of a name.
     pub fn attack(&self, name: Option<&str>) -> Check {
         let mut arguments = vec!["--test-threads=1".to_owned()];
-        // An attack's test is named by its file and its name; the file is not asked for.
+        // A test's full name has the file in front; the filter is the attack's name alone.
         arguments.extend(name.map(str::to_owned));
         Check {
             stage: Stage::Attacks,
@@ -158,7 +157,7 @@ impl Programs {
 }
 
 impl Check {
-    /// Run it with change `number` of `library` in force, for `limit` at most.
+    /// Run it with mutant `number` of `library` enabled, for at most `limit`.
     pub fn run(&self, library: &Path, number: u16, limit: Duration) -> Result<Ended, MutantError> {
         let mut command = Command::new(&self.program);
         command
@@ -176,41 +175,43 @@ impl Check {
         };
         let mut child = command.spawn().map_err(failed)?;
         let lines = lines_of(&mut child);
-        let told = self.watch(&lines, Instant::now() + limit);
-        if told.is_err() {
-            // It may have ended meanwhile; the status is taken below in either case.
+        let watched = self.watch(&lines, Instant::now() + limit);
+        if watched.is_err() {
+            // It may have ended meanwhile; `wait` returns the status either way.
             let _ = child.kill();
         }
         let status = child.wait().map_err(failed)?;
-        Ok(match told {
-            Err(told) => Ended::Failed(told),
+        Ok(match watched {
+            Err(message) => Ended::Failed(message),
             Ok(_) if status.success() => Ended::Passed,
-            Ok(told) => Ended::Failed(format!("{status}: {told}")),
+            Ok(message) => Ended::Failed(format!("{status}: {message}")),
         })
     }
 
-    /// Listen until the child is silent for good: its most telling line. The error is why it need
-    /// not go on.
+    /// Read lines until the child closes its outputs; returns the most informative one. An error is
+    /// the reason to stop it.
     fn watch(&self, lines: &Receiver<String>, end: Instant) -> Result<String, String> {
-        let mut told = String::new();
+        let mut message = String::new();
         let reports = |line: &str| self.reports.is_some_and(|words| line.contains(words));
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match lines.recv_timeout(left) {
                 Ok(line) if reports(&line) => return Err(line),
-                Ok(line) if is_telling(&line) || !is_telling(&told) && !line.is_empty() => {
-                    told = line;
+                Ok(line)
+                    if is_diagnostic(&line) || !is_diagnostic(&message) && !line.is_empty() =>
+                {
+                    message = line;
                 }
                 Ok(_) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(told),
-                Err(RecvTimeoutError::Timeout) => return Err(format!("no end; last: {told}")),
+                Err(RecvTimeoutError::Disconnected) => return Ok(message),
+                Err(RecvTimeoutError::Timeout) => return Err(format!("no end; last: {message}")),
             }
         }
     }
 }
 
-/// Does the line say what is wrong?
-fn is_telling(line: &str) -> bool {
+/// Does the line say what went wrong?
+fn is_diagnostic(line: &str) -> bool {
     [
         "panicked",
         "differ",
@@ -222,7 +223,7 @@ fn is_telling(line: &str) -> bool {
     .any(|word| line.contains(word))
 }
 
-/// What `child` says, line by line, on both of its outputs.
+/// Lines of both outputs of `child`.
 fn lines_of(child: &mut Child) -> Receiver<String> {
     let (sender, receiver) = channel();
     if let Some(output) = child.stdout.take() {
@@ -263,10 +264,11 @@ mod tests {
     #[test]
     fn a_child_passes_with_status_0_only() {
         assert_eq!(shell("echo good", 60), Ended::Passed);
-        let Ended::Failed(told) = shell("echo 'thread panicked'; echo more; exit 101", 60) else {
+        let Ended::Failed(message) = shell("echo 'thread panicked'; echo more; exit 101", 60)
+        else {
             panic!("status 101 passed");
         };
-        assert!(told.contains("thread panicked"), "{told}");
+        assert!(message.contains("thread panicked"), "{message}");
         assert!(matches!(shell("kill -SEGV $$", 60), Ended::Failed(_)));
     }
 
@@ -278,15 +280,15 @@ mod tests {
             shell("echo 'test a ... FAILED'; exec sleep 600", 60),
             reports
         );
-        let Ended::Failed(told) = shell("echo last; exec sleep 600", 1) else {
+        let Ended::Failed(message) = shell("echo last; exec sleep 600", 1) else {
             panic!("a child that hangs passed");
         };
-        assert_eq!(told, "no end; last: last");
+        assert_eq!(message, "no end; last: last");
         assert!(begun.elapsed() < Duration::from_secs(60));
     }
 
     #[test]
-    fn a_child_is_told_its_mutant() {
+    fn a_child_receives_its_mutant() {
         let script = "test \"$RNIC_MUTANT $RNIC_MUTANT_LIBRARY\" = '7 a.so'";
         assert_eq!(shell(script, 60), Ended::Passed);
     }

@@ -57,11 +57,11 @@ pub enum MutantError {
         reason: String,
     },
     /// A check fails on the sound core, so that it shows nothing about a mutant.
-    #[error("{check} fails without any mutant: {told}; put that right first")]
+    #[error("{check} fails without any mutant: {message}; fix that first")]
     Unsound {
         /// The check.
         check: String,
-        /// Its last words.
-        told: String,
+        /// Its message.
+        message: String,
     },
 }

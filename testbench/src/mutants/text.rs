@@ -193,13 +193,16 @@ mod tests {
             ("c", "x < 1", "no module c"),
         ] {
             let error = Design::new(TEXT).with_all(&[mutant(9, module, from, "1")]);
-            let told = error.expect_err("it does not fit").to_string();
-            assert!(told.contains("mutant 9") && told.contains(word), "{told}");
+            let message = error.expect_err("it does not fit").to_string();
+            assert!(
+                message.contains("mutant 9") && message.contains(word),
+                "{message}"
+            );
         }
         let overlapping = [mutant(1, "a", "x < 1", "1"), mutant(2, "a", "< 1;", "")];
-        let told = Design::new(TEXT)
+        let error = Design::new(TEXT)
             .with_all(&overlapping)
             .expect_err("they meet");
-        assert!(told.to_string().contains("overlaps"), "{told}");
+        assert!(error.to_string().contains("overlaps"), "{error}");
     }
 }

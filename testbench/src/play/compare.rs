@@ -1,15 +1,14 @@
-//! RTL against model: every difference counts, the first ones are described.
+//! RTL against model: every difference is counted, the first ones are described.
 //!
 //! | what | when | left out |
 //! |---|---|---|
-//! | verdicts on segments, slots of the host ring | at rest, in one order | nothing |
-//! | FPDUs, completion entries | at rest, in the order of each connection: the hardware serves connections independently of each other | whether an FPDU was placed before its turn, which depends on the cycle |
+//! | verdicts on segments, slots of the host ring | when idle, in one order | nothing |
+//! | FPDUs, completion entries | when idle, in the order of each connection: the hardware serves connections independently of each other | whether an FPDU was placed out of order, which depends on the cycle |
 //! | what an entry announces | in memory when the entry is written | Read Responses: but for their last octets, the entry names their end alone |
-//! | every mapped octet | at rest, and when all connections are closed | octets where an FPDU beyond a gap that passes every check may have been placed: there the model's octet or the FPDU's |
+//! | every mapped octet | when idle, and when all connections are closed | octets where an FPDU beyond a gap that passes every check may have been placed: there the model's octet or the FPDU's |
 //! | counters | at the end | nothing |
 //!
-//! Of a connection closed in the middle of its traffic [`undone`](super::undone) says what is left
-//! out.
+//! [`undone`](super::undone) lists what is left out for a connection closed in mid-traffic.
 
 use crate::play::difference::{octets, Difference, What};
 use crate::play::dut::{Dut, Entry};
@@ -229,7 +228,7 @@ impl Comparison {
     }
 }
 
-/// Octets of `piece` that memory may hold beside the model's: offset and octet.
+/// Octets of `piece` that memory may hold instead of the model's: offset and octet.
 fn allowed(piece: &Piece, may_hold: &[(u64, Vec<u8>)]) -> Vec<(usize, u8)> {
     let end = piece.address + piece.octets as u64;
     let mut allowed = Vec::new();

@@ -39,7 +39,8 @@ pub enum What {
     TcpState,
     /// A counter.
     Counter(&'static str),
-    /// A fault beside the comparison: a malformed packet, a write outside mapped memory, a leak.
+    /// A fault outside of the comparison: a malformed packet, a write outside mapped memory, a
+    /// leak.
     Fault,
 }
 

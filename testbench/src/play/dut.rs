@@ -123,18 +123,18 @@ pub trait Dut {
     fn observe(&mut self) -> Observation;
     /// Memory as the receiver left it.
     fn read(&self, address: u64, octets: usize) -> Vec<u8>;
-    /// Octets that memory may hold beside what this receiver has left there, as another one may
-    /// have placed FPDUs beyond a gap: bus addresses and octets.
+    /// Octets that memory may hold instead of those this receiver has left there, as another one
+    /// may have placed FPDUs beyond a gap: bus addresses and octets.
     fn may_hold(&self) -> Vec<(u64, Vec<u8>)> {
         Vec::new()
     }
-    /// With no connection open and nothing on its way: what is held all the same, in words.
+    /// Descriptions of what is still held with no connection open and nothing in flight.
     fn leaks(&mut self) -> Vec<String> {
         Vec::new()
     }
     /// Every counter.
     fn counters(&mut self) -> Vec<(Counter, u32)>;
-    /// Faults seen beside the receiver: malformed TLPs, writes outside mapped memory.
+    /// Faults observed outside of the receiver: malformed TLPs, writes outside mapped memory.
     fn violations(&self) -> Vec<String>;
     /// Cycles taken so far; 0 for software.
     fn cycles(&self) -> u64 {

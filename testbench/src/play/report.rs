@@ -50,7 +50,7 @@ pub struct Report {
     pub cycles: u64,
     /// Seconds the playback took.
     pub wall_s: f64,
-    /// Differences between RTL and model, and faults seen beside them.
+    /// Differences between RTL and model, and faults observed outside of them.
     pub mismatches: u64,
     /// Every counter.
     pub counters: BTreeMap<&'static str, u32>,
@@ -271,7 +271,7 @@ fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
         crc_errors: tally.crc_errors,
         opcodes: opcodes(&tally.opcodes),
         placed_octets: tally.placed_octets,
-        placed_out_of_order_octets: tally.placed_early_octets,
+        placed_out_of_order_octets: tally.placed_out_of_order_octets,
         peak_pages: tally.peak_pages,
         resent: tally.resent,
         closed_for_room: tally.closed_for_room,

@@ -48,21 +48,21 @@ pub struct Rtl {
     rings: Rc<RefCell<Rings>>,
     frame_cycles_min: u64,
     pauses: Option<Pauses>,
-    /// Free pages below which the device may refuse a segment for want of room.
+    /// Free pages below which the device may refuse a segment for lack of room.
     short_pages: u32,
     /// Every frame is watched.
     watches_all: bool,
-    /// Frames dropped for want of pages that were reported to a caller.
+    /// Frames dropped for lack of pages that were reported to a caller.
     no_page_reported: u32,
-    /// Stored frames may wait for verdicts that nobody has waited for.
+    /// There may be stored frames whose verdicts have not been awaited.
     has_unwatched: bool,
-    /// Free pages of a device in which nothing is.
-    free_pages_at_rest: u32,
-    /// Completions are taken after so many frames, and when the wire pauses for want of room.
+    /// Free pages of an idle device.
+    free_pages_when_idle: u32,
+    /// Completions are taken after this many frames, and when the wire pauses for lack of room.
     late_frames: usize,
     patience: Patience,
     frames: usize,
-    /// Taken from the completion queue, and not yet observed.
+    /// Taken from the completion queue, not yet observed.
     completions: Vec<Completion>,
     /// Verdicts taken from the simulation, and not yet observed.
     segments: Vec<SegmentTrace>,
@@ -91,7 +91,7 @@ pub struct RtlOptions {
     /// Free pages below which each frame is watched until it has its verdict, so that it is known
     /// which ones the device had no room for; 0: never.
     pub short_pages: u32,
-    /// Every frame is watched: nothing else can say which early segments found no room.
+    /// Every frame is watched: nothing else can say which segments beyond a gap found no room.
     pub watches_all: bool,
 }
 
@@ -140,7 +140,7 @@ impl Rtl {
         let rings = Rc::new(RefCell::new(rings));
         let watch = BusWatch(Rc::clone(&rings));
         simulation.borrow_mut().observe_writes(Box::new(watch));
-        let free_pages_at_rest = simulation.borrow().free_pages();
+        let free_pages_when_idle = simulation.borrow().free_pages();
         Ok(Self {
             simulation,
             device,
@@ -151,7 +151,7 @@ impl Rtl {
             watches_all: options.watches_all,
             no_page_reported: 0,
             has_unwatched: false,
-            free_pages_at_rest,
+            free_pages_when_idle,
             late_frames: surroundings.late_frames,
             patience: Patience::new(surroundings.patience_cycles),
             frames: 0,
@@ -282,7 +282,7 @@ impl Dut for Rtl {
 
     fn state(&mut self, connection: Connection) -> Option<StreamState> {
         let tcp = self.device.tcp_state(connection).ok()?;
-        let early = self.device.early_state(connection).ok()?;
+        let out_of_order = self.device.early_state(connection).ok()?;
         let mut ranges = self.device.early_ranges(connection).ok()?;
         ranges.sort_by_key(|range| range.left.wrapping_sub(tcp.rcv_nxt));
         Some(StreamState {
@@ -291,8 +291,8 @@ impl Dut for Rtl {
             seg_wnd: tcp.seg_wnd,
             fin_seen: tcp.fin_seen,
             ranges,
-            pages: u32::from(early.pages),
-            duplicate_acks: early.duplicate_acks,
+            pages: u32::from(out_of_order.pages),
+            duplicate_acks: out_of_order.duplicate_acks,
         })
     }
 
@@ -355,7 +355,7 @@ impl Dut for Rtl {
     }
 
     fn leaks(&mut self) -> Vec<String> {
-        let (free, all) = (self.device.free_pages(), self.free_pages_at_rest);
+        let (free, all) = (self.device.free_pages(), self.free_pages_when_idle);
         let leaked = format!("free_pages: {free} of {all} with no connection open");
         let mut leaks: Vec<String> = (free != all).then_some(leaked).into_iter().collect();
         let held = match self.device.in_use() {

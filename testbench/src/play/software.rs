@@ -25,8 +25,8 @@ impl Software {
     pub fn new(config: &Config) -> Self {
         let slot = 1usize << config.host_slot_octets_log2;
         let mut model = Model::new(slot - SLOT_HEADER_OCTETS);
-        model.early_pool.pages_max = config.early_pages;
-        model.early_pool.share = config.early_share;
+        model.ooo_pool.pages_max = config.early_pages;
+        model.ooo_pool.share = config.early_share;
         model.host_ring_room = 1 << config.host_slots_log2;
         Self {
             model,
@@ -117,7 +117,7 @@ impl Dut for Software {
     fn state(&mut self, connection: Connection) -> Option<StreamState> {
         let tcp = self.model.tcp(connection)?;
         let sequence = |position: u64| tcp.rcv_nxt.wrapping_add(position as u32);
-        let ranges = tcp.early.ranges().map(|range| EarlyRange {
+        let ranges = tcp.out_of_order.ranges().map(|range| EarlyRange {
             left: sequence(range.start),
             right: sequence(range.end),
         });
@@ -127,7 +127,7 @@ impl Dut for Software {
             seg_wnd: tcp.seg_wnd,
             fin_seen: tcp.fin_seen,
             ranges: ranges.collect(),
-            pages: tcp.early.pages(),
+            pages: tcp.out_of_order.pages(),
             duplicate_acks: tcp.duplicate_acks,
         })
     }
@@ -144,7 +144,7 @@ impl Dut for Software {
     }
 
     fn settle(&mut self) {
-        self.model.rest();
+        self.model.mark_idle();
     }
 
     fn observe(&mut self) -> Observation {
@@ -172,9 +172,9 @@ impl Dut for Software {
     }
 
     fn may_hold(&self) -> Vec<(u64, Vec<u8>)> {
-        let placements = self.model.early_placements();
+        let placements = self.model.out_of_order_placements();
         placements
-            .map(|early| (early.address, early.data.clone()))
+            .map(|placement| (placement.address, placement.data.clone()))
             .collect()
     }
 
@@ -236,10 +236,10 @@ mod tests {
             (before.fin_seen, before.pages, before.duplicate_acks, cut),
             (false, 0, 0, 0)
         );
-        let (early, _) = state(&[segment(0, 5, 0), segment(200, 5, 0)]);
+        let (out_of_order, _) = state(&[segment(0, 5, 0), segment(200, 5, 0)]);
         let (left, right) = (start + 200, start + 300);
-        assert_eq!(early.ranges, [EarlyRange { left, right }]);
-        assert_eq!((early.pages, early.duplicate_acks), (1, 1));
+        assert_eq!(out_of_order.ranges, [EarlyRange { left, right }]);
+        assert_eq!((out_of_order.pages, out_of_order.duplicate_acks), (1, 1));
         let (again, _) = state(&[segment(0, 5, 0), segment(0, 6, 0)]);
         assert_eq!((again.duplicate_acks, again.seg_ack), (1, 6));
         let (finished, _) = state(&[segment(0, 5, FLAG_FIN)]);

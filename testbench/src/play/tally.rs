@@ -73,7 +73,7 @@ pub struct FlowTally {
     /// Octets placed.
     pub placed_octets: u64,
     /// Those of them that were placed while octets before their FPDU were still missing.
-    pub placed_early_octets: u64,
+    pub placed_out_of_order_octets: u64,
     /// Most pages of packet memory in use while the flow was played.
     pub peak_pages: u32,
     /// Why it stopped.
@@ -116,7 +116,7 @@ pub struct Tally {
     pub host_frame_count: u64,
     /// Every counter at the end.
     pub counters: Vec<(Counter, u32)>,
-    /// Faults beside the receiver.
+    /// Faults observed outside of the receiver.
     pub violations: Vec<String>,
     /// Cycles.
     pub cycles: u64,
@@ -321,7 +321,7 @@ impl FlowTally {
         self.verdicts[usize::from(segment.verdict).min(6)] += 1;
     }
 
-    /// A segment was taken in part for want of room, and will be sent again: one of its verdicts
+    /// A segment was taken in part for lack of room, and will be sent again: one of its verdicts
     /// does not count.
     pub fn leave_out_one(&mut self, seg_seq: u32, seg_len: u16) {
         self.uncounted.push((seg_seq, seg_len));
@@ -340,8 +340,8 @@ impl FlowTally {
             self.opcodes[usize::from(opcode & 0xf)] += 1;
         }
         self.placed_octets += u64::from(fpdu.placed_octets);
-        if fpdu.placed_early {
-            self.placed_early_octets += u64::from(fpdu.placed_octets);
+        if fpdu.placed_out_of_order {
+            self.placed_out_of_order_octets += u64::from(fpdu.placed_octets);
         }
         self.over |= error.is_some();
         if let Some(&error) = error {
@@ -350,9 +350,9 @@ impl FlowTally {
                 sequence: fpdu.sequence,
             });
         }
-        // When an FPDU is placed is the receiver's business: what is told of it is compared.
+        // When an FPDU is placed is up to the receiver; only its trace is compared.
         self.fpdu_traces.push(FpduTrace {
-            placed_early: false,
+            placed_out_of_order: false,
             ..*fpdu
         });
     }
@@ -375,7 +375,7 @@ impl FlowTally {
     }
 }
 
-/// Was a segment refused for want of room, so that it is sent again?
+/// Was a segment refused for lack of room, so that it is sent again?
 fn lacks_room(verdict: u8) -> bool {
     verdict == SegmentVerdict::NoRoom as u8 || verdict == SegmentVerdict::NoRange as u8
 }

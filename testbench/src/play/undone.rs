@@ -222,7 +222,7 @@ mod tests {
             error: 0,
             opcode: Some(0),
             placed_octets: 1,
-            placed_early: false,
+            placed_out_of_order: false,
         };
         tally.flows[0].fpdu_traces = fpdus.iter().map(fpdu).collect();
         tally

@@ -26,7 +26,8 @@ impl Side {
 }
 
 /// The start-up frame of `side`, which asks for markers in what it receives (START-027) and for
-/// CRCs as told; in revision 2 with a peer-to-peer start by an empty FPDU, depths unspecified.
+/// CRCs according to `markers` and `crc`; in revision 2 with a peer-to-peer start by an empty FPDU
+/// and depths unspecified.
 pub fn startup_frame(
     side: Side,
     markers: bool,

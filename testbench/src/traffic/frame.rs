@@ -101,8 +101,8 @@ impl FrameBuilder {
         }
     }
 
-    /// What the driver at the destination is told of a connection that carries `stream`; `window`
-    /// is its receive window in octets.
+    /// The destination driver's configuration of a connection that carries `stream`; `window` is
+    /// its receive window in octets.
     pub fn connection(
         &self,
         stream: &StreamConfig,

@@ -14,7 +14,7 @@
 //! [`Resend`] asks for.
 //!
 //! - [`describe`]: the workload, its defaults and limits.
-//! - [`oddity`]: what happens now and then beside loss and wrong bits.
+//! - [`oddity`]: occasional irregularities other than loss and bit errors.
 //! - [`neighbours`]: keys that meet in the device's hash tables.
 //! - [`odd_frames`]: frames that are odd.
 //! - [`messages`]: what a direction says.

@@ -1,4 +1,5 @@
-//! What networks and peers do now and then beside loss and wrong bits, each with a rate of its own.
+//! Occasional irregularities of networks and peers other than loss and bit errors, each with its
+//! own rate.
 //!
 //! | kind | of | what happens |
 //! |---|---|---|

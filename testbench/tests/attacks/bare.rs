@@ -220,7 +220,7 @@ impl Bare {
         state.rcv_nxt.wrapping_sub(self.sender.sequence(0)) as usize
     }
 
-    /// A frame for the host of `octets` octets, told apart by `mark`.
+    /// A frame for the host of `octets` octets, identified by `mark`.
     pub fn host_frame(&self, octets: usize, mark: u8) -> Vec<u8> {
         let mut frame = pattern(octets);
         // Of a type that is not IP.
@@ -237,7 +237,8 @@ impl Bare {
         }
     }
 
-    /// What was put on the stream since the last call, in one segment each FPDU; then rest.
+    /// Send what was put on the stream since the last call, one segment per FPDU, and wait until
+    /// the core is idle.
     pub fn deliver(&mut self) {
         let fpdus = self.sender.fpdus()[self.sent..].to_vec();
         for fpdu in fpdus {
@@ -245,11 +246,11 @@ impl Bare {
             self.push(&frame, false);
             self.sent += 1;
         }
-        self.rest();
+        self.run_until_idle();
     }
 
-    /// Until the core is idle.
-    pub fn rest(&mut self) {
+    /// Run until the core is idle.
+    pub fn run_until_idle(&mut self) {
         self.simulation.borrow_mut().run_until_idle();
     }
 
@@ -297,7 +298,7 @@ impl Bare {
 
     /// Nothing is held, and the host saw nothing wrong.
     pub fn assert_clean(&mut self) {
-        self.rest();
+        self.run_until_idle();
         let simulation = self.simulation.borrow();
         assert_eq!(simulation.free_pages(), PAGES as u32, "pages are lost");
         drop(simulation);

@@ -1,6 +1,6 @@
 //! One connection takes what it can get: pages, ranges, and the time of every room.
 
-use crate::scene::{pattern, Scene, EARLY_SHARE, MSS, REGION_TO, STAG};
+use crate::scene::{pattern, Scene, MSS, OOO_SHARE, REGION_TO, STAG};
 use rnic_abi::counters::Counter::*;
 use rnic_abi::limits::RANGES_PER_CONNECTION;
 use rnic_testbench::docs::security::Answer::Counts;
@@ -12,8 +12,8 @@ use rnic_wire::ddp::tagged::TaggedRepr;
 /// Pages of a full segment's frame.
 const FULL_PAGES: u32 = 6;
 /// Full segments that the share of a connection holds, and those that are sent.
-const SHARED: u32 = EARLY_SHARE / FULL_PAGES;
-const EARLY: u32 = 100;
+const SHARED: u32 = OOO_SHARE / FULL_PAGES;
+const OOO_SEGMENTS: u32 = 100;
 /// Segments that must go along all ranges, sent without a pause: tcp takes longer over one than the
 /// wire takes to bring it, and 16 frames may wait.
 const RANGES_AT_ONCE: i64 = 16;
@@ -47,8 +47,8 @@ attacks! {
 
     /// MPA-052, MPA-062: more octets beyond a gap than a connection's share of packet memory.
     #[test]
-    fn pages_beyond_a_gap_without_end(scene) => Counts(DropTcpNoRoom, EARLY - SHARED), {
-        for segment in 0..i64::from(EARLY) {
+    fn pages_beyond_a_gap_without_end(scene) => Counts(DropTcpNoRoom, OOO_SEGMENTS - SHARED), {
+        for segment in 0..i64::from(OOO_SEGMENTS) {
             let frame = scene.forged(10 + segment * MSS as i64, FLAG_ACK, &pattern(MSS));
             scene.push(&frame);
         }

@@ -31,12 +31,12 @@ fn a_frame_with_a_wrong_fcs_changes_nothing() {
     for frame in [&frame, &host] {
         bare.push(frame, true);
     }
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(bare.counter(DropMacError), 2);
     assert!(bare.region().iter().all(|&octet| octet == 0));
     assert!(bare.host_frames().is_empty());
     bare.push(&frame, false);
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(&bare.region()[..100], pattern(100));
     let counted = [Frames, DropMacError, DropRunt, TcpInOrder, HostFrames];
     assert_eq!(
@@ -54,7 +54,7 @@ fn a_device_that_is_off_receives_nothing() {
     bare.bar.write32(registers::CONTROL, 0);
     bare.bar.read32(registers::CONTROL);
     (0..3).for_each(|_| bare.push(&frame, false));
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(
         (bare.counter(DropDisabled), bare.counter(HostFrames)),
         (3, 0)
@@ -63,7 +63,7 @@ fn a_device_that_is_off_receives_nothing() {
         .write32(registers::CONTROL, registers::CONTROL_ENABLE);
     bare.bar.read32(registers::CONTROL);
     bare.push(&frame, false);
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(bare.host_frames(), [frame]);
     bare.assert_clean();
 }
@@ -86,7 +86,7 @@ fn frames_without_a_gap_are_received_or_counted() {
         simulation.push_frame(frame.clone(), false);
     }
     drop(simulation);
-    bare.rest();
+    bare.run_until_idle();
     let counted = [DropMacError, DropNoPage, HostFrames].map(|counter| bare.counter(counter));
     assert!(counted[0] > 0, "there is no gap to miss");
     assert_eq!(counted.iter().sum::<u32>(), SENT, "{counted:?}");
@@ -116,7 +116,7 @@ fn a_full_host_ring_drops_and_counts() {
         frames.iter().for_each(|frame| bare.push(frame, false));
         let too_long = bare.host_frame(113, 99);
         bare.push(&too_long, false);
-        bare.rest();
+        bare.run_until_idle();
         assert_eq!(bare.host_frames(), frames[..4], "round {round}");
     }
     let counted = [HostFrames, DropHostRingFull, DropHostFrameTooLong];
@@ -148,7 +148,7 @@ fn assert_all_received(bare: &mut Bare, messages: &[Vec<u8>]) {
         let some = bare.received();
         assert!(!some.is_empty(), "{} came", received.len());
         received.extend(some);
-        bare.rest();
+        bare.run_until_idle();
     }
     for (n, (msn, octets)) in received.iter().enumerate() {
         assert_eq!((*msn as usize, octets), (n + 1, &messages[n]));
@@ -191,7 +191,7 @@ fn rings_and_regions_across_4_gib() {
     assert_eq!(&bare.region()[3..3 + data.len()], data);
     let frames: Vec<Vec<u8>> = (0..8).map(|n| bare.host_frame(900, n)).collect();
     frames.iter().for_each(|frame| bare.push(frame, false));
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(bare.host_frames(), frames);
     for n in 0..SENDS {
         bare.sender.send(&pattern(1 + n % 60));
@@ -245,7 +245,7 @@ fn events_in_the_turn_of_their_counter_count() {
         bare.push(&octets, true);
         bare.simulation.borrow_mut().run(frame / 64);
     }
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(bare.counter(DropMacError), BAD_FRAMES as u32);
     bare.assert_clean();
 }
@@ -270,8 +270,8 @@ fn requests_that_are_not_a_doubleword_are_refused() {
     simulation.run(REQUEST_CYCLES);
     let now = simulation.now();
     let answer = simulation.complex_mut().poll(now, token);
-    let told = answer.expect_err("two doublewords are refused").to_string();
-    assert!(told.contains("completed with status"), "{told}");
+    let error = answer.expect_err("two doublewords are refused").to_string();
+    assert!(error.contains("completed with status"), "{error}");
     // A part of one may be read.
     for (offset, octets) in [(0, 1), (1, 2), (3, 1)] {
         let now = simulation.now();
@@ -355,7 +355,7 @@ fn a_reset_in_mid_stream_leaves_nothing_behind() {
         bare.sender.rdma_write(STAG, REGION_TO, &pattern(1200));
         let whole = bare.segment(start..bare.sender.stream().len());
         bare.push(&whole, false);
-        bare.rest();
+        bare.run_until_idle();
         assert_eq!(&bare.region()[..1200], pattern(1200), "round {round}");
         let end = bare.sender.stream().len();
         bare.sender.rdma_write(STAG, REGION_TO, &pattern(1300));
@@ -363,17 +363,17 @@ fn a_reset_in_mid_stream_leaves_nothing_behind() {
             let frame = bare.segment(octets);
             bare.push(&frame, false);
         }
-        bare.rest();
-        let early = [TcpOutOfOrder, DropTcpNoRoom].map(|counter| bare.counter(counter));
+        bare.run_until_idle();
+        let out_of_order = [TcpOutOfOrder, DropTcpNoRoom].map(|counter| bare.counter(counter));
         // Counters count from when the device was opened.
-        assert_eq!(early, [2, 0], "round {round}");
+        assert_eq!(out_of_order, [2, 0], "round {round}");
         let host = bare.host_frame(600, 1);
         bare.push(&host, false);
         bare.reset();
         let free = bare.simulation.borrow().free_pages();
         assert_eq!(free, 512, "round {round}: free pages after the reset");
         bare.push(&host, false);
-        bare.rest();
+        bare.run_until_idle();
         let dropped = bare.counter(DropDisabled);
         assert_eq!(dropped, 1, "round {round}: a reset switches the device off");
     }

@@ -1,11 +1,11 @@
-//! Attacks by a peer or by a stranger on the path, each through the hardware at W = 64 and through
-//! the model, which must agree.
+//! Attacks by a peer or by a third party on the path, each through the hardware at W = 64 and
+//! through the model, which must agree.
 //!
 //! ```text
 //!  a row: frames of the attack -> good traffic behind it -> 44 frames of another connection
 //!              |                        |                            |
-//!  asserted: error record, counter   nothing placed if stopped,   all placed and told, in the
-//!            no octet out of turn    else all of it               cycles it takes else
+//!  asserted: error record, counter   nothing placed if stopped,   all placed and completed, in
+//!            no other octet written  else all of it               the usual number of cycles
 //! ```
 //!
 //! A row is a test and a line of `docs/security.md`; the table there is written from them

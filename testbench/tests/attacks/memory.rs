@@ -68,7 +68,7 @@ fn segments(bare: &Bare, start: usize) -> Vec<Range<usize>> {
 
 /// Fewer pages are free than the reserve and a frame.
 fn assert_short(bare: &mut Bare) {
-    bare.rest();
+    bare.run_until_idle();
     let free = bare.device.free_pages();
     let reserve = Config::default().in_order_reserve;
     assert!(free < reserve + 6, "{free} of {PAGES} pages are free");
@@ -98,7 +98,7 @@ fn a_long_fpdu_gets_through_memory_full_of_what_lies_behind_it() {
             break;
         }
         bare.send(accepted..(accepted + MSS).min(end));
-        bare.rest();
+        bare.run_until_idle();
     }
     assert_eq!(bare.accepted(), end);
     assert!(bare.counter(DropTcpNoRoom) > 0);
@@ -124,7 +124,7 @@ fn a_stopped_stream_goes_on_accepting_when_memory_is_short() {
     [4, 2, 3, 1, 0]
         .into_iter()
         .for_each(|number: usize| bare.send(fpdus[number].octets.clone()));
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(bare.accepted(), small);
     assert_eq!(bare.counter(RefuseDdpStag), 1);
     let segments = segments(&bare, small);
@@ -134,13 +134,13 @@ fn a_stopped_stream_goes_on_accepting_when_memory_is_short() {
     assert_short(&mut bare);
     for segment in &segments[..3] {
         bare.send(segment.clone());
-        bare.rest();
+        bare.run_until_idle();
     }
     assert_eq!(bare.accepted(), segments[2].end);
 }
 
 /// MPA-052: what connections hold of the pools that they share: three ranges, each with a span and
-/// the record of the FPDU that was placed early, and a frame in two pieces.
+/// the record of the FPDU that was placed out of order, and a frame in two pieces.
 #[test]
 fn what_connections_hold_can_be_read() {
     let mut bare = open(true);
@@ -149,7 +149,7 @@ fn what_connections_hold_can_be_read() {
     for number in [1, 3, 5] {
         bare.send(fpdus[number].octets.clone());
     }
-    bare.rest();
+    bare.run_until_idle();
     let held = |bare: &mut Bare| bare.device.in_use().expect("the device answers");
     let three = InUse {
         ranges: 3,
@@ -158,16 +158,16 @@ fn what_connections_hold_can_be_read() {
         records: 3,
     };
     assert_eq!(held(&mut bare), three);
-    // Over the second range and both gaps beside it, of which it leaves the ends open.
+    // Covers the second range and both adjacent gaps, except for their ends.
     let (start, end) = (fpdus[2].octets.start, fpdus[4].octets.end - 1);
     bare.send(start + 8..end);
-    bare.rest();
+    bare.run_until_idle();
     let joined = held(&mut bare);
     assert_eq!((joined.ranges, joined.shared_runs), (3, 1));
     bare.send(0..fpdus[0].octets.end);
     bare.send(start..start + 8);
     bare.send(end..fpdus[5].octets.start);
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(bare.accepted(), fpdus[5].octets.end);
     bare.assert_clean();
 }
@@ -212,14 +212,14 @@ fn a_frame_that_finds_only_some_of_its_pages_is_dropped() {
         let some = bare.received();
         assert!(!some.is_empty(), "{} Sends came", received.len());
         received.extend(some);
-        bare.rest();
+        bare.run_until_idle();
     }
     while bare.accepted() < end {
         let accepted = bare.accepted();
         let next = fpdus.iter().find(|fpdu| fpdu.octets.end > accepted);
         let next = next.expect("the end is not reached").octets.clone();
         bare.send(next);
-        bare.rest();
+        bare.run_until_idle();
         assert!(bare.accepted() > accepted, "octet {accepted} finds no room");
     }
     assert_eq!(bare.counter(Fpdus), fpdus.len() as u32);
@@ -230,8 +230,12 @@ fn a_frame_that_finds_only_some_of_its_pages_is_dropped() {
     bare.assert_clean();
 }
 
-/// A connection beside the first one, with markers: `writes` Writes of its own stand in its stream.
-fn beside(bare: &mut Bare, port: u16, writes: usize) -> (Connection, FrameBuilder, Sender) {
+/// Another connection, with markers and `writes` Writes of its own in its stream.
+fn another_connection(
+    bare: &mut Bare,
+    port: u16,
+    writes: usize,
+) -> (Connection, FrameBuilder, Sender) {
     let builder = FrameBuilder::new(Endpoint::host(9, port), Endpoint::host(8, 4_420));
     let stream = StreamConfig {
         markers: true,
@@ -244,8 +248,8 @@ fn beside(bare: &mut Bare, port: u16, writes: usize) -> (Connection, FrameBuilde
     (connection, builder, sender)
 }
 
-/// MPA-052: an FPDU placed early waits behind completions that find no room in their queue, however
-/// many of these it takes; behind it more spans are read than jobs may be out. None is forgotten.
+/// MPA-052: an FPDU placed out of order waits behind completions that find no room in their queue,
+/// however many these are; behind it more spans are read than jobs may be out. None is lost.
 #[test]
 fn more_spans_than_jobs_wait_for_the_one_in_front() {
     for sends in 1..SENDS_MAX {
@@ -256,14 +260,14 @@ fn more_spans_than_jobs_wait_for_the_one_in_front() {
         };
         let mut bare = Bare::open(simulation(256), config, FIRST, 6);
         let others: Vec<_> = (0..4)
-            .map(|number| beside(&mut bare, 50_000 + number, 2 * RANGES_PER_CONNECTION))
+            .map(|number| another_connection(&mut bare, 50_000 + number, 2 * RANGES_PER_CONNECTION))
             .collect();
         for _ in 0..sends {
             bare.sender.send(&[7; 20]);
         }
         let fpdus: Vec<_> = bare.sender.fpdus().to_vec();
         fpdus.into_iter().for_each(|fpdu| bare.send(fpdu.octets));
-        bare.rest();
+        bare.run_until_idle();
         for (number, (_, builder, sender)) in others.iter().enumerate() {
             for fpdu in sender.fpdus().iter().skip(1).step_by(2) {
                 // The first one whole, of the others what shows their length.
@@ -279,13 +283,13 @@ fn more_spans_than_jobs_wait_for_the_one_in_front() {
                 }
             }
         }
-        bare.rest();
+        bare.run_until_idle();
         let mut received = 0;
         while received < sends {
             let some = bare.received().len();
             assert!(some > 0, "{received} of {sends} Sends came");
             received += some;
-            bare.rest();
+            bare.run_until_idle();
         }
         for (connection, ..) in others {
             let closed = bare.device.close_connection(connection);

@@ -119,8 +119,8 @@ fn hear_the_neighbours(scene: &mut Scene, way: usize) {
         send(scene, &neighbour(&own, way, piece), 100);
     }
     send(scene, &pair((REMOTE, PORTS.0), (LOCAL, PORTS.1)), 100);
-    let nobody = (Ipv4Addr::UNSPECIFIED, 0);
-    send(scene, &pair(nobody, nobody), 100);
+    let unspecified = (Ipv4Addr::UNSPECIFIED, 0);
+    send(scene, &pair(unspecified, unspecified), 100);
 }
 
 /// CRC32C of an STag's index, most significant octet first.

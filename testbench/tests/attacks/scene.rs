@@ -42,7 +42,7 @@ pub const BUFFER_OCTETS: usize = 3000;
 /// Receive buffers on each queue.
 pub const BUFFERS: u32 = 3;
 /// Pages of packet memory that one connection may hold beyond a gap.
-pub const EARLY_SHARE: u32 = 200;
+pub const OOO_SHARE: u32 = 200;
 
 /// The attacked connections' region: remote write and invalidate.
 pub const STAG: u32 = 0x00a1_b201;
@@ -169,7 +169,7 @@ impl Scene {
     /// The same; with `silicon` of what is synthesised.
     pub fn of(stall: f64, silicon: bool) -> Self {
         let config = Config {
-            early_share: EARLY_SHARE,
+            early_share: OOO_SHARE,
             ..Config::default()
         };
         let rtl = Rtl::new(&RtlOptions {
@@ -329,7 +329,7 @@ impl Scene {
         Name::Buffer(self.attacked, qn, msn)
     }
 
-    /// Wait until both are at rest, and look at what they did.
+    /// Wait until both are idle, and collect what they did.
     pub fn settle(&mut self) {
         let seen = settle(self.duts().into_iter());
         for (seen, tally) in seen.into_iter().zip(&mut self.tallies) {

@@ -53,34 +53,34 @@ fn the_driver_reads_what_the_peer_has_sent() {
     let data = bare.sender.stream()[..end].to_vec();
     let acknowledgement = bare.frame(0, 0x1234_5678, FLAG_ACK, &[]);
     bare.push(&acknowledgement, false);
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(state(&mut bare).seg_ack, 0x1234_5678);
     assert_eq!(state(&mut bare).seg_wnd, u16::MAX);
     // Beyond a gap: accepted, and it asks; then again, which is a duplicate.
     for _ in 0..2 {
-        let early = bare.frame(50, 0x1234_5679, FLAG_ACK, &data[50..100]);
-        bare.push(&early, false);
+        let beyond_gap = bare.frame(50, 0x1234_5679, FLAG_ACK, &data[50..100]);
+        bare.push(&beyond_gap, false);
     }
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(state(&mut bare).seg_ack, 0x1234_5679);
     assert_eq!(duplicate_acks(&mut bare), 2);
     let all = bare.frame(0, 2, FLAG_ACK, &data[..150]);
     bare.push(&all, false);
     // Old octets ask too.
     bare.push(&all, false);
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!((state(&mut bare).seg_ack, bare.accepted()), (2, 150));
     assert_eq!(duplicate_acks(&mut bare), 3);
     // And what lies beyond the window.
     let beyond = bare.frame(150 + WINDOW as usize, 2, FLAG_ACK, &[1]);
     bare.push(&beyond, false);
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(bare.counter(DropTcpOutsideWindow), 1);
     assert_eq!(duplicate_acks(&mut bare), 4);
     assert!(!state(&mut bare).fin_seen);
     let last = bare.frame(150, 3, FLAG_ACK | FLAG_FIN, &data[150..]);
     bare.push(&last, false);
-    bare.rest();
+    bare.run_until_idle();
     assert!(state(&mut bare).fin_seen);
     assert_eq!(&bare.region()[..200], pattern(200));
     bare.assert_clean();
@@ -99,9 +99,9 @@ fn octets_beyond_the_window_are_not_kept() {
     let mut octets = stream.clone();
     // What lies beyond is not the peer's.
     octets[window..].fill(0xee);
-    let early = bare.frame(100, 1, FLAG_ACK | FLAG_FIN, &octets[100..]);
-    bare.push(&early, false);
-    bare.rest();
+    let beyond_gap = bare.frame(100, 1, FLAG_ACK | FLAG_FIN, &octets[100..]);
+    bare.push(&beyond_gap, false);
+    bare.run_until_idle();
     let ranges = bare
         .device
         .early_ranges(bare.connection)
@@ -110,7 +110,7 @@ fn octets_beyond_the_window_are_not_kept() {
     assert_eq!(ranges, [EarlyRange { left, right: edge }]);
     let all = bare.frame(0, 1, FLAG_ACK | FLAG_FIN, &octets);
     bare.push(&all, false);
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(bare.accepted(), window);
     let state = bare.device.tcp_state(bare.connection).expect("it is open");
     assert!(!state.fin_seen, "the FIN lay beyond the window");
@@ -119,12 +119,12 @@ fn octets_beyond_the_window_are_not_kept() {
     write(&mut bare, 2000);
     let all = bare.frame(0, 1, FLAG_ACK | FLAG_FIN, &octets);
     bare.push(&all, false);
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(bare.accepted(), window);
     let state = bare.device.tcp_state(bare.connection).expect("it is open");
     assert!(!state.fin_seen, "the FIN lay beyond the window");
     bare.send(window..stream.len());
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(&bare.region()[..2000], pattern(2000));
     assert_eq!(&bare.region()[2000..3000], &pattern(3000)[2000..]);
     assert_eq!(
@@ -146,7 +146,7 @@ fn segments_at_the_edges_of_the_window() {
         let frame = bare.frame(start, 1, FLAG_ACK, &[1]);
         bare.push(&frame, false);
     }
-    bare.rest();
+    bare.run_until_idle();
     let counted = [DropTcpOutsideWindow, TcpOutOfOrder, DropTcpDuplicate];
     assert_eq!(counts(&mut bare, &counted), [2, 1, 0]);
     bare.send(0..1000);
@@ -155,7 +155,7 @@ fn segments_at_the_edges_of_the_window() {
     bare.send(999..1000);
     // Touches what was accepted, and what is in the range.
     bare.send(1000..window - 1);
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(counts(&mut bare, &counted), [2, 1, 2]);
     assert_eq!(bare.accepted(), window);
 }
@@ -167,7 +167,7 @@ fn segments_that_touch_a_range_join_it() {
     write(&mut bare, 2000);
     for octets in [500..600, 600..700, 400..500, 900..1000, 700..900, 300..1100] {
         bare.send(octets);
-        bare.rest();
+        bare.run_until_idle();
     }
     let ranges = bare
         .device
@@ -178,7 +178,7 @@ fn segments_that_touch_a_range_join_it() {
     let end = bare.sender.stream().len();
     bare.send(0..300);
     bare.send(1100..end);
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(&bare.region()[..2000], pattern(2000));
     bare.assert_clean();
 }
@@ -198,7 +198,7 @@ fn a_share_holds_what_it_is_set_to() {
     // The third frame is as long, though its last octets lie beyond the window.
     let third = bare.frame(octets.start, 1, FLAG_ACK, &pattern(SIX_PAGES));
     bare.push(&third, false);
-    bare.rest();
+    bare.run_until_idle();
     assert_eq!(counts(&mut bare, &[TcpOutOfOrder, DropTcpNoRoom]), [2, 1]);
 }
 
@@ -217,7 +217,7 @@ fn gaps_without_end_leave_nothing_held() {
         bare.open_again(markers);
         for gap in 0..GAPS {
             let start = bare.sender.stream().len();
-            // With markers each FPDU has one, so that it is placed early.
+            // With markers each FPDU has one, so that it is placed out of order.
             let octets = if markers { 600 } else { 60 };
             (0..4).for_each(|_| write(&mut bare, octets));
             let fpdus = bare.sender.fpdus();
@@ -238,10 +238,10 @@ fn gaps_without_end_leave_nothing_held() {
                     .for_each(|octets| bare.send(octets)),
             }
             if gap % 8 == 0 {
-                bare.rest();
+                bare.run_until_idle();
             }
         }
-        bare.rest();
+        bare.run_until_idle();
         assert_eq!(
             bare.accepted(),
             bare.sender.stream().len(),
@@ -275,7 +275,7 @@ fn connections_that_end_with_a_gap_leave_nothing_held() {
             bare.send(octets);
         }
         bare.open_again(markers);
-        bare.rest();
+        bare.run_until_idle();
         let counted = [TcpOutOfOrder, DropTcpNoRoom, DropTcpNoRange];
         assert_eq!(
             counts(&mut bare, &counted),
@@ -307,10 +307,10 @@ fn nothing_is_accepted_behind_a_close() {
         bare.open_next(StreamConfig::default(), WINDOW);
         let ranges = RANGES_PER_CONNECTION;
         for range in 0..ranges {
-            let early = bare.frame(10 + 2 * range, 1, FLAG_ACK, &[1]);
-            bare.push(&early, false);
+            let beyond_gap = bare.frame(10 + 2 * range, 1, FLAG_ACK, &[1]);
+            bare.push(&beyond_gap, false);
         }
-        bare.rest();
+        bare.run_until_idle();
         let last = bare.frame(8 + 2 * ranges, 1, FLAG_ACK, &[1]);
         for _ in 0..16 {
             let mut simulation = bare.simulation.borrow_mut();
@@ -359,9 +359,9 @@ fn frames_in_pieces_keep_their_octets() {
         }
         bare.send(start(0)..start(1));
         bare.send(start(6)..start(8));
-        bare.rest();
+        bare.run_until_idle();
         bare.send(start(13)..start(14));
-        bare.rest();
+        bare.run_until_idle();
         assert_eq!(bare.accepted(), bare.sender.stream().len(), "round {round}");
         assert_eq!(bare.region()[..octets.len()], octets, "round {round}");
     }
@@ -380,13 +380,13 @@ fn a_frame_in_pieces_for_a_stopped_stream_is_given_back_once() {
         (0..6).for_each(|_| write(&mut bare, 100));
         let fpdus: Vec<_> = bare.sender.fpdus().to_vec();
         bare.send(fpdus[0].octets.clone());
-        bare.rest();
+        bare.run_until_idle();
         assert_eq!(bare.counter(RefuseDdpStag), round as u32 + 1);
         for number in [2, 4] {
             bare.send(fpdus[number].octets.clone());
         }
         bare.send(fpdus[1].octets.start..fpdus[6].octets.end);
-        bare.rest();
+        bare.run_until_idle();
         assert_eq!(bare.accepted(), bare.sender.stream().len());
         assert_eq!(bare.device.free_pages(), PAGES as u32, "round {round}");
     }

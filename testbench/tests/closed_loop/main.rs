@@ -17,14 +17,14 @@ const SEED: u64 = 0x0015_f8c1;
 /// Rounds, one turn of each peer that has something left, in which one of a thousand may find no
 /// room; 21 were measured.
 const ROUNDS_OF_A_THOUSAND_MAX: u32 = 64;
-/// The same where silent peers hold the memory and the others go on one at a time; 116 measured.
-const ROUNDS_BESIDE_SILENT_MAX: u32 = 350;
+/// The same where silent peers hold the memory and the others proceed one at a time; 116 measured.
+const ROUNDS_WITH_SILENT_MAX: u32 = 350;
 /// Rounds in all for each long FPDU: its window doubles from one segment to all 45 in seven, and
 /// the peer whose turn it is may have begun another one before; 5.5 were measured.
 const ROUNDS_OF_A_LONG_FPDU_MAX: u32 = 8;
 /// Pages of the longest frame of short FPDUs.
 const FRAME_PAGES: u32 = 5;
-/// Peers that begin an FPDU and fall silent, more than there is memory for, and others beside them.
+/// Peers that begin an FPDU and fall silent, more than memory holds, and the others.
 const SILENT: usize = 320;
 const OTHERS: usize = 48;
 /// Segments of a window of 203,000 octets.
@@ -81,8 +81,8 @@ fn a_thousand_connections_with_open_fpdus_all_come_to_their_ends() {
     check_counters(&mut world, ROUNDS_OF_A_THOUSAND_MAX, seed);
 }
 
-/// Peers that fall silent in the middle of FPDUs, one of them in its turn, and hold all memory but
-/// the reserve, keep nobody from going on, and go on themselves when they come back.
+/// Peers that fall silent in mid-FPDU, one of them during its turn, and hold all memory but the
+/// reserve, do not stop the others, and continue when they come back.
 #[test]
 fn silent_peers_with_open_fpdus_leave_the_others_going_on() {
     let seed = seed();
@@ -104,7 +104,7 @@ fn silent_peers_with_open_fpdus_leave_the_others_going_on() {
     assert!(free < few, "{free} pages are free, seed {seed}");
     assert_eq!(world.run(0..SILENT), End::Done, "seed {seed}");
     world.check(seed);
-    check_counters(&mut world, ROUNDS_BESIDE_SILENT_MAX, seed);
+    check_counters(&mut world, ROUNDS_WITH_SILENT_MAX, seed);
 }
 
 /// The thousand without a reserve: packet memory fills up with FPDUs of which no other can come to
@@ -190,9 +190,9 @@ fn a_reserve_that_does_not_grow_lets_two_peers_with_long_fpdus_stop_each_other()
     world.check(seed);
 }
 
-/// A peer whose network loses segments, with a window that packet memory does not hold: what lies
-/// beyond the gaps fills it, and is given up where the FPDU before it finds no room. Alone, and
-/// beside others of its kind.
+/// A peer whose network loses segments, with a window larger than packet memory: octets beyond the
+/// gaps fill it, and are discarded where the FPDU before them finds no room. Alone, and together
+/// with others of its kind.
 #[test]
 fn long_fpdus_that_find_memory_full_of_what_lies_behind_them_come_to_their_ends() {
     for peers in [1, 3] {

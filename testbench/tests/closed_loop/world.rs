@@ -28,7 +28,7 @@ const PEERS_MAX: usize = CONNECTIONS;
 /// Frames between two of one connection: by then the earlier one is decided on.
 const FRAMES_APART: usize = 5;
 const CYCLES_APART: usize = 1_000;
-/// Rounds in which nobody gets anything through after which nobody ever will.
+/// Rounds without any progress after which the run counts as stuck.
 const ROUNDS_STUCK: u32 = 8;
 
 /// What a peer sends, and how.
@@ -148,9 +148,9 @@ pub struct Loop {
 /// How a run ends.
 #[derive(Debug, PartialEq)]
 pub enum End {
-    /// Every peer was told that everything has arrived.
+    /// Every peer's octets are acknowledged.
     Done,
-    /// For several rounds nothing of anybody was accepted.
+    /// No octet of any peer was accepted for several rounds.
     Stuck,
 }
 
@@ -372,7 +372,7 @@ impl Loop {
         self.device.dma().read(self.region.address, &mut placed);
         let differs = placed.iter().zip(&self.expected).position(|(a, b)| a != b);
         assert_eq!(differs, None, "octet of the region, seed {seed}");
-        let mut told = HashSet::new();
+        let mut completed = HashSet::new();
         for completion in &self.completions {
             let Completion::Receive {
                 connection, length, ..
@@ -388,9 +388,12 @@ impl Loop {
             let address = self.buffers.address + (number * BUFFER_OCTETS) as u64;
             self.device.dma().read(address, &mut octets);
             assert_eq!(&octets, message, "connection {number}, seed {seed}");
-            assert!(told.insert(number), "connection {number} told twice");
+            assert!(
+                completed.insert(number),
+                "connection {number} completed twice"
+            );
         }
-        assert_eq!(told.len(), self.peers.len(), "seed {seed}");
+        assert_eq!(completed.len(), self.peers.len(), "seed {seed}");
         let simulation = self.simulation.borrow();
         assert_eq!(simulation.free_pages(), PAGES as u32, "seed {seed}");
         let violations = simulation.complex().monitor().records();

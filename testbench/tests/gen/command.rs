@@ -57,7 +57,7 @@ fn the_command_writes_the_capture_and_counts_it() {
     ];
     let output = rnic_gen(&out, &options);
     assert_eq!(output.status.code(), Some(0));
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON alone");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON alone");
     let mut workload = Workload {
         connections: 2,
         seed: 9,
@@ -68,9 +68,9 @@ fn the_command_writes_the_capture_and_counts_it() {
     assert!(std::fs::read(&out).expect("it was written") == generation.file);
     let summary = serde_json::to_value(&generation.summary).expect("numbers by name");
     for (name, value) in summary.as_object().expect("an object") {
-        assert_eq!(&told[name], value, "{name}");
+        assert_eq!(&report[name], value, "{name}");
     }
-    assert!(told["faults"]["loss"].as_u64() > Some(0));
+    assert!(report["faults"]["loss"].as_u64() > Some(0));
 }
 
 fn rnic_gen(out: &std::path::Path, options: &[&str]) -> Output {

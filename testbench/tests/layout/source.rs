@@ -96,10 +96,10 @@ impl Crate {
             let file = match module.content {
                 Some(_) => self.modules[id].file.clone(),
                 None => {
-                    let beside = format!("{inner_folder}.rs");
+                    let adjacent = format!("{inner_folder}.rs");
                     let inside = format!("{inner_folder}/mod.rs");
-                    match sources.contains_key(&beside) {
-                        true => beside,
+                    match sources.contains_key(&adjacent) {
+                        true => adjacent,
                         false => inside,
                     }
                 }

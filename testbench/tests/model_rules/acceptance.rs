@@ -8,7 +8,7 @@ use rnic_abi::events::{SegmentTrace, SegmentVerdict};
 use rnic_abi::limits::RANGES_PER_CONNECTION;
 use rnic_testbench::model::ethernet;
 use rnic_testbench::model::ip::{self, IpVerdict};
-use rnic_testbench::model::reorder::EarlyPool;
+use rnic_testbench::model::reorder::OutOfOrderPool;
 use rnic_testbench::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_testbench::model::{Room, Taken};
 use rnic_testbench::traffic::frame::{FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, FLAG_URG};
@@ -35,7 +35,7 @@ fn judged(start: u32, window: u32, distance: i64, octets: usize) -> (Acceptance,
     };
     let segment = TcpSegment::parse(&datagram).expect("sane");
     let mut receiver = TcpReceiver::new(start, window);
-    let acceptance = receiver.accept(&segment, 1, &mut EarlyPool::default());
+    let acceptance = receiver.accept(&segment, 1, &mut OutOfOrderPool::default());
     (acceptance, receiver)
 }
 
@@ -119,7 +119,7 @@ fn a_segment_that_starts_outside_the_window_is_dropped() {
             }
             if window > 1 {
                 let (acceptance, _) = judged(start, window, i64::from(window) - 1, 10);
-                assert_eq!(acceptance, Acceptance::Early { trimmed: false });
+                assert_eq!(acceptance, Acceptance::OutOfOrder { trimmed: false });
             }
         }
     }
@@ -143,7 +143,7 @@ fn a_segment_ahead_of_a_gap_is_kept_until_the_gap_closes() {
 /// A receiver of `window` octets, and segments of `stream` for it by their place.
 struct Reorder {
     receiver: TcpReceiver,
-    pool: EarlyPool,
+    pool: OutOfOrderPool,
     builder: FrameBuilder,
     start: u32,
 }
@@ -152,7 +152,7 @@ impl Reorder {
     fn new(start: u32) -> Self {
         Self {
             receiver: TcpReceiver::new(start, WINDOW),
-            pool: EarlyPool::default(),
+            pool: OutOfOrderPool::default(),
             builder: Rig::new(StreamConfig::default()).builder,
             start,
         }
@@ -195,8 +195,12 @@ fn any_order_of_arrival_gives_the_stream_from_first_copies() {
         }
         let first: Vec<u8> = first.into_iter().flatten().collect();
         assert!(passed == first, "round {round}");
-        assert_eq!(reorder.receiver.early.octets(), 0);
-        assert_eq!(reorder.pool, EarlyPool::default(), "charges are undone");
+        assert_eq!(reorder.receiver.out_of_order.octets(), 0);
+        assert_eq!(
+            reorder.pool,
+            OutOfOrderPool::default(),
+            "charges are undone"
+        );
     }
 }
 
@@ -206,13 +210,13 @@ fn a_range_too_many_is_dropped_whole() {
     let mut reorder = Reorder::new(STARTS[3]);
     for range in 0..RANGES_PER_CONNECTION {
         let acceptance = reorder.receive(10 + 20 * range, &[1; 10]);
-        assert_eq!(acceptance, Acceptance::Early { trimmed: false });
+        assert_eq!(acceptance, Acceptance::OutOfOrder { trimmed: false });
     }
     assert_eq!(reorder.receive(9999, &[1; 10]), Acceptance::NoRange);
     let bridge = reorder.receive(15, &[2; 40]);
-    assert_eq!(bridge, Acceptance::Early { trimmed: true });
+    assert_eq!(bridge, Acceptance::OutOfOrder { trimmed: true });
     let next = reorder.receive(9999, &[1; 10]);
-    assert_eq!(next, Acceptance::Early { trimmed: false });
+    assert_eq!(next, Acceptance::OutOfOrder { trimmed: false });
     assert_eq!(reorder.receive(15, &[3; 40]), Acceptance::Duplicate);
 }
 
@@ -221,12 +225,12 @@ fn a_range_too_many_is_dropped_whole() {
 fn segments_beyond_a_gap_have_no_more_pages_than_their_share() {
     let mut reorder = Reorder::new(STARTS[0]);
     reorder.pool.share = 17;
-    let early = Acceptance::Early { trimmed: false };
-    assert_eq!(reorder.receive(10, &[1; 10]), early);
-    assert_eq!(reorder.receive(20, &[1; 10]), early);
+    let out_of_order = Acceptance::OutOfOrder { trimmed: false };
+    assert_eq!(reorder.receive(10, &[1; 10]), out_of_order);
+    assert_eq!(reorder.receive(20, &[1; 10]), out_of_order);
     assert_eq!(reorder.receive(30, &[1; 10]), Acceptance::NoRoom);
     reorder.pool.share = 18;
-    assert_eq!(reorder.receive(30, &[1; 10]), early);
+    assert_eq!(reorder.receive(30, &[1; 10]), out_of_order);
     let all = reorder.receive(0, &[1; 10]);
     assert!(matches!(all, Acceptance::InOrder { octets, .. } if octets.len() == 40));
     reorder.pool.pages_max = 5;
@@ -319,7 +323,7 @@ fn a_fin_behind_a_cut_is_not_seen() {
         let taken = Taken {
             rcv_nxt: rig.sender.sequence(end),
             verdict: SegmentVerdict::Trimmed as u8,
-            early_octets: 0,
+            ooo_octets: 0,
             fin_seen,
         };
         rig.model.receive_with(&frame, false, Room::UpTo(taken));

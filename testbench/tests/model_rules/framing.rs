@@ -175,8 +175,8 @@ fn a_marker_that_points_elsewhere_stops_the_stream() {
     }
 }
 
-/// MPA-055: told that starts disagree, the model says so too only with a marker that contradicts
-/// the FPDU at hand.
+/// MPA-055: when the hardware reports disagreeing starts, the model does so only if a marker
+/// contradicts this FPDU.
 #[test]
 fn starts_disagree_only_by_a_marker_that_is_there() {
     let start = MARKED.sequence_start;
@@ -195,8 +195,8 @@ fn starts_disagree_only_by_a_marker_that_is_there() {
     assert_eq!(rig.stopped(), Some(StreamError::MpaMarker));
 }
 
-/// MPA-055: an FPDU that was refused when it was whole, with a marker that points elsewhere, is
-/// refused for that instead; one with a wrong CRC alone is not.
+/// MPA-055: the refusal of a whole FPDU becomes MPA error 3 if one of its markers points elsewhere;
+/// with a wrong CRC alone it stays.
 #[test]
 fn a_refusal_becomes_the_earlier_error_if_a_marker_points_elsewhere() {
     for (octet, error) in [(515, StreamError::MpaMarker), (700, StreamError::MpaCrc)] {
@@ -214,7 +214,7 @@ fn a_refusal_becomes_the_earlier_error_if_a_marker_points_elsewhere() {
     }
 }
 
-/// A wrong CRC is told first.
+/// A wrong CRC takes precedence over a wrong marker.
 #[test]
 fn a_wrong_crc_goes_before_a_wrong_marker() {
     let mut rig = marked();
@@ -284,10 +284,10 @@ fn markers_far_from_their_header_count_modulo_two_to_the_sixteenth() {
     }
 }
 
-/// MPA-044, MPA-045: an error stops the stream in front of a span. What follows the span may lie in
-/// memory all the same, until the receivers have come to rest.
+/// MPA-044, MPA-045: an error stops the stream in front of a span. FPDUs of the span may still be
+/// placed until the receivers are idle.
 #[test]
-fn behind_an_error_a_span_goes_on_until_the_receivers_rest() {
+fn behind_an_error_a_span_is_read_until_the_receivers_are_idle() {
     let mut rig = Rig::new(MARKED);
     let stag_unknown = STAG ^ 1 << 8;
     let places = [0, 0, 1000, 2000, 3000];
@@ -299,7 +299,7 @@ fn behind_an_error_a_span_goes_on_until_the_receivers_rest() {
         starts.push(rig.sender.stream().len());
     }
     let noted = |rig: &Rig| {
-        let notes = rig.model.early_placements();
+        let notes = rig.model.out_of_order_placements();
         notes
             .map(|note| note.address - region().address)
             .collect::<Vec<_>>()
@@ -310,7 +310,7 @@ fn behind_an_error_a_span_goes_on_until_the_receivers_rest() {
     assert_eq!(rig.stopped(), Some(StreamError::DdpStag));
     rig.segment(starts[3], starts[4]);
     assert_eq!(noted(&rig), [1000, 2000]);
-    rig.model.rest();
+    rig.model.mark_idle();
     rig.segment(starts[4], starts[5]);
     assert_eq!(noted(&rig), [1000, 2000]);
     let untouched = rig.region()[600..].iter().all(|&octet| octet == 0);

@@ -122,7 +122,7 @@ fn an_empty_write_names_no_memory() {
     assert_eq!(rig.counter(Counter::Fpdus), 1);
 }
 
-/// RDMAP-010: a Read Response is placed, and told with its last segment.
+/// RDMAP-010: a Read Response is placed, and completes with its last segment.
 #[test]
 fn a_read_response_completes_with_its_last_segment() {
     let mut rig = rig();
@@ -150,7 +150,7 @@ fn a_read_response_completes_with_its_last_segment() {
     assert_eq!(rig.completions(), expected);
 }
 
-/// DDP-015, DDP-025: segments go to their offset; the length is told by the last.
+/// DDP-015, DDP-025: segments are placed at their offset; the last one gives the length.
 #[test]
 fn a_send_in_segments_is_one_message() {
     let mut rig = rig();

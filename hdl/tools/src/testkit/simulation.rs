@@ -6,8 +6,8 @@ use std::ops::{Deref, DerefMut};
 
 /// A connected block and its clock; dereferences to the block.
 ///
-/// A panic while it lives prints the cycle, beside the seed that [`Random`] prints: messages of
-/// assertions need neither.
+/// A panic during its lifetime prints the cycle, as [`Random`] prints the seed: assertion messages
+/// need neither.
 pub struct Simulation<B: Block> {
     block: B,
     clock: fn(&mut B) -> &mut Signal<In, Clock>,

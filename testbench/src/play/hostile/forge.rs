@@ -189,8 +189,8 @@ fn seal(frame: &mut [u8]) {
     put_checksum(&mut datagram[header..end], 16, pseudo);
 }
 
-/// Write the checksum over `octets` at offset `at` in them; `start` is the sum of what is covered
-/// besides.
+/// Write the checksum over `octets` at offset `at` in them; `start` is the sum of what else it
+/// covers.
 fn put_checksum(octets: &mut [u8], at: usize, start: Sum16BitWords) {
     octets[at..at + 2].fill(0);
     let sum = start.add_slice(octets).ones_complement();

@@ -1,8 +1,8 @@
 //! What every picture needs: a plot area, scales, ticks, axes, numbers, and thinning.
 //!
-//! Pictures are inline SVG: no script, no file beside the page, colours by class so that the page's
-//! style sheet has a set for light and one for dark. The templates are `maud`'s, as of the rest of
-//! the page; a plotting library would bring its own text and colours, and marks without titles.
+//! Pictures are inline SVG: no script, no separate file, colours by class so that the page's style
+//! sheet has a set for light and one for dark. The templates are `maud`'s, as of the rest of the
+//! page; a plotting library would bring its own text and colours, and marks without titles.
 //!
 //! ```text
 //!   +-- left --+---------- plot ----------+-- right --+

@@ -17,16 +17,16 @@ const TEXT_UNITS: f64 = 150.0;
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 struct Bar {
     in_order: u64,
-    early: u64,
+    out_of_order: u64,
 }
 
 impl Bar {
     fn sum(self) -> u64 {
-        self.in_order + self.early
+        self.in_order + self.out_of_order
     }
 }
 
-/// Latencies, in order, each with whether its FPDU was placed early.
+/// Latencies, in order, each with whether its FPDU was placed out of order.
 #[derive(Debug)]
 struct Histogram {
     first: u64,
@@ -53,12 +53,12 @@ impl Histogram {
             bars: vec![Bar::default(); count as usize],
             tail: Bar::default(),
         };
-        for &(latency, is_early) in latencies {
+        for &(latency, is_out_of_order) in latencies {
             let index = ((latency - first) / width) as usize;
             let bar = histogram.bars.get_mut(index);
             let bar = bar.unwrap_or(&mut histogram.tail);
-            match is_early {
-                true => bar.early += 1,
+            match is_out_of_order {
+                true => bar.out_of_order += 1,
                 false => bar.in_order += 1,
             }
         }
@@ -77,7 +77,7 @@ pub fn picture(timelines: &[Timeline]) -> Markup {
     let placements: Vec<&Placement> = streams.flat_map(|stream| &stream.placements).collect();
     let measured = placements
         .iter()
-        .filter_map(|p| Some((p.latency()?, p.is_early)));
+        .filter_map(|p| Some((p.latency()?, p.is_out_of_order)));
     let mut latencies: Vec<(u64, bool)> = measured.collect();
     latencies.sort_unstable();
     let missing = placements.len() - latencies.len();
@@ -107,7 +107,10 @@ fn histogram(latencies: &[(u64, bool)]) -> Markup {
     let count = latencies.len();
     let histogram = Histogram::new(latencies);
     let (median, most) = (latencies[count / 2].0, latencies[count - 1].0);
-    let early = latencies.iter().filter(|(_, is_early)| *is_early).count();
+    let out_of_order = latencies
+        .iter()
+        .filter(|(_, is_out_of_order)| *is_out_of_order)
+        .count();
     let has_tail = histogram.tail.sum() > 0;
     // The tail's bar has an empty place between itself and the rest.
     let places = histogram.bars.len() + if has_tail { 2 } else { 0 };
@@ -146,9 +149,11 @@ fn histogram(latencies: &[(u64, bool)]) -> Markup {
     html! {
         ul.legend {
             li { "FPDUs " b { (grouped(count as u64)) } }
-            li { span.key.h-order {} "in order " b { (grouped((count - early) as u64)) } }
-            @if early > 0 {
-                li { span.key.h-early {} "out of order " b { (grouped(early as u64)) } }
+            li { span.key.h-order {} "in order " b { (grouped((count - out_of_order) as u64)) } }
+            @if out_of_order > 0 {
+                li {
+                    span.key.h-out-of-order {} "out of order " b { (grouped(out_of_order as u64)) }
+                }
             }
             li { "least " b { (grouped(latencies[0].0)) } }
             li { "median " b { (grouped(median)) } }
@@ -175,11 +180,11 @@ fn bar_mark(bar: Bar, (left, right): (f64, f64), y: &Scale, name: &str) -> Marku
         @if bar.sum() > 0 {
             g {
                 title {
-                    (name) " cycles: " (bar.in_order) " FPDUs in order, " (bar.early)
+                    (name) " cycles: " (bar.in_order) " FPDUs in order, " (bar.out_of_order)
                     " out of order"
                 }
                 @if bar.in_order > 0 { path.h-order d=(path(PLOT.bottom, in_order)) {} }
-                @if bar.early > 0 { path.h-early d=(path(in_order, sum)) {} }
+                @if bar.out_of_order > 0 { path.h-out-of-order d=(path(in_order, sum)) {} }
             }
         }
     }
@@ -218,8 +223,11 @@ mod tests {
         let histogram = Histogram::new(&latencies);
         assert!(histogram.bars.len() as u64 <= BARS_MAX + 1);
         let sum: u64 = histogram.bars.iter().map(|bar| bar.sum()).sum();
-        let early: u64 = histogram.bars.iter().map(|bar| bar.early).sum();
-        assert_eq!((sum, early, histogram.tail), (300, 100, Bar::default()));
+        let out_of_order: u64 = histogram.bars.iter().map(|bar| bar.out_of_order).sum();
+        assert_eq!(
+            (sum, out_of_order, histogram.tail),
+            (300, 100, Bar::default())
+        );
         assert!(histogram.first <= 50 && histogram.end() > 349);
     }
 
@@ -232,14 +240,14 @@ mod tests {
             histogram.tail,
             Bar {
                 in_order: 0,
-                early: 1
+                out_of_order: 1
             }
         );
         assert_eq!(
             histogram.bars[0],
             Bar {
                 in_order: 99,
-                early: 0
+                out_of_order: 0
             }
         );
         assert!(histogram.end() <= 90 + histogram.width);

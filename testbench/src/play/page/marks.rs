@@ -1,5 +1,5 @@
-//! Marks of a time-sequence diagram: each kind of segment with a shape of its own beside its
-//! colour, gaps as boxes, FPDUs placed out of order as wide marks.
+//! Marks of a time-sequence diagram: each kind of segment with its own shape and colour, gaps as
+//! boxes, FPDUs placed out of order as wide marks.
 
 use crate::play::page::chart::{axis_end, number, Plot, Scale};
 use crate::play::timeline::{Gap, Placement, Segment, SegmentKind, Stream};
@@ -138,7 +138,7 @@ pub fn segment_mark(kind: &Kind, segment: &Segment, scales: &Scales) -> Markup {
 }
 
 /// An FPDU placed out of order, at its last write.
-pub fn early_mark(placement: &Placement, scales: &Scales) -> Markup {
+pub fn out_of_order_mark(placement: &Placement, scales: &Scales) -> Markup {
     let (first, last) = placement.writes.unwrap_or_default();
     let (low, height) = scales.bar(placement.position, i64::from(placement.octets));
     let x = scales.x.at(last as f64);

@@ -104,7 +104,7 @@ fn gauge(peak: u32) -> Markup {
     let (left, width) = GAUGE;
     let whole = PLOT.y(0.0, PAGES as f64);
     let top = whole.at(f64::from(peak));
-    let beside = number(left + width + 6.0);
+    let label_x = number(left + width + 6.0);
     html! {
         g.gauge {
             path.area d=(format!("M{} {}V{}h{}V{}z", number(left), number(PLOT.bottom),
@@ -113,8 +113,8 @@ fn gauge(peak: u32) -> Markup {
                 number(PLOT.top), number(width), number(PLOT.bottom))) {
                 title { "at most " (peak) " of " (PAGES) " pages" }
             }
-            text x=(beside) y=(number(PLOT.top + 10.0)) { "limit " (PAGES) }
-            text x=(beside) y=(number(top.clamp(PLOT.top + 28.0, PLOT.bottom))) {
+            text x=(label_x) y=(number(PLOT.top + 10.0)) { "limit " (PAGES) }
+            text x=(label_x) y=(number(top.clamp(PLOT.top + 28.0, PLOT.bottom))) {
                 "peak " (peak)
             }
         }

@@ -9,12 +9,12 @@
 //!         +-------------------------> cycles
 //! ```
 //!
-//! Each kind of mark has a shape of its own beside its colour. Long streams are thinned, kind by
-//! kind, and the text below the diagram says how many marks are left out.
+//! Each kind of mark has its own shape and colour. Long streams are thinned, kind by kind, and the
+//! text below the diagram says how many marks are left out.
 
 use crate::play::page::chart::{every, grouped, number, share};
 use crate::play::page::marks::{
-    early_mark, gap_mark, segment_mark, shape, Kind, Scales, KINDS, PLOT,
+    gap_mark, out_of_order_mark, segment_mark, shape, Kind, Scales, KINDS, PLOT,
 };
 use crate::play::timeline::{Gap, Placement, Segment, Stream};
 use maud::{html, Markup};
@@ -58,20 +58,26 @@ pub fn diagram(stream: &Stream, marks_max: usize, time: &str) -> Markup {
         (kind, Drawn::new(all.collect()))
     });
     let mut segments: Vec<(&Kind, Drawn<Segment>)> = of_kind.collect();
-    let early = stream.placements.iter().filter(|p| p.is_early);
-    let (early, lost): (Vec<&Placement>, Vec<&Placement>) = early.partition(|p| p.writes.is_some());
-    let (mut early, mut gaps) = (Drawn::new(early), Drawn::new(stream.gaps.iter().collect()));
+    let out_of_order = stream.placements.iter().filter(|p| p.is_out_of_order);
+    let (out_of_order, lost): (Vec<&Placement>, Vec<&Placement>) =
+        out_of_order.partition(|p| p.writes.is_some());
+    let (mut out_of_order, mut gaps) = (
+        Drawn::new(out_of_order),
+        Drawn::new(stream.gaps.iter().collect()),
+    );
     let mut counts: Vec<usize> = segments.iter().map(|(_, marks)| marks.all.len()).collect();
-    counts.extend([early.all.len(), gaps.all.len()]);
+    counts.extend([out_of_order.all.len(), gaps.all.len()]);
     let most = share(&counts, marks_max);
     segments.iter_mut().for_each(|(_, marks)| marks.thin(most));
-    early.thin(most);
+    out_of_order.thin(most);
     gaps.thin(most);
     let octets = format!("octets from sequence number {}", stream.sequence_start);
     let picture = html! {
         (PLOT.axes((&scales.x, time), (&scales.y, &octets)))
         g.gap { @for gap in gaps.drawn() { (gap_mark(stream, gap, &scales)) } }
-        g.early { @for placement in early.drawn() { (early_mark(placement, &scales)) } }
+        g.out-of-order {
+            @for placement in out_of_order.drawn() { (out_of_order_mark(placement, &scales)) }
+        }
         @for (kind, marks) in &segments {
             g class=(kind.class) {
                 @for segment in marks.drawn() { (segment_mark(kind, segment, &scales)) }
@@ -82,12 +88,12 @@ pub fn diagram(stream: &Stream, marks_max: usize, time: &str) -> Markup {
     let thinned = segments
         .iter()
         .filter_map(|(kind, marks)| marks.left_out(kind.name));
-    let thinned = thinned.chain(early.left_out("FPDU placed out of order"));
+    let thinned = thinned.chain(out_of_order.left_out("FPDU placed out of order"));
     let thinned: Vec<String> = thinned.chain(gaps.left_out("gap")).collect();
     let notes = notes_of(stream, &scales, lost.len());
     html! {
         figure {
-            (legend(&segments, &gaps, &early, stream))
+            (legend(&segments, &gaps, &out_of_order, stream))
             (PLOT.picture(&name, &picture))
             @if !thinned.is_empty() || !notes.is_empty() {
                 figcaption.note {
@@ -128,7 +134,7 @@ fn notes_of(stream: &Stream, scales: &Scales, lost: usize) -> Vec<String> {
 fn legend(
     segments: &[(&Kind, Drawn<Segment>)],
     gaps: &Drawn<Gap>,
-    early: &Drawn<Placement>,
+    out_of_order: &Drawn<Placement>,
     stream: &Stream,
 ) -> Markup {
     let repeats = stream.segments.iter().filter(|s| s.is_repeat).count();
@@ -145,9 +151,9 @@ fn legend(
             @if !gaps.all.is_empty() {
                 (entry("gap", "m-7 0v-11h14v11z", 14.0, "gap", gaps.all.len()))
             }
-            @if !early.all.is_empty() {
-                (entry("early", "v-11", 14.0, "FPDU placed out of order",
-                    early.all.len()))
+            @if !out_of_order.all.is_empty() {
+                (entry("out-of-order", "v-11", 14.0, "FPDU placed out of order",
+                    out_of_order.all.len()))
             }
         }
     }

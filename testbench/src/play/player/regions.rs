@@ -95,7 +95,7 @@ impl Player<'_> {
         alone: bool,
     ) -> (Option<Condition>, Option<u64>) {
         let windowed = alone && learned.renewals.is_empty() && learned.initial;
-        // Ids are given from 0 on: one for each flow, and one beside them.
+        // Ids are assigned from 0 on: one for each flow, and one more.
         let used = self.flows.len() + 1;
         let foreign = foreign_connection(connection.0, condition.bit, used);
         let another_domain = config.protection_domain ^ 1 << condition.bit;

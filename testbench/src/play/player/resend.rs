@@ -7,8 +7,8 @@
 //!           waiting, by flow, what comes first in its stream first
 //! ```
 //!
-//! A capture holds what a peer sent to another receiver. What this one refuses for want of room
-//! would come again, and so would what it had taken beyond a gap and gives up for want of room: so
+//! A capture holds what a peer sent to another receiver. What this one refuses for lack of room
+//! would come again, and so would what it had taken beyond a gap and gives up for lack of room: so
 //! nothing of the capture is lost for that reason.
 //!
 //! Rounds go on while a stream advances or fewer frames wait. Where a flow ends and nothing moves,
@@ -282,7 +282,7 @@ impl Player<'_> {
             if advances || empty || self.advances() || self.advances_after_turns() {
                 continue;
             }
-            // What lies beyond a gap that nothing closes any more can wait for ever.
+            // What lies beyond a gap that nothing closes any more can wait forever.
             let open: Vec<usize> = self.active.keys().copied().collect();
             let done: Vec<usize> = open
                 .into_iter()
@@ -317,7 +317,7 @@ impl Player<'_> {
         self.resend.waiting.remove(&Some(flow));
     }
 
-    /// Forget what waits of `flow`. Octets beyond a gap may find no room for ever; what is in
+    /// Forget what waits of `flow`. Octets beyond a gap may find no room forever; what is in
     /// order, or for the host, must find it when nothing else is sent.
     fn give_up(&mut self, flow: Option<usize>) {
         for frame in self.waiting_in_order(flow) {

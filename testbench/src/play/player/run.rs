@@ -42,7 +42,7 @@ pub(super) struct Player<'a> {
     pub(super) met: Met,
     /// Regions that windows were opened of.
     pub(super) parents: u32,
-    /// Frames came, or connections went, since the receivers were at rest.
+    /// Frames were played, or connections closed, since the receivers were last idle.
     pub(super) moved: bool,
     /// First frame, from 0, since the receivers were last compared.
     pub(super) compared_to: usize,
@@ -124,9 +124,8 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// Wait until the receivers are at rest, and look at what they did. That they are takes long
-    /// to see, so it is asked only if something has moved since: many flows may ask before one
-    /// frame.
+    /// Wait until the receivers are idle, and collect what they did. Detecting that takes long, so
+    /// it is skipped if nothing has moved since: many flows may ask before one frame.
     pub(super) fn settle(&mut self) {
         if !std::mem::take(&mut self.moved) {
             return;
@@ -165,7 +164,7 @@ impl<'a> Player<'a> {
     }
 }
 
-/// Free pages below which the device may refuse segments for want of room: its larger reserve,
+/// Free pages below which the device may refuse segments for lack of room: its larger reserve,
 /// which it takes when streams show long FPDUs, be it in a length field that is wrong (ADR 13).
 fn short_pages(config: &Config) -> u32 {
     match config.in_order_reserve {

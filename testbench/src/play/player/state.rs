@@ -15,7 +15,7 @@ impl Player<'_> {
         }
     }
 
-    /// Read the state of a connection from every receiver; all are at rest.
+    /// Read the state of a connection from every receiver; all are idle.
     fn compare_state(&mut self, flow: usize, connection: Connection) {
         let cut = self.duts.iter().map(|dut| dut.cut_at_window(connection));
         match cut.max().unwrap_or(0) {

@@ -1,4 +1,4 @@
-//! What becomes of a frame for which the device may have no room.
+//! Observes what the device does with a frame for which it may have no room.
 //!
 //! ```text
 //!  few pages? -- wait --> frame -> front end -> verdict -> state of the connection -> Room
@@ -6,8 +6,8 @@
 //!                                 drop_no_page   none: not a segment of a connection
 //! ```
 //!
-//! How much room there is depends on the cycle, so the model has to hear it from here. Enters: a
-//! frame. Leaves: [`Room`]. A frame that is watched takes some 300 cycles more.
+//! How much room there is depends on the cycle, so the model gets it from here. In: a frame. Out:
+//! [`Room`]. A watched frame takes some 300 cycles more.
 
 use super::Rtl;
 use crate::capture::segment::Segment;
@@ -30,7 +30,7 @@ const FRONT_END_CYCLES: usize = 100;
 const STATE_CYCLES: usize = 100;
 
 impl Rtl {
-    /// Is so little of packet memory left that `frame` may be refused for want of room?
+    /// Is so little of packet memory left that `frame` may be refused for lack of room?
     /// What is on its way out has had time to leave.
     pub(super) fn is_short_after_waiting(&mut self, frame: &[u8]) -> bool {
         let enough = self.short_pages + frame_pages(frame.len()) + PAGES_UNDER_WAY;
@@ -114,7 +114,7 @@ fn taken(state: &StreamState, trace: &SegmentTrace) -> Taken {
     Taken {
         rcv_nxt: state.rcv_nxt,
         verdict: trace.verdict,
-        early_octets: ranges.map(|r| r.right.wrapping_sub(r.left)).sum(),
+        ooo_octets: ranges.map(|r| r.right.wrapping_sub(r.left)).sum(),
         fin_seen: state.fin_seen,
     }
 }

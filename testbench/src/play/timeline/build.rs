@@ -261,7 +261,7 @@ impl Builder<'_> {
         let length = usize::from(trace.ulpdu_length);
         let octets = framing.fpdu_octets(position.max(0) as u64, length) as u32;
         let positions = position..position + i64::from(octets);
-        let ready = match trace.placed_early {
+        let ready = match trace.placed_out_of_order {
             true => building.coverage.whole_at(&positions),
             false => building.coverage.in_order_at(positions.end),
         };
@@ -270,7 +270,7 @@ impl Builder<'_> {
             position,
             octets,
             placed_octets: u32::from(trace.placed_octets),
-            is_early: trace.placed_early,
+            is_out_of_order: trace.placed_out_of_order,
             ready,
             writes: None,
         });

@@ -20,7 +20,7 @@ pub(super) struct Offer {
     pub payload: Vec<u8>,
 }
 
-/// What was done beside offering frames.
+/// Actions other than offering frames.
 #[derive(Clone, Debug)]
 pub(super) enum Action {
     /// A flow's connection was opened.

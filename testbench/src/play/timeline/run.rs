@@ -92,7 +92,7 @@ pub struct Segment {
     pub cycle: u64,
     /// What became of it.
     pub kind: SegmentKind,
-    /// Some of its octets had arrived before, accepted or not: the peer, or the player for want of
+    /// Some of its octets had arrived before, accepted or not: the peer, or the player for lack of
     /// room, sent them again.
     pub is_repeat: bool,
     /// It begins below octets that had arrived before: it was sent again or overtaken.
@@ -117,9 +117,9 @@ pub struct Placement {
     /// Payload octets.
     pub placed_octets: u32,
     /// It was placed while octets before it were missing.
-    pub is_early: bool,
-    /// Cycle in which the last octet entered that it waited for: of its own if it was placed early,
-    /// else of all octets up to its end. `None` if its octets were not seen whole.
+    pub is_out_of_order: bool,
+    /// Cycle in which the last octet that it waited for entered: of its own octets if it was placed
+    /// out of order, else of all octets up to its end. `None` if not all of them were seen.
     pub ready: Option<u64>,
     /// Cycles of the first and the last memory write of its payload; `None` if they were not found.
     pub writes: Option<(u64, u64)>,

@@ -22,7 +22,7 @@ fn apart(mut completion: Completion) -> Record {
     (completion, octets)
 }
 
-/// The DDP header of a ULPDU of `length` octets, if it is whole; reserved bits are not told.
+/// The DDP header of a ULPDU of `length` octets, if it is whole; reserved bits are not reported.
 fn header(ulpdu: &[u8], length: u16) -> Option<Vec<u8>> {
     let octets = match ulpdu[0] & FLAG_TAGGED != 0 {
         true => tagged::HEADER_OCTETS,
@@ -58,11 +58,11 @@ impl Scene {
         self.comparison.compare_results(rtl, model);
         let violations = rtl.violations.iter().chain(&model.violations);
         self.comparison.add_violations(violations);
-        let told = &self.comparison.differences;
-        assert_eq!(self.comparison.mismatches, 0, "{told:#?}");
+        let differences = &self.comparison.differences;
+        assert_eq!(self.comparison.mismatches, 0, "{differences:#?}");
     }
 
-    /// What was to be placed is there, and no other octet was written, guards included.
+    /// All expected octets are placed, and no other octet was written, guards included.
     fn check_memory(&self) {
         let duts: [(&str, &dyn Dut); 2] = [("hardware", &self.rtl), ("model", &self.model)];
         for (who, dut) in duts {
@@ -99,7 +99,7 @@ impl Scene {
         }
     }
 
-    /// A stopped connection is told of once, with the record of the FPDU concerned; nobody else is.
+    /// A stopped connection is reported once, with the record of its FPDU; no other connection is.
     fn check_completions(&mut self, answer: Answer) {
         let is_error = |c: &&Completion| matches!(c, Completion::Error { .. });
         let flows = &self.tallies[0].flows;

@@ -92,7 +92,7 @@ fn a_widening_cast_of_a_sum_keeps_the_carry() {
 }
 
 #[test]
-fn a_complement_beside_a_literal_or_a_sum_is_32_bits_wide() {
+fn a_complement_next_to_a_literal_or_a_sum_is_32_bits_wide() {
     kernel! {
         Compared { a: In Bits<8>, y: Out Bit }
         #[hdl_gen]
@@ -148,7 +148,7 @@ fn a_complement_in_replace_bit_smears_over_the_word() {
 }
 
 #[test]
-fn a_difference_behind_a_right_shift_is_wider_beside_a_literal() {
+fn a_difference_behind_a_right_shift_is_wider_next_to_a_literal() {
     kernel! {
         Masked { c: In Bits<8>, b: In Bits<8>, y: Out Bits<8> }
         #[hdl_gen]

@@ -14,7 +14,7 @@ enum Request {
     Give,
 }
 
-/// Random pushes and replays, as the room makes them, beside plain lists.
+/// Random pushes and replays, as the room makes them, compared with plain lists.
 struct Walker {
     lists: [VecDeque<u64>; 5],
     /// The list that was opened, and how many of its slots have been read.

@@ -23,7 +23,7 @@ pub struct Segment {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     pub verdict: FrameVerdict,
-    /// Bit of `counts` beside `COUNT_FRAMES`.
+    /// Bit of `counts` in addition to `COUNT_FRAMES`.
     pub reason: Option<usize>,
     pub frame_octets: usize,
     /// Of frames for TCP only.

@@ -86,11 +86,11 @@ impl<
         self.uut.store_valid.next = false;
         self.uut.frame_info.next.segment.verdict = FrameVerdict::Tcp;
         self.uut.frame_info_valid.next = true;
-        let told = self.uut.cycle();
+        let sent = self.uut.cycle();
         self.tick();
         self.uut.frame_info_valid.next = false;
         self.wait_for(|uut| uut.stored_valid.val());
-        assert_eq!(self.uut.cycle(), told + 2, "frame_info to stored_valid");
+        assert_eq!(self.uut.cycle(), sent + 2, "frame_info to stored_valid");
         self.head = self.uut.stored.val().pages.head_page.to_u64();
         self.tail = self.uut.stored.val().pages.tail_page.to_u64();
         self.uut.stored_ready.next = true;

@@ -1,4 +1,4 @@
-//! Random traffic at each width, when pages run out, when nobody takes frames; cancels; lockstep.
+//! Random traffic at each width, with pages running out, with frames not taken; cancels; lockstep.
 use super::bench::{Bench, Traffic};
 use crate::receive::packet::Packet;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Pace};

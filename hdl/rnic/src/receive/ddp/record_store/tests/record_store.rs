@@ -40,7 +40,7 @@ fn delivered(record: &FpduRecord, replay: &Replay) -> FpduRecord {
     }
 }
 
-/// Random pushes and replays beside plain lists of records.
+/// Random pushes and replays, compared with plain lists of records.
 struct Walker {
     spans: Vec<Vec<FpduRecord>>,
     replays: StreamDriver<Replay>,

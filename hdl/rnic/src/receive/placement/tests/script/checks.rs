@@ -50,7 +50,10 @@ impl Script {
         } else {
             self.payload_written += octets as u64;
             for at in address..address + octets as u64 {
-                assert!(self.expected.contains_key(&at), "octet {at:#x} is nobody's");
+                assert!(
+                    self.expected.contains_key(&at),
+                    "octet {at:#x} was not to be written"
+                );
             }
         }
     }

@@ -48,19 +48,19 @@ fn give(uut: &mut SpanStore, out: &mut VecDeque<Taken>, random: &mut Random) -> 
 fn lockstep_with_verilog_and_spans_keep_their_contexts() {
     let (mut out, mut read) = (VecDeque::<Taken>::new(), None);
     let (mut cycle, mut most, mut looks) = (0usize, 0, 0);
-    let (mut told, mut given) = (None, 0);
+    let (mut expected_order, mut given) = (None, 0);
     lockstep!("span_store", SpanStore::default(), 24_000, |uut, random| {
         let step = cycle % 4;
         uut.reset.next = cycle < 4;
-        assert_eq!(uut.order_valid.val(), told.is_some());
-        if let Some(order) = told {
+        assert_eq!(uut.order_valid.val(), expected_order.is_some());
+        if let Some(order) = expected_order {
             assert_eq!(uut.order.val(), order);
         }
         assert_eq!(uut.span_free.val(), given > 0);
         (uut.take.next, uut.write.next, uut.frees.next) = (false, false, false);
         (uut.delivers.next, uut.forgets.next) = (false, false);
         (uut.fault.next, uut.span_back_valid.next) = (false, false);
-        (told, given) = (None, 0);
+        (expected_order, given) = (None, 0);
         match step {
             // Takes and writes one, or looks at one.
             0 if cycle >= 4 && out.len() < 500 && random.chance(2, 3) => {
@@ -95,7 +95,7 @@ fn lockstep_with_verilog_and_spans_keep_their_contexts() {
                 uut.fault.next =
                     cycle > 4 && !uut.delivers.next && !uut.forgets.next && random.chance(1, 4);
                 given = give(uut, &mut out, random);
-                told = order(uut);
+                expected_order = order(uut);
             }
         }
         most = most.max(out.len());

@@ -1,61 +1,61 @@
-//! FPDUs beyond a gap: what a receiver may have placed of them (RFC 5044 section 4.3, MPA-044,
-//! 045).
+//! FPDUs beyond a gap that a receiver may have placed (RFC 5044 section 4.3; MPA-044, MPA-045).
 //!
-//! The model places nothing before its turn. The hardware may, if the FPDU passes every check, and
-//! when it looks depends on the cycle. So the model notes what *may* lie in memory: the payload of
-//! each FPDU that could be located and that passed every check at some time since the receivers
-//! were last at rest. All other octets are as the model left them.
+//! The model places FPDUs only in order. The hardware may place one beyond a gap if it passes every
+//! check; when it checks depends on the cycle. So the model notes what *may* be in memory: the
+//! payload of each FPDU that could be located and passed every check at some time since the
+//! receivers were last idle. All other octets are as the model left them.
 //!
 //! ```text
 //!  span (a segment that followed nothing) -> FPDU with a marker in it -> FPDU -> FPDU ...
 //!                                            good: noted, go on      bad: stop here
 //! ```
 //!
-//! A note goes when its FPDU is delivered: then memory holds the octets for certain. Where an error
-//! stops a stream, the FPDUs behind it are not delivered, but the hardware may have found some from
-//! a span before it came to the error: so the spans of that stream go on until the receivers rest.
+//! A note is removed when its FPDU is delivered: memory then holds the octets for certain. Where an
+//! error stops a stream, the FPDUs behind it are not delivered, but the hardware may have placed
+//! some from a span before it reached the error; so the spans of that stream are read until the
+//! receivers are idle.
 
 use super::placement::Placement;
-use super::reorder::ClosedRun;
+use super::reorder::ClosedRange;
 use super::Model;
 
 impl Model {
-    /// The receivers are at rest: what was valid before and is no longer serves no FPDU from now
-    /// on.
-    pub fn rest(&mut self) {
-        self.regions_at_rest.clone_from(&self.regions);
+    /// The receivers are idle: regions and state that were valid before and are no longer serve no
+    /// FPDU from now on.
+    pub fn mark_idle(&mut self) {
+        self.regions_when_idle.clone_from(&self.regions);
         for stream in self.streams.values_mut() {
-            stream.ddp_at_rest.clone_from(&stream.ddp);
-            stream.tcp.closed = ClosedRun::default();
+            stream.ddp_when_idle.clone_from(&stream.ddp);
+            stream.tcp.closed = ClosedRange::default();
         }
     }
 
-    /// What FPDUs beyond a gap may have left in memory.
-    pub fn early_placements(&self) -> impl Iterator<Item = &Placement> {
+    /// Payload that FPDUs beyond a gap may have left in memory.
+    pub fn out_of_order_placements(&self) -> impl Iterator<Item = &Placement> {
         let streams = self.streams.values();
-        let open = streams.flat_map(|stream| stream.early.values());
-        open.chain(&self.left_early)
+        let open = streams.flat_map(|stream| stream.out_of_order.values());
+        open.chain(&self.left_out_of_order)
     }
 
-    /// Look at the FPDUs beyond a gap of every connection: a table has changed.
-    pub(super) fn read_all_early(&mut self) {
+    /// Read the FPDUs beyond a gap of every connection: a table has changed.
+    pub(super) fn read_all_out_of_order(&mut self) {
         let connections: Vec<u16> = self.streams.keys().copied().collect();
         for connection in connections {
-            self.read_early(connection);
+            self.read_out_of_order(connection);
         }
     }
 
     /// Note what the FPDUs beyond a gap of `connection` may place.
-    pub(super) fn read_early(&mut self, connection: u16) {
+    pub(super) fn read_out_of_order(&mut self, connection: u16) {
         let stream = self.streams.get_mut(&connection);
         let stream = stream.expect("its connection is open");
         let mpa = &stream.mpa;
         let states = [
             (&stream.ddp, &self.regions),
-            (&stream.ddp_at_rest, &self.regions_at_rest),
-            (&stream.ddp_at_rest, &self.regions),
+            (&stream.ddp_when_idle, &self.regions_when_idle),
+            (&stream.ddp_when_idle, &self.regions),
         ];
-        let notes = &mut stream.early;
+        let notes = &mut stream.out_of_order;
         let mut note = |from: u32, position: u64, octets: &[u8], first: bool| {
             let mut read = 0;
             loop {
@@ -81,7 +81,7 @@ impl Model {
         };
         let tcp = &mut stream.tcp;
         let from = tcp.rcv_nxt;
-        tcp.early
+        tcp.out_of_order
             .read_spans(|position, octets, first| note(from, position, octets, first));
         if stream.ddp.stopped() {
             let from = tcp.closed.sequence();

@@ -1,0 +1,106 @@
+//! Hardware and model agree on random traffic.
+
+use crate::{settings, RUNS, RUNS_SHORT};
+use rnic_testbench::fuzz::{Campaign, Failure, Settings, Totals};
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// Runs of a test at W = 128.
+const RUNS_128: u64 = 5;
+/// Ordinary runs of a test on the synthesised text, and as many hostile ones.
+const RUNS_SILICON: u64 = 6;
+
+fn agrees(name: &str, seed: u64, width: usize, runs: u64) -> Totals {
+    let mut campaign = Campaign::new(settings(name, seed, width));
+    for run in 0..runs {
+        let failure = campaign.run(run).expect("the core is there");
+        let text = failure.as_ref().map(Failure::text);
+        assert_eq!(failure, None, "{}", text.unwrap_or_default());
+    }
+    let totals = campaign.totals;
+    println!("seed {seed}, width {width}\n{}", totals.text());
+    assert_eq!((totals.runs, totals.mismatches), (runs, 0));
+    // Much is sent and most of it arrives: a run that places nothing proves nothing.
+    assert!(totals.segments > 100 * runs, "{}", totals.text());
+    assert!(
+        totals.fpdus_received > totals.fpdus / 4,
+        "{}",
+        totals.text()
+    );
+    totals
+}
+
+/// Runs whose unfinished FPDUs exceed packet memory: segments dropped for lack of room are
+/// retransmitted and everything is compared, also with a late driver and with a stream that stops
+/// and never ends.
+#[test]
+fn runs_that_do_not_fit_and_streams_that_do_not_end_still_agree() {
+    let mut resent = 0;
+    for (seed, run) in [(4, 8), (71, 34), (1, 1829), (112_201, 16)] {
+        let mut campaign = Campaign::new(settings("crowded", seed, 64));
+        let failure = campaign.run(run).expect("the core is there");
+        let text = failure.as_ref().map(Failure::text);
+        assert_eq!(failure, None, "{}", text.unwrap_or_default());
+        resent += campaign.totals.resent;
+    }
+    assert!(resent > 0, "each run has room now");
+}
+
+/// Overlaps with different octets give five streams length fields that were never sent, and their
+/// small segments fill packet memory: the driver closes one of them, and all others get through
+/// (ADR 13).
+#[test]
+fn fpdus_beyond_the_reserve_stop_only_their_own_connection() {
+    let mut campaign = Campaign::new(Settings {
+        silicon: true,
+        ..settings("reserve", 886_555_268, 64)
+    });
+    let failure = campaign.run(4).expect("the core is there");
+    let text = failure.as_ref().map(Failure::text);
+    assert_eq!(failure, None, "{}", text.unwrap_or_default());
+    assert!(campaign.totals.closed_for_room > 0, "each had room");
+}
+
+/// MPA-043, MPA-046, DDP-020 under faults of every kind, in every run of this seed.
+#[test]
+fn rtl_and_model_agree_on_random_traffic_of_a_fixed_seed() {
+    agrees("fixed", 1, 64, RUNS);
+}
+
+/// The same with a fresh seed, which a failure prints.
+#[test]
+fn rtl_and_model_agree_on_random_traffic_of_a_fresh_seed() {
+    let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
+    println!("fresh seed {seed}: rnic fuzz --seed {seed} --runs {RUNS}");
+    agrees("fresh", seed, 64, RUNS);
+}
+
+#[test]
+fn rtl_and_model_agree_on_random_traffic_at_128() {
+    agrees("wide", 1, 128, RUNS_128);
+}
+
+#[test]
+fn rtl_and_model_agree_on_random_traffic_at_512() {
+    agrees("wider", 1, 512, RUNS_SHORT);
+}
+
+/// The synthesised text behaves as the simulated one, whatever values hardware leaves undefined, on
+/// a fresh device and on one that was reset in mid-traffic.
+#[test]
+fn what_is_synthesised_agrees_with_the_model_too() {
+    let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
+    println!("fresh seed {seed}: rnic fuzz --silicon --seed {seed} --runs {RUNS_SILICON}");
+    for hostile in [false, true] {
+        let mut campaign = Campaign::new(Settings {
+            hostile,
+            silicon: true,
+            ..settings("silicon", seed, 64)
+        });
+        for run in 0..RUNS_SILICON {
+            let failure = campaign.run(run).expect("the core is there");
+            let text = failure.as_ref().map(Failure::text);
+            assert_eq!(failure, None, "{}", text.unwrap_or_default());
+        }
+        assert!(campaign.totals.placed_octets > 0, "seed {seed}");
+    }
+}
