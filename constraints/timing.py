@@ -2,8 +2,7 @@
 """Fmax and size of the emitted Verilog on the part of the project's goal.
 
 In: a Verilog file of `rnic emit`. Out: a summary on stdout, everything else (script, netlist, logs
-of both tools, nextpnr's report) in the folder of --out. Usually run by
-`make timing WIDTH=64`.
+of both tools, nextpnr's report) in the folder of --out. `make timing WIDTH=64` runs it.
 
     Verilog -> yosys synth_ecp5 -> nextpnr-ecp5, in a harness -> report.json -> summary
 
@@ -158,7 +157,9 @@ def run(name, command, out):
     """Runs a tool of this script's Python environment; its output goes to <name>.log."""
     tool = pathlib.Path(sys.executable).parent / command[0]
     if not tool.is_file():
-        raise Failed(f"{tool}: no such tool; run `make tools`, then this with .tools/venv/bin/python3")
+        raise Failed(
+            f"{tool}: no such tool; run `make tools`, then this with .tools/venv/bin/python3"
+        )
     log_path = out / f"{name}.log"
     started = time.monotonic()
     progress = Progress(name, started)

@@ -9,13 +9,13 @@ records nested - that changes the text of the Verilog.
                                      +--> [ classes of bits ] --> are the outputs' classes equal?
     rnic.v --> yosys: flat netlist --+
 
-The proof is a bisimulation. All bits of both designs are partitioned into classes: an input's by its port's
-name, a gate's by its function and the classes of its inputs, a register's or a memory column's by
-its reset value and its class in the previous step, together with the classes of what is written
-to it. Steps repeat until no class splits. Two bits of one class then have the same value in
-every cycle of every run from power-up: at first, because registers of one class start with equal
-values, and from each cycle to the next, because their inputs are of one class. Only the names of
-ports are compared.
+The proof is a bisimulation. All bits of both designs are partitioned into classes: an input's by
+its port's name, a gate's by its function and the classes of its inputs, a register's or a memory
+column's by its reset value and its class in the previous step, together with the classes of what
+is written to it. Steps repeat until no class splits. Two bits of one class then have the same
+value in every cycle of every run from power-up: at first, because registers of one class start
+with equal values, and from each cycle to the next, because their inputs are of one class. Only
+the names of ports are compared.
 
 Sound, not complete: designs that compute the same by different gates are reported as not proved.
 Exit status: 0 proved, 1 not proved, 2 a file or a tool is missing or fails.

@@ -103,7 +103,8 @@ class Task:
 
     def folder(self):
         what = self.breakage["name"] if self.breakage else "sound"
-        return "/".join(re.sub(r"\W+", "-", part) for part in (self.proof["name"], self.block, what))
+        parts = (self.proof["name"], self.block, what)
+        return "/".join(re.sub(r"\W+", "-", part) for part in parts)
 
     def properties(self):
         """The file of the properties, and those it includes."""

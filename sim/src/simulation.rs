@@ -23,7 +23,7 @@ const SETTLE_CYCLES: usize = 1024;
 /// longest FPDU.
 const IDLE_CYCLES: u64 = 10_000;
 /// The same while packet memory is empty: what is left in the core shows activity as it leaves.
-const IDLE_CYCLES_AT_REST: u64 = 1_000;
+const IDLE_CYCLES_ALL_FREE: u64 = 1_000;
 /// Cycles after the last frame within which the core must go idle: it holds 128 KiB at most, and
 /// the slowest host accepts a beat in 20 cycles.
 const REST_CYCLES_MAX: u64 = 5_000_000;
@@ -217,9 +217,9 @@ impl Simulation {
 
     /// Whether the core has been inactive for a long time.
     pub fn is_idle(&self) -> bool {
-        let at_rest = self.free_pages() == self.free_pages_when_idle;
-        let enough = match at_rest {
-            true => IDLE_CYCLES_AT_REST,
+        let all_free = self.free_pages() == self.free_pages_when_idle;
+        let enough = match all_free {
+            true => IDLE_CYCLES_ALL_FREE,
             false => IDLE_CYCLES,
         };
         self.now - self.last_activity >= enough

@@ -13,8 +13,14 @@
 //! covers all octets before it. docs/adr/0013 has the rules that use it.
 use super::types::StreamContext;
 use crate::messages::{FpduStatus, JobDone};
+use rnic_abi::registers::LONG_FPDU_OCTETS;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
+
+const _: () = assert!(
+    LONG_FPDU_OCTETS == 1 << 12,
+    "long FPDUs are recognised by bits 17:12 of the octets needed"
+);
 
 /// Answers the queries of the reserve, and reports streams with long FPDUs.
 #[derive(LogicBlock, Default)]

@@ -31,7 +31,7 @@
 //! | drops      | frames of a stopped or never started connection: released, counted nowhere  |
 //! |            | (DDP reports the stop itself)                                               |
 //! | tables     | `MPA`: WRITE starts an empty stream, RELEASE releases its pages             |
-//! | ECP5-5G -8 | 2527 LUT4, 2278 FF, 24 DP16KD in the whole core at W = 64                   |
+//! | ECP5-5G -8 | 2153 LUT4, 1898 FF, 24 DP16KD in the whole core at W = 64                   |
 //!
 //! Events are handled one at a time: a context is written back before the next event reads it. A
 //! connection has at most one job in flight, always over all octets queued when it is sent.
