@@ -6,7 +6,7 @@
 //!  a Receive completion --> consume: its entry may be posted again
 //! ```
 
-use crate::bar::Bar;
+use crate::bar::Registers;
 use crate::connection::Connection;
 use crate::dma::DmaBuffer;
 use crate::error::DriverError;
@@ -54,7 +54,7 @@ impl ReceivePool {
     /// `first_msn`.
     pub(crate) fn open(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
         qn: u32,
         entries_log2: u32,
@@ -80,7 +80,11 @@ impl ReceivePool {
         let first = self.gap(1 << entries_log2)?;
         let word = 1 << 31 | entries_log2 << 16 | first as u32;
         let index = queue_index(connection, qn);
-        table::write(bar, tables::QUEUE, index, &[word, first_msn])?;
+        if let Err(error) = table::write(bar, tables::QUEUE, index, &[word, first_msn]) {
+            // After a timeout the queue may be open in the device; another one may get its window.
+            let _ = table::revoke(bar, tables::QUEUE, index, &[0, 0]);
+            return Err(error);
+        }
         let queue = Queue {
             first,
             entries_log2,
@@ -91,10 +95,11 @@ impl ReceivePool {
         Ok(())
     }
 
-    /// Post a receive buffer to an open queue.
+    /// Post a receive buffer to an open queue. If the last write, that of the tail, does not end,
+    /// the device may have the buffer.
     pub(crate) fn post(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
         qn: u32,
         buffer: DmaBuffer,
@@ -137,7 +142,7 @@ impl ReceivePool {
     /// Close the queues of a connection. After this the device writes to none of their buffers.
     pub(crate) fn close_all(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
     ) -> Result<(), DriverError> {
         for qn in 0..QUEUES as u32 {
@@ -175,6 +180,7 @@ fn queue_index(connection: Connection, qn: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::hanging::Hanging;
     use crate::testing::Tables;
 
     const CONNECTION: Connection = Connection(5);
@@ -243,6 +249,42 @@ mod tests {
         }
         let opened = pool.open(&mut bar, Connection(2), 0, 11, 1);
         assert!(matches!(opened, Err(DriverError::Exhausted { .. })));
+    }
+
+    /// The operation hangs before or after its effect; the next ones work.
+    #[test]
+    fn a_queue_whose_opening_hangs_is_in_no_table() {
+        for takes_effect in [false, true] {
+            let mut bar = Hanging {
+                takes_effect,
+                hangs_after: Some(0),
+                ..Hanging::default()
+            };
+            let mut pool = ReceivePool::default();
+            let opened = pool.open(&mut bar, CONNECTION, 0, 2, 1);
+            assert!(matches!(opened, Err(DriverError::TableTimeout { .. })));
+            let index = queue_index(CONNECTION, 0);
+            assert_eq!(bar.tables.written[&(tables::QUEUE, index)], [0; 10]);
+            let posted = pool.post(&mut bar, CONNECTION, 0, BUFFER);
+            assert!(matches!(posted, Err(DriverError::Unknown { .. })));
+            let opened = pool.open(&mut bar, CONNECTION, 0, RECEIVE_POOL_LOG2 as u32, 1);
+            assert_eq!(opened, Ok(()), "its window is free");
+        }
+    }
+
+    /// A buffer whose posting hangs is not counted as posted: its MSN is that of the next one.
+    #[test]
+    fn a_buffer_whose_posting_hangs_is_posted_again() {
+        for hangs_after in [0, 1] {
+            let (mut pool, mut bar) = (ReceivePool::default(), Hanging::default());
+            pool.open(&mut bar, CONNECTION, 0, 0, 1).expect("it fits");
+            bar.hangs_after = Some(hangs_after);
+            let posted = pool.post(&mut bar, CONNECTION, 0, BUFFER);
+            assert!(matches!(posted, Err(DriverError::TableTimeout { .. })));
+            bar.hangs_after = None;
+            let posted = pool.post(&mut bar, CONNECTION, 0, BUFFER);
+            assert_eq!(posted.map(|posted| posted.msn), Ok(1));
+        }
     }
 
     #[test]

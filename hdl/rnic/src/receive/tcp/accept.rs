@@ -63,7 +63,7 @@ pub enum AcceptState {
 #[derive(LogicBlock, Default)]
 pub struct SegmentAcceptance {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; clears control, not the contexts.
+    /// Synchronous; writes an empty context for each index that the table bus shows.
     pub reset: Signal<In, Bit>,
     pub frame: Signal<In, QueuedFrame>,
     pub found: Signal<In, LookupResult>,
@@ -259,6 +259,9 @@ impl Logic for SegmentAcceptance {
             self.contexts.updated.next = self.tables.written.val();
             self.contexts.updated.next.window = self.reserve.limit.val();
         }
+        if self.reset.val() {
+            self.contexts.updated.next = self.tables.written.val();
+        }
         self.contexts.hold.next = self.settle.val()
             | self.decide.val()
             | self.answered.val()
@@ -346,6 +349,7 @@ impl Logic for SegmentAcceptance {
         }
         self.contexts.owner.next = self.connection.q.val();
         if self.reset.val() {
+            self.connection.d.next = self.tables.connection.val();
             self.state.d.next = AcceptState::Idle;
             self.trace_valid.d.next = false;
             self.pulses.d.next = 0.into();

@@ -101,7 +101,7 @@ use rust_hdl::prelude::*;
 #[derive(LogicBlock, Init)]
 pub struct TcpRoom {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; clears control, not the tables.
+    /// Synchronous; empties the tables entry by entry, as `table_request` counts them.
     pub reset: Signal<In, Bit>,
     pub stored: Signal<In, StoredFrame>,
     pub stored_valid: Signal<In, Bit>,
