@@ -243,7 +243,7 @@ impl Logic for SegmentAcceptance {
         self.outcome.seg_wnd.next = self.segment.val().seg_wnd;
         self.outcome.fin.next = self.flags.val().get_bit(0);
         wire!(self.judge => self.outcome;
-            verdict as judged, accept, ooo, to_the_end, rcv_nxt_after);
+            verdict as judged, accept, ooo, acknowledges, to_the_end, rcv_nxt_after);
         self.outcome.limited.next = self.limited.q.val();
         self.outcome.settle.next = self.settle.val();
         wire!(self.walk => self.outcome; verdict as walked, refused, trimmed, complete, result);
