@@ -93,6 +93,10 @@
 pub mod tlp;
 mod byte_enables;
 mod limits;
+pub mod choices;
+mod reset;
+pub mod flow_control;
+pub mod ordering;
 mod violation;
 pub mod check;
 pub mod monitor;
@@ -114,8 +118,9 @@ pub use endpoint::{BarDevice, Endpoint};
 pub use limits::{Limits, ReadCompletionBoundary, TransferSize};
 pub use memory::Memory;
 pub use monitor::{Monitor, Record};
-pub use requester::{Token, TransferError};
-pub use root_complex::{Interrupt, RootComplex, RootComplexSettings};
+pub use requester::{Mismatch, Token, TransferError};
+pub use reset::Reset;
+pub use root_complex::{Fault, Faults, Interrupt, RootComplex, RootComplexSettings};
 pub use tlp::{octets_from_dwords, Bdf, Header, Kind, Length, Tlp};
 pub use violation::Violation;
 
