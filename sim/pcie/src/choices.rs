@@ -83,7 +83,7 @@ impl Choices for Seeded {
     fn below(&mut self, _choice: Choice, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(1);
         // The high half of a product: less biased than a remainder, and bounded by construction.
-        (u128::from(mix(self.0)) * u128::from(bound) >> 64) as u64
+        ((u128::from(mix(self.0)) * u128::from(bound)) >> 64) as u64
     }
 
     fn duplicate(&self) -> Box<dyn Choices> {
