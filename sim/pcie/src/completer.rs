@@ -27,7 +27,8 @@ pub enum CompletionSplit {
 /// The completions with data that answer `request`, in the order in which they must be sent.
 ///
 /// `data` holds the dwords that the request spans, from its dword address on; octets that are
-/// not there count as zero. `choices` is asked for [`CompletionSplit::Chosen`] only. Empty if `request` is neither a memory nor a configuration read.
+/// not there count as zero. `choices` is asked for [`CompletionSplit::Chosen`] only. Empty if
+/// `request` is neither a memory nor a configuration read.
 pub fn complete_read(
     request: &Header,
     data: &[u8],

@@ -99,6 +99,9 @@ impl<T: Borrow<Tlp>> OrderedQueue<T> {
         let places: Vec<usize> = (0..self.packets.len())
             .filter(|place| self.may_leave(*place) && admits(&self.packets[*place].1))
             .collect();
+        if places.is_empty() {
+            return None;
+        }
         let chosen = choices.below(Choice::Packet, places.len() as u64) as usize;
         let place = *places.get(chosen)?;
         self.packets.remove(place).map(|(_, packet)| packet)

@@ -320,12 +320,12 @@ fn of_several_failures_the_first_is_given() {
 #[test]
 fn a_reset_fails_what_is_under_way_and_keeps_what_is_complete() {
     let limits = Limits {
-        tag_count: 2,
+        tag_count: 3,
         ..Limits::default()
     };
     let mut requester = Requester::new(DEVICE, limits);
     let [done, sent, waiting] = [0x1000, 0x2000, 0x3000].map(|at| requester.read(at, 4));
-    let requests = [(); 2].map(|()| requester.next_request(0).expect("two tags"));
+    let requests = [(); 2].map(|()| requester.next_request(0).expect("a tag is free"));
     assert!(requester.complete(0, &answered(&requests[0], &limits)[0]));
     requester.reset();
     assert_eq!(requester.poll(0, done), Ok(Some(vec![0, 1, 2, 3])));
@@ -335,11 +335,22 @@ fn a_reset_fails_what_is_under_way_and_keeps_what_is_complete() {
     assert_eq!(requester.outstanding_count(), 0);
     assert_eq!(requester.next_request(0), None);
     assert!(!requester.complete(0, &answered(&requests[1], &limits)[0]));
-    // Tags go on in turn.
-    requester.read(0x4000, 4);
-    let request = requester.next_request(0).expect("tags are free");
-    assert_eq!(request.header.expects_completion(), Some((DEVICE, 0)));
-    requester.read(0x4000, 4);
-    let request = requester.next_request(0).expect("tags are free");
-    assert_eq!(request.header.expects_completion(), Some((DEVICE, 1)));
+    // Tags go on in turn: those of before the reset come last.
+    for tag in [2, 0] {
+        requester.read(0x4000, 4);
+        let request = requester.next_request(0).expect("tags are free");
+        assert_eq!(request.header.expects_completion(), Some((DEVICE, tag)));
+    }
+}
+
+#[test]
+fn the_rest_of_a_transfer_is_not_read_once_its_failure_is_taken() {
+    let mut requester = Requester::new(DEVICE, one_tag());
+    requester.set_timeout(Some(10));
+    let token = requester.read(0x1000, 1000);
+    assert!(requester.next_request(0).is_some(), "the first 512 octets");
+    assert_eq!(requester.waiting_count(), 1);
+    assert!(requester.poll(11, token).is_err());
+    assert_eq!(requester.next_request(100), None);
+    assert_eq!(requester.waiting_count(), 0);
 }

@@ -7,13 +7,14 @@
 //! ```
 //!
 //! The completions of one request stay in order (table 2-40, D5b): they are one answer. Those of
-//! different requests need not.
+//! different requests need not. No two answers have one tag, as the monitor refuses a request whose
+//! tag is in use.
 
 use std::collections::VecDeque;
 
 use super::fault::Outgoing;
 use crate::choices::{Choice, Choices};
-use crate::tlp::{Kind, Tlp};
+use crate::tlp::Tlp;
 
 /// What decides on the order and time of answers.
 #[derive(Clone, Copy, Debug)]
@@ -79,22 +80,12 @@ impl Answers {
 
     fn choose(&self, now: u64, choices: &mut dyn Choices) -> Option<usize> {
         let ready: Vec<usize> = (0..self.waiting.len())
-            .filter(|place| self.waiting[*place].ready <= now && self.is_oldest_of_its_tag(*place))
+            .filter(|place| self.waiting[*place].ready <= now)
             .collect();
+        if ready.is_empty() {
+            return None;
+        }
         let chosen = choices.below(Choice::Answer, ready.len() as u64) as usize;
         ready.get(chosen).copied()
-    }
-
-    // A tag is used again only when its answer has left, unless the device breaks that rule.
-    fn is_oldest_of_its_tag(&self, place: usize) -> bool {
-        let transaction = |answer: &Answer| match &answer.completions.front()?.tlp.header.kind {
-            Kind::Cpl(completion) | Kind::CplD(completion) => {
-                Some((completion.requester, completion.tag))
-            }
-            _ => None,
-        };
-        let own = transaction(&self.waiting[place]);
-        let mut older = self.waiting.range(..place);
-        older.all(|answer| transaction(answer) != own)
     }
 }
