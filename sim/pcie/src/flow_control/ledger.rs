@@ -147,8 +147,7 @@ impl FlowControl {
         Some(account.limit?.saturating_sub(account.consumed))
     }
 
-    /// Whether a packet with this header may be sent: "the Transmitter must not transmit a TLP"
-    /// for which it lacks credits (section 2.6.1.1).
+    /// Whether there are credits for a packet with this header (section 2.6.1.1).
     pub fn admits(&self, header: &Header) -> bool {
         self.has(FlowClass::of(header), Credits::of(header))
     }
