@@ -182,7 +182,7 @@ impl TcpReceiver {
     }
 
     /// Judge a segment with payload for which there are no pages, wherever it lies.
-    pub fn refuse(&mut self, segment: &TcpSegment) -> Acceptance {
+    pub fn refuse(&mut self) -> Acceptance {
         // An ACK at once, so that its peer need not wait for a timeout (ADR 13).
         self.duplicate_acks = self.duplicate_acks.wrapping_add(1);
         Acceptance::NoRoom
