@@ -1,4 +1,5 @@
-// A room sees each table operation once and as it was given; its answer is passed on once.
+// A room sees each table operation once and as it was given; its answer is passed on once. In reset
+// it sees every index in turn, with zero data.
 module properties(
     input clock, input reset, input [`BITS_request-1:0] request, input valid, input room_done,
     input [127:0] room_data
@@ -14,8 +15,13 @@ module properties(
     reg started = 0, valid_before = 0, answered = 0, done_before = 0, reported = 0, visible = 0;
     reg [`BITS_request-1:0] request_before = 0;
     reg [127:0] data_before = 0;
+    reg in_reset = 0, long_in_reset = 0;
+    reg [15:0] index_before = 0;
     always @(posedge clock) begin
         started <= 1;
+        in_reset <= reset;
+        long_in_reset <= in_reset && reset;
+        index_before <= room_request[6 +: 16];
         valid_before <= valid && !reset;
         request_before <= request;
         visible <= room_valid && !room_done && !reset;
@@ -35,6 +41,8 @@ module properties(
         if (started) begin
             if (room_valid) assert(valid && !answered && room_request == request);
             if (visible) assert(room_valid);
+            if (in_reset) assert(room_request[22 +: 320] == 0);
+            if (long_in_reset) assert(room_request[6 +: 16] == index_before + 16'd1);
             assert(done == done_before);
             if (done) assert(data == data_before);
             else assert(data == 0);

@@ -1,19 +1,19 @@
 // The multiplexer passes packets on whole: each beat leaves once, in the order in which the beats
 // were taken, with the header, lanes and end of its own source; between two beats of a packet there
-// is none of another.
+// is none of another. While `hold`, only read completions begin; once `held`, nothing else leaves.
 module properties(
     input clock, input reset,
     input [`BITS_tlp_data-1:0] data_0, input [`BITS_tlp_data-1:0] data_1,
     input [`BITS_tlp_data-1:0] data_2, input [`BITS_tlp_keep-1:0] keep_0,
     input [`BITS_tlp_keep-1:0] keep_1, input [`BITS_tlp_keep-1:0] keep_2,
     input [127:0] header_0, input [127:0] header_1, input [127:0] header_2,
-    input [2:0] last, input [2:0] valid, input tlp_ready
+    input [2:0] last, input [2:0] valid, input tlp_ready, input hold
 );
     localparam DATA = `BITS_tlp_data, KEEP = `BITS_tlp_keep, BEAT = DATA + KEEP + 129;
     wire [2:0] ready;
     wire [DATA-1:0] tlp_data;
     wire [KEEP-1:0] tlp_keep;
-    wire tlp_last, tlp_valid;
+    wire tlp_last, tlp_valid, held;
     wire [127:0] tlp_header;
     `BLOCK block(
         .clock(clock), .reset(reset), .s_data$0(data_0), .s_data$1(data_1), .s_data$2(data_2),
@@ -22,7 +22,7 @@ module properties(
         .s_valid$2(valid[2]), .s_ready$0(ready[0]), .s_ready$1(ready[1]), .s_ready$2(ready[2]),
         .s_header$0(header_0), .s_header$1(header_1), .s_header$2(header_2),
         .tlp_data(tlp_data), .tlp_keep(tlp_keep), .tlp_last(tlp_last), .tlp_valid(tlp_valid),
-        .tlp_ready(tlp_ready), .tlp_header(tlp_header)
+        .tlp_ready(tlp_ready), .tlp_header(tlp_header), .hold(hold), .held(held)
     );
     wire [2:0] taken = ready & valid;
     wire [BEAT-1:0] beat = taken[0] ? {data_0, keep_0, header_0, last[0]}
@@ -50,6 +50,11 @@ module properties(
         assert(inside <= 2);
         assert((ready & (ready - 1)) == 0);
         if (open != 0) assert((taken & ~open) == 0);
+        if (hold && open == 0) assert(!taken[1] && !taken[2]);
+        // A packet under way goes on, held or not.
+        if ((open & valid) != 0 && inside != 2) assert(taken == open);
+        if (held) assert(hold && open == 0 && inside == 0);
+        if (hold && open == 0 && inside == 0) assert(held);
         assert(tlp_valid == (inside != 0));
         if (tlp_valid) assert(leaves == first);
         // What goes on from cycle to cycle: the four slices move together, and the grant stands

@@ -9,7 +9,7 @@
 //! Input: entries of 8 words (`rnic_abi::cqe`). Output: the same, in the device's order; reading an
 //! entry frees its slot (`CQ_CONSUMER`).
 
-use crate::bar::Bar;
+use crate::bar::Registers;
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
 use crate::ring::{Ring, Shape};
@@ -46,12 +46,12 @@ impl CompletionRing {
     }
 
     /// Set the device's registers to the queue.
-    pub(crate) fn program(&self, bar: &mut impl Bar) {
+    pub(crate) fn program(&self, bar: &mut impl Registers) -> Result<(), DriverError> {
         let [low, high] = self.ring.base();
-        bar.write32(registers::CQ_BASE_LOW, low);
-        bar.write32(registers::CQ_BASE_HIGH, high);
-        bar.write32(registers::CQ_CONSUMER, 0);
-        bar.write32(registers::CQ_ENTRIES_LOG2, self.ring.shape().slots_log2);
+        bar.write(registers::CQ_BASE_LOW, low)?;
+        bar.write(registers::CQ_BASE_HIGH, high)?;
+        bar.write(registers::CQ_CONSUMER, 0)?;
+        bar.write(registers::CQ_ENTRIES_LOG2, self.ring.shape().slots_log2)
     }
 
     /// The queue's memory.
@@ -59,8 +59,9 @@ impl CompletionRing {
         self.ring.buffer()
     }
 
-    /// The next entry, if there is one; its slot is free from then on.
-    pub(crate) fn next(&mut self, bar: &mut impl Bar, dma: &impl Dma) -> Option<Entry> {
+    /// The next entry, if there is one; its slot is free from then on. It is in memory whether or
+    /// not the device is still there.
+    pub(crate) fn next(&mut self, bar: &mut impl Registers, dma: &impl Dma) -> Option<Entry> {
         let first = self.aside.pop_front();
         first.or_else(|| self.take(bar, dma))
     }
@@ -69,7 +70,7 @@ impl CompletionRing {
     /// in flight, completions included, and a full queue stops these. So while the device is busy
     /// and the queue full, its entries are moved aside for later polls. There are at most as many
     /// as were in flight when the operation began.
-    pub(crate) fn draining<'a, B: Bar, D: Dma>(
+    pub(crate) fn draining<'a, B: Registers, D: Dma>(
         &'a mut self,
         bar: &'a mut B,
         dma: &'a D,
@@ -81,7 +82,7 @@ impl CompletionRing {
         }
     }
 
-    fn take(&mut self, bar: &mut impl Bar, dma: &impl Dma) -> Option<Entry> {
+    fn take(&mut self, bar: &mut impl Registers, dma: &impl Dma) -> Option<Entry> {
         let slot = self.ring.oldest(dma)?;
         let mut octets = [0; LAST_WORD_OFFSET];
         dma.read(slot.address, &mut octets);
@@ -89,7 +90,8 @@ impl CompletionRing {
         for (word, octets) in words.iter_mut().zip(octets.chunks_exact(4)) {
             *word = u32::from_le_bytes(octets.try_into().expect("four octets"));
         }
-        bar.write32(registers::CQ_CONSUMER, self.ring.consume());
+        // The write comes after the reads of the slot (`Bar`). A device that is gone needs none.
+        let _ = bar.write(registers::CQ_CONSUMER, self.ring.consume());
         Some(words)
     }
 }
@@ -101,20 +103,20 @@ pub(crate) struct DrainingBar<'a, B, D> {
     dma: &'a D,
 }
 
-impl<B: Bar, D: Dma> Bar for DrainingBar<'_, B, D> {
-    fn read32(&mut self, offset: u32) -> u32 {
-        let word = self.bar.read32(offset);
+impl<B: Registers, D: Dma> Registers for DrainingBar<'_, B, D> {
+    fn read(&mut self, offset: u32) -> Result<u32, DriverError> {
+        let word = self.bar.read(offset)?;
         let is_busy = offset == registers::TABLE_COMMAND && word & registers::TABLE_BUSY != 0;
         if is_busy && self.completions.ring.is_full(self.dma) {
             while let Some(entry) = self.completions.take(self.bar, self.dma) {
                 self.completions.aside.push_back(entry);
             }
         }
-        word
+        Ok(word)
     }
 
-    fn write32(&mut self, offset: u32, value: u32) {
-        self.bar.write32(offset, value);
+    fn write(&mut self, offset: u32, value: u32) -> Result<(), DriverError> {
+        self.bar.write(offset, value)
     }
 }
 

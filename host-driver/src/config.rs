@@ -1,6 +1,6 @@
 //! The choices that a user makes when a device is opened, and their limits.
 
-use crate::bar::Bar;
+use crate::bar::Registers;
 use crate::error::DriverError;
 use rnic_abi::limits::PAGES;
 use rnic_abi::registers;
@@ -33,11 +33,6 @@ pub struct Config {
     /// log2 of the cycles after which a connection loses the reserve if none of its segments is
     /// accepted, 0..=31. Choose more than the peer's retransmission timeout.
     pub reserve_hold_log2: u32,
-    /// The device is unused since power-on, so its tables are empty. Otherwise
-    /// [`Device::open`](crate::Device::open) clears them, which takes 9,000 table writes: reset
-    /// does not clear them, and stale entries would let old peers write to memory that has been
-    /// freed.
-    pub fresh: bool,
 }
 
 impl Default for Config {
@@ -52,7 +47,6 @@ impl Default for Config {
             in_order_reserve: registers::IN_ORDER_RESERVE_PAGES_FIRST,
             long_reserve: registers::IN_ORDER_RESERVE_LONG_FIRST,
             reserve_hold_log2: registers::IN_ORDER_RESERVE_HOLD_FIRST,
-            fresh: false,
         }
     }
 }
@@ -128,17 +122,16 @@ impl Config {
     }
 
     /// Program the registers that hold for all connections.
-    pub(crate) fn program(&self, bar: &mut impl Bar) -> Result<(), DriverError> {
-        bar.write32(registers::MAX_PAYLOAD, self.max_payload_code()?);
-        bar.write32(registers::EARLY_PAGES, self.early_pages);
-        bar.write32(registers::EARLY_SHARE, self.early_share);
+    pub(crate) fn program(&self, bar: &mut impl Registers) -> Result<(), DriverError> {
+        bar.write(registers::MAX_PAYLOAD, self.max_payload_code()?)?;
+        bar.write(registers::EARLY_PAGES, self.early_pages)?;
+        bar.write(registers::EARLY_SHARE, self.early_share)?;
         let reserve = registers::in_order_reserve(
             self.in_order_reserve,
             self.long_reserve,
             self.reserve_hold_log2,
         );
-        bar.write32(registers::IN_ORDER_RESERVE, reserve);
-        Ok(())
+        bar.write(registers::IN_ORDER_RESERVE, reserve)
     }
 
     /// The value of `MAX_PAYLOAD`.

@@ -95,7 +95,7 @@ pub struct Connection(pub u16);
 pub struct TcpState {
     /// Next octet expected.
     pub rcv_nxt: u32,
-    /// Last SEG.ACK seen.
+    /// SEG.ACK of the last acceptable segment (RFC 9293 section 3.10.7.4).
     pub seg_ack: u32,
     /// SEG.WND of the same segment, unscaled.
     pub seg_wnd: u16,

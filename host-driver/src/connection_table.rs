@@ -5,7 +5,7 @@
 //!  Connection --> stop --> LOOKUP --> ranges, pages released --> ... --> forget
 //! ```
 
-use crate::bar::Bar;
+use crate::bar::Registers;
 use crate::connection::{
     Connection, ConnectionConfig, ConnectionKey, EarlyRange, EarlyState, TcpState,
 };
@@ -63,7 +63,7 @@ impl ConnectionTable {
     /// entry finds all of them.
     pub(crate) fn open(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         config: &ConnectionConfig,
     ) -> Result<Connection, DriverError> {
         config.check()?;
@@ -93,7 +93,7 @@ impl ConnectionTable {
     /// pages. The id stays in use until [`ConnectionTable::forget`].
     pub(crate) fn stop(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
     ) -> Result<(), DriverError> {
         let key = self.config(connection)?.key;
@@ -124,7 +124,7 @@ impl ConnectionTable {
     /// Read the TCP state of a connection.
     pub(crate) fn tcp_state(
         &self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
     ) -> Result<TcpState, DriverError> {
         let words = self.read(bar, tables::TCP, connection)?;
@@ -140,7 +140,7 @@ impl ConnectionTable {
     /// Read what a connection's out-of-order segments hold.
     pub(crate) fn out_of_order_state(
         &self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
     ) -> Result<EarlyState, DriverError> {
         let words = self.read(bar, tables::EARLY, connection)?;
@@ -154,7 +154,7 @@ impl ConnectionTable {
     /// sequence order. Each is a table operation of its own; segments may arrive between them.
     pub(crate) fn out_of_order_ranges(
         &self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
     ) -> Result<Vec<EarlyRange>, DriverError> {
         let words = self.read(bar, tables::EARLY, connection)?;
@@ -178,7 +178,7 @@ impl ConnectionTable {
     /// Read the entry of an open connection.
     fn read(
         &self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         table: u32,
         connection: Connection,
     ) -> Result<[u32; 4], DriverError> {
@@ -189,7 +189,7 @@ impl ConnectionTable {
 
 /// Everything of a connection but its lookup entry.
 fn write_contexts(
-    bar: &mut impl Bar,
+    bar: &mut impl Registers,
     index: u32,
     config: &ConnectionConfig,
 ) -> Result<(), DriverError> {

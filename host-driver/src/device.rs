@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!                    +-- ConnectionTable --+
-//!  calls --> Device -+-- RegionTable ------+-> DrainingBar -> BAR0
+//!  calls --> Device -+-- RegionTable ------+-> DrainingBar -> PresentBar -> BAR0
 //!                    +-- ReceivePool ------+        |
 //!                    +-- CompletionRing <-----------+   (polled, or drained for a table operation)
 //!                    +-- HostRing                       (polled)
@@ -11,39 +11,34 @@
 //! Each part keeps its own state and works over the BAR it is passed. What takes several of them is
 //! decided here: the order in which a connection is closed, the buffer that a completion frees.
 
-use crate::bar::Bar;
+use crate::bar::{Bar, Registers};
 use crate::completion::Completion;
 use crate::completion_ring::CompletionRing;
-use crate::config::Config;
 use crate::connection::{Connection, ConnectionConfig, EarlyRange, EarlyState, TcpState};
 use crate::connection_table::ConnectionTable;
 use crate::counters::{Counters, InUse};
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
 use crate::host_ring::HostRing;
+use crate::present_bar::PresentBar;
 use crate::receive_pool::{Posted, ReceivePool};
 use crate::region::RegionConfig;
 use crate::region_table::RegionTable;
 use crate::window::WindowConfig;
 use crate::{stag, table};
 use rnic_abi::counters::Counter;
-use rnic_abi::limits::{CONNECTIONS, HASH_SLOTS_LOG2, HASH_WAYS, QUEUE_SLOTS, REGIONS};
-use rnic_abi::{registers, tables};
+use rnic_abi::registers;
 
-/// Tables whose entries admit frames, or give access to memory, with their sizes. The lookup table
-/// comes first: without it no frame reaches the others.
-const CLEARED: [(u32, u32); 4] = [
-    (tables::LOOKUP, HASH_ENTRIES),
-    (tables::STAG, HASH_ENTRIES),
-    (tables::REGION, REGIONS as u32),
-    (tables::QUEUE, (QUEUE_SLOTS * CONNECTIONS) as u32),
-];
-const HASH_ENTRIES: u32 = (HASH_WAYS << HASH_SLOTS_LOG2) as u32;
+mod lifecycle;
 
 /// An open device.
+///
+/// Dropping it neither stops the device nor waits for what it still writes: close it before its
+/// memory is given back. A process that is killed cannot; whoever maps memory for the device (an
+/// IOMMU's driver) must then unmap it first. The next [`Device::open`] resets the device.
 #[derive(Debug)]
 pub struct Device<B: Bar, D: Dma> {
-    bar: B,
+    bar: PresentBar<B>,
     dma: D,
     completions: CompletionRing,
     host_ring: HostRing,
@@ -55,93 +50,59 @@ pub struct Device<B: Bar, D: Dma> {
 }
 
 impl<B: Bar, D: Dma> Device<B, D> {
-    /// Check the identity, set up rings and payload size, then enable reception.
-    ///
-    /// The device must have been reset since another driver used it; a reset drops the state of its
-    /// connections but leaves its tables. These are cleared here before a frame is accepted, unless
-    /// the configuration says that they are empty ([`Config::fresh`]).
-    pub fn open(mut bar: B, mut dma: D, config: Config) -> Result<Self, DriverError> {
-        config.check()?;
-        expect_identity(&mut bar)?;
-        bar.write32(registers::CONTROL, 0);
-        if !config.fresh {
-            for (table, entries) in CLEARED {
-                table::clear(&mut bar, table, entries)?;
-            }
-        }
-        config.program(&mut bar)?;
-        let completions = CompletionRing::allocate(&mut dma, config.completion_entries_log2)?;
-        let (slots_log2, slot_octets_log2) = (config.host_slots_log2, config.host_slot_octets_log2);
-        let host_ring = match HostRing::allocate(&mut dma, slots_log2, slot_octets_log2) {
-            Ok(ring) => ring,
-            Err(error) => {
-                dma.free(completions.buffer());
-                return Err(error);
-            }
-        };
-        completions.program(&mut bar);
-        host_ring.program(&mut bar);
-        let counters = match config.fresh {
-            true => Counters::from_zero(),
-            false => Counters::from_now(&mut bar),
-        };
-        bar.write32(registers::CONTROL, registers::CONTROL_ENABLE);
-        // A read is answered after the posted writes before it have taken effect: from here on the
-        // device receives.
-        bar.read32(registers::CONTROL);
-        Ok(Self {
-            bar,
-            dma,
-            completions,
-            host_ring,
-            connections: ConnectionTable::default(),
-            regions: RegionTable::default(),
-            queues: ReceivePool::default(),
-            counters,
-        })
-    }
-
-    /// Stop reception and free the rings. The device must be reset before it is opened again: its
-    /// connections finish what is in flight, and keep the resources they hold.
-    pub fn close(mut self) -> (B, D) {
-        self.bar.write32(registers::CONTROL, 0);
-        self.bar.read32(registers::CONTROL);
-        self.dma.free(self.completions.buffer());
-        self.dma.free(self.host_ring.buffer());
-        (self.bar, self.dma)
-    }
-
     /// The device-visible memory, for buffers and regions.
     pub fn dma(&mut self) -> &mut D {
         &mut self.dma
     }
 
     /// Width of the frame path in bits.
-    pub fn frame_path_bits(&mut self) -> u32 {
-        self.bar.read32(registers::CAPABILITIES) & 0x3ff
+    ///
+    /// # Errors
+    /// [`DriverError::Gone`].
+    pub fn frame_path_bits(&mut self) -> Result<u32, DriverError> {
+        Ok(self.bar.read(registers::CAPABILITIES)? & 0x3ff)
     }
 
     /// Pages of packet memory that are free now.
-    pub fn free_pages(&mut self) -> u32 {
-        self.bar.read32(registers::FREE_PAGES)
+    ///
+    /// # Errors
+    /// [`DriverError::Gone`].
+    pub fn free_pages(&mut self) -> Result<u32, DriverError> {
+        self.bar.read(registers::FREE_PAGES)
     }
 
     /// What all connections together hold of the device's pools now.
     ///
     /// # Errors
-    /// [`DriverError::TableTimeout`] if the device does not answer.
+    /// [`DriverError::TableTimeout`], [`DriverError::Gone`].
     pub fn in_use(&mut self) -> Result<InUse, DriverError> {
         let mut bar = self.completions.draining(&mut self.bar, &self.dma);
         InUse::read(&mut bar)
     }
 
+    /// For diagnosis: the first four words of an entry of a table of the device
+    /// (`rnic_abi::tables`); only some tables can be read.
+    ///
+    /// # Errors
+    /// [`DriverError::TableTimeout`], [`DriverError::Gone`].
+    pub fn table_entry(&mut self, table: u32, index: u32) -> Result<[u32; 4], DriverError> {
+        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
+        table::read(&mut bar, table, index)
+    }
+
     /// Every counter since the device was opened, modulo 2^32, in the order of the BAR.
-    pub fn counters(&mut self) -> Vec<(Counter, u32)> {
+    ///
+    /// # Errors
+    /// [`DriverError::Gone`].
+    pub fn counters(&mut self) -> Result<Vec<(Counter, u32)>, DriverError> {
         self.counters.all(&mut self.bar)
     }
 
     /// One counter since the device was opened, modulo 2^32: a single register read.
-    pub fn counter(&mut self, counter: Counter) -> u32 {
+    ///
+    /// # Errors
+    /// [`DriverError::Gone`].
+    pub fn counter(&mut self, counter: Counter) -> Result<u32, DriverError> {
         self.counters.one(&mut self.bar, counter)
     }
 
@@ -317,6 +278,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// limit the outstanding requests (IRD): the device refuses a further one and stops the stream
     /// (RFC 5040 section 6.7). Post as many as were negotiated, and another one only when a request
     /// has been answered.
+    ///
+    /// # Errors
+    /// [`DriverError::Unknown`], [`DriverError::QueueFull`]; [`DriverError::TableTimeout`] or
+    /// [`DriverError::Gone`], after which the device may have the buffer: keep it until the
+    /// connection or the device has been closed.
     pub fn post_receive(
         &mut self,
         connection: Connection,
@@ -355,7 +321,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
     }
 
     /// The next completion, if there is one. Its slot in the completion queue is free from then on,
-    /// and so is the queue entry of a message's buffer, or of a read.
+    /// and so is the queue entry of a message's buffer, or of a read. The completions that a device
+    /// wrote before it was gone are returned all the same; then there are no more
+    /// ([`Device::check_present`]).
     pub fn poll_completion(&mut self) -> Option<Completion> {
         let words = self.completions.next(&mut self.bar, &self.dma)?;
         let completion = Completion::decode(words);
@@ -379,28 +347,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
         Some(completion)
     }
 
-    /// The next frame for the host's own stack, if there is one, without the FCS.
+    /// The next frame for the host's own stack, if there is one, without the FCS; of a device that
+    /// is gone as [`Device::poll_completion`].
     pub fn poll_host_frame(&mut self) -> Option<Vec<u8>> {
         self.host_ring.next(&mut self.bar, &self.dma)
     }
-}
-
-fn expect_identity(bar: &mut impl Bar) -> Result<(), DriverError> {
-    let found = bar.read32(registers::IDENTITY);
-    if found != registers::IDENTITY_VALUE {
-        return Err(DriverError::Identity {
-            found,
-            expected: registers::IDENTITY_VALUE,
-        });
-    }
-    let found = bar.read32(registers::REVISION);
-    if found != registers::REVISION_VALUE {
-        return Err(DriverError::Revision {
-            found,
-            expected: registers::REVISION_VALUE,
-        });
-    }
-    Ok(())
 }
 
 #[cfg(test)]

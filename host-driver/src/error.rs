@@ -2,7 +2,10 @@
 
 use thiserror::Error;
 
-/// An operation of the driver that failed, and left nothing half done.
+/// An operation of the driver that failed. It left nothing half done: what it did not complete is
+/// in none of the driver's tables and, as far as the device still takes orders, in none of the
+/// device's. After [`TableTimeout`](Self::TableTimeout), [`ResetTimeout`](Self::ResetTimeout) and
+/// [`Gone`](Self::Gone) it may not take any: keep the memory it was given.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum DriverError {
     /// BAR0 does not belong to a Ferrowarp RNIC.
@@ -92,7 +95,7 @@ pub enum DriverError {
     /// A table operation did not end.
     #[error(
         "the device did not finish table {table} operation {operation} on entry {index}; it may \
-         hang - read its counters, then reset it"
+         hang - close it, which resets it, and open it again; keep its memory until then"
     )]
     TableTimeout {
         /// Table.
@@ -102,6 +105,19 @@ pub enum DriverError {
         /// Entry.
         index: u32,
     },
+    /// A reset of the device did not end.
+    #[error(
+        "the device did not finish its reset and may still write to memory: none that it was given \
+         is freed - reset it through the bus or power it off before that memory is used for \
+         something else"
+    )]
+    ResetTimeout,
+    /// The device does not answer: all its registers read as ones.
+    #[error(
+        "the device is gone, its registers read as ones: none of the memory it was given is freed \
+         - check slot and link, scan the bus again, and open the device anew"
+    )]
+    Gone,
     /// The operating system returned no random octets.
     #[error("no random octets for an STag ({reason}); choose the STag yourself or try again")]
     Random {

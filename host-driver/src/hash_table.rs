@@ -60,7 +60,8 @@ impl<V: Copy + PartialEq> HashTable<V> {
     ///
     /// # Errors
     /// `full` if no slot can be freed. An error of `write`, after which earlier writes have been
-    /// undone: unless these writes fail too, the device's table is as before.
+    /// undone: unless these writes fail too, the device's table is as before. If they do, a moved
+    /// value may be in two slots, which [`HashTable::remove`] knows.
     pub fn insert<E>(
         &mut self,
         hash: u32,
@@ -87,7 +88,7 @@ impl<V: Copy + PartialEq> HashTable<V> {
         Ok(())
     }
 
-    /// Remove `value`, if it is there; the mirror drops it after the device has.
+    /// Remove `value` from every slot that holds it; the mirror drops it after the device has.
     ///
     /// # Errors
     /// That of `write`; the table still holds the value.
@@ -97,10 +98,10 @@ impl<V: Copy + PartialEq> HashTable<V> {
         value: &V,
         mut write: impl FnMut(SlotWrite<V>) -> Result<(), E>,
     ) -> Result<(), E> {
-        match self.position(hash, value) {
-            Some(index) => self.set(index, None, &mut write),
-            None => Ok(()),
+        while let Some(index) = self.position(hash, value) {
+            self.set(index, None, &mut write)?;
         }
+        Ok(())
     }
 
     fn set<E>(
@@ -266,6 +267,44 @@ mod tests {
         device.refuses = Some(0);
         let removed = table.remove(hash, &key, |write| device.write(write).and(Err("refused")));
         assert!(removed.is_err() && table.contains(hash, &key));
+    }
+
+    /// A move is made, the insertion behind it fails, and so does the way back: the moved key is in
+    /// two slots, and its removal clears both.
+    #[test]
+    fn a_key_left_in_two_slots_is_removed_from_both() {
+        let seed = 3;
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+        let (mut table, mut device) = (HashTable::default(), Slots::new());
+        let copies = |device: &Slots, key: u64| {
+            let held = device.held.iter();
+            held.filter(|slot| **slot == Some(key)).count()
+        };
+        let moved = loop {
+            let (hash, key) = random_key(&mut random);
+            let mut writes = 0;
+            let result = table.insert(hash, key, "full", |write| {
+                writes += 1;
+                match writes {
+                    1 => device.write(write),
+                    _ => Err("refused"),
+                }
+            });
+            match result {
+                Ok(()) => device.present.push((hash, key)),
+                Err(error) => {
+                    assert_eq!(error, "refused", "seed {seed}");
+                    let keys = device.present.iter().copied();
+                    let mut twice = keys.filter(|&(_, key)| copies(&device, key) == 2);
+                    break twice.next().expect("a key has been moved");
+                }
+            }
+        };
+        assert_eq!(mirrored(&table), device.held, "seed {seed}");
+        device.present.retain(|&present| present != moved);
+        let removed = table.remove(moved.0, &moved.1, |write| device.write(write));
+        assert_eq!((removed, copies(&device, moved.1)), (Ok(()), 0));
+        assert_eq!(mirrored(&table), device.held, "seed {seed}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Input: slots of a header and a frame (`rnic_abi::host_ring`). Output: the frames, in order;
 //! reading one frees its slot (`HOST_RING_CONSUMER`).
 
-use crate::bar::Bar;
+use crate::bar::Registers;
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
 use crate::ring::{Ring, Shape};
@@ -33,16 +33,16 @@ impl HostRing {
     }
 
     /// Set the device's registers to the ring.
-    pub(crate) fn program(&self, bar: &mut impl Bar) {
+    pub(crate) fn program(&self, bar: &mut impl Registers) -> Result<(), DriverError> {
         let ([low, high], shape) = (self.ring.base(), self.ring.shape());
-        bar.write32(registers::HOST_RING_BASE_LOW, low);
-        bar.write32(registers::HOST_RING_BASE_HIGH, high);
-        bar.write32(registers::HOST_RING_CONSUMER, 0);
-        bar.write32(
+        bar.write(registers::HOST_RING_BASE_LOW, low)?;
+        bar.write(registers::HOST_RING_BASE_HIGH, high)?;
+        bar.write(registers::HOST_RING_CONSUMER, 0)?;
+        bar.write(
             registers::HOST_RING_SLOT_OCTETS_LOG2,
             shape.slot_octets_log2,
-        );
-        bar.write32(registers::HOST_RING_SLOTS_LOG2, shape.slots_log2);
+        )?;
+        bar.write(registers::HOST_RING_SLOTS_LOG2, shape.slots_log2)
     }
 
     /// The ring's memory.
@@ -50,8 +50,9 @@ impl HostRing {
         self.ring.buffer()
     }
 
-    /// The next frame, if there is one, without the FCS.
-    pub(crate) fn next(&mut self, bar: &mut impl Bar, dma: &impl Dma) -> Option<Vec<u8>> {
+    /// The next frame, if there is one, without the FCS. It is in memory whether or not the device
+    /// is still there.
+    pub(crate) fn next(&mut self, bar: &mut impl Registers, dma: &impl Dma) -> Option<Vec<u8>> {
         let slot = self.ring.oldest(dma)?;
         let mut octets = [0; 4];
         dma.read(slot.address, &mut octets);
@@ -61,7 +62,8 @@ impl HostRing {
         let room = (1usize << self.ring.shape().slot_octets_log2) - SLOT_HEADER_OCTETS;
         let mut frame = vec![0; octets.min(room)];
         dma.read(slot.address + SLOT_HEADER_OCTETS as u64, &mut frame);
-        bar.write32(registers::HOST_RING_CONSUMER, self.ring.consume());
+        // The write comes after the reads of the slot (`Bar`). A device that is gone needs none.
+        let _ = bar.write(registers::HOST_RING_CONSUMER, self.ring.consume());
         Some(frame)
     }
 }

@@ -7,14 +7,22 @@
 //! - [`Dma`]: memory that the device can access at a bus address. The driver copies in and out, and
 //!   never holds a reference to it, because the device may write it at any time.
 //!
-//! [`Device::open`] checks the identity and sets up the rings; then the user opens connections,
-//! registers regions, posts receive buffers, and polls completions and host frames.
+//! [`Device::open`] checks the identity, resets the device and sets up the rings; then the user
+//! opens connections, registers regions, posts receive buffers, and polls completions and host
+//! frames. [`Device::close`] resets the device before it frees the rings, so that nothing is
+//! written to memory that was given back. If the reset fails, no memory is freed.
+//!
+//! A device may be removed at any time. Its registers then read as ones, which the driver notices
+//! at the next register access: from then on it makes none, and everything but polls of what is
+//! already in memory returns [`DriverError::Gone`].
 #![deny(missing_docs)]
 
 pub mod bar;
 pub mod dma;
 pub mod error;
-pub mod table;
+mod present_bar;
+mod reset;
+mod table;
 pub mod hash_table;
 mod ring;
 mod config;

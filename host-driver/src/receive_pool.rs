@@ -8,7 +8,7 @@
 //!  post_read --> RECEIVE_POOL: sink --> QUEUE_TAIL; a ReadResponse completion --> consume_read
 //! ```
 
-use crate::bar::Bar;
+use crate::bar::Registers;
 use crate::connection::Connection;
 use crate::dma::DmaBuffer;
 use crate::error::DriverError;
@@ -56,7 +56,7 @@ impl ReceivePool {
     /// `first_msn`.
     pub(crate) fn open(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
         qn: u32,
         entries_log2: u32,
@@ -82,7 +82,11 @@ impl ReceivePool {
         let first = self.gap(1 << entries_log2)?;
         let word = 1 << 31 | entries_log2 << 16 | first as u32;
         let index = queue_index(connection, qn);
-        table::write(bar, tables::QUEUE, index, &[word, first_msn])?;
+        if let Err(error) = table::write(bar, tables::QUEUE, index, &[word, first_msn]) {
+            // After a timeout the queue may be open in the device; another one may get its window.
+            let _ = table::revoke(bar, tables::QUEUE, index, &[0, 0]);
+            return Err(error);
+        }
         let queue = Queue {
             first,
             entries_log2,
@@ -93,10 +97,11 @@ impl ReceivePool {
         Ok(())
     }
 
-    /// Post a receive buffer to an open queue.
+    /// Post a receive buffer to an open queue. If the last write, that of the tail, does not end,
+    /// the device may have the buffer.
     pub(crate) fn post(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
         qn: u32,
         buffer: DmaBuffer,
@@ -119,7 +124,7 @@ impl ReceivePool {
     /// Make a read of `octets` octets outstanding, into `stag` from `tagged_offset` on.
     pub(crate) fn post_read(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
         stag: u32,
         tagged_offset: u64,
@@ -133,7 +138,7 @@ impl ReceivePool {
     /// Write the next entry of an open queue, then its tail.
     fn post_entry(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
         qn: u32,
         words: &[u32; 4],
@@ -182,7 +187,7 @@ impl ReceivePool {
     /// to no read's sink.
     pub(crate) fn close_all(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
     ) -> Result<(), DriverError> {
         for qn in 0..QUEUE_SLOTS as u32 {
@@ -220,6 +225,7 @@ fn queue_index(connection: Connection, qn: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::hanging::Hanging;
     use crate::testing::Tables;
 
     const CONNECTION: Connection = Connection(5);
@@ -360,6 +366,42 @@ mod tests {
         }
         let opened = pool.open(&mut bar, Connection(2), 0, 11, 1);
         assert!(matches!(opened, Err(DriverError::Exhausted { .. })));
+    }
+
+    /// The operation hangs before or after its effect; the next ones work.
+    #[test]
+    fn a_queue_whose_opening_hangs_is_in_no_table() {
+        for takes_effect in [false, true] {
+            let mut bar = Hanging {
+                takes_effect,
+                hangs_after: Some(0),
+                ..Hanging::default()
+            };
+            let mut pool = ReceivePool::default();
+            let opened = pool.open(&mut bar, CONNECTION, 0, 2, 1);
+            assert!(matches!(opened, Err(DriverError::TableTimeout { .. })));
+            let index = queue_index(CONNECTION, 0);
+            assert_eq!(bar.tables.written[&(tables::QUEUE, index)], [0; 10]);
+            let posted = pool.post(&mut bar, CONNECTION, 0, BUFFER);
+            assert!(matches!(posted, Err(DriverError::Unknown { .. })));
+            let opened = pool.open(&mut bar, CONNECTION, 0, RECEIVE_POOL_LOG2 as u32, 1);
+            assert_eq!(opened, Ok(()), "its window is free");
+        }
+    }
+
+    /// A buffer whose posting hangs is not counted as posted: its MSN is that of the next one.
+    #[test]
+    fn a_buffer_whose_posting_hangs_is_posted_again() {
+        for hangs_after in [0, 1] {
+            let (mut pool, mut bar) = (ReceivePool::default(), Hanging::default());
+            pool.open(&mut bar, CONNECTION, 0, 0, 1).expect("it fits");
+            bar.hangs_after = Some(hangs_after);
+            let posted = pool.post(&mut bar, CONNECTION, 0, BUFFER);
+            assert!(matches!(posted, Err(DriverError::TableTimeout { .. })));
+            bar.hangs_after = None;
+            let posted = pool.post(&mut bar, CONNECTION, 0, BUFFER);
+            assert_eq!(posted.map(|posted| posted.msn), Ok(1));
+        }
     }
 
     #[test]

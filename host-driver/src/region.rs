@@ -1,6 +1,7 @@
 //! A memory region: its STag, its extent and its rights.
 
 use crate::connection::Connection;
+use crate::error::DriverError;
 use rnic_abi::tables;
 
 /// A region that peers address by its STag.
@@ -23,6 +24,19 @@ pub struct RegionConfig {
 }
 
 impl RegionConfig {
+    /// Refuses what the device does not support.
+    pub(crate) fn check(&self) -> Result<(), DriverError> {
+        if self.octets >= 1 << 48 {
+            let value = self.octets;
+            return Err(DriverError::Configuration {
+                what: "the region's length",
+                value,
+                allowed: "0..2^48",
+            });
+        }
+        Ok(())
+    }
+
     /// The entry of the device's table (`rnic_abi::tables::REGION`).
     pub(crate) fn words(&self, valid: bool) -> [u32; 8] {
         let bound = self.connection.map_or(0, |_| tables::RIGHT_STREAM_BOUND);

@@ -5,7 +5,7 @@
 //!  STag --> deregister --> REGION invalid, fenced --> STAG
 //! ```
 
-use crate::bar::Bar;
+use crate::bar::Registers;
 use crate::connection::Connection;
 use crate::error::DriverError;
 use crate::hash_table::{HashTable, SlotWrite};
@@ -45,17 +45,10 @@ impl RegionTable {
     /// Write the region's entry, then the STag's; both are recorded only after the device has both.
     pub(crate) fn register(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         config: &RegionConfig,
     ) -> Result<(), DriverError> {
-        if config.octets >= 1 << 48 {
-            let value = config.octets;
-            return Err(DriverError::Configuration {
-                what: "the region's length",
-                value,
-                allowed: "0..2^48",
-            });
-        }
+        config.check()?;
         let stag_index = config.stag >> 8;
         if self.has_index(stag_index) {
             return Err(DriverError::Duplicate {
@@ -89,9 +82,10 @@ impl RegionTable {
     /// Revoke a region's entry, then write it again from `config`.
     pub(crate) fn renew(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         config: &RegionConfig,
     ) -> Result<(), DriverError> {
+        config.check()?;
         self.windows.check_plain(config.stag)?;
         let region = self.position(config.stag)?;
         self.revoke(bar, region)?;
@@ -105,7 +99,11 @@ impl RegionTable {
     }
 
     /// Remove a region that is no window and has none.
-    pub(crate) fn deregister(&mut self, bar: &mut impl Bar, stag: u32) -> Result<(), DriverError> {
+    pub(crate) fn deregister(
+        &mut self,
+        bar: &mut impl Registers,
+        stag: u32,
+    ) -> Result<(), DriverError> {
         self.windows.check_plain(stag)?;
         self.remove(bar, stag)
     }
@@ -113,7 +111,7 @@ impl RegionTable {
     /// Open a part of a region to a connection of `protection_domain`.
     pub(crate) fn bind(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         config: &WindowConfig,
         protection_domain: u16,
     ) -> Result<(), DriverError> {
@@ -125,7 +123,11 @@ impl RegionTable {
     }
 
     /// Close a window.
-    pub(crate) fn unbind(&mut self, bar: &mut impl Bar, stag: u32) -> Result<(), DriverError> {
+    pub(crate) fn unbind(
+        &mut self,
+        bar: &mut impl Registers,
+        stag: u32,
+    ) -> Result<(), DriverError> {
         if !self.windows.contains(stag) {
             return Err(DriverError::Unknown {
                 what: "window with STag",
@@ -140,7 +142,7 @@ impl RegionTable {
     /// Remove everything that is bound to a connection: windows, then regions.
     pub(crate) fn remove_bound(
         &mut self,
-        bar: &mut impl Bar,
+        bar: &mut impl Registers,
         connection: Connection,
     ) -> Result<(), DriverError> {
         let regions = self.regions.iter().flatten();
@@ -158,7 +160,11 @@ impl RegionTable {
     }
 
     /// Whether the device holds the region as valid: a peer may have invalidated it.
-    pub(crate) fn is_valid(&self, bar: &mut impl Bar, stag: u32) -> Result<bool, DriverError> {
+    pub(crate) fn is_valid(
+        &self,
+        bar: &mut impl Registers,
+        stag: u32,
+    ) -> Result<bool, DriverError> {
         let region = self.position(stag)?;
         let words = table::read(bar, tables::REGION, region as u32)?;
         Ok(words[0] >> 31 == 1)
@@ -175,7 +181,7 @@ impl RegionTable {
         Ok(self.registered(region))
     }
 
-    fn remove(&mut self, bar: &mut impl Bar, stag: u32) -> Result<(), DriverError> {
+    fn remove(&mut self, bar: &mut impl Registers, stag: u32) -> Result<(), DriverError> {
         let region = self.position(stag)?;
         self.revoke(bar, region)?;
         let stag_index = stag >> 8;
@@ -191,7 +197,7 @@ impl RegionTable {
     }
 
     /// Make the entry of a registered region invalid, and wait for writes in flight to it.
-    fn revoke(&self, bar: &mut impl Bar, region: usize) -> Result<(), DriverError> {
+    fn revoke(&self, bar: &mut impl Registers, region: usize) -> Result<(), DriverError> {
         let words = self.registered(region).words(false);
         table::revoke(bar, tables::REGION, region as u32, &words)
     }
@@ -216,7 +222,7 @@ impl RegionTable {
 }
 
 fn write_region(
-    bar: &mut impl Bar,
+    bar: &mut impl Registers,
     region: usize,
     config: &RegionConfig,
     valid: bool,
@@ -224,7 +230,7 @@ fn write_region(
     table::write(bar, tables::REGION, region as u32, &config.words(valid))
 }
 
-fn write_stag(bar: &mut impl Bar, slot: SlotWrite<StagEntry>) -> Result<(), DriverError> {
+fn write_stag(bar: &mut impl Registers, slot: SlotWrite<StagEntry>) -> Result<(), DriverError> {
     let words = slot.value.map_or([0, 0], |entry| {
         [1 << 31 | u32::from(entry.region), entry.stag_index]
     });

@@ -2,7 +2,8 @@
 //!
 //! The last doubleword of a slot's header holds the phase bit. It is 1 on the first pass over the
 //! ring and inverts at each wrap. The device writes it after everything else of the slot, so the
-//! driver reads it first, with Acquire ordering.
+//! driver reads it first, with Acquire ordering. It gives the slot back through the consumer
+//! register, whose write has Release ordering: after its reads of the slot.
 
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// BAR0 of a device that only stores table entries and records operations.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
-    data: [u32; registers::TABLE_DATA_WORDS],
+    pub(crate) data: [u32; registers::TABLE_DATA_WORDS],
     /// What a read of a table's entry returns.
     pub(crate) entries: HashMap<(u32, u32), [u32; 4]>,
     /// What the driver wrote last, by table and index.
@@ -23,6 +23,36 @@ pub(crate) struct Tables {
     pub(crate) counters: HashMap<usize, u32>,
     /// All other registers that were written, by offset.
     pub(crate) registers: HashMap<u32, u32>,
+    /// Reads of CONTROL that show each reset as under way.
+    pub(crate) reset_reads: u32,
+    /// Resets so far.
+    pub(crate) resets: usize,
+    /// Register accesses so far.
+    pub(crate) accesses: usize,
+    /// Accesses until the device is gone; `None`: it stays.
+    pub(crate) gone_after: Option<usize>,
+    /// Reads of CONTROL until the reset under way ends.
+    pub(crate) resetting: u32,
+}
+
+impl Tables {
+    /// One access more. Is the device there?
+    fn is_there(&mut self) -> bool {
+        self.accesses += 1;
+        let is_there = self.gone_after != Some(0);
+        self.gone_after = self.gone_after.map(|left| left.saturating_sub(1));
+        is_there
+    }
+
+    /// What a reset clears: everything but counters.
+    fn reset(&mut self) {
+        self.resets += 1;
+        self.resetting = self.reset_reads;
+        self.data = Default::default();
+        self.entries.clear();
+        self.written.clear();
+        self.registers.clear();
+    }
 }
 
 /// `offset` as an index of doublewords from `first` on.
@@ -33,6 +63,13 @@ fn word_of(offset: u32, first: u32) -> Option<usize> {
 
 impl Bar for Tables {
     fn read32(&mut self, offset: u32) -> u32 {
+        if !self.is_there() {
+            return u32::MAX;
+        }
+        if offset == registers::CONTROL && self.resetting > 0 {
+            self.resetting -= 1;
+            return registers::CONTROL_RESET;
+        }
         let data = word_of(offset, registers::TABLE_DATA);
         if let Some(&word) = data.and_then(|index| self.data.get(index)) {
             return word;
@@ -49,6 +86,12 @@ impl Bar for Tables {
     }
 
     fn write32(&mut self, offset: u32, value: u32) {
+        if !self.is_there() || self.resetting > 0 {
+            return;
+        }
+        if offset == registers::CONTROL && value & registers::CONTROL_RESET != 0 {
+            return self.reset();
+        }
         if offset == registers::TABLE_COMMAND {
             let (operation, table, index) = (value >> 24, value >> 16 & 0xf, value & 0xffff);
             self.operations.push((operation, table));
@@ -70,6 +113,25 @@ impl Bar for Tables {
         }
     }
 }
+
+/// The parts of the driver are tested over a device that does not go.
+macro_rules! registers_of {
+    ($double:ty) => {
+        impl crate::bar::Registers for $double {
+            fn read(&mut self, offset: u32) -> Result<u32, crate::error::DriverError> {
+                Ok(crate::bar::Bar::read32(self, offset))
+            }
+
+            fn write(&mut self, offset: u32, value: u32) -> Result<(), crate::error::DriverError> {
+                crate::bar::Bar::write32(self, offset, value);
+                Ok(())
+            }
+        }
+    };
+}
+pub(crate) use registers_of;
+
+registers_of!(Tables);
 
 /// Memory for a device that writes none.
 #[derive(Debug)]

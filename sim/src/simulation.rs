@@ -9,16 +9,17 @@ use pcie_sim::{Bdf, Kind, Limits, RootComplex, RootComplexSettings, Tlp, Transfe
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
+use rnic_abi::limits::RESET_CYCLES;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::path::PathBuf;
 
 /// Bus address of BAR0.
 pub const BAR0_ADDRESS: u64 = 0xfe00_0000;
-/// Cycles in reset at the start.
-const RESET_CYCLES: usize = 16;
-/// Cycles after reset until the page pool has filled its list of free pages.
-const SETTLE_CYCLES: usize = 1024;
+/// Cycles for which the reset pin is held.
+const RESET_PIN_CYCLES: usize = 16;
+/// Cycles after reset until the device is ready, and a margin.
+const SETTLE_CYCLES: usize = RESET_CYCLES as usize + 10;
 /// Cycles without activity after which the core counts as idle: longer than the two reads of the
 /// longest FPDU.
 const IDLE_CYCLES: u64 = 10_000;
@@ -141,18 +142,16 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Reset the device at any time, as a function-level reset does, and wait until it is ready.
-    /// The packet it is sending is cut off; frames that arrive meanwhile are lost. Its driver must
-    /// open it again.
+    /// Reset the device at any time through its pin, and wait until it is ready. The packet it is
+    /// sending is cut off; frames that arrive meanwhile are lost. Its driver must open it again.
     pub fn reset(&mut self) {
         self.in_reset = true;
         self.core.set_reset(true);
-        self.run(RESET_CYCLES);
+        self.run(RESET_PIN_CYCLES);
         self.core.set_reset(false);
         self.in_reset = false;
         self.assembly = Assembly::default();
-        self.segments.clear();
-        self.fpdus.clear();
+        self.clear_verdicts();
         self.run(SETTLE_CYCLES);
     }
 
@@ -223,6 +222,16 @@ impl Simulation {
             false => IDLE_CYCLES,
         };
         self.now - self.last_activity >= enough
+    }
+
+    /// Change the probability that the host accepts no TLP beat in a cycle.
+    pub fn set_stall(&mut self, stall: f64) {
+        self.stall = stall;
+    }
+
+    /// Whether the device has sent a part of a TLP, and not its end.
+    pub fn is_in_tlp(&self) -> bool {
+        self.assembly.open
     }
 
     /// Append a frame to the wire.
@@ -298,6 +307,12 @@ impl Simulation {
     /// The next FPDU verdict not yet taken.
     pub fn next_fpdu(&mut self) -> Option<FpduTrace> {
         self.fpdus.pop_front()
+    }
+
+    /// Drop the verdicts not yet taken: those of before a reset by the driver.
+    pub fn clear_verdicts(&mut self) {
+        self.segments.clear();
+        self.fpdus.clear();
     }
 
     /// Map zeroed host memory that the device may write.

@@ -61,5 +61,7 @@ pub const SPANS: usize = 512;
 pub const EARLY_RECORDS: usize = 511;
 /// Pages of packet memory that are reserved for segments in order. The longest frame takes 37.
 pub const IN_ORDER_PAGES: usize = 40;
+/// Cycles from reset to ready, without the end of the TLP under way.
+pub const RESET_CYCLES: u64 = 4_800;
 /// Largest receive window of a connection, in octets.
 pub const MAX_RECEIVE_WINDOW: u32 = 1 << 30;

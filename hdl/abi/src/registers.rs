@@ -11,15 +11,18 @@ pub const IDENTITY_VALUE: u32 = u32::from_le_bytes(*b"FWRP");
 /// Revision of this map.
 pub const REVISION: u32 = 0x004;
 /// Value of [`REVISION`].
-pub const REVISION_VALUE: u32 = 1;
+pub const REVISION_VALUE: u32 = 2;
 /// Capabilities: bits 9:0 the frame data path width in bits, 25:16 the internal width in bits.
 pub const CAPABILITIES: u32 = 0x008;
 /// Pages of packet memory.
 pub const PACKET_PAGES: u32 = 0x00c;
-/// Control, see [`CONTROL_ENABLE`].
+/// Control, see [`CONTROL_ENABLE`] and [`CONTROL_RESET`].
 pub const CONTROL: u32 = 0x010;
 /// Frames are accepted; while clear every frame is dropped and counted.
 pub const CONTROL_ENABLE: u32 = 1 << 0;
+/// Written as 1: resets the device. Reads as 1 until the device is ready, after power-up and the
+/// reset pin too.
+pub const CONTROL_RESET: u32 = 1 << 1;
 /// PCI Express maximum payload size: 0 for 128 octets, 1 for 256, 2 for 512.
 pub const MAX_PAYLOAD: u32 = 0x014;
 /// Free pages of packet memory (read only).

@@ -40,7 +40,7 @@ pub const LOOKUP: u32 = 1;
 /// |---|---|---|
 /// | 0 | | rcv_nxt |
 /// | 1 | | receive window in octets, at most `MAX_RECEIVE_WINDOW` |
-/// | 2 | | highest SEG.ACK seen (as last received; the driver orders it) |
+/// | 2 | | SEG.ACK of the last acceptable segment (RFC 9293 section 3.10.7.4); the driver orders it |
 /// | 3 | 15:0 | SEG.WND of that segment, unscaled |
 /// | 3 | 16 | a FIN with payload has arrived; it takes effect once no range is left |
 /// | 3 | 21:17 | received ranges beyond rcv_nxt, 0..=16 (read only) |

@@ -6,6 +6,7 @@
 //!                                          +---- job_done ---+       |
 //!                                          +------ stream_error -----+
 //! request -> pcie -> csr -> tables of tcp, stream, ddp
+//! pin, csr -> reset_sequencer -> room_reset of all rooms but pcie, hold of pcie
 //! ```
 //!
 //! | width W | inner width D | for | clock |
@@ -21,6 +22,7 @@ use crate::bus::csr::routes::CounterRoutes;
 use crate::bus::csr::tables::TableRelay;
 use crate::bus::csr::Csr;
 use crate::bus::pcie::{PcieRoom128, PcieRoom512};
+use crate::bus::reset::ResetSequencer;
 use crate::messages::{FpduEvent, SegmentEvent};
 use crate::receive::ddp::DdpRoom;
 use crate::receive::fpdu::{FpduRoom128, FpduRoom512};
@@ -70,7 +72,7 @@ macro_rules! core {
         pub struct $name {
             /// The only clock; every port is synchronous to its rising edge.
             pub clock: Signal<In, Clock>,
-            /// Synchronous reset.
+            /// The reset pin, synchronous: power-up or a reset of the link.
             pub reset: Signal<In, Bit>,
             /// Bus, device and function number, for TLPs.
             pub device_id: Signal<In, Bits<16>>,
@@ -151,6 +153,8 @@ macro_rules! core {
             tcp_relay: TableRelay,
             stream_relay: TableRelay,
             ddp_relay: TableRelay,
+            reset_sequencer: ResetSequencer,
+            room_reset: Signal<Local, Bit>,
             segment_event: Signal<Local, SegmentEvent>,
             fpdu_event: Signal<Local, FpduEvent>,
         }
@@ -182,12 +186,20 @@ macro_rules! core {
                 // Clock and reset.
                 wire!(self => self.{
                     front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement,
-                    pcie, csr, tcp_relay, stream_relay, ddp_relay
+                    pcie, csr, tcp_relay, stream_relay, ddp_relay, reset_sequencer
                 }; clock);
+                wire!(self => self.{pcie, csr, reset_sequencer}; reset);
+                self.front_end.wire_reset.next = self.reset.val();
+                wire!(self.reset_sequencer => self; room_reset);
                 wire!(self => self.{
                     front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement,
-                    pcie, csr, tcp_relay, stream_relay, ddp_relay
-                }; reset);
+                    tcp_relay, stream_relay, ddp_relay
+                }; room_reset as reset);
+                self.csr.room_reset.next = self.room_reset.val();
+                self.csr.resetting.next = self.reset_sequencer.resetting.val();
+                self.reset_sequencer.request.next = self.csr.reset_request.val();
+                self.pcie.hold.next = self.reset_sequencer.hold.val();
+                self.reset_sequencer.held.next = self.pcie.held.val();
                 // Wire to front end.
                 self.front_end.enable.next = self.csr.enable.val();
                 wire!(self => self.front_end;

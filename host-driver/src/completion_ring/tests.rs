@@ -1,6 +1,8 @@
 use super::*;
+use crate::bar::Bar;
+use crate::present_bar::PresentBar;
 use crate::testing::memory::{Access, Memory};
-use crate::testing::Tables;
+use crate::testing::{registers_of, Tables};
 use rnic_abi::cqe::PHASE;
 
 /// A queue of two entries.
@@ -49,8 +51,64 @@ fn an_entry_is_read_only_after_its_phase() {
     }
 }
 
+/// A device that writes the next entry in a slot as soon as it may.
+struct Eager<'a> {
+    memory: &'a Memory,
+    slot: u64,
+}
+
+impl Registers for Eager<'_> {
+    fn read(&mut self, _: u32) -> Result<u32, DriverError> {
+        Ok(0)
+    }
+
+    fn write(&mut self, offset: u32, _: u32) -> Result<(), DriverError> {
+        assert_eq!(offset, registers::CQ_CONSUMER);
+        self.memory.fill(self.slot, CQE_OCTETS, 0xee);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_slot_is_given_back_after_it_has_been_read() {
+    let (mut ring, _, mut memory) = queue();
+    let words = entry(0, 0x77);
+    for (address, word) in writes(&ring, 0, &words) {
+        memory.write(address, &word.to_le_bytes());
+    }
+    let slot = ring.buffer().address;
+    let mut bar = Eager {
+        memory: &memory,
+        slot,
+    };
+    assert_eq!(ring.next(&mut bar, &memory), Some(words));
+}
+
+/// Completions that a device has written before it was gone are not lost.
+#[test]
+fn entries_in_memory_are_polled_when_the_device_is_gone() {
+    let (mut ring, tables, mut memory) = queue();
+    let mut bar = PresentBar::new(tables);
+    bar.double().gone_after = Some(0);
+    assert_eq!(bar.read(registers::CQ_PRODUCER), Err(DriverError::Gone));
+    let entries = [entry(0, 0xa), entry(1, 0xb)];
+    for (number, words) in (0..).zip(&entries) {
+        for (address, word) in writes(&ring, number, words) {
+            memory.write(address, &word.to_le_bytes());
+        }
+    }
+    let accesses = bar.double().accesses;
+    for words in entries {
+        assert_eq!(ring.next(&mut bar, &memory), Some(words));
+    }
+    assert_eq!(ring.next(&mut bar, &memory), None);
+    assert_eq!(bar.double().accesses, accesses);
+}
+
 /// A device that is busy until its completion queue has room.
 struct Busy(Tables);
+
+registers_of!(Busy);
 
 impl Bar for Busy {
     fn read32(&mut self, offset: u32) -> u32 {
@@ -75,8 +133,8 @@ fn a_full_queue_is_drained_while_an_operation_is_busy() {
     for (number, words) in (0..).zip(&entries) {
         let command = ring
             .draining(&mut bar, &memory)
-            .read32(registers::TABLE_COMMAND);
-        assert_eq!(command, registers::TABLE_BUSY);
+            .read(registers::TABLE_COMMAND);
+        assert_eq!(command, Ok(registers::TABLE_BUSY));
         let consumer = bar.0.registers.get(&registers::CQ_CONSUMER);
         assert_eq!(consumer, None, "a queue with room is not drained");
         for (address, word) in writes(&ring, number, words) {
@@ -84,8 +142,9 @@ fn a_full_queue_is_drained_while_an_operation_is_busy() {
         }
     }
     let mut draining = ring.draining(&mut bar, &memory);
-    draining.read32(registers::TABLE_COMMAND);
-    assert_eq!(draining.read32(registers::TABLE_COMMAND), 0);
+    for expected in [registers::TABLE_BUSY, 0] {
+        assert_eq!(draining.read(registers::TABLE_COMMAND), Ok(expected));
+    }
     assert_eq!(bar.0.registers[&registers::CQ_CONSUMER], 2);
     for words in entries {
         assert_eq!(ring.next(&mut bar, &memory), Some(words));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::hanging::Hanging;
 use crate::testing::{connection_config, Tables};
 
 /// A table with one connection, and its device.
@@ -27,6 +28,37 @@ fn the_lookup_entry_is_written_last_and_removed_first() {
         (tables::RELEASE, tables::MPA),
     ];
     assert_eq!(bar.operations, order);
+}
+
+/// Each table operation of an opening hangs, before or after its effect: no frame finds the
+/// connection, and it can be opened as if nothing had been.
+#[test]
+fn a_connection_whose_opening_hangs_is_in_no_table() {
+    let mut failures = 0;
+    for takes_effect in [false, true] {
+        for hangs_after in 0.. {
+            let mut bar = Hanging {
+                takes_effect,
+                hangs_after: Some(hangs_after),
+                ..Hanging::default()
+            };
+            let mut connections = ConnectionTable::default();
+            let opened = connections.open(&mut bar, &connection_config());
+            if opened.is_ok() {
+                break;
+            }
+            failures += 1;
+            bar.hangs_after = None;
+            let lookup = bar.tables.written.iter();
+            let mut lookup = lookup.filter(|((table, _), _)| *table == tables::LOOKUP);
+            assert!(lookup.all(|(_, words)| words[0] >> 31 == 0));
+            let config = connections.config(Connection(0));
+            assert!(matches!(config, Err(DriverError::Unknown { .. })));
+            let again = connections.open(&mut bar, &connection_config());
+            assert_eq!(again, Ok(Connection(0)));
+        }
+    }
+    assert_eq!(failures, 2 * (3 + QUEUES + 1), "contexts, and the lookup's");
 }
 
 #[test]

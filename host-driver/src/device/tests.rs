@@ -1,15 +1,64 @@
 use super::*;
+use crate::config::Config;
 use crate::testing::memory::Memory;
 use crate::testing::{connection_config, NoMemory, Tables};
+use rnic_abi::counters::ALL;
 use rnic_abi::cqe::{KIND_RECEIVE, PHASE};
+use rnic_abi::limits::REGIONS;
+use rnic_abi::tables;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// A device with empty tables.
 fn device() -> Device<Tables, NoMemory> {
-    let config = Config {
-        fresh: true,
-        ..Config::default()
-    };
-    Device::open(Tables::default(), NoMemory, config).expect("opens")
+    Device::open(Tables::default(), NoMemory, Config::default()).expect("opens")
+}
+
+/// Allocations of a [`Lent`].
+#[derive(Copy, Clone, Debug, Default)]
+struct Pool {
+    allocated: usize,
+    freed: usize,
+    /// All of it was unmapped.
+    dropped: bool,
+}
+
+/// Memory that is unmapped when it is dropped.
+#[derive(Debug)]
+struct Lent(Rc<Cell<Pool>>);
+
+impl Dma for Lent {
+    fn allocate(&mut self, _: &str, octets: usize, _: u64) -> Result<DmaBuffer, DriverError> {
+        let mut pool = self.0.get();
+        pool.allocated += 1;
+        self.0.set(pool);
+        let address = 4096 * pool.allocated as u64;
+        Ok(DmaBuffer { address, octets })
+    }
+
+    fn free(&mut self, _: DmaBuffer) {
+        let mut pool = self.0.get();
+        pool.freed += 1;
+        self.0.set(pool);
+    }
+
+    fn read_u32_acquire(&self, _: u64) -> u32 {
+        0
+    }
+
+    fn read(&self, _: u64, out: &mut [u8]) {
+        out.fill(0);
+    }
+
+    fn write(&mut self, _: u64, _: &[u8]) {}
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let mut pool = self.0.get();
+        pool.dropped = true;
+        self.0.set(pool);
+    }
 }
 
 fn region(stag: u32, connection: Option<Connection>) -> RegionConfig {
@@ -24,29 +73,37 @@ fn region(stag: u32, connection: Option<Connection>) -> RegionConfig {
     }
 }
 
-/// Stale entries of an earlier driver are all cleared, each before it could be read.
-#[test]
-fn opening_a_used_device_clears_the_tables_that_admit_peers() {
-    let mut bar = Tables::default();
+/// Entries, registers and counts of an earlier driver.
+fn used() -> Tables {
+    let mut bar = Tables {
+        reset_reads: 400,
+        ..Tables::default()
+    };
     let valid = [1 << 31; registers::TABLE_DATA_WORDS];
-    for (table, entries) in CLEARED {
-        for index in 0..entries {
-            bar.written.insert((table, index), valid);
-        }
+    for table in [tables::LOOKUP, tables::STAG, tables::REGION, tables::QUEUE] {
+        bar.written.insert((table, 7), valid);
     }
-    let config = Config::default();
-    assert!(!config.fresh, "by default the tables are cleared");
-    let device = Device::open(bar, NoMemory, config).expect("opens");
-    let valid = device.bar.written.values().filter(|words| words[0] != 0);
-    assert_eq!(valid.count(), 0);
-    let writes = device.bar.operations.len();
-    let entries: u32 = CLEARED.iter().map(|(_, entries)| entries + 1).sum();
-    assert_eq!(writes, entries as usize);
+    bar.registers
+        .insert(registers::CONTROL, registers::CONTROL_ENABLE);
+    bar.registers.insert(registers::CQ_CONSUMER, 99);
+    bar.counters.insert(ALL[2].index(), 5);
+    bar
 }
 
 #[test]
-fn opening_a_fresh_device_writes_no_table() {
-    assert!(device().bar.operations.is_empty());
+fn opening_resets_a_device_that_was_used() {
+    let mut device = Device::open(used(), NoMemory, Config::default()).expect("opens");
+    let bar = device.bar.double();
+    assert_eq!((bar.resets, bar.written.len()), (1, 0));
+    assert!(bar.operations.is_empty(), "no table is written");
+    assert_eq!(bar.registers[&registers::CQ_CONSUMER], 0);
+    assert_eq!(
+        bar.registers[&registers::CONTROL],
+        registers::CONTROL_ENABLE
+    );
+    assert_eq!(device.counter(ALL[2]), Ok(0), "counts begin at the opening");
+    device.bar.double().counters.insert(ALL[2].index(), 6);
+    assert_eq!(device.counter(ALL[2]), Ok(1));
 }
 
 #[test]
@@ -64,6 +121,137 @@ fn another_device_or_revision_is_not_opened() {
             }
             other => panic!("{other}"),
         }
+    }
+}
+
+/// All ones is neither another device nor another revision.
+#[test]
+fn a_device_that_is_gone_is_not_opened() {
+    let bar = Tables {
+        gone_after: Some(0),
+        ..Tables::default()
+    };
+    let opened = Device::open(bar, NoMemory, Config::default());
+    assert_eq!(opened.err(), Some(DriverError::Gone));
+}
+
+/// What a device whose reset does not end was given is not given to anybody else.
+#[test]
+fn memory_is_freed_only_after_a_reset() {
+    for (reset_reads, gone_after, expected) in [
+        (400, None, None),
+        (u32::MAX, None, Some(DriverError::ResetTimeout)),
+        (400, Some(20), Some(DriverError::Gone)),
+    ] {
+        let pool = Rc::new(Cell::new(Pool::default()));
+        let mut device = Device::open(Tables::default(), Lent(Rc::clone(&pool)), Config::default())
+            .expect("opens");
+        let bar = device.bar.double();
+        bar.reset_reads = reset_reads;
+        bar.gone_after = gone_after;
+        let closed = device.close();
+        let held = match closed {
+            Ok((bar, dma)) => {
+                assert_eq!((expected, bar.resets), (None, 2));
+                let pool = pool.get();
+                drop(dma);
+                pool
+            }
+            Err(error) => {
+                assert_eq!(expected, Some(error));
+                let Pool { freed, dropped, .. } = pool.get();
+                assert_eq!((freed, dropped), (0, false), "its memory stays mapped");
+                continue;
+            }
+        };
+        assert_eq!((held.allocated, held.freed), (2, 2));
+    }
+}
+
+/// The device goes at each register access of an opening: either nothing was allocated, or the
+/// memory stays mapped.
+#[test]
+fn memory_of_an_opening_that_fails_is_not_given_to_others() {
+    let (mut before, mut after) = (0, 0);
+    for gone_after in 0.. {
+        let pool = Rc::new(Cell::new(Pool::default()));
+        let bar = Tables {
+            gone_after: Some(gone_after),
+            ..Tables::default()
+        };
+        match Device::open(bar, Lent(Rc::clone(&pool)), Config::default()) {
+            Ok(_) => break,
+            Err(error) => assert_eq!(error, DriverError::Gone),
+        }
+        match pool.get() {
+            Pool { allocated: 0, .. } => before += 1,
+            held => {
+                after += 1;
+                assert_eq!((held.freed, held.dropped), (0, false));
+            }
+        }
+    }
+    assert!(before > ALL.len() && after > 10, "{before}, {after}");
+}
+
+/// The device goes at each register access of each call: the call fails, and with it every later
+/// one, without an access.
+#[test]
+fn nothing_is_done_with_a_device_that_is_gone() {
+    type Call = fn(&mut Device<Tables, NoMemory>, Connection) -> Result<(), DriverError>;
+    const STAG: u32 = 0x0011_1111;
+    const BUFFER: DmaBuffer = DmaBuffer {
+        address: 0x1000,
+        octets: 64,
+    };
+    let calls: [Call; 15] = [
+        |device, _| device.check_present(),
+        |device, _| device.frame_path_bits().map(drop),
+        |device, _| device.free_pages().map(drop),
+        |device, _| device.in_use().map(drop),
+        |device, _| device.counters().map(drop),
+        |device, _| device.counter(ALL[0]).map(drop),
+        |device, connection| device.tcp_state(connection).map(drop),
+        |device, connection| device.early_ranges(connection).map(drop),
+        |device, _| device.table_entry(tables::TCP, 0).map(drop),
+        |device, _| device.region_valid(STAG).map(drop),
+        |device, _| device.renew_region(&region(STAG, None)),
+        |device, _| device.register_region(&region(0x0022_2222, None)),
+        |device, connection| device.open_queue(connection, 1, 1),
+        |device, connection| device.post_receive(connection, 0, BUFFER).map(drop),
+        |device, connection| device.close_connection(connection),
+    ];
+    for (number, call) in calls.iter().enumerate() {
+        let mut failures = 0;
+        for gone_after in 0.. {
+            let mut device = device();
+            let connection = device.open_connection(&connection_config());
+            let connection = connection.expect("opens");
+            let registered = device.register_region(&region(STAG, None));
+            registered.expect("there is room");
+            device.open_queue(connection, 0, 1).expect("there is room");
+            device.bar.double().gone_after = Some(gone_after);
+            let result = call(&mut device, connection);
+            if result.is_ok() {
+                break;
+            }
+            failures += 1;
+            assert_eq!(result, Err(DriverError::Gone), "call {number}");
+            let accesses = device.bar.double().accesses;
+            for (later, call) in calls.iter().enumerate() {
+                let result = call(&mut device, connection);
+                assert_eq!(
+                    result,
+                    Err(DriverError::Gone),
+                    "call {later} after {number}"
+                );
+            }
+            assert_eq!(device.poll_completion(), None);
+            assert_eq!(device.poll_host_frame(), None);
+            assert_eq!(device.bar.double().accesses, accesses, "call {number}");
+            assert!(!device.regions.has_index(0x22_22), "call {number}");
+        }
+        assert!(failures > 0, "call {number} makes no access");
     }
 }
 
@@ -89,7 +277,7 @@ fn a_connection_closes_lookup_first_and_queues_last() {
     let bound = region(0x0011_1111, Some(connection));
     device.register_region(&bound).expect("there is room");
     device.open_queue(connection, 0, 1).expect("there is room");
-    device.bar.operations.clear();
+    device.bar.double().operations.clear();
     device.close_connection(connection).expect("closes");
     let order = [
         (tables::WRITE, tables::LOOKUP),
@@ -101,7 +289,7 @@ fn a_connection_closes_lookup_first_and_queues_last() {
         (tables::WRITE, tables::QUEUE),
         (tables::WRITE, tables::QUEUE),
     ];
-    assert_eq!(device.bar.operations, order);
+    assert_eq!(device.bar.double().operations, order);
     let unknown = device.close_connection(connection);
     assert!(matches!(unknown, Err(DriverError::Unknown { .. })));
 }
@@ -143,11 +331,8 @@ fn a_drawn_stag_has_an_index_without_a_region() {
 
 #[test]
 fn a_polled_message_frees_its_queue_entry() {
-    let config = Config {
-        fresh: true,
-        ..Config::default()
-    };
-    let mut device = Device::open(Tables::default(), Memory::new(2), config).expect("opens");
+    let opened = Device::open(Tables::default(), Memory::new(2), Config::default());
+    let mut device = opened.expect("opens");
     let opened = device.open_connection(&connection_config());
     let connection = opened.expect("opens");
     device.open_queue(connection, 0, 0).expect("there is room");

@@ -134,6 +134,28 @@ fn a_region_whose_renewal_hangs_is_as_before_or_invalid() {
     assert_eq!(failures, 2 * 3, "two writes that revoke, and the new one");
 }
 
+/// A length that the device's entry has no room for is refused before anything is changed.
+#[test]
+fn a_region_that_is_too_long_is_neither_registered_nor_renewed() {
+    let (mut regions, mut bar) = (RegionTable::default(), Hanging::default());
+    with_one(&mut regions, &mut bar);
+    let written = bar.tables.operations.len();
+    let long = |stag| RegionConfig {
+        octets: 1 << 48,
+        ..region(stag)
+    };
+    let results = [
+        regions.renew(&mut bar, &long(ONE)),
+        regions.register(&mut bar, &long(ONE ^ 1 << 8)),
+    ];
+    for result in results {
+        assert!(matches!(result, Err(DriverError::Configuration { .. })));
+    }
+    assert_eq!(bar.tables.operations.len(), written, "no table is written");
+    assert_eq!(regions.get(ONE), Ok(&region(ONE)));
+    assert!(!regions.has_index(ONE >> 8 ^ 1));
+}
+
 /// More STags than slots: indices that share eight slots in each way.
 #[test]
 fn an_stag_without_a_slot_is_refused_and_leaves_nothing() {

@@ -1,6 +1,6 @@
 //! A device on which one table operation hangs: either without effect, or with its effect while the
 //! device stays busy.
-use super::Tables;
+use super::{registers_of, Tables};
 use crate::bar::Bar;
 use rnic_abi::registers::{TABLE_BUSY, TABLE_COMMAND};
 
@@ -13,8 +13,10 @@ pub(crate) struct Hanging {
     pub(crate) hangs_after: Option<usize>,
     /// The hanging operation has its effect.
     pub(crate) takes_effect: bool,
-    is_busy: bool,
+    pub(crate) is_busy: bool,
 }
+
+registers_of!(Hanging);
 
 impl Bar for Hanging {
     fn read32(&mut self, offset: u32) -> u32 {

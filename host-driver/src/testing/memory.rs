@@ -39,6 +39,12 @@ impl Memory {
         }
     }
 
+    /// The device writes octets.
+    pub(crate) fn fill(&self, address: u64, octets: usize, octet: u8) {
+        let at = address as usize;
+        self.octets.borrow_mut()[at..at + octets].fill(octet);
+    }
+
     /// The device's next doubleword becomes visible.
     fn step(&self) {
         let mut pending = self.pending.borrow_mut();

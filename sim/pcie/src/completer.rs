@@ -7,6 +7,7 @@
 //! Used by both ends of the link.
 //! Source: PCI Express Base Specification 5.0, sections 2.2.9 and 2.3.1.1.
 
+use crate::choices::{Choice, Choices};
 use crate::limits::{Limits, ReadCompletionBoundary};
 use crate::split;
 use crate::tlp::{Bdf, Completion, CompletionStatus, Header, Kind, Length, Tlp, DWORD_OCTETS};
@@ -19,12 +20,15 @@ pub enum CompletionSplit {
     Largest,
     /// One completion up to each Read Completion Boundary.
     AtEveryBoundary,
+    /// Each completion ends on any of the boundaries that Max_Payload_Size lets it reach.
+    Chosen,
 }
 
 /// The completions with data that answer `request`, in the order in which they must be sent.
 ///
 /// `data` holds the dwords that the request spans, from its dword address on; octets that are
-/// not there count as zero. Empty if `request` is neither a memory nor a configuration read.
+/// not there count as zero. `choices` is asked for [`CompletionSplit::Chosen`] only. Empty if
+/// `request` is neither a memory nor a configuration read.
 pub fn complete_read(
     request: &Header,
     data: &[u8],
@@ -32,6 +36,7 @@ pub fn complete_read(
     limits: &Limits,
     boundary: ReadCompletionBoundary,
     shape: CompletionSplit,
+    choices: &mut dyn Choices,
 ) -> Vec<Tlp> {
     let Some((requester, tag)) = request.expects_completion() else {
         return Vec::new();
@@ -47,13 +52,15 @@ pub fn complete_read(
         _ => return Vec::new(),
     };
     let boundary_octets = boundary.octets();
-    let octets_max = match shape {
-        CompletionSplit::Largest => limits.max_payload.octets(),
-        CompletionSplit::AtEveryBoundary => boundary_octets,
+    let octets_max = limits.max_payload.octets();
+    let cut = |cuts| match shape {
+        CompletionSplit::Largest => cuts - 1,
+        CompletionSplit::AtEveryBoundary => 0,
+        CompletionSplit::Chosen => choices.below(Choice::Split, cuts),
     };
     let start = base.wrapping_add(leading as u64);
     let mut completions = Vec::new();
-    for piece in split::completions(start, owed, octets_max, boundary_octets) {
+    for piece in split::completions_by(start, owed, octets_max, boundary_octets, cut) {
         let skipped = (piece.address % DWORD_OCTETS as u64) as usize;
         let dwords = (skipped + piece.octets).div_ceil(DWORD_OCTETS);
         // The octets of whole dwords, zero where `data` ends early.
@@ -84,9 +91,19 @@ pub fn complete_read(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::Scripted;
     use crate::TransferSize;
 
     fn shapes(address: u64, octets: usize, shape: CompletionSplit) -> Vec<(usize, u16, u8)> {
+        chosen(address, octets, shape, [])
+    }
+
+    fn chosen<const N: usize>(
+        address: u64,
+        octets: usize,
+        shape: CompletionSplit,
+        cuts: [u64; N],
+    ) -> Vec<(usize, u16, u8)> {
         let request = Tlp::memory_read(Bdf::new(1, 0, 0), 9, address, octets).expect("short");
         let limits = Limits {
             max_payload: TransferSize::Octets128,
@@ -100,6 +117,7 @@ mod tests {
             &limits,
             boundary,
             shape,
+            &mut Scripted::new(cuts.map(|cut| (Choice::Split, cut))),
         );
         let shape_of = |tlp: &Tlp| match &tlp.header.kind {
             Kind::CplD(completion) => (
@@ -122,6 +140,18 @@ mod tests {
     fn smallest_completions_end_on_every_boundary() {
         let found = shapes(0x1035, 100, CompletionSplit::AtEveryBoundary);
         assert_eq!(found, [(12, 100, 0x35), (64, 89, 0x40), (28, 25, 0x00)]);
+    }
+
+    #[test]
+    fn chosen_completions_end_where_the_choices_say() {
+        let found = chosen(0x1035, 300, CompletionSplit::Chosen, [1, 0, 1, 1]);
+        let expected = [
+            (76, 300, 0x35),
+            (64, 225, 0x00),
+            (128, 161, 0x40),
+            (36, 33, 0x40),
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //!   ------------> | MRd, MWr -> MSI-X table, or BarDevice            |   the device:
 //!                 | Cpl, CplD -> Requester (poll)                    |   write_memory()
 //!   upstream      |                                                  |   read_memory(), poll()
-//!   <------------ | one queue, in order <- completions, MWr, MRd     |   raise_interrupt()
+//!   <------------ | one queue, table 2-40 <- completions, MWr, MRd   |   raise_interrupt()
 //!                 +--------------------------------------------------+
 //! ```
 //!
@@ -16,14 +16,16 @@
 //! Source: PCI Express Base Specification 5.0, sections 2.2, 2.3.1 and 7.5.1.
 
 use std::borrow::Borrow;
-use std::collections::VecDeque;
 
 use crate::check::{check, Direction};
+use crate::choices::Scripted;
 use crate::completer::{complete_read, CompletionSplit};
 use crate::configuration::{ConfigurationSpace, Msix};
 use crate::limits::ReadCompletionBoundary;
 use crate::msix::MsixTable;
-use crate::requester::{Requester, Token, TransferError};
+use crate::ordering::OrderedQueue;
+use crate::requester::{OutstandingRequest, Requester, Token, TransferError};
+use crate::reset::Reset;
 use crate::tlp::{
     Bdf, CompletionStatus, ConfigurationRequest, Header, Kind, MemoryRequest, Tlp, DWORD_OCTETS,
 };
@@ -46,7 +48,7 @@ pub struct Endpoint<D> {
     configuration: ConfigurationSpace,
     msix: Option<MsixTable>,
     requester: Requester,
-    queue: VecDeque<Tlp>,
+    queue: OrderedQueue<Tlp>,
     discarded_count: u64,
 }
 
@@ -57,7 +59,7 @@ impl<D: BarDevice> Endpoint<D> {
             device,
             msix: configuration.msix().map(MsixTable::new),
             requester: Requester::new(Bdf::default(), configuration.limits()),
-            queue: VecDeque::new(),
+            queue: OrderedQueue::new(),
             discarded_count: 0,
             configuration,
         }
@@ -100,6 +102,8 @@ impl<D: BarDevice> Endpoint<D> {
         );
         if broken {
             self.discarded_count += 1;
+            // The transfer that waits for it ends with an error, at once.
+            self.requester.complete_malformed(now, tlp);
             return;
         }
         match &tlp.header.kind {
@@ -108,20 +112,47 @@ impl<D: BarDevice> Endpoint<D> {
             Kind::MRd(request) => self.read_bar(now, &tlp.header, request),
             Kind::MWr(request) => self.write_bar(now, tlp, request),
             Kind::Cpl(_) | Kind::CplD(_) => {
-                if !self.requester.complete(tlp) {
+                if !self.requester.complete(now, tlp) {
                     self.discarded_count += 1;
                 }
             }
             // No message has an effect on this model.
             Kind::Msg(_) | Kind::MsgD(_) => {}
         }
-        self.release();
+        self.release(now);
     }
 
     /// The next packet for the root complex, if there is one.
-    pub fn next_upstream(&mut self, _now: u64) -> Option<Tlp> {
-        self.release();
-        self.queue.pop_front()
+    pub fn next_upstream(&mut self, now: u64) -> Option<Tlp> {
+        self.next_upstream_if(now, |_| true)
+    }
+
+    /// As [`next_upstream`](Self::next_upstream), but only a packet that `admits` accepts, and
+    /// that may pass those before it (section 2.4.1).
+    pub fn next_upstream_if(&mut self, now: u64, admits: impl FnMut(&Tlp) -> bool) -> Option<Tlp> {
+        self.release(now);
+        self.queue.next(admits)
+    }
+
+    /// Gives up on a read that is not complete after `ticks`; `None`, as at the start, never does.
+    pub fn set_timeout(&mut self, ticks: Option<u64>) {
+        self.requester.set_timeout(ticks);
+    }
+
+    /// Its requests on their way, by rising tag.
+    pub fn outstanding(&self) -> impl Iterator<Item = OutstandingRequest> + '_ {
+        self.requester.outstanding()
+    }
+
+    /// Resets the function: configuration and interrupt table are as at the start, whatever was to
+    /// be sent is dropped, and each read under way fails with [`TransferError::Reset`]. The device
+    /// model is the caller's to reset.
+    pub fn reset(&mut self, reset: Reset) {
+        self.configuration.reset(reset);
+        self.msix = self.configuration.msix().map(MsixTable::new);
+        self.queue = OrderedQueue::new();
+        self.requester.reset();
+        self.requester.set_limits(self.configuration.limits());
     }
 
     /// Writes `data` to host memory in as many writes as necessary. Posted: there is no answer.
@@ -130,8 +161,10 @@ impl<D: BarDevice> Endpoint<D> {
     /// Bus Master Enable is clear.
     pub fn write_memory(&mut self, address: u64, data: &[u8]) -> Result<(), TransferError> {
         self.require_bus_master()?;
-        self.release();
-        self.queue.extend(self.requester.write(address, data));
+        self.release_interrupts();
+        for tlp in self.requester.write(address, data) {
+            self.queue.push(tlp);
+        }
         Ok(())
     }
 
@@ -146,8 +179,8 @@ impl<D: BarDevice> Endpoint<D> {
         octets: usize,
     ) -> Result<Token, TransferError> {
         self.require_bus_master()?;
-        let token = self.requester.read(now, address, octets);
-        self.release();
+        let token = self.requester.read(address, octets);
+        self.release(now);
         Ok(token)
     }
 
@@ -163,7 +196,7 @@ impl<D: BarDevice> Endpoint<D> {
     /// behind every write before it. False if the function has no such vector.
     pub fn raise_interrupt(&mut self, vector: u16) -> bool {
         let known = self.msix.as_mut().is_some_and(|table| table.raise(vector));
-        self.release();
+        self.release_interrupts();
         known
     }
 
@@ -176,19 +209,26 @@ impl<D: BarDevice> Endpoint<D> {
 
     // Moves what may now be sent into the queue. Without Bus Master Enable, requests and
     // interrupts wait; completions never do (section 7.5.1.1.3).
-    fn release(&mut self) {
+    fn release(&mut self, now: u64) {
+        self.release_interrupts();
         if !self.configuration.bus_master_enabled() {
             return;
         }
-        if self.configuration.msix_enabled() && !self.configuration.msix_masked() {
-            while let Some(message) = self.msix.as_mut().and_then(MsixTable::next_message) {
-                let data = message.data.to_le_bytes();
-                self.queue
-                    .extend(self.requester.write(message.address, &data));
-            }
+        while let Some(request) = self.requester.next_request(now) {
+            self.queue.push(request);
         }
-        while let Some(request) = self.requester.next_request() {
-            self.queue.push_back(request);
+    }
+
+    fn release_interrupts(&mut self) {
+        let enabled = self.configuration.bus_master_enabled() && self.configuration.msix_enabled();
+        if !enabled || self.configuration.msix_masked() {
+            return;
+        }
+        while let Some(message) = self.msix.as_mut().and_then(MsixTable::next_message) {
+            let data = message.data.to_le_bytes();
+            for tlp in self.requester.write(message.address, &data) {
+                self.queue.push(tlp);
+            }
         }
     }
 
@@ -273,14 +313,11 @@ impl<D: BarDevice> Endpoint<D> {
         let limits = self.configuration.limits();
         let boundary = ReadCompletionBoundary::Octets128;
         let shape = CompletionSplit::Largest;
-        self.queue.extend(complete_read(
-            header,
-            data,
-            self.bdf(),
-            &limits,
-            boundary,
-            shape,
-        ));
+        let choices = &mut Scripted::default();
+        let id = self.bdf();
+        for tlp in complete_read(header, data, id, &limits, boundary, shape, choices) {
+            self.queue.push(tlp);
+        }
     }
 
     fn refuse(&mut self, header: &Header) {
@@ -288,8 +325,9 @@ impl<D: BarDevice> Endpoint<D> {
     }
 
     fn complete_without_data(&mut self, header: &Header, status: CompletionStatus) {
-        self.queue
-            .extend(Tlp::completion_without_data(header, self.bdf(), status));
+        if let Some(tlp) = Tlp::completion_without_data(header, self.bdf(), status) {
+            self.queue.push(tlp);
+        }
     }
 }
 

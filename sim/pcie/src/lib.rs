@@ -17,11 +17,17 @@
 //! * **Rules** ([`check`], [`monitor`], [`Violation`]): each broken rule has a name, and is kept
 //!   with its time and packet. Nothing a device sends can make the model panic.
 //! * **Memory** ([`memory`]): a write that is not allowed changes no octet.
+//! * **The link** ([`flow_control`], [`ordering`]): credits of posted and non-posted requests and
+//!   of completions, stalls, and packets that pass each other only where table 2-40 permits it.
+//! * **A host as hosts are** ([`RootComplexSettings`], [`Faults`], [`Reset`]): reads answered in
+//!   random legal pieces and any legal order, or not at all, poisoned, refused or wrong; resets in
+//!   the middle. Off unless asked for.
 //! * **Time** is a count of ticks that the caller passes in. There is no clock, no thread, no
-//!   randomness and no input or output; the same calls give the same results.
+//!   input or output, and every random choice follows from a seed or a script ([`choices`]): the
+//!   same calls give the same results.
 //!
 //! Source: PCI Express Base Specification, revision 5.0. Not modelled: data link and physical
-//! layer, flow-control credits, switches, I/O and locked requests, atomics, prefixes, digests.
+//! layer, switches, virtual channels, I/O and locked requests, atomics, prefixes, digests.
 //!
 //! # Example
 //!
@@ -93,6 +99,10 @@
 pub mod tlp;
 mod byte_enables;
 mod limits;
+pub mod choices;
+mod reset;
+pub mod flow_control;
+pub mod ordering;
 mod violation;
 pub mod check;
 pub mod monitor;
@@ -114,8 +124,9 @@ pub use endpoint::{BarDevice, Endpoint};
 pub use limits::{Limits, ReadCompletionBoundary, TransferSize};
 pub use memory::Memory;
 pub use monitor::{Monitor, Record};
-pub use requester::{Token, TransferError};
-pub use root_complex::{Interrupt, RootComplex, RootComplexSettings};
+pub use requester::{Mismatch, Token, TransferError};
+pub use reset::Reset;
+pub use root_complex::{Fault, Faults, Interrupt, RootComplex, RootComplexSettings};
 pub use tlp::{octets_from_dwords, Bdf, Header, Kind, Length, Tlp};
 pub use violation::Violation;
 

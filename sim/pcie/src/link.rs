@@ -3,6 +3,7 @@
 
 use thiserror::Error;
 
+use crate::check::Direction;
 use crate::configuration::{
     bar_register, register, BAR_COUNT, COMMAND_BUS_MASTER, COMMAND_MEMORY,
     DEVICE_CONTROL_EXTENDED_TAG, DEVICE_CONTROL_PAYLOAD_SHIFT, DEVICE_CONTROL_READ_SHIFT,
@@ -10,16 +11,18 @@ use crate::configuration::{
 use crate::endpoint::{BarDevice, Endpoint};
 use crate::requester::{Token, TransferError};
 use crate::root_complex::RootComplex;
-use crate::tlp::{Bdf, DWORD_OCTETS};
+use crate::tlp::{Bdf, Tlp, DWORD_OCTETS};
 
-/// Moves one packet each way, if there is one; returns how many moved.
+/// Moves one packet each way, if there is one that flow control and stalls of the root complex
+/// admit; returns how many moved.
 pub fn step<D: BarDevice>(
     now: u64,
     root_complex: &mut RootComplex,
     endpoint: &mut Endpoint<D>,
 ) -> usize {
     let down = root_complex.next_downstream(now);
-    let up = endpoint.next_upstream(now);
+    let admits = |tlp: &Tlp| root_complex.admits(now, Direction::Upstream, tlp);
+    let up = endpoint.next_upstream_if(now, admits);
     let moved_count = usize::from(down.is_some()) + usize::from(up.is_some());
     if let Some(tlp) = down {
         endpoint.downstream(now, tlp);
@@ -30,7 +33,8 @@ pub fn step<D: BarDevice>(
     moved_count
 }
 
-/// Moves packets both ways until none is ready at `now`.
+/// Moves packets both ways until none is ready at `now`. Credits that come back later and stalls
+/// end it early: then call it again at a later tick.
 pub fn exchange<D: BarDevice>(
     now: u64,
     root_complex: &mut RootComplex,
@@ -85,7 +89,8 @@ pub struct AssignedBar {
 /// tags to the root complex's limits, and enables memory and bus mastering.
 ///
 /// Everything goes over the link at `now`, so that a root complex with a read latency of its
-/// own is no obstacle: configuration answers come from the endpoint, which has none.
+/// own is no obstacle: configuration answers come from the endpoint, which has none. Set flow
+/// control and stalls afterwards, as they may need more than one tick.
 ///
 /// # Errors
 /// The function does not answer as it should, or a BAR has no room.

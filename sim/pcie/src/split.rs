@@ -33,12 +33,12 @@ pub struct Piece {
 /// ```
 pub fn requests(address: u64, octets: usize, octets_max: usize) -> impl Iterator<Item = Piece> {
     let boundary = (octets_max as u64).clamp(4, REQUEST_BOUNDARY_OCTETS);
-    pieces(address, octets, move |address| {
+    pieces(address, octets, move |address, _| {
         (boundary - address % boundary) as usize
     })
 }
 
-/// The completions of a read for `octets` octets from `address` on.
+/// The completions of a read for `octets` octets from `address` on, as few as possible.
 ///
 /// After this, every piece but the last ends on a multiple of `boundary_octets`, and none
 /// needs more than `octets_max` octets of whole dwords (section 2.3.1.1).
@@ -48,31 +48,59 @@ pub fn completions(
     octets_max: usize,
     boundary_octets: usize,
 ) -> impl Iterator<Item = Piece> {
-    let boundary = boundary_octets.max(4) as u64;
-    let reach = (octets_max as u64).max(boundary);
-    pieces(address, octets, move |address| {
-        // From the last boundary at or below, so that leading dwords count as well.
-        let base = address - address % boundary;
-        (reach - reach % boundary - (address - base)) as usize
+    completions_by(address, octets, octets_max, boundary_octets, |cuts| {
+        cuts - 1
     })
 }
 
+/// As [`completions`], but `choose` says where each piece ends: it is given the number of legal
+/// ends, at least 1, and returns the place of one of them, 0 for the nearest.
+///
+/// ```
+/// let pieces: Vec<usize> = pcie_sim::split::completions_by(0x1030, 200, 256, 64, |_| 0)
+///     .map(|piece| piece.octets)
+///     .collect();
+/// assert_eq!(pieces, [16, 64, 64, 56]);
+/// ```
+pub fn completions_by(
+    address: u64,
+    octets: usize,
+    octets_max: usize,
+    boundary_octets: usize,
+    mut choose: impl FnMut(u64) -> u64,
+) -> impl Iterator<Item = Piece> {
+    let boundary = boundary_octets.max(4) as u64;
+    // From the last boundary at or below, so that leading dwords count as well.
+    let cuts_max = (octets_max as u64 / boundary).max(1);
+    pieces(address, octets, move |address, left| {
+        let nearest = boundary - address % boundary;
+        let behind = (left as u64).saturating_sub(nearest).div_ceil(boundary);
+        let cuts = cuts_max.min(1 + behind);
+        (nearest + choose(cuts).min(cuts - 1) * boundary) as usize
+    })
+}
+
+// `octets_until_cut` is given the address of a piece and the octets left, at least 1.
 fn pieces(
     address: u64,
     octets: usize,
-    octets_until_cut: impl Fn(u64) -> usize,
+    mut octets_until_cut: impl FnMut(u64, usize) -> usize,
 ) -> impl Iterator<Item = Piece> {
     let mut offset = 0;
     std::iter::from_fn(move || {
+        let left = octets - offset;
+        if left == 0 {
+            return None;
+        }
         let address = address.wrapping_add(offset as u64);
-        let taken = octets_until_cut(address).min(octets - offset);
+        let taken = octets_until_cut(address, left).min(left);
         let piece = Piece {
             address,
             offset,
             octets: taken,
         };
         offset += taken;
-        (taken > 0).then_some(piece)
+        Some(piece)
     })
 }
 
@@ -128,6 +156,38 @@ mod tests {
                 prop_assert!(dword_octets(piece) <= octets_max as u64);
                 let end = piece.address + piece.octets as u64;
                 prop_assert!(at + 1 == pieces.len() || end % boundary as u64 == 0);
+            }
+        }
+
+        #[test]
+        fn chosen_completions_are_legal_and_every_choice_differs(
+            address in 0u64..0x1_0000,
+            octets in 1usize..4096,
+            encoding in 0usize..6,
+            boundary in prop::sample::select(vec![64usize, 128]),
+            choices in prop::collection::vec(any::<u64>(), 1..64),
+        ) {
+            let octets_max = 128 << encoding;
+            let mut asked = Vec::new();
+            let mut turn = choices.iter().cycle();
+            let pieces: Vec<Piece> = completions_by(address, octets, octets_max, boundary, |cuts| {
+                let chosen = turn.next().map_or(0, |choice| choice % cuts);
+                asked.push((cuts, chosen));
+                chosen
+            })
+            .collect();
+            prop_assert!(tiles(&pieces, address, octets), "{:?}", pieces);
+            for (at, piece) in pieces.iter().enumerate() {
+                prop_assert!(dword_octets(piece) <= octets_max as u64);
+                let end = piece.address + piece.octets as u64;
+                prop_assert!(at + 1 == pieces.len() || end % boundary as u64 == 0);
+                // Each choice is a boundary further; only the furthest may reach the end.
+                let (cuts, chosen) = asked[at];
+                let boundary = boundary as u64;
+                let passed = (end - 1) / boundary - piece.address / boundary;
+                prop_assert_eq!(passed, chosen);
+                let whole = octets - piece.offset == piece.octets;
+                prop_assert!(chosen + 1 == cuts || !whole);
             }
         }
     }

@@ -4,6 +4,7 @@
 
 use thiserror::Error;
 
+use crate::flow_control::{CreditKind, FlowClass, NotHeld};
 use crate::tlp::{Bdf, CompletionStatus, PackError, ParseError};
 
 /// One broken rule.
@@ -161,6 +162,13 @@ pub enum Violation {
         /// The tag.
         tag: u8,
     },
+    /// A completion for a request of before the last reset (section 6.6): whatever was in flight
+    /// then must not reach the other side.
+    #[error("completion for tag {tag}, whose request was sent before the reset")]
+    CompletionAfterReset {
+        /// The tag.
+        tag: u8,
+    },
     /// Byte Count differs from the octets still owed (section 2.2.9).
     #[error("byte count is {found}, {expected} is owed")]
     CompletionByteCount {
@@ -213,6 +221,22 @@ pub enum Violation {
         /// Octets owed.
         owed: usize,
     },
+
+    /// A packet that its sender has no credits for (section 2.6.1.1); the receiver has no room.
+    #[error("{class:?} packet of {needed} {kind} credits, {available} are left")]
+    CreditsExceeded {
+        /// Its class.
+        class: FlowClass,
+        /// The credits that ran out.
+        kind: CreditKind,
+        /// What it costs.
+        needed: u16,
+        /// What the sender had.
+        available: u16,
+    },
+    /// A receiver returned more credits than packets it has received (section 2.6.1.2).
+    #[error("flow control: {0}")]
+    CreditsNotHeld(NotHeld),
 
     /// A write reaches octets outside of all regions. It was refused as a whole.
     #[error("write of {octets} octets to {address:#x} leaves mapped memory")]

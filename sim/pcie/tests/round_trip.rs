@@ -1,5 +1,5 @@
-//! Root complex against endpoint, over a link that stalls: every octet ends where a plain byte
-//! array has it, and no rule is broken on the way.
+//! Root complex against endpoint, over a link that stalls and answers in a random order: every
+//! octet ends where a plain byte array has it, and no rule is broken on the way.
 
 use pcie_sim::configuration::{Bar, ConfigurationSpace, Identity};
 use pcie_sim::link::{enumerate, exchange};
@@ -81,9 +81,11 @@ fn settings() -> impl Strategy<Value = RootComplexSettings> {
     let split = prop::sample::select(vec![
         CompletionSplit::Largest,
         CompletionSplit::AtEveryBoundary,
+        CompletionSplit::Chosen,
     ]);
+    let order = (any::<bool>(), 0u64..30, 0u8..=60, any::<u64>());
     let tags = prop::sample::select(vec![32u16, 256]);
-    (sizes(), sizes(), boundary, split, tags, 0u64..20).prop_map(
+    (sizes(), sizes(), boundary, split, tags, 0u64..20, order).prop_map(
         |(
             max_payload,
             max_read_request,
@@ -91,6 +93,7 @@ fn settings() -> impl Strategy<Value = RootComplexSettings> {
             completion_split,
             tags,
             ticks,
+            (reorder_completions, read_spread_ticks, pass_percent, seed),
         )| {
             let limits = Limits {
                 max_payload,
@@ -103,6 +106,10 @@ fn settings() -> impl Strategy<Value = RootComplexSettings> {
                 limits,
                 completion_split,
                 read_latency_ticks: ticks,
+                read_spread_ticks,
+                reorder_completions,
+                pass_percent,
+                seed,
                 ..RootComplexSettings::default()
             }
         },

@@ -61,7 +61,6 @@ impl Rig {
             completion_entries_log2: 12,
             // Nothing here retransmits what the device refuses.
             in_order_reserve: 0,
-            fresh: true,
             ..Config::default()
         };
         let mut device = Device::open(bar, dma, config)?;
@@ -136,7 +135,9 @@ impl Rig {
 
     /// Every counter by name.
     pub fn counters(&mut self) -> BTreeMap<Counter, u32> {
-        self.device.counters().into_iter().collect()
+        let counters = self.device.counters();
+        let counters = counters.expect("the simulated device is not removed");
+        counters.into_iter().collect()
     }
 }
 

@@ -81,13 +81,13 @@ impl Stream {
             }
         }
         let acceptance = match room {
-            Room::Short => self.tcp.refuse(segment),
+            Room::Short => self.tcp.refuse(),
             Room::GivenUp => {
                 let missing = self.mpa.missing_octets().unwrap_or(0);
                 if self.tcp.is_next(segment) && missing >= DISTANT_OCTETS {
                     self.tcp.out_of_order.clear(pool);
                 }
-                self.tcp.refuse(segment)
+                self.tcp.refuse()
             }
             _ => self.tcp.accept(segment, pages, pool),
         };

@@ -130,9 +130,9 @@ pub struct TcpReceiver {
     pub rcv_nxt: u32,
     /// RCV.WND.
     pub window: u32,
-    /// SEG.ACK of the last segment.
+    /// SEG.ACK of the last acceptable segment.
     pub seg_ack: u32,
-    /// SEG.WND of the last segment.
+    /// SEG.WND of that segment.
     pub seg_wnd: u16,
     /// A FIN came with payload, and all of it was accepted.
     pub fin_seen: bool,
@@ -162,10 +162,17 @@ impl TcpReceiver {
         }
     }
 
-    /// Keep what the segment says of the other direction.
+    /// Keep what the segment says of the other direction, if it is acceptable (RFC 9293 section
+    /// 3.10.7.4): some of it lies in the window, or it begins at RCV.NXT. What comes from elsewhere
+    /// in sequence space may be anybody's (RFC 5961 section 5).
     pub fn acknowledge(&mut self, segment: &TcpSegment) {
-        self.seg_ack = segment.acknowledgement;
-        self.seg_wnd = segment.window;
+        let first = i64::from(segment.sequence.wrapping_sub(self.rcv_nxt) as i32);
+        let (window, end) = (i64::from(self.window), first + segment.payload.len() as i64);
+        let begins_inside = (0..window).contains(&first) || first == 0;
+        if begins_inside || (first < 0 && end > 0 && window > 0) {
+            self.seg_ack = segment.acknowledgement;
+            self.seg_wnd = segment.window;
+        }
     }
 
     /// Does the segment hold the octet at RCV.NXT?
@@ -175,8 +182,7 @@ impl TcpReceiver {
     }
 
     /// Judge a segment with payload for which there are no pages, wherever it lies.
-    pub fn refuse(&mut self, segment: &TcpSegment) -> Acceptance {
-        self.acknowledge(segment);
+    pub fn refuse(&mut self) -> Acceptance {
         // An ACK at once, so that its peer need not wait for a timeout (ADR 13).
         self.duplicate_acks = self.duplicate_acks.wrapping_add(1);
         Acceptance::NoRoom
@@ -190,8 +196,13 @@ impl TcpReceiver {
         pages: u32,
         pool: &mut OutOfOrderPool,
     ) -> Acceptance {
+        let before = (self.seg_ack, self.seg_wnd);
         self.acknowledge(segment);
         let acceptance = self.judge(segment, pages, pool);
+        if acceptance == Acceptance::NoRoom {
+            // As for every segment that memory is too short for (ADR 13).
+            (self.seg_ack, self.seg_wnd) = before;
+        }
         // Beyond a gap (RFC 5681 section 3.2), or not acceptable (RFC 9293 section 3.10.7.4).
         let is_due = !matches!(acceptance, Acceptance::InOrder { .. });
         self.duplicate_acks = self.duplicate_acks.wrapping_add(u8::from(is_due));

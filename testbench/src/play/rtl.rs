@@ -44,6 +44,8 @@ const COMPLETION_CYCLES: usize = 200;
 #[derive(Debug)]
 pub struct Rtl {
     simulation: Rc<RefCell<Simulation>>,
+    /// Cycle of the simulation in which the device was open: the timeline begins there.
+    opened: u64,
     device: Device<SimBar, SimDma>,
     rings: Rc<RefCell<Rings>>,
     frame_cycles_min: u64,
@@ -131,18 +133,16 @@ impl Rtl {
             use_and_reset(&simulation, options.seed, options.config.max_payload_octets)?;
         }
         let (bar, dma) = attach_at(&simulation, surroundings.rings_address);
-        let config = Config {
-            fresh: !options.used,
-            ..options.config
-        };
-        let device = Device::open(bar, dma, config)?;
+        let device = Device::open(bar, dma, options.config)?;
         let rings = Rings::new(simulation.borrow().complex().memory(), &options.config);
         let rings = Rc::new(RefCell::new(rings));
         let watch = BusWatch(Rc::clone(&rings));
         simulation.borrow_mut().observe_writes(Box::new(watch));
         let free_pages_when_idle = simulation.borrow().free_pages();
+        let opened = simulation.borrow().now();
         Ok(Self {
             simulation,
+            opened,
             device,
             rings,
             frame_cycles_min: frame_cycles_min(options.width),
@@ -184,9 +184,12 @@ impl Rtl {
             .push_frame(frame.to_vec(), false);
     }
 
-    /// Cycle in which the last memory write was taken.
+    /// Cycle in which the last memory write was taken, counted as [`Dut::cycles`].
     pub fn last_write(&self) -> u64 {
-        self.simulation.borrow().last_write()
+        self.simulation
+            .borrow()
+            .last_write()
+            .saturating_sub(self.opened)
     }
 
     /// The wire pauses while packet memory is nearly full; a late driver that this is due to acts.
@@ -369,7 +372,11 @@ impl Dut for Rtl {
     }
 
     fn leaks(&mut self) -> Vec<String> {
-        let (free, all) = (self.device.free_pages(), self.free_pages_when_idle);
+        let all = self.free_pages_when_idle;
+        let free = match self.device.free_pages() {
+            Ok(free) => free,
+            Err(error) => return vec![error.to_string()],
+        };
         let leaked = format!("free_pages: {free} of {all} with no connection open");
         let mut leaks: Vec<String> = (free != all).then_some(leaked).into_iter().collect();
         let held = match self.device.in_use() {
@@ -382,7 +389,8 @@ impl Dut for Rtl {
     }
 
     fn counters(&mut self) -> Vec<(Counter, u32)> {
-        self.device.counters()
+        let counters = self.device.counters();
+        counters.expect("the simulated device is not removed")
     }
 
     fn violations(&self) -> Vec<String> {
@@ -396,7 +404,7 @@ impl Dut for Rtl {
     }
 
     fn cycles(&self) -> u64 {
-        self.simulation.borrow().now()
+        self.simulation.borrow().now() - self.opened
     }
 
     fn pages(&self) -> u32 {
@@ -408,7 +416,10 @@ impl Dut for Rtl {
     }
 
     fn take_record(&mut self) -> Option<(Record, dut::RingAddresses)> {
-        let record = self.simulation.borrow_mut().take_record();
+        let mut record = self.simulation.borrow_mut().take_record();
+        for (cycle, _) in &mut record.events {
+            *cycle -= self.opened;
+        }
         Some((record, self.rings.borrow().addresses()))
     }
 

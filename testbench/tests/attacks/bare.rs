@@ -8,7 +8,7 @@
 
 use crate::scene::pattern;
 use rnic_abi::counters::Counter;
-use rnic_abi::limits::PAGES;
+use rnic_abi::limits::{PAGES, RESET_CYCLES};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{
     Completion, Config, Connection, Device, Dma, DmaBuffer, DriverError, InUse, RegionConfig,
@@ -28,9 +28,10 @@ pub const REGION_OCTETS: usize = 4000;
 pub const BUFFER_OCTETS: usize = 64;
 /// Receive window of the connection in octets: less than a frame may hold.
 pub const WINDOW: u32 = 4096;
-/// Cycles of a reset, and until the free pages are listed after it.
-const RESET_CYCLES: usize = 16;
-const LIST_CYCLES: usize = 1024;
+/// Cycles for which the reset pin is held.
+const RESET_PIN_CYCLES: usize = 16;
+/// Cycles in which a device that comes out of reset is surely ready.
+const READY_CYCLES: usize = RESET_CYCLES as usize + 10;
 
 /// Host memory whose pieces lie where the test wants them.
 #[derive(Clone, Debug)]
@@ -108,6 +109,19 @@ impl Bare {
         first: u64,
         queue_log2: u32,
     ) -> Self {
+        let mut bare = Self::without_connection(simulation, config, first);
+        bare.open_next(StreamConfig::default(), WINDOW);
+        bare.register();
+        bare.open_queue(queue_log2);
+        bare
+    }
+
+    /// The same with no connection, no queue, and nothing of the region but its memory.
+    pub fn without_connection(
+        simulation: Rc<RefCell<Simulation>>,
+        config: Config,
+        first: u64,
+    ) -> Self {
         let (bar, _) = attach(&simulation);
         let memory = Memory {
             simulation: simulation.clone(),
@@ -116,26 +130,25 @@ impl Bare {
         };
         let device = Device::open(bar.clone(), memory, config);
         let mut device = device.expect("the device opens");
-        let builder = FrameBuilder::new(Endpoint::host(7, 47_000), Endpoint::host(8, 4_420));
-        let stream = StreamConfig::default();
-        let opened = device.open_connection(&builder.connection(&stream, WINDOW, 3));
-        let connection = opened.expect("a connection");
         let region = device.dma().allocate("region", REGION_OCTETS, 1);
         let region = region.expect("memory is there");
-        let mut bare = Self {
+        Self {
             simulation,
             bar,
             device,
-            sender: Sender::new(stream),
-            connection,
-            builder,
+            sender: Sender::new(StreamConfig::default()),
+            connection: Connection(0),
+            builder: FrameBuilder::new(Endpoint::host(7, 47_000), Endpoint::host(8, 4_420)),
             region,
             buffers: Vec::new(),
             sent: 0,
-        };
-        bare.register();
-        bare.open_queue(queue_log2);
-        bare
+        }
+    }
+
+    /// The memory of the region and of the buffers.
+    pub fn pieces(&self) -> Vec<DmaBuffer> {
+        let region = std::iter::once(self.region);
+        region.chain(self.buffers.iter().copied()).collect()
     }
 
     /// Queue 0 of the connection, and a buffer for each of its entries.
@@ -254,18 +267,18 @@ impl Bare {
         self.simulation.borrow_mut().run_until_idle();
     }
 
-    /// `cycles` cycles of reset, and until the free pages are listed anew.
+    /// Reset the device through its pin, and wait until it is ready.
     pub fn reset(&mut self) {
         let mut simulation = self.simulation.borrow_mut();
         simulation.core_mut().set_reset(true);
-        simulation.run(RESET_CYCLES);
+        simulation.run(RESET_PIN_CYCLES);
         simulation.core_mut().set_reset(false);
-        simulation.run(LIST_CYCLES);
+        simulation.run(READY_CYCLES);
     }
 
     /// A counter now.
     pub fn counter(&mut self, counter: Counter) -> u32 {
-        self.device.counters()[counter.index()].1
+        self.device.counter(counter).expect("the device answers")
     }
 
     /// The octets of the region.

@@ -69,7 +69,7 @@ fn segments(bare: &Bare, start: usize) -> Vec<Range<usize>> {
 /// Fewer pages are free than the reserve and a frame.
 fn assert_short(bare: &mut Bare) {
     bare.run_until_idle();
-    let free = bare.device.free_pages();
+    let free = bare.device.free_pages().expect("the device answers");
     let reserve = Config::default().in_order_reserve;
     assert!(free < reserve + 6, "{free} of {PAGES} pages are free");
 }
@@ -255,7 +255,6 @@ fn more_spans_than_jobs_wait_for_the_one_in_front() {
     for sends in 1..SENDS_MAX {
         let config = Config {
             completion_entries_log2: 1,
-            fresh: true,
             ..Config::default()
         };
         let mut bare = Bare::open(simulation(256), config, FIRST, 6);

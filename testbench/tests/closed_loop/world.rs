@@ -165,7 +165,6 @@ impl Loop {
         let (bar, dma) = attach(&simulation);
         let config = Config {
             completion_entries_log2: 11,
-            fresh: true,
             ..config
         };
         let mut device = Device::open(bar, dma, config).expect("the device opens");
@@ -363,7 +362,8 @@ impl Loop {
     }
 
     pub fn counters(&mut self) -> BTreeMap<Counter, u32> {
-        self.device.counters().into_iter().collect()
+        let counters = self.device.counters().expect("the device answers");
+        counters.into_iter().collect()
     }
 
     /// Every octet is where it belongs, every Send was reported once, every page is free.

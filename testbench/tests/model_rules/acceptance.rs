@@ -332,11 +332,32 @@ fn a_fin_behind_a_cut_is_not_seen() {
     }
 }
 
+/// RFC 9293 section 3.10.7.4: of a segment that is not acceptable nothing counts; with a window of
+/// zero only what begins at RCV.NXT does.
 #[test]
-fn acknowledgement_and_window_of_every_segment_with_payload_are_kept() {
-    for (distance, fin) in [(0, true), (-10, false), (5, true), (5000, false)] {
-        let (_, receiver) = judged(1000, 1000, distance, 10);
-        assert_eq!((receiver.seg_ack, receiver.seg_wnd), (99, u16::MAX));
+fn acknowledgement_and_window_of_acceptable_segments_are_kept() {
+    let cases = [
+        (1000, 0, true, true),
+        (1000, -9, true, true),
+        (1000, -10, false, false),
+        (1000, 5, true, true),
+        (1000, 999, true, false),
+        (1000, 1000, false, false),
+        (0, 0, true, false),
+        (0, -9, false, false),
+        (0, 1, false, false),
+    ];
+    for (window, distance, acceptable, fin) in cases {
+        let (_, receiver) = judged(1000, window, distance, 10);
+        let kept = match acceptable {
+            true => (99, u16::MAX),
+            false => (0, 0),
+        };
+        assert_eq!(
+            (receiver.seg_ack, receiver.seg_wnd),
+            kept,
+            "{distance} in {window}"
+        );
         assert_eq!(receiver.fin_seen, fin, "only of accepted segments");
     }
 }

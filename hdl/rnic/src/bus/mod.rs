@@ -1,3 +1,4 @@
 //! The host side: PCI Express, and the registers that the driver sees through it.
 pub mod pcie;
 pub mod csr;
+pub mod reset;

@@ -32,6 +32,24 @@ fn window() -> WindowConfig {
     }
 }
 
+/// A window whose registration hangs is in no table, so that its region can go.
+#[test]
+fn a_window_whose_binding_hangs_is_in_no_table() {
+    let failures = each_hanging(
+        |regions, bar| regions.register(bar, &region()).expect("there is room"),
+        |regions, bar| regions.bind(bar, &window(), DOMAIN),
+        |regions, bar| {
+            assert!(!regions.has_index(WINDOW_STAG >> 8));
+            assert_eq!(reachable(bar, WINDOW_STAG >> 8), []);
+            let unbound = regions.unbind(bar, WINDOW_STAG);
+            assert!(matches!(unbound, Err(DriverError::Unknown { .. })));
+            let removed = regions.deregister(bar, REGION_STAG);
+            assert_eq!(removed, Ok(()), "it has no windows");
+        },
+    );
+    assert_eq!(failures, 2 * 2, "the window's entry and the STag's");
+}
+
 /// A region and a window of it.
 fn with_window() -> (RegionTable, Tables) {
     let (mut regions, mut bar) = (RegionTable::default(), Tables::default());

@@ -19,6 +19,7 @@ use std::ops::Range;
 pub use function::{Bar, ConfigurationError, Identity, Msix};
 
 use crate::limits::{Limits, TransferSize};
+use crate::reset::Reset;
 use crate::tlp::DWORD_OCTETS;
 use crate::ByteEnables;
 
@@ -69,6 +70,8 @@ pub const MSIX_CONTROL_MASK: u16 = 1 << 14;
 #[derive(Clone, Debug)]
 pub struct ConfigurationSpace {
     values: Vec<u8>,
+    // What a reset goes back to.
+    initial: Vec<u8>,
     writable: Vec<u8>,
     bars: Vec<Bar>,
     msix: Option<Msix>,
@@ -86,6 +89,7 @@ impl ConfigurationSpace {
     ) -> Result<Self, ConfigurationError> {
         let mut space = Self {
             values: vec![0; CONFIGURATION_OCTETS],
+            initial: Vec::new(),
             writable: vec![0; CONFIGURATION_OCTETS],
             bars: bars.to_vec(),
             msix,
@@ -112,7 +116,20 @@ impl ConfigurationSpace {
         if let Some(msix) = msix {
             space.add_msix(msix)?;
         }
+        space.initial = space.values.clone();
         Ok(space)
+    }
+
+    /// Goes back to the values of the start; of a function-level reset, Max_Payload_Size is
+    /// excepted (section 6.6.2), because the link's other end has not changed it.
+    pub fn reset(&mut self, reset: Reset) {
+        let control = self.half(register::DEVICE_CONTROL);
+        self.values.copy_from_slice(&self.initial);
+        if reset == Reset::Function {
+            let mask = (DEVICE_CONTROL_SIZE_MASK << DEVICE_CONTROL_PAYLOAD_SHIFT) as u16;
+            let kept = self.half(register::DEVICE_CONTROL) & !mask | control & mask;
+            self.set(register::DEVICE_CONTROL, &kept.to_le_bytes());
+        }
     }
 
     /// The dword that holds `register`; zero past the end.

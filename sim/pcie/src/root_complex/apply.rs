@@ -2,12 +2,16 @@
 //!
 //! ```text
 //!   MWr --> an Interrupt, if it hits a window; else Memory, whole or not at all
-//!   MRd --> completions, or Unsupported Request, after the read latency
+//!   MRd --> completions, a fault, or Unsupported Request, after the read latency
 //!   Cpl --> the Requester
 //! ```
 
+use std::collections::VecDeque;
+
+use super::fault::{spoil, Outgoing};
 use super::{Interrupt, RootComplex, RootComplexSettings};
 use crate::check::Direction;
+use crate::choices::Choice;
 use crate::completer::complete_read;
 use crate::memory::MemoryError;
 use crate::tlp::{CompletionStatus, Header, Kind, MemoryRequest, Tlp, DWORD_OCTETS};
@@ -17,13 +21,15 @@ impl RootComplex {
     pub(super) fn apply(&mut self, now: u64, tlp: &Tlp, broken_count: usize) {
         if broken_count > 0 {
             self.statistics.discarded += 1;
+            // The transfer that waits for it ends with an error, at once.
+            self.requester.complete_malformed(now, tlp);
             return;
         }
         match &tlp.header.kind {
             Kind::MWr(request) => self.apply_write(now, tlp, request),
             Kind::MRd(request) => self.answer_read(now, tlp, request),
             Kind::Cpl(_) | Kind::CplD(_) => {
-                self.requester.complete(tlp);
+                self.requester.complete(now, tlp);
                 self.statistics.completions += 1;
                 self.release(now);
             }
@@ -117,7 +123,7 @@ impl RootComplex {
                 let status = CompletionStatus::UnsupportedRequest;
                 let bdf = self.settings.bdf;
                 let refusal = Tlp::completion_without_data(header, bdf, status);
-                self.delay(now, refusal);
+                self.delay(now, refusal.map(Outgoing::legal).into_iter().collect());
             }
         }
     }
@@ -130,13 +136,45 @@ impl RootComplex {
             ..
         } = self.settings;
         let boundary = limits.read_completion_boundary;
-        let tlps = complete_read(header, data, bdf, &limits, boundary, completion_split);
-        self.delay(now, tlps);
+        let choices = &mut *self.choices;
+        let shape = completion_split;
+        let tlps = complete_read(header, data, bdf, &limits, boundary, shape, choices);
+        let octets_max = limits.max_payload.octets();
+        let completions = match self.faults.draw(&tlps, octets_max, choices) {
+            None => tlps.into_iter().map(Outgoing::legal).collect(),
+            Some(fault) => {
+                self.statistics.faults += 1;
+                spoil(tlps, fault, choices)
+            }
+        };
+        if completions.is_empty() {
+            self.lose(now, header);
+        }
+        self.delay(now, completions);
     }
 
-    fn delay(&mut self, now: u64, tlps: impl IntoIterator<Item = Tlp>) {
-        let ready = now.saturating_add(self.settings.read_latency_ticks);
-        self.delayed
-            .extend(tlps.into_iter().map(|tlp| (ready, tlp)));
+    // The read is never answered, on purpose.
+    fn lose(&mut self, now: u64, header: &Header) {
+        if let Some((requester, tag)) = header.expects_completion() {
+            let reusable = now.saturating_add(self.faults.reuse_ticks());
+            self.monitor
+                .lose(Direction::Upstream, requester, tag, reusable);
+        }
+    }
+
+    fn delay(&mut self, now: u64, completions: VecDeque<Outgoing>) {
+        let RootComplexSettings {
+            read_latency_ticks,
+            read_spread_ticks,
+            ..
+        } = self.settings;
+        let spread = match read_spread_ticks {
+            0 => 0,
+            ticks => self.choices.below(Choice::Delay, ticks.saturating_add(1)),
+        };
+        let ready = now
+            .saturating_add(read_latency_ticks)
+            .saturating_add(spread);
+        self.answers.push(ready, completions);
     }
 }

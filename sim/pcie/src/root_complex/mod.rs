@@ -18,24 +18,41 @@
 //!   mapped memory is recorded and writes nothing; such a read is answered with
 //!   Unsupported Request. No input makes it panic.
 //! * Downstream, packets keep their order, except that a request without a free tag waits and
-//!   lets others pass (section 2.4.1 permits it).
+//!   lets others pass, and that a class of packets without credits lets those pass that must not
+//!   wait for it. With [`RootComplexSettings::pass_percent`], others pass as well, where table 2-40
+//!   of section 2.4.1 permits it.
 //!
-//! Source: PCI Express Base Specification 5.0, sections 2.2 to 2.4 and 6.1.4.
-//! Not modelled: flow-control credits (stall by not calling), peer-to-peer traffic, switches.
+//! - `apply`: what a packet from the device does.
+//! - `answers`: when and in which order reads are answered.
+//! - `fault`: what is done wrong on purpose.
+//! - `control`: credits, stalls, resets.
+//!
+//! Source: PCI Express Base Specification 5.0, sections 2.2 to 2.4, 2.6 and 6.1.4.
+//! Not modelled: peer-to-peer traffic, switches.
 
 mod apply;
+mod answers;
+mod control;
+mod fault;
 
 use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use answers::{Answers, Pace};
+use fault::Outgoing;
+pub use fault::{Fault, Faults};
+
 use crate::check::Direction;
+use crate::choices::{Choices, Seeded};
 use crate::completer::CompletionSplit;
+use crate::flow_control::{FlowClass, Stall};
 use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::monitor::Monitor;
+use crate::ordering::OrderedQueue;
 use crate::requester::{Requester, Token, TransferError};
-use crate::tlp::{Bdf, Tlp};
+use crate::tlp::{Bdf, Kind, Tlp};
 
 /// How a root complex is set up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,18 +65,30 @@ pub struct RootComplexSettings {
     pub completion_split: CompletionSplit,
     /// Ticks from a read to the first moment its completions may leave.
     pub read_latency_ticks: u64,
+    /// The most ticks that each completion may take beyond that; how many is drawn.
+    pub read_spread_ticks: u64,
+    /// Whether completions of different reads pass each other at random. Those of one never do.
+    pub reorder_completions: bool,
+    /// In how many of 100 cases a packet passes an older one, where table 2-40 permits it.
+    pub pass_percent: u8,
+    /// What every choice follows from.
+    pub seed: u64,
     /// Ticks after which [`RootComplex::poll`] gives up on the device; `None` waits forever.
     pub completion_timeout_ticks: Option<u64>,
 }
 
 impl Default for RootComplexSettings {
-    /// Id 00:00.0, the limits' own default, largest completions, no latency, no timeout.
+    /// Id 00:00.0, the limits' own default, largest completions in order, no latency, no timeout.
     fn default() -> Self {
         Self {
             bdf: Bdf::default(),
             limits: Limits::default(),
             completion_split: CompletionSplit::default(),
             read_latency_ticks: 0,
+            read_spread_ticks: 0,
+            reorder_completions: false,
+            pass_percent: 0,
+            seed: 0,
             completion_timeout_ticks: None,
         }
     }
@@ -99,6 +128,8 @@ pub struct Statistics {
     pub messages: u64,
     /// Packets discarded because they broke a rule.
     pub discarded: u64,
+    /// Reads answered wrong on purpose, by [`Faults`].
+    pub faults: u64,
 }
 
 /// The root complex. See the [module](self) for what it guarantees.
@@ -110,10 +141,13 @@ pub struct RootComplex {
     requester: Requester,
     interrupt_windows: Vec<Range<u64>>,
     interrupts: VecDeque<Interrupt>,
-    // Packets on their way down, in order.
-    queue: VecDeque<Tlp>,
-    // Completions that are not ready, with the tick from which they are; by rising tick.
-    delayed: VecDeque<(u64, Tlp)>,
+    // Packets on their way down.
+    queue: OrderedQueue<Outgoing>,
+    answers: Answers,
+    faults: Faults,
+    choices: Box<dyn Choices>,
+    // By direction.
+    stalls: [Stall; 2],
     statistics: Statistics,
 }
 
@@ -129,8 +163,11 @@ impl RootComplex {
             requester,
             interrupt_windows: Vec::new(),
             interrupts: VecDeque::new(),
-            queue: VecDeque::new(),
-            delayed: VecDeque::new(),
+            queue: OrderedQueue::new(),
+            answers: Answers::default(),
+            faults: Faults::default(),
+            choices: Box::new(Seeded::new(settings.seed)),
+            stalls: [Stall::default(); 2],
             statistics: Statistics::default(),
         }
     }
@@ -203,23 +240,42 @@ impl RootComplex {
         self.apply(now, &tlp, broken_count);
     }
 
-    /// The next packet for the device, if one is ready.
+    /// The next packet for the device, if one is ready, has credits, and is not stalled.
     pub fn next_downstream(&mut self, now: u64) -> Option<Tlp> {
+        let direction = Direction::Downstream;
         self.release(now);
-        let tlp = self.queue.pop_front()?;
-        self.monitor.observe(now, Direction::Downstream, &tlp);
+        self.monitor.advance(now);
+        let flow = self.monitor.flow_control(direction);
+        let stall = self.stalls[direction as usize];
+        let admits = |outgoing: &Outgoing| {
+            let header = &outgoing.tlp.header;
+            !stall.stalls(now, FlowClass::of(header)) && flow.is_none_or(|flow| flow.admits(header))
+        };
+        let percent = self.settings.pass_percent;
+        let Outgoing { mut tlp, fault } =
+            self.queue
+                .next_chosen(admits, &mut *self.choices, percent)?;
+        if fault == Some(Fault::UnknownTag) {
+            self.use_unknown_tag(&mut tlp);
+        }
+        match fault {
+            Some(_) => self.monitor.observe_fault(now, direction, &tlp),
+            None => {
+                self.monitor.observe(now, direction, &tlp);
+            }
+        }
         Some(tlp)
     }
 
     /// Whether [`next_downstream`](Self::next_downstream) has nothing to give, now or later,
     /// until the next call to anything else.
     pub fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.delayed.is_empty() && self.requester.waiting_count() == 0
+        self.queue.is_empty() && self.answers.is_empty() && self.requester.waiting_count() == 0
     }
 
     /// Begins to read `octets` octets of device memory at bus address `address`.
     pub fn read_bar(&mut self, now: u64, address: u64, octets: usize) -> Token {
-        let token = self.requester.read(now, address, octets);
+        let token = self.requester.read(address, octets);
         self.release(now);
         token
     }
@@ -227,12 +283,14 @@ impl RootComplex {
     /// Writes `data` to device memory at bus address `address`. Posted: there is no answer.
     pub fn write_bar(&mut self, now: u64, address: u64, data: &[u8]) {
         self.release(now);
-        self.queue.extend(self.requester.write(address, data));
+        for tlp in self.requester.write(address, data) {
+            self.queue.push(Outgoing::legal(tlp));
+        }
     }
 
     /// Begins to read the configuration dword that holds `register`.
     pub fn read_configuration(&mut self, now: u64, target: Bdf, register: u16) -> Token {
-        let token = self.requester.read_configuration(now, target, register);
+        let token = self.requester.read_configuration(target, register);
         self.release(now);
         token
     }
@@ -248,9 +306,7 @@ impl RootComplex {
         register: u16,
         data: &[u8],
     ) -> Result<Token, TransferError> {
-        let token = self
-            .requester
-            .write_configuration(now, target, register, data)?;
+        let token = self.requester.write_configuration(target, register, data)?;
         self.release(now);
         Ok(token)
     }
@@ -267,12 +323,30 @@ impl RootComplex {
     // Moves what has become ready into the queue. A completion is ordered behind every write
     // queued before it became ready (section 2.4.1: it must not pass them).
     fn release(&mut self, now: u64) {
-        while self.delayed.front().is_some_and(|(ready, _)| *ready <= now) {
-            self.queue
-                .extend(self.delayed.pop_front().map(|(_, tlp)| tlp));
+        let pace = Pace {
+            reordered: self.settings.reorder_completions,
+            spread_ticks: self.settings.read_spread_ticks,
+        };
+        while let Some(outgoing) = self.answers.next(now, pace, &mut *self.choices) {
+            self.queue.push(outgoing);
         }
-        while let Some(request) = self.requester.next_request() {
-            self.queue.push_back(request);
+        while let Some(request) = self.requester.next_request(now) {
+            self.queue.push(Outgoing::legal(request));
         }
+    }
+
+    // The highest tag that is not in use: a device uses the low ones first. With all 256 in use
+    // there is no unknown one, and the packet goes out as a second answer.
+    fn use_unknown_tag(&self, tlp: &mut Tlp) {
+        let Kind::CplD(completion) = &mut tlp.header.kind else {
+            return;
+        };
+        let requester = completion.requester;
+        let in_use = |tag: &u8| {
+            self.monitor
+                .is_outstanding(Direction::Upstream, requester, *tag)
+        };
+        let unknown = (0..=u8::MAX).rev().find(|tag| !in_use(tag));
+        completion.tag = unknown.unwrap_or(completion.tag);
     }
 }

@@ -4,6 +4,7 @@ use crate::packets::{changed, cpl_d, memory, read, with_enables, write, DEVICE, 
 use crate::rows::{
     address_rows, completion_rows, configuration_rows, enables_rows, payload_rows, tag_rows,
 };
+use pcie_sim::flow_control::{Advertised, CreditKind, Credits, FlowClass, FlowControl, NotHeld};
 use pcie_sim::tlp::{CompletionStatus, Message, ParseError, Traffic};
 use pcie_sim::Direction::{Downstream, Upstream};
 use pcie_sim::{
@@ -205,4 +206,97 @@ fn a_message_breaks_no_rule() {
     );
     assert_eq!(root_complex.statistics().messages, 1);
     assert_eq!(root_complex.monitor().verdict(), Ok(()));
+}
+
+fn with_flow_control() -> Monitor {
+    let limits = Limits::default();
+    let mut monitor = Monitor::new(limits);
+    let minimum = Advertised::minimum(limits.max_payload);
+    let flow = FlowControl::new(minimum, limits.max_payload).expect("the minimum");
+    monitor.set_flow_control(Upstream, flow);
+    monitor
+}
+
+#[test]
+fn a_packet_without_credits_is_flagged_in_its_direction_and_class() {
+    let mut monitor = with_flow_control();
+    assert_eq!(monitor.observe(0, Upstream, &write(0x1000, 32)), 0);
+    assert_eq!(monitor.observe(0, Downstream, &write(0x1000, 4)), 0);
+    assert_eq!(monitor.observe(0, Upstream, &read(0, 0x1000, 4)), 0);
+    assert_eq!(monitor.observe(1, Upstream, &write(0x1000, 32)), 1);
+    let class = FlowClass::Posted;
+    let expected = Violation::CreditsExceeded {
+        class,
+        kind: CreditKind::Header,
+        needed: 1,
+        available: 0,
+    };
+    assert_eq!(monitor.records()[0].violation, expected);
+    // Both packets are let go: one header and the data of both are there again.
+    monitor.release_credits(2, Upstream, class, Credits::for_payload(32));
+    monitor.release_credits(2, Upstream, class, Credits::for_payload(32));
+    assert_eq!(monitor.observe(3, Upstream, &write(0x1000, 256)), 0);
+    assert_eq!(monitor.violation_count(), 1);
+}
+
+#[test]
+fn credits_that_no_packet_holds_are_flagged() {
+    let mut monitor = with_flow_control();
+    let class = FlowClass::NonPosted;
+    monitor.release_credits(0, Upstream, class, Credits::for_payload(0));
+    let (kind, returned, held) = (CreditKind::Header, 1, 0);
+    let expected = Violation::CreditsNotHeld(NotHeld {
+        class,
+        kind,
+        returned,
+        held,
+    });
+    assert_eq!(monitor.records()[0].violation, expected);
+    // Nobody counts downstream.
+    monitor.release_credits(0, Downstream, class, Credits::for_payload(0));
+    assert_eq!(monitor.violation_count(), 1);
+}
+
+#[test]
+fn a_completion_of_before_a_reset_is_flagged_until_its_tag_is_used_again() {
+    let mut monitor = Monitor::new(Limits::default());
+    monitor.observe(0, Upstream, &read(1, 0x1000, 4));
+    monitor.reset();
+    assert_eq!(monitor.outstanding_count(Upstream), 0);
+    assert_eq!(monitor.finish(1), 0, "a reset drops it, nobody misses it");
+    for _ in 0..2 {
+        assert_eq!(monitor.observe(2, Downstream, &cpl_d(0, 4, 4)), 1);
+        let record = monitor.take_records().pop().expect("one violation");
+        assert_eq!(record.violation, Violation::CompletionAfterReset { tag: 1 });
+    }
+    assert_eq!(monitor.observe(3, Upstream, &read(1, 0x1000, 4)), 0);
+    assert_eq!(monitor.observe(4, Downstream, &cpl_d(0, 4, 4)), 0);
+    monitor.observe(5, Downstream, &cpl_d(0, 4, 4));
+    let expected = Violation::CompletionUnexpected { tag: 1 };
+    assert_eq!(monitor.records()[0].violation, expected);
+}
+
+#[test]
+fn a_request_that_is_lost_on_purpose_keeps_its_tag_for_a_while() {
+    let mut monitor = Monitor::new(Limits::default());
+    monitor.observe(0, Upstream, &read(1, 0x1000, 4));
+    monitor.lose(Upstream, DEVICE, 1, 50);
+    assert!(monitor.is_outstanding(Upstream, DEVICE, 1));
+    assert_eq!(monitor.observe(49, Upstream, &read(1, 0x1000, 4)), 1);
+    let expected = Violation::TagReused { tag: 1 };
+    assert_eq!(monitor.records()[0].violation, expected);
+    assert_eq!(monitor.observe(50, Upstream, &read(1, 0x1000, 4)), 0);
+    assert_eq!(monitor.observe(51, Downstream, &cpl_d(0, 4, 4)), 0);
+    assert!(!monitor.is_outstanding(Upstream, DEVICE, 1));
+    assert_eq!(monitor.finish(60), 0);
+}
+
+#[test]
+fn a_fault_on_purpose_is_followed_and_not_recorded() {
+    let mut monitor = Monitor::new(Limits::default());
+    monitor.observe(0, Upstream, &read(1, 0x1000, 8));
+    let poisoned = changed(cpl_d(0, 8, 8), |tlp| tlp.header.traffic.poisoned = true);
+    monitor.observe_fault(1, Downstream, &poisoned);
+    assert_eq!(monitor.verdict(), Ok(()));
+    assert_eq!(monitor.finish(2), 0, "it did complete the request");
 }

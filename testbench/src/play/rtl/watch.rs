@@ -47,6 +47,7 @@ impl Rtl {
         self.send(frame);
         self.simulation.borrow_mut().run(FRONT_END_CYCLES);
         let no_page = self.device.counter(Counter::DropNoPage);
+        let no_page = no_page.expect("the simulated device is not removed");
         if no_page != self.no_page_reported {
             self.no_page_reported = no_page;
             return Room::NoPage;

@@ -16,7 +16,7 @@
 //! No read waits for a table: while an operation runs, `TABLE_COMMAND` reads as busy, and writes to
 //! the table registers are ignored. Reads of unused addresses give 0. A value that
 //! `rnic_abi::registers` does not allow is ignored; the register keeps its value. A reset clears
-//! all registers, but not the counters, which are in RAM.
+//! all registers, but not the counters, which are in RAM; until it ends writes are ignored.
 
 pub mod counters;
 pub mod registers;
@@ -40,8 +40,15 @@ use tables::TableEngine;
 )]
 pub struct Csr<const W: usize, const D: usize> {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; see above for what it clears.
+    /// Synchronous: the reset pin; ends the access at hand.
     pub reset: Signal<In, Bit>,
+    /// The rooms are in reset, and so are the registers and the table engine; with `reset` at least
+    /// once.
+    pub room_reset: Signal<In, Bit>,
+    /// A reset is under way.
+    pub resetting: Signal<In, Bit>,
+    /// One cycle: `CONTROL_RESET` is written.
+    pub reset_request: Signal<Out, Bit>,
     /// Register bus: doubleword of BAR0; reads and writes last one cycle.
     pub register_address: Signal<In, Bits<10>>,
     pub register_read: Signal<In, Bit>,
@@ -91,7 +98,9 @@ impl<const W: usize, const D: usize> Logic for Csr<W, D> {
     #[kernel]
     fn update(&mut self) {
         wire!(self => self.registers; clock, reset);
-        wire!(self => self.tables; clock, reset);
+        wire!(self => self.tables; clock, room_reset as reset);
+        wire!(self => self.registers; room_reset as clear, resetting);
+        wire!(self.registers => self; reset_request);
         wire!(self => self.counters; clock, reset);
 
         wire!(self => self.registers;

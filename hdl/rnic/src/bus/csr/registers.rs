@@ -49,7 +49,7 @@ const _: () = {
     );
     assert!(map::TABLE_DATA_WORDS == 10, "table data is 320 bits wide");
     assert!(READABLE == 32, "registers are read in four groups of eight");
-    assert!(map::CONTROL_ENABLE == 1 && map::TABLE_BUSY == 1 << 31);
+    assert!(map::CONTROL_ENABLE == 1 && map::CONTROL_RESET == 2 && map::TABLE_BUSY == 1 << 31);
     assert!(map::IN_ORDER_RESERVE_HOLD_SHIFT == 16 && map::IN_ORDER_RESERVE_LONG_SHIFT == 21);
 };
 
@@ -73,8 +73,14 @@ fn register_dword(i: usize) -> LiteralType {
 )]
 pub struct RegisterFile<const W: usize, const D: usize> {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; every register gets its first value.
+    /// Synchronous; ends the access at hand. Comes with `clear`.
     pub reset: Signal<In, Bit>,
+    /// Every register gets its first value; accesses go on.
+    pub clear: Signal<In, Bit>,
+    /// A reset is under way: `CONTROL_RESET` reads as 1, and writes are ignored.
+    pub resetting: Signal<In, Bit>,
+    /// One cycle: `CONTROL_RESET` is written.
+    pub reset_request: Signal<Out, Bit>,
     pub register_address: Signal<In, Bits<10>>,
     pub register_read: Signal<In, Bit>,
     pub register_write: Signal<In, Bit>,
@@ -251,6 +257,9 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         if self.enabled.q.val() {
             self.value[4].next = 1.into();
         }
+        if self.resetting.val() {
+            self.value[4].next = 2.into();
+        }
         self.value[5].next = bit_cast::<32, 2>(self.payload_size.q.val());
         self.value[6].next = bit_cast::<32, 10>(self.free_pages.val());
         self.value[7].next = self.cq_low.q.val();
@@ -289,12 +298,13 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         }
         self.gathered.d.next = self.read.q.val();
         self.write_hit.next = 0.into();
-        if self.write.q.val() {
+        if self.write.q.val() & !self.resetting.val() {
             self.write_hit.next = self.hits.q.val();
         }
         self.page_aligned.next = self.data.q.val() & self.page_mask.val();
+        self.reset_request.next = self.write_hit.val().get_bit(4) & self.data.q.val().get_bit(1);
         if self.write_hit.val().get_bit(4) {
-            self.enabled.d.next = self.data.q.val().get_bit(0);
+            self.enabled.d.next = self.data.q.val().get_bit(0) & !self.data.q.val().get_bit(1);
         }
         if self.write_hit.val().get_bit(5) & (self.data.q.val() <= self.payload_max.val()) {
             self.payload_size.d.next = self.data.q.val().get_bits::<2>(0);
@@ -384,6 +394,8 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
             self.read.d.next = false;
             self.gathered.d.next = false;
             self.result_valid.d.next = false;
+        }
+        if self.clear.val() {
             self.enabled.d.next = false;
             self.payload_size.d.next = 0.into();
             self.cq_low.d.next = 0.into();

@@ -193,11 +193,14 @@ impl Logic for TableEngine {
 
 /// Table relay: a register slice of the table bus at the entrance of a room; 1 cycle each way.
 ///
+/// In reset `room_request` counts the index, one a cycle, with zero data: from it the room writes
+/// its tables empty ([`ResetSequencer`](crate::bus::reset::ResetSequencer)).
+///
 /// Rooms are placed far from the register file and from each other; a relay keeps the wires between
 /// them out of the critical paths of the rooms. A room sees each operation once: after its answer
 /// the relay keeps `room_valid` low until the engine has withdrawn the request, which it does for
 /// at least a cycle between two operations.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, Init)]
 pub struct TableRelay {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -218,6 +221,8 @@ pub struct TableRelay {
     answered: DFF<Bit>,
     told: DFF<Bit>,
     answer: DFF<Bits<128>>,
+    #[constant(1)]
+    one: Constant<Bits<16>>,
 }
 
 impl Logic for TableRelay {
@@ -248,6 +253,8 @@ impl Logic for TableRelay {
             self.answered.d.next = false;
             self.told.d.next = false;
             self.answer.d.next = 0.into();
+            self.held.d.next.index = self.held.q.val().index + self.one.val();
+            self.held.d.next.data = 0.into();
         }
     }
 }

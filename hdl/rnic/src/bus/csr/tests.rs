@@ -9,7 +9,9 @@ type Uut = Csr<64, 128>;
 fn connected() -> Simulation<Uut> {
     let mut uut = simulate!(Uut::default());
     uut.settle();
+    uut.room_reset.next = true;
     uut.pulse(|uut| &mut uut.reset);
+    uut.room_reset.next = false;
     uut
 }
 
@@ -65,7 +67,7 @@ fn every_register_reads_as_the_map_says_and_in_four_cycles() {
 fn writable_registers_keep_allowed_values() {
     let mut uut = connected();
     let cases = [
-        (map::CONTROL, 0xffff_ffff, 1),
+        (map::CONTROL, !map::CONTROL_RESET, 1),
         (map::MAX_PAYLOAD, 2, 2),
         (map::CQ_BASE_LOW, 0x1234_5fff, 0x1234_5000),
         (map::CQ_BASE_HIGH, 0xfedc_ba98, 0xfedc_ba98),
@@ -129,7 +131,7 @@ fn writable_registers_keep_allowed_values() {
         write(&mut uut, offset, written);
         assert_eq!(value(&mut uut, offset), before, "offset {offset:#x}");
     }
-    uut.pulse(|uut| &mut uut.reset);
+    uut.pulse(|uut| &mut uut.room_reset);
     for (offset, _, _) in cases {
         let first = match offset {
             map::HOST_RING_SLOT_OCTETS_LOG2 => 14,
@@ -301,6 +303,8 @@ fn rust_and_verilog_agree() {
         uut.table_done.next = uut.table_valid.val() && random.chance(1, 4);
         uut.table_data.next = random.wide();
         uut.fence_done.next = random.chance(1, 8);
+        uut.room_reset.next = uut.reset.next || random.chance(1, 300);
+        uut.resetting.next = random.chance(1, 50);
         uut.counts.next = random.wide();
         uut.free_pages.next = random.wide();
         uut.cq_producer.next = random.wide();
@@ -336,7 +340,64 @@ fn reserve_grows_until_written_or_reset() {
     write(&mut uut, map::IN_ORDER_RESERVE, first);
     long(&mut uut);
     assert!(uut.reserve_grown.val());
-    uut.pulse(|uut| &mut uut.reset);
+    uut.pulse(|uut| &mut uut.room_reset);
     assert!(!uut.reserve_grown.val());
     assert_eq!(value(&mut uut, map::IN_ORDER_RESERVE), first);
+}
+
+/// `CONTROL_RESET` asks for a reset once, whatever else is written, and reads as 1 until it ends;
+/// meanwhile writes are ignored and reads are answered.
+#[test]
+fn control_reset_asks_once_and_reads_as_one_until_ready() {
+    let mut uut = connected();
+    write(&mut uut, map::CONTROL, map::CONTROL_ENABLE);
+    uut.register_address.next = u64::from(map::CONTROL / 4).into();
+    let both = map::CONTROL_ENABLE | map::CONTROL_RESET;
+    uut.register_write_data.next = u64::from(both).into();
+    uut.pulse(|uut| &mut uut.register_write);
+    let requests = (0..6).filter(|_| {
+        uut.settle();
+        let requested = uut.reset_request.val();
+        uut.tick();
+        requested
+    });
+    assert_eq!(requests.count(), 1);
+    assert!(
+        !uut.enable.val(),
+        "no frame is received from the request on"
+    );
+
+    uut.resetting.next = true;
+    write(&mut uut, map::CQ_BASE_HIGH, 5);
+    write(&mut uut, map::CONTROL, both);
+    write(
+        &mut uut,
+        map::TABLE_COMMAND,
+        map::table_command(tables::WRITE, tables::STAG, 0),
+    );
+    assert_eq!(value(&mut uut, map::CONTROL), map::CONTROL_RESET);
+    assert_eq!(value(&mut uut, map::CQ_BASE_HIGH), 0);
+    assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
+    assert!(!uut.enable.val() && !uut.table_valid.val() && !uut.reset_request.val());
+    uut.resetting.next = false;
+    assert_eq!(value(&mut uut, map::CONTROL), 0);
+}
+
+/// A reset of the rooms ends the table operation that waits for one of them, and keeps counters.
+#[test]
+fn a_room_reset_ends_the_table_operation_and_keeps_counters() {
+    let mut uut = connected();
+    uut.counts.next = 1u64.into();
+    uut.tick();
+    uut.counts.next = 0u64.into();
+    write(
+        &mut uut,
+        map::TABLE_COMMAND,
+        map::table_command(tables::WRITE, tables::STAG, 0),
+    );
+    assert_eq!(value(&mut uut, map::TABLE_COMMAND), map::TABLE_BUSY);
+    uut.pulse(|uut| &mut uut.room_reset);
+    assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
+    assert!(!uut.table_valid.val());
+    assert_eq!(value(&mut uut, map::COUNTERS), 1);
 }

@@ -81,6 +81,10 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     pub register_write_data: Signal<Out, Bits<32>>,
     pub register_read_data: Signal<In, Bits<32>>,
     pub register_read_valid: Signal<In, Bit>,
+    /// No payload or CQE TLP may begin; see [`TlpMux`].
+    pub hold: Signal<In, Bit>,
+    /// The last TLP before `hold` has left.
+    pub held: Signal<Out, Bit>,
     mux: TlpMux<D, L>,
     endpoint: BarEndpoint,
     answer_keep: Signal<Local, Bits<L>>,
@@ -122,6 +126,8 @@ impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
 
         wire!(self.mux => self; tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header);
         self.mux.tlp_ready.next = self.tlp_ready.val();
+        self.mux.hold.next = self.hold.val();
+        self.held.next = self.mux.held.val();
     }
 }
 
@@ -137,6 +143,9 @@ impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
 /// waiting source is next; with none waiting, payload stays selected, so only a source that begins
 /// to wait while nothing moves loses a cycle. No source starves: only payload can follow itself,
 /// and sources 0 and 1 need several cycles per packet.
+///
+/// While `hold`, no packet of sources 1 and 2 begins; the one under way goes on to its end, and
+/// read completions pass.
 #[derive(LogicBlock, Init)]
 #[init(
     assert!(D == 32 * L, "TlpMux: D = {D} must be 32 L = {}", 32 * L);
@@ -157,6 +166,9 @@ pub struct TlpMux<const D: usize, const L: usize> {
     pub tlp_valid: Signal<Out, Bit>,
     pub tlp_ready: Signal<In, Bit>,
     pub tlp_header: Signal<Out, Bits<128>>,
+    pub hold: Signal<In, Bit>,
+    /// No packet of sources 1 and 2 is under way or in the slice.
+    pub held: Signal<Out, Bit>,
     data: Skid<Bits<D>>,
     keep: Skid<Bits<L>>,
     header: Skid<Bits<128>>,
@@ -170,6 +182,8 @@ pub struct TlpMux<const D: usize, const L: usize> {
     chosen_header: Signal<Local, Bits<128>>,
     chosen_last: Signal<Local, Bit>,
     chosen_valid: Signal<Local, Bit>,
+    // Sources 1 and 2 may send a beat.
+    may_send: Signal<Local, Bit>,
 }
 
 impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
@@ -185,7 +199,8 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
         self.chosen_keep.next = self.s_keep[2].val();
         self.chosen_header.next = self.s_header[2].val();
         self.chosen_last.next = self.s_last[2].val();
-        self.chosen_valid.next = self.s_valid[2].val();
+        self.may_send.next = !self.hold.val() | self.in_packet.q.val();
+        self.chosen_valid.next = self.s_valid[2].val() & self.may_send.val();
         for i in 0..2 {
             if self.granted.q.val().get_bit(i) {
                 self.chosen_data.next = self.s_data[i].val();
@@ -195,10 +210,15 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
                 self.chosen_valid.next = self.s_valid[i].val();
             }
         }
-        for i in 0..2 {
-            self.s_ready[i].next = self.granted.q.val().get_bit(i) & self.data.s_ready.val();
+        if self.granted.q.val().get_bit(1) {
+            self.chosen_valid.next = self.s_valid[1].val() & self.may_send.val();
         }
-        self.s_ready[2].next = !self.granted.q.val().any() & self.data.s_ready.val();
+        self.s_ready[0].next = self.granted.q.val().get_bit(0) & self.data.s_ready.val();
+        self.s_ready[1].next =
+            self.granted.q.val().get_bit(1) & self.data.s_ready.val() & self.may_send.val();
+        self.s_ready[2].next =
+            !self.granted.q.val().any() & self.data.s_ready.val() & self.may_send.val();
+        self.held.next = self.hold.val() & !self.in_packet.q.val() & !self.data.m_valid.val();
         // Choose again with the last beat of a packet, or while the selected source is idle.
         self.moves.next = self.chosen_valid.val() & self.data.s_ready.val();
         if self.moves.val() {

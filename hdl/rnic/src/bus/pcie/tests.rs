@@ -259,5 +259,6 @@ fn rust_and_verilog_agree() {
         uut.cqe_tlp_valid.next = random.chance(1, 4);
         uut.cqe_tlp_header.next = random.wide();
         uut.tlp_ready.next = random.chance(3, 4);
+        uut.hold.next = random.chance(1, 8);
     });
 }

@@ -9,7 +9,7 @@
 //! | latency    | 2 cycles, from cycle 1 to `differs` in cycle 3                               |
 //! | throughput | one segment per 2 cycles                                                     |
 //! | units      | octets; an outstanding read is laid out as in `rnic_abi::tables`             |
-//! | source     | RFC 5040 sections 5.2.1 and 5.4; RFC 5041 section 5.2; `docs/adr/0017`       |
+//! | source     | RFC 5040 sections 5.2.1 and 5.4; RFC 5041 section 5.2; `docs/adr/0018`       |
 //!
 //! The head is what is left of the oldest read: where the next segment begins, and how many octets
 //! are missing. A segment continues it if it begins there, under its STag, is not longer than what

@@ -47,6 +47,8 @@ pub enum TableState {
 #[derive(LogicBlock, Init)]
 pub struct TablePort {
     pub clock: Signal<In, Clock>,
+    /// Synchronous; every memory is written with the entry that `table_request` shows: in reset it
+    /// counts the index with zero data.
     pub reset: Signal<In, Bit>,
     /// Table bus: the operation, stable until `table_done`; `table_data` is zero otherwise.
     pub table_request: Signal<In, TableRequest>,
@@ -238,6 +240,12 @@ impl Logic for TablePort {
         if self.reset.val() {
             self.state.d.next = TableState::Idle;
             self.reads_region.d.next = false;
+            self.write_context.d.next = true;
+            self.write_queue.d.next = true;
+            self.write_tail.d.next = true;
+            self.write_pool.d.next = true;
+            self.write_stag.d.next = true;
+            self.write_region.d.next = true;
         }
     }
 }

@@ -15,7 +15,7 @@
 //! no other effect. A gap in the order of MSNs is no error there; in addition it needs a free slot
 //! for its record, a marker that proves its start (if it is `unproven`), no failed FPDU before it
 //! in its job, and a ULPDU. A Read Response is never placed out of order: only in order is it known
-//! which read it continues (ADR 17).
+//! which read it continues (ADR 18).
 //!
 //! A Terminate stops its stream as an error does, but is delivered and is no error (RFC 5040
 //! section 5.6). Queue 2 has no other messages: the envelope check tests that.

@@ -20,6 +20,11 @@
 //! 20 octets (preamble and inter-packet gap) reduce it again: at W = 64 and 128 with each frame, at
 //! W = 512 whenever frames come no faster than one in two cycles. A frame that comes even sooner
 //! violates IEEE 802.3: it is refused whole, counted as `drop_mac_error`, and changes no state.
+//!
+//! # Reset
+//!
+//! The wire does not stop for a reset: a frame of which any beat arrived in reset is not seen, and
+//! its rest after the reset is no frame.
 use crate::common::fifo::Fifo;
 use rnic_abi::limits::MAX_FRAME_OCTETS;
 use rnic_macros::{kernel, Init};
@@ -95,6 +100,8 @@ pub struct FrameControl {
 pub struct Intake<const W: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// The reset pin: nothing is known of the frame on the wire.
+    pub wire_reset: Signal<In, Bit>,
     /// The device is on; sampled with a frame's first beat.
     pub enable: Signal<In, Bit>,
     // From the MAC, see `FrontEnd`.
@@ -123,6 +130,8 @@ pub struct Intake<const W: usize> {
     crowded: DFF<Bit>,
     // The arriving frame.
     in_frame: DFF<Bit>,
+    // Some of it arrived in reset.
+    cut: DFF<Bit>,
     disabled: DFF<Bit>,
     refused: DFF<Bit>,
     overruns: DFF<Bits<6>>,
@@ -156,7 +165,7 @@ impl<const W: usize> Logic for Intake<W> {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; pushed, pushed_data, pushed_beat, has_beats, crowded);
-        registers!(clock; in_frame, disabled, refused, overruns);
+        registers!(clock; in_frame, cut, disabled, refused, overruns);
         registers!(clock; cooling_two, cooling_one);
         self.waiting_data.clock.next = self.clock.val();
         self.waiting_beats.clock.next = self.clock.val();
@@ -173,6 +182,7 @@ impl<const W: usize> Logic for Intake<W> {
         }
         if self.frame_valid.val() {
             self.in_frame.d.next = !self.frame_last.val();
+            self.cut.d.next = self.cut.q.val() & !self.frame_last.val();
             self.disabled.d.next = self.disabled_now.val();
             self.refused.d.next = self.refused_now.val();
         }
@@ -185,7 +195,7 @@ impl<const W: usize> Logic for Intake<W> {
         self.arriving.next.disabled = self.disabled_now.val();
         self.arriving.next.spills = self.spills.val();
         self.arriving.next.short = self.first.val() & self.frame_last.val() & !self.spills.val();
-        self.arrives.next = self.frame_valid.val() & !self.refused_now.val();
+        self.arrives.next = self.frame_valid.val() & !self.refused_now.val() & !self.cut.q.val();
 
         // A first beat is delayed while it would follow too closely. `frame_octets` is on the
         // critical path, so any arriving frame of one beat counts as short.
@@ -247,11 +257,18 @@ impl<const W: usize> Logic for Intake<W> {
             self.pushed.d.next = false;
             self.has_beats.d.next = false;
             self.crowded.d.next = false;
-            self.in_frame.d.next = false;
             self.refused.d.next = false;
+            self.cut.d.next = self.in_frame.q.val();
+            if self.frame_valid.val() {
+                self.cut.d.next = !self.frame_last.val();
+            }
             self.overruns.d.next = 0.into();
             self.cooling_two.d.next = false;
             self.cooling_one.d.next = false;
+        }
+        if self.wire_reset.val() {
+            self.in_frame.d.next = false;
+            self.cut.d.next = false;
         }
     }
 }

@@ -81,6 +81,8 @@ pub struct FrontEnd<
 > {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// The reset pin, see [`Intake`].
+    pub wire_reset: Signal<In, Bit>,
     /// The device is on; sampled with a frame's first beat.
     pub enable: Signal<In, Bit>,
     // Frames from the MAC, without FCS.
@@ -152,7 +154,7 @@ impl<
 
         // Ethernet.
         wire!(self => self.intake;
-            enable, frame_data, frame_octets, frame_last, frame_error, frame_valid);
+            wire_reset, enable, frame_data, frame_octets, frame_last, frame_error, frame_valid);
         self.intake.overrun_counted.next = self.verdict.overrun_counted.val();
         wire!(self.intake => self.pad; beat_valid, beat, beat_data);
         wire!(self.pad => self.parse; control as control_in, data as data_in);

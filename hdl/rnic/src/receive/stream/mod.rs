@@ -76,7 +76,7 @@ use types::{EventKind, QueuedFrame, StreamContext};
 #[derive(LogicBlock, Default)]
 pub struct StreamManager {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; clears control and the queues of messages, not the contexts.
+    /// Synchronous; stops each stream that `table_request` counts.
     pub reset: Signal<In, Bit>,
     pub accepted: Signal<In, Accepted>,
     pub accepted_valid: Signal<In, Bit>,
@@ -164,6 +164,7 @@ pub struct StreamManager {
     writing: DFF<Bit>,
     written_connection: DFF<Bits<10>>,
     written: DFF<StreamContext>,
+    request_index: Signal<Local, Bits<16>>,
 }
 
 impl Logic for StreamManager {
@@ -216,10 +217,20 @@ impl Logic for StreamManager {
         self.contexts.clock.next = self.clock.val();
         // From a register: the current event keeps its context at the RAM's output.
         self.contexts.read_address.next = self.control.connection.val();
-        self.writing.d.next = self.control.write_context.val() & !self.reset.val();
+        self.request_index.next = self.table_request.val().index;
+        self.writing.d.next = self.control.write_context.val() | self.reset.val();
         self.written_connection.d.next = self.control.connection.val();
         if self.control.write_context.val() | self.control.write_span.val() {
             self.written.d.next = self.context_update.updated.val();
+        }
+        if self.reset.val() {
+            // A stream that was never started: it takes no frames and holds none.
+            self.written_connection.d.next = self.request_index.val().get_bits::<10>(0);
+            self.written.d.next.active = false;
+            self.written.d.next.stopped = false;
+            self.written.d.next.busy = false;
+            self.written.d.next.has_next = false;
+            self.written.d.next.avail = 0.into();
         }
         self.contexts.write_enable.next = self.writing.q.val();
         self.contexts.write_address.next = self.written_connection.q.val();

@@ -63,7 +63,7 @@ pub enum AcceptState {
 #[derive(LogicBlock, Default)]
 pub struct SegmentAcceptance {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; clears control, not the contexts.
+    /// Synchronous; writes an empty context for each index that the table bus shows.
     pub reset: Signal<In, Bit>,
     pub frame: Signal<In, QueuedFrame>,
     pub found: Signal<In, LookupResult>,
@@ -243,7 +243,7 @@ impl Logic for SegmentAcceptance {
         self.outcome.seg_wnd.next = self.segment.val().seg_wnd;
         self.outcome.fin.next = self.flags.val().get_bit(0);
         wire!(self.judge => self.outcome;
-            verdict as judged, accept, ooo, to_the_end, rcv_nxt_after);
+            verdict as judged, accept, ooo, acknowledges, to_the_end, rcv_nxt_after);
         self.outcome.limited.next = self.limited.q.val();
         self.outcome.settle.next = self.settle.val();
         wire!(self.walk => self.outcome; verdict as walked, refused, trimmed, complete, result);
@@ -258,6 +258,9 @@ impl Logic for SegmentAcceptance {
             // Forwarded to the window check only, never written: the connection keeps its window.
             self.contexts.updated.next = self.tables.written.val();
             self.contexts.updated.next.window = self.reserve.limit.val();
+        }
+        if self.reset.val() {
+            self.contexts.updated.next = self.tables.written.val();
         }
         self.contexts.hold.next = self.settle.val()
             | self.decide.val()
@@ -346,6 +349,7 @@ impl Logic for SegmentAcceptance {
         }
         self.contexts.owner.next = self.connection.q.val();
         if self.reset.val() {
+            self.connection.d.next = self.tables.connection.val();
             self.state.d.next = AcceptState::Idle;
             self.trace_valid.d.next = false;
             self.pulses.d.next = 0.into();

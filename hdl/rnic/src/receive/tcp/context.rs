@@ -75,7 +75,7 @@ pub struct ClippedSegment {
 #[derive(LogicBlock, Default)]
 pub struct ContextStore {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; a context in the register is not written.
+    /// Synchronous; `updated` is written for `owner` in each cycle, as with `write` and `hold`.
     pub reset: Signal<In, Bit>,
     /// Context to read; stable while `loaded` and `stored` are used.
     pub connection: Signal<In, Bits<10>>,
@@ -117,7 +117,7 @@ impl Logic for ContextStore {
         if self.show.val() {
             self.forwards.d.next = true;
         }
-        if self.hold.val() {
+        if self.hold.val() | self.reset.val() {
             self.written.d.next = self.updated.val();
         }
         self.writing.d.next = self.write.val();
@@ -126,7 +126,7 @@ impl Logic for ContextStore {
         self.contexts.write_address.next = self.written_connection.q.val();
         self.contexts.write_data.next = self.written.q.val();
         if self.reset.val() {
-            self.writing.d.next = false;
+            self.writing.d.next = true;
         }
     }
 }

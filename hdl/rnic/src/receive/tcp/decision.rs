@@ -72,7 +72,7 @@ pub struct FrameClassifier {
     pub classify: Signal<In, Bit>,
     /// Class `Data`.
     pub is_data: Signal<Out, Bit>,
-    /// Class `Data` or `PureAck`: SEG.ACK and SEG.WND are kept.
+    /// Class `Data` or `PureAck`: SEG.ACK and SEG.WND are kept if the segment is acceptable.
     pub is_kept: Signal<Out, Bit>,
     /// The frame goes to the host.
     pub to_host: Signal<Out, Bit>,
@@ -157,7 +157,7 @@ pub struct WindowCheck {
     pub clock: Signal<In, Clock>,
     // The segment; `payload_offset` is in the stored frame.
     pub seg_seq: Signal<In, Bits<32>>,
-    /// SEG.LEN, payload octets, at least 1.
+    /// SEG.LEN, payload octets; without any only `acknowledges` has a meaning.
     pub seg_len: Signal<In, Bits<14>>,
     pub payload_offset: Signal<In, Bits<14>>,
     pub rcv_nxt: Signal<In, Bits<32>>,
@@ -180,6 +180,9 @@ pub struct WindowCheck {
     /// The segment begins beyond rcv_nxt and within the window: the verdict is `OutOfOrder`.
     /// `offset` is then what rcv_nxt's would be in the stored frame, modulo 2^14.
     pub ooo: Signal<Out, Bit>,
+    /// The segment is acceptable, with payload or without: its SEG.ACK and SEG.WND count. At
+    /// rcv_nxt they count with a window of zero too.
+    pub acknowledges: Signal<Out, Bit>,
     /// Distance from rcv_nxt to the end of the segment's octets in the window.
     pub end_in_window: Signal<Out, Bits<32>>,
     /// The clipped segment; valid if it is accepted or out of order.
@@ -271,6 +274,9 @@ impl Logic for WindowCheck {
         self.offset.next = self.offset_held.q.val();
         self.to_the_end.next = !self.overhangs.q.val();
         self.ooo.next = self.beyond.q.val() & !self.outside.q.val();
+        self.acknowledges.next = self.accepting.val()
+            | self.ooo.val()
+            | (!self.starts_before.q.val() & !self.beyond.q.val());
         self.end_in_window.next = self.end_distance.q.val();
         self.octets.next = self.end_low.q.val();
         self.rcv_nxt_after.next = self.seq_end.q.val();
@@ -305,7 +311,9 @@ impl Logic for WindowCheck {
 /// A FIN is stored once all octets before it are received, in whatever order. The peer needs a
 /// duplicate ACK for a segment out of order, accepted or not, for one without new octets (RFC 5681
 /// section 3.2), for one beyond the window (RFC 9293 section 3.10.7.4), and for one refused for
-/// lack of pages, so that it soon retransmits.
+/// lack of pages, so that it soon retransmits. SEG.ACK and SEG.WND of a segment that is not
+/// acceptable may be anybody's, and are not kept (RFC 5961 section 5); nor are those of one that is
+/// refused for lack of pages, as the window that it was compared with is not the connection's.
 #[derive(LogicBlock, Init)]
 #[init(
     let pulse = |bit: usize| Constant::new((1 as LiteralType).wrapping_shl(bit as u32).into());
@@ -323,6 +331,7 @@ pub struct SegmentResult {
     pub judged: Signal<In, Bits<3>>,
     pub accept: Signal<In, Bit>,
     pub ooo: Signal<In, Bit>,
+    pub acknowledges: Signal<In, Bit>,
     pub to_the_end: Signal<In, Bit>,
     pub rcv_nxt_after: Signal<In, Bits<32>>,
     /// The window used is smaller than the connection's: memory is short.
@@ -393,8 +402,10 @@ impl Logic for SegmentResult {
             self.whole.next = !self.refused.val() & self.complete.val() & self.to_the_end.val();
             self.updated.next = self.result.val();
         }
-        self.updated.next.seg_ack = self.seg_ack.val();
-        self.updated.next.seg_wnd = self.seg_wnd.val();
+        if self.acknowledges.val() & (self.verdict.val() != self.verdict_no_room.val()) {
+            self.updated.next.seg_ack = self.seg_ack.val();
+            self.updated.next.seg_wnd = self.seg_wnd.val();
+        }
         self.updated.next.fin = self.current.val().fin | (self.fin.val() & self.whole.val());
         if self.queries.val() {
             self.updated.next.answers = self.current.val().answers + self.one.val();

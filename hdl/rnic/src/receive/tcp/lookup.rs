@@ -44,7 +44,8 @@ pub struct LookupResult {
 #[derive(LogicBlock, Default)]
 pub struct ConnectionLookup {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; discards the lookups in flight, not the table.
+    /// Synchronous; discards the lookups in flight, and writes `write_entry` to its slot of all
+    /// ways in each cycle.
     pub reset: Signal<In, Bit>,
     /// Looks up `key` and `ipv6`.
     pub lookup: Signal<In, Bit>,
@@ -140,6 +141,9 @@ impl Logic for ConnectionLookup {
 
         if self.reset.val() {
             self.ages.d.next = 0.into();
+            for i in 0..3 {
+                self.way_writes[i].d.next = true;
+            }
         }
     }
 }

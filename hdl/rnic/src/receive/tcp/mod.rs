@@ -33,8 +33,9 @@
 //!
 //! Tests in this order; accepted octets end at the window's right edge. An accepted segment that
 //! begins before rcv_nxt, or has octets received before or not taken, also counts as `TcpTrimmed`.
-//! SEG.ACK and SEG.WND are kept from "no payload" on. MPA receives what TCP commits to (MPA-037),
-//! each octet once (MPA-038).
+//! SEG.ACK and SEG.WND are kept of acceptable segments (RFC 9293 section 3.10.7.4) from "no
+//! payload" on, unless memory is short for them. MPA receives what TCP commits to (MPA-037), each
+//! octet once (MPA-038).
 //!
 //! **In order, without ranges**: [`lookup`], [`accept`], [`decision`], [`context`]. All else is
 //! apart: out-of-order octets in [`ranges`], short memory in [`reserve`], the driver in [`tables`].
@@ -101,7 +102,7 @@ use rust_hdl::prelude::*;
 #[derive(LogicBlock, Init)]
 pub struct TcpRoom {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; clears control, not the tables.
+    /// Synchronous; empties the tables entry by entry, as `table_request` counts them.
     pub reset: Signal<In, Bit>,
     pub stored: Signal<In, StoredFrame>,
     pub stored_valid: Signal<In, Bit>,

@@ -210,13 +210,14 @@ impl Logic for TcpTables {
         }
         self.range_words.next.pages = bit_cast::<32, 10>(self.range.val().pages);
 
-        // A context that is written or released has no ranges.
+        // A context that is written or released has no ranges. In reset the request has zero data,
+        // so the whole context is zero.
         self.written.next = self.current.val();
         self.written.next.ranges = 0.into();
         self.written.next.first_range = 0.into();
         self.written.next.last_range = 0.into();
         self.written.next.ooo_pages = 0.into();
-        if self.state.q.val() == TablesState::Act {
+        if (self.state.q.val() == TablesState::Act) | self.reset.val() {
             self.written.next.rcv_nxt = self.request_data.val().get_bits::<32>(0);
             self.written.next.window = self.request_data.val().get_bits::<32>(32);
             self.written.next.seg_ack = self.request_data.val().get_bits::<32>(64);

@@ -48,6 +48,37 @@ fn each_operation_is_done_once_and_answered_once() {
     assert!(asked - answered <= 1);
 }
 
+/// In reset, and for a cycle after it, the room sees zero data, and every index once in 65,536
+/// cycles; an operation that waits reaches it after that.
+#[test]
+fn reset_counts_indices_with_zero_data() {
+    let mut uut = simulate!(TableRelay::default());
+    uut.request.next = TableRequest {
+        index: 7u64.into(),
+        data: u64::MAX.into(),
+        ..Default::default()
+    };
+    uut.valid.next = true;
+    uut.ticks(3);
+    assert!(uut.room_valid.val());
+    uut.reset.next = true;
+    uut.tick();
+    let first = uut.room_request.val().index.to_u64();
+    for cycle in 0..5_000 {
+        let shown = uut.room_request.val();
+        assert!(!uut.room_valid.val());
+        assert_eq!(shown.index.to_u64(), (first + cycle) & 0xffff);
+        assert_eq!(shown.data, 0u64);
+        uut.tick();
+    }
+    uut.reset.next = false;
+    uut.settle();
+    assert_eq!(uut.room_request.val().data, 0u64);
+    uut.tick();
+    assert!(uut.room_valid.val());
+    assert_eq!(uut.room_request.val().index, 7u64);
+}
+
 #[test]
 fn lockstep_with_verilog() {
     lockstep!("table_relay", TableRelay::default(), 3000, |uut, random| {

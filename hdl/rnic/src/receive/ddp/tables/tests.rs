@@ -102,3 +102,23 @@ fn an_operation_waits_for_its_turn_and_then_for_a_gap() {
         Some(1)
     );
 }
+
+/// In reset every memory is written with the entry that the bus shows, in each cycle.
+#[test]
+fn reset_writes_every_memory() {
+    let mut uut = connected();
+    uut.reset.next = true;
+    for index in 0..40u64 {
+        uut.table_request.next.index = index.into();
+        uut.tick();
+        let now = uut.writes.val();
+        assert!(now.context & now.queue & now.tail & now.pool & now.stag & now.region);
+        assert_eq!(now.index, index);
+        let closed = !now.shape.is_open && !now.stag_entry.valid && !now.region_valid;
+        assert!(closed && now.buffer.octets == 0u64);
+    }
+    uut.reset.next = false;
+    uut.ticks(2);
+    let now = uut.writes.val();
+    assert!(!(now.context | now.queue | now.tail | now.pool | now.stag | now.region));
+}

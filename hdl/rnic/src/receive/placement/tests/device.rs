@@ -65,6 +65,9 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         wire!(self.csr => self; table_request, table_valid);
         wire!(self => self.csr; table_done, table_data, free_pages);
         self.csr.reserve_grows.next = false;
+        self.csr.room_reset.next = self.reset.val();
+        self.csr.resetting.next = false;
+        self.pcie.hold.next = false;
         self.enable.next = self.csr.enable.val();
 
         wire!(self.placement => self.pcie;

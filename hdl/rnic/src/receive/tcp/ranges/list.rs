@@ -40,6 +40,8 @@ pub struct OutOfOrderRange {
 #[derive(LogicBlock, Init)]
 pub struct RangeList {
     pub clock: Signal<In, Clock>,
+    /// Synchronous; writes an empty range `peek_number` in each cycle.
+    pub reset: Signal<In, Bit>,
     // Stable until the walk is done: the context before the segment, the segment, its pages.
     pub current: Signal<In, TcpContext>,
     pub segment: Signal<In, ClippedSegment>,
@@ -189,6 +191,15 @@ impl Logic for RangeList {
             self.memory.write_data.next = self.previous.q.val();
             self.memory.write_data.next.following = self.merged_index.q.val();
             self.memory.write_data.next.has_following = true;
+        }
+        if self.reset.val() {
+            self.merged_index.d.next = self.peek_number.val();
+            self.merged.d.next.left = 0.into();
+            self.merged.d.next.right = 0.into();
+            self.merged.d.next.pages = 0.into();
+            self.merged.d.next.following = 0.into();
+            self.merged.d.next.has_following = false;
+            self.memory.write_enable.next = true;
         }
     }
 }

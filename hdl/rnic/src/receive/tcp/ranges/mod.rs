@@ -184,7 +184,7 @@ impl Logic for RangeWalk {
         registers!(clock; denied, found);
         wire!(self => self.{list, piece, numbers, budget}; clock);
         wire!(self => self.{credits, span_credits}; clock);
-        wire!(self => self.{numbers, budget, credits}; reset);
+        wire!(self => self.{list, numbers, budget, credits}; reset);
 
         wire!(self => self.list; current, segment);
         self.list.segment.next.ooo = self.is_ooo.q.val();

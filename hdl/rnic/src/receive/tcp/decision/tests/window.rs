@@ -13,6 +13,7 @@ struct Expected {
     end: u64,
     after: u32,
     to_the_end: bool,
+    acknowledges: bool,
 }
 
 fn expected(distance: i64, length: i64, offset: i64, rcv_nxt: u32, window: i64) -> Expected {
@@ -40,6 +41,9 @@ fn expected(distance: i64, length: i64, offset: i64, rcv_nxt: u32, window: i64) 
         end: (first + octets) as u64,
         after: rcv_nxt.wrapping_add((first + octets) as u32),
         to_the_end: first + octets == distance + length,
+        acknowledges: octets > 0
+            || distance == 0
+            || (length == 0 && (0..window).contains(&distance)),
     }
 }
 
@@ -63,7 +67,10 @@ fn matches_the_octet_by_octet_model() {
                 _ => 1 << 30,
             };
             let longest = if random.chance(1, 2) { 8 } else { 9000 };
-            let length = 1 + random.below(longest) as i64;
+            let length = match random.chance(1, 8) {
+                true => 0,
+                false => 1 + random.below(longest) as i64,
+            };
             let distance = match random.below(6) {
                 0 => 0,
                 1 => near(random, window),
@@ -100,6 +107,7 @@ fn matches_the_octet_by_octet_model() {
             assert_eq!(uut.accept.val(), accepted, "{context}");
             let ooo = expected.verdict == SegmentVerdict::OutOfOrder;
             assert_eq!(uut.ooo.val(), ooo, "{context}");
+            assert_eq!(uut.acknowledges.val(), expected.acknowledges, "{context}");
             if ooo {
                 assert_eq!(uut.offset.val(), expected.offset, "{context}");
             }

@@ -102,14 +102,19 @@ impl Model {
             self.host.push_back(Host { pages, octets });
             return;
         }
-        self.streams[index].ack = frame.segment.seg_ack.index() as u32;
-        self.streams[index].wnd = frame.segment.seg_wnd.index() as u16;
+        let acceptable = self.is_acceptable(index, frame);
         if length == 0 {
+            if acceptable {
+                self.streams[index].acknowledge(frame);
+            }
             self.counts[COUNT_PURE_ACK] += 1;
             self.released.push_back(pages);
             return;
         }
         let (verdict, trimmed) = self.accept(index, frame);
+        if acceptable && verdict != SegmentVerdict::NoRoom {
+            self.streams[index].acknowledge(frame);
+        }
         self.events.push_back(Event {
             connection: self.streams[index].connection,
             verdict: verdict as u64,
@@ -132,6 +137,19 @@ impl Model {
         if !matches!(count, COUNT_IN_ORDER | COUNT_OUT_OF_ORDER) {
             self.released.push_back(pages);
         }
+    }
+
+    /// It begins at RCV.NXT, or some of it is in the window (RFC 9293 section 3.10.7.4).
+    fn is_acceptable(&self, index: usize, frame: &QueuedFrame) -> bool {
+        let stream = &self.streams[index];
+        let sequence = frame.segment.seg_seq.index() as u32;
+        let first = i64::from(sequence.wrapping_sub(stream.next as u32) as i32);
+        let end = first + frame.segment.payload_octets.index() as i64;
+        let window = match end > first {
+            true => i64::from(self.limit.unwrap_or(stream.window)),
+            false => i64::from(stream.window),
+        };
+        first == 0 || (0..window).contains(&first) || (first < 0 && end > 0 && window > 0)
     }
 
     /// Verdict on a segment with payload, and whether it is trimmed; adds its messages.

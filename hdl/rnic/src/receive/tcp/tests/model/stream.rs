@@ -1,5 +1,7 @@
 //! A connection of the model, and its words in the tables.
 
+use crate::receive::tcp::context::QueuedFrame;
+
 /// An out-of-order range, and its charge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
@@ -26,6 +28,12 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// Keeps what the segment says of the other direction.
+    pub fn acknowledge(&mut self, frame: &QueuedFrame) {
+        self.ack = frame.segment.seg_ack.index() as u32;
+        self.wnd = frame.segment.seg_wnd.index() as u16;
+    }
+
     /// As a write to table `TCP` starts it.
     pub fn new(connection: u64, rcv_nxt: u32, window: u32) -> Self {
         Self {

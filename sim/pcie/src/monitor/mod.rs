@@ -2,21 +2,27 @@
 //!
 //! ```text
 //!   Tlp, now, Direction --> check (one packet) --+
-//!                       --> outstanding requests +--> Record { now, direction, tlp, violation }
+//!                       --> flow control --------+--> Record { now, direction, tlp, violation }
+//!                       --> outstanding requests +
 //! ```
 //!
 //! Nothing panics, whatever is observed. A packet that breaks several rules leaves as many
 //! records. Records are kept up to a capacity; the count continues.
-//! Source: PCI Express Base Specification 5.0, sections 2.2, 2.3.1.1 and 2.3.2.
+//!
+//! - `outstanding`: requests, and what each completion makes of them.
+//!
+//! Source: PCI Express Base Specification 5.0, sections 2.2, 2.3.1.1, 2.3.2 and 2.6.1.
 
-use std::collections::btree_map::{BTreeMap, Entry};
+mod outstanding;
 
 use thiserror::Error;
 
 use crate::check::{check, Direction};
-use crate::limits::{Limits, ReadCompletionBoundary};
-use crate::tlp::{Bdf, Completion, CompletionStatus, Header, Kind, Tlp, Traffic, DWORD_OCTETS};
+use crate::flow_control::{Credits, FlowClass, FlowControl, Shortage};
+use crate::limits::Limits;
+use crate::tlp::{Bdf, Header, Tlp};
 use crate::Violation;
+use outstanding::OutstandingTable;
 
 /// Records kept unless [`Monitor::set_capacity`] says otherwise.
 pub const RECORD_CAPACITY_DEFAULT: usize = 4096;
@@ -35,51 +41,6 @@ pub struct Record {
     pub tlp: Option<Tlp>,
 }
 
-/// What a requester is still owed.
-#[derive(Clone, Copy, Debug)]
-struct Outstanding {
-    traffic: Traffic,
-    // Whether the request returns data.
-    with_data: bool,
-    // Whether it is a memory read, the only request with several completions.
-    memory: bool,
-    // Address of the next octet to return.
-    next: u64,
-    // Octets still owed: the Byte Count that the next completion must carry.
-    owed: usize,
-}
-
-impl Outstanding {
-    fn new(header: &Header) -> Option<Self> {
-        let traffic = header.traffic;
-        let configuration = Self {
-            traffic,
-            with_data: true,
-            memory: false,
-            next: 0,
-            owed: 4,
-        };
-        match &header.kind {
-            Kind::MRd(request) => Some(Self {
-                memory: true,
-                next: request
-                    .address
-                    .wrapping_add(request.enables.leading_octets() as u64),
-                owed: request.enables.byte_count(header.length),
-                ..configuration
-            }),
-            Kind::CfgRd0(_) => Some(configuration),
-            Kind::CfgWr0(_) => Some(Self {
-                with_data: false,
-                ..configuration
-            }),
-            _ => None,
-        }
-    }
-}
-
-type Key = (Direction, Bdf, u8);
-
 /// The monitor of one link.
 ///
 /// ```
@@ -97,7 +58,9 @@ pub struct Monitor {
     limits: Limits,
     // Ids that may send upstream; any may while there is none.
     devices: Vec<Bdf>,
-    outstanding: BTreeMap<Key, Outstanding>,
+    outstanding: OutstandingTable,
+    // By direction; `None`: nobody counts.
+    flows: [Option<FlowControl>; 2],
     records: Vec<Record>,
     capacity: usize,
     violation_count: u64,
@@ -110,7 +73,8 @@ impl Monitor {
         Self {
             limits,
             devices: Vec::new(),
-            outstanding: BTreeMap::new(),
+            outstanding: OutstandingTable::default(),
+            flows: [None, None],
             records: Vec::new(),
             capacity: RECORD_CAPACITY_DEFAULT,
             violation_count: 0,
@@ -139,6 +103,38 @@ impl Monitor {
         self.capacity = records;
     }
 
+    /// Counts the credits of packets in `direction` from now on, and flags those sent without.
+    pub fn set_flow_control(&mut self, direction: Direction, flow: FlowControl) {
+        self.flows[direction as usize] = Some(flow);
+    }
+
+    /// Flow control of `direction`, if it is counted.
+    pub fn flow_control(&self, direction: Direction) -> Option<&FlowControl> {
+        self.flows[direction as usize].as_ref()
+    }
+
+    /// Brings the credits that are due by `now` back to both transmitters.
+    pub fn advance(&mut self, now: u64) {
+        for flow in self.flows.iter_mut().flatten() {
+            flow.advance(now);
+        }
+    }
+
+    /// The receiver of `direction` lets go of a packet's buffers. Credits that it does not hold
+    /// are flagged, in the direction of the packet that would have held them.
+    pub fn release_credits(
+        &mut self,
+        now: u64,
+        direction: Direction,
+        class: FlowClass,
+        credits: Credits,
+    ) {
+        let flow = self.flows[direction as usize].as_mut();
+        if let Some(Err(error)) = flow.map(|flow| flow.release(now, class, credits)) {
+            self.record(now, direction, None, Violation::CreditsNotHeld(error));
+        }
+    }
+
     /// Takes note of one packet; returns how many rules it breaks.
     pub fn observe(&mut self, now: u64, direction: Direction, tlp: &Tlp) -> usize {
         self.observed_count += 1;
@@ -151,11 +147,52 @@ impl Monitor {
         if restricted && !self.devices.contains(&sender) {
             found.push(Violation::SenderUnknown { sender });
         }
-        self.follow(direction, tlp, &mut found);
+        found.extend(self.consume(now, direction, tlp));
+        let limits = &self.limits;
+        self.outstanding
+            .follow(now, direction, tlp, limits, &mut found);
         for violation in &found {
             self.record(now, direction, Some(tlp), *violation);
         }
         found.len()
+    }
+
+    /// Takes note of one packet that breaks a rule on purpose: it is followed like any other, and
+    /// what is wrong with it is not recorded.
+    pub fn observe_fault(&mut self, now: u64, direction: Direction, tlp: &Tlp) {
+        self.observed_count += 1;
+        self.consume(now, direction, tlp);
+        let limits = &self.limits;
+        self.outstanding
+            .follow(now, direction, tlp, limits, &mut Vec::new());
+    }
+
+    /// A request sent in `direction` will not be answered, on purpose: it is not missed at the
+    /// end, and its tag may be used again from `reusable_from` on.
+    pub fn lose(&mut self, direction: Direction, requester: Bdf, tag: u8, reusable_from: u64) {
+        let key = (direction, requester, tag);
+        self.outstanding.lose(key, reusable_from);
+    }
+
+    /// Whether a request sent in `direction` is not complete, a lost one included.
+    pub fn is_outstanding(&self, direction: Direction, requester: Bdf, tag: u8) -> bool {
+        self.outstanding.is_in_use((direction, requester, tag))
+    }
+
+    /// The link or the function was reset: a new epoch, in which no completion of a request of
+    /// before may be seen.
+    ///
+    /// A completion of before is recognised by its requester and tag, until a request of the new
+    /// epoch uses the same ones: from then on nothing on the wire tells the two apart.
+    pub fn reset(&mut self) {
+        self.outstanding.reset();
+    }
+
+    /// The link was down: credits are as advertised again, both ways (section 2.6.1).
+    pub fn reset_flow_control(&mut self) {
+        for flow in self.flows.iter_mut().flatten() {
+            flow.reset();
+        }
     }
 
     /// Parses a header, reports reserved bits that are set, and observes the packet.
@@ -217,15 +254,12 @@ impl Monitor {
     ///
     /// Returns how many there were.
     pub fn finish(&mut self, now: u64) -> usize {
-        let outstanding = std::mem::take(&mut self.outstanding);
-        for (&(direction, _, tag), request) in &outstanding {
-            let violation = Violation::RequestNotCompleted {
-                tag,
-                owed: request.owed,
-            };
+        let open = self.outstanding.take_open();
+        for &(direction, tag, owed) in &open {
+            let violation = Violation::RequestNotCompleted { tag, owed };
             self.record(now, direction, None, violation);
         }
-        outstanding.len()
+        open.len()
     }
 
     /// Every record kept, oldest first.
@@ -250,10 +284,7 @@ impl Monitor {
 
     /// Requests sent in `direction` that are not complete.
     pub fn outstanding_count(&self, direction: Direction) -> usize {
-        self.outstanding
-            .keys()
-            .filter(|key| key.0 == direction)
-            .count()
+        self.outstanding.count(direction)
     }
 
     /// `Ok` if there was no violation, else the first record.
@@ -267,106 +298,18 @@ impl Monitor {
         }
     }
 
-    fn follow(&mut self, direction: Direction, tlp: &Tlp, found: &mut Vec<Violation>) {
-        match &tlp.header.kind {
-            Kind::Cpl(completion) | Kind::CplD(completion) => {
-                let key = (direction.reverse(), completion.requester, completion.tag);
-                let Some(mut request) = self.outstanding.remove(&key) else {
-                    found.push(Violation::CompletionUnexpected {
-                        tag: completion.tag,
-                    });
-                    return;
-                };
-                let boundary = match direction {
-                    Direction::Downstream => self.limits.read_completion_boundary,
-                    Direction::Upstream => ReadCompletionBoundary::Octets128,
-                };
-                if follow_completion(tlp, completion, &mut request, boundary, found) {
-                    self.outstanding.insert(key, request);
-                }
-            }
-            _ => {
-                let Some((requester, tag)) = tlp.header.expects_completion() else {
-                    return;
-                };
-                let Some(request) = Outstanding::new(&tlp.header) else {
-                    return;
-                };
-                let key = (direction, requester, tag);
-                // The earlier request keeps the tag: its completions are on their way.
-                match self.outstanding.entry(key) {
-                    Entry::Occupied(_) => found.push(Violation::TagReused { tag }),
-                    Entry::Vacant(slot) => {
-                        slot.insert(request);
-                    }
-                }
-            }
-        }
+    // Counts the credits of a packet; those it lacked.
+    fn consume(&mut self, now: u64, direction: Direction, tlp: &Tlp) -> Vec<Violation> {
+        let Some(flow) = &mut self.flows[direction as usize] else {
+            return Vec::new();
+        };
+        let named = |shortage: Shortage| Violation::CreditsExceeded {
+            class: shortage.class,
+            kind: shortage.kind,
+            needed: shortage.needed,
+            available: shortage.available,
+        };
+        let shortages = flow.consume(now, &tlp.header);
+        shortages.into_iter().map(named).collect()
     }
-}
-
-/// Checks a completion against the octets owed; true if more are due.
-fn follow_completion(
-    tlp: &Tlp,
-    completion: &Completion,
-    request: &mut Outstanding,
-    boundary: ReadCompletionBoundary,
-    found: &mut Vec<Violation>,
-) -> bool {
-    let header = &tlp.header;
-    if !header.traffic.matches(request.traffic) {
-        found.push(Violation::CompletionTraffic);
-    }
-    let expected = request.owed;
-    if usize::from(completion.byte_count) != expected {
-        let found_count = completion.byte_count.into();
-        found.push(Violation::CompletionByteCount {
-            expected,
-            found: found_count,
-        });
-    }
-    let status = completion.status;
-    let with_data = matches!(header.kind, Kind::CplD(_));
-    // Any status but success ends the request (section 2.3.2).
-    if status != CompletionStatus::Successful || !request.with_data {
-        if with_data {
-            found.push(Violation::CompletionDataUnexpected { status });
-        }
-        return false;
-    }
-    if !with_data {
-        found.push(Violation::CompletionDataMissing);
-        return false;
-    }
-    let lower = (request.next & 0x7f) as u8;
-    if completion.lower_address != lower {
-        let found_lower = completion.lower_address;
-        found.push(Violation::CompletionLowerAddress {
-            expected: lower,
-            found: found_lower,
-        });
-    }
-    let skipped = (request.next % DWORD_OCTETS as u64) as usize;
-    let expected_dwords = (skipped + request.owed).div_ceil(DWORD_OCTETS);
-    let dwords = header.length.dwords();
-    if dwords > expected_dwords {
-        found.push(Violation::CompletionTooLong {
-            dwords,
-            expected_dwords,
-        });
-    }
-    if dwords >= expected_dwords || !request.memory {
-        return false;
-    }
-    let octets = dwords * DWORD_OCTETS - skipped;
-    request.next = request.next.wrapping_add(octets as u64);
-    request.owed -= octets;
-    if request.next % boundary.octets() as u64 != 0 {
-        let (end, boundary_octets) = (request.next, boundary.octets());
-        found.push(Violation::CompletionUnaligned {
-            end,
-            boundary_octets,
-        });
-    }
-    true
 }

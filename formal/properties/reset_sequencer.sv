@@ -1,0 +1,47 @@
+// The device is ready only behind a whole sweep, in which every room was in reset; without the pin a
+// sweep begins only when no TLP is under way, and no posted request begins until the device is ready.
+module properties(input clock, input reset, input request, input held);
+    localparam SWEEP = 4160;
+    wire hold, room_reset, resetting;
+    `BLOCK block(
+        .clock(clock), .reset(reset), .request(request), .held(held), .hold(hold),
+        .room_reset(room_reset), .resetting(resetting)
+    );
+    // Cycles that the rooms have been in reset; and what was before this cycle.
+    reg [12:0] swept = 0;
+    reg started = 0, held_before = 0, rooms_before = 0, reset_before = 0;
+    reg asked = 0, whole = 1;
+    wire [12:0] swept_now = room_reset ? swept + 13'd1 : 13'd0;
+    always @(posedge clock) begin
+        started <= 1;
+        reset_before <= reset;
+        held_before <= held && hold;
+        rooms_before <= room_reset;
+        asked <= request && !resetting;
+        swept <= reset ? 13'd0 : swept_now;
+        // A sweep ended whole since the last request or pin.
+        if (room_reset && swept_now == SWEEP) whole <= 1;
+        if ((request && !resetting) || reset) whole <= 0;
+    end
+    always @(*) begin
+        if (started) begin
+            if (room_reset) assert(hold && resetting);
+            if (resetting) assert(hold);
+            else assert(!hold && !room_reset);
+            // Neither sooner nor later than the sweep: all rooms, then none.
+            if (rooms_before && !room_reset) assert(whole);
+            if (!rooms_before && room_reset && !reset_before) assert(held_before);
+            if (!resetting) assert(whole);
+            if (asked) assert(resetting);
+            if (reset_before) assert(room_reset);
+            // What goes on from cycle to cycle.
+            assert(swept <= SWEEP);
+            if (room_reset) assert(swept == \block.count$q && swept < SWEEP);
+            assert(room_reset == (\block.state$q == 2));
+            if (\block.state$q == 3) assert(whole && hold);
+            if (\block.state$q == 1) assert(hold);
+        end
+    end
+    (* hierconn *) wire [12:0] \block.count$q ;
+    (* hierconn *) wire [1:0] \block.state$q ;
+endmodule

@@ -1,0 +1,127 @@
+//! How a device is opened and closed: both begin with a reset.
+//!
+//! ```text
+//!  open:  identity, revision -> reset -> counters read -> rings allocated -> programmed -> enabled
+//!  close: reset -> rings freed
+//!            |
+//!            +-- does not end, or the device is gone: no memory is freed, ever
+//! ```
+
+use super::Device;
+use crate::bar::{Bar, Registers};
+use crate::completion_ring::CompletionRing;
+use crate::config::Config;
+use crate::connection_table::ConnectionTable;
+use crate::counters::Counters;
+use crate::dma::Dma;
+use crate::error::DriverError;
+use crate::host_ring::HostRing;
+use crate::present_bar::PresentBar;
+use crate::receive_pool::ReceivePool;
+use crate::region_table::RegionTable;
+use crate::reset::reset;
+use rnic_abi::registers;
+
+impl<B: Bar, D: Dma> Device<B, D> {
+    /// Check the identity and revision, reset the device, set up rings and payload size, then
+    /// enable reception. It does not matter who used the device before, and how that ended: after
+    /// the reset its tables are empty and it writes to no memory of before.
+    ///
+    /// # Errors
+    /// [`DriverError::Configuration`], [`DriverError::Identity`], [`DriverError::Revision`];
+    /// [`DriverError::ResetTimeout`], [`DriverError::Gone`], after which the device may still write
+    /// to memory that an earlier driver gave it; what [`Dma::allocate`] returns.
+    pub fn open(bar: B, mut dma: D, config: Config) -> Result<Self, DriverError> {
+        config.check()?;
+        let mut bar = PresentBar::new(bar);
+        expect_identity(&mut bar)?;
+        reset(&mut bar)?;
+        let counters = Counters::from_now(&mut bar)?;
+        let completions = CompletionRing::allocate(&mut dma, config.completion_entries_log2)?;
+        let (slots_log2, slot_octets_log2) = (config.host_slots_log2, config.host_slot_octets_log2);
+        let host_ring = match HostRing::allocate(&mut dma, slots_log2, slot_octets_log2) {
+            Ok(ring) => ring,
+            Err(error) => {
+                // The device does not know of the other ring yet.
+                dma.free(completions.buffer());
+                return Err(error);
+            }
+        };
+        let mut device = Self {
+            bar,
+            dma,
+            completions,
+            host_ring,
+            connections: ConnectionTable::default(),
+            regions: RegionTable::default(),
+            queues: ReceivePool::default(),
+            counters,
+        };
+        match device.start(&config) {
+            Ok(()) => Ok(device),
+            Err(error) => Err(device.abandon(error)),
+        }
+    }
+
+    /// Reset the device, then free the rings. When this returns `Ok`, the device writes nothing
+    /// more to memory, and its connections, regions and queues are gone; buffers and regions may be
+    /// freed.
+    ///
+    /// # Errors
+    /// [`DriverError::ResetTimeout`] or [`DriverError::Gone`]: the device may still write to
+    /// memory. Then nothing is freed: `D` is not returned and is never dropped, so that the memory
+    /// stays allocated and mapped until the process ends.
+    pub fn close(mut self) -> Result<(B, D), DriverError> {
+        if let Err(error) = reset(&mut self.bar) {
+            return Err(self.abandon(error));
+        }
+        self.dma.free(self.completions.buffer());
+        self.dma.free(self.host_ring.buffer());
+        Ok((self.bar.into_inner(), self.dma))
+    }
+
+    /// Program a device that has been reset, and enable it.
+    fn start(&mut self, config: &Config) -> Result<(), DriverError> {
+        config.program(&mut self.bar)?;
+        self.completions.program(&mut self.bar)?;
+        self.host_ring.program(&mut self.bar)?;
+        self.bar
+            .write(registers::CONTROL, registers::CONTROL_ENABLE)?;
+        // A read is answered after the posted writes before it have taken effect: from here on the
+        // device receives.
+        self.bar.read(registers::CONTROL).map(|_| ())
+    }
+
+    /// Give up a device that may still write to memory: its memory is never freed.
+    fn abandon(self, error: DriverError) -> DriverError {
+        std::mem::forget(self.dma);
+        error
+    }
+
+    /// Whether the device still answers. Polls read memory only, so they do not notice that it is
+    /// gone; ask here when they have found nothing for longer than expected.
+    ///
+    /// # Errors
+    /// [`DriverError::Gone`].
+    pub fn check_present(&mut self) -> Result<(), DriverError> {
+        self.bar.read(registers::IDENTITY).map(|_| ())
+    }
+}
+
+fn expect_identity(bar: &mut impl Registers) -> Result<(), DriverError> {
+    let found = bar.read(registers::IDENTITY)?;
+    if found != registers::IDENTITY_VALUE {
+        return Err(DriverError::Identity {
+            found,
+            expected: registers::IDENTITY_VALUE,
+        });
+    }
+    let found = bar.read(registers::REVISION)?;
+    if found != registers::REVISION_VALUE {
+        return Err(DriverError::Revision {
+            found,
+            expected: registers::REVISION_VALUE,
+        });
+    }
+    Ok(())
+}
