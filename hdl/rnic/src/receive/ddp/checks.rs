@@ -13,11 +13,11 @@
 //! | throughput | one record per 6 cycles, see [`super::sequencer`]                           |
 //! | units      | see [`crate::messages::FpduRecord`] and [`super::types`]                    |
 //!
-//! Only table operations change what is read in front, and Read Responses the outstanding read there:
-//! both make the record in front repeat its lookups (`restart`, `moved`). What is read from `take` on
-//! is also changed by other records: `commit` writes it before the next `take`. A record that waits in cycle 4 for its
-//! verdict is still the head of the FIFO, and all inputs are stable. For an FPDU out of order
-//! `commit` writes only its record (`keep`), or that it was bad.
+//! What is read in front is changed by table operations, and the outstanding read also by Read
+//! Responses: the record in front then repeats its lookups (`restart`, `moved`). What is read from
+//! `take` on is also changed by other records: `commit` writes it before the next `take`. A record
+//! that waits in cycle 4 for its verdict is still the head of the FIFO, and all inputs are stable.
+//! For an FPDU out of order `commit` writes only its record (`keep`), or that it was bad.
 use super::octet_order::OctetOrder;
 use super::reads::ReadCheck;
 use super::record_store::OutOfOrderChain;

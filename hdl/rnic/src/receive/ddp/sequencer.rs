@@ -125,8 +125,9 @@ impl Logic for RecordQueue {
 /// | units      | `age` and `phase` count cycles                                              |
 ///
 /// In front, a record looks up what only table operations and Read Responses change: it may wait
-/// there and repeat the lookups, which it does after both. Between `take` and `commit` it reads and writes what records change; one record at a
-/// time does so, and therefore sees all that its predecessor wrote.
+/// there and repeat the lookups, which it does after both. Between `take` and `commit` it reads and
+/// writes what records change; one record at a time does so, and therefore sees all that its
+/// predecessor wrote.
 ///
 /// A record arrives while its FPDU still passes, and its verdict later. Until then the record stays
 /// the head of the FIFO while it is in the checks: it writes nothing, and `hold` sends it back. A
