@@ -13,16 +13,17 @@ module properties(
     wire is_open, mo_bad, too_long;
     wire [10:0] entry;
     wire [63:0] address;
+    wire [`BITS_buffer-1:0] stored;
     `BLOCK block(
         .clock(clock), .queue(queue), .msn(msn), .is_open(is_open), .entry(entry), .mo(mo),
         .mo_end(mo_end), .has_payload(has_payload), .mo_bad(mo_bad), .too_long(too_long),
-        .address(address), .write_shape(write_shape), .shape_queue(shape_queue), .shape(shape),
+        .address(address), .stored(stored), .write_shape(write_shape), .shape_queue(shape_queue), .shape(shape),
         .write_buffer(write_buffer), .buffer_entry(buffer_entry), .buffer(buffer)
     );
     (* hierconn *) wire [11:0] \block.shapes.watched_address ;
     (* hierconn *) wire [15:0] \block.shapes.watched_data ;
     (* hierconn *) wire [10:0] \block.buffers.watched_address ;
-    (* hierconn *) wire [95:0] \block.buffers.watched_data ;
+    (* hierconn *) wire [98:0] \block.buffers.watched_data ;
     wire [11:0] watched_queue = \block.shapes.watched_address ;
     wire [10:0] watched_entry = \block.buffers.watched_address ;
     wire shape_written = write_shape && shape_queue == watched_queue;
@@ -30,11 +31,11 @@ module properties(
 
     // The tables as the driver wrote them.
     reg [15:0] shape_now = 0;
-    reg [95:0] buffer_now = 0;
+    reg [98:0] buffer_now = 0;
     // Cycles behind a read of the watched queue, and of the watched entry.
     reg queue_1 = 0, queue_2 = 0, queue_3 = 0, entry_1 = 0, entry_2 = 0, entry_3 = 0;
     reg [15:0] shape_1 = 0, shape_2 = 0, shape_3 = 0;
-    reg [95:0] buffer_1 = 0, buffer_2 = 0, buffer_3 = 0;
+    reg [98:0] buffer_1 = 0, buffer_2 = 0, buffer_3 = 0;
     reg [31:0] msn_3 = 0, mo_3 = 0;
     reg [32:0] mo_end_3 = 0;
     reg has_payload_3 = 0;
@@ -62,6 +63,8 @@ module properties(
             assert(is_open == shape_3[15]);
             assert(entry == ((shape_3[10:0] + (msn_3 & (entries - 1))) & 11'h7ff));
         end
+        // An outstanding read is taken from here.
+        if (entry_2) assert(stored == buffer_2);
         if (entry_3) begin
             // RFC 5041 7.1: with payload MO is an octet of the buffer, without it may be its end.
             assert(mo_bad == (has_payload_3 ? mo_3 >= octets : mo_3 > octets));

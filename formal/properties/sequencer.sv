@@ -4,13 +4,13 @@
 // Each record that leaves the FIFO is loaded once; one that goes back has written nothing.
 module properties(
     input clock, input reset, input head_valid, input head_judged, input verdict_valid,
-    input outputs_free, input hold, input restart
+    input outputs_free, input hold, input restart, input moved
 );
     wire may_start, may_run, take, leave, address, decide, is_judged, take_verdict, commit, load;
     `BLOCK block(
         .clock(clock), .reset(reset), .head_valid(head_valid), .head_judged(head_judged),
         .verdict_valid(verdict_valid), .outputs_free(outputs_free), .hold(hold),
-        .restart(restart), .may_start(may_start), .may_run(may_run), .take(take), .leave(leave),
+        .restart(restart), .moved(moved), .may_start(may_start), .may_run(may_run), .take(take), .leave(leave),
         .address(address), .decide(decide), .is_judged(is_judged),
         .take_verdict(take_verdict), .commit(commit), .load(load)
     );
@@ -45,7 +45,7 @@ module properties(
             judged <= head_judged;
         end
         if (head_valid && in_front != 4) in_front <= in_front + 1;
-        if (leave || restart) in_front <= 0;
+        if (leave || restart || moved) in_front <= 0;
         if (reset) begin
             inside <= 0;
             left <= 0;

@@ -1,8 +1,11 @@
 // What region_check.sv, stag_lookup.sv and receive_buffer.sv leave out is never used: no lookup that
 // a record or the driver goes by meets a write of its memory. When a record enters the checks
-// (`take`), no table has been written since four cycles before, when its first lookup began; until it
-// is committed none is; and a record is committed in no cycle in which another one, or the driver,
+// (`take`), no table has been written since four cycles before, when its first lookup began, nor an
+// outstanding read changed by a Read Response; until it is committed none is; and a record is committed in no cycle in which another one, or the driver,
 // reads. So block RAM, which leaves a read undefined where it is written, gives what it holds.
+//
+// A message that is complete advances a queue of its own: QN is 0, 1 or 2 there, and the queue of
+// reads is 3, so what a tagged segment looks up in front is not touched.
 //
 // Sequencer, table port and memories are the room's own, joined as the room joins them.
 module properties(
@@ -49,8 +52,11 @@ module properties(
     (* hierconn *) wire \block.checks.contexts.mark ;
     (* hierconn *) wire \block.checks.untagged.advance ;
     (* hierconn *) wire \block.checks.stag.read_region ;
+    (* hierconn *) wire \block.checks.untagged.moves ;
+    (* hierconn *) wire \block.checks.moved ;
+    wire moves = \block.checks.untagged.moves , moved = \block.checks.moved ;
     wire by_record = \block.checks.stag.region.invalidate || \block.checks.contexts.mark
-        || \block.checks.untagged.advance ;
+        || \block.checks.untagged.advance || moves;
     // The steps of a record, and of a table operation.
     (* hierconn *) wire \block.sequencer.head_valid ;
     (* hierconn *) wire \block.sequencer.head_judged ;
@@ -91,9 +97,9 @@ module properties(
         verdict_waits <= verdict_valid && !\block.sequencer.take_verdict && !reset;
         held_free <= hold && may_run && !reset;
         if (quiet != 4) quiet <= quiet + 1;
-        if (front_write) quiet <= 0;
+        if (front_write || moved) quiet <= 0;
         if (head_valid && in_front != 4) in_front <= in_front + 1;
-        if (leave || restart || reset) in_front <= 0;
+        if (leave || restart || moved || reset) in_front <= 0;
         if (decide) decided <= 1;
         if (commit) committed <= 1;
         if (leave) left <= 1;
@@ -112,7 +118,9 @@ module properties(
         if (verdict_waits) assume(verdict_valid);
         if (started && !reset && !reset_before) begin
             if (take) assert(quiet == 4 && !front_write && !checks_write);
-            if (inside && !committed) assert(!front_write && (commit || !checks_write));
+            if (inside && !committed) assert(commit || (!front_write && !checks_write));
+            if (moves) assert(moved);
+            if (moved) assert(commit);
             if (commit) assert(!take);
             // What a record writes and what the driver writes never meet, nor what it reads.
             if (by_record) assert(commit && !restart);
@@ -123,7 +131,7 @@ module properties(
         // What makes these true after any number of cycles.
         if (started) begin
             if (!reset_before) begin
-                if (front_write) assert(restart && port == DONE);
+                if (front_write && !moves) assert(restart && port == DONE);
                 if (checks_write && !by_record) assert(restart && port == DONE);
                 assert(hold == (port != 0));
                 if (port >= EXECUTE) assert(held_free);

@@ -25,7 +25,7 @@ pub enum Completion {
         /// Sequence number after the message.
         sequence_end: u32,
     },
-    /// The last segment of an RDMA Read Response has been placed.
+    /// An RDMA Read is complete: the last segment of its response has been placed.
     ReadResponse {
         /// Connection.
         connection: Connection,
@@ -35,6 +35,10 @@ pub enum Completion {
         tagged_offset_end: u64,
         /// Sequence number after the segment.
         sequence_end: u32,
+        /// Entry of the pool that held the read, as [`Device::post_read`] gave it.
+        ///
+        /// [`Device::post_read`]: crate::Device::post_read
+        pool_entry: u32,
     },
     /// The connection has stopped.
     Error {
@@ -76,6 +80,7 @@ impl Completion {
                 stag: words[1],
                 tagged_offset_end: u64::from(words[3]) << 32 | u64::from(words[2]),
                 sequence_end: words[4],
+                pool_entry: words[5],
             },
             KIND_ERROR => Self::Error {
                 connection,

@@ -12,7 +12,7 @@ use crate::connection::{
 use crate::error::DriverError;
 use crate::hash_table::HashTable;
 use crate::table;
-use rnic_abi::limits::{CONNECTIONS, QUEUES};
+use rnic_abi::limits::{CONNECTIONS, QUEUE_SLOTS};
 use rnic_abi::tables;
 
 /// A lookup entry of the device's table.
@@ -199,7 +199,7 @@ fn write_contexts(
     table::write(bar, tables::MPA, index, &[start, flags])?;
     let ddp = u32::from(config.protection_domain) | u32::from(config.version) << 16;
     table::write(bar, tables::DDP, index, &[ddp])?;
-    for qn in 0..QUEUES as u32 {
+    for qn in 0..QUEUE_SLOTS as u32 {
         table::write(bar, tables::QUEUE, index << 2 | qn, &[0, 0])?;
     }
     Ok(())

@@ -247,7 +247,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     }
 
     /// Open queue `qn` of a connection with `1 << entries_log2` buffers; MSNs start at 1 (RFC 5041
-    /// section 4.3).
+    /// section 4.3). Queue 3 holds outstanding reads, see [`Device::post_read`].
     pub fn open_queue(
         &mut self,
         connection: Connection,
@@ -293,9 +293,39 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.queues.post(&mut bar, connection, qn, buffer)
     }
 
+    /// Make an RDMA Read outstanding: `octets` octets into the sink `stag` from `tagged_offset` on.
+    /// Call this before the Read Request is sent: when it returns, the device accepts the response.
+    ///
+    /// The reads of a connection have a queue of their own, number [`READ_QUEUE`], which
+    /// [`Device::open_queue`] opens with as many entries as reads may be outstanding at a time
+    /// (ORD). The device takes their responses in posting order, each from its first octet to its
+    /// last; any other Read Response stops the stream (RFC 5040 section 5.2.1). What a response may
+    /// write is checked against the sink's region as it arrives: it must be open as a read sink to
+    /// the connection, and shorter than 2^35 octets. A read of 0 octets has no sink.
+    ///
+    /// # Errors
+    /// [`DriverError::Unknown`] if the queue is not open; [`DriverError::QueueFull`] if its reads
+    /// are all outstanding; [`DriverError::Configuration`] if the sink's region is too long;
+    /// [`DriverError::TableTimeout`].
+    ///
+    /// [`READ_QUEUE`]: rnic_abi::limits::READ_QUEUE
+    pub fn post_read(
+        &mut self,
+        connection: Connection,
+        stag: u32,
+        tagged_offset: u64,
+        octets: u32,
+    ) -> Result<Posted, DriverError> {
+        self.regions.check_sink(stag)?;
+        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
+        self.queues
+            .post_read(&mut bar, connection, stag, tagged_offset, octets)
+    }
+
     /// The next completion, if there is one. Its slot in the completion queue is free from then on,
-    /// and so is the queue entry of a message's buffer. The completions that a device wrote before
-    /// it was gone are returned all the same; then there are no more ([`Device::check_present`]).
+    /// and so is the queue entry of a message's buffer, or of a read. The completions that a device
+    /// wrote before it was gone are returned all the same; then there are no more
+    /// ([`Device::check_present`]).
     pub fn poll_completion(&mut self) -> Option<Completion> {
         let words = self.completions.next(&mut self.bar, &self.dma)?;
         let completion = Completion::decode(words);
@@ -307,6 +337,14 @@ impl<B: Bar, D: Dma> Device<B, D> {
         } = completion
         {
             self.queues.consume(connection, qn, msn);
+        }
+        if let Completion::ReadResponse {
+            connection,
+            pool_entry,
+            ..
+        } = completion
+        {
+            self.queues.consume_read(connection, pool_entry);
         }
         Some(completion)
     }

@@ -79,10 +79,10 @@ pub enum DriverError {
         /// Why the operation is refused.
         reason: &'static str,
     },
-    /// A receive queue has all its entries posted.
+    /// A queue has all its entries posted: buffers, or reads on queue 3.
     #[error(
-        "queue {qn} of connection {connection} has all its {entries} receive buffers posted; \
-         consume some first"
+        "queue {qn} of connection {connection} has all its {entries} entries posted; poll the \
+         completions of some first"
     )]
     QueueFull {
         /// Connection.

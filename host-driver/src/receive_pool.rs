@@ -1,9 +1,11 @@
-//! Untagged queues: each owns a window of the device's pool of posted receive buffers.
+//! Untagged queues, and the queue of outstanding reads: each owns a window of the device's pool of
+//! posted receive buffers and reads.
 //!
 //! ```text
 //!  open --> QUEUE: window of the pool, first MSN
 //!  post --> RECEIVE_POOL: buffer --> QUEUE_TAIL: one MSN further
 //!  a Receive completion --> consume: its entry may be posted again
+//!  post_read --> RECEIVE_POOL: sink --> QUEUE_TAIL; a ReadResponse completion --> consume_read
 //! ```
 
 use crate::bar::Registers;
@@ -11,14 +13,14 @@ use crate::connection::Connection;
 use crate::dma::DmaBuffer;
 use crate::error::DriverError;
 use crate::table;
-use rnic_abi::limits::{QUEUES, RECEIVE_POOL, RECEIVE_POOL_LOG2};
+use rnic_abi::limits::{QUEUES, QUEUE_SLOTS, READ_QUEUE, RECEIVE_POOL, RECEIVE_POOL_LOG2};
 use rnic_abi::tables;
 use std::collections::BTreeMap;
 
-/// A posted receive buffer.
+/// A posted receive buffer or read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Posted {
-    /// MSN of the message it will hold.
+    /// MSN of the message the buffer will hold. Reads are numbered likewise, in posting order.
     pub msn: u32,
     /// Entry of the shared pool.
     pub pool_entry: u32,
@@ -60,9 +62,9 @@ impl ReceivePool {
         entries_log2: u32,
         first_msn: u32,
     ) -> Result<(), DriverError> {
-        if qn >= QUEUES as u32 {
+        if qn >= QUEUE_SLOTS as u32 {
             return Err(DriverError::Unknown {
-                what: "untagged queue",
+                what: "queue",
                 id: u64::from(qn),
             });
         }
@@ -104,6 +106,43 @@ impl ReceivePool {
         qn: u32,
         buffer: DmaBuffer,
     ) -> Result<Posted, DriverError> {
+        if qn >= QUEUES as u32 {
+            return Err(DriverError::Unknown {
+                what: "untagged queue",
+                id: u64::from(qn),
+            });
+        }
+        let words = [
+            buffer.address as u32,
+            (buffer.address >> 32) as u32,
+            buffer.octets as u32,
+            0,
+        ];
+        self.post_entry(bar, connection, qn, &words)
+    }
+
+    /// Make a read of `octets` octets outstanding, into `stag` from `tagged_offset` on.
+    pub(crate) fn post_read(
+        &mut self,
+        bar: &mut impl Registers,
+        connection: Connection,
+        stag: u32,
+        tagged_offset: u64,
+        octets: u32,
+    ) -> Result<Posted, DriverError> {
+        let high = (tagged_offset >> 32) as u32 & 7;
+        let words = [tagged_offset as u32, stag, octets, high];
+        self.post_entry(bar, connection, READ_QUEUE as u32, &words)
+    }
+
+    /// Write the next entry of an open queue, then its tail.
+    fn post_entry(
+        &mut self,
+        bar: &mut impl Registers,
+        connection: Connection,
+        qn: u32,
+        words: &[u32; 4],
+    ) -> Result<Posted, DriverError> {
         let unknown = DriverError::Unknown {
             what: "open queue",
             id: u64::from(qn),
@@ -119,12 +158,7 @@ impl ReceivePool {
         }
         let msn = queue.next_msn;
         let pool_entry = queue.first as u32 + (msn & (entries - 1));
-        let words = [
-            buffer.address as u32,
-            (buffer.address >> 32) as u32,
-            buffer.octets as u32,
-        ];
-        table::write(bar, tables::RECEIVE_POOL, pool_entry, &words)?;
+        table::write(bar, tables::RECEIVE_POOL, pool_entry, words)?;
         let tail = msn.wrapping_add(1);
         let index = queue_index(connection, qn);
         table::write(bar, tables::QUEUE_TAIL, index, &[tail & 0xffff])?;
@@ -139,13 +173,24 @@ impl ReceivePool {
         }
     }
 
-    /// Close the queues of a connection. After this the device writes to none of their buffers.
+    /// The read in `pool_entry` is complete and frees the entry. Reads complete in posting order.
+    pub(crate) fn consume_read(&mut self, connection: Connection, pool_entry: u32) {
+        if let Some(queue) = self.queues.get_mut(&(connection, READ_QUEUE as u32)) {
+            let oldest = queue.first as u32 + (queue.oldest_msn & (queue.entries() - 1));
+            if queue.oldest_msn != queue.next_msn && pool_entry == oldest {
+                queue.oldest_msn = queue.oldest_msn.wrapping_add(1);
+            }
+        }
+    }
+
+    /// Close the queues of a connection. After this the device writes to none of their buffers, and
+    /// to no read's sink.
     pub(crate) fn close_all(
         &mut self,
         bar: &mut impl Registers,
         connection: Connection,
     ) -> Result<(), DriverError> {
-        for qn in 0..QUEUES as u32 {
+        for qn in 0..QUEUE_SLOTS as u32 {
             if self.queues.contains_key(&(connection, qn)) {
                 table::revoke(bar, tables::QUEUE, queue_index(connection, qn), &[0, 0])?;
                 self.queues.remove(&(connection, qn));
@@ -227,6 +272,78 @@ mod tests {
         pool.consume(CONNECTION, 0, first);
         let posted = pool.post(&mut bar, CONNECTION, 0, BUFFER);
         assert_eq!(posted.map(|posted| posted.msn), Ok(1));
+    }
+
+    /// RDMAP-011: the device knows of the read before its request can be answered.
+    #[test]
+    fn a_read_is_written_before_the_tail_passes_it() {
+        let (mut pool, mut bar) = (ReceivePool::default(), Tables::default());
+        pool.open(&mut bar, CONNECTION, 3, 1, u32::MAX)
+            .expect("it fits");
+        bar.operations.clear();
+        let posted = pool.post_read(&mut bar, CONNECTION, 0xabcd_ef01, 0xf7_1234_5678, 99);
+        let expected = Posted {
+            msn: u32::MAX,
+            pool_entry: 1,
+        };
+        assert_eq!(posted, Ok(expected));
+        let order = [
+            (tables::WRITE, tables::RECEIVE_POOL),
+            (tables::WRITE, tables::QUEUE_TAIL),
+        ];
+        assert_eq!(bar.operations, order);
+        let words = bar.written[&(tables::RECEIVE_POOL, 1)];
+        assert_eq!(words[..4], [0x1234_5678, 0xabcd_ef01, 99, 7]);
+        assert_eq!(bar.written[&(tables::QUEUE_TAIL, 5 << 2 | 3)][0], 0);
+    }
+
+    #[test]
+    fn reads_are_limited_by_their_queue_and_freed_in_order() {
+        let (mut pool, mut bar) = (ReceivePool::default(), Tables::default());
+        let mut post = |pool: &mut ReceivePool| {
+            let posted = pool.post_read(&mut bar, CONNECTION, 0x100, 0, 8);
+            posted.map(|posted| posted.pool_entry)
+        };
+        let closed = post(&mut pool);
+        assert!(matches!(closed, Err(DriverError::Unknown { id: 3, .. })));
+        let opened = pool.open(&mut Tables::default(), CONNECTION, 3, 1, 1);
+        opened.expect("it fits");
+        assert_eq!([post(&mut pool), post(&mut pool)], [Ok(1), Ok(0)]);
+        let full = |result| {
+            matches!(
+                result,
+                Err(DriverError::QueueFull {
+                    qn: 3,
+                    entries: 2,
+                    ..
+                })
+            )
+        };
+        assert!(full(post(&mut pool)));
+        // The other entry is not the oldest one.
+        pool.consume_read(CONNECTION, 0);
+        assert!(full(post(&mut pool)));
+        pool.consume_read(CONNECTION, 1);
+        assert_eq!(post(&mut pool), Ok(1));
+        // What an earlier connection has left in the completion queue frees nothing.
+        pool.consume_read(Connection(6), 0);
+        for entry in [0, 1, 0, 1] {
+            pool.consume_read(CONNECTION, entry);
+        }
+        assert_eq!([post(&mut pool), post(&mut pool)], [Ok(0), Ok(1)]);
+        assert!(full(post(&mut pool)));
+    }
+
+    #[test]
+    fn a_buffer_is_not_posted_to_the_queue_of_reads() {
+        let (mut pool, mut bar) = (ReceivePool::default(), Tables::default());
+        pool.open(&mut bar, CONNECTION, 3, 1, 1).expect("it fits");
+        bar.operations.clear();
+        let posted = pool.post(&mut bar, CONNECTION, 3, BUFFER);
+        assert!(matches!(posted, Err(DriverError::Unknown { id: 3, .. })));
+        let opened = pool.open(&mut bar, CONNECTION, 4, 1, 1);
+        assert!(matches!(opened, Err(DriverError::Unknown { id: 4, .. })));
+        assert_eq!(bar.operations, []);
     }
 
     #[test]

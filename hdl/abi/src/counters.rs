@@ -103,16 +103,18 @@ counters! {
     RefuseDdpTooLong = 38, "refuse_ddp_too_long";
     /// FPDUs stopped by `StreamError::RdmapInvalidate`.
     RefuseRdmapInvalidate = 39, "refuse_rdmap_invalidate";
+    /// FPDUs stopped by `StreamError::RdmapReadResponse`.
+    RefuseRdmapReadResponse = 40, "refuse_rdmap_read_response";
     /// Completion queue entries written.
-    Completions = 40, "completions";
+    Completions = 41, "completions";
     /// Segments beyond rcv_nxt once out-of-order segments hold their limit of pages, and segments
     /// that may not use the reserve ([`crate::registers::IN_ORDER_RESERVE`]).
-    DropTcpNoRoom = 41, "drop_tcp_no_room";
+    DropTcpNoRoom = 42, "drop_tcp_no_room";
     /// Segments beyond rcv_nxt that touch no range, while no range number is free.
-    DropTcpNoRange = 42, "drop_tcp_no_range";
+    DropTcpNoRange = 43, "drop_tcp_no_range";
 }
 
 /// Number of counters.
-pub const COUNT: usize = 43;
-/// The counter of stream error number `n` (1..=19) is `FIRST_REFUSAL + n - 1`.
+pub const COUNT: usize = 44;
+/// The counter of stream error number `n` (1..=20) is `FIRST_REFUSAL + n - 1`.
 pub const FIRST_REFUSAL: usize = Counter::RefuseMpaCrc as usize;

@@ -7,7 +7,7 @@
 //! | 2 | message length, octets | TO after the last octet, low half | sequence number of the FPDU's first octet |
 //! | 3 | Invalidate STag, 0 for other opcodes | high half of that TO | STag, or Invalidate STag |
 //! | 4 | sequence number after the FPDU | same | tagged: high half of TO; untagged: QN |
-//! | 5 | 10:0 pool entry of the buffer | 0 | low half of TO; MSN |
+//! | 5 | 10:0 pool entry of the buffer | 10:0 pool entry of the read | low half of TO; MSN |
 //! | 6 | 0 | 0 | 0; MO |
 //! | 7 | 31 phase, 30:0 number of the entry | same | same |
 //!

@@ -51,10 +51,12 @@ pub enum StreamError {
     DdpTooLong = 18,
     /// The Invalidate STag of a Send with Invalidate cannot be invalidated by this stream.
     RdmapInvalidate = 19,
+    /// A Read Response does not continue the oldest outstanding read, or there is none.
+    RdmapReadResponse = 20,
 }
 
 /// Every error, in the order of its number.
-pub const ALL: [StreamError; 19] = [
+pub const ALL: [StreamError; 20] = [
     StreamError::MpaCrc,
     StreamError::MpaMarker,
     StreamError::MpaZeroLength,
@@ -74,6 +76,7 @@ pub const ALL: [StreamError; 19] = [
     StreamError::DdpMo,
     StreamError::DdpTooLong,
     StreamError::RdmapInvalidate,
+    StreamError::RdmapReadResponse,
 ];
 
 impl StreamError {
@@ -99,6 +102,7 @@ impl StreamError {
             Self::DdpMo => (LAYER_DDP, 2, 0x04),
             Self::DdpTooLong => (LAYER_DDP, 2, 0x05),
             Self::RdmapInvalidate => (LAYER_RDMAP, 1, 0x09),
+            Self::RdmapReadResponse => (LAYER_RDMAP, 2, 0x06),
         }
     }
 
@@ -124,6 +128,7 @@ impl StreamError {
             Self::DdpMo => "ddp_mo",
             Self::DdpTooLong => "ddp_too_long",
             Self::RdmapInvalidate => "rdmap_invalidate",
+            Self::RdmapReadResponse => "rdmap_read_response",
         }
     }
 }

@@ -34,6 +34,13 @@ pub const RECEIVE_POOL_LOG2: usize = 11;
 pub const RECEIVE_POOL: usize = 1 << RECEIVE_POOL_LOG2;
 /// Untagged queues of a connection: Send, Read Request, Terminate.
 pub const QUEUES: usize = 3;
+/// Number of the queue that holds a connection's outstanding reads, for which there is no QN.
+pub const READ_QUEUE: usize = QUEUES;
+/// Queues of a connection in the device's tables: those of messages, and that of reads.
+pub const QUEUE_SLOTS: usize = QUEUES + 1;
+/// The sink of a read is a region of fewer than 2^35 octets (32 GiB): an outstanding read holds
+/// that many low bits of its Tagged Offset.
+pub const READ_SINK_OCTETS_LOG2: usize = 35;
 /// Longest ULPDU that is checked and placed in one pass, in octets; a longer one is read from
 /// packet memory twice.
 pub const SINGLE_PASS_ULPDU_OCTETS: usize = 9216;

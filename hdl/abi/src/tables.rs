@@ -61,7 +61,8 @@ pub const MPA: u32 = 3;
 /// | 0 | 15:0 | Protection Domain |
 /// | 0 | 16 | expected DDP and RDMAP version: 0 for revision-0 peers, 1 otherwise |
 pub const DDP: u32 = 4;
-/// Untagged queue. Index: `connection << 2 | qn`. A write empties the queue.
+/// Queue of a connection. Index: `connection << 2 | queue`: the untagged queues 0 to 2, and its
+/// outstanding reads as queue 3. A write empties the queue.
 ///
 /// | word | bits | meaning |
 /// |---|---|---|
@@ -70,12 +71,24 @@ pub const DDP: u32 = 4;
 /// | 0 | 10:0 | first entry in the pool |
 /// | 1 | | first MSN expected |
 ///
-/// The buffer for a message is pool entry `first + (msn mod entries)`.
+/// The buffer for a message is pool entry `first + (msn mod entries)`. Reads are numbered in the
+/// order of their Read Requests; no segment carries their number.
 pub const QUEUE: u32 = 5;
-/// Tail of an untagged queue. Index as [`QUEUE`]. Word 0, bits 15:0: low half of the MSN
+/// Tail of a queue. Index as [`QUEUE`]. Word 0, bits 15:0: low half of the MSN
 /// after the last posted one. At most `entries` may be posted at one time.
 pub const QUEUE_TAIL: u32 = 6;
-/// Pool of posted receive buffers. Index: entry. Words 0 and 1: bus address; word 2: octets.
+/// Pool of posted receive buffers and outstanding reads. Index: entry. Of a buffer, words 0 and 1:
+/// bus address; word 2: octets. Of an outstanding read:
+///
+/// | word | bits | meaning |
+/// |---|---|---|
+/// | 0 | | Tagged Offset of the sink, bits 31:0 |
+/// | 1 | | sink STag |
+/// | 2 | | octets, 0 for a zero-length read |
+/// | 3 | 2:0 | Tagged Offset of the sink, bits 34:32 |
+///
+/// Each segment of the Read Response moves the offset, and takes its payload off the octets. A
+/// region of 2^35 octets or more is no sink: these bits of an offset do not name one octet of it.
 pub const RECEIVE_POOL: u32 = 7;
 /// STag lookup. Index: `way << 9 | slot`. Word 0, bit 31: valid; bits 9:0: region. Word 1, bits
 /// 23:0: stag_index. The slot of each way is [`hash_slot`] of the CRC32C of the three octets of

@@ -19,7 +19,7 @@ fn the_lookup_entry_is_written_last_and_removed_first() {
     let is_lookup = |&(_, table): &(u32, u32)| table == tables::LOOKUP;
     let lookup = bar.operations.iter().position(is_lookup);
     assert_eq!(lookup, Some(bar.operations.len() - 1));
-    assert_eq!(lookup, Some(3 + QUEUES));
+    assert_eq!(lookup, Some(3 + QUEUE_SLOTS));
     bar.operations.clear();
     connections.stop(&mut bar, connection).expect("it is open");
     let order = [
@@ -58,7 +58,11 @@ fn a_connection_whose_opening_hangs_is_in_no_table() {
             assert_eq!(again, Ok(Connection(0)));
         }
     }
-    assert_eq!(failures, 2 * (3 + QUEUES + 1), "contexts, and the lookup's");
+    assert_eq!(
+        failures,
+        2 * (3 + QUEUE_SLOTS + 1),
+        "contexts, and the lookup's"
+    );
 }
 
 #[test]

@@ -37,7 +37,14 @@ pub fn flows(capture: &Capture, startup: Option<StartupOverride>) -> Vec<Flow> {
         );
     }
     directions.sort_by_key(|direction| direction.first_frame);
-    directions.iter().map(learn::flow).collect()
+    let learned = directions.iter().map(|direction| {
+        let ends = (direction.destination, direction.source);
+        let peer = directions.iter().find(|other| {
+            (other.source, other.destination) == ends && other.last_frame == direction.last_frame
+        });
+        learn::flow(direction, peer)
+    });
+    learned.collect()
 }
 
 fn track(capture: &Capture) -> Vec<Tracked> {

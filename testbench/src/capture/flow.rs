@@ -27,6 +27,8 @@ pub struct Flow {
     pub regions: Vec<RegionUse>,
     /// Untagged messages, in order of their last segment.
     pub messages: Vec<Message>,
+    /// Reads of the receiver that it answers, in order.
+    pub reads: Vec<ReadUse>,
     /// Octets on the wire of its longest FPDU, whole or not.
     pub longest_fpdu: u32,
     /// Sequence numbers of its whole FPDUs, markers included, up to the first bad one.
@@ -51,6 +53,22 @@ pub struct RegionUse {
     pub renewals: Vec<usize>,
     /// Frames that write to it or invalidate it.
     pub uses: Vec<usize>,
+}
+
+/// A read that a flow answers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ReadUse {
+    /// STag of the sink.
+    pub stag: u32,
+    /// Tagged Offset of its first octet.
+    pub offset: u64,
+    /// Octets.
+    pub octets: u32,
+    /// Frame, from 0, before which it must be outstanding.
+    pub first_frame: usize,
+    /// The receiver's own Read Request for it is in the capture. If not, as where a capture begins
+    /// in mid-stream, the response is taken for what was asked for.
+    pub requested: bool,
 }
 
 /// An untagged message.

@@ -1,16 +1,17 @@
 //! What a flow will need, read from its whole octet stream by `rnic-wire`.
 
-use crate::capture::flow::{Flow, Message, RegionUse};
+use crate::capture::flow::{Flow, Message, ReadUse, RegionUse};
 use crate::capture::reassembly::Reassembly;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
 use rnic_wire::ddp::control::Control;
 use rnic_wire::ddp::rdmap::Opcode;
+use rnic_wire::ddp::read_request::ReadRequest;
 use rnic_wire::ddp::tagged::TaggedHeader;
 use rnic_wire::ddp::untagged::UntaggedHeader;
 use rnic_wire::mpa::crc32c;
 use rnic_wire::mpa::fpdu::Framing;
 use rnic_wire::mpa::marker::{fpduptr, octets_to_marker, Marker, MARKER_INTERVAL_OCTETS};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::ops::Range;
 
@@ -48,17 +49,65 @@ struct Learned {
     /// The STag that each stag_index stands for at this point of the stream.
     current: BTreeMap<u32, u32>,
     messages: Vec<Message>,
+    reads: Vec<ReadUse>,
+    /// The last read lacks its last segment.
+    is_responding: bool,
+    /// Read Requests that are not answered, oldest first.
+    requests: VecDeque<Request>,
 }
 
-/// Learn a flow.
-pub fn flow(direction: &Direction) -> Flow {
+/// What a Read Request asks for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Request {
+    stag: u32,
+    offset: u64,
+    octets: u32,
+}
+
+/// The Read Requests in a direction, up to its first bad FPDU.
+fn requests(direction: &Direction) -> VecDeque<Request> {
+    let stream = &direction.stream.octets()[direction.start..];
+    let framing = Framing {
+        markers: direction.markers,
+        crc: direction.crc,
+    };
+    let (mut at, mut found) = (0, VecDeque::new());
+    while let Ok((fpdu, octets)) = framing.extract(stream, at) {
+        if !is_good(stream, at..at + octets, framing) {
+            break;
+        }
+        at += octets;
+        found.extend(request(fpdu.ulpdu()));
+    }
+    found
+}
+
+fn request(ulpdu: &[u8]) -> Option<Request> {
+    let control = Control::new_checked(ulpdu).ok()?;
+    if control.tagged() || control.opcode() != Opcode::ReadRequest {
+        return None;
+    }
+    let segment = UntaggedHeader::new_checked(ulpdu).ok()?;
+    let request = ReadRequest::new_checked(segment.payload()).ok()?;
+    Some(Request {
+        stag: request.sink_stag(),
+        offset: request.sink_to(),
+        octets: request.size(),
+    })
+}
+
+/// Learn a flow; `peer` is the other direction of its connection.
+pub fn flow(direction: &Direction, peer: Option<&Direction>) -> Flow {
     let sequence_start = direction.stream.sequence(direction.start);
     let stream = &direction.stream.octets()[direction.start..];
     let framing = Framing {
         markers: direction.markers,
         crc: direction.crc,
     };
-    let mut learned = Learned::default();
+    let mut learned = Learned {
+        requests: peer.map(requests).unwrap_or_default(),
+        ..Learned::default()
+    };
     let (mut longest_fpdu, mut fpdus) = (0, Vec::new());
     let (mut at, mut is_trusted) = (0, true);
     while let Ok((fpdu, octets)) = framing.extract(stream, at) {
@@ -76,6 +125,7 @@ pub fn flow(direction: &Direction) -> Flow {
         }
         at = end;
     }
+    learned.complete_reads();
     Flow {
         source: direction.source,
         destination: direction.destination,
@@ -87,6 +137,7 @@ pub fn flow(direction: &Direction) -> Flow {
         last_frame: direction.last_frame,
         regions: learned.regions.into_values().collect(),
         messages: learned.messages,
+        reads: learned.reads,
         longest_fpdu: longest_fpdu.max(stream.len() - at) as u32,
         fpdus,
     }
@@ -114,6 +165,7 @@ impl Learned {
         };
         if control.tagged() {
             if let Ok(segment) = TaggedHeader::new_checked(ulpdu) {
+                self.take_response(&segment, first_frame);
                 self.take_tagged(&segment, first_frame);
             }
         } else if let Ok(segment) = UntaggedHeader::new_checked(ulpdu) {
@@ -146,6 +198,54 @@ impl Learned {
         let old_end = region.base + region.octets;
         region.base = region.base.min(offset);
         region.octets = end.max(old_end) - region.base;
+    }
+
+    /// A segment of a Read Response: what it answers is the oldest Read Request, if it begins where
+    /// that asks for, and has as many octets in the end.
+    fn take_response(&mut self, segment: &TaggedHeader<&[u8]>, first_frame: usize) {
+        if segment.control().opcode() != Opcode::ReadResponse {
+            return;
+        }
+        let octets = segment.payload().len() as u32;
+        if !self.is_responding {
+            self.reads.push(ReadUse {
+                stag: segment.stag(),
+                offset: segment.to(),
+                octets: 0,
+                first_frame,
+                requested: false,
+            });
+        }
+        let read = self.reads.last_mut().expect("one was pushed");
+        read.octets = read.octets.saturating_add(octets);
+        self.is_responding = !segment.control().last();
+        if !self.is_responding {
+            let asked = |request: &&Request| {
+                let is_empty = read.octets == 0;
+                let same = (request.stag, request.offset) == (read.stag, read.offset);
+                request.octets == read.octets && (is_empty || same)
+            };
+            read.requested = self.requests.front().filter(asked).is_some();
+            if read.requested {
+                self.requests.pop_front();
+            }
+        }
+    }
+
+    /// Of a response whose end is not in the capture: what was asked for, or an octet more than was
+    /// seen, so that it does not end.
+    fn complete_reads(&mut self) {
+        let Some(read) = self.reads.last_mut().filter(|_| self.is_responding) else {
+            return;
+        };
+        let asked = |request: &&Request| {
+            (request.stag, request.offset) == (read.stag, read.offset)
+                && request.octets > read.octets
+        };
+        let asked = self.requests.front().filter(asked).copied();
+        read.requested = asked.is_some();
+        let seen = read.octets.saturating_add(1);
+        read.octets = asked.map_or(seen, |request| request.octets);
     }
 
     fn take_untagged(&mut self, segment: &UntaggedHeader<&[u8]>, first_frame: usize) {

@@ -31,8 +31,8 @@ pub fn receive(
     ]
 }
 
-/// The last segment of a Read Response is placed.
-pub fn read_response(connection: u16, fpdu: &Fpdu, segment: &Tagged) -> [u32; 7] {
+/// The last segment of a Read Response is placed; `pool_entry` held the read.
+pub fn read_response(connection: u16, fpdu: &Fpdu, segment: &Tagged, pool_entry: u32) -> [u32; 7] {
     let first = word_0(
         KIND_READ_RESPONSE,
         u32::from(segment.head.opcode),
@@ -46,7 +46,7 @@ pub fn read_response(connection: u16, fpdu: &Fpdu, segment: &Tagged) -> [u32; 7]
         end as u32,
         (end >> 32) as u32,
         fpdu.sequence_end,
-        0,
+        pool_entry,
         0,
     ]
 }

@@ -1,18 +1,21 @@
-//! DDP and RDMAP: checks in order, untagged queues (RFC 5041 sections 4 to 7, RFC 5040 sections 4
-//! and 5).
+//! DDP and RDMAP: checks in order, untagged queues, outstanding reads (RFC 5041 sections 4 to 7,
+//! RFC 5040 sections 4 and 5).
 
 use crate::model::completion;
 use crate::model::mpa::Fpdu;
 use crate::model::segment::{Head, Segment, Tagged, Untagged};
 use crate::model::stag::{Regions, User};
 use rnic_abi::errors::StreamError;
-use rnic_abi::limits::QUEUES;
+use rnic_abi::limits::{QUEUES, READ_QUEUE};
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_WRITE};
 use std::collections::VecDeque;
 
 /// Octets before the end of a Read Response that are looked at when its entry is written: the entry
 /// names its end alone.
 pub const TAIL_OCTETS: usize = 64;
+
+/// A region of so many octets is no sink of a read (`rnic_abi::tables::RECEIVE_POOL`).
+const SINK_OCTETS_MAX: u64 = 1 << 35;
 
 const OPCODE_RDMA_WRITE: u8 = 0;
 const OPCODE_READ_REQUEST: u8 = 1;
@@ -28,6 +31,19 @@ pub struct Buffer {
     /// Bus address.
     pub address: u64,
     /// Octets.
+    pub octets: u32,
+    /// Entry of the shared pool that holds it.
+    pub pool_entry: u32,
+}
+
+/// An outstanding RDMA Read, or what is left of it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// STag of the sink.
+    pub stag: u32,
+    /// Where the next octet goes.
+    pub offset: u64,
+    /// Octets that are missing.
     pub octets: u32,
     /// Entry of the shared pool that holds it.
     pub pool_entry: u32,
@@ -63,6 +79,8 @@ pub struct DdpReceiver {
     /// FPDUs are looked at whose predecessors are missing.
     beyond_gap: bool,
     queues: [Option<Queue>; QUEUES],
+    /// In the order of their requests; without a queue there is none.
+    reads: VecDeque<Read>,
 }
 
 impl DdpReceiver {
@@ -75,6 +93,7 @@ impl DdpReceiver {
             first_seen: false,
             beyond_gap: false,
             queues: [const { None }; QUEUES],
+            reads: VecDeque::new(),
         }
     }
 
@@ -83,8 +102,12 @@ impl DdpReceiver {
         self.stopped
     }
 
-    /// Open a queue whose next message is `next_msn`: 1 at the start of a stream (DDP-014).
+    /// Open a queue whose next message is `next_msn`: 1 at the start of a stream (DDP-014). That of
+    /// reads begins empty; no response carries their numbers.
     pub fn open_queue_at(&mut self, qn: u32, next_msn: u32) {
+        if qn as usize == READ_QUEUE {
+            return self.reads.clear();
+        }
         self.queues[qn as usize] = Some(Queue {
             next_msn,
             buffers: VecDeque::new(),
@@ -101,6 +124,11 @@ impl DdpReceiver {
             .expect("buffers are posted to open queues")
             .buffers
             .push_back(buffer);
+    }
+
+    /// A read is asked for.
+    pub fn post_read(&mut self, read: Read) {
+        self.reads.push_back(read);
     }
 
     /// Take an FPDU of a connection that is not stopped.
@@ -168,9 +196,73 @@ impl DdpReceiver {
             return Err(StreamError::RdmapVersion);
         }
         match Segment::parse(head, &fpdu.ulpdu) {
-            Segment::Tagged(segment) => tagged(user, fpdu, &segment, regions),
+            Segment::Tagged(segment) => self.tagged(user, fpdu, &segment, regions),
             Segment::Untagged(segment) => self.untagged(user, fpdu, &segment, regions),
         }
+    }
+
+    fn tagged(
+        &mut self,
+        user: User,
+        fpdu: &Fpdu,
+        segment: &Tagged,
+        regions: &Regions,
+    ) -> Result<Outcome, StreamError> {
+        let right = match segment.head.opcode {
+            OPCODE_RDMA_WRITE => RIGHT_REMOTE_WRITE,
+            OPCODE_READ_RESPONSE => RIGHT_READ_SINK,
+            _ => return Err(StreamError::RdmapOpcode),
+        };
+        let mut outcome = Outcome::default();
+        // A segment without payload names no memory; its STag and TO mean nothing (DDP-019).
+        if !segment.payload.is_empty() {
+            let length = segment.payload.len() as u64;
+            let address = regions.resolve(user, segment.stag, segment.offset, length, right)?;
+            outcome.placement = Some((address, segment.payload.to_vec()));
+        }
+        if segment.head.opcode == OPCODE_READ_RESPONSE {
+            let done = self.respond(segment, regions)?;
+            outcome.completion = done.map(|read| {
+                completion::read_response(user.connection, fpdu, segment, read.pool_entry)
+            });
+        }
+        if outcome.completion.is_some() {
+            outcome.announced = outcome.placement.as_ref().map(|(address, data)| {
+                let tail = data.len().min(TAIL_OCTETS);
+                (address + (data.len() - tail) as u64, tail)
+            });
+        }
+        Ok(outcome)
+    }
+
+    /// A segment of a Read Response goes on where the oldest read is, and ends it with L and with
+    /// its last octet (RDMAP-008, RDMAP-011); returns a read that is done. Beyond a gap it is not
+    /// known which read that will be.
+    fn respond(
+        &mut self,
+        segment: &Tagged,
+        regions: &Regions,
+    ) -> Result<Option<Read>, StreamError> {
+        let refused = Err(StreamError::RdmapReadResponse);
+        let payload = segment.payload.len() as u32;
+        let Some(read) = self.reads.front_mut().filter(|_| !self.beyond_gap) else {
+            return refused;
+        };
+        if payload > 0 {
+            let is_sink = regions.octets(segment.stag) < SINK_OCTETS_MAX;
+            if !is_sink || (segment.stag, segment.offset) != (read.stag, read.offset) {
+                return refused;
+            }
+        }
+        if payload > read.octets || segment.head.last != (payload == read.octets) {
+            return refused;
+        }
+        if segment.head.last {
+            return Ok(self.reads.pop_front());
+        }
+        read.octets -= payload;
+        read.offset += u64::from(payload);
+        Ok(None)
     }
 
     fn untagged(
@@ -272,32 +364,4 @@ fn place_within(buffer: &Buffer, segment: &Untagged) -> Result<u32, StreamError>
         return Err(StreamError::DdpTooLong);
     }
     Ok(end as u32)
-}
-
-fn tagged(
-    user: User,
-    fpdu: &Fpdu,
-    segment: &Tagged,
-    regions: &Regions,
-) -> Result<Outcome, StreamError> {
-    let right = match segment.head.opcode {
-        OPCODE_RDMA_WRITE => RIGHT_REMOTE_WRITE,
-        OPCODE_READ_RESPONSE => RIGHT_READ_SINK,
-        _ => return Err(StreamError::RdmapOpcode),
-    };
-    let mut outcome = Outcome::default();
-    // A segment without payload names no memory; its STag and TO mean nothing (DDP-019).
-    if !segment.payload.is_empty() {
-        let length = segment.payload.len() as u64;
-        let address = regions.resolve(user, segment.stag, segment.offset, length, right)?;
-        outcome.placement = Some((address, segment.payload.to_vec()));
-    }
-    if segment.head.opcode == OPCODE_READ_RESPONSE && segment.head.last {
-        outcome.completion = Some(completion::read_response(user.connection, fpdu, segment));
-        outcome.announced = outcome.placement.as_ref().map(|(address, data)| {
-            let tail = data.len().min(TAIL_OCTETS);
-            (address + (data.len() - tail) as u64, tail)
-        });
-    }
-    Ok(outcome)
 }

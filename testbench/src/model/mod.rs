@@ -174,6 +174,13 @@ impl Model {
         self.read_out_of_order(connection.0);
     }
 
+    /// A read is outstanding from now on.
+    pub fn post_read(&mut self, connection: Connection, read: ddp::Read) {
+        let stream = self.stream(connection);
+        stream.ddp.post_read(read);
+        stream.ddp_when_idle.post_read(read);
+    }
+
     /// Register a region, or make it valid again.
     pub fn register(&mut self, config: &RegionConfig) {
         self.regions.register(config);

@@ -86,6 +86,12 @@ impl Regions {
         Ok(region.config.address.wrapping_add(offset - base))
     }
 
+    /// Octets of the region of `stag`; 0 if there is none.
+    pub fn octets(&self, stag: u32) -> u64 {
+        let region = self.by_index.get(&(stag >> 8));
+        region.map_or(0, |region| region.config.octets)
+    }
+
     /// Invalidate `stag` on the peer's word (RDMAP-014).
     pub fn invalidate(&mut self, user: User, stag: u32) -> Result<(), StreamError> {
         let region = self.by_index.get_mut(&(stag >> 8)).filter(|region| {

@@ -55,6 +55,8 @@ pub enum Condition {
     LargerBuffer,
     /// A receive buffer is too short, mostly by an octet.
     ShorterBuffer,
+    /// A read asks for something else than its response has: octets, STag or offset.
+    OtherRead,
     /// The MSNs of a connection begin just below 2^32.
     MsnWrap,
     /// A connection has a receive queue of four entries at most.
@@ -85,7 +87,7 @@ pub enum Condition {
 
 impl Condition {
     /// Every kind.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::SmallWindow,
         Self::CutAtWindow,
         Self::BoundRegion,
@@ -99,6 +101,7 @@ impl Condition {
         Self::ShorterRegion,
         Self::LargerBuffer,
         Self::ShorterBuffer,
+        Self::OtherRead,
         Self::MsnWrap,
         Self::SmallReceiveQueue,
         Self::SmallCompletionQueue,
@@ -130,6 +133,7 @@ impl Condition {
             Self::ShorterRegion => "shorter_region",
             Self::LargerBuffer => "larger_buffer",
             Self::ShorterBuffer => "shorter_buffer",
+            Self::OtherRead => "other_read",
             Self::MsnWrap => "msn_wrap",
             Self::SmallReceiveQueue => "small_receive_queue",
             Self::SmallCompletionQueue => "small_completion_queue",

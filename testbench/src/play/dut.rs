@@ -79,7 +79,7 @@ pub trait Dut {
     fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError>;
     /// End an offload.
     fn close(&mut self, connection: Connection) -> Result<(), DriverError>;
-    /// Open an untagged queue; its next message has `first_msn`.
+    /// Open an untagged queue, or that of reads; its next message has `first_msn`.
     fn open_queue(
         &mut self,
         connection: Connection,
@@ -93,6 +93,13 @@ pub trait Dut {
         connection: Connection,
         qn: u32,
         buffer: Buffer,
+        posted: Option<Posted>,
+    ) -> Result<Posted, DriverError>;
+    /// Make a read outstanding. `posted` is where another receiver of this run has put it.
+    fn post_read(
+        &mut self,
+        connection: Connection,
+        read: ReadSink,
         posted: Option<Posted>,
     ) -> Result<Posted, DriverError>;
     /// Register a region.
@@ -199,6 +206,17 @@ pub struct StreamState {
 pub struct Buffer {
     /// Bus address.
     pub address: u64,
+    /// Octets.
+    pub octets: u32,
+}
+
+/// What a read asks for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ReadSink {
+    /// STag of the sink.
+    pub stag: u32,
+    /// Tagged Offset of its first octet.
+    pub offset: u64,
     /// Octets.
     pub octets: u32,
 }

@@ -206,6 +206,7 @@ mod tests {
             last_frame: frames.end,
             regions,
             messages: Vec::new(),
+            reads: Vec::new(),
             longest_fpdu: 0,
             fpdus: Vec::new(),
         }

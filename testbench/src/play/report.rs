@@ -96,6 +96,10 @@ pub struct FlowReport {
     pub crc_errors: u64,
     /// FPDUs by opcode.
     pub opcodes: Opcodes,
+    /// Reads of the receiver that are answered.
+    pub reads: usize,
+    /// Of these, without a Read Request in the capture: posted as their responses are.
+    pub reads_without_request: usize,
     /// Octets placed.
     pub placed_octets: u64,
     /// Of these, before their turn.
@@ -270,6 +274,8 @@ fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
         fpdus: tally.fpdus,
         crc_errors: tally.crc_errors,
         opcodes: opcodes(&tally.opcodes),
+        reads: flow.reads.len(),
+        reads_without_request: flow.reads.iter().filter(|read| !read.requested).count(),
         placed_octets: tally.placed_octets,
         placed_out_of_order_octets: tally.placed_out_of_order_octets,
         peak_pages: tally.peak_pages,

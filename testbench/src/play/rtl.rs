@@ -8,7 +8,7 @@
 use crate::model::Room;
 use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
-use crate::play::dut::{self, Buffer, Dut, Observation, StreamState};
+use crate::play::dut::{self, Buffer, Dut, Observation, ReadSink, StreamState};
 use crate::play::pauses::{Patience, Pauses};
 use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
@@ -258,6 +258,20 @@ impl Dut for Rtl {
         let posted = self.device.post_receive(connection, qn, dma)?;
         self.rings.borrow_mut().posted(posted.pool_entry, buffer);
         Ok(posted)
+    }
+
+    fn post_read(
+        &mut self,
+        connection: Connection,
+        read: ReadSink,
+        _posted: Option<Posted>,
+    ) -> Result<Posted, DriverError> {
+        let ReadSink {
+            stag,
+            offset,
+            octets,
+        } = read;
+        self.device.post_read(connection, stag, offset, octets)
     }
 
     fn register(&mut self, config: &RegionConfig) -> Result<(), DriverError> {

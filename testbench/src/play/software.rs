@@ -1,7 +1,7 @@
 //! The model as a receiver under test.
 
 use crate::model::{self, ddp, Model, Room};
-use crate::play::dut::{Buffer, Dut, Entry, Observation, StreamState};
+use crate::play::dut::{Buffer, Dut, Entry, Observation, ReadSink, StreamState};
 use rnic_abi::counters::Counter;
 use rnic_abi::host_ring::SLOT_HEADER_OCTETS;
 use rnic_abi::limits::CONNECTIONS;
@@ -11,6 +11,12 @@ use rnic_driver::{
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
+
+/// Alone, the model has no pool: its entries are all called 0.
+const NO_POOL: Posted = Posted {
+    msn: 0,
+    pool_entry: 0,
+};
 
 /// The model with the driver's bookkeeping.
 #[derive(Debug)]
@@ -76,11 +82,7 @@ impl Dut for Software {
         buffer: Buffer,
         posted: Option<Posted>,
     ) -> Result<Posted, DriverError> {
-        // Alone, the model has no pool: its entries are all called 0.
-        let posted = posted.unwrap_or(Posted {
-            msn: 0,
-            pool_entry: 0,
-        });
+        let posted = posted.unwrap_or(NO_POOL);
         let Buffer { address, octets } = buffer;
         let buffer = ddp::Buffer {
             address,
@@ -88,6 +90,23 @@ impl Dut for Software {
             pool_entry: posted.pool_entry,
         };
         self.model.post_receive(connection, qn, buffer);
+        Ok(posted)
+    }
+
+    fn post_read(
+        &mut self,
+        connection: Connection,
+        read: ReadSink,
+        posted: Option<Posted>,
+    ) -> Result<Posted, DriverError> {
+        let posted = posted.unwrap_or(NO_POOL);
+        let read = ddp::Read {
+            stag: read.stag,
+            offset: read.offset,
+            octets: read.octets,
+            pool_entry: posted.pool_entry,
+        };
+        self.model.post_read(connection, read);
         Ok(posted)
     }
 

@@ -104,6 +104,13 @@ fn write_flow(text: &mut String, flow: &FlowReport) -> std::fmt::Result {
         )?;
     }
     writeln!(text, "  opcodes: {}", opcodes(&flow.opcodes))?;
+    if flow.reads_without_request > 0 {
+        writeln!(
+            text,
+            "  {} of {} reads posted as their responses are: no Read Request in the capture",
+            flow.reads_without_request, flow.reads
+        )?;
+    }
     if let Some(error) = &flow.error {
         writeln!(
             text,

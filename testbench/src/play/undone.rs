@@ -199,6 +199,7 @@ mod tests {
             last_frame: 0,
             regions: Vec::new(),
             messages: Vec::new(),
+            reads: Vec::new(),
             longest_fpdu: 0,
             fpdus: Vec::new(),
         }

@@ -92,19 +92,4 @@ attacks! {
         let frame = scene.forged(0, FLAG_RST, &[]);
         (0..200).for_each(|_| scene.push(&frame));
     }
-
-    /// DDP-019: Read Responses without an octet; no STag of theirs is looked at, and each is
-    /// reported.
-    #[test]
-    fn empty_read_responses_without_end(scene) => Counts(Completions, 600), {
-        for _ in 0..600 {
-            scene.sender().read_response(0, u64::MAX, &[]);
-        }
-        let fpdus = scene.sender().fpdus().to_vec();
-        for fpdu in fpdus {
-            let frame = scene.segment(fpdu.octets);
-            scene.push(&frame);
-        }
-        scene.falls_silent();
-    }
 }

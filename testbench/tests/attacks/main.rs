@@ -13,8 +13,8 @@
 //!
 //! - [`table`]: what a row is, and how it is played.
 //! - [`scene`]: the device, three connections, their regions and buffers with guards around them.
-//! - [`framing`], [`tags`], [`untagged`], [`revocation`], [`tcp`], [`link`], [`exhaustion`],
-//!   [`neighbours`]: the rows.
+//! - [`framing`], [`tags`], [`reads`], [`untagged`], [`revocation`], [`tcp`], [`link`],
+//!   [`exhaustion`], [`neighbours`]: the rows.
 //! - [`bare`], [`host_side`], [`state`], [`reset`]: a device without a player; what only its wire
 //!   and host can do, what its driver reads of a connection, and what resets it.
 
@@ -23,6 +23,7 @@ mod scene;
 mod table;
 mod framing;
 mod tags;
+mod reads;
 mod untagged;
 mod revocation;
 mod tcp;
@@ -40,9 +41,10 @@ use rnic_testbench::docs::security::Answer;
 use rnic_testbench::docs::{check, security};
 use table::Attack;
 
-const FAMILIES: [&[Attack]; 8] = [
+const FAMILIES: [&[Attack]; 9] = [
     framing::ROWS,
     tags::ROWS,
+    reads::ROWS,
     untagged::ROWS,
     revocation::ROWS,
     tcp::ROWS,

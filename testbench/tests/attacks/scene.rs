@@ -6,7 +6,7 @@
 //!    STAG write, invalidate   SINK_STAG read sink           GOOD_STAG write, sink, invalidate
 //!    SHARED_STAG write        EMPTY_STAG zero octets
 //!    TOP_STAG up to 2^64      BOUND_STAG the bystander's alone
-//!  each connection: three buffers on each of three queues
+//!  each connection: three buffers on each of three queues, and room for four reads
 //! ```
 //!
 //! No octet that is sent is zero, and memory is zero at first: what was written shows. What should
@@ -154,6 +154,7 @@ fn flow(builder: &FrameBuilder, config: &StreamConfig) -> Flow {
         last_frame: usize::MAX,
         regions: Vec::new(),
         messages: Vec::new(),
+        reads: Vec::new(),
         longest_fpdu: 0,
         fpdus: Vec::new(),
     }

@@ -52,15 +52,17 @@ attacks! {
         write(scene, SINK_STAG, REGION_TO, 100);
     }
 
-    /// RDMAP-010, RDMAP-011: a Read Response without an outstanding read, to no sink.
+    /// RDMAP-010: a Read Response that was asked for, to a region that is no sink.
     #[test]
-    fn read_response_without_a_read(scene) => Stops(RdmapAccess), {
+    fn read_response_to_no_sink(scene) => Stops(RdmapAccess), {
+        scene.asks(STAG, REGION_TO, 100);
         scene.sender().read_response(STAG, REGION_TO, &pattern(100));
     }
 
-    /// RDMAP-011, DDP-043: a Read Response beyond the end of the sink.
+    /// DDP-043: a Read Response that was asked for, beyond the end of the sink.
     #[test]
     fn read_response_beyond_the_sink(scene) => Stops(DdpBounds), {
+        scene.asks(SINK_STAG, REGION_END - 99, 100);
         scene.sender().read_response(SINK_STAG, REGION_END - 99, &pattern(100));
     }
 

@@ -46,6 +46,7 @@ fn every_condition_is_met_and_what_it_leads_to_is_counted() {
         Counter::RefuseDdpMo,
         Counter::RefuseDdpTooLong,
         Counter::RefuseRdmapInvalidate,
+        Counter::RefuseRdmapReadResponse,
     ];
     for counter in counters {
         assert!(totals.counters[counter.name()] > 0, "{}", counter.name());

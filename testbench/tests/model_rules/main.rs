@@ -13,6 +13,7 @@ mod rig;
 mod drops;
 mod acceptance;
 mod framing;
+mod reads;
 mod refusals;
 mod messages;
 mod properties;

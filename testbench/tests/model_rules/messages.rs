@@ -126,8 +126,9 @@ fn an_empty_write_names_no_memory() {
 #[test]
 fn a_read_response_completes_with_its_last_segment() {
     let mut rig = rig();
-    rig.sender
-        .read_response(STAG, REGION_TO + 1, &pattern(4000));
+    let first = rig.read_and_respond(STAG, REGION_TO + 1, &pattern(4000));
+    // DDP-019: STag and TO of a response without octets mean nothing.
+    let second = rig.read(STAG, REGION_TO, 0);
     rig.sender.read_response(0x77, 5, &[]);
     rig.deliver();
     assert_eq!(rig.region()[1..4001], pattern(4000));
@@ -137,15 +138,16 @@ fn a_read_response_completes_with_its_last_segment() {
         .iter()
         .map(|fpdu| rig.sender.sequence(fpdu.octets.end))
         .collect();
-    let response = |stag, tagged_offset_end, sequence_end| Completion::ReadResponse {
+    let response = |stag, tagged_offset_end, sequence_end, pool_entry| Completion::ReadResponse {
         connection: CONNECTION,
         stag,
         tagged_offset_end,
         sequence_end,
+        pool_entry,
     };
     let expected = [
-        response(STAG, REGION_TO + 4001, ends[2]),
-        response(0x77, 5, ends[3]),
+        response(STAG, REGION_TO + 4001, ends[2], first),
+        response(0x77, 5, ends[3], second),
     ];
     assert_eq!(rig.completions(), expected);
 }

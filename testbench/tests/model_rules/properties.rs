@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::FpduTrace;
 use rnic_driver::Completion;
-use rnic_testbench::traffic::{Cutter, Sender, StreamConfig};
+use rnic_testbench::traffic::{Cutter, StreamConfig};
 
 /// One message of a stream.
 #[derive(Clone, Debug)]
@@ -45,19 +45,20 @@ fn stream() -> impl Strategy<Value = StreamConfig> {
         )
 }
 
-fn put(sender: &mut Sender, messages: &[Message]) {
+fn put(rig: &mut Rig, messages: &[Message]) {
     let mut sends = 0;
     for message in messages {
         match *message {
             Message::Write { at, octets } => {
-                sender.rdma_write(STAG, REGION_TO + at as u64, &pattern(octets));
+                rig.sender
+                    .rdma_write(STAG, REGION_TO + at as u64, &pattern(octets));
             }
             Message::Response { at, octets } => {
-                sender.read_response(STAG, REGION_TO + at as u64, &pattern(octets));
+                rig.read_and_respond(STAG, REGION_TO + at as u64, &pattern(octets));
             }
             Message::Send { octets } if sends < BUFFERS => {
                 sends += 1;
-                sender.send(&pattern(octets));
+                rig.sender.send(&pattern(octets));
             }
             Message::Send { .. } => (),
         }
@@ -98,7 +99,7 @@ fn expected_region(messages: &[Message]) -> Vec<u8> {
 
 fn rig(config: StreamConfig, messages: &[Message]) -> Rig {
     let mut rig = Rig::new(config);
-    put(&mut rig.sender, messages);
+    put(&mut rig, messages);
     rig
 }
 

@@ -32,6 +32,8 @@ pub const BUFFER_OCTETS: usize = 3000;
 /// Receive buffers posted to each queue.
 pub const BUFFERS: usize = 3;
 
+/// Pool entry in front of those of reads.
+const FIRST_READ_ENTRY: u32 = 1000;
 const REGION_ADDRESS: u64 = 0x10_0001;
 const BUFFER_ADDRESS: u64 = 0x20_0000;
 const BUFFER_DISTANCE: u64 = 0x1_0000;
@@ -46,6 +48,7 @@ pub struct Rig {
     /// Frames of the peer.
     pub builder: FrameBuilder,
     delivered: usize,
+    reads: u32,
 }
 
 impl Rig {
@@ -61,6 +64,7 @@ impl Rig {
             sender: Sender::new(stream),
             builder,
             delivered: 0,
+            reads: 0,
         };
         for qn in 0..3 {
             rig.model.open_queue(CONNECTION, qn);
@@ -80,6 +84,27 @@ impl Rig {
             pool_entry: msn,
         };
         self.model.post_receive(CONNECTION, qn, buffer);
+    }
+
+    /// Make a read outstanding; gives its pool entry.
+    pub fn read(&mut self, stag: u32, offset: u64, octets: usize) -> u32 {
+        self.reads += 1;
+        let pool_entry = FIRST_READ_ENTRY + self.reads;
+        let octets = octets as u32;
+        let read = ddp::Read {
+            stag,
+            offset,
+            octets,
+            pool_entry,
+        };
+        self.model.post_read(CONNECTION, read);
+        pool_entry
+    }
+
+    /// A read of `data`, and its response.
+    pub fn read_and_respond(&mut self, stag: u32, offset: u64, data: &[u8]) -> u32 {
+        self.sender.read_response(stag, offset, data);
+        self.read(stag, offset, data.len())
     }
 
     /// Everything the sender has made and that was not sent yet, in full segments.

@@ -8,17 +8,20 @@ fn learned(octets: &[u8], start: u32, framing: Framing) -> Flow {
     let mut stream = Reassembly::default();
     stream.begin(start);
     stream.push(start, octets, 0);
-    flow(&Direction {
-        source: ([192, 0, 2, 1], 1).into(),
-        destination: ([192, 0, 2, 2], 2).into(),
-        stream: &stream,
-        start: 0,
-        revision: 1,
-        markers: framing.markers,
-        crc: framing.crc,
-        first_frame: 0,
-        last_frame: 0,
-    })
+    flow(
+        &Direction {
+            source: ([192, 0, 2, 1], 1).into(),
+            destination: ([192, 0, 2, 2], 2).into(),
+            stream: &stream,
+            start: 0,
+            revision: 1,
+            markers: framing.markers,
+            crc: framing.crc,
+            first_frame: 0,
+            last_frame: 0,
+        },
+        None,
+    )
 }
 
 /// Random streams, half of them with a wrong octet: `rnic-wire` and the model's framing find the

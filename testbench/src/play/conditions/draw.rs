@@ -3,6 +3,7 @@
 use super::{Condition, Conditions, RegionCondition};
 use super::{FOUR_GIB, LOW_PIECES_ADDRESS, LOW_RINGS_ADDRESS, PATIENCE_CYCLES};
 use super::{PIECES_ADDRESS, RINGS_ADDRESS};
+use crate::play::dut::ReadSink;
 use rand::distr::{weighted::WeightedIndex, Distribution};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -21,6 +22,7 @@ enum Subject {
     Window,
     Region,
     Buffer,
+    Read,
 }
 
 impl Conditions {
@@ -133,6 +135,25 @@ impl Conditions {
         condition
     }
 
+    /// Change what a read asks for, seldom; true if it did.
+    pub fn read(&self, flow: usize, position: usize, read: &mut ReadSink) -> bool {
+        let Some(mut random) = self.of(Subject::Read, flow, position as u64) else {
+            return false;
+        };
+        // There are many more reads than regions.
+        if !random.random_bool(self.shortened / 10.0) {
+            return false;
+        }
+        match random.random_range(0..5) {
+            0 => read.octets = read.octets.wrapping_sub(1),
+            1 => read.octets = read.octets.wrapping_add(1),
+            2 => read.stag ^= 1 << random.random_range(0..32),
+            3 => read.offset = read.offset.wrapping_sub(1),
+            _ => read.offset ^= 1 << random.random_range(0..35),
+        }
+        true
+    }
+
     /// Octets that a buffer has more than its message; fewer, down to none, if negative.
     pub fn buffer(&self, flow: usize, qn: u32, position: usize) -> i64 {
         let number = u64::from(qn) << 32 | position as u64;
@@ -211,6 +232,15 @@ mod tests {
                     let buffer = conditions.buffer(flow, 0, stag as usize);
                     add(Condition::LargerBuffer, buffer > 0);
                     add(Condition::ShorterBuffer, buffer < 0);
+                    let asked = ReadSink {
+                        stag,
+                        offset: 5,
+                        octets: 5,
+                    };
+                    let mut read = asked;
+                    let differs = conditions.read(flow, stag as usize, &mut read);
+                    assert_eq!(differs, read != asked);
+                    add(Condition::OtherRead, differs);
                 }
             }
         }

@@ -228,6 +228,8 @@ mod tests {
                 send: u64::from(messages),
                 ..Opcodes::default()
             },
+            reads: 0,
+            reads_without_request: 0,
             placed_octets: 4321,
             placed_out_of_order_octets: 1234,
             peak_pages: 5,

@@ -1,20 +1,21 @@
 //! A flow's connection: opened with its regions, queues and buffers, attended to, and closed.
 
-use super::active::{Active, Expected};
+use super::active::{Active, Expected, Posting};
 use super::region::{Region, Shared};
 use super::run::Player;
 use crate::play::compare::Piece;
 use crate::play::conditions::Condition;
 use crate::play::difference::What;
-use crate::play::dut::{each, Buffer};
+use crate::play::dut::{each, Buffer, ReadSink};
 use crate::play::tally::Place;
-use rnic_abi::limits::{MAX_RECEIVE_WINDOW, RECEIVE_POOL};
+use rnic_abi::limits::{MAX_RECEIVE_WINDOW, READ_QUEUE, RECEIVE_POOL};
 use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, DriverError, Posted, RegionConfig};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Unmapped octets between pieces: a write past an end is seen.
 const GUARD_OCTETS: u64 = 4096;
-/// Entries of the receive pool left for the queues of Read Requests and Terminates.
+/// Entries of the receive pool for Sends; the queues of Read Requests, Terminates and reads have a
+/// quarter as many each.
 const POOL_FOR_SENDS: usize = RECEIVE_POOL / 2;
 
 /// Frames from one look at a queue that lacks a buffer to the next.
@@ -60,7 +61,8 @@ impl Player<'_> {
             let stag = region.config.stag;
             self.registered.insert(stag >> 8, stag);
         }
-        let queues = self.map_messages(flow);
+        let mut queues = self.map_messages(flow);
+        queues.insert(READ_QUEUE as u32, self.map_reads(flow));
         for (&qn, messages) in &queues {
             let conditions = &self.options.conditions;
             let needed = queue_log2(qn, messages.len(), self.flows.len());
@@ -166,7 +168,8 @@ impl Player<'_> {
     }
 
     fn map_messages(&mut self, flow: usize) -> BTreeMap<u32, Vec<Expected>> {
-        let mut queues: BTreeMap<u32, Vec<Expected>> = (0..3).map(|qn| (qn, Vec::new())).collect();
+        let mut queues: BTreeMap<u32, Vec<(usize, u32)>> =
+            (0..3).map(|qn| (qn, Vec::new())).collect();
         let mut messages = self.flows[flow].messages.clone();
         let first_msn = self.options.conditions.first_msn;
         if first_msn > 1 {
@@ -177,34 +180,33 @@ impl Player<'_> {
             let Some(queue) = queues.get_mut(&message.qn) else {
                 continue;
             };
-            queue.push(Expected {
-                first_frame: message.first_frame,
-                buffer: Buffer {
-                    address: 0,
-                    octets: message.octets,
-                },
-                posted: false,
-            });
+            let position = queue.len();
+            let slack = self.options.conditions.buffer(flow, message.qn, position);
+            match slack {
+                1.. => self.meet(Condition::LargerBuffer),
+                0 => {}
+                _ => self.meet(Condition::ShorterBuffer),
+            }
+            let octets = message.octets.saturating_add_signed(slack as i32);
+            queue.push((message.first_frame, octets));
         }
-        for (&qn, queue) in &mut queues {
-            for (position, expected) in queue.iter_mut().enumerate() {
-                let slack = self.options.conditions.buffer(flow, qn, position);
-                expected.buffer.octets = expected.buffer.octets.saturating_add_signed(slack as i32);
-                match slack {
-                    1.. => self.meet(Condition::LargerBuffer),
-                    0 => {}
-                    _ => self.meet(Condition::ShorterBuffer),
-                }
-                let octets = expected.buffer.octets;
-                expected.buffer.address = self.allocate("receive buffer", u64::from(octets));
-                let address = expected.buffer.address;
+        let mut expected: BTreeMap<u32, Vec<Expected>> = BTreeMap::new();
+        for (qn, queue) in queues {
+            let messages = expected.entry(qn).or_default();
+            for (position, (first_frame, octets)) in queue.into_iter().enumerate() {
+                let address = self.allocate("receive buffer", u64::from(octets));
+                messages.push(Expected {
+                    first_frame,
+                    posting: Posting::Buffer(Buffer { address, octets }),
+                    posted: false,
+                });
                 let msn = first_msn.wrapping_add(position as u32);
                 for tally in &mut self.tallies {
                     tally.buffer(flow, qn, msn, address);
                 }
                 self.note(|log, cycle| log.buffer(cycle, flow, (qn, msn), address));
                 self.pieces.push(Piece {
-                    address: expected.buffer.address,
+                    address,
                     octets: octets.max(1) as usize,
                     flow,
                     what: What::Buffer { qn, msn },
@@ -212,7 +214,29 @@ impl Player<'_> {
                 });
             }
         }
-        queues
+        expected
+    }
+
+    /// The reads that a flow answers, as its receiver asked for them.
+    fn map_reads(&mut self, flow: usize) -> Vec<Expected> {
+        let flows = self.flows;
+        let reads = flows[flow].reads.iter().enumerate();
+        let expected = reads.map(|(position, read)| {
+            let mut sink = ReadSink {
+                stag: read.stag,
+                offset: read.offset,
+                octets: read.octets,
+            };
+            if self.options.conditions.read(flow, position, &mut sink) {
+                self.meet(Condition::OtherRead);
+            }
+            Expected {
+                first_frame: read.first_frame,
+                posting: Posting::Read(sink),
+                posted: false,
+            }
+        });
+        expected.collect()
     }
 
     /// A region has to be renewed before frame `frame`, or a buffer may be posted.
@@ -283,7 +307,11 @@ impl Player<'_> {
             for message in messages.iter_mut().filter(|message| !message.posted) {
                 let mut posted: Option<Posted> = None;
                 for dut in &mut self.duts {
-                    match dut.post(active.connection, qn, message.buffer, posted) {
+                    let result = match message.posting {
+                        Posting::Buffer(buffer) => dut.post(active.connection, qn, buffer, posted),
+                        Posting::Read(read) => dut.post_read(active.connection, read, posted),
+                    };
+                    match result {
                         Ok(place) => posted = Some(place),
                         Err(DriverError::QueueFull { .. }) if posted.is_none() => break,
                         Err(error) => return Err(error),

@@ -3,12 +3,13 @@
 
 use super::{
     stream, Name, Peer, Piece, Scene, BOUND_STAG, BUFFERS, BUFFER_OCTETS, BYSTANDER, EMPTY_STAG,
-    GOOD_OCTETS, GOOD_STAG, GUARD_OCTETS, REGION_OCTETS, REGION_TO, SHARED_STAG, SINK_STAG, STAG,
-    TOP_STAG, TOP_TO, WINDOW,
+    GOOD_OCTETS, GOOD_STAG, GUARD_OCTETS, MARKED, REGION_OCTETS, REGION_TO, SHARED_STAG, SINK_STAG,
+    STAG, TOP_STAG, TOP_TO, WINDOW,
 };
+use rnic_abi::limits::READ_QUEUE;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
 use rnic_driver::{Connection, RegionConfig};
-use rnic_testbench::play::dut::{Buffer, Dut};
+use rnic_testbench::play::dut::{Buffer, Dut, ReadSink};
 use rnic_testbench::play::tally::Place;
 use rnic_testbench::traffic::{FrameBuilder, Sender};
 
@@ -39,6 +40,41 @@ impl Scene {
             self.each(|dut| dut.open_queue(connection, qn, 2, 1));
             (1..=BUFFERS).for_each(|msn| self.post(number, qn, msn));
         }
+        self.each(|dut| dut.open_queue(connection, READ_QUEUE as u32, 2, u32::MAX));
+    }
+
+    /// The owner of the attacked connection asks for `octets` octets, to go to `stag` from `offset`
+    /// on.
+    pub fn asks(&mut self, stag: u32, offset: u64, octets: usize) {
+        self.asks_on(self.attacked, stag, offset, octets);
+    }
+
+    /// The same on the connection whose stream has markers, which is not attacked.
+    pub fn asks_elsewhere(&mut self, stag: u32, offset: u64, octets: usize) {
+        assert_ne!(self.attacked, MARKED);
+        self.asks_on(MARKED, stag, offset, octets);
+    }
+
+    /// The owner registers a region anew under its STag, with so many octets.
+    pub fn grows(&mut self, stag: u32, octets: u64) {
+        let region = self.regions.iter().find(|region| region.stag == stag);
+        let mut region = *region.expect("it is registered");
+        region.octets = octets;
+        self.each(|dut| dut.deregister(stag));
+        self.each(|dut| dut.register(&region));
+    }
+
+    fn asks_on(&mut self, number: usize, stag: u32, offset: u64, octets: usize) {
+        let read = ReadSink {
+            stag,
+            offset,
+            octets: octets as u32,
+        };
+        let connection = self.peers[number].connection;
+        let posted = self.rtl.post_read(connection, read, None);
+        let posted = posted.expect("the queue has room");
+        let same = self.model.post_read(connection, read, Some(posted));
+        assert_eq!(same, Ok(posted));
     }
 
     fn post(&mut self, number: usize, qn: u32, msn: u32) {

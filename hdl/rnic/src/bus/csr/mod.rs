@@ -68,7 +68,7 @@ pub struct Csr<const W: usize, const D: usize> {
     /// One cycle: the fence is passed.
     pub fence_done: Signal<In, Bit>,
     /// Pulses in the order of `rnic_abi::counters`.
-    pub counts: Signal<In, Bits<43>>,
+    pub counts: Signal<In, Bits<44>>,
     // Values of registers: see [`RegisterFile`].
     pub free_pages: Signal<In, Bits<10>>,
     pub cq_producer: Signal<In, Bits<32>>,

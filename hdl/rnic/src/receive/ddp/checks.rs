@@ -4,7 +4,7 @@
 //!          in front, at the head of the FIFO         |     checks, from `take` on
 //!  cycle   0        1,2         3         4          | 0        1,2      3        4       5
 //!  hash -> STag RAMs ---------> compare -> select ---|-> region RAM -> compare -> bounds
-//!  queue -> queue RAM -> entry -> pool RAM ----------|---------------> MO, length \
+//!  queue -> queue RAM -> entry -> pool RAM ----------|-> read -------> MO, length \
 //!  header -> decode -> sums -------------------------|-> MSN, context RAM -> order -> verdict
 //! ```
 //!
@@ -13,11 +13,13 @@
 //! | throughput | one record per 6 cycles, see [`super::sequencer`]                           |
 //! | units      | see [`crate::messages::FpduRecord`] and [`super::types`]                    |
 //!
-//! Only table operations change what is read in front; what is read from `take` on is also changed
-//! by records: `commit` writes it before the next `take`. A record that waits in cycle 4 for its
-//! verdict is still the head of the FIFO, and all inputs are stable. For an FPDU out of order
-//! `commit` writes only its record (`keep`), or that it was bad.
+//! What is read in front is changed by table operations, and the outstanding read also by Read
+//! Responses: the record in front then repeats its lookups (`restart`, `moved`). What is read from
+//! `take` on is also changed by other records: `commit` writes it before the next `take`. A record
+//! that waits in cycle 4 for its verdict is still the head of the FIFO, and all inputs are stable.
+//! For an FPDU out of order `commit` writes only its record (`keep`), or that it was bad.
 use super::octet_order::OctetOrder;
+use super::reads::ReadCheck;
 use super::record_store::OutOfOrderChain;
 use super::tables::TablePort;
 use super::types::{DdpSegment, Role, StreamProfile, TableWrites, Verdict};
@@ -56,12 +58,14 @@ pub struct Checks {
     pub may_run: Signal<In, Bit>,
     pub hold: Signal<Out, Bit>,
     pub restart: Signal<Out, Bit>,
+    /// With `commit`: the oldest outstanding read changes, which the record in front looks up.
+    pub moved: Signal<Out, Bit>,
     pub table_request: Signal<In, TableRequest>,
     pub table_valid: Signal<In, Bit>,
     pub table_done: Signal<Out, Bit>,
     pub table_data: Signal<Out, Bits<128>>,
     /// From one cycle after `take` on: the record in the checks, its segment, and the pool entry of
-    /// its buffer.
+    /// its buffer or read.
     pub record: Signal<Out, FpduRecord>,
     pub segment: Signal<Out, DdpSegment>,
     pub entry: Signal<Out, Bits<11>>,
@@ -77,11 +81,14 @@ pub struct Checks {
     envelope: EnvelopeCheck,
     judge: VerdictEncode,
     chain: OutOfOrderChain,
+    reads: ReadCheck,
     port: TablePort,
     held: DFF<FpduRecord>,
     held_segment: DFF<DdpSegment>,
     held_address: DFF<Bits<64>>,
     header_octets: Signal<Local, Bits<160>>,
+    queue_number: Signal<Local, Bits<2>>,
+    reads_move: Signal<Local, Bit>,
     writes: Signal<Local, TableWrites>,
     role: Signal<Local, Role>,
     is_fault: Signal<Local, Bit>,
@@ -91,7 +98,8 @@ impl Logic for Checks {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; held, held_segment, held_address);
-        wire!(self => self.{header, stag, untagged, contexts, envelope, judge, chain, port}; clock);
+        wire!(self => self.{header, stag, untagged, contexts, envelope}; clock);
+        wire!(self => self.{judge, chain, reads, port}; clock);
 
         // In front; at `take` the record moves into the checks.
         self.header.header.next = self.head.val().header;
@@ -101,9 +109,14 @@ impl Logic for Checks {
         self.stag.hash.next = self.head_hash.val();
         self.stag.stag.next = self.order.number.val();
         self.stag.take.next = self.take.val();
-        // QN is in octets 8 to 11: its low bits are those of octet 11.
+        // QN is in octets 8 to 11: its low bits are those of octet 11. T is in octet 2: a tagged
+        // segment looks up the queue of outstanding reads.
+        self.queue_number.next = self.header_octets.val().get_bits::<2>(88);
+        if self.header_octets.val().get_bit(23) {
+            self.queue_number.next = 3.into();
+        }
         self.untagged.queue.next = (bit_cast::<12, 10>(self.head.val().connection) << 2)
-            | bit_cast::<12, 2>(self.header_octets.val().get_bits::<2>(88));
+            | bit_cast::<12, 2>(self.queue_number.val());
         self.untagged.front_segment.next = self.header.segment.val();
         self.untagged.take.next = self.take.val();
         self.contexts.connection.next = self.head.val().connection;
@@ -118,6 +131,8 @@ impl Logic for Checks {
         self.stag.pd.next = self.contexts.profile.val().pd;
         self.stag.connection.next = self.held.q.val().connection;
         self.untagged.segment.next = self.held_segment.q.val();
+        self.reads.segment.next = self.held_segment.q.val();
+        wire!(self.untagged => self.reads; head, is_open);
         self.envelope.segment.next = self.held_segment.q.val();
         self.envelope.is_open.next = self.untagged.is_open.val();
         self.envelope.is_first.next = self.contexts.state.val().is_first;
@@ -136,7 +151,9 @@ impl Logic for Checks {
         self.judge.in_error.next = self.contexts.state.val().in_error;
         wire!(self.envelope => self.judge; error as envelope_error, refused as envelope_refused);
         wire!(self.stag => self.judge; unknown, foreign, rights, outside);
-        wire!(self.untagged => self.judge; mo_bad, too_long, behind, not_posted, gap);
+        wire!(self.untagged => self.judge; mo_bad, too_long, behind, not_posted, gap, empty);
+        self.judge.read_differs.next = self.reads.differs.val()
+            | (self.held_segment.q.val().has_payload & self.stag.is_large.val());
         self.chain.reset.next = self.reset.val();
         self.chain.record.next = self.held.q.val();
         self.judge.has_room.next = self.has_room.val();
@@ -158,7 +175,13 @@ impl Logic for Checks {
         self.contexts.mark.next = self.commit.val() & !self.judge.verdict.val().silent;
         self.contexts.mark_connection.next = self.held.q.val().connection;
         self.contexts.mark_error.next = self.judge.verdict.val().stops;
-        self.untagged.advance.next = self.commit.val() & self.judge.verdict.val().receive;
+        self.untagged.advance.next = self.commit.val()
+            & (self.judge.verdict.val().receive | self.judge.verdict.val().response);
+        self.reads_move.next = self.commit.val() & self.judge.verdict.val().continues;
+        self.untagged.moves.next = self.reads_move.val();
+        self.untagged.moved_head.next = self.reads.moved_head.val();
+        self.moved.next =
+            self.reads_move.val() | (self.commit.val() & self.judge.verdict.val().response);
         self.chain.judged.next = self.commit.val() & self.judge.verdict.val().ooo;
         self.chain.good.next = self.judge.verdict.val().keep;
         self.keep.next = self.commit.val() & self.judge.verdict.val().keep;

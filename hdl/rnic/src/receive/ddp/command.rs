@@ -59,7 +59,7 @@ pub struct CommandCompose {
     pub verdict: Signal<In, Verdict>,
     /// Bus address of the first payload octet.
     pub address: Signal<In, Bits<64>>,
-    /// Pool entry of the receive buffer.
+    /// Pool entry of the receive buffer, or of the read.
     pub entry: Signal<In, Bits<11>>,
     /// Loads both outputs.
     pub load: Signal<In, Bit>,
@@ -167,6 +167,7 @@ impl Logic for CommandCompose {
             self.words.next.word_2 = self.to_end.val().get_bits::<32>(0);
             self.words.next.word_3 = self.to_end.val().get_bits::<32>(32);
             self.words.next.word_4 = self.record.val().sequence_end;
+            self.words.next.word_5 = bit_cast::<32, 11>(self.entry.val());
         }
         if self.record.val().kind == FpduKind::Host {
             self.words.next.word_0 = bit_cast::<32, 9>(self.record.val().head_page)

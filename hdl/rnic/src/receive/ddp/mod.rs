@@ -32,7 +32,8 @@
 //! |            | invalidate is looked up like any other); 8 cycles, `replay_valid` to its   |
 //! |            | first record in the FIFO, 4 from one to the next, 2 from the last one to   |
 //! |            | `replayed_valid`                                                           |
-//! | throughput | one record per 6 cycles, whatever its verdict                              |
+//! | throughput | one record per 6 cycles, whatever its verdict; 11 from a Read Response to  |
+//! |            | the next record                                                            |
 //! | units      | octets, beats of the placement buffer, words of 32 bits                    |
 //! | size       | 2,166 LUT4, 375 carry cells, 3,454 FF, 84 LUT RAMs, 54 block RAMs (ECP5),  |
 //! |            | 8 of them for records of FPDUs out of order                                |
@@ -77,6 +78,7 @@
 //! | file             | decides                                                                |
 //! |------------------|------------------------------------------------------------------------|
 //! | [`untagged`]     | QN and MSN to buffer; MO and length against it; expected, posted MSN   |
+//! | [`reads`]        | does a Read Response continue the oldest outstanding read?             |
 //! | [`record_store`] | FPDUs out of order: chain of a job, records and their replay           |
 //! | [`spans`]        | lists of the slots of each span, and the free slots                    |
 //! | [`tables`]       | table operations, atomic between records                               |
@@ -95,6 +97,7 @@ pub mod types;
 pub mod octet_order;
 pub mod sequencer;
 pub mod untagged;
+pub mod reads;
 pub mod verdict;
 pub mod terminate;
 pub mod command;
@@ -185,7 +188,7 @@ impl Logic for DdpRoom {
         self.verdicts.read.next = self.sequencer.take_verdict.val();
         self.sequencer.outputs_free.next =
             !self.has_command.q.val() & !self.has_stream_error.q.val();
-        wire!(self.checks => self.sequencer; hold, restart);
+        wire!(self.checks => self.sequencer; hold, restart, moved);
 
         self.checks.reset.next = self.reset.val();
         wire!(self.record_queue => self.checks; head, head_hash);

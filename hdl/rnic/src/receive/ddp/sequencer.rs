@@ -12,7 +12,7 @@
 //! ```
 //!
 //! | latency    | 10 cycles, `record_valid` into an empty FIFO to `load`                 |
-//! | throughput | one record per 6 cycles                                                |
+//! | throughput | one record per 6 cycles, 10 behind a Read Response                     |
 //! | units      | cycles; see [`crate::messages::FpduRecord`]                            |
 use super::octet_order::OctetOrder;
 use crate::common::fifo::Fifo;
@@ -124,9 +124,10 @@ impl Logic for RecordQueue {
 /// |            | for its verdict: the FPDUs of these take more than 10 cycles                |
 /// | units      | `age` and `phase` count cycles                                              |
 ///
-/// In front, a record looks up what only table operations change: it may wait there and repeat the
-/// lookups. Between `take` and `commit` it reads and writes what records change; one record at a
-/// time does so, and therefore sees all that its predecessor wrote.
+/// In front, a record looks up what only table operations and Read Responses change: it may wait
+/// there and repeat the lookups, which it does after both. Between `take` and `commit` it reads and
+/// writes what records change; one record at a time does so, and therefore sees all that its
+/// predecessor wrote.
 ///
 /// A record arrives while its FPDU still passes, and its verdict later. Until then the record stays
 /// the head of the FIFO while it is in the checks: it writes nothing, and `hold` sends it back. A
@@ -148,6 +149,8 @@ pub struct Sequencer {
     pub hold: Signal<In, Bit>,
     /// A table operation makes the record in front repeat its lookups.
     pub restart: Signal<In, Bit>,
+    /// A committed Read Response does so.
+    pub moved: Signal<In, Bit>,
     /// The next table operation may stop the records.
     pub may_start: Signal<Out, Bit>,
     /// No record is between `take` and `commit`.
@@ -206,7 +209,7 @@ impl Logic for Sequencer {
             self.age.d.next = self.age.q.val() + self.one.val();
             self.is_ready.d.next = self.age.q.val() == 3;
         }
-        if self.leaves.val() | self.restart.val() {
+        if self.leaves.val() | self.restart.val() | self.moved.val() {
             self.age.d.next = 0.into();
             self.is_ready.d.next = false;
         }

@@ -200,6 +200,7 @@ impl Logic for TablePort {
         self.shape.next.first = self.words.val().get_bits::<11>(0);
         self.buffer.next.address = self.words.val().get_bits::<64>(0);
         self.buffer.next.octets = self.words.val().get_bits::<32>(64);
+        self.buffer.next.to_high = self.words.val().get_bits::<3>(96);
         self.stag_entry.next.valid = self.words.val().get_bit(31);
         self.stag_entry.next.region = self.words.val().get_bits::<10>(0);
         self.stag_entry.next.stag_index = self.words.val().get_bits::<24>(32);

@@ -98,6 +98,8 @@ pub struct Verdict {
     pub known: Bit,
     /// The stream ends with this FPDU: it is refused, or it completes the Terminate of the peer.
     pub stops: Bit,
+    /// A segment of a Read Response, not the last one: its read moves on by the payload.
+    pub continues: Bit,
 }
 
 /// A stream, as the driver sets it up.
@@ -120,13 +122,15 @@ pub struct QueueShape {
     pub is_open: Bit,
 }
 
-/// A receive buffer.
+/// A receive buffer; or an outstanding read, see [`super::reads`].
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Buffer {
-    /// Bus address of its first octet.
+    /// Bus address of its first octet. Of a read: bits 31:0 of TO, and the STag above them.
     pub address: Bits<64>,
-    /// Octets.
+    /// Octets. Of a read: those that are missing.
     pub octets: Bits<32>,
+    /// Of a read: bits 34:32 of TO.
+    pub to_high: Bits<3>,
 }
 
 /// A table write: at most one strobe (two for a queue), and the words of the request as an entry of

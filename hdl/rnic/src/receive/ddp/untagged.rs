@@ -1,4 +1,5 @@
-//! Untagged queues: from QN, MSN and MO to an address in a receive buffer, or an error.
+//! Queues of a connection: from QN, MSN and MO to an address in a receive buffer, or an error; and
+//! the oldest outstanding read.
 //!
 //! ```text
 //!    in front              |            checks, from `take` on
@@ -8,17 +9,19 @@
 //!
 //! | latency    | 4 cycles from a new `queue` to `take` at least; then 3 and 4                 |
 //! | throughput | one segment per 5 cycles                                                     |
-//! | units      | octets; `queue` is `connection << 2 or qn`                                   |
+//! | units      | octets; `queue` is `connection << 2 or qn`; of a tagged segment qn is 3      |
 //! | source     | RFC 5041 section 7.1; `rnic_abi::tables::QUEUE`                              |
 //!
 //! A table entry read in the cycle in which it is written is undefined (see `SdpRam`): table writes
-//! restart the lookups, and an advanced MSN is written before the next `take`.
+//! restart the lookups, and an advanced MSN is written before the next `take`. A tagged segment has
+//! no MSN: its lookups in front use the expected one of queue 3, so what a Read Response writes
+//! restarts them too.
 use super::types::{Buffer, DdpSegment, QueueShape, TableWrites};
 use crate::common::ram::SdpRam;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Untagged queues: joins [`BufferPool`] and [`QueueOrder`].
+/// Queues of a connection: joins [`BufferPool`] and [`QueueOrder`].
 #[derive(LogicBlock, Init)]
 pub struct UntaggedQueues {
     pub clock: Signal<In, Clock>,
@@ -41,15 +44,24 @@ pub struct UntaggedQueues {
     pub behind: Signal<Out, Bit>,
     pub not_posted: Signal<Out, Bit>,
     pub gap: Signal<Out, Bit>,
+    /// Cycle 4: nothing is posted on the queue.
+    pub empty: Signal<Out, Bit>,
+    /// Cycle 1 to 5: the entry of the pool; of a tagged segment the oldest outstanding read.
+    pub head: Signal<Out, Buffer>,
     /// The message is complete: the queue expects the next MSN. Never together with a table write.
     pub advance: Signal<In, Bit>,
+    /// Stores `moved_head` in the entry. Never together with a table write.
+    pub moves: Signal<In, Bit>,
+    pub moved_head: Signal<In, Buffer>,
     pub writes: Signal<In, TableWrites>,
     pool: BufferPool,
     order: QueueOrder,
     held_queue: DFF<Bits<12>>,
     held_open: DFF<Bit>,
     held_entry: DFF<Bits<11>>,
+    held_msn: DFF<Bits<32>>,
     next_msn: DFF<Bits<32>>,
+    msn: Signal<Local, Bits<32>>,
     index: Signal<Local, Bits<16>>,
     #[constant(1)]
     one: Constant<Bits<32>>,
@@ -58,15 +70,21 @@ pub struct UntaggedQueues {
 impl Logic for UntaggedQueues {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; held_queue, held_open, held_entry, next_msn);
+        registers!(clock; held_queue, held_open, held_entry, held_msn, next_msn);
         wire!(self => self.{pool, order}; clock);
         self.pool.queue.next = self.queue.val();
-        self.pool.msn.next = self.front_segment.val().msn;
+        // No segment carries the number of a read: the oldest one is expected.
+        self.msn.next = self.front_segment.val().msn;
+        if self.front_segment.val().tagged {
+            self.msn.next = self.order.expected_msn.val();
+        }
+        self.pool.msn.next = self.msn.val();
         self.order.queue.next = self.queue.val();
         if self.take.val() {
             self.held_queue.d.next = self.queue.val();
             self.held_open.d.next = self.pool.is_open.val();
             self.held_entry.d.next = self.pool.entry.val();
+            self.held_msn.d.next = self.msn.val();
         }
         self.is_open.next = self.held_open.q.val();
         self.entry.next = self.held_entry.q.val();
@@ -75,20 +93,25 @@ impl Logic for UntaggedQueues {
         self.pool.has_payload.next = self.segment.val().has_payload;
         self.order.msn.next = self.segment.val().msn;
         wire!(self.pool => self; mo_bad, too_long, address);
-        wire!(self.order => self; behind, not_posted, gap);
+        wire!(self.order => self; behind, not_posted, gap, empty);
+        self.head.next = self.pool.stored.val();
 
         self.index.next = self.writes.val().index;
         self.pool.write_shape.next = self.writes.val().queue;
         self.pool.shape_queue.next = self.index.val().get_bits::<12>(0);
         self.pool.shape.next = self.writes.val().shape;
-        self.pool.write_buffer.next = self.writes.val().pool;
+        self.pool.write_buffer.next = self.writes.val().pool | self.moves.val();
         self.pool.buffer_entry.next = self.index.val().get_bits::<11>(0);
         self.pool.buffer.next = self.writes.val().buffer;
+        if self.moves.val() {
+            self.pool.buffer_entry.next = self.held_entry.q.val();
+            self.pool.buffer.next = self.moved_head.val();
+        }
         self.order.write_tail.next = self.writes.val().tail;
         self.order.tail_queue.next = self.index.val().get_bits::<12>(0);
         self.order.tail.next = self.writes.val().tail_msn;
         // A message completes only with the expected MSN, so the next one is its successor.
-        self.next_msn.d.next = self.segment.val().msn + self.one.val();
+        self.next_msn.d.next = self.held_msn.q.val() + self.one.val();
         self.order.write_msn.next = self.writes.val().queue | self.advance.val();
         self.order.msn_queue.next = self.index.val().get_bits::<12>(0);
         self.order.next_msn.next = self.writes.val().first_msn;
@@ -134,6 +157,8 @@ pub struct BufferPool {
     pub too_long: Signal<Out, Bit>,
     /// Cycle 6: bus address of the octet at MO.
     pub address: Signal<Out, Bits<64>>,
+    /// Cycle 5: the entry itself.
+    pub stored: Signal<Out, Buffer>,
     /// Stores `shape` of `shape_queue`.
     pub write_shape: Signal<In, Bit>,
     pub shape_queue: Signal<In, Bits<12>>,
@@ -196,6 +221,8 @@ impl Logic for BufferPool {
         wire!(self => self.buffers;
             write_buffer as write_enable, buffer_entry as write_address, buffer as write_data);
 
+        self.stored.next = self.buffers.read_data.val();
+
         // Cycle 5. RFC 5041 7.1: MO and the last octet are inside the buffer. Without payload MO
         // may equal its length.
         self.mo_at_end.d.next = self.mo.val() == self.buffers.read_data.val().octets;
@@ -239,6 +266,10 @@ pub struct QueueOrder {
     pub not_posted: Signal<Out, Bit>,
     /// Cycle 4: it is not the expected one.
     pub gap: Signal<Out, Bit>,
+    /// Cycle 4: nothing is posted.
+    pub empty: Signal<Out, Bit>,
+    /// Cycle 2: the MSN expected.
+    pub expected_msn: Signal<Out, Bits<32>>,
     /// Stores `next_msn` as the expected one of `msn_queue`.
     pub write_msn: Signal<In, Bit>,
     pub msn_queue: Signal<In, Bits<12>>,
@@ -256,7 +287,8 @@ pub struct QueueOrder {
     is_behind: DFF<Bit>,
     is_not_posted: DFF<Bit>,
     is_gap: DFF<Bit>,
-    expected_msn: Signal<Local, Bits<32>>,
+    is_empty: DFF<Bit>,
+    expected_now: Signal<Local, Bits<32>>,
     expected_low: Signal<Local, Bits<16>>,
     distance_now: Signal<Local, Bits<32>>,
     distance_high: Signal<Local, Bits<16>>,
@@ -266,7 +298,7 @@ pub struct QueueOrder {
 impl Logic for QueueOrder {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; distance, posted, is_behind, is_not_posted, is_gap);
+        registers!(clock; distance, posted, is_behind, is_not_posted, is_gap, is_empty);
         wire!(self => self.expected;
             clock, queue as read_address, write_msn as write_enable, msn_queue as write_address,
             next_msn as write_data);
@@ -275,9 +307,10 @@ impl Logic for QueueOrder {
             tail as write_data);
 
         // Cycle 2.
-        self.expected_msn.next = self.expected.read_data.val();
-        self.expected_low.next = self.expected_msn.val().get_bits::<16>(0);
-        self.distance.d.next = self.msn.val() - self.expected_msn.val();
+        self.expected_now.next = self.expected.read_data.val();
+        self.expected_msn.next = self.expected_now.val();
+        self.expected_low.next = self.expected_now.val().get_bits::<16>(0);
+        self.distance.d.next = self.msn.val() - self.expected_now.val();
         self.posted.d.next = self.tails.read_data.val() - self.expected_low.val();
 
         // Cycle 3.
@@ -291,6 +324,8 @@ impl Logic for QueueOrder {
         self.behind.next = self.is_behind.q.val();
         self.not_posted.next = self.is_not_posted.q.val();
         self.gap.next = self.is_gap.q.val();
+        self.is_empty.d.next = !self.posted.q.val().any();
+        self.empty.next = self.is_empty.q.val();
     }
 }
 

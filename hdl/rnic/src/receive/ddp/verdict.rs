@@ -3,7 +3,7 @@
 //! ```text
 //!               cycle 3                                     cycle 4
 //! envelope, --> STag, association, access, wrap;        --> CRC, markers; bounds; --> verdict
-//! segment       MO, length, invalidate                      order of MSN
+//! segment       MO, length, invalidate; read                order of MSN; is a read outstanding?
 //! ```
 //!
 //! | latency    | 5 cycles from `take`, or 1 from the verdict of MPA if that is later        |
@@ -14,7 +14,8 @@
 //! An FPDU out of order goes through the same tests, but one that fails is only not placed and has
 //! no other effect. A gap in the order of MSNs is no error there; in addition it needs a free slot
 //! for its record, a marker that proves its start (if it is `unproven`), no failed FPDU before it
-//! in its job, and a ULPDU.
+//! in its job, and a ULPDU. A Read Response is never placed out of order: only in order is it known
+//! which read it continues (ADR 18).
 //!
 //! A Terminate stops its stream as an error does, but is delivered and is no error (RFC 5040
 //! section 5.6). Queue 2 has no other messages: the envelope check tests that.
@@ -149,6 +150,8 @@ pub struct VerdictEncode {
     pub mo_bad: Signal<In, Bit>,
     /// Cycle 3: the payload ends beyond the buffer.
     pub too_long: Signal<In, Bit>,
+    /// Cycle 3: a Read Response that does not continue the oldest outstanding read.
+    pub read_differs: Signal<In, Bit>,
     /// Cycle 3: the record of an FPDU out of order can be stored.
     pub has_room: Signal<In, Bit>,
     /// Cycle 3: the FPDU before it in its out-of-order job was not placed.
@@ -167,6 +170,8 @@ pub struct VerdictEncode {
     pub not_posted: Signal<In, Bit>,
     /// Cycle 4: the MSN is not the expected one.
     pub gap: Signal<In, Bit>,
+    /// Cycle 4: nothing is posted on the queue; of a tagged segment no read is outstanding.
+    pub empty: Signal<In, Bit>,
     /// Cycle 4: this is its last cycle.
     pub decide: Signal<In, Bit>,
     /// Valid from cycle 5 until after the next `decide`.
@@ -178,6 +183,7 @@ pub struct VerdictEncode {
     late_error: DFF<Bits<5>>,
     late_refused: DFF<Bit>,
     may_keep: DFF<Bit>,
+    is_response: DFF<Bit>,
     found: DFF<Verdict>,
     ooo_now: Signal<Local, Bits<5>>,
     late_now: Signal<Local, Bits<5>>,
@@ -185,6 +191,8 @@ pub struct VerdictEncode {
     may_sink: Signal<Local, Bits<5>>,
     may_invalidate: Signal<Local, Bits<5>>,
     access_bad: Signal<Local, Bit>,
+    // The opcode of a tagged segment is Read Response.
+    responds: Signal<Local, Bit>,
     frame_bad: Signal<Local, Bit>,
     is_refused: Signal<Local, Bit>,
     is_live: Signal<Local, Bit>,
@@ -225,6 +233,8 @@ pub struct VerdictEncode {
     ddp_too_long: Constant<Bits<5>>,
     #[init(number(StreamError::RdmapInvalidate))]
     rdmap_invalidate: Constant<Bits<5>>,
+    #[init(number(StreamError::RdmapReadResponse))]
+    rdmap_read_response: Constant<Bits<5>>,
     #[constant(2)]
     queue_terminate: Constant<Bits<2>>,
 }
@@ -234,6 +244,7 @@ impl Logic for VerdictEncode {
     fn update(&mut self) {
         registers!(clock; stopped, stopped_q2);
         registers!(clock; ooo_error, ooo_refused, late_error, late_refused, may_keep, found);
+        registers!(clock; is_response);
 
         // Cycle 2.
         self.stopped.d.next = self.in_error.val();
@@ -265,7 +276,15 @@ impl Logic for VerdictEncode {
         self.ooo_refused.d.next = self.ooo_now.val().any();
         // ... of an untagged one those after the MSN ...
         self.late_now.next = 0.into();
-        if self.mo_bad.val() {
+        self.responds.next = self.segment.val().tagged & (self.segment.val().opcode == 2);
+        self.is_response.d.next = self.responds.val();
+        if self.segment.val().tagged {
+            // RFC 5040 section 5.2.1: a Read Response carries what was asked for; one without
+            // payload too, so it is tested where the region is not.
+            if self.responds.val() & self.read_differs.val() {
+                self.late_now.next = self.rdmap_read_response.val();
+            }
+        } else if self.mo_bad.val() {
             self.late_now.next = self.ddp_mo.val();
         } else if self.too_long.val() {
             self.late_now.next = self.ddp_too_long.val();
@@ -282,7 +301,8 @@ impl Logic for VerdictEncode {
             & !self.stopped.q.val()
             & self.segment.val().known
             & self.has_room.val()
-            & !self.follows_bad.val();
+            & !self.follows_bad.val()
+            & !self.responds.val();
 
         // Cycle 4: bounds or MSN, then CRC and markers, and what follows from all tests.
         self.error_now.next = self.ooo_error.q.val();
@@ -291,6 +311,10 @@ impl Logic for VerdictEncode {
             if self.segment.val().tagged {
                 if self.segment.val().has_payload & self.outside.val() {
                     self.error_now.next = self.ddp_bounds.val();
+                    self.is_refused.next = true;
+                } else if self.late_refused.q.val() | (self.is_response.q.val() & self.empty.val())
+                {
+                    self.error_now.next = self.rdmap_read_response.val();
                     self.is_refused.next = true;
                 }
             } else {
@@ -349,6 +373,11 @@ impl Logic for VerdictEncode {
                 & (self.segment.val().qn == self.queue_terminate.val()));
         self.now.next.response =
             self.is_accepted.val() & self.completes.val() & self.segment.val().tagged;
+        self.now.next.continues = self.is_accepted.val()
+            & self.is_response.q.val()
+            & self.segment.val().known
+            & self.segment.val().has_payload
+            & !self.segment.val().last;
         self.now.next.invalidate =
             self.is_accepted.val() & self.segment.val().known & self.segment.val().invalidates;
         self.is_event.next = self.is_live.val() & (self.is_refused.val() | !self.role.val().check);

@@ -29,6 +29,7 @@
 pub mod hash;
 
 use crate::common::ram::SdpRam;
+use rnic_abi::limits::READ_SINK_OCTETS_LOG2;
 use rnic_abi::tables::RIGHT_STREAM_BOUND;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -52,6 +53,7 @@ pub struct StagRoom {
     pub rights: Signal<Out, Bits<5>>,
     pub bus_address: Signal<Out, Bits<64>>,
     pub outside: Signal<Out, Bit>,
+    pub is_large: Signal<Out, Bit>,
     /// The region of the STag taken last becomes invalid; never together with `write_region`.
     pub invalidate: Signal<In, Bit>,
     /// Entry that a table operation reads or writes.
@@ -93,7 +95,7 @@ impl Logic for StagRoom {
         self.region.found.next = self.held_found.q.val();
         self.region.stag_key.next = self.held_key.q.val();
         wire!(self => self.region; to, to_end, pd, connection);
-        wire!(self.region => self; unknown, foreign, rights, bus_address, outside);
+        wire!(self.region => self; unknown, foreign, rights, bus_address, outside, is_large);
 
         self.lookup.write.next = self.write_stag.val();
         self.lookup.write_index.next = self.index.val().get_bits::<11>(0);
@@ -106,6 +108,9 @@ impl Logic for StagRoom {
         wire!(self.region => self; entry as read_entry, entry_valid as read_valid);
     }
 }
+
+// The slice in `RegionCheck`.
+const _: () = assert!(READ_SINK_OCTETS_LOG2 == 35);
 
 /// One slot of one way.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -273,6 +278,8 @@ pub struct RegionCheck {
     pub bus_address: Signal<Out, Bits<64>>,
     /// Cycle 4: some octet of `to..to_end` is not in the region.
     pub outside: Signal<Out, Bit>,
+    /// Cycle 3: the region is too long to be the sink of a read.
+    pub is_large: Signal<Out, Bit>,
     /// Stores `write_entry` and `write_valid`.
     pub write: Signal<In, Bit>,
     pub write_region: Signal<In, Bits<10>>,
@@ -293,6 +300,9 @@ pub struct RegionCheck {
     span: DFF<Bits<64>>,
     octets: DFF<Bits<48>>,
     is_outside: DFF<Bit>,
+    held_large: DFF<Bit>,
+    stored_octets: Signal<Local, Bits<48>>,
+    high_octets: Signal<Local, Bits<13>>,
     bound: Signal<Local, Bits<5>>,
     #[constant(LiteralType::from(RIGHT_STREAM_BOUND))]
     stream_bound: Constant<Bits<5>>,
@@ -302,7 +312,7 @@ impl Logic for RegionCheck {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; is_unknown, pd_differs, connection_differs, held_rights);
-        registers!(clock; address, is_below, span, octets, is_outside);
+        registers!(clock; address, is_below, span, octets, is_outside, held_large);
         wire!(self => self.entries;
             clock, region as read_address, write as write_enable, write_region as write_address,
             write_entry as write_data);
@@ -328,6 +338,10 @@ impl Logic for RegionCheck {
         self.is_below.d.next = self.to.val() < self.entries.read_data.val().base;
         self.span.d.next = self.to_end.val() - self.entries.read_data.val().base;
         self.octets.d.next = self.entries.read_data.val().octets;
+        self.stored_octets.next = self.entries.read_data.val().octets;
+        self.high_octets.next = self.stored_octets.val().get_bits::<13>(35);
+        self.held_large.d.next = self.high_octets.val().any();
+        self.is_large.next = self.held_large.q.val();
 
         // Cycle 3. RFC 5041 8.2: a stream uses STags of its Protection Domain, or, where the STag
         // is bound to a stream, that stream alone.

@@ -1,7 +1,7 @@
 //! Draws regions, records, replays and table operations of the random world: four connections with
 //! three queues each, eight regions, eight spans.
 use super::bench::{Bench, Operation};
-use super::model::Record;
+use super::model::{Read, Record, TO_BITS};
 use super::world::*;
 use crate::messages::*;
 use rnic_abi::limits::HASH_WAYS;
@@ -34,21 +34,51 @@ fn random_region(random: &mut Random, number: u32) -> Region {
     }
 }
 
+/// What is left of the oldest read of each connection.
+pub type Heads = [Option<Read>; 4];
+
+/// A segment of the Read Response that `head` waits for, seldom with one octet too many or too few.
+fn random_response(random: &mut Random, head: &Read, regions: &[Region]) -> Record {
+    let region = regions.iter().find(|region| region.stag == head.stag);
+    let base = region.unwrap_or(&regions[0]).base;
+    let left = u64::from(head.octets);
+    let payload = match random.below(4) {
+        0 => left,
+        1 => left.saturating_sub(1),
+        2 => random.below(left.min(40) + 1),
+        _ => left.min(9),
+    };
+    let last = (payload == left) ^ random.chance(1, 30);
+    let payload = payload + u64::from(random.chance(1, 30));
+    let to = base & !TO_BITS | head.to;
+    let to = to.wrapping_add(u64::from(random.chance(1, 30)));
+    let stag = head.stag ^ u32::from(random.chance(1, 60));
+    tagged(2, last, stag, to, payload)
+}
+
 /// A version-1 FPDU of one of four connections, mostly good, wrong in one way otherwise.
-pub fn random_record(random: &mut Random, regions: &[Region], msns: &[u32]) -> Record {
+pub fn random_record(
+    random: &mut Random,
+    regions: &[Region],
+    msns: &[u32],
+    heads: &Heads,
+) -> Record {
     let connection = random.below(4);
     let region = regions[random.below(regions.len() as u64) as usize];
+    let head = heads[connection as usize].filter(|_| random.chance(1, 2));
     let payload = if random.chance(1, 8) {
         0
     } else {
         random.below(40)
     };
     let last = random.chance(1, 2);
-    let mut record = if random.chance(1, 2) {
+    let mut record = if let Some(head) = head {
+        random_response(random, &head, regions)
+    } else if random.chance(1, 2) {
         let room = region.octets.saturating_sub(payload) + u64::from(random.chance(1, 6));
         let to = region.base.wrapping_add(random.below(room + 1));
         let to = to.wrapping_sub(u64::from(random.chance(1, 12)));
-        let opcode = if random.chance(1, 2) { 0 } else { 2 };
+        let opcode = if random.chance(7, 8) { 0 } else { 2 };
         tagged(
             opcode,
             last,
@@ -140,12 +170,34 @@ pub fn random_replay(random: &mut Random, kept: &[u64]) -> Replay {
     }
 }
 
+/// Writes four reads into regions to pool entries of `connection`, and makes them outstanding.
+fn post_random_reads(bench: &mut Bench, connection: u64, regions: &[Region]) {
+    let first = (connection << 4 | 3 << 2) as u32;
+    let number = bench.random.bits() as u32;
+    bench.open(connection, 3, first, 2, number, 0);
+    for entry in first..first + 4 {
+        let region = regions[bench.random.below(regions.len() as u64) as usize];
+        let octets = bench.random.below(region.octets.min(30) + 2);
+        let spare = region.octets.saturating_sub(octets);
+        let read = Read {
+            to: region.base.wrapping_add(bench.random.below(spare + 1)),
+            stag: region.stag,
+            octets: octets as u32,
+        };
+        bench.write(RECEIVE_POOL, u64::from(entry), &read.words());
+    }
+    let posted = 1 + bench.random.below(4) as u32;
+    let tail = number.wrapping_add(posted);
+    bench.write(QUEUE_TAIL, connection << 2 | 3, &[tail & 0xffff]);
+    bench.write(DDP, connection, &[PD | 1 << 16]);
+}
+
 /// A random table operation of the driver; `regions` follows what it writes.
 pub fn random_operation(bench: &mut Bench, regions: &mut [Region], msns: &mut [u32]) {
     let connection = bench.random.below(4);
     let queue = bench.random.below(16);
     let chosen = bench.random.below(regions.len() as u64) as usize;
-    match bench.random.below(12) {
+    match bench.random.below(16) {
         0..=5 => bench.write(DDP, connection, &[PD | 1 << 16]),
         6 => {
             let msn = bench.random.below(9) as u32;
@@ -173,6 +225,7 @@ pub fn random_operation(bench: &mut Bench, regions: &mut [Region], msns: &mut [u
             let slot = stag_slot(stag, chosen % 4);
             bench.write(STAG, slot, &[valid | chosen as u32, stag >> 8]);
         }
+        11..=14 => post_random_reads(bench, connection, regions),
         _ => {
             let table = 4 + bench.random.below(6) as u32;
             bench.operations.push(Operation {

@@ -3,7 +3,7 @@
 //! Every step also compares all outputs of the room with the model; these tests check the model.
 use super::bench::Bench;
 use super::model::{Command, Event, OutOfOrder, Outcome, Record};
-use super::refusals::{accepted, accepted_in, refused_in, send_at, write_at};
+use super::refusals::{accepted_in, refused_in, send_at, write_at};
 use super::world::*;
 use crate::messages::*;
 use crate::receive::ddp::spans::SLOTS;
@@ -110,17 +110,18 @@ fn send_completes_when_replayed_as_in_order() {
     accepted_in(&mut bench, &send_at(2, 0, 8));
 }
 
-/// DDP-024: a Read Response placed out of order completes only when it is replayed.
+/// RDMAP-011, DDP-024: a Read Response waits until it is in order, whatever is outstanding.
 #[test]
-fn read_response_completes_when_replayed() {
+fn read_response_is_not_placed_out_of_order() {
     let response = tagged(2, true, SINK.stag, SINK.base, 64);
-    let expected = accepted(&response);
-    assert_eq!(expected.cqe[0] & 0xf, cqe::KIND_READ_RESPONSE);
-    let mut bench = world();
-    placed_ooo(&mut bench, &response);
-    let outcomes = delivered(&mut bench);
-    let entry = outcomes[0].command.as_ref().expect("an entry");
-    assert_eq!((entry.kind, entry.cqe), (PlaceKind::Discard, expected.cqe));
+    let mut bench = Bench::reading(&[(&SINK, SINK.base, 64), (&SINK, SINK.base, 0)]);
+    bench.sweep();
+    ignored_ooo(&mut bench, &response);
+    assert!(delivered(&mut bench).is_empty());
+    assert!(accepted_in(&mut bench, &response).complete);
+    let empty = tagged(2, true, 0, 0, 0);
+    ignored_ooo(&mut bench, &empty);
+    assert!(accepted_in(&mut bench, &empty).complete);
 }
 
 /// MPA-041: a write placed out of order gives an event and no command when it is replayed.

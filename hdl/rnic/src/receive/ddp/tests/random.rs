@@ -1,14 +1,30 @@
 //! Random records and table operations under stalls; lockstep with the Verilog.
-use super::bench::{message, request, verdict, Operation};
+use super::bench::{message, request, verdict, Bench, Operation};
 use super::draw::*;
-use super::model::Record;
+use super::model::{Read, Record, TO_BITS};
 use super::world::*;
 use crate::messages::*;
 use crate::receive::ddp::DdpRoom;
+use rnic_abi::cqe::KIND_READ_RESPONSE;
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::*;
 use rnic_hdl_tools::testkit::{lockstep, Pace, StreamDriver};
 use std::collections::VecDeque;
+
+/// What the peers know of the oldest reads.
+fn heads(bench: &Bench) -> Heads {
+    let oldest = |n| bench.model.oldest_read(n as u64);
+    std::array::from_fn(|n| oldest(n).map(|(_, read)| read))
+}
+
+/// A read into the first octets of `region`.
+fn first_read(region: &Region) -> Read {
+    Read {
+        stag: region.stag,
+        to: region.base & TO_BITS,
+        octets: 16,
+    }
+}
 
 /// Runs `rounds` rounds of a few records and some table operations; returns how many messages a
 /// replayed record completed.
@@ -22,7 +38,8 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usiz
     let mut ends = [0; 8];
     for _ in 0..rounds {
         for _ in 0..bench.random.below(4) {
-            let mut record = random_record(&mut bench.random, &regions, &msns);
+            let heads = heads(&bench);
+            let mut record = random_record(&mut bench.random, &regions, &msns, &heads);
             perhaps_ooo(&mut bench.random, &mut record, &mut ends);
             bench.records.push(record);
         }
@@ -58,6 +75,12 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usiz
             .is_some_and(|command| command.kind == PlaceKind::Write)
     });
     assert!(placed.count() > rounds / 30);
+    let responses = bench.outcomes.iter().filter(|outcome| {
+        let command = outcome.command.as_ref();
+        command.is_some_and(|command| command.cqe[0] & 15 == KIND_READ_RESPONSE)
+    });
+    let responses = responses.count();
+    assert!(responses > rounds / 150, "{responses} reads completed");
     let ooo = bench.outcomes.iter().filter_map(|outcome| outcome.ooo);
     let good = ooo.filter(|ooo| ooo.good).count();
     assert!(good > rounds / 30, "{good} placed ooo");
@@ -111,7 +134,13 @@ fn room_agrees_with_its_verilog() {
         bench.write(QUEUE_TAIL, queue, &[5]);
         bench.write(DDP, queue >> 2, &[PD | 1 << 16]);
     }
+    for connection in 0..4 {
+        let words = first_read(&regions[connection as usize]).words();
+        // Number 1, as the queues begin with.
+        bench.write(RECEIVE_POOL, connection << 4 | 3 << 2 | 1, &words);
+    }
     setup.extend(bench.operations.waiting_mut().drain(..));
+    let reads = std::array::from_fn(|n| Some(first_read(&regions[n])));
     let mut setup = setup.into_iter().cycle();
     let (mut record, mut cycle) = (Record::default(), 0);
     let mut operations = StreamDriver::new(Pace::Always);
@@ -127,7 +156,7 @@ fn room_agrees_with_its_verilog() {
             uut.fpdu_verdict.next = verdicts.pop_front().expect("a verdict");
         }
         if comes {
-            record = random_record(random, &regions, &msns);
+            record = random_record(random, &regions, &msns, &reads);
             perhaps_ooo(random, &mut record, &mut ends);
             verdicts.extend(verdict(&record));
         }

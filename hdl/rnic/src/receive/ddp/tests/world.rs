@@ -1,6 +1,6 @@
 //! A small world of streams, queues and regions, and the FPDUs that peers send into it.
 use super::bench::Bench;
-use super::model::Record;
+use super::model::{Read, Record};
 use crate::messages::FpduKind;
 use rnic_abi::tables::*;
 
@@ -10,6 +10,9 @@ pub const SIBLING: u64 = 1023;
 pub const OLD: u64 = 3;
 pub const STRANGER: u64 = 9;
 pub const PD: u32 = 0xbeef;
+
+/// Number of the first read: the fourth one begins at 0 again.
+const FIRST_READ: u32 = 0xffff_fffd;
 
 /// A memory region in plain integers.
 #[derive(Clone, Copy)]
@@ -82,6 +85,30 @@ impl Bench {
             entry,
             &[address as u32, (address >> 32) as u32, octets],
         );
+    }
+
+    /// Opens the queue of reads of `connection` at pool entries `first` to `first + 7` and posts
+    /// reads, each of so many octets to `to` in a region.
+    pub fn post_reads(&mut self, connection: u64, first: u32, reads: &[(&Region, u64, u32)]) {
+        self.open(connection, 3, first, 3, FIRST_READ, 0);
+        for (index, (region, to, octets)) in reads.iter().enumerate() {
+            let read = Read {
+                stag: region.stag,
+                to: *to,
+                octets: *octets,
+            };
+            let entry = first + FIRST_READ.wrapping_add(index as u32) % 8;
+            self.write(RECEIVE_POOL, u64::from(entry), &read.words());
+        }
+        let tail = FIRST_READ.wrapping_add(reads.len() as u32);
+        self.write(QUEUE_TAIL, connection << 2 | 3, &[tail & 0xffff]);
+    }
+
+    /// A world in which `STREAM` has posted `reads`.
+    pub fn reading(reads: &[(&Region, u64, u32)]) -> Self {
+        let mut bench = Self::world();
+        bench.post_reads(STREAM, 192, reads);
+        bench
     }
 
     /// Four streams; `STREAM` has all queues open with four buffers of 256 octets each.

@@ -76,6 +76,19 @@ fn a_restarted_record_looks_everything_up_again() {
 }
 
 #[test]
+fn the_record_behind_a_read_response_looks_everything_up_again() {
+    let mut uut = connected();
+    uut.head_valid.next = true;
+    uut.outputs_free.next = true;
+    assert_eq!(trace(&mut uut, 9), "....T..AD");
+    uut.moved.next = true;
+    assert_eq!(trace(&mut uut, 1), "C");
+    uut.moved.next = false;
+    assert!(uut.may_start.val(), "no table operation was waited for");
+    assert_eq!(trace(&mut uut, 9), "....T..AD");
+}
+
+#[test]
 fn record_waits_in_cycle_4_for_its_verdict() {
     let mut uut = connected();
     uut.head_valid.next = true;

@@ -136,18 +136,8 @@ impl Model {
         };
         self.place(record, header, command);
         if header.tagged {
-            if header.last && header.opcode == 2 {
-                let end = header.to.wrapping_add(header.payload);
-                command.complete = true;
-                command.cqe = [
-                    head(cqe::KIND_READ_RESPONSE, 0),
-                    header.stag,
-                    end as u32,
-                    (end >> 32) as u32,
-                    record.sequence_end,
-                    0,
-                    0,
-                ];
+            if header.opcode == 2 {
+                self.accept_response(record, header, command, head(cqe::KIND_READ_RESPONSE, 0));
             }
             return;
         }
@@ -171,6 +161,40 @@ impl Model {
                 let region = self.region(header.stag).expect("checked").0;
                 self.regions.get_mut(&region).expect("checked").valid = false;
             }
+        }
+    }
+
+    /// The read moves on by the payload, and ends with the last segment.
+    fn accept_response(
+        &mut self,
+        record: &Record,
+        header: &Header,
+        command: &mut Command,
+        word_0: u32,
+    ) {
+        let (entry, read) = self.oldest_read(record.connection).expect("checked");
+        let end = header.to.wrapping_add(header.payload);
+        if header.last {
+            command.complete = true;
+            command.cqe = [
+                word_0,
+                header.stag,
+                end as u32,
+                (end >> 32) as u32,
+                record.sequence_end,
+                entry as u32,
+                0,
+            ];
+            let queue = self.queues.get_mut(&(record.connection << 2 | 3));
+            let queue = queue.expect("an open queue");
+            queue.expected = queue.expected.wrapping_add(1);
+        } else if header.payload > 0 {
+            let left = Read {
+                to: end,
+                octets: read.octets - header.payload as u32,
+                ..read
+            };
+            self.pool.insert(entry, left.words());
         }
     }
 }

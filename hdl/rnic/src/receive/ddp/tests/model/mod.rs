@@ -106,7 +106,7 @@ struct Region {
 pub struct Model {
     contexts: HashMap<u64, Context>,
     queues: HashMap<u64, Queue>,
-    pool: HashMap<u64, (u64, u32)>,
+    pool: HashMap<u64, [u32; 4]>,
     stags: HashMap<u64, (u32, u64)>,
     regions: HashMap<u64, Region>,
     /// Records stored, by span.
@@ -139,7 +139,42 @@ struct Header {
     payload: u64,
 }
 
+/// What is left of an outstanding read, as the pool holds it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Read {
+    pub stag: u32,
+    pub to: u64,
+    pub octets: u32,
+}
+
+/// Bits of a Tagged Offset that an outstanding read holds.
+pub const TO_BITS: u64 = (1 << 35) - 1;
+
+impl Read {
+    /// As the words of a pool entry.
+    pub fn words(&self) -> [u32; 4] {
+        let high = (self.to & TO_BITS) >> 32;
+        [self.to as u32, self.stag, self.octets, high as u32]
+    }
+
+    fn of(words: [u32; 4]) -> Self {
+        Self {
+            stag: words[1],
+            to: pair(words[0], words[3] & 7),
+            octets: words[2],
+        }
+    }
+}
+
 impl Model {
+    /// The oldest outstanding read of `connection`, with its pool entry.
+    pub fn oldest_read(&self, connection: u64) -> Option<(u64, Read)> {
+        let queue = self.queue(connection, 3);
+        let is_posted = queue.open && queue.tail != queue.expected as u16;
+        let (entry, words) = self.entry(&queue, queue.expected);
+        is_posted.then(|| (entry, Read::of(words)))
+    }
+
     /// A table write takes effect.
     pub fn write(&mut self, table: u32, index: u64, words: &[u32; 10]) {
         match table {
@@ -164,8 +199,8 @@ impl Model {
             }
             tables::QUEUE_TAIL => self.queues.entry(index).or_default().tail = words[0] as u16,
             tables::RECEIVE_POOL => {
-                self.pool
-                    .insert(index, (pair(words[0], words[1]), words[2]));
+                let entry = [words[0], words[1], words[2], words[3]];
+                self.pool.insert(index, entry);
             }
             tables::STAG => {
                 self.stags.remove(&index);

@@ -12,7 +12,7 @@ impl Model {
             && self.kept() < crate::receive::ddp::spans::SLOTS as usize;
         let header = self.header(record).ok();
         let header = header.filter(|header| self.refusal(record, header).is_none());
-        let header = header.filter(|_| may_keep);
+        let header = header.filter(|header| may_keep && !(header.tagged && header.opcode == 2));
         let ooo = OutOfOrder {
             good: header.is_some(),
             sequence_end: record.sequence_end,

@@ -80,8 +80,10 @@ impl Model {
             2 => tables::RIGHT_READ_SINK,
             _ => return Some(RdmapOpcode),
         };
+        let unread = (header.opcode == 2).then(|| self.read_refusal(record, header));
+        let unread = unread.flatten();
         if header.payload == 0 {
-            return None;
+            return unread;
         }
         let Some((_, region)) = self.region(header.stag) else {
             return Some(DdpStag);
@@ -100,8 +102,24 @@ impl Model {
         } else if to < base || to_end > end {
             Some(DdpBounds)
         } else {
-            None
+            unread
         }
+    }
+
+    /// A Read Response continues the oldest outstanding read.
+    fn read_refusal(&self, record: &Record, header: &Header) -> Option<StreamError> {
+        let continues = self
+            .oldest_read(record.connection)
+            .is_some_and(|(_, read)| {
+                let region = self.region(header.stag).map(|(_, region)| region);
+                let is_next = header.to & TO_BITS == read.to
+                    && header.stag == read.stag
+                    && region.is_some_and(|region| region.octets <= TO_BITS);
+                let left = u64::from(read.octets).checked_sub(header.payload);
+                (header.payload == 0 || is_next)
+                    && left.is_some_and(|left| header.last == (left == 0))
+            });
+        (!continues).then_some(RdmapReadResponse)
     }
 
     pub(super) fn untagged_refusal(&self, record: &Record, header: &Header) -> Option<StreamError> {
@@ -143,8 +161,13 @@ impl Model {
     }
 
     pub(super) fn buffer(&self, queue: &Queue, msn: u32) -> (u64, (u64, u32)) {
+        let (entry, words) = self.entry(queue, msn);
+        (entry, (pair(words[0], words[1]), words[2]))
+    }
+
+    pub(super) fn entry(&self, queue: &Queue, msn: u32) -> (u64, [u32; 4]) {
         let entry = (queue.first + msn % (1 << queue.entries_log2)) & 0x7ff;
-        let buffer = self.pool.get(&u64::from(entry));
-        (u64::from(entry), buffer.copied().unwrap_or_default())
+        let words = self.pool.get(&u64::from(entry));
+        (u64::from(entry), words.copied().unwrap_or_default())
     }
 }

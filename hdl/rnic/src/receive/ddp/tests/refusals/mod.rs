@@ -1,6 +1,7 @@
 //! One test for each row of the table of tests in ARCHITECTURE.md, with neighbours that must pass.
 //! Every send also compares all outputs of the room with the model.
 mod envelope;
+mod reads;
 mod tagged;
 mod untagged;
 

@@ -30,6 +30,7 @@ fn write_buffer(uut: &mut Simulation<BufferPool>, entry: u64, address: u64, octe
     uut.buffer.next = Buffer {
         address: address.into(),
         octets: octets.into(),
+        to_high: 0u64.into(),
     };
     uut.tick();
     uut.write_buffer.next = false;

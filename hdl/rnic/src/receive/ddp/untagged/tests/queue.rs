@@ -24,6 +24,8 @@ fn ask(uut: &mut Simulation<QueueOrder>, queue: u64, msn: u32) -> (bool, bool, b
     uut.msn.next = u64::from(msn).into();
     uut.ticks(4);
     let behind = uut.behind.val();
+    let nothing_fits = behind || uut.not_posted.val();
+    assert!(!uut.empty.val() || nothing_fits);
     (behind, !behind && uut.not_posted.val(), uut.gap.val())
 }
 
@@ -48,6 +50,9 @@ fn ddp_041_order_is_modulo_2_to_the_32_at_every_corner() {
     ] {
         for posted in [0, 1, 2, 2047, 2048] {
             write(&mut uut, 4095, expected, posted);
+            ask(&mut uut, 4095, expected);
+            assert_eq!(uut.empty.val(), posted == 0);
+            assert_eq!(uut.expected_msn.val(), u64::from(expected));
             for step in [
                 0,
                 1,

@@ -8,7 +8,7 @@ struct Question {
     segment: DdpSegment,
     envelope: u64,
     rights: u32,
-    flags: [bool; 8],
+    flags: [bool; 10],
     crc_good: bool,
     marker_good: bool,
     marker_seen: bool,
@@ -72,7 +72,8 @@ fn question(random: &mut Random) -> Question {
 
 /// The rows CRC and markers, and those from STag or MSN on; between them `envelope` was found.
 fn expected_error(question: &Question) -> u64 {
-    let [unknown, foreign, outside, mo_bad, too_long, behind, not_posted, gap] = question.flags;
+    let [unknown, foreign, outside, mo_bad, too_long, behind, not_posted, gap, unread, empty] =
+        question.flags;
     let gap = gap && !question.role.ooo;
     if !question.crc_good {
         return MpaCrc as u64;
@@ -87,15 +88,17 @@ fn expected_error(question: &Question) -> u64 {
         RIGHT_READ_SINK
     };
     let keep = question.rights & RIGHT_REMOTE_INVALIDATE == 0;
+    let unread = segment.opcode == 2u64 && (unread || empty);
     let rows: &[(bool, StreamError)] = match (segment.known, segment.tagged) {
         (false, _) => &[],
-        (true, true) if !segment.has_payload => &[],
+        (true, true) if !segment.has_payload => &[(unread, RdmapReadResponse)],
         (true, true) => &[
             (unknown, DdpStag),
             (foreign, DdpAssociation),
             (question.rights & right == 0, RdmapAccess),
             (segment.wraps, DdpWrap),
             (outside, DdpBounds),
+            (unread, RdmapReadResponse),
         ],
         (true, false) => &[
             (behind, DdpMsn),
@@ -129,9 +132,11 @@ fn expected(question: &Question) -> Verdict {
         && segment.known
         && question.has_room
         && !question.follows_bad
-        && (question.marker_seen || !role.unproven);
+        && (question.marker_seen || !role.unproven)
+        && !(segment.tagged && segment.opcode == 2u64);
     let receive = good && segment.last && !segment.tagged;
     let response = good && segment.last && segment.tagged && segment.opcode == 2u64;
+    let continues = good && !segment.last && segment.tagged && segment.opcode == 2u64;
     let event = !silent && (error != 0 || !role.check);
     Verdict {
         error: error.into(),
@@ -149,6 +154,7 @@ fn expected(question: &Question) -> Verdict {
         command: error != 0 || receive || response || !(role.check || role.replayed),
         known: segment.known && !frame_bad,
         stops: error != 0 || (receive && segment.qn == 2u64),
+        continues: continues && segment.has_payload,
     }
 }
 
@@ -175,6 +181,8 @@ fn the_first_failing_test_wins() {
             uut.behind.next,
             uut.not_posted.next,
             uut.gap.next,
+            uut.read_differs.next,
+            uut.empty.next,
         ] = question.flags;
         // Cycle 4 may last; CRC and markers are valid in its last cycle only.
         let wait = random.below(4);
