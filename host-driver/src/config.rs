@@ -1,6 +1,7 @@
 //! The choices that a user makes when a device is opened, and their limits.
 
 use crate::bar::Registers;
+use crate::completion_queues::check_size;
 use crate::error::DriverError;
 use rnic_abi::limits::PAGES;
 use rnic_abi::registers;
@@ -10,7 +11,9 @@ use rnic_abi::registers;
 pub struct Config {
     /// PCI Express maximum payload size in octets: 128, 256 or 512.
     pub max_payload_octets: u32,
-    /// log2 of the entries of the completion queue, 1..=16.
+    /// log2 of the entries of completion queue 0, 1..=16. With 12, the default, it has room for
+    /// whatever all connections can cause: 2,048 buffers and reads, 1,024 errors. A smaller one
+    /// takes fewer connections and buffers ([`DriverError::CompletionQueueSize`]).
     pub completion_entries_log2: u32,
     /// log2 of the slots of the host receive ring, 1..=16.
     pub host_slots_log2: u32,
@@ -39,7 +42,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             max_payload_octets: 256,
-            completion_entries_log2: 10,
+            completion_entries_log2: 12,
             host_slots_log2: 8,
             host_slot_octets_log2: 14,
             early_pages: registers::EARLY_PAGES_MAX,
@@ -55,13 +58,8 @@ impl Config {
     /// Refuses what the device does not support.
     pub(crate) fn check(&self) -> Result<(), DriverError> {
         self.max_payload_code()?;
+        check_size(self.completion_entries_log2)?;
         let ranges = [
-            (
-                "log2 of the completion queue's entries",
-                self.completion_entries_log2,
-                1..=16,
-                "1..=16",
-            ),
             (
                 "log2 of the host ring's slots",
                 self.host_slots_log2,

@@ -258,6 +258,9 @@ macro_rules! core {
                 stream!(self.replays => self.ddp; replay);
                 stream!(self.ooo_completion => self.stream; span_back);
                 stream!(self.ddp => self.stream; stream_error);
+                // Completion queues: room, and numbers of entries.
+                self.ddp.cq_write.next = self.csr.cq_write.val();
+                self.csr.cq_report.next = self.ddp.cq_report.val();
                 // DDP and the placement buffer to placement.
                 stream!(self.ddp => self.placement; command);
                 wire!(self.fpdu => self.placement; placement_data, placement_valid);
@@ -283,9 +286,7 @@ macro_rules! core {
                     register_address, register_read, register_write, register_write_data);
                 wire!(self.csr => self.pcie; register_read_data, register_read_valid);
                 // Registers to placement, and back.
-                wire!(self.csr => self.placement;
-                    max_payload, cq_base, cq_entries_log2, cq_consumer);
-                self.csr.cq_producer.next = self.placement.cq_producer.val();
+                wire!(self.csr => self.placement; max_payload, cq_write);
                 wire!(self.csr => self.placement;
                     host_ring_base, host_ring_slots_log2, host_ring_slot_octets_log2,
                     host_ring_consumer);

@@ -9,7 +9,7 @@
 
 use super::Device;
 use crate::bar::{Bar, Registers};
-use crate::completion_ring::CompletionRing;
+use crate::completion_queues::CompletionQueues;
 use crate::config::Config;
 use crate::connection_table::ConnectionTable;
 use crate::counters::Counters;
@@ -37,13 +37,13 @@ impl<B: Bar, D: Dma> Device<B, D> {
         expect_identity(&mut bar)?;
         reset(&mut bar)?;
         let counters = Counters::from_now(&mut bar)?;
-        let completions = CompletionRing::allocate(&mut dma, config.completion_entries_log2)?;
+        let completions = CompletionQueues::allocate(&mut dma, config.completion_entries_log2)?;
         let (slots_log2, slot_octets_log2) = (config.host_slots_log2, config.host_slot_octets_log2);
         let host_ring = match HostRing::allocate(&mut dma, slots_log2, slot_octets_log2) {
             Ok(ring) => ring,
             Err(error) => {
                 // The device does not know of the other ring yet.
-                dma.free(completions.buffer());
+                completions.buffers().for_each(|buffer| dma.free(buffer));
                 return Err(error);
             }
         };
@@ -75,7 +75,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
         if let Err(error) = reset(&mut self.bar) {
             return Err(self.abandon(error));
         }
-        self.dma.free(self.completions.buffer());
+        for buffer in self.completions.buffers() {
+            self.dma.free(buffer);
+        }
         self.dma.free(self.host_ring.buffer());
         Ok((self.bar.into_inner(), self.dma))
     }

@@ -15,8 +15,8 @@ use rnic_abi::counters::Counter;
 use rnic_abi::events::SegmentTrace;
 use rnic_abi::limits::PAGES;
 use rnic_driver::{
-    Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, InUse,
-    Posted, RegionConfig, WindowConfig,
+    Completion, CompletionQueue, Config, Connection, ConnectionConfig, Device, DmaBuffer,
+    DriverError, InUse, Posted, RegionConfig, WindowConfig,
 };
 use rnic_sim::{attach_at, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
@@ -36,9 +36,6 @@ const fn frame_cycles_min(width: usize) -> u64 {
         _ => 8,
     }
 }
-
-/// Cycles in which a core that goes idle writes another completion, mostly.
-const COMPLETION_CYCLES: usize = 200;
 
 /// The hardware under test.
 #[derive(Debug)]
@@ -60,11 +57,13 @@ pub struct Rtl {
     has_unwatched: bool,
     /// Free pages of an idle device.
     free_pages_when_idle: u32,
-    /// Completions are taken after this many frames, and when the wire pauses for lack of room.
+    /// Completions are taken after this many frames.
     late_frames: usize,
     patience: Patience,
     frames: usize,
-    /// Taken from the completion queue, not yet observed.
+    /// The completion queues that exist.
+    queues: Vec<CompletionQueue>,
+    /// Taken from the completion queues, not yet observed.
     completions: Vec<Completion>,
     /// Verdicts taken from the simulation, and not yet observed.
     segments: Vec<SegmentTrace>,
@@ -155,6 +154,7 @@ impl Rtl {
             late_frames: surroundings.late_frames,
             patience: Patience::new(surroundings.patience_cycles),
             frames: 0,
+            queues: vec![CompletionQueue::default()],
             completions: Vec::new(),
             segments: Vec::new(),
         })
@@ -192,28 +192,23 @@ impl Rtl {
             .saturating_sub(self.opened)
     }
 
-    /// The wire pauses while packet memory is nearly full; a late driver that this is due to acts.
+    /// The wire pauses while packet memory is nearly full.
     fn pause(&mut self) {
-        let Some(mut pauses) = self.pauses.take() else {
-            return;
-        };
-        loop {
-            let mut simulation = self.simulation.borrow_mut();
-            let has_room = pauses.wait(&mut simulation, self.late_frames > 1);
-            drop(simulation);
-            if has_room || !self.take_completions() {
-                break;
-            }
+        if let Some(pauses) = &mut self.pauses {
+            pauses.wait(&mut self.simulation.borrow_mut());
         }
-        self.pauses = Some(pauses);
     }
 
-    /// Make room in the completion queue: a full one holds the core up.
-    fn take_completions(&mut self) -> bool {
-        let before = self.completions.len();
-        let polled = std::iter::from_fn(|| self.device.poll_completion());
-        self.completions.extend(polled);
-        self.completions.len() > before
+    /// Poll every completion queue until it is empty.
+    fn take_completions(&mut self) {
+        for &queue in &self.queues {
+            let device = &mut self.device;
+            let poll = || {
+                let polled = device.poll_completion_queue(queue);
+                polled.expect("it was created")
+            };
+            self.completions.extend(std::iter::from_fn(poll));
+        }
     }
 }
 
@@ -224,6 +219,20 @@ impl Dut for Rtl {
             .borrow_mut()
             .map(name, address, octets.max(1));
         assert!(mapped, "the player never maps {address:#x} twice");
+    }
+
+    fn create_completion_queue(
+        &mut self,
+        queue: CompletionQueue,
+        entries_log2: u32,
+    ) -> Result<(), DriverError> {
+        self.device.create_completion_queue(queue, entries_log2)?;
+        self.queues.push(queue);
+        let simulation = self.simulation.borrow();
+        let memory = simulation.complex().memory();
+        let mut rings = self.rings.borrow_mut();
+        rings.add_queue(memory, queue, entries_log2);
+        Ok(())
     }
 
     fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError> {
@@ -329,19 +338,8 @@ impl Dut for Rtl {
     }
 
     fn settle(&mut self) {
-        loop {
-            // A core that a full queue holds up counts as idle after many more cycles.
-            loop {
-                self.simulation.borrow_mut().run(COMPLETION_CYCLES);
-                if !self.take_completions() {
-                    break;
-                }
-            }
-            self.simulation.borrow_mut().run_until_idle();
-            if !self.take_completions() {
-                return;
-            }
-        }
+        self.simulation.borrow_mut().run_until_idle();
+        self.take_completions();
     }
 
     fn observe(&mut self) -> Observation {

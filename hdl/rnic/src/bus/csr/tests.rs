@@ -1,5 +1,6 @@
 //! The register map as the driver sees it, counters, and the table engine.
 use super::Csr;
+use crate::messages::CqReport;
 use rnic_abi::{counters, limits, registers as map, tables};
 use rnic_hdl_tools::testkit::{bits_of_words, lockstep, simulate, words_of, Random, Simulation};
 use rust_hdl::prelude::*;
@@ -46,7 +47,20 @@ fn value(uut: &mut Simulation<Uut>, offset: u32) -> u32 {
 fn every_register_reads_as_the_map_says_and_in_four_cycles() {
     let mut uut = connected();
     uut.free_pages.next = 300u64.into();
-    uut.cq_producer.next = 0x1234_5678u64.into();
+    uut.cq_report.next = CqReport {
+        queue: 5u64.into(),
+        numbered: true,
+        entries: 0x1234_5678u64.into(),
+        lost: false,
+    };
+    uut.tick();
+    uut.cq_report.next = CqReport {
+        queue: 11u64.into(),
+        lost: true,
+        ..CqReport::default()
+    };
+    uut.tick();
+    uut.cq_report.next = CqReport::default();
     uut.host_ring_producer.next = 0x9abc_def0u64.into();
     for (offset, expected) in [
         (map::IDENTITY, map::IDENTITY_VALUE),
@@ -55,7 +69,8 @@ fn every_register_reads_as_the_map_says_and_in_four_cycles() {
         (map::PACKET_PAGES, limits::PAGES as u32),
         (map::CONTROL, 0),
         (map::FREE_PAGES, 300),
-        (map::CQ_PRODUCER, 0x1234_5678),
+        (map::CQ_OVERFLOW, 1 << 11),
+        (map::cq_register(5, map::CQ_PRODUCER), 0x1234_5678),
         (map::HOST_RING_PRODUCER, 0x9abc_def0),
         (map::TABLE_COMMAND, 0),
     ] {
@@ -72,6 +87,7 @@ fn writable_registers_keep_allowed_values() {
         (map::CQ_BASE_LOW, 0x1234_5fff, 0x1234_5000),
         (map::CQ_BASE_HIGH, 0xfedc_ba98, 0xfedc_ba98),
         (map::CQ_ENTRIES_LOG2, 16, 16),
+        (map::cq_register(15, map::CQ_ENTRIES_LOG2), 3, 3),
         (map::CQ_CONSUMER, 0x8000_0001, 0x8000_0001),
         (map::HOST_RING_BASE_LOW, 0xabcd_e123, 0xabcd_e000),
         (map::HOST_RING_BASE_HIGH, 0x0102_0304, 0x0102_0304),
@@ -90,9 +106,6 @@ fn writable_registers_keep_allowed_values() {
     }
     assert!(uut.enable.val());
     assert_eq!(uut.max_payload.val(), 2u64);
-    assert_eq!(uut.cq_base.val(), 0xfedc_ba98_1234_5000u64);
-    assert_eq!(uut.cq_entries_log2.val(), 16u64);
-    assert_eq!(uut.cq_consumer.val(), 0x8000_0001u64);
     assert_eq!(uut.host_ring_base.val(), 0x0102_0304_abcd_e000u64);
     assert_eq!(uut.host_ring_slots_log2.val(), 9u64);
     assert_eq!(uut.host_ring_slot_octets_log2.val(), 11u64);
@@ -124,6 +137,7 @@ fn writable_registers_keep_allowed_values() {
         (map::HOST_RING_SLOT_OCTETS_LOG2, 15),
         (map::IDENTITY, 0),
         (map::FREE_PAGES, 5),
+        (map::CQ_OVERFLOW, 5),
         (map::CQ_PRODUCER, 5),
         (map::COUNTERS, 5),
     ] {
@@ -131,7 +145,10 @@ fn writable_registers_keep_allowed_values() {
         write(&mut uut, offset, written);
         assert_eq!(value(&mut uut, offset), before, "offset {offset:#x}");
     }
-    uut.pulse(|uut| &mut uut.room_reset);
+    // The registers of the completion queues are cleared one a cycle.
+    uut.room_reset.next = true;
+    uut.ticks(64);
+    uut.room_reset.next = false;
     for (offset, _, _) in cases {
         let first = match offset {
             map::HOST_RING_SLOT_OCTETS_LOG2 => 14,
@@ -294,7 +311,7 @@ fn rust_and_verilog_agree() {
             wait = 0;
         }
         // Mostly offsets that exist.
-        let dword = [0u64, 0, 0x40, 0x100][random.below(4) as usize] + random.below(0x1c);
+        let dword = [0u64, 0x80, 0x40, 0x100][random.below(4) as usize] + random.below(0x1c);
         uut.register_address.next = dword.into();
         let command = map::table_command(random.below(4) as u32, random.below(13) as u32, 7);
         let small = random.below(17);
@@ -307,7 +324,12 @@ fn rust_and_verilog_agree() {
         uut.resetting.next = random.chance(1, 50);
         uut.counts.next = random.wide();
         uut.free_pages.next = random.wide();
-        uut.cq_producer.next = random.wide();
+        uut.cq_report.next = CqReport {
+            queue: random.wide(),
+            numbered: random.chance(1, 8),
+            entries: random.wide(),
+            lost: random.chance(1, 50),
+        };
         uut.host_ring_producer.next = random.wide();
     });
 }

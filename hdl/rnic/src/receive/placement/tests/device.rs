@@ -36,12 +36,14 @@ pub struct Device<const D: usize, const L: usize, const E: usize, const P: usize
     pub table_done: Signal<In, Bit>,
     pub table_data: Signal<In, Bits<128>>,
     pub free_pages: Signal<In, Bits<10>>,
+    /// There is no ddp.
+    pub cq_report: Signal<In, CqReport>,
     pub enable: Signal<Out, Bit>,
     placement: PlacementRoom<D, L, E, P>,
     pcie: PcieRoom<D, L>,
     csr: Csr<D, D>,
     pulses: Signal<Local, Bits<4>>,
-    counts: Signal<Local, Bits<44>>,
+    counts: Signal<Local, Bits<45>>,
 }
 
 impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for Device<D, L, E, P> {
@@ -84,11 +86,12 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         self.placement.fence.next = self.csr.fence.val();
         self.csr.fence_done.next = self.placement.fence_done.val();
         wire!(self.csr => self.placement;
-            max_payload, cq_base, cq_entries_log2, cq_consumer, host_ring_base,
-            host_ring_slots_log2, host_ring_slot_octets_log2, host_ring_consumer);
-        wire!(self.placement => self.csr; cq_producer, host_ring_producer);
+            max_payload, cq_write, host_ring_base, host_ring_slots_log2,
+            host_ring_slot_octets_log2, host_ring_consumer);
+        wire!(self.placement => self.csr; host_ring_producer);
+        self.csr.cq_report.next = self.cq_report.val();
 
-        // HostFrames 10, DropHostRingFull 11, DropHostFrameTooLong 12, Completions 40.
+        // HostFrames 10, DropHostRingFull 11, DropHostFrameTooLong 12, Completions 42.
         self.pulses.next = self.placement.counts.val();
         self.counts.next = 0.into();
         self.counts.next = self
@@ -106,7 +109,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         self.counts.next = self
             .counts
             .val()
-            .replace_bit(40, self.pulses.val().get_bit(3));
+            .replace_bit(42, self.pulses.val().get_bit(3));
         self.csr.counts.next = self.counts.val();
     }
 }
