@@ -5,6 +5,7 @@ use crate::testing::{connection_config, NoMemory, Tables};
 use rnic_abi::counters::ALL;
 use rnic_abi::cqe::{KIND_RECEIVE, PHASE};
 use rnic_abi::limits::{READ_QUEUE, REGIONS};
+use rnic_abi::sizes::Sizes;
 use rnic_abi::tables;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -107,8 +108,40 @@ fn opening_resets_a_device_that_was_used() {
 }
 
 #[test]
+fn a_smaller_build_has_fewer_connections_and_regions() {
+    let mut bar = Tables::default();
+    let sizes = Sizes::new(256, 512).expect("a build");
+    bar.registers
+        .insert(registers::CAPABILITIES, sizes.encode());
+    let mut device = Device::open(bar, NoMemory, Config::default()).expect("opens");
+    assert_eq!(device.sizes(), sizes);
+    let exhausted = |limit: usize| move |error: &DriverError| matches!(error, DriverError::Exhausted { limit: found, .. } if *found == limit);
+    for port in 0..=256 {
+        let mut config = connection_config();
+        config.key.remote.set_port(port);
+        let opened = device.open_connection(&config);
+        assert_eq!(
+            opened.as_ref().is_err_and(exhausted(256)),
+            port == 256,
+            "{opened:?}"
+        );
+    }
+    for number in 0..=512 {
+        let registered = device.register_region(&region(number << 8, None));
+        assert_eq!(
+            registered.as_ref().is_err_and(exhausted(512)),
+            number == 512
+        );
+    }
+}
+
+#[test]
 fn another_device_or_revision_is_not_opened() {
-    for register in [registers::IDENTITY, registers::REVISION] {
+    for register in [
+        registers::IDENTITY,
+        registers::REVISION,
+        registers::CAPABILITIES,
+    ] {
         let mut bar = Tables::default();
         bar.registers.insert(register, 0x1234);
         let opened = Device::open(bar, NoMemory, Config::default());
@@ -118,6 +151,9 @@ fn another_device_or_revision_is_not_opened() {
             }
             DriverError::Revision { found, .. } => {
                 assert_eq!((register, found), (registers::REVISION, 0x1234));
+            }
+            DriverError::Sizes { capabilities } => {
+                assert_eq!((register, capabilities), (registers::CAPABILITIES, 0x1234));
             }
             other => panic!("{other}"),
         }
