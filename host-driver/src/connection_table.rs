@@ -50,15 +50,21 @@ pub(crate) struct ConnectionTable {
 }
 
 impl Default for ConnectionTable {
+    /// Of the largest build.
     fn default() -> Self {
-        Self {
-            lookup: HashTable::default(),
-            open: vec![None; CONNECTIONS],
-        }
+        Self::of_connections(CONNECTIONS)
     }
 }
 
 impl ConnectionTable {
+    /// The table of a device with so many connections.
+    pub(crate) fn of_connections(connections: usize) -> Self {
+        Self {
+            lookup: HashTable::default(),
+            open: vec![None; connections],
+        }
+    }
+
     /// Write a connection's contexts, then its lookup entry: the first segment that matches the
     /// entry finds all of them.
     pub(crate) fn open(
@@ -76,7 +82,7 @@ impl ConnectionTable {
         let free = self.open.iter().position(Option::is_none);
         let id = free.ok_or(DriverError::Exhausted {
             what: "connection",
-            limit: CONNECTIONS,
+            limit: self.open.len(),
         })? as u16;
         write_contexts(bar, u32::from(id), config)?;
         let entry = LookupEntry::new(&config.key, id);

@@ -28,6 +28,7 @@ use crate::window::WindowConfig;
 use crate::{stag, table};
 use rnic_abi::counters::Counter;
 use rnic_abi::registers;
+use rnic_abi::sizes::Sizes;
 
 mod lifecycle;
 
@@ -45,6 +46,7 @@ pub struct Device<B: Bar, D: Dma> {
     connections: ConnectionTable,
     regions: RegionTable,
     queues: ReceivePool,
+    sizes: Sizes,
     /// Since the device was opened.
     counters: Counters,
 }
@@ -61,6 +63,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`DriverError::Gone`].
     pub fn frame_path_bits(&mut self) -> Result<u32, DriverError> {
         Ok(self.bar.read(registers::CAPABILITIES)? & 0x3ff)
+    }
+
+    /// Connections and memory regions of the device.
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
     /// Pages of packet memory that are free now.

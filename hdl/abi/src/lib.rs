@@ -7,6 +7,7 @@
 #![deny(missing_docs)]
 
 pub mod limits;
+pub mod sizes;
 pub mod registers;
 pub mod tables;
 pub mod cqe;

@@ -12,7 +12,8 @@ pub const IDENTITY_VALUE: u32 = u32::from_le_bytes(*b"FWRP");
 pub const REVISION: u32 = 0x004;
 /// Value of [`REVISION`].
 pub const REVISION_VALUE: u32 = 2;
-/// Capabilities: bits 9:0 the frame data path width in bits, 25:16 the internal width in bits.
+/// Capabilities: bits 9:0 the frame data path width in bits, 25:16 the internal width in bits;
+/// 13:10 log2 of the number of connections, 29:26 log2 of that of regions ([`crate::sizes`]).
 pub const CAPABILITIES: u32 = 0x008;
 /// Pages of packet memory.
 pub const PACKET_PAGES: u32 = 0x00c;

@@ -23,6 +23,7 @@ use crate::bus::csr::tables::TableRelay;
 use crate::bus::csr::Csr;
 use crate::bus::pcie::{PcieRoom128, PcieRoom512};
 use crate::bus::reset::ResetSequencer;
+use crate::common::build::with_sizes;
 use crate::messages::{FpduEvent, SegmentEvent};
 use crate::receive::ddp::DdpRoom;
 use crate::receive::fpdu::{FpduRoom128, FpduRoom512};
@@ -33,24 +34,27 @@ use crate::receive::stream::ooo_completion::OutOfOrderCompletion;
 use crate::receive::stream::replays::ReplayQueue;
 use crate::receive::stream::StreamManager;
 use crate::receive::tcp::TcpRoom;
+use rnic_abi::sizes::Sizes;
 use rnic_hdl_tools::emit::{verilog_named, EmitError};
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
-/// The Verilog of the core for a frame path of `width` bits; its top module is `rnic`.
+/// The Verilog of the core for a frame path of `width` bits, with tables of these sizes; its top
+/// module is `rnic`.
 ///
 /// # Errors
 /// The checks or the emission lint refuse the core.
 ///
 /// # Panics
 /// If `width` is not 64, 128 or 512.
-pub fn verilog(width: usize) -> Result<String, EmitError> {
-    let emit = move || match width {
+pub fn verilog(width: usize, sizes: Sizes) -> Result<String, EmitError> {
+    let core = move || match width {
         64 => verilog_named("rnic", &Rnic64::standalone()),
         128 => verilog_named("rnic", &Rnic128::standalone()),
         512 => verilog_named("rnic", &Rnic512::standalone()),
         other => panic!("there is no core of width {other}: use 64, 128 or 512"),
     };
+    let emit = move || with_sizes(sizes, core);
     // A core is one value of some megabytes, more than the stack of a test's thread.
     let thread = std::thread::Builder::new().stack_size(STACK_OCTETS);
     let emitting = thread.spawn(emit).expect("a thread can be started");

@@ -21,6 +21,7 @@ use crate::receive_pool::ReceivePool;
 use crate::region_table::RegionTable;
 use crate::reset::reset;
 use rnic_abi::registers;
+use rnic_abi::sizes::Sizes;
 
 impl<B: Bar, D: Dma> Device<B, D> {
     /// Check the identity and revision, reset the device, set up rings and payload size, then
@@ -28,13 +29,16 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// the reset its tables are empty and it writes to no memory of before.
     ///
     /// # Errors
-    /// [`DriverError::Configuration`], [`DriverError::Identity`], [`DriverError::Revision`];
+    /// [`DriverError::Configuration`], [`DriverError::Identity`], [`DriverError::Revision`],
+    /// [`DriverError::Sizes`];
     /// [`DriverError::ResetTimeout`], [`DriverError::Gone`], after which the device may still write
     /// to memory that an earlier driver gave it; what [`Dma::allocate`] returns.
     pub fn open(bar: B, mut dma: D, config: Config) -> Result<Self, DriverError> {
         config.check()?;
         let mut bar = PresentBar::new(bar);
         expect_identity(&mut bar)?;
+        let capabilities = bar.read(registers::CAPABILITIES)?;
+        let sizes = Sizes::decode(capabilities).ok_or(DriverError::Sizes { capabilities })?;
         reset(&mut bar)?;
         let counters = Counters::from_now(&mut bar)?;
         let completions = CompletionRing::allocate(&mut dma, config.completion_entries_log2)?;
@@ -52,8 +56,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
             dma,
             completions,
             host_ring,
-            connections: ConnectionTable::default(),
-            regions: RegionTable::default(),
+            connections: ConnectionTable::of_connections(sizes.connections()),
+            regions: RegionTable::of_regions(sizes.regions()),
+            sizes,
             queues: ReceivePool::default(),
             counters,
         };

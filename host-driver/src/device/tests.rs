@@ -5,6 +5,7 @@ use crate::testing::{connection_config, NoMemory, Tables};
 use rnic_abi::counters::ALL;
 use rnic_abi::cqe::{KIND_RECEIVE, PHASE};
 use rnic_abi::limits::{READ_QUEUE, REGIONS};
+use rnic_abi::sizes::Sizes;
 use rnic_abi::tables;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -106,9 +107,41 @@ fn opening_resets_a_device_that_was_used() {
     assert_eq!(device.counter(ALL[2]), Ok(1));
 }
 
+fn is_exhausted(error: Option<&DriverError>, at: usize) -> bool {
+    matches!(error, Some(DriverError::Exhausted { limit, .. }) if *limit == at)
+}
+
+#[test]
+fn a_smaller_build_has_fewer_connections_and_regions() {
+    let mut bar = Tables::default();
+    let sizes = Sizes::new(256, 512).expect("a build");
+    bar.registers
+        .insert(registers::CAPABILITIES, sizes.encode());
+    let mut device = Device::open(bar, NoMemory, Config::default()).expect("opens");
+    assert_eq!(device.sizes(), sizes);
+    for port in 0..=256 {
+        let mut config = connection_config();
+        config.key.remote.set_port(port);
+        let opened = device.open_connection(&config);
+        assert_eq!(
+            is_exhausted(opened.as_ref().err(), 256),
+            port == 256,
+            "{opened:?}"
+        );
+    }
+    for number in 0..=512 {
+        let registered = device.register_region(&region(number << 8, None));
+        assert_eq!(is_exhausted(registered.as_ref().err(), 512), number == 512);
+    }
+}
+
 #[test]
 fn another_device_or_revision_is_not_opened() {
-    for register in [registers::IDENTITY, registers::REVISION] {
+    for register in [
+        registers::IDENTITY,
+        registers::REVISION,
+        registers::CAPABILITIES,
+    ] {
         let mut bar = Tables::default();
         bar.registers.insert(register, 0x1234);
         let opened = Device::open(bar, NoMemory, Config::default());
@@ -118,6 +151,9 @@ fn another_device_or_revision_is_not_opened() {
             }
             DriverError::Revision { found, .. } => {
                 assert_eq!((register, found), (registers::REVISION, 0x1234));
+            }
+            DriverError::Sizes { capabilities } => {
+                assert_eq!((register, capabilities), (registers::CAPABILITIES, 0x1234));
             }
             other => panic!("{other}"),
         }

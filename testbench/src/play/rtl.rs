@@ -14,6 +14,7 @@ use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::SegmentTrace;
 use rnic_abi::limits::PAGES;
+use rnic_abi::sizes::Sizes;
 use rnic_driver::{
     Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, InUse,
     Posted, RegionConfig, WindowConfig,
@@ -75,6 +76,8 @@ pub struct Rtl {
 pub struct RtlOptions {
     /// Frame path in bits.
     pub width: usize,
+    /// Sizes of its tables.
+    pub sizes: Sizes,
     /// Seed.
     pub seed: u64,
     /// Probability of back-pressure on the PCI Express side in a cycle.
@@ -118,6 +121,7 @@ impl Rtl {
     pub fn within(options: &RtlOptions, surroundings: &Surroundings) -> Result<Self, BringUpError> {
         let mut simulation = Simulation::new(&SimulationConfig {
             width: options.width,
+            sizes: options.sizes,
             seed: options.seed,
             stall: options.stall,
             trace: options.trace.clone(),

@@ -10,6 +10,7 @@
 //! | units      | doublewords; offsets and their meaning: `rnic_abi::registers`         |
 //!
 //! Reads of counters go to [`super::counters`] by `counter_read`.
+use crate::common::build::sizes;
 use rnic_abi::registers as map;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -182,7 +183,7 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     identity: Constant<Bits<32>>,
     #[constant(number(map::REVISION_VALUE))]
     revision: Constant<Bits<32>>,
-    #[constant(number(W as u32 | (D as u32) << 16))]
+    #[constant(number(W as u32 | (D as u32) << 16 | sizes().encode()))]
     capabilities: Constant<Bits<32>>,
     #[constant(number(rnic_abi::limits::PAGES as u32))]
     packet_pages: Constant<Bits<32>>,

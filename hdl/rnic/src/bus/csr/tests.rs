@@ -1,5 +1,6 @@
 //! The register map as the driver sees it, counters, and the table engine.
 use super::Csr;
+use rnic_abi::sizes::Sizes;
 use rnic_abi::{counters, limits, registers as map, tables};
 use rnic_hdl_tools::testkit::{bits_of_words, lockstep, simulate, words_of, Random, Simulation};
 use rust_hdl::prelude::*;
@@ -51,7 +52,7 @@ fn every_register_reads_as_the_map_says_and_in_four_cycles() {
     for (offset, expected) in [
         (map::IDENTITY, map::IDENTITY_VALUE),
         (map::REVISION, map::REVISION_VALUE),
-        (map::CAPABILITIES, 64 | 128 << 16),
+        (map::CAPABILITIES, 64 | 128 << 16 | Sizes::LARGEST.encode()),
         (map::PACKET_PAGES, limits::PAGES as u32),
         (map::CONTROL, 0),
         (map::FREE_PAGES, 300),

@@ -25,6 +25,7 @@ use super::tables::TablePort;
 use super::types::{DdpSegment, Role, StreamProfile, TableWrites, Verdict};
 use super::untagged::UntaggedQueues;
 use super::verdict::{EnvelopeCheck, VerdictEncode};
+use crate::common::build::sizes;
 use crate::common::ram::SdpRam;
 use crate::messages::{FpduKind, FpduRecord, FpduVerdict, TableRequest};
 use crate::receive::stag::StagRoom;
@@ -352,7 +353,7 @@ pub struct StreamState {
 /// The driver alone writes the profile. Its write also resets the state (no error, first FPDU still
 /// to come), which each FPDU then updates (`mark`). A context read in the cycle in which it is
 /// written is undefined; both writers avoid that.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, Init)]
 pub struct StreamContext {
     pub clock: Signal<In, Clock>,
     pub connection: Signal<In, Bits<10>>,
@@ -364,7 +365,9 @@ pub struct StreamContext {
     pub mark_connection: Signal<In, Bits<10>>,
     /// It is the last one of the stream: refused, or a Terminate.
     pub mark_error: Signal<In, Bit>,
+    #[init(SdpRam::of_words(sizes().connections()))]
     profiles: SdpRam<StreamProfile, 10>,
+    #[init(SdpRam::of_words(sizes().connections()))]
     states: SdpRam<StreamState, 10>,
     index: Signal<Local, Bits<16>>,
     start_connection: Signal<Local, Bits<10>>,

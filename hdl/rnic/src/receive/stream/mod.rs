@@ -58,6 +58,7 @@ pub mod fpdu_status;
 pub mod ooo_completion;
 pub mod replays;
 
+use crate::common::build::sizes;
 use crate::common::ram::SdpRam;
 use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
 use crate::messages::{FpduStatus, Replay};
@@ -67,13 +68,13 @@ use context_update::ContextUpdate;
 use control::ManagerControl;
 use fpdu_status::FpduStatusReport;
 use frame_queue::FrameQueue;
-use rnic_macros::kernel;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 use span_tables::{FreeFragments, RangeTable, SpanStore};
 use types::{EventKind, QueuedFrame, StreamContext};
 
 /// Queues, jobs and releases of all connections.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, Init)]
 pub struct StreamManager {
     pub clock: Signal<In, Clock>,
     /// Synchronous; stops each stream that `table_request` counts.
@@ -140,6 +141,7 @@ pub struct StreamManager {
     pub long_fpdu: Signal<Out, Bit>,
     pub long_connection: Signal<Out, Bits<10>>,
     arbiter: EventArbiter,
+    #[init(SdpRam::of_words(sizes().connections()))]
     contexts: SdpRam<StreamContext, 10>,
     control: ManagerControl,
     context_update: ContextUpdate,
