@@ -69,9 +69,14 @@ fn a_connection_whose_opening_hangs_is_in_no_table() {
 fn a_window_is_written_alone_and_within_its_limits() {
     let (mut connections, mut bar, connection) = opened();
     for window in [1, 1 << 30] {
-        connections.set_window(&mut bar, connection, window).expect("it is open");
+        connections
+            .set_window(&mut bar, connection, window)
+            .expect("it is open");
         assert_eq!(bar.operations, [(tables::WRITE, tables::TCP_WINDOW)]);
-        assert_eq!(connections.config(connection).map(|config| config.window), Ok(window));
+        assert_eq!(
+            connections.config(connection).map(|config| config.window),
+            Ok(window)
+        );
         bar.operations.clear();
     }
     for window in [0, (1 << 30) + 1] {

@@ -94,11 +94,7 @@ impl Player<'_> {
     }
 
     /// Write a window whose right edge is where it was, or further right.
-    fn set_window(
-        &mut self,
-        flow: usize,
-        generator: &mut ChaCha8Rng,
-    ) -> Result<bool, DriverError> {
+    fn set_window(&mut self, flow: usize, generator: &mut ChaCha8Rng) -> Result<bool, DriverError> {
         let connection = self.at_hand(flow).connection;
         let states = self.duts.iter_mut().map(|dut| dut.state(connection));
         let mut states: Vec<_> = states.collect();
