@@ -1,0 +1,209 @@
+//! Connections closed while their FPDUs wait in front of the checks, behind a full completion queue,
+//! and the next connection with the same id: the FPDUs are the old one's.
+//!
+//! ```text
+//!  a neighbour's Sends fill the completion queue -> FPDUs of the connection wait
+//!      -> it is closed -> its id is opened for another peer, of another domain
+//! ```
+
+use crate::bare::{simulation, Bare, REGION_OCTETS, REGION_TO, STAG, WINDOW};
+use crate::scene::pattern;
+use rnic_abi::counters::Counter::{self, *};
+use rnic_abi::registers;
+use rnic_abi::tables::{self, RIGHT_REMOTE_WRITE};
+use rnic_driver::{Bar, Completion, Config, Connection, Dma, DmaBuffer, RegionConfig};
+use rnic_testbench::traffic::frame::FLAG_ACK;
+use rnic_testbench::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
+
+const FIRST: u64 = 0x1_0000_0000;
+/// log2 of the entries of the completion queue.
+const ENTRIES_LOG2: u32 = 1;
+/// Sends of the neighbour: the last ones wait in front of the checks.
+const SENDS: usize = 26;
+/// Writes of the connection behind them.
+const WRITES: usize = 4;
+const WRITE_OCTETS: usize = 100;
+/// Domain of the first owner, who has [`STAG`], and of the second one with his region.
+const DOMAIN: u16 = 3;
+const NEXT_DOMAIN: u16 = 4;
+const NEXT_STAG: u32 = 0x00c0_ffee;
+/// Where the new peer writes.
+const NEXT_OFFSET: usize = 2000;
+/// Cycles in which a release without anything to wait for is surely over.
+const RELEASE_CYCLES: usize = 5000;
+
+/// The connection that is closed, or the next one of its id.
+struct Peer {
+    builder: FrameBuilder,
+    sender: Sender,
+    connection: Connection,
+}
+
+impl Peer {
+    fn open(bare: &mut Bare, port: u16, domain: u16) -> Self {
+        let builder = FrameBuilder::new(Endpoint::host(9, port), Endpoint::host(8, 4_420));
+        let config = builder.connection(&StreamConfig::default(), WINDOW, domain);
+        let connection = bare.device.open_connection(&config).expect("there is room");
+        Self {
+            builder,
+            sender: Sender::new(StreamConfig::default()),
+            connection,
+        }
+    }
+
+    /// Write octets at `offset` of the region `stag`.
+    fn write(&mut self, bare: &mut Bare, stag: u32, offset: usize, octets: &[u8]) {
+        let start = self.sender.stream().len();
+        let to = REGION_TO + offset as u64;
+        self.sender.rdma_write(stag, to, octets);
+        let fpdu = &self.sender.stream()[start..];
+        let sequence = self.sender.sequence(start);
+        let frame = self.builder.segment(sequence, 1, FLAG_ACK, fpdu);
+        bare.push(&frame, false);
+    }
+}
+
+/// A device with a full completion queue, and Writes to `stag` of a connection that is open; the
+/// region of the second owner.
+fn with_writes_that_wait(stag: u32) -> (Bare, Peer, DmaBuffer) {
+    let config = Config {
+        completion_entries_log2: ENTRIES_LOG2,
+        ..Config::default()
+    };
+    let mut bare = Bare::open(simulation(256), config, FIRST, 5);
+    let theirs = bare.device.dma().allocate("next region", REGION_OCTETS, 1);
+    let theirs = theirs.expect("memory is there");
+    let region = RegionConfig {
+        stag: NEXT_STAG,
+        rights: RIGHT_REMOTE_WRITE,
+        protection_domain: NEXT_DOMAIN,
+        connection: None,
+        tagged_offset: REGION_TO,
+        octets: REGION_OCTETS as u64,
+        address: theirs.address,
+    };
+    bare.device.register_region(&region).expect("a region");
+    let mut peer = Peer::open(&mut bare, 50_000, DOMAIN);
+    for n in 0..SENDS {
+        bare.sender.send(&pattern(1 + n));
+    }
+    bare.deliver();
+    for write in 0..WRITES {
+        let octets = [0xe0 + write as u8; WRITE_OCTETS];
+        peer.write(&mut bare, stag, write * WRITE_OCTETS, &octets);
+    }
+    bare.run_until_idle();
+    let written = bare.bar.read32(registers::CQ_PRODUCER);
+    assert_eq!(written, 1 << ENTRIES_LOG2, "the queue is full");
+    let accepted = bare.device.tcp_state(peer.connection).expect("open");
+    let end = peer.sender.sequence(peer.sender.stream().len());
+    assert_eq!(accepted.rcv_nxt, end, "its owner has the peer's word");
+    (bare, peer, theirs)
+}
+
+fn octets_of(bare: &mut Bare, piece: DmaBuffer) -> Vec<u8> {
+    let mut octets = vec![0; piece.octets];
+    bare.device.dma().read(piece.address, &mut octets);
+    octets
+}
+
+/// The Sends that were completed, and the connections with an error, until there is nothing more.
+fn completed(bare: &mut Bare) -> (usize, Vec<Connection>) {
+    let (mut sends, mut errors) = (0, Vec::new());
+    loop {
+        bare.run_until_idle();
+        let Some(completion) = bare.device.poll_completion() else {
+            return (sends, errors);
+        };
+        match completion {
+            Completion::Receive { .. } => sends += 1,
+            Completion::Error { connection, .. } => errors.push(connection),
+            other => panic!("{other:?} was not asked for"),
+        }
+    }
+}
+
+/// Close `peer`, and open its id for a peer of the other domain, which writes to its own region.
+/// `refused` of the old one's FPDUs is what the device counts, and nothing of them shows.
+fn id_is_opened_again(stag: u32, refused: Counter) {
+    let (mut bare, peer, theirs) = with_writes_that_wait(stag);
+    let closed = peer.connection;
+    bare.device.close_connection(closed).expect("it is open");
+    let mut next = Peer::open(&mut bare, 60_000, NEXT_DOMAIN);
+    assert_eq!(next.connection, closed, "the id is used again");
+    let octets = pattern(WRITE_OCTETS);
+    next.write(&mut bare, NEXT_STAG, NEXT_OFFSET, &octets);
+    let (sends, errors) = completed(&mut bare);
+    assert_eq!(sends, SENDS);
+    assert_eq!(errors, [closed], "one record, of the connection of before");
+    let mut expected = vec![0; REGION_OCTETS];
+    expected[NEXT_OFFSET..NEXT_OFFSET + WRITE_OCTETS].copy_from_slice(&octets);
+    assert!(
+        octets_of(&mut bare, theirs) == expected,
+        "region of NEXT_STAG"
+    );
+    assert!(bare.region().iter().all(|&octet| octet == 0));
+    assert_eq!(bare.counter(refused), 1);
+    assert_eq!(bare.counter(Fpdus) as usize, SENDS + 1 + 1);
+    bare.device
+        .close_connection(next.connection)
+        .expect("it is open");
+    bare.assert_clean();
+}
+
+/// DDP-047: Writes to a region of another domain wait; their connection is closed, and its id opened
+/// for that domain. They are refused as they would have been before.
+#[test]
+fn an_id_opened_for_another_domain_lets_no_old_write_in() {
+    id_is_opened_again(NEXT_STAG, RefuseDdpAssociation);
+}
+
+/// DDP-046: an FPDU that stops its stream waits; the id's next stream is not the one that is stopped.
+#[test]
+fn an_id_opened_again_does_not_get_the_old_error() {
+    id_is_opened_again(NEXT_STAG ^ 1, RefuseDdpStag);
+}
+
+/// What TCP has accepted before a close, and is whole, is in memory when the driver's call returns,
+/// with nothing polled and no cycle more.
+#[test]
+fn writes_that_wait_are_placed_when_the_close_returns() {
+    let (mut bare, peer, theirs) = with_writes_that_wait(STAG);
+    assert!(bare.region().iter().all(|&octet| octet == 0), "they wait");
+    let close = bare.device.close_connection(peer.connection);
+    close.expect("it is open");
+    let region = bare.region();
+    for write in 0..WRITES {
+        let octets = &region[write * WRITE_OCTETS..][..WRITE_OCTETS];
+        assert_eq!(octets, [0xe0 + write as u8; WRITE_OCTETS]);
+    }
+    let next = Peer::open(&mut bare, 60_000, NEXT_DOMAIN);
+    assert_eq!(completed(&mut bare), (SENDS, vec![]));
+    assert_eq!(bare.region(), region);
+    assert!(octets_of(&mut bare, theirs).iter().all(|&octet| octet == 0));
+    bare.device
+        .close_connection(next.connection)
+        .expect("it is open");
+    bare.assert_clean();
+}
+
+/// A driver is killed while a release waits behind a full completion queue: the next one's reset ends
+/// it, and its table operations are answered.
+#[test]
+fn a_reset_ends_a_release_that_waits() {
+    let (mut bare, peer, _) = with_writes_that_wait(STAG);
+    let index = u32::from(peer.connection.0);
+    let release = registers::table_command(tables::RELEASE, tables::MPA, index);
+    bare.bar.write32(registers::TABLE_COMMAND, release);
+    bare.simulation.borrow_mut().run(RELEASE_CYCLES);
+    let command = bare.bar.read32(registers::TABLE_COMMAND);
+    assert_ne!(command & registers::TABLE_BUSY, 0, "it waits");
+    let host = bare.simulation.clone();
+    let mut next = Bare::open(host, Config::default(), FIRST + (1 << 40), 1);
+    next.sender
+        .rdma_write(STAG, REGION_TO, &pattern(WRITE_OCTETS));
+    next.deliver();
+    assert_eq!(&next.region()[..WRITE_OCTETS], pattern(WRITE_OCTETS));
+    next.close();
+    next.assert_clean();
+}
