@@ -29,6 +29,7 @@ module properties(
     // A fence is at hand; it began behind that record.
     reg open = 0, awaited = 0;
     reg started = 0, held = 0;
+    wire gone = place == LOADED && outputs_free;
     always @(posedge clock) begin
         started <= 1;
         held <= fence && !fence_done && !reset;
@@ -53,14 +54,14 @@ module properties(
                 front <= front - 1;
                 if (front == 0) place <= LOADED;
             end
-            LOADED: if (outputs_free) place <= NONE;
+            LOADED: if (gone) place <= NONE;
         endcase
         if (fence && !open) begin
             open <= 1;
-            awaited <= place != NONE;
+            awaited <= place != NONE && !gone;
         end
         if (fence_done) {open, awaited} <= 0;
-        if (awaited && place == LOADED && outputs_free) awaited <= 0;
+        if (gone) awaited <= 0;
         if (reset) begin
             {coming, inside, open, awaited} <= 0;
             place <= NONE;
@@ -77,7 +78,7 @@ module properties(
         if (inside == 0 || !outputs_free) assume(!load);
         if (held) assume(fence);
         if (started && !reset) begin
-            if (fence_done) assert(open && (!awaited || (place == LOADED && outputs_free)));
+            if (fence_done) assert(open && (!awaited || gone));
         end
         // What goes on from cycle to cycle.
         if (started) begin
