@@ -298,7 +298,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.queues.post(&mut bar, connection, qn, buffer)
     }
 
-    /// Make an RDMA Read outstanding: `octets` octets into the sink `stag`, from `tagged_offset` on.
+    /// Make an RDMA Read outstanding: `octets` octets into the sink `stag` from `tagged_offset` on.
     /// Call this before the Read Request is sent: when it returns, the device accepts the response.
     ///
     /// The reads of a connection have a queue of their own, number [`READ_QUEUE`], which
@@ -310,7 +310,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
     ///
     /// # Errors
     /// [`DriverError::Unknown`] if the queue is not open; [`DriverError::QueueFull`] if its reads
-    /// are all outstanding; [`DriverError::TableTimeout`].
+    /// are all outstanding; [`DriverError::Configuration`] if the sink's region is too long;
+    /// [`DriverError::TableTimeout`].
     ///
     /// [`READ_QUEUE`]: rnic_abi::limits::READ_QUEUE
     pub fn post_read(
@@ -320,6 +321,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         tagged_offset: u64,
         octets: u32,
     ) -> Result<Posted, DriverError> {
+        self.regions.check_sink(stag)?;
         let mut bar = self.completions.draining(&mut self.bar, &self.dma);
         self.queues
             .post_read(&mut bar, connection, stag, tagged_offset, octets)

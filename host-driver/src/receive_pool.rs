@@ -173,7 +173,7 @@ impl ReceivePool {
         }
     }
 
-    /// The read in `pool_entry` is complete, which frees the entry. Reads complete in posting order.
+    /// The read in `pool_entry` is complete and frees the entry. Reads complete in posting order.
     pub(crate) fn consume_read(&mut self, connection: Connection, pool_entry: u32) {
         if let Some(queue) = self.queues.get_mut(&(connection, READ_QUEUE as u32)) {
             let oldest = queue.first as u32 + (queue.oldest_msn & (queue.entries() - 1));

@@ -12,7 +12,7 @@ use crate::hash_table::{HashTable, SlotWrite};
 use crate::region::{stag_hash, RegionConfig};
 use crate::table;
 use crate::window::{WindowConfig, Windows};
-use rnic_abi::limits::REGIONS;
+use rnic_abi::limits::{READ_SINK_OCTETS_LOG2, REGIONS};
 use rnic_abi::tables;
 
 /// An STag entry of the device's table.
@@ -179,6 +179,21 @@ impl RegionTable {
     pub(crate) fn get(&self, stag: u32) -> Result<&RegionConfig, DriverError> {
         let region = self.position(stag)?;
         Ok(self.registered(region))
+    }
+
+    /// A region that can be the sink of a read; it may also be registered later.
+    pub(crate) fn check_sink(&self, stag: u32) -> Result<(), DriverError> {
+        let Ok(region) = self.get(stag) else {
+            return Ok(());
+        };
+        if region.octets >> READ_SINK_OCTETS_LOG2 != 0 {
+            return Err(DriverError::Configuration {
+                what: "the length of a read's sink",
+                value: region.octets,
+                allowed: "0..2^35; bind a window to a part of the region",
+            });
+        }
+        Ok(())
     }
 
     fn remove(&mut self, bar: &mut impl Registers, stag: u32) -> Result<(), DriverError> {

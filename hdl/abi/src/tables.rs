@@ -90,7 +90,7 @@ pub const QUEUE_TAIL: u32 = 6;
 /// | 3 | 2:0 | Tagged Offset of the sink, bits 34:32 |
 ///
 /// Each segment of the Read Response moves the offset, and takes its payload off the octets. A
-/// region of 2^35 octets or more is no sink: these bits of an offset would not name one octet of it.
+/// region of 2^35 octets or more is no sink: these bits of an offset do not name one octet of it.
 pub const RECEIVE_POOL: u32 = 7;
 /// STag lookup. Index: `way << 9 | slot`. Word 0, bit 31: valid; bits 9:0: region. Word 1, bits
 /// 23:0: stag_index. The slot of each way is [`hash_slot`] of the CRC32C of the three octets of

@@ -4,7 +4,7 @@ use crate::testing::memory::Memory;
 use crate::testing::{connection_config, NoMemory, Tables};
 use rnic_abi::counters::ALL;
 use rnic_abi::cqe::{KIND_RECEIVE, PHASE};
-use rnic_abi::limits::REGIONS;
+use rnic_abi::limits::{READ_QUEUE, REGIONS};
 use rnic_abi::tables;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -331,6 +331,23 @@ fn queues_and_windows_need_an_open_connection() {
     };
     let bound = device.bind_window(&window);
     assert!(matches!(bound, Err(DriverError::Unknown { .. })));
+}
+
+#[test]
+fn a_read_has_no_sink_of_32_gib() {
+    let mut device = device();
+    let connection = device.open_connection(&connection_config()).expect("opens");
+    let opened = device.open_queue(connection, READ_QUEUE as u32, 1);
+    opened.expect("the pool has room");
+    for (stag, octets, fits) in [(0x100, (1 << 35) - 1, true), (0x200, 1 << 35, false)] {
+        let sink = RegionConfig {
+            octets,
+            ..region(stag, None)
+        };
+        device.register_region(&sink).expect("there is room");
+        let posted = device.post_read(connection, stag, sink.tagged_offset, 1);
+        assert_eq!(posted.is_ok(), fits, "{posted:?}");
+    }
 }
 
 #[test]

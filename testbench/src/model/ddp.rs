@@ -1,5 +1,5 @@
-//! DDP and RDMAP: checks in order, untagged queues, outstanding reads (RFC 5041 sections 4 to 7, RFC
-//! 5040 sections 4 and 5).
+//! DDP and RDMAP: checks in order, untagged queues, outstanding reads (RFC 5041 sections 4 to 7,
+//! RFC 5040 sections 4 and 5).
 
 use crate::model::completion;
 use crate::model::mpa::Fpdu;

@@ -109,8 +109,8 @@ impl Logic for Checks {
         self.stag.hash.next = self.head_hash.val();
         self.stag.stag.next = self.order.number.val();
         self.stag.take.next = self.take.val();
-        // QN is in octets 8 to 11: its low bits are those of octet 11. T is in octet 2: the queue of a
-        // tagged segment is that of the outstanding reads.
+        // QN is in octets 8 to 11: its low bits are those of octet 11. T is in octet 2: a tagged
+        // segment looks up the queue of outstanding reads.
         self.queue_number.next = self.header_octets.val().get_bits::<2>(88);
         if self.header_octets.val().get_bit(23) {
             self.queue_number.next = 3.into();
