@@ -1,6 +1,6 @@
 // A release is answered once the manager has done it (`take_request`) and behind the record fence
-// that follows; no operation is begun while that fence is under way, and none in front of a stop that
-// is queued, which may be for the connection that had the id before.
+// that follows; no operation is begun while that fence is under way, and none in front of a stop
+// that is queued, which may be for the connection that had the id before.
 module properties(
     input clock, input reset, input accepted_valid, input host_frame_valid, input job_done_valid,
     input [9:0] stream_error, input stream_error_valid,

@@ -8,8 +8,8 @@
 //! - a segment that was not reached is the host's, as its connection is no longer known: verdicts
 //!   on segments and frames for the host are compared in sum.
 //!
-//! What was reached is judged as if there had been no close: a release waits for every FPDU in front
-//! of the checks, and the tables that these go by are taken away behind it.
+//! What was reached is judged as if there had been no close: a release waits for every FPDU in
+//! front of the checks, and the tables that these go by are taken away behind it.
 
 use crate::play::bus::HEADER_OCTETS_COMPARED;
 use crate::play::tally::Tally;

@@ -1,5 +1,5 @@
-//! Connections closed while their FPDUs wait in front of the checks, behind a full completion queue,
-//! and the next connection with the same id: the FPDUs are the old one's.
+//! Connections closed while their FPDUs wait in front of the checks, behind a full completion
+//! queue, and the next connection with the same id: the FPDUs are the old one's.
 //!
 //! ```text
 //!  a neighbour's Sends fill the completion queue -> FPDUs of the connection wait
@@ -155,14 +155,14 @@ fn id_is_opened_again(stag: u32, refused: Counter) {
     bare.assert_clean();
 }
 
-/// DDP-047: Writes to a region of another domain wait; their connection is closed, and its id opened
-/// for that domain. They are refused as they would have been before.
+/// DDP-047: Writes to a region of another domain wait; their connection is closed, and its id is
+/// opened for that domain. They are refused as they would have been before.
 #[test]
 fn an_id_opened_for_another_domain_lets_no_old_write_in() {
     id_is_opened_again(NEXT_STAG, RefuseDdpAssociation);
 }
 
-/// DDP-046: an FPDU that stops its stream waits; the id's next stream is not the one that is stopped.
+/// DDP-046: an FPDU that stops its stream waits; the id's next stream is not the one that it stops.
 #[test]
 fn an_id_opened_again_does_not_get_the_old_error() {
     id_is_opened_again(NEXT_STAG ^ 1, RefuseDdpStag);
@@ -191,8 +191,8 @@ fn writes_that_wait_are_placed_when_the_close_returns() {
     bare.assert_clean();
 }
 
-/// A driver is killed while a release waits behind a full completion queue: the next one's reset ends
-/// it, and its table operations are answered.
+/// A driver is killed while a release waits behind a full completion queue: the next one's reset
+/// ends it, and its own table operations are answered.
 #[test]
 fn a_reset_ends_a_release_that_waits() {
     let (mut bare, peer, _) = with_writes_that_wait(STAG);

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! The release of a connection ends behind this fence. When the stream manager has nothing left of
-//! a connection, no job and no replay, the records of its FPDUs are on the way from MPA, in the FIFO
-//! or in the checks. They must be judged by this connection's tables, not by those of the next one
-//! with its id (docs/security.md).
+//! a connection, no job and no replay, the records of its last FPDUs are on their way from MPA, in
+//! the FIFO or in the checks. They must be judged by this connection's tables, not by those of the
+//! next one with its id (docs/security.md).
 //!
 //! Two counts, one after the other, since a replayed record may enter the FIFO in front of one that
 //! is on its way. From the time when the last expected record has entered, the FIFO's order is that
@@ -19,6 +19,7 @@
 //! |            | record has been loaded and its command and stream error have been taken     |
 //! | throughput | one fence at a time                                                         |
 //! | units      | records; at most 63 on their way, and 31 inside                             |
+//! | size       | 49 LUT4, 18 carry cells, 24 FF (ECP5)                                       |
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
