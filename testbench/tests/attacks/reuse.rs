@@ -25,6 +25,8 @@ const QUEUE_LOG2: u32 = 6;
 /// Writes of the connection behind them.
 const WRITES: usize = 4;
 const WRITE_OCTETS: usize = 100;
+/// Id of the connection: the neighbour has the first one.
+const CLOSED: Connection = Connection(1);
 /// Domain of the first owner, who has [`STAG`], and of the second one with his region.
 const DOMAIN: u16 = 3;
 const NEXT_DOMAIN: u16 = 4;
@@ -111,35 +113,96 @@ fn octets_of(bare: &mut Bare, piece: DmaBuffer) -> Vec<u8> {
     octets
 }
 
-/// The Sends that were completed, and the connections with an error, until there is nothing more.
-fn completed(bare: &mut Bare) -> (usize, Vec<Connection>) {
-    let (mut sends, mut errors) = (0, Vec::new());
-    loop {
-        bare.run_until_idle();
-        let Some(completion) = bare.device.poll_completion() else {
-            return (sends, errors);
-        };
-        match completion {
-            Completion::Receive { .. } => sends += 1,
-            Completion::Error { connection, .. } => errors.push(connection),
-            other => panic!("{other:?} was not asked for"),
+/// What the completion queue told of.
+#[derive(Debug, Default, PartialEq)]
+struct Completed {
+    sends: usize,
+    /// Connections with an error record.
+    errors: Vec<Connection>,
+}
+
+impl Completed {
+    /// Take what is in the queue.
+    fn poll(&mut self, bare: &mut Bare) {
+        while let Some(completion) = bare.device.poll_completion() {
+            match completion {
+                Completion::Receive { .. } => self.sends += 1,
+                Completion::Error { connection, .. } => self.errors.push(connection),
+                other => panic!("{other:?} was not asked for"),
+            }
+        }
+    }
+
+    /// Take all that comes until the core is idle.
+    fn drain(&mut self, bare: &mut Bare) {
+        let mut before = usize::MAX;
+        while before != self.sends + self.errors.len() {
+            before = self.sends + self.errors.len();
+            bare.run_until_idle();
+            self.poll(bare);
         }
     }
 }
 
-/// Close `peer`, and open its id for a peer of the other domain, which writes to its own region.
-/// `refused` of the old one's FPDUs is what the device counts, and nothing of them shows.
-fn id_is_opened_again(stag: u32, refused: Counter) {
-    let (mut bare, peer, theirs) = with_writes_that_wait(stag);
+/// Give the id of `peer` to a peer of the other domain, as the driver does.
+fn by_the_driver(bare: &mut Bare, peer: Peer, _: &mut Completed) -> Peer {
     let closed = peer.connection;
     bare.device.close_connection(closed).expect("it is open");
-    let mut next = Peer::open(&mut bare, 60_000, NEXT_DOMAIN);
+    let next = Peer::open(bare, 60_000, NEXT_DOMAIN);
     assert_eq!(next.connection, closed, "the id is used again");
+    next
+}
+
+/// A table operation that is over when this returns; completions are polled meanwhile.
+fn operate(bare: &mut Bare, operation: [u32; 2], words: &[u32], completed: &mut Completed) {
+    let [operation, table] = operation;
+    for word in 0..registers::TABLE_DATA_WORDS {
+        let value = words.get(word).copied().unwrap_or(0);
+        let offset = registers::TABLE_DATA + 4 * word as u32;
+        bare.bar.write32(offset, value);
+    }
+    let command = registers::table_command(operation, table, u32::from(CLOSED.0));
+    bare.bar.write32(registers::TABLE_COMMAND, command);
+    while bare.bar.read32(registers::TABLE_COMMAND) & registers::TABLE_BUSY != 0 {
+        completed.poll(bare);
+    }
+}
+
+/// The same by a driver that writes the next domain right behind the release, with no fence between
+/// them; the next peer has the key of the one before.
+fn by_hand(bare: &mut Bare, peer: Peer, completed: &mut Completed) -> Peer {
+    let sender = Sender::new(StreamConfig::default());
+    let start = sender.sequence(0);
+    let domain = u32::from(NEXT_DOMAIN) | 1 << 16;
+    let crc = 1 << 1;
+    for (operation, words) in [
+        ([tables::RELEASE, tables::TCP], [0, 0]),
+        ([tables::RELEASE, tables::MPA], [0, 0]),
+        ([tables::WRITE, tables::DDP], [domain, 0]),
+        ([tables::WRITE, tables::TCP], [start, WINDOW]),
+        ([tables::WRITE, tables::MPA], [start, crc]),
+    ] {
+        operate(bare, operation, &words, completed);
+    }
+    Peer { sender, ..peer }
+}
+
+/// Writes to `stag` wait, and the id of their connection is given to a peer of the other domain,
+/// which writes to its own region. One of the old FPDUs is `refused`, and no other effect shows.
+fn id_is_given(stag: u32, refused: Counter, give: fn(&mut Bare, Peer, &mut Completed) -> Peer) {
+    let (mut bare, peer, theirs) = with_writes_that_wait(stag);
+    assert_eq!(peer.connection, CLOSED);
+    let mut completed = Completed::default();
+    let mut next = give(&mut bare, peer, &mut completed);
     let octets = pattern(WRITE_OCTETS);
     next.write(&mut bare, NEXT_STAG, NEXT_OFFSET, &octets);
-    let (sends, errors) = completed(&mut bare);
-    assert_eq!(sends, SENDS);
-    assert_eq!(errors, [closed], "one record, of the connection of before");
+    completed.drain(&mut bare);
+    // One record, of the connection of before.
+    let expected = Completed {
+        sends: SENDS,
+        errors: vec![CLOSED],
+    };
+    assert_eq!(completed, expected);
     let mut expected = vec![0; REGION_OCTETS];
     expected[NEXT_OFFSET..NEXT_OFFSET + WRITE_OCTETS].copy_from_slice(&octets);
     assert!(
@@ -149,9 +212,8 @@ fn id_is_opened_again(stag: u32, refused: Counter) {
     assert!(bare.region().iter().all(|&octet| octet == 0));
     assert_eq!(bare.counter(refused), 1);
     assert_eq!(bare.counter(Fpdus) as usize, SENDS + 1 + 1);
-    bare.device
-        .close_connection(next.connection)
-        .expect("it is open");
+    let close = bare.device.close_connection(next.connection);
+    close.expect("it is open");
     bare.assert_clean();
 }
 
@@ -159,13 +221,21 @@ fn id_is_opened_again(stag: u32, refused: Counter) {
 /// opened for that domain. They are refused as they would have been before.
 #[test]
 fn an_id_opened_for_another_domain_lets_no_old_write_in() {
-    id_is_opened_again(NEXT_STAG, RefuseDdpAssociation);
+    id_is_given(NEXT_STAG, RefuseDdpAssociation, by_the_driver);
 }
 
 /// DDP-046: an FPDU that stops its stream waits; the id's next stream is not the one that it stops.
 #[test]
 fn an_id_opened_again_does_not_get_the_old_error() {
-    id_is_opened_again(NEXT_STAG ^ 1, RefuseDdpStag);
+    id_is_given(NEXT_STAG ^ 1, RefuseDdpStag, by_the_driver);
+}
+
+/// DDP-047, DDP-046: the same without the driver's fence behind the release: it is the device that
+/// answers a release behind the checks.
+#[test]
+fn a_release_ends_behind_the_checks_whatever_follows_it() {
+    id_is_given(NEXT_STAG, RefuseDdpAssociation, by_hand);
+    id_is_given(NEXT_STAG ^ 1, RefuseDdpStag, by_hand);
 }
 
 /// What TCP has accepted before a close, and is whole, is in memory when the driver's call returns,
@@ -182,7 +252,9 @@ fn writes_that_wait_are_placed_when_the_close_returns() {
         assert_eq!(octets, [0xe0 + write as u8; WRITE_OCTETS]);
     }
     let next = Peer::open(&mut bare, 60_000, NEXT_DOMAIN);
-    assert_eq!(completed(&mut bare), (SENDS, vec![]));
+    let mut completed = Completed::default();
+    completed.drain(&mut bare);
+    assert_eq!((completed.sends, completed.errors), (SENDS, vec![]));
     assert_eq!(bare.region(), region);
     assert!(octets_of(&mut bare, theirs).iter().all(|&octet| octet == 0));
     bare.device
