@@ -138,6 +138,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// End the offload: no further segment is accepted; then received ranges and held pages, the
     /// regions and windows bound to the connection, and its queues are released, in this order. The
     /// id may next belong to another peer, which must not find anything bound to this one.
+    ///
+    /// Every whole FPDU that was accepted before is checked against this connection's domain,
+    /// regions and queues. When the call returns, what was placed for it is in memory, and its
+    /// completions are in the completion queue; poll them before another connection is opened,
+    /// which may have the same id.
     pub fn close_connection(&mut self, connection: Connection) -> Result<(), DriverError> {
         let mut bar = self.completions.draining(&mut self.bar, &self.dma);
         self.connections.stop(&mut bar, connection)?;

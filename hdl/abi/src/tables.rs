@@ -17,7 +17,9 @@ pub const WRITE: u32 = 1;
 pub const READ: u32 = 2;
 /// Release the entry's resources. Clear the connection's [`LOOKUP`] entry first. Table [`TCP`]: all
 /// received ranges of the connection are dropped. Table [`MPA`], after that: all pages that the
-/// connection holds return to the pool. Other tables have no such operation.
+/// connection holds return to the pool, and its last FPDUs leave the checks; only then is it done.
+/// After it contexts, queues and regions may be given to another connection. Other tables have no
+/// such operation.
 pub const RELEASE: u32 = 3;
 
 /// Connection lookup. Index: `way << 9 | slot`.

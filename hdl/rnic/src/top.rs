@@ -248,7 +248,7 @@ macro_rules! core {
                 stream!(self.fpdu => self.ooo_completion; job_done);
                 stream!(self.ooo_completion => self.stream; done as job_done);
                 // MPA to DDP.
-                wire!(self.fpdu => self.ddp; record, record_valid);
+                wire!(self.fpdu => self.ddp; record, record_valid, begun);
                 self.fpdu.record_room.next = self.ddp.record_room.val();
                 self.ddp.fpdu_verdict.next = self.fpdu.verdict.val();
                 self.ddp.fpdu_verdict_valid.next = self.fpdu.verdict_valid.val();
@@ -262,6 +262,9 @@ macro_rules! core {
                 stream!(self.replays => self.ddp; replay);
                 stream!(self.ooo_completion => self.stream; span_back);
                 stream!(self.ddp => self.stream; stream_error);
+                // A release ends behind the records of its connection.
+                wire!(self.stream => self.ddp; record_fence);
+                wire!(self.ddp => self.stream; record_fence_done);
                 // DDP and the placement buffer to placement.
                 stream!(self.ddp => self.placement; command);
                 wire!(self.fpdu => self.placement; placement_data, placement_valid);

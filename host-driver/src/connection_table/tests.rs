@@ -106,6 +106,28 @@ fn an_id_is_used_again_only_when_forgotten() {
     assert_eq!(third, Ok(first));
 }
 
+/// The release hangs: the id stays in use, and everything that the checks go by stays as it is.
+#[test]
+fn an_id_is_not_free_before_the_release_is_answered() {
+    let (mut connections, mut bar) = (ConnectionTable::default(), Hanging::default());
+    let opened = connections.open(&mut bar, &connection_config());
+    let connection = opened.expect("opens");
+    // The lookup entry and table TCP are answered.
+    bar.hangs_after = Some(2);
+    let stopped = connections.stop(&mut bar, connection);
+    let release = (tables::RELEASE, tables::MPA);
+    assert!(
+        matches!(stopped, Err(DriverError::TableTimeout { operation, table, .. })
+            if (operation, table) == release),
+        "{stopped:?}"
+    );
+    bar.hangs_after = None;
+    let mut other = connection_config();
+    other.key.remote.set_port(1001);
+    let next = connections.open(&mut bar, &other);
+    assert_ne!(next.expect("ids are free"), connection);
+}
+
 #[test]
 fn parameters_that_the_device_lacks_are_refused() {
     let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());

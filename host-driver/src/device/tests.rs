@@ -330,6 +330,24 @@ fn a_connection_closes_lookup_first_and_queues_last() {
     assert!(matches!(unknown, Err(DriverError::Unknown { .. })));
 }
 
+/// Its completions, too, are in the queue when the call returns: a write of table QUEUE is fenced.
+#[test]
+fn a_connection_without_queues_closes_behind_the_release_and_a_fence() {
+    let mut device = device();
+    let opened = device.open_connection(&connection_config());
+    device.bar.double().operations.clear();
+    let closed = device.close_connection(opened.expect("opens"));
+    closed.expect("closes");
+    let order = [
+        (tables::WRITE, tables::LOOKUP),
+        (tables::RELEASE, tables::TCP),
+        (tables::RELEASE, tables::MPA),
+        (tables::WRITE, tables::QUEUE),
+        (tables::WRITE, tables::QUEUE),
+    ];
+    assert_eq!(device.bar.double().operations, order);
+}
+
 #[test]
 fn queues_and_windows_need_an_open_connection() {
     let mut device = device();

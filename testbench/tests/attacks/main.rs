@@ -15,8 +15,9 @@
 //! - [`scene`]: the device, three connections, their regions and buffers with guards around them.
 //! - [`framing`], [`tags`], [`reads`], [`untagged`], [`revocation`], [`tcp`], [`link`],
 //!   [`exhaustion`], [`neighbours`]: the rows.
-//! - [`bare`], [`host_side`], [`state`], [`reset`]: a device without a player; what only its wire
-//!   and host can do, what its driver reads of a connection, and what resets it.
+//! - [`bare`], [`host_side`], [`state`], [`reuse`], [`reset`]: a device without a player; what only
+//!   its wire and host can do, what its driver reads of a connection, who gets the id of a closed
+//!   one, and what resets it.
 
 mod scene;
 #[macro_use]
@@ -34,6 +35,7 @@ mod neighbours;
 mod bare;
 mod host_side;
 mod state;
+mod reuse;
 mod reset;
 
 use rnic_abi::errors;

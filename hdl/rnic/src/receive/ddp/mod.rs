@@ -7,7 +7,8 @@
 //!             |      steps: Sequencer            v                             |--> fpdu_event,
 //!  replay --->| RecordStore <----- records of FPDUs out of order, by span      |     counts
 //!  table <--->| TablePort --> RAMs of STags, regions, queues, pool, contexts   |--> early_result
-//!             +----------------------------------------------------------------+--> replayed
+//!  begun ---->| RecordFence: records of before it have left                    |--> replayed
+//!             +----------------------------------------------------------------+--> fence_done
 //! ```
 //!
 //! | message                 | unit and meaning                                               |
@@ -15,11 +16,14 @@
 //! | `record: FpduRecord` in | one FPDU, or one frame for the host; of a connection in stream |
 //! |                         | order except for those out of order; no ready                  |
 //! | `record_room`           | two more records can be taken                                  |
+//! | `begun` in              | one cycle: an FPDU begins, its record will follow              |
 //! | `fpdu_verdict` in       | CRC and markers of one FPDU, in the order of the records that  |
 //! |                         | have one, and after its record; no ready                       |
 //! | `ooo_result`          | one cycle, for each `FpduKind::OutOfOrder`, with its command; no ready   |
 //! | `replay: Replay` in     | deliver or discard the records of a span                       |
 //! | `replayed: Replayed`    | the records are in the FIFO, or discarded                      |
+//! | `record_fence` in       | asks for `record_fence_done`, and holds to it: all records     |
+//! |                         | begun or inside before have left, and what they gave is taken  |
 //! | `command: PlaceCommand` | one for each record that occupies beats or gives a CQE         |
 //! | `stopped: Bits<10>`     | the connection that ends with the FPDU of the last command     |
 //! | `fpdu_event: FpduEvent` | one cycle, for each FPDU of a connection not in error          |
@@ -82,13 +86,16 @@
 //! | [`record_store`] | FPDUs out of order: chain of a job, records and their replay           |
 //! | [`spans`]        | lists of the slots of each span, and the free slots                    |
 //! | [`tables`]       | table operations, atomic between records                               |
+//! | [`record_fence`] | is a connection that is released gone from in front of the checks?     |
 //! | [`octet_order`]  | octet string to number                                                 |
 //! | [`terminate`]    | error to Terminate code                                                |
 //!
 //! A table operation waits for the checks of one record at most, and never for `command_ready` or a
 //! verdict: a record in the checks that waits for its verdict has changed nothing, is still the
 //! head of the FIFO, and goes back in front to repeat its lookups after the operation. It does
-//! not wait for commands given before: revoking an STag also needs the fence of placement.
+//! not wait for commands given before: revoking an STag also needs the fence of placement. The
+//! release of a connection waits behind the record fence, for records that a full completion queue
+//! may stop: the stream manager asks for it when nothing of the connection is left there.
 //!
 //! No verdict is lost: each arrives after its record, and at most 17 records have not used theirs,
 //! one in the checks and 16 in the FIFO. Replayed records have none. The result of an FPDU out of
@@ -96,6 +103,7 @@
 pub mod types;
 pub mod octet_order;
 pub mod sequencer;
+pub mod record_fence;
 pub mod untagged;
 pub mod reads;
 pub mod verdict;
@@ -111,6 +119,7 @@ use crate::messages::{FpduEvent, FpduRecord, FpduVerdict, OutOfOrderResult, Plac
 use crate::messages::{Replay, Replayed, TableRequest};
 use checks::Checks;
 use command::CommandCompose;
+use record_fence::RecordFence;
 use record_store::RecordStore;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
@@ -126,6 +135,7 @@ pub struct DdpRoom {
     pub record: Signal<In, FpduRecord>,
     pub record_valid: Signal<In, Bit>,
     pub record_room: Signal<Out, Bit>,
+    pub begun: Signal<In, Bit>,
     pub fpdu_verdict: Signal<In, FpduVerdict>,
     pub fpdu_verdict_valid: Signal<In, Bit>,
     pub ooo_result: Signal<Out, OutOfOrderResult>,
@@ -136,6 +146,8 @@ pub struct DdpRoom {
     pub replayed: Signal<Out, Replayed>,
     pub replayed_valid: Signal<Out, Bit>,
     pub replayed_ready: Signal<In, Bit>,
+    pub record_fence: Signal<In, Bit>,
+    pub record_fence_done: Signal<Out, Bit>,
     pub command: Signal<Out, PlaceCommand>,
     pub command_valid: Signal<Out, Bit>,
     pub command_ready: Signal<In, Bit>,
@@ -157,6 +169,7 @@ pub struct DdpRoom {
     checks: Checks,
     compose: CommandCompose,
     record_store: RecordStore,
+    fence: RecordFence,
     has_command: DFF<Bit>,
     has_stream_error: DFF<Bit>,
     has_event: DFF<Bit>,
@@ -164,6 +177,7 @@ pub struct DdpRoom {
     has_error: DFF<Bit>,
     has_ooo: DFF<Bit>,
     has_stored: DFF<Bit>,
+    outputs_free: Signal<Local, Bit>,
     reported: Signal<Local, FpduEvent>,
 }
 
@@ -173,7 +187,7 @@ impl Logic for DdpRoom {
         registers!(clock; has_command, has_stream_error, has_event, counts, has_error);
         registers!(clock; has_ooo, has_stored);
         wire!(self => self.{
-            record_queue, verdicts, sequencer, checks, compose, record_store
+            record_queue, verdicts, sequencer, checks, compose, record_store, fence
         }; clock);
 
         wire!(self => self.record_queue; reset, record, record_valid);
@@ -186,8 +200,8 @@ impl Logic for DdpRoom {
         wire!(self.record_queue => self.sequencer; head_valid, head_judged);
         self.sequencer.verdict_valid.next = !self.verdicts.empty.val();
         self.verdicts.read.next = self.sequencer.take_verdict.val();
-        self.sequencer.outputs_free.next =
-            !self.has_command.q.val() & !self.has_stream_error.q.val();
+        self.outputs_free.next = !self.has_command.q.val() & !self.has_stream_error.q.val();
+        self.sequencer.outputs_free.next = self.outputs_free.val();
         wire!(self.checks => self.sequencer; hold, restart, moved);
 
         self.checks.reset.next = self.reset.val();
@@ -208,6 +222,11 @@ impl Logic for DdpRoom {
         self.record_store.offered_taken.next = self.record_queue.offered_taken.val();
         stream!(self => self.record_store; replay);
         stream!(self.record_store => self; replayed);
+
+        wire!(self => self.fence; reset, begun, record_valid, outputs_free, record_fence as fence);
+        self.fence.enters.next = self.record_valid.val() | self.record_queue.offered_taken.val();
+        self.fence.load.next = self.sequencer.load.val();
+        self.record_fence_done.next = self.fence.fence_done.val();
 
         // A message holds until taken; the next record is not loaded before.
         if self.command_ready.val() {

@@ -30,7 +30,8 @@
 //! | units      | octets; page numbers; `phase` in words                                      |
 //! | drops      | frames of a stopped or never started connection: released, counted nowhere  |
 //! |            | (DDP reports the stop itself)                                               |
-//! | tables     | `MPA`: WRITE starts an empty stream, RELEASE releases its pages             |
+//! | tables     | `MPA`: WRITE starts an empty stream, RELEASE releases its pages and ends    |
+//! |            | when DDP has checked what was read of it (`record_fence`)                   |
 //! | ECP5-5G -8 | 2153 LUT4, 1898 FF, 24 DP16KD in the whole core at W = 64                   |
 //!
 //! Events are handled one at a time: a context is written back before the next event reads it. A
@@ -121,6 +122,10 @@ pub struct StreamManager {
     pub table_done: Signal<Out, Bit>,
     /// Zero: this table cannot be read.
     pub table_data: Signal<Out, Bits<128>>,
+    /// Nothing of the connection that is released is left here; holds to `record_fence_done`.
+    pub record_fence: Signal<Out, Bit>,
+    /// One cycle: DDP has nothing of it any more either.
+    pub record_fence_done: Signal<In, Bit>,
     /// A fragment is free again; one cycle.
     pub fragment_free: Signal<Out, Bit>,
     /// Delivers or discards the records that DDP stores of a span.
@@ -198,6 +203,8 @@ impl Logic for StreamManager {
         stream!(self => self.arbiter; accepted, host_frame, job_done, stream_error);
         wire!(self => self.arbiter; table_request, table_valid);
         self.table_done.next = self.arbiter.table_done.val();
+        self.record_fence.next = self.arbiter.record_fence.val();
+        self.arbiter.record_fence_done.next = self.record_fence_done.val();
         self.table_data.next = 0.into();
         wire!(self.jobs => self.arbiter; room as job_room, credit as job_credit);
         wire!(self.control => self.arbiter;
