@@ -129,6 +129,23 @@ impl ConnectionTable {
         })
     }
 
+    /// Write a connection's window, and nothing else of its context.
+    pub(crate) fn set_window(
+        &mut self,
+        bar: &mut impl Registers,
+        connection: Connection,
+        window: u32,
+    ) -> Result<(), DriverError> {
+        let config = ConnectionConfig {
+            window,
+            ..self.config(connection)?
+        };
+        config.check()?;
+        table::write(bar, tables::TCP_WINDOW, u32::from(connection.0), &[window])?;
+        self.open[usize::from(connection.0)] = Some(config);
+        Ok(())
+    }
+
     /// Read the TCP state of a connection.
     pub(crate) fn tcp_state(
         &self,

@@ -123,6 +123,18 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.connections.open(&mut bar, config)
     }
 
+    /// Change the receive window of a connection, in octets from rcv_nxt on, while segments arrive:
+    /// each of them finds the old window or the new one. As rcv_nxt moves, so does the right edge;
+    /// write a smaller window when the application leaves octets in its buffers. The right edge that
+    /// a peer has seen in an acknowledgement must not move left (RFC 9293 section 3.8.6).
+    ///
+    /// # Errors
+    /// [`DriverError::Unknown`], [`DriverError::Configuration`], [`DriverError::TableTimeout`]
+    pub fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
+        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
+        self.connections.set_window(&mut bar, connection, window)
+    }
+
     /// End the offload: no further segment is accepted; then received ranges and held pages, the
     /// regions and windows bound to the connection, and its queues are released, in this order. The
     /// id may next belong to another peer, which must not find anything bound to this one.

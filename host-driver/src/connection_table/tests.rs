@@ -66,6 +66,29 @@ fn a_connection_whose_opening_hangs_is_in_no_table() {
 }
 
 #[test]
+fn a_window_is_written_alone_and_within_its_limits() {
+    let (mut connections, mut bar, connection) = opened();
+    for window in [1, 1 << 30] {
+        connections
+            .set_window(&mut bar, connection, window)
+            .expect("it is open");
+        assert_eq!(bar.operations, [(tables::WRITE, tables::TCP_WINDOW)]);
+        assert_eq!(
+            connections.config(connection).map(|config| config.window),
+            Ok(window)
+        );
+        bar.operations.clear();
+    }
+    for window in [0, (1 << 30) + 1] {
+        let refused = connections.set_window(&mut bar, connection, window);
+        assert!(matches!(refused, Err(DriverError::Configuration { .. })));
+    }
+    let closed = connections.set_window(&mut bar, Connection(9), 1);
+    assert!(matches!(closed, Err(DriverError::Unknown { .. })));
+    assert!(bar.operations.is_empty());
+}
+
+#[test]
 fn an_id_is_used_again_only_when_forgotten() {
     let (mut connections, mut bar, first) = opened();
     let again = connections.open(&mut bar, &connection_config());

@@ -161,6 +161,11 @@ impl Model {
         stream.map(|stream| &stream.tcp)
     }
 
+    /// The owner changes a connection's window.
+    pub fn set_window(&mut self, connection: Connection, window: u32) {
+        self.stream(connection).tcp.window = window;
+    }
+
     /// The host has taken what is in its ring.
     pub fn empty_host_ring(&mut self) {
         self.host_slots_taken = 0;

@@ -79,6 +79,8 @@ pub trait Dut {
     fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError>;
     /// End an offload.
     fn close(&mut self, connection: Connection) -> Result<(), DriverError>;
+    /// Change the window of a connection.
+    fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError>;
     /// Open an untagged queue, or that of reads; its next message has `first_msn`.
     fn open_queue(
         &mut self,

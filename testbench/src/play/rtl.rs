@@ -238,6 +238,10 @@ impl Dut for Rtl {
         self.device.close_connection(connection)
     }
 
+    fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
+        self.device.set_window(connection, window)
+    }
+
     fn open_queue(
         &mut self,
         connection: Connection,

@@ -64,6 +64,11 @@ impl Dut for Software {
         Ok(())
     }
 
+    fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
+        self.model.set_window(connection, window);
+        Ok(())
+    }
+
     fn open_queue(
         &mut self,
         connection: Connection,
