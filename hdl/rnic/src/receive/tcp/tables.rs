@@ -121,6 +121,8 @@ pub struct TcpTables {
     pub purge: Signal<Out, Bit>,
     /// They are purged.
     pub purged: Signal<In, Bit>,
+    /// The context of `connection` is written: a connection begins.
+    pub begins: Signal<Out, Bit>,
     /// MPA has not taken the last message.
     pub message_waits: Signal<In, Bit>,
     pub in_use: Signal<In, PoolsInUse>,
@@ -224,8 +226,10 @@ impl Logic for TcpTables {
             self.written.next.seg_wnd = self.request_data.val().get_bits::<16>(96);
             self.written.next.fin = self.request_data.val().get_bit(112);
             self.written.next.answers = 0.into();
+            self.written.next.repeats = 0.into();
         }
         self.write.next = false;
+        self.begins.next = false;
         self.purge.next = false;
         self.answers.next = false;
         self.range_count.next = self.current.val().ranges;
@@ -241,6 +245,7 @@ impl Logic for TcpTables {
             TablesState::Load => self.state.d.next = TablesState::Act,
             TablesState::Act => {
                 self.write.next = self.is_tcp.q.val() & self.is_write.q.val();
+                self.begins.next = self.write.val();
                 if self.is_tcp.q.val() & self.is_release.q.val() & self.range_count.val().any() {
                     self.purge.next = true;
                     self.state.d.next = TablesState::Purge;
