@@ -15,7 +15,7 @@
 //! - [`scene`]: the device, three connections, their regions and buffers with guards around them.
 //! - [`framing`], [`tags`], [`reads`], [`untagged`], [`revocation`], [`tcp`], [`link`],
 //!   [`exhaustion`], [`neighbours`]: the rows.
-//! - [`bare`], [`host_side`], [`state`], [`reset`]: a device without a player; what only its wire
+//! - [`bare`], [`host_side`], [`state`], [`reset`], [`events`]: a device without a player; what only its wire
 //!   and host can do, what its driver reads of a connection, and what resets it.
 
 mod scene;
@@ -35,6 +35,7 @@ mod bare;
 mod host_side;
 mod state;
 mod reset;
+mod events;
 
 use rnic_abi::errors;
 use rnic_testbench::docs::security::Answer;
