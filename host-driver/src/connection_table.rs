@@ -13,7 +13,7 @@ use crate::error::DriverError;
 use crate::hash_table::HashTable;
 use crate::table;
 use rnic_abi::limits::{CONNECTIONS, QUEUE_SLOTS};
-use rnic_abi::tables;
+use rnic_abi::{registers, tables};
 
 /// A lookup entry of the device's table.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -66,12 +66,13 @@ impl ConnectionTable {
     }
 
     /// Write a connection's contexts, then its lookup entry: the first segment that matches the
-    /// entry finds all of them.
+    /// entry finds all of them. Also returns the events written in between: older ones are of an
+    /// earlier connection with this id.
     pub(crate) fn open(
         &mut self,
         bar: &mut impl Registers,
         config: &ConnectionConfig,
-    ) -> Result<Connection, DriverError> {
+    ) -> Result<(Connection, u32), DriverError> {
         config.check()?;
         let mut open = self.open.iter().flatten();
         if open.any(|open| open.key == config.key) {
@@ -85,6 +86,7 @@ impl ConnectionTable {
             limit: self.open.len(),
         })? as u16;
         write_contexts(bar, u32::from(id), config)?;
+        let events_written = bar.read(registers::EVENT_PRODUCER)?;
         let entry = LookupEntry::new(&config.key, id);
         let full = DriverError::HashFull { what: "connection" };
         self.lookup.insert(config.key.hash(), entry, full, |slot| {
@@ -92,7 +94,7 @@ impl ConnectionTable {
             table::write(bar, tables::LOOKUP, slot.index, &words)
         })?;
         self.open[usize::from(id)] = Some(*config);
-        Ok(Connection(id))
+        Ok((Connection(id), events_written))
     }
 
     /// Remove the lookup entry, so that no further segment is accepted; then release ranges and

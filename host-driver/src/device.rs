@@ -5,7 +5,7 @@
 //!  calls --> Device -+-- RegionTable ------+-> DrainingBar -> PresentBar -> BAR0
 //!                    +-- ReceivePool ------+        |
 //!                    +-- CompletionRing <-----------+   (polled, or drained for a table operation)
-//!                    +-- HostRing                       (polled)
+//!                    +-- HostRing, EventRing            (polled)
 //! ```
 //!
 //! Each part keeps its own state and works over the BAR it is passed. What takes several of them is
@@ -19,6 +19,8 @@ use crate::connection_table::ConnectionTable;
 use crate::counters::{Counters, InUse};
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
+use crate::event::Event;
+use crate::event_ring::EventRing;
 use crate::host_ring::HostRing;
 use crate::present_bar::PresentBar;
 use crate::receive_pool::{Posted, ReceivePool};
@@ -43,6 +45,7 @@ pub struct Device<B: Bar, D: Dma> {
     dma: D,
     completions: CompletionRing,
     host_ring: HostRing,
+    events: EventRing,
     connections: ConnectionTable,
     regions: RegionTable,
     queues: ReceivePool,
@@ -120,7 +123,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
         config: &ConnectionConfig,
     ) -> Result<Connection, DriverError> {
         let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.connections.open(&mut bar, config)
+        let (connection, events_written) = self.connections.open(&mut bar, config)?;
+        self.events.begin(connection, events_written);
+        Ok(connection)
     }
 
     /// Change the receive window of a connection, in octets from rcv_nxt on, while segments arrive:
@@ -149,6 +154,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.regions.remove_bound(&mut bar, connection)?;
         self.queues.close_all(&mut bar, connection)?;
         self.connections.forget(connection);
+        self.events.end(connection);
         Ok(())
     }
 
@@ -371,6 +377,14 @@ impl<B: Bar, D: Dma> Device<B, D> {
             self.queues.consume_read(connection, pool_entry);
         }
         Some(completion)
+    }
+
+    /// The next event of an open connection, if there is one; of a device that is gone as
+    /// [`Device::poll_completion`]. Events of a connection come in order, and the last one says
+    /// how it is; its counters never go back but modulo 256. What is not polled is joined: while
+    /// the ring is full, a connection has one event more in the device, which has all its reasons.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.next(&mut self.bar, &self.dma)
     }
 
     /// The next frame for the host's own stack, if there is one, without the FCS; of a device that

@@ -12,6 +12,7 @@ pub mod registers;
 pub mod tables;
 pub mod cqe;
 pub mod host_ring;
+pub mod event_ring;
 pub mod counters;
 pub mod errors;
 pub mod events;

@@ -15,6 +15,7 @@ use crate::connection_table::ConnectionTable;
 use crate::counters::Counters;
 use crate::dma::Dma;
 use crate::error::DriverError;
+use crate::event_ring::EventRing;
 use crate::host_ring::HostRing;
 use crate::present_bar::PresentBar;
 use crate::receive_pool::ReceivePool;
@@ -46,8 +47,16 @@ impl<B: Bar, D: Dma> Device<B, D> {
         let host_ring = match HostRing::allocate(&mut dma, slots_log2, slot_octets_log2) {
             Ok(ring) => ring,
             Err(error) => {
-                // The device does not know of the other ring yet.
+                // The device does not know of the other rings yet.
                 dma.free(completions.buffer());
+                return Err(error);
+            }
+        };
+        let events = match EventRing::allocate(&mut dma, config.event_entries_log2) {
+            Ok(ring) => ring,
+            Err(error) => {
+                dma.free(completions.buffer());
+                dma.free(host_ring.buffer());
                 return Err(error);
             }
         };
@@ -56,6 +65,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
             dma,
             completions,
             host_ring,
+            events,
             connections: ConnectionTable::of_connections(sizes.connections()),
             regions: RegionTable::of_regions(sizes.regions()),
             sizes,
@@ -82,6 +92,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         }
         self.dma.free(self.completions.buffer());
         self.dma.free(self.host_ring.buffer());
+        self.dma.free(self.events.buffer());
         Ok((self.bar.into_inner(), self.dma))
     }
 
@@ -90,6 +101,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         config.program(&mut self.bar)?;
         self.completions.program(&mut self.bar)?;
         self.host_ring.program(&mut self.bar)?;
+        self.events.program(&mut self.bar)?;
         self.bar
             .write(registers::CONTROL, registers::CONTROL_ENABLE)?;
         // A read is answered after the posted writes before it have taken effect: from here on the

@@ -200,7 +200,7 @@ fn memory_is_freed_only_after_a_reset() {
                 continue;
             }
         };
-        assert_eq!((held.allocated, held.freed), (2, 2));
+        assert_eq!((held.allocated, held.freed), (3, 3));
     }
 }
 
@@ -293,7 +293,11 @@ fn nothing_is_done_with_a_device_that_is_gone() {
 
 #[test]
 fn without_memory_for_its_rings_a_device_is_not_opened() {
-    for (allocations, missing) in [(0, "completion queue"), (1, "host receive ring")] {
+    for (allocations, missing) in [
+        (0, "completion queue"),
+        (1, "host receive ring"),
+        (2, "event ring"),
+    ] {
         let memory = Memory::new(allocations);
         let opened = Device::open(Tables::default(), memory, Config::default());
         let error = opened.expect_err("there is no memory");
@@ -402,7 +406,7 @@ fn a_drawn_stag_has_an_index_without_a_region() {
 
 #[test]
 fn a_polled_message_frees_its_queue_entry() {
-    let opened = Device::open(Tables::default(), Memory::new(2), Config::default());
+    let opened = Device::open(Tables::default(), Memory::new(3), Config::default());
     let mut device = opened.expect("opens");
     let opened = device.open_connection(&connection_config());
     let connection = opened.expect("opens");

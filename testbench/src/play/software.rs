@@ -6,7 +6,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::host_ring::SLOT_HEADER_OCTETS;
 use rnic_abi::limits::CONNECTIONS;
 use rnic_driver::{
-    Completion, Config, Connection, ConnectionConfig, DriverError, EarlyRange, Posted,
+    Completion, Config, Connection, ConnectionConfig, DriverError, EarlyRange, Event, Posted,
     RegionConfig, WindowConfig,
 };
 use std::collections::BTreeSet;
@@ -156,6 +156,10 @@ impl Dut for Software {
         })
     }
 
+    fn expected_events(&self, connection: Connection) -> Option<Event> {
+        self.model.tcp(connection)?.event(connection)
+    }
+
     fn cut_at_window(&self, connection: Connection) -> u64 {
         self.model
             .tcp(connection)
@@ -185,6 +189,7 @@ impl Dut for Software {
             host_slots: std::mem::take(&mut self.model.host_slots),
             segments: std::mem::take(&mut self.model.segments),
             fpdus: std::mem::take(&mut self.model.fpdus),
+            events: Vec::new(),
         }
     }
 

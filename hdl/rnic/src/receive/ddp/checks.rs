@@ -74,6 +74,8 @@ pub struct Checks {
     pub address: Signal<Out, Bits<64>>,
     /// From one cycle after `decide` on: the result.
     pub verdict: Signal<Out, Verdict>,
+    /// As `verdict`: the first FPDU of a stream passed all tests.
+    pub first_passed: Signal<Out, Bit>,
     header: HeaderDecode,
     order: OctetOrder<32>,
     stag: StagRoom,
@@ -150,6 +152,8 @@ impl Logic for Checks {
             (self.held.q.val().kind == FpduKind::Deliver) | self.is_fault.val();
         self.judge.role.next = self.role.val();
         self.judge.in_error.next = self.contexts.state.val().in_error;
+        self.judge.is_first.next = self.contexts.state.val().is_first;
+        self.first_passed.next = self.judge.first_passed.val();
         wire!(self.envelope => self.judge; error as envelope_error, refused as envelope_refused);
         wire!(self.stag => self.judge; unknown, foreign, rights, outside);
         wire!(self.untagged => self.judge; mo_bad, too_long, behind, not_posted, gap, empty);

@@ -27,6 +27,7 @@
 //! | `command: PlaceCommand` | one for each record that occupies beats or gives a CQE         |
 //! | `stopped: Bits<10>`     | the connection that ends with the FPDU of the last command     |
 //! | `fpdu_event: FpduEvent` | one cycle, for each FPDU of a connection not in error          |
+//! | `first_fpdu`            | one cycle, the connection whose first FPDU passed all tests    |
 //! | `count_fpdu`            | one cycle, counter `fpdus`                                     |
 //! | `error_number`          | with `error_valid`, one cycle, counter `FIRST_REFUSAL + n - 1` |
 //! | table bus               | tables DDP, QUEUE, QUEUE_TAIL, RECEIVE_POOL, STAG, REGION      |
@@ -156,6 +157,9 @@ pub struct DdpRoom {
     pub stream_error_ready: Signal<In, Bit>,
     pub fpdu_event: Signal<Out, FpduEvent>,
     pub fpdu_event_valid: Signal<Out, Bit>,
+    /// One cycle: the first FPDU of `first_fpdu`, a connection, passed all tests (START-014).
+    pub first_fpdu: Signal<Out, Bits<10>>,
+    pub first_fpdu_valid: Signal<Out, Bit>,
     pub count_fpdu: Signal<Out, Bit>,
     pub error_number: Signal<Out, Bits<5>>,
     pub error_valid: Signal<Out, Bit>,
@@ -178,6 +182,7 @@ pub struct DdpRoom {
     has_ooo: DFF<Bit>,
     has_stored: DFF<Bit>,
     outputs_free: Signal<Local, Bit>,
+    has_first: DFF<Bit>,
     reported: Signal<Local, FpduEvent>,
 }
 
@@ -185,7 +190,7 @@ impl Logic for DdpRoom {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; has_command, has_stream_error, has_event, counts, has_error);
-        registers!(clock; has_ooo, has_stored);
+        registers!(clock; has_ooo, has_stored, has_first);
         wire!(self => self.{
             record_queue, verdicts, sequencer, checks, compose, record_store, fence
         }; clock);
@@ -240,7 +245,9 @@ impl Logic for DdpRoom {
         self.has_error.d.next = false;
         self.has_ooo.d.next = false;
         self.has_stored.d.next = false;
+        self.has_first.d.next = false;
         if self.sequencer.load.val() {
+            self.has_first.d.next = self.checks.first_passed.val();
             self.has_ooo.d.next = self.checks.verdict.val().ooo;
             self.has_stored.d.next = self.checks.verdict.val().keep;
             self.has_command.d.next = self.checks.verdict.val().command;
@@ -259,6 +266,8 @@ impl Logic for DdpRoom {
         self.ooo_result.next.good = self.has_stored.q.val();
         self.ooo_result.next.sequence_end = self.compose.sequence_end.val();
         self.ooo_result_valid.next = self.has_ooo.q.val();
+        self.first_fpdu.next = self.reported.val().connection;
+        self.first_fpdu_valid.next = self.has_first.q.val();
         self.count_fpdu.next = self.counts.q.val();
         self.error_number.next = self.reported.val().error;
         self.error_valid.next = self.has_error.q.val();
@@ -270,6 +279,7 @@ impl Logic for DdpRoom {
             self.has_error.d.next = false;
             self.has_ooo.d.next = false;
             self.has_stored.d.next = false;
+            self.has_first.d.next = false;
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct TcpContext {
     pub ooo_pages: Bits<10>,
     /// Segments that require a duplicate ACK, modulo 256.
     pub answers: Bits<8>,
+    /// Duplicate ACKs received, modulo 256.
+    pub repeats: Bits<8>,
 }
 
 /// A stored frame without its key, queued until the key is looked up.

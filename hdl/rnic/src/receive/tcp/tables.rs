@@ -121,6 +121,8 @@ pub struct TcpTables {
     pub purge: Signal<Out, Bit>,
     /// They are purged.
     pub purged: Signal<In, Bit>,
+    /// The context of `connection` is written: a connection begins.
+    pub begins: Signal<Out, Bit>,
     /// MPA has not taken the last message.
     pub message_waits: Signal<In, Bit>,
     pub in_use: Signal<In, PoolsInUse>,
@@ -233,8 +235,10 @@ impl Logic for TcpTables {
             self.written.next.seg_wnd = self.request_data.val().get_bits::<16>(96);
             self.written.next.fin = self.request_data.val().get_bit(112);
             self.written.next.answers = 0.into();
+            self.written.next.repeats = 0.into();
         }
         self.write.next = false;
+        self.begins.next = false;
         self.purge.next = false;
         self.answers.next = false;
         self.range_count.next = self.current.val().ranges;
@@ -249,8 +253,9 @@ impl Logic for TcpTables {
             TablesState::Fetch => self.state.d.next = TablesState::Load,
             TablesState::Load => self.state.d.next = TablesState::Act,
             TablesState::Act => {
+                self.begins.next = self.is_tcp.q.val() & self.is_write.q.val();
                 self.write.next =
-                    (self.is_tcp.q.val() | self.is_window.q.val()) & self.is_write.q.val();
+                    self.begins.val() | (self.is_window.q.val() & self.is_write.q.val());
                 if self.is_tcp.q.val() & self.is_release.q.val() & self.range_count.val().any() {
                     self.purge.next = true;
                     self.state.d.next = TablesState::Purge;

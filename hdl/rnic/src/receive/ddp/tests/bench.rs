@@ -94,6 +94,8 @@ pub struct Bench {
     commands: VecDeque<Command>,
     stops: VecDeque<u64>,
     trace: VecDeque<(Option<Event>, bool, u64)>,
+    /// Connections whose first FPDU passed all tests.
+    firsts: VecDeque<u64>,
     commands_seen: StreamMonitor<Command>,
     stops_seen: StreamMonitor<u64>,
     replays_seen: StreamMonitor<Replayed>,
@@ -126,6 +128,7 @@ impl Bench {
             commands: VecDeque::new(),
             stops: VecDeque::new(),
             trace: VecDeque::new(),
+            firsts: VecDeque::new(),
             commands_seen: StreamMonitor::new(Pace::Always),
             stops_seen: StreamMonitor::new(Pace::Always),
             replays_seen: StreamMonitor::new(Pace::Always),
@@ -211,6 +214,7 @@ impl Bench {
             && self.delivered.is_empty()
             && self.replaying.is_empty()
             && self.results.is_empty()
+            && self.firsts.is_empty()
             && self.commands.is_empty()
             && self.stops.is_empty()
             && self.trace.is_empty()
@@ -352,6 +356,7 @@ impl Bench {
             self.commands.extend(outcome.command.clone());
             self.stops.extend(outcome.stopped);
             self.results.extend(outcome.ooo);
+            self.firsts.extend(outcome.first);
             if outcome.event.is_some() || outcome.counted {
                 let event = outcome.event.clone();
                 self.trace
@@ -430,6 +435,10 @@ impl Bench {
 
     fn check_pulses(&mut self) {
         self.check_ooo();
+        if self.uut.first_fpdu_valid.val() {
+            let connection = self.uut.first_fpdu.val().to_u64();
+            assert_eq!(Some(connection), self.firsts.pop_front(), "first FPDU");
+        }
         let event = self.uut.fpdu_event_valid.val();
         let (counted, refused) = (self.uut.count_fpdu.val(), self.uut.error_valid.val());
         if event || counted || refused {

@@ -87,6 +87,12 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         self.csr.room_reset.next = self.reset.val();
         self.csr.resetting.next = false;
         self.pcie.hold.next = false;
+        self.pcie.event_tlp_data.next = 0.into();
+        self.pcie.event_tlp_keep.next = 0.into();
+        self.pcie.event_tlp_last.next = false;
+        self.pcie.event_tlp_valid.next = false;
+        self.pcie.event_tlp_header.next = 0.into();
+        self.csr.event_producer.next = 0.into();
         self.enable.next = self.csr.enable.val();
 
         wire!(self.placement => self.pcie;
