@@ -1,7 +1,8 @@
 //! The event ring in memory (`rnic_abi::event_ring`).
 //!
-//! Input: entries of 8 words. Output: events, in the device's order; reading an entry frees its
-//! slot (`EVENT_CONSUMER`). A ring that is not polled delays events and nothing else.
+//! Input: entries of 8 words. Output: events, in the device's order. Slots are given back
+//! (`EVENT_CONSUMER`) when half of the ring was read, or all that was there: a register write for
+//! each event would hold up other accesses. A ring that is not polled delays events and nothing else.
 //!
 //! A connection's id may have belonged to another one. Entries of that one are in the ring when the
 //! new context is written, and none after it; those are passed over.
@@ -30,6 +31,8 @@ pub(crate) struct EventRing {
     ring: Ring,
     /// Entries consumed.
     consumed: u64,
+    /// Entries consumed whose slots were not given back yet.
+    unreported: u32,
     /// Of each open connection the number of the first entry that may be its own.
     first: Vec<Option<u64>>,
 }
@@ -45,6 +48,7 @@ impl EventRing {
         Ok(Self {
             ring: Ring::allocate(dma, "event ring", shape)?,
             consumed: 0,
+            unreported: 0,
             first: vec![None; CONNECTIONS],
         })
     }
@@ -78,11 +82,14 @@ impl EventRing {
         }
     }
 
-    /// The next event of an open connection, if there is one; its slot is free from then on, and so
-    /// are those of entries before it. It is in memory whether or not the device is still there.
+    /// The next event of an open connection, if there is one. It is in memory whether or not the
+    /// device is still there.
     pub(crate) fn next(&mut self, bar: &mut impl Registers, dma: &impl Dma) -> Option<Event> {
         loop {
-            let slot = self.ring.oldest(dma)?;
+            let Some(slot) = self.ring.oldest(dma) else {
+                self.give_back(bar);
+                return None;
+            };
             let mut octets = [0; LAST_WORD_OFFSET];
             dma.read(slot.address, &mut octets);
             let mut words = [slot.last_word; EVENT_OCTETS / 4];
@@ -91,8 +98,11 @@ impl EventRing {
             }
             let number = self.consumed;
             self.consumed += 1;
-            // The write comes after the reads of the slot (`Bar`). A device that is gone needs none.
-            let _ = bar.write(registers::EVENT_CONSUMER, self.ring.consume());
+            self.ring.consume();
+            self.unreported += 1;
+            if self.unreported >= 1 << (self.ring.shape().slots_log2 - 1) {
+                self.give_back(bar);
+            }
             let event = Event::decode(&words);
             let first = self.first.get(usize::from(event.connection.0));
             if first
@@ -102,6 +112,15 @@ impl EventRing {
             {
                 return Some(event);
             }
+        }
+    }
+
+    /// Tell the device which slots are free.
+    fn give_back(&mut self, bar: &mut impl Registers) {
+        if self.unreported > 0 {
+            // The write comes after the reads of the slots (`Bar`). A device that is gone needs none.
+            let _ = bar.write(registers::EVENT_CONSUMER, self.consumed as u32);
+            self.unreported = 0;
         }
     }
 }
@@ -157,6 +176,30 @@ mod tests {
             assert_eq!(bar.registers[&registers::EVENT_CONSUMER], number + 1);
             assert_eq!(ring.next(&mut bar, &memory), None);
         }
+    }
+
+    /// Few register writes, and none is forgotten.
+    #[test]
+    fn slots_are_given_back_at_half_of_the_ring_and_at_its_end() {
+        let mut memory = Memory::new(1);
+        let mut ring = EventRing::allocate(&mut memory, 3).expect("one allocation");
+        let mut bar = Tables::default();
+        ring.begin(Connection(7), 0);
+        let base = ring.buffer().address;
+        for number in 0..5u32 {
+            let words = [7 << 16 | 1, number, 0, 0, 0, 0, 0, PHASE | number];
+            for (word, i) in words.into_iter().zip(0..) {
+                let address = base + u64::from(number) * EVENT_OCTETS as u64 + 4 * i;
+                memory.write(address, &u32::to_le_bytes(word));
+            }
+        }
+        let mut given_back = Vec::new();
+        while ring.next(&mut bar, &memory).is_some() {
+            given_back.push(bar.registers.get(&registers::EVENT_CONSUMER).copied());
+        }
+        assert_eq!(given_back, [None, None, None, Some(4), Some(4)]);
+        assert_eq!(bar.registers[&registers::EVENT_CONSUMER], 5);
+        assert_eq!((ring.next(&mut bar, &memory), bar.accesses), (None, 2));
     }
 
     #[test]
