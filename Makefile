@@ -1,5 +1,6 @@
 # Targets are verbs; each installs or builds what it needs. `make` alone lists them.
 WIDTH ?= 64
+CONNECTIONS ?= 1024
 VENV := .tools/venv/bin
 RNIC := cargo run --release --quiet --package rnic-testbench --bin rnic --
 CAPTURE := testbench/captures/rping-v4-crc.pcap
@@ -33,8 +34,8 @@ lint: ## format, clippy and rustdoc, no warning allowed
 bench: tools ## cycles a frame, latency and simulation speed (WIDTH=64, 128 or 512)
 	@$(RNIC) bench --width $(WIDTH)
 
-emit: ## writes the core's Verilog to build/emit-wWIDTH/rnic.v (WIDTH=64, 128 or 512)
-	@$(RNIC) emit --width $(WIDTH) --out build/emit-w$(WIDTH)
+emit: ## writes the core's Verilog to build/emit-wWIDTH/rnic.v (WIDTH=64, CONNECTIONS=1024)
+	@$(RNIC) emit --width $(WIDTH) --connections $(CONNECTIONS) --out build/emit-w$(WIDTH)
 
 timing: tools emit ## Fmax, size, worst path on an ECP5-85k (WIDTH=64 or 128)
 	@$(VENV)/python3 constraints/timing.py --seed $(or $(SEED_$(WIDTH)),1) \

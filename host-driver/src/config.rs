@@ -16,6 +16,12 @@ pub struct Config {
     pub host_slots_log2: u32,
     /// log2 of the octets of one slot, 7..=14; a frame may have 16 octets less.
     pub host_slot_octets_log2: u32,
+    /// log2 of the entries of the event ring, 1..=16.
+    pub event_entries_log2: u32,
+    /// Delay of events about octets in order alone: 0 for none; 12..=31 for every second segment, or
+    /// so many cycles of the device, in log2. 16 is 420 us at 156.25 MHz, within the 500 us that an
+    /// ACK may be delayed (RFC 9293 section 3.8.6.3).
+    pub event_delay_log2: u32,
     /// Pages of packet memory that out-of-order segments of all connections may hold together; at
     /// most `EARLY_PAGES_MAX`. The other pages are left to segments in order: mostly unfinished
     /// FPDUs.
@@ -42,6 +48,8 @@ impl Default for Config {
             completion_entries_log2: 10,
             host_slots_log2: 8,
             host_slot_octets_log2: 14,
+            event_entries_log2: 10,
+            event_delay_log2: 16,
             early_pages: registers::EARLY_PAGES_MAX,
             early_share: registers::EARLY_PAGES_MAX,
             in_order_reserve: registers::IN_ORDER_RESERVE_PAGES_FIRST,
@@ -75,12 +83,26 @@ impl Config {
                 "7..=14",
             ),
             (
+                "log2 of the event ring's entries",
+                self.event_entries_log2,
+                1..=16,
+                "1..=16",
+            ),
+            (
                 "log2 of the cycles of the reserve's timeout",
                 self.reserve_hold_log2,
                 0..=31,
                 "0..=31",
             ),
         ];
+        let delay = registers::EVENT_DELAY_LOG2_MIN..=registers::EVENT_DELAY_LOG2_MAX;
+        if self.event_delay_log2 != 0 && !delay.contains(&self.event_delay_log2) {
+            return Err(DriverError::Configuration {
+                what: "log2 of the cycles that an event is delayed",
+                value: u64::from(self.event_delay_log2),
+                allowed: "0 or 12..=31",
+            });
+        }
         let ooo_pages = 0..=registers::EARLY_PAGES_MAX;
         let reserve = 0..=PAGES as u32;
         let pages = [
@@ -126,6 +148,7 @@ impl Config {
         bar.write(registers::MAX_PAYLOAD, self.max_payload_code()?)?;
         bar.write(registers::EARLY_PAGES, self.early_pages)?;
         bar.write(registers::EARLY_SHARE, self.early_share)?;
+        bar.write(registers::EVENT_DELAY_LOG2, self.event_delay_log2)?;
         let reserve = registers::in_order_reserve(
             self.in_order_reserve,
             self.long_reserve,
@@ -163,10 +186,11 @@ mod tests {
     #[test]
     fn values_at_their_limits_pass_and_those_beyond_are_refused() {
         type Field = fn(&mut Config) -> &mut u32;
-        let fields: [(Field, u32, u32); 8] = [
+        let fields: [(Field, u32, u32); 9] = [
             (|config| &mut config.completion_entries_log2, 1, 16),
             (|config| &mut config.host_slots_log2, 1, 16),
             (|config| &mut config.host_slot_octets_log2, 7, 14),
+            (|config| &mut config.event_entries_log2, 1, 16),
             (|config| &mut config.reserve_hold_log2, 0, 31),
             (|config| &mut config.early_pages, 0, 472),
             (|config| &mut config.early_share, 0, 472),
@@ -185,6 +209,16 @@ mod tests {
                 };
                 assert_eq!(value, u64::from(refused));
             }
+        }
+    }
+
+    #[test]
+    fn an_event_delay_is_none_or_what_the_device_can_measure() {
+        for allowed in [0, 12, 31] {
+            assert_eq!(checked(|config| config.event_delay_log2 = allowed), Ok(()));
+        }
+        for refused in [1, 11, 32] {
+            assert!(checked(|config| config.event_delay_log2 = refused).is_err());
         }
     }
 

@@ -5,7 +5,7 @@
 //!  calls --> Device -+-- RegionTable ------+-> DrainingBar -> PresentBar -> BAR0
 //!                    +-- ReceivePool ------+        |
 //!                    +-- CompletionRing <-----------+   (polled, or drained for a table operation)
-//!                    +-- HostRing                       (polled)
+//!                    +-- HostRing, EventRing            (polled)
 //! ```
 //!
 //! Each part keeps its own state and works over the BAR it is passed. What takes several of them is
@@ -19,6 +19,8 @@ use crate::connection_table::ConnectionTable;
 use crate::counters::{Counters, InUse};
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
+use crate::event::Event;
+use crate::event_ring::EventRing;
 use crate::host_ring::HostRing;
 use crate::present_bar::PresentBar;
 use crate::receive_pool::{Posted, ReceivePool};
@@ -28,6 +30,7 @@ use crate::window::WindowConfig;
 use crate::{stag, table};
 use rnic_abi::counters::Counter;
 use rnic_abi::registers;
+use rnic_abi::sizes::Sizes;
 
 mod lifecycle;
 
@@ -42,9 +45,11 @@ pub struct Device<B: Bar, D: Dma> {
     dma: D,
     completions: CompletionRing,
     host_ring: HostRing,
+    events: EventRing,
     connections: ConnectionTable,
     regions: RegionTable,
     queues: ReceivePool,
+    sizes: Sizes,
     /// Since the device was opened.
     counters: Counters,
 }
@@ -61,6 +66,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`DriverError::Gone`].
     pub fn frame_path_bits(&mut self) -> Result<u32, DriverError> {
         Ok(self.bar.read(registers::CAPABILITIES)? & 0x3ff)
+    }
+
+    /// Connections and memory regions of the device.
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
     /// Pages of packet memory that are free now.
@@ -113,18 +123,38 @@ impl<B: Bar, D: Dma> Device<B, D> {
         config: &ConnectionConfig,
     ) -> Result<Connection, DriverError> {
         let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.connections.open(&mut bar, config)
+        let (connection, events_written) = self.connections.open(&mut bar, config)?;
+        self.events.begin(connection, events_written);
+        Ok(connection)
+    }
+
+    /// Change the receive window of a connection, in octets from rcv_nxt on, while segments arrive:
+    /// each of them finds the old window or the new one. As rcv_nxt moves, so does the right edge;
+    /// write a smaller window when the application leaves octets in its buffers. The right edge that
+    /// a peer has seen in an acknowledgement must not move left (RFC 9293 section 3.8.6).
+    ///
+    /// # Errors
+    /// [`DriverError::Unknown`], [`DriverError::Configuration`], [`DriverError::TableTimeout`]
+    pub fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
+        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
+        self.connections.set_window(&mut bar, connection, window)
     }
 
     /// End the offload: no further segment is accepted; then received ranges and held pages, the
     /// regions and windows bound to the connection, and its queues are released, in this order. The
     /// id may next belong to another peer, which must not find anything bound to this one.
+    ///
+    /// Every whole FPDU that was accepted before is checked against this connection's domain,
+    /// regions and queues. When the call returns, what was placed for it is in memory, and its
+    /// completions are in the completion queue; poll them before another connection is opened,
+    /// which may have the same id.
     pub fn close_connection(&mut self, connection: Connection) -> Result<(), DriverError> {
         let mut bar = self.completions.draining(&mut self.bar, &self.dma);
         self.connections.stop(&mut bar, connection)?;
         self.regions.remove_bound(&mut bar, connection)?;
         self.queues.close_all(&mut bar, connection)?;
         self.connections.forget(connection);
+        self.events.end(connection);
         Ok(())
     }
 
@@ -293,7 +323,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.queues.post(&mut bar, connection, qn, buffer)
     }
 
-    /// Make an RDMA Read outstanding: `octets` octets into the sink `stag`, from `tagged_offset` on.
+    /// Make an RDMA Read outstanding: `octets` octets into the sink `stag` from `tagged_offset` on.
     /// Call this before the Read Request is sent: when it returns, the device accepts the response.
     ///
     /// The reads of a connection have a queue of their own, number [`READ_QUEUE`], which
@@ -305,7 +335,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
     ///
     /// # Errors
     /// [`DriverError::Unknown`] if the queue is not open; [`DriverError::QueueFull`] if its reads
-    /// are all outstanding; [`DriverError::TableTimeout`].
+    /// are all outstanding; [`DriverError::Configuration`] if the sink's region is too long;
+    /// [`DriverError::TableTimeout`].
     ///
     /// [`READ_QUEUE`]: rnic_abi::limits::READ_QUEUE
     pub fn post_read(
@@ -315,6 +346,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         tagged_offset: u64,
         octets: u32,
     ) -> Result<Posted, DriverError> {
+        self.regions.check_sink(stag)?;
         let mut bar = self.completions.draining(&mut self.bar, &self.dma);
         self.queues
             .post_read(&mut bar, connection, stag, tagged_offset, octets)
@@ -345,6 +377,14 @@ impl<B: Bar, D: Dma> Device<B, D> {
             self.queues.consume_read(connection, pool_entry);
         }
         Some(completion)
+    }
+
+    /// The next event of an open connection, if there is one; of a device that is gone as
+    /// [`Device::poll_completion`]. Events of a connection come in order, and the last one says
+    /// how it is; its counters never go back but modulo 256. What is not polled is joined: while
+    /// the ring is full, a connection has one event more in the device, which has all its reasons.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.next(&mut self.bar, &self.dma)
     }
 
     /// The next frame for the host's own stack, if there is one, without the FCS; of a device that

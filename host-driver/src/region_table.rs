@@ -12,7 +12,7 @@ use crate::hash_table::{HashTable, SlotWrite};
 use crate::region::{stag_hash, RegionConfig};
 use crate::table;
 use crate::window::{WindowConfig, Windows};
-use rnic_abi::limits::REGIONS;
+use rnic_abi::limits::{READ_SINK_OCTETS_LOG2, REGIONS};
 use rnic_abi::tables;
 
 /// An STag entry of the device's table.
@@ -32,16 +32,22 @@ pub(crate) struct RegionTable {
 }
 
 impl Default for RegionTable {
+    /// Of the largest build.
     fn default() -> Self {
-        Self {
-            stags: HashTable::default(),
-            regions: vec![None; REGIONS],
-            windows: Windows::default(),
-        }
+        Self::of_regions(REGIONS)
     }
 }
 
 impl RegionTable {
+    /// The table of a device with so many regions.
+    pub(crate) fn of_regions(regions: usize) -> Self {
+        Self {
+            stags: HashTable::default(),
+            regions: vec![None; regions],
+            windows: Windows::default(),
+        }
+    }
+
     /// Write the region's entry, then the STag's; both are recorded only after the device has both.
     pub(crate) fn register(
         &mut self,
@@ -58,7 +64,7 @@ impl RegionTable {
         let free = self.regions.iter().position(Option::is_none);
         let region = free.ok_or(DriverError::Exhausted {
             what: "memory region",
-            limit: REGIONS,
+            limit: self.regions.len(),
         })?;
         let entry = StagEntry {
             stag_index,
@@ -179,6 +185,21 @@ impl RegionTable {
     pub(crate) fn get(&self, stag: u32) -> Result<&RegionConfig, DriverError> {
         let region = self.position(stag)?;
         Ok(self.registered(region))
+    }
+
+    /// A region that can be the sink of a read; it may also be registered later.
+    pub(crate) fn check_sink(&self, stag: u32) -> Result<(), DriverError> {
+        let Ok(region) = self.get(stag) else {
+            return Ok(());
+        };
+        if region.octets >> READ_SINK_OCTETS_LOG2 != 0 {
+            return Err(DriverError::Configuration {
+                what: "the length of a read's sink",
+                value: region.octets,
+                allowed: "0..2^35; bind a window to a part of the region",
+            });
+        }
+        Ok(())
     }
 
     fn remove(&mut self, bar: &mut impl Registers, stag: u32) -> Result<(), DriverError> {

@@ -6,6 +6,7 @@ use crate::bar::Bar;
 use crate::connection::{ConnectionConfig, ConnectionKey};
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
+use rnic_abi::sizes::Sizes;
 use rnic_abi::{registers, tables};
 use std::collections::HashMap;
 
@@ -81,6 +82,7 @@ impl Bar for Tables {
         match offset {
             registers::IDENTITY => registers::IDENTITY_VALUE,
             registers::REVISION => registers::REVISION_VALUE,
+            registers::CAPABILITIES => Sizes::LARGEST.encode(),
             _ => counter.map_or(0, |index| self.counters.get(&index).copied().unwrap_or(0)),
         }
     }

@@ -150,7 +150,11 @@ fn check(file: &str) {
         assert_eq!(flow.crc_errors, 0, "{name}");
         // RDMAP-011: each Read Response is the answer to a Read Request of the other direction.
         assert_eq!(flow.reads_without_request, 0, "{name}");
-        assert_eq!(flow.reads > 0, facts.whole.opcodes.contains_key("read_response"), "{name}");
+        assert_eq!(
+            flow.reads > 0,
+            facts.whole.opcodes.contains_key("read_response"),
+            "{name}"
+        );
         let lossy = facts.in_order.is_some();
         assert_eq!(
             flow.out_of_order > 0,

@@ -1,6 +1,7 @@
 //! `rnic emit`: the Verilog of the core, or of the read engine, after checks and lint.
 
 use crate::cli::outcome::{Failure, Outcome};
+use rnic_abi::limits::{CONNECTIONS, REGIONS};
 use rnic_testbench::play::dut::PlayError;
 use std::fs;
 use std::path::PathBuf;
@@ -13,6 +14,12 @@ pub(crate) struct Arguments {
     /// Frame path in bits.
     #[arg(long, default_value_t = 64, value_parser = super::play::width)]
     width: usize,
+    /// Connections: 256, 512 or 1024.
+    #[arg(long, value_name = "N", default_value_t = CONNECTIONS)]
+    connections: usize,
+    /// Memory regions: 256, 512 or 1024.
+    #[arg(long, value_name = "N", default_value_t = REGIONS)]
+    regions: usize,
     /// The read engine, which the core does not use yet, in place of the core.
     #[arg(long)]
     reads: bool,
@@ -22,13 +29,14 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let sizes = super::play::sizes(arguments.connections, arguments.regions)?;
     let (verilog, name) = match arguments.reads {
         // The inner path has at least 128 bits.
         true => (
             rnic_hdl::reads::verilog(arguments.width.max(128))?,
             "reads.v",
         ),
-        false => (rnic_hdl::top::verilog(arguments.width)?, "rnic.v"),
+        false => (rnic_hdl::top::verilog(arguments.width, sizes)?, "rnic.v"),
     };
     let path = arguments.out.join(name);
     let failed = |error: std::io::Error| PlayError::Option(format!("{}: {error}", path.display()));

@@ -1,5 +1,5 @@
-//! DDP and RDMAP: checks in order, untagged queues, outstanding reads (RFC 5041 sections 4 to 7, RFC
-//! 5040 sections 4 and 5).
+//! DDP and RDMAP: checks in order, untagged queues, outstanding reads (RFC 5041 sections 4 to 7,
+//! RFC 5040 sections 4 and 5).
 
 use crate::model::completion;
 use crate::model::mpa::Fpdu;
@@ -100,6 +100,11 @@ impl DdpReceiver {
     /// Has an error, or the peer's Terminate, stopped the connection?
     pub fn stopped(&self) -> bool {
         self.stopped
+    }
+
+    /// Has it received an FPDU?
+    pub fn has_begun(&self) -> bool {
+        self.first_seen
     }
 
     /// Open a queue whose next message is `next_msn`: 1 at the start of a stream (DDP-014). That of

@@ -98,7 +98,7 @@ pub struct FlowReport {
     pub opcodes: Opcodes,
     /// Reads of the receiver that are answered.
     pub reads: usize,
-    /// Of these, without a Read Request in the capture: what they ask for is taken from the response.
+    /// Of these, without a Read Request in the capture: posted as their responses are.
     pub reads_without_request: usize,
     /// Octets placed.
     pub placed_octets: u64,

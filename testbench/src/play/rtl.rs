@@ -14,8 +14,9 @@ use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::SegmentTrace;
 use rnic_abi::limits::PAGES;
+use rnic_abi::sizes::Sizes;
 use rnic_driver::{
-    Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, InUse,
+    Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, Event, InUse,
     Posted, RegionConfig, WindowConfig,
 };
 use rnic_sim::{attach_at, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
@@ -39,6 +40,9 @@ const fn frame_cycles_min(width: usize) -> u64 {
 
 /// Cycles in which a core that goes idle writes another completion, mostly.
 const COMPLETION_CYCLES: usize = 200;
+
+/// Cycles in which a device that has room in the event ring again writes another event.
+const EVENT_CYCLES: usize = 200;
 
 /// The hardware under test.
 #[derive(Debug)]
@@ -66,6 +70,10 @@ pub struct Rtl {
     frames: usize,
     /// Taken from the completion queue, not yet observed.
     completions: Vec<Completion>,
+    /// Taken from the event ring, not yet observed.
+    events: Vec<Event>,
+    /// Cycles within which every event that is not pending yet will be.
+    event_delay_cycles: usize,
     /// Verdicts taken from the simulation, and not yet observed.
     segments: Vec<SegmentTrace>,
 }
@@ -75,6 +83,8 @@ pub struct Rtl {
 pub struct RtlOptions {
     /// Frame path in bits.
     pub width: usize,
+    /// Sizes of its tables.
+    pub sizes: Sizes,
     /// Seed.
     pub seed: u64,
     /// Probability of back-pressure on the PCI Express side in a cycle.
@@ -118,6 +128,7 @@ impl Rtl {
     pub fn within(options: &RtlOptions, surroundings: &Surroundings) -> Result<Self, BringUpError> {
         let mut simulation = Simulation::new(&SimulationConfig {
             width: options.width,
+            sizes: options.sizes,
             seed: options.seed,
             stall: options.stall,
             trace: options.trace.clone(),
@@ -156,6 +167,11 @@ impl Rtl {
             patience: Patience::new(surroundings.patience_cycles),
             frames: 0,
             completions: Vec::new(),
+            events: Vec::new(),
+            event_delay_cycles: match options.config.event_delay_log2 {
+                0 => 0,
+                log2 => (1 << log2) + EVENT_CYCLES,
+            },
             segments: Vec::new(),
         })
     }
@@ -208,6 +224,19 @@ impl Rtl {
         self.pauses = Some(pauses);
     }
 
+    /// Take all events, and those that wait for room in a ring that is full.
+    fn take_events(&mut self) {
+        loop {
+            let before = self.events.len();
+            let polled = std::iter::from_fn(|| self.device.poll_event());
+            self.events.extend(polled);
+            if self.events.len() == before {
+                return;
+            }
+            self.simulation.borrow_mut().run(EVENT_CYCLES);
+        }
+    }
+
     /// Make room in the completion queue: a full one holds the core up.
     fn take_completions(&mut self) -> bool {
         let before = self.completions.len();
@@ -232,6 +261,10 @@ impl Dut for Rtl {
 
     fn close(&mut self, connection: Connection) -> Result<(), DriverError> {
         self.device.close_connection(connection)
+    }
+
+    fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
+        self.device.set_window(connection, window)
     }
 
     fn open_queue(
@@ -313,6 +346,12 @@ impl Dut for Rtl {
         })
     }
 
+    fn finish_events(&mut self) -> Vec<Event> {
+        self.simulation.borrow_mut().run(self.event_delay_cycles);
+        self.take_events();
+        std::mem::take(&mut self.events)
+    }
+
     fn push(&mut self, frame: &[u8], _room: Room) -> Room {
         let is_short = self.is_short_after_waiting(frame);
         match self.watches_all || is_short {
@@ -350,6 +389,8 @@ impl Dut for Rtl {
             completions: std::mem::take(&mut self.completions),
             ..Observation::default()
         };
+        self.take_events();
+        seen.events = std::mem::take(&mut self.events);
         // The driver takes its frames; what it was shown is compared as it came over the bus.
         while self.device.poll_host_frame().is_some() {}
         let mut rings = self.rings.borrow_mut();

@@ -107,7 +107,7 @@ fn write_flow(text: &mut String, flow: &FlowReport) -> std::fmt::Result {
     if flow.reads_without_request > 0 {
         writeln!(
             text,
-            "  {} of {} reads posted as their responses are: the capture has no Read Request for them",
+            "  {} of {} reads posted as their responses are: no Read Request in the capture",
             flow.reads_without_request, flow.reads
         )?;
     }

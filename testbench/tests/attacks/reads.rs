@@ -132,6 +132,15 @@ attacks! {
         respond(scene, 100, true, 100);
     }
 
+    /// RDMAP-011: the sink is registered anew while its read is outstanding, with 2^35 octets: 35
+    /// bits of a Tagged Offset would not name one octet of it.
+    #[test]
+    fn read_response_to_a_sink_of_32_gib(scene) => Stops(RdmapReadResponse), {
+        scene.asks(SINK_STAG, REGION_TO, 100);
+        scene.grows(SINK_STAG, 1 << 35);
+        respond(scene, 0, true, 100);
+    }
+
     /// RDMAP-008, RDMAP-011: a zero-length read is answered with an octet.
     #[test]
     fn zero_length_read_with_an_octet(scene) => Stops(RdmapReadResponse), {

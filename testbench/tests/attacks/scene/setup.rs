@@ -55,6 +55,15 @@ impl Scene {
         self.asks_on(MARKED, stag, offset, octets);
     }
 
+    /// The owner registers a region anew under its STag, with so many octets.
+    pub fn grows(&mut self, stag: u32, octets: u64) {
+        let region = self.regions.iter().find(|region| region.stag == stag);
+        let mut region = *region.expect("it is registered");
+        region.octets = octets;
+        self.each(|dut| dut.deregister(stag));
+        self.each(|dut| dut.register(&region));
+    }
+
     fn asks_on(&mut self, number: usize, stag: u32, offset: u64, octets: usize) {
         let read = ReadSink {
             stag,

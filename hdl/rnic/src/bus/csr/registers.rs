@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bus --> address, data --> one hit bit a register --> write
-//!                                                 \--> four groups ORed --> read data
+//!                                                 \--> five groups ORed --> read data
 //! ```
 //!
 //! | latency    | a write takes effect after 3 cycles, a read is answered after 4       |
@@ -10,6 +10,7 @@
 //! | units      | doublewords; offsets and their meaning: `rnic_abi::registers`         |
 //!
 //! Reads of counters go to [`super::counters`] by `counter_read`.
+use crate::common::build::sizes;
 use rnic_abi::registers as map;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -17,7 +18,7 @@ use rust_hdl::prelude::*;
 /// Registers that can be read, counters apart; the last ten are the table data.
 const READABLE: usize = OFFSETS.len() + map::TABLE_DATA_WORDS;
 /// Offsets; `value[i]` in the kernel is what offset `i` of this list reads as.
-const OFFSETS: [u32; 22] = [
+const OFFSETS: [u32; 28] = [
     map::IDENTITY,
     map::REVISION,
     map::CAPABILITIES,
@@ -39,6 +40,12 @@ const OFFSETS: [u32; 22] = [
     map::EARLY_PAGES,
     map::EARLY_SHARE,
     map::IN_ORDER_RESERVE,
+    map::EVENT_BASE_LOW,
+    map::EVENT_BASE_HIGH,
+    map::EVENT_ENTRIES_LOG2,
+    map::EVENT_CONSUMER,
+    map::EVENT_PRODUCER,
+    map::EVENT_DELAY_LOG2,
     map::TABLE_COMMAND,
 ];
 
@@ -48,7 +55,10 @@ const _: () = {
         "counters are decoded by bits 11:8"
     );
     assert!(map::TABLE_DATA_WORDS == 10, "table data is 320 bits wide");
-    assert!(READABLE == 32, "registers are read in four groups of eight");
+    assert!(
+        READABLE == 38,
+        "registers are read in four groups of eight and one of six"
+    );
     assert!(map::CONTROL_ENABLE == 1 && map::CONTROL_RESET == 2 && map::TABLE_BUSY == 1 << 31);
     assert!(map::IN_ORDER_RESERVE_HOLD_SHIFT == 16 && map::IN_ORDER_RESERVE_LONG_SHIFT == 21);
 };
@@ -140,6 +150,16 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     pub reserve_grown: Signal<Out, Bit>,
     /// `IN_ORDER_RESERVE`: log2 of the cycles after which a silent owner loses it.
     pub hold_log2: Signal<Out, Bits<5>>,
+    /// Events written.
+    pub event_producer: Signal<In, Bits<32>>,
+    /// `EVENT_BASE_LOW` and `EVENT_BASE_HIGH`.
+    pub event_base: Signal<Out, Bits<64>>,
+    /// `EVENT_ENTRIES_LOG2`.
+    pub event_entries_log2: Signal<Out, Bits<5>>,
+    /// `EVENT_CONSUMER`.
+    pub event_consumer: Signal<Out, Bits<32>>,
+    /// `EVENT_DELAY_LOG2`.
+    pub event_delay_log2: Signal<Out, Bits<5>>,
     address: DFF<Bits<10>>,
     data: DFF<Bits<32>>,
     decode_write: DFF<Bit>,
@@ -147,8 +167,8 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     write: DFF<Bit>,
     read: DFF<Bit>,
     gathered: DFF<Bit>,
-    hits: DFF<Bits<32>>,
-    group: [DFF<Bits<32>>; 4],
+    hits: DFF<Bits<38>>,
+    group: [DFF<Bits<32>>; 5],
     result: DFF<Bits<32>>,
     result_valid: DFF<Bit>,
     enabled: DFF<Bit>,
@@ -166,10 +186,15 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     connection_pages: DFF<Bits<10>>,
     reserve: DFF<Bits<32>>,
     grown: DFF<Bit>,
+    event_low: DFF<Bits<32>>,
+    event_high: DFF<Bits<32>>,
+    event_entries: DFF<Bits<5>>,
+    event_consumed: DFF<Bits<32>>,
+    event_delay: DFF<Bits<5>>,
     value: [Signal<Local, Bits<32>>; READABLE],
     gather: Signal<Local, Bits<32>>,
-    hit: Signal<Local, Bits<32>>,
-    write_hit: Signal<Local, Bits<32>>,
+    hit: Signal<Local, Bits<38>>,
+    write_hit: Signal<Local, Bits<38>>,
     page_aligned: Signal<Local, Bits<32>>,
     ooo_limited: Signal<Local, Bits<10>>,
     space: Signal<Local, Bits<4>>,
@@ -182,7 +207,7 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     identity: Constant<Bits<32>>,
     #[constant(number(map::REVISION_VALUE))]
     revision: Constant<Bits<32>>,
-    #[constant(number(W as u32 | (D as u32) << 16))]
+    #[constant(number(W as u32 | (D as u32) << 16 | sizes().encode()))]
     capabilities: Constant<Bits<32>>,
     #[constant(number(rnic_abi::limits::PAGES as u32))]
     packet_pages: Constant<Bits<32>>,
@@ -201,6 +226,10 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     slot_octets_log2_max: Constant<Bits<32>>,
     #[constant(14)]
     slot_octets_log2_first: Constant<Bits<4>>,
+    #[constant(number(map::EVENT_DELAY_LOG2_MIN))]
+    delay_log2_min: Constant<Bits<32>>,
+    #[constant(number(map::EVENT_DELAY_LOG2_MAX))]
+    delay_log2_max: Constant<Bits<32>>,
     #[constant(number(map::EARLY_PAGES_MAX))]
     ooo_pages_max: Constant<Bits<32>>,
     #[constant(number(map::EARLY_PAGES_MAX))]
@@ -223,6 +252,7 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         registers!(clock; ring_low, ring_high, ring_slots);
         registers!(clock; ring_slot_octets, ring_consumed);
         registers!(clock; device_pages, connection_pages, reserve, grown);
+        registers!(clock; event_low, event_high, event_entries, event_consumed, event_delay);
 
         // First stage: hold the access.
         if self.register_read.val() | self.register_write.val() {
@@ -279,12 +309,18 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         if self.grown.q.val() {
             self.value[20].next = self.reserve.q.val() | self.grown_bit.val();
         }
-        self.value[21].next = 0.into();
+        self.value[21].next = self.event_low.q.val();
+        self.value[22].next = self.event_high.q.val();
+        self.value[23].next = bit_cast::<32, 5>(self.event_entries.q.val());
+        self.value[24].next = self.event_consumed.q.val();
+        self.value[25].next = self.event_producer.val();
+        self.value[26].next = bit_cast::<32, 5>(self.event_delay.q.val());
+        self.value[27].next = 0.into();
         if self.table_busy.val() {
-            self.value[21].next = self.busy_bit.val();
+            self.value[27].next = self.busy_bit.val();
         }
         for i in 0..10 {
-            self.value[i + 22].next = self.table_words.val().get_bits::<32>(i * 32);
+            self.value[i + 28].next = self.table_words.val().get_bits::<32>(i * 32);
         }
         for g in 0..4 {
             self.gather.next = 0.into();
@@ -296,6 +332,14 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
             self.group[g].clock.next = self.clock.val();
             self.group[g].d.next = self.gather.val();
         }
+        self.gather.next = 0.into();
+        for i in 32..38 {
+            if self.hits.q.val().get_bit(i) {
+                self.gather.next = self.gather.val() | self.value[i].val();
+            }
+        }
+        self.group[4].clock.next = self.clock.val();
+        self.group[4].d.next = self.gather.val();
         self.gathered.d.next = self.read.q.val();
         self.write_hit.next = 0.into();
         if self.write.q.val() & !self.resetting.val() {
@@ -356,13 +400,33 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
             self.reserve.d.next = self.data.q.val() & self.reserve_mask.val();
             self.grown.d.next = false;
         }
-        self.table_command_write.next = self.write_hit.val().get_bit(21);
-        self.table_word_write.next = self.write_hit.val().get_bits::<10>(22);
+        if self.write_hit.val().get_bit(21) {
+            self.event_low.d.next = self.page_aligned.val();
+        }
+        if self.write_hit.val().get_bit(22) {
+            self.event_high.d.next = self.data.q.val();
+        }
+        if self.write_hit.val().get_bit(23) & (self.data.q.val() <= self.entries_log2_max.val()) {
+            self.event_entries.d.next = self.data.q.val().get_bits::<5>(0);
+        }
+        if self.write_hit.val().get_bit(24) {
+            self.event_consumed.d.next = self.data.q.val();
+        }
+        if self.write_hit.val().get_bit(26)
+            & (!self.data.q.val().any()
+                | ((self.data.q.val() >= self.delay_log2_min.val())
+                    & (self.data.q.val() <= self.delay_log2_max.val())))
+        {
+            self.event_delay.d.next = self.data.q.val().get_bits::<5>(0);
+        }
+        self.table_command_write.next = self.write_hit.val().get_bit(27);
+        self.table_word_write.next = self.write_hit.val().get_bits::<10>(28);
         self.table_write_data.next = self.data.q.val();
 
         // Fourth stage: the answer.
         self.result.d.next = (self.group[0].q.val() | self.group[1].q.val())
-            | (self.group[2].q.val() | self.group[3].q.val());
+            | (self.group[2].q.val() | self.group[3].q.val())
+            | self.group[4].q.val();
         self.result_valid.d.next = self.gathered.q.val() | self.counter_valid.val();
         if self.counter_valid.val() {
             self.result.d.next = self.counter_data.val();
@@ -381,6 +445,11 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         self.host_ring_slots_log2.next = self.ring_slots.q.val();
         self.host_ring_slot_octets_log2.next = self.ring_slot_octets.q.val();
         self.host_ring_consumer.next = self.ring_consumed.q.val();
+        self.event_base.next = bit_cast::<64, 32>(self.event_low.q.val())
+            | (bit_cast::<64, 32>(self.event_high.q.val()) << 32);
+        self.event_entries_log2.next = self.event_entries.q.val();
+        self.event_consumer.next = self.event_consumed.q.val();
+        self.event_delay_log2.next = self.event_delay.q.val();
         self.ooo_pages.next = self.device_pages.q.val();
         self.ooo_share.next = self.connection_pages.q.val();
         self.reserve_pages.next = self.reserve.q.val().get_bits::<10>(0);
@@ -411,6 +480,11 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
             self.connection_pages.d.next = self.ooo_pages_first.val();
             self.reserve.d.next = self.reserve_first.val();
             self.grown.d.next = false;
+            self.event_low.d.next = 0.into();
+            self.event_high.d.next = 0.into();
+            self.event_entries.d.next = 0.into();
+            self.event_consumed.d.next = 0.into();
+            self.event_delay.d.next = 0.into();
         }
     }
 }

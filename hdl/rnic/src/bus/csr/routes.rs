@@ -138,7 +138,7 @@ impl Logic for CounterRoutes {
             .val()
             .replace_bit(self.fpdu_route.val().index(), self.fpdu.val());
         if self.error_valid.val() {
-            for n in 0..19 {
+            for n in 0..20 {
                 if self.error_number.val().index() == (n + 1) {
                     self.gathered.next = self
                         .gathered

@@ -25,6 +25,7 @@ use super::tables::TablePort;
 use super::types::{DdpSegment, Role, StreamProfile, TableWrites, Verdict};
 use super::untagged::UntaggedQueues;
 use super::verdict::{EnvelopeCheck, VerdictEncode};
+use crate::common::build::sizes;
 use crate::common::ram::SdpRam;
 use crate::messages::{FpduKind, FpduRecord, FpduVerdict, TableRequest};
 use crate::receive::stag::StagRoom;
@@ -73,6 +74,8 @@ pub struct Checks {
     pub address: Signal<Out, Bits<64>>,
     /// From one cycle after `decide` on: the result.
     pub verdict: Signal<Out, Verdict>,
+    /// As `verdict`: the first FPDU of a stream passed all tests.
+    pub first_passed: Signal<Out, Bit>,
     header: HeaderDecode,
     order: OctetOrder<32>,
     stag: StagRoom,
@@ -109,8 +112,8 @@ impl Logic for Checks {
         self.stag.hash.next = self.head_hash.val();
         self.stag.stag.next = self.order.number.val();
         self.stag.take.next = self.take.val();
-        // QN is in octets 8 to 11: its low bits are those of octet 11. T is in octet 2: the queue of a
-        // tagged segment is that of the outstanding reads.
+        // QN is in octets 8 to 11: its low bits are those of octet 11. T is in octet 2: a tagged
+        // segment looks up the queue of outstanding reads.
         self.queue_number.next = self.header_octets.val().get_bits::<2>(88);
         if self.header_octets.val().get_bit(23) {
             self.queue_number.next = 3.into();
@@ -149,6 +152,8 @@ impl Logic for Checks {
             (self.held.q.val().kind == FpduKind::Deliver) | self.is_fault.val();
         self.judge.role.next = self.role.val();
         self.judge.in_error.next = self.contexts.state.val().in_error;
+        self.judge.is_first.next = self.contexts.state.val().is_first;
+        self.first_passed.next = self.judge.first_passed.val();
         wire!(self.envelope => self.judge; error as envelope_error, refused as envelope_refused);
         wire!(self.stag => self.judge; unknown, foreign, rights, outside);
         wire!(self.untagged => self.judge; mo_bad, too_long, behind, not_posted, gap, empty);
@@ -352,7 +357,7 @@ pub struct StreamState {
 /// The driver alone writes the profile. Its write also resets the state (no error, first FPDU still
 /// to come), which each FPDU then updates (`mark`). A context read in the cycle in which it is
 /// written is undefined; both writers avoid that.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, Init)]
 pub struct StreamContext {
     pub clock: Signal<In, Clock>,
     pub connection: Signal<In, Bits<10>>,
@@ -364,7 +369,9 @@ pub struct StreamContext {
     pub mark_connection: Signal<In, Bits<10>>,
     /// It is the last one of the stream: refused, or a Terminate.
     pub mark_error: Signal<In, Bit>,
+    #[init(SdpRam::of_words(sizes().connections()))]
     profiles: SdpRam<StreamProfile, 10>,
+    #[init(SdpRam::of_words(sizes().connections()))]
     states: SdpRam<StreamState, 10>,
     index: Signal<Local, Bits<16>>,
     start_connection: Signal<Local, Bits<10>>,

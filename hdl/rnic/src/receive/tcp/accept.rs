@@ -8,6 +8,7 @@
 //!                   | +-- address -> [ contexts ] <-----------+    |
 //!                   |                  ^       rcv_nxt, ACK, FIN   |
 //! table bus [ tables ] <-> Table ------+                           |
+//! events --> Report (reads a context) -+                           |
 //!                                  out of order, or ranges -> Walk [ ranges ]
 //! ```
 //!
@@ -22,15 +23,22 @@
 //! processed one by one, because a context must be written back before the next segment reads it.
 //! The window the reserve allows reaches the window check as the window of a context that is
 //! forwarded and never written. A connection without ranges is not delayed by them.
+//!
+//! Events read contexts through the same RAM port: in the last cycle of a frame, when it is free,
+//! or between frames while none waits (`Report`). A segment's report comes in the cycle in which
+//! its context is written, so a read that follows the report sees it.
 use super::context::{ContextStore, QueuedFrame, TcpContext};
 use super::decision::{FrameClassifier, SegmentResult, WindowCheck, COUNTS};
 use super::lookup::LookupResult;
+use super::ranges::list::OutOfOrderRange;
 use super::ranges::RangeWalk;
+use super::report::SegmentReporter;
 use super::reserve::PageReserve;
 use super::tables::TcpTables;
 use crate::common::skid::Skid;
 use crate::messages::{
-    Accepted, FpduStatus, HostFrame, PageChain, SegmentEvent, SegmentInfo, TableRequest,
+    Accepted, ConnectionReport, FpduStatus, HostFrame, PageChain, ReportedContext, SegmentEvent,
+    SegmentInfo, TableRequest,
 };
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
@@ -57,6 +65,8 @@ pub enum AcceptState {
     Walk,
     /// A table operation uses contexts and ranges.
     Table,
+    /// Addresses the context that events ask for.
+    Report,
 }
 
 /// Decides on frames one by one; ports as in [`TcpRoom`](super::TcpRoom).
@@ -101,6 +111,13 @@ pub struct SegmentAcceptance {
     pub table_valid: Signal<In, Bit>,
     pub table_done: Signal<Out, Bit>,
     pub table_data: Signal<Out, Bits<128>>,
+    pub report: Signal<Out, ConnectionReport>,
+    pub report_valid: Signal<Out, Bit>,
+    pub event_read: Signal<In, Bit>,
+    pub event_connection: Signal<In, Bits<10>>,
+    pub event_read_taken: Signal<Out, Bit>,
+    pub event_context: Signal<Out, ReportedContext>,
+    pub event_context_valid: Signal<Out, Bit>,
     contexts: ContextStore,
     loaded: Signal<Local, TcpContext>,
     classifier: FrameClassifier,
@@ -109,6 +126,7 @@ pub struct SegmentAcceptance {
     walk: RangeWalk,
     tables: TcpTables,
     reserve: PageReserve,
+    reporter: SegmentReporter,
     outputs: AcceptanceOutputs,
     state: DFF<AcceptState>,
     // The frame, held so that the queue does not depend on late results.
@@ -127,6 +145,13 @@ pub struct SegmentAcceptance {
     // The reserve's answer becomes the segment's window; its ranges are discarded first.
     answered: Signal<Local, Bit>,
     gives_up: Signal<Local, Bit>,
+    // SEG.ACK and SEG.WND are those of `current`; stable from state Decide on.
+    same_ack: DFF<Bit>,
+    // Contexts read for events, on their way.
+    event_fetch: DFF<Bit>,
+    event_load: DFF<Bit>,
+    stored: Signal<Local, TcpContext>,
+    changed: Signal<Local, OutOfOrderRange>,
     trace: DFF<SegmentEvent>,
     trace_valid: DFF<Bit>,
     pulses: DFF<Bits<COUNTS>>,
@@ -145,7 +170,7 @@ impl Logic for SegmentAcceptance {
     fn update(&mut self) {
         registers!(clock; state, held, connection, connected, current);
         registers!(clock; has_ranges, trace, trace_valid, pulses);
-        registers!(clock; must_ask, asked, limited);
+        registers!(clock; must_ask, asked, limited, same_ack, event_fetch, event_load);
         wire!(self => self.contexts; clock, reset);
         wire!(self => self.{classifier, judge, walk}; clock);
         self.walk.reset.next = self.reset.val();
@@ -269,6 +294,47 @@ impl Logic for SegmentAcceptance {
         self.contexts.show.next = self.answered.val();
         self.pulses.d.next = 0.into();
         self.range_count.next = self.current.q.val().ranges;
+
+        // Reports to events, and the contexts that these read.
+        wire!(self => self.reporter; clock, reset);
+        self.same_ack.d.next = (self.segment.val().seg_ack == self.current.q.val().seg_ack)
+            & (self.segment.val().seg_wnd == self.current.q.val().seg_wnd);
+        self.outcome.same_ack.next = self.same_ack.q.val();
+        self.reporter.same_ack.next = self.same_ack.q.val();
+        self.reporter.connection.next = self.connection.q.val();
+        self.reporter.decided.next =
+            (self.decide.val() & self.classifier.is_kept.val()) | self.settle.val();
+        self.reporter.is_data.next = self.classifier.is_data.val();
+        wire!(self.judge => self.reporter; accept, ooo);
+        self.reporter.walked.next = self.settle.val();
+        self.reporter.refused.next = self.walk.refused.val();
+        self.reporter.acknowledges.next = self.outcome.keeps_ack.val();
+        self.reporter.push.next = self.flags.val().get_bit(3);
+        self.reporter.earlier.next = self.current.q.val();
+        self.reporter.after.next = self.outcome.updated.val();
+        self.changed.next = self.walk.changed.val();
+        self.reporter.left.next = self.changed.val().left;
+        self.reporter.right.next = self.changed.val().right;
+        self.reporter.begins.next =
+            self.tables.begins.val() & (self.state.q.val() == AcceptState::Table);
+        wire!(self.reporter => self; report, report_valid);
+        self.event_read_taken.next = self.event_read.val()
+            & (self.decide.val() | self.settle.val() | (self.state.q.val() == AcceptState::Report));
+        if self.decide.val() | self.settle.val() | (self.state.q.val() == AcceptState::Report) {
+            self.contexts.connection.next = self.event_connection.val();
+        }
+        self.event_fetch.d.next = self.event_read_taken.val();
+        self.event_load.d.next = self.event_fetch.q.val();
+        self.event_context_valid.next = self.event_load.q.val();
+        self.stored.next = self.contexts.stored.val();
+        self.event_context.next.rcv_nxt = self.stored.val().rcv_nxt;
+        self.event_context.next.seg_ack = self.stored.val().seg_ack;
+        self.event_context.next.seg_wnd = self.stored.val().seg_wnd;
+        self.event_context.next.duplicates_due = self.stored.val().answers;
+        self.event_context.next.duplicates_seen = self.stored.val().repeats;
+        self.event_context.next.fin = self.stored.val().fin;
+        self.event_context.next.ranges = self.stored.val().ranges;
+
         match self.state.q.val() {
             AcceptState::Idle => {
                 self.asked.d.next = false;
@@ -282,6 +348,8 @@ impl Logic for SegmentAcceptance {
                     self.connection.d.next = self.found.val().connection;
                     self.connected.d.next = self.found.val().hit;
                     self.state.d.next = AcceptState::Fetch;
+                } else if self.event_read.val() {
+                    self.state.d.next = AcceptState::Report;
                 }
             }
             AcceptState::Fetch => self.state.d.next = AcceptState::Load,
@@ -345,6 +413,7 @@ impl Logic for SegmentAcceptance {
                     self.state.d.next = AcceptState::Idle;
                 }
             }
+            AcceptState::Report => self.state.d.next = AcceptState::Idle,
             _ => {}
         }
         self.contexts.owner.next = self.connection.q.val();
@@ -352,6 +421,8 @@ impl Logic for SegmentAcceptance {
             self.connection.d.next = self.tables.connection.val();
             self.state.d.next = AcceptState::Idle;
             self.trace_valid.d.next = false;
+            self.event_fetch.d.next = false;
+            self.event_load.d.next = false;
             self.pulses.d.next = 0.into();
         }
     }

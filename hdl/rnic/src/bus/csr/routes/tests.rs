@@ -71,7 +71,7 @@ fn lockstep_with_verilog() {
             uut.no_page.next = random.chance(1, 2);
             uut.tcp.next = random.below(1 << 10).into();
             uut.fpdu.next = random.chance(1, 2);
-            uut.error_number.next = random.below(20).into();
+            uut.error_number.next = random.below(21).into();
             uut.error_valid.next = random.chance(1, 2);
             uut.placement.next = random.below(1 << 4).into();
         },

@@ -5,7 +5,6 @@ use crate::bus::reads::ReadEngine;
 use rnic_hdl_tools::testkit::{
     bits_of, octets_of, words_of, Pace, Random, StreamDriver, StreamMonitor,
 };
-use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
 /// Cycles in a tick.

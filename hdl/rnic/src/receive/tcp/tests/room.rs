@@ -97,6 +97,7 @@ impl Bench {
         self.ports
             .queue(tables::WRITE, tables::TCP, connection, data(words), (0, !0));
         self.model.streams[index] = stream;
+        self.model.begin(index);
     }
 
     /// Reads all tables of a connection.
@@ -239,6 +240,9 @@ fn each_frame_leaves_once_as_the_table_says() {
     });
     assert!(bench.model.is_done(), "frames stay in the room");
     assert_eq!(bench.ports.counted, bench.model.counts, "counters");
+    assert!(bench.ports.reports.reads > 500);
+    let seen = &bench.model.seen;
+    assert!(seen.reasons.iter().all(|count| *count > 10), "{seen:?}");
     let counts = bench.model.counts;
     let frequent = |bit: usize| !matches!(bit, COUNT_NO_RANGE);
     let mut rows = counts.iter().enumerate();
