@@ -18,9 +18,9 @@ pub struct Config {
     pub host_slot_octets_log2: u32,
     /// log2 of the entries of the event ring, 1..=16.
     pub event_entries_log2: u32,
-    /// Delay of events about octets in order alone: 0 for none; 12..=31 for every second segment, or
-    /// so many cycles of the device, in log2. 16 is 420 us at 156.25 MHz, within the 500 us that an
-    /// ACK may be delayed (RFC 9293 section 3.8.6.3).
+    /// Delay of events about octets in order alone: 0 for none; 12..=31 for every second segment,
+    /// or so many cycles of the device, in log2. 16 is 420 us at 156.25 MHz, within the 500 us that
+    /// an ACK may be delayed (RFC 9293 section 3.8.6.3).
     pub event_delay_log2: u32,
     /// Pages of packet memory that out-of-order segments of all connections may hold together; at
     /// most `EARLY_PAGES_MAX`. The other pages are left to segments in order: mostly unfinished
@@ -59,11 +59,47 @@ impl Default for Config {
     }
 }
 
+/// What a number is, its value, which values are allowed, and these in words.
+type Bound = (
+    &'static str,
+    u32,
+    std::ops::RangeInclusive<u32>,
+    &'static str,
+);
+
+/// Refuses the first number that is out of bounds.
+fn within(bounds: &[Bound]) -> Result<(), DriverError> {
+    match bounds
+        .iter()
+        .find(|(_, value, allowed, _)| !allowed.contains(value))
+    {
+        None => Ok(()),
+        Some(&(what, value, _, allowed)) => Err(DriverError::Configuration {
+            what,
+            value: u64::from(value),
+            allowed,
+        }),
+    }
+}
+
 impl Config {
     /// Refuses what the device does not support.
     pub(crate) fn check(&self) -> Result<(), DriverError> {
         self.max_payload_code()?;
-        let ranges = [
+        self.check_rings()?;
+        self.check_pages()
+    }
+
+    fn check_rings(&self) -> Result<(), DriverError> {
+        let delay = registers::EVENT_DELAY_LOG2_MIN..=registers::EVENT_DELAY_LOG2_MAX;
+        if self.event_delay_log2 != 0 && !delay.contains(&self.event_delay_log2) {
+            return Err(DriverError::Configuration {
+                what: "log2 of the cycles that an event is delayed",
+                value: u64::from(self.event_delay_log2),
+                allowed: "0 or 12..=31",
+            });
+        }
+        within(&[
             (
                 "log2 of the completion queue's entries",
                 self.completion_entries_log2,
@@ -94,18 +130,13 @@ impl Config {
                 0..=31,
                 "0..=31",
             ),
-        ];
-        let delay = registers::EVENT_DELAY_LOG2_MIN..=registers::EVENT_DELAY_LOG2_MAX;
-        if self.event_delay_log2 != 0 && !delay.contains(&self.event_delay_log2) {
-            return Err(DriverError::Configuration {
-                what: "log2 of the cycles that an event is delayed",
-                value: u64::from(self.event_delay_log2),
-                allowed: "0 or 12..=31",
-            });
-        }
+        ])
+    }
+
+    fn check_pages(&self) -> Result<(), DriverError> {
         let ooo_pages = 0..=registers::EARLY_PAGES_MAX;
         let reserve = 0..=PAGES as u32;
-        let pages = [
+        within(&[
             (
                 "the number of pages for out-of-order segments",
                 self.early_pages,
@@ -130,17 +161,7 @@ impl Config {
                 reserve,
                 "0..=512",
             ),
-        ];
-        for (what, value, range, allowed) in ranges.into_iter().chain(pages) {
-            if !range.contains(&value) {
-                return Err(DriverError::Configuration {
-                    what,
-                    value: u64::from(value),
-                    allowed,
-                });
-            }
-        }
-        Ok(())
+        ])
     }
 
     /// Program the registers that hold for all connections.

@@ -130,8 +130,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
 
     /// Change the receive window of a connection, in octets from rcv_nxt on, while segments arrive:
     /// each of them finds the old window or the new one. As rcv_nxt moves, so does the right edge;
-    /// write a smaller window when the application leaves octets in its buffers. The right edge that
-    /// a peer has seen in an acknowledgement must not move left (RFC 9293 section 3.8.6).
+    /// write a smaller window when the application leaves octets in its buffers. The right edge
+    /// that a peer has seen in an acknowledgement must not move left (RFC 9293 section 3.8.6).
     ///
     /// # Errors
     /// [`DriverError::Unknown`], [`DriverError::Configuration`], [`DriverError::TableTimeout`]

@@ -145,7 +145,8 @@ pub const IN_USE: u32 = 12;
 pub const RECORDS: u32 = 13;
 /// Receive window of a connection, alone. Index: connection. Word 0: as in [`TCP`]. A write changes
 /// nothing else of the context; a segment is decided by the old window or the new one. The right
-/// edge of what was advertised never moves left (RFC 9293 section 3.8.6): that is the driver's rule.
+/// edge of what was advertised never moves left (RFC 9293 section 3.8.6): that is the driver's
+/// rule.
 pub const TCP_WINDOW: u32 = 14;
 
 /// RDMA Writes may write to the region.

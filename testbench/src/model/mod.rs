@@ -16,8 +16,8 @@
 //! | placement | `placement.rs` | memory |
 //! | completion | `completion.rs` | completion entries |
 //!
-//! `events.rs` keeps what events must have said. `out_of_order.rs` lists what FPDUs beyond a gap may have left in memory; `starts.rs` handles one
-//! error that the hardware may report sooner.
+//! `events.rs` keeps what events must have said. `out_of_order.rs` lists what FPDUs beyond a gap
+//! may have left in memory; `starts.rs` handles one error that the hardware may report sooner.
 
 pub mod ethernet;
 pub mod ip;

@@ -16,8 +16,8 @@
 //! - [`framing`], [`tags`], [`reads`], [`untagged`], [`revocation`], [`tcp`], [`link`],
 //!   [`exhaustion`], [`neighbours`]: the rows.
 //! - [`bare`], [`host_side`], [`state`], [`reuse`], [`reset`], [`events`]: a device without a
-//!   player; what only its wire and host can do, what its driver reads of a connection, who gets the
-//!   id of a closed one, what resets it, and what it tells a TCP sender.
+//!   player; what only its wire and host can do, what its driver reads of a connection, who gets
+//!   the id of a closed one, what resets it, and what it tells a TCP sender.
 
 mod scene;
 #[macro_use]

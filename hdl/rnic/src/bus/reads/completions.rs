@@ -21,11 +21,11 @@
 //!
 //! A completion is due exactly once and in order (section 2.4.1): it begins where the one before
 //! ended, its Byte Count is what is missing, and it ends with the request or at a multiple of 64
-//! octets. One that is not due moves nothing on, so a tag is over only when fitting completions have
-//! brought every octet of it. Headers other than those of completions are not looked at.
+//! octets. One that is not due moves nothing on, so a tag is over only when fitting completions
+//! have brought every octet of it. Headers other than those of completions are not looked at.
 //!
-//! `reset` is not an input: completions come for tags of before, and the stream may be in the middle
-//! of a packet.
+//! `reset` is not an input: completions come for tags of before, and the stream may be in the
+//! middle of a packet.
 use super::types::*;
 use crate::bus::pcie::endpoint::{COMPLETION, COMPLETION_DATA, STATUS_SUCCESS};
 use crate::common::lut_ram::LutRam;
