@@ -1,5 +1,6 @@
 # Targets are verbs; each installs or builds what it needs. `make` alone lists them.
 WIDTH ?= 64
+CONNECTIONS ?= 1024
 VENV := .tools/venv/bin
 RNIC := cargo run --release --quiet --package rnic-testbench --bin rnic --
 CAPTURE := testbench/captures/rping-v4-crc.pcap
@@ -33,8 +34,8 @@ lint: ## format, clippy and rustdoc, no warning allowed
 bench: tools ## cycles a frame, latency and simulation speed (WIDTH=64, 128 or 512)
 	@$(RNIC) bench --width $(WIDTH)
 
-emit: ## writes the core's Verilog to build/emit-wWIDTH/rnic.v (WIDTH=64, 128 or 512)
-	@$(RNIC) emit --width $(WIDTH) --out build/emit-w$(WIDTH)
+emit: ## writes the core's Verilog to build/emit-wWIDTH/rnic.v (WIDTH=64, CONNECTIONS=1024)
+	@$(RNIC) emit --width $(WIDTH) --connections $(CONNECTIONS) --out build/emit-w$(WIDTH)
 
 timing: tools emit ## Fmax, size, worst path on an ECP5-85k (WIDTH=64 or 128)
 	@$(VENV)/python3 constraints/timing.py --seed $(or $(SEED_$(WIDTH)),1) \
@@ -42,7 +43,8 @@ timing: tools emit ## Fmax, size, worst path on an ECP5-85k (WIDTH=64 or 128)
 
 formal: tools ## proofs on the blocks' emitted Verilog, and on broken designs, which must fail
 	@$(RNIC) emit --width 64 --out build/emit-w64
-	@$(VENV)/python3 formal/prove.py --out build/formal build/emit-w64/rnic.v
+	@$(RNIC) emit --width 64 --reads --out build/emit-w64
+	@$(VENV)/python3 formal/prove.py --out build/formal build/emit-w64/rnic.v build/emit-w64/reads.v
 
 equal: tools emit ## proves that the core behaves as the Verilog in OLD, whatever the names
 	@$(VENV)/python3 formal/equal.py $(OLD) build/emit-w$(WIDTH)/rnic.v

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Formal proofs on the emitted Verilog of the core's blocks, and designs broken on purpose.
 
-In: the core's Verilog from `rnic emit`, the table proofs.toml and the properties next to it. Out: a
-line for each proof and each broken design on stdout; SymbiYosys's files in the folder of --out.
-Usually run by `make formal`.
+In: the Verilog of the core and of the read engine from `rnic emit`, the table proofs.toml and the
+properties next to it. Out: a line for each proof and each broken design on stdout; SymbiYosys's
+files in the folder of --out. Usually run by `make formal`.
 
-    rnic.v --> modules of one block --+--> [ properties ] --> SymbiYosys, z3 --> proved
-                                      +--> broken in one place -> [ same ]   --> counterexample
+    rnic.v, reads.v --> modules of one block --+--> [ properties ] --> SymbiYosys, z3 --> proved
+                                               +--> broken in one place -> [ same ] --> counterexample
 
-A block is cut out of the core's text unchanged, with its sub-modules. Where properties refer to the
+A block is cut out of that text unchanged, with its sub-modules. Where properties refer to the
 contents of a memory, the memory's module gets observers (`watched_address`, any constant, with
 `watched_data`, and `read_now` of the address being read); the block does not depend on them. With
 `one_word` the memory is that one word, and any other word reads as anything: what is proved that
@@ -53,13 +53,14 @@ class Failed(Exception):
 class Design:
     """The modules of the emitted Verilog, by name."""
 
-    def __init__(self, path):
-        if not path.is_file():
-            raise Failed(f"{path}: no such file; `make emit` writes it")
+    def __init__(self, paths):
         self.text, self.ports = {}, {}
-        for match in MODULE.finditer(path.read_text()):
-            self.text[match[1]] = match[0]
-            self.ports[match[1]] = match[2].replace(" ", "")
+        for path in paths:
+            if not path.is_file():
+                raise Failed(f"{path}: no such file; `make formal` writes it")
+            for match in MODULE.finditer(path.read_text()):
+                self.text[match[1]] = match[0]
+                self.ports[match[1]] = match[2].replace(" ", "")
 
     def block(self, name):
         """The modules of one block, the block first."""
@@ -70,7 +71,7 @@ class Design:
         """The blocks that a proof covers, one of each kind."""
         if "module" in proof:
             if proof["module"] not in self.text:
-                raise Failed(f"proofs.toml: {proof['name']}: the core has no {proof['module']}")
+                raise Failed(f"proofs.toml: {proof['name']}: there is no {proof['module']}")
             return [proof["module"]]
         found = {}
         for name, ports in self.ports.items():
@@ -220,13 +221,14 @@ def one_word(text, memory, watched):
 def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__.split("\n\n")[0],
-        epilog="example: %(prog)s --out build/formal build/emit-w64/rnic.v",
+        epilog="example: %(prog)s --out build/formal build/emit-w64/rnic.v build/emit-w64/reads.v",
     )
-    parser.add_argument("verilog", type=pathlib.Path, help="the core's Verilog")
+    parser.add_argument("verilog", type=pathlib.Path, nargs="+", help="files of Verilog")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for all results")
     parser.add_argument("--only", help="only proofs whose name contains this")
     parser.add_argument(
-        "--module", help="only proofs of blocks that contain this module, and no broken designs"
+        "--module",
+        help="only proofs of blocks in the text that contain this module, and no broken designs",
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once")
     return parser.parse_args()
@@ -243,6 +245,8 @@ def main():
     tasks = []
     for proof in proofs:
         if options.only and options.only not in proof["name"]:
+            continue
+        if options.module and proof.get("module", options.module) not in design.text:
             continue
         blocks = design.blocks_of(proof)
         if options.module:

@@ -11,7 +11,8 @@
 module properties(
     input clock, input reset, input [`BITS_record-1:0] record, input record_valid,
     input [`BITS_fpdu_verdict-1:0] fpdu_verdict, input fpdu_verdict_valid,
-    input [`BITS_replay-1:0] replay, input replay_valid, input replayed_ready,
+    input [`BITS_replay-1:0] replay, input replay_valid, input replayed_ready, input begun,
+    input record_fence,
     input command_ready, input stream_error_ready, input [`BITS_table_request-1:0] table_request,
     input table_valid, input [`BITS_cq_write-1:0] cq_write
 );
@@ -19,7 +20,8 @@ module properties(
     `BLOCK block(
         .clock(clock), .reset(reset), .record(record), .record_valid(record_valid),
         .fpdu_verdict(fpdu_verdict), .fpdu_verdict_valid(fpdu_verdict_valid), .replay(replay),
-        .replay_valid(replay_valid), .replayed_ready(replayed_ready),
+        .replay_valid(replay_valid), .replayed_ready(replayed_ready), .begun(begun),
+        .record_fence(record_fence),
         .command_ready(command_ready), .stream_error_ready(stream_error_ready),
         .table_request(table_request), .table_valid(table_valid), .table_done(table_done),
         .cq_write(cq_write)

@@ -19,6 +19,12 @@ pub struct Config {
     pub host_slots_log2: u32,
     /// log2 of the octets of one slot, 7..=14; a frame may have 16 octets less.
     pub host_slot_octets_log2: u32,
+    /// log2 of the entries of the event ring, 1..=16.
+    pub event_entries_log2: u32,
+    /// Delay of events about octets in order alone: 0 for none; 12..=31 for every second segment,
+    /// or so many cycles of the device, in log2. 16 is 420 us at 156.25 MHz, within the 500 us that
+    /// an ACK may be delayed (RFC 9293 section 3.8.6.3).
+    pub event_delay_log2: u32,
     /// Pages of packet memory that out-of-order segments of all connections may hold together; at
     /// most `EARLY_PAGES_MAX`. The other pages are left to segments in order: mostly unfinished
     /// FPDUs.
@@ -45,6 +51,8 @@ impl Default for Config {
             completion_entries_log2: 12,
             host_slots_log2: 8,
             host_slot_octets_log2: 14,
+            event_entries_log2: 10,
+            event_delay_log2: 16,
             early_pages: registers::EARLY_PAGES_MAX,
             early_share: registers::EARLY_PAGES_MAX,
             in_order_reserve: registers::IN_ORDER_RESERVE_PAGES_FIRST,
@@ -54,12 +62,48 @@ impl Default for Config {
     }
 }
 
+/// What a number is, its value, which values are allowed, and these in words.
+type Bound = (
+    &'static str,
+    u32,
+    std::ops::RangeInclusive<u32>,
+    &'static str,
+);
+
+/// Refuses the first number that is out of bounds.
+fn within(bounds: &[Bound]) -> Result<(), DriverError> {
+    match bounds
+        .iter()
+        .find(|(_, value, allowed, _)| !allowed.contains(value))
+    {
+        None => Ok(()),
+        Some(&(what, value, _, allowed)) => Err(DriverError::Configuration {
+            what,
+            value: u64::from(value),
+            allowed,
+        }),
+    }
+}
+
 impl Config {
     /// Refuses what the device does not support.
     pub(crate) fn check(&self) -> Result<(), DriverError> {
         self.max_payload_code()?;
         check_size(self.completion_entries_log2)?;
-        let ranges = [
+        self.check_rings()?;
+        self.check_pages()
+    }
+
+    fn check_rings(&self) -> Result<(), DriverError> {
+        let delay = registers::EVENT_DELAY_LOG2_MIN..=registers::EVENT_DELAY_LOG2_MAX;
+        if self.event_delay_log2 != 0 && !delay.contains(&self.event_delay_log2) {
+            return Err(DriverError::Configuration {
+                what: "log2 of the cycles that an event is delayed",
+                value: u64::from(self.event_delay_log2),
+                allowed: "0 or 12..=31",
+            });
+        }
+        within(&[
             (
                 "log2 of the host ring's slots",
                 self.host_slots_log2,
@@ -73,15 +117,24 @@ impl Config {
                 "7..=14",
             ),
             (
+                "log2 of the event ring's entries",
+                self.event_entries_log2,
+                1..=16,
+                "1..=16",
+            ),
+            (
                 "log2 of the cycles of the reserve's timeout",
                 self.reserve_hold_log2,
                 0..=31,
                 "0..=31",
             ),
-        ];
+        ])
+    }
+
+    fn check_pages(&self) -> Result<(), DriverError> {
         let ooo_pages = 0..=registers::EARLY_PAGES_MAX;
         let reserve = 0..=PAGES as u32;
-        let pages = [
+        within(&[
             (
                 "the number of pages for out-of-order segments",
                 self.early_pages,
@@ -106,17 +159,7 @@ impl Config {
                 reserve,
                 "0..=512",
             ),
-        ];
-        for (what, value, range, allowed) in ranges.into_iter().chain(pages) {
-            if !range.contains(&value) {
-                return Err(DriverError::Configuration {
-                    what,
-                    value: u64::from(value),
-                    allowed,
-                });
-            }
-        }
-        Ok(())
+        ])
     }
 
     /// Program the registers that hold for all connections.
@@ -124,6 +167,7 @@ impl Config {
         bar.write(registers::MAX_PAYLOAD, self.max_payload_code()?)?;
         bar.write(registers::EARLY_PAGES, self.early_pages)?;
         bar.write(registers::EARLY_SHARE, self.early_share)?;
+        bar.write(registers::EVENT_DELAY_LOG2, self.event_delay_log2)?;
         let reserve = registers::in_order_reserve(
             self.in_order_reserve,
             self.long_reserve,
@@ -161,10 +205,11 @@ mod tests {
     #[test]
     fn values_at_their_limits_pass_and_those_beyond_are_refused() {
         type Field = fn(&mut Config) -> &mut u32;
-        let fields: [(Field, u32, u32); 8] = [
+        let fields: [(Field, u32, u32); 9] = [
             (|config| &mut config.completion_entries_log2, 1, 16),
             (|config| &mut config.host_slots_log2, 1, 16),
             (|config| &mut config.host_slot_octets_log2, 7, 14),
+            (|config| &mut config.event_entries_log2, 1, 16),
             (|config| &mut config.reserve_hold_log2, 0, 31),
             (|config| &mut config.early_pages, 0, 472),
             (|config| &mut config.early_share, 0, 472),
@@ -183,6 +228,16 @@ mod tests {
                 };
                 assert_eq!(value, u64::from(refused));
             }
+        }
+    }
+
+    #[test]
+    fn an_event_delay_is_none_or_what_the_device_can_measure() {
+        for allowed in [0, 12, 31] {
+            assert_eq!(checked(|config| config.event_delay_log2 = allowed), Ok(()));
+        }
+        for refused in [1, 11, 32] {
+            assert!(checked(|config| config.event_delay_log2 = refused).is_err());
         }
     }
 

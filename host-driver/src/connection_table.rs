@@ -13,7 +13,7 @@ use crate::error::DriverError;
 use crate::hash_table::HashTable;
 use crate::table;
 use rnic_abi::limits::{CONNECTIONS, QUEUE_SLOTS};
-use rnic_abi::tables;
+use rnic_abi::{registers, tables};
 
 /// A lookup entry of the device's table.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -50,22 +50,29 @@ pub(crate) struct ConnectionTable {
 }
 
 impl Default for ConnectionTable {
+    /// Of the largest build.
     fn default() -> Self {
-        Self {
-            lookup: HashTable::default(),
-            open: vec![None; CONNECTIONS],
-        }
+        Self::of_connections(CONNECTIONS)
     }
 }
 
 impl ConnectionTable {
+    /// The table of a device with so many connections.
+    pub(crate) fn of_connections(connections: usize) -> Self {
+        Self {
+            lookup: HashTable::default(),
+            open: vec![None; connections],
+        }
+    }
+
     /// Write a connection's contexts, then its lookup entry: the first segment that matches the
-    /// entry finds all of them.
+    /// entry finds all of them. Also returns the events written in between: older ones are of an
+    /// earlier connection with this id.
     pub(crate) fn open(
         &mut self,
         bar: &mut impl Registers,
         config: &ConnectionConfig,
-    ) -> Result<Connection, DriverError> {
+    ) -> Result<(Connection, u32), DriverError> {
         config.check()?;
         let mut open = self.open.iter().flatten();
         if open.any(|open| open.key == config.key) {
@@ -76,9 +83,10 @@ impl ConnectionTable {
         let free = self.open.iter().position(Option::is_none);
         let id = free.ok_or(DriverError::Exhausted {
             what: "connection",
-            limit: CONNECTIONS,
+            limit: self.open.len(),
         })? as u16;
         write_contexts(bar, u32::from(id), config)?;
+        let events_written = bar.read(registers::EVENT_PRODUCER)?;
         let entry = LookupEntry::new(&config.key, id);
         let full = DriverError::HashFull { what: "connection" };
         self.lookup.insert(config.key.hash(), entry, full, |slot| {
@@ -86,11 +94,13 @@ impl ConnectionTable {
             table::write(bar, tables::LOOKUP, slot.index, &words)
         })?;
         self.open[usize::from(id)] = Some(*config);
-        Ok(Connection(id))
+        Ok((Connection(id), events_written))
     }
 
     /// Remove the lookup entry, so that no further segment is accepted; then release ranges and
-    /// pages. The id stays in use until [`ConnectionTable::forget`].
+    /// pages. The last release ends when the device has checked every FPDU of the connection, so
+    /// what the checks go by, regions, queues and contexts, may be taken away behind it. The id
+    /// stays in use until [`ConnectionTable::forget`].
     pub(crate) fn stop(
         &mut self,
         bar: &mut impl Registers,
@@ -119,6 +129,23 @@ impl ConnectionTable {
             what: "connection",
             id: u64::from(connection.0),
         })
+    }
+
+    /// Write a connection's window, and nothing else of its context.
+    pub(crate) fn set_window(
+        &mut self,
+        bar: &mut impl Registers,
+        connection: Connection,
+        window: u32,
+    ) -> Result<(), DriverError> {
+        let config = ConnectionConfig {
+            window,
+            ..self.config(connection)?
+        };
+        config.check()?;
+        table::write(bar, tables::TCP_WINDOW, u32::from(connection.0), &[window])?;
+        self.open[usize::from(connection.0)] = Some(config);
+        Ok(())
     }
 
     /// Read the TCP state of a connection.

@@ -1,11 +1,11 @@
 //! The device: its parts joined over BAR0 and memory.
 //!
 //! ```text
-//!                    +-- ConnectionTable ---+
-//!  calls --> Device -+-- RegionTable -------+-> PresentBar -> BAR0
-//!                    +-- ReceivePool -------+
-//!                    +-- CompletionQueues --+   (polled in memory)
-//!                    +-- HostRing ----------+   (polled in memory)
+//!                    +-- ConnectionTable ----+
+//!  calls --> Device -+-- RegionTable --------+-> PresentBar -> BAR0
+//!                    +-- ReceivePool --------+
+//!                    +-- CompletionQueues ---+   (polled in memory)
+//!                    +-- HostRing, EventRing +   (polled in memory)
 //! ```
 //!
 //! Each part keeps its own state and works over the BAR it is passed. What takes several of them is
@@ -19,6 +19,8 @@ use crate::connection_table::ConnectionTable;
 use crate::counters::{Counters, InUse};
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
+use crate::event::Event;
+use crate::event_ring::EventRing;
 use crate::host_ring::HostRing;
 use crate::present_bar::PresentBar;
 use crate::receive_pool::{Posted, ReceivePool};
@@ -29,6 +31,7 @@ use crate::{stag, table};
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::RECEIVE_POOL_LOG2;
 use rnic_abi::registers;
+use rnic_abi::sizes::Sizes;
 
 mod lifecycle;
 
@@ -43,9 +46,11 @@ pub struct Device<B: Bar, D: Dma> {
     dma: D,
     completions: CompletionQueues,
     host_ring: HostRing,
+    events: EventRing,
     connections: ConnectionTable,
     regions: RegionTable,
     queues: ReceivePool,
+    sizes: Sizes,
     /// Since the device was opened.
     counters: Counters,
 }
@@ -62,6 +67,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`DriverError::Gone`].
     pub fn frame_path_bits(&mut self) -> Result<u32, DriverError> {
         Ok(self.bar.read(registers::CAPABILITIES)? & 0x3ff)
+    }
+
+    /// Connections and memory regions of the device.
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
     /// Pages of packet memory that are free now.
@@ -128,8 +138,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
     }
 
     /// Completion queues that had no room for an entry since they were created. There is none, or a
-    /// register was written past this driver. The connections that met it have stopped, and no entry
-    /// says which they are: close all that use the queue.
+    /// register was written past this driver. The connections that met it have stopped, and no
+    /// entry says which they are: close all that use the queue.
     ///
     /// # Errors
     /// [`DriverError::Gone`].
@@ -151,15 +161,32 @@ impl<B: Bar, D: Dma> Device<B, D> {
     ) -> Result<Connection, DriverError> {
         let queue = config.completion_queue;
         self.completions.expect_room(queue, 1)?;
-        let connection = self.connections.open(&mut self.bar, config)?;
+        let (connection, events_written) = self.connections.open(&mut self.bar, config)?;
         self.completions.promise(queue, connection, 1);
+        self.events.begin(connection, events_written);
         Ok(connection)
+    }
+
+    /// Change the receive window of a connection, in octets from rcv_nxt on, while segments arrive:
+    /// each of them finds the old window or the new one. As rcv_nxt moves, so does the right edge;
+    /// write a smaller window when the application leaves octets in its buffers. The right edge
+    /// that a peer has seen in an acknowledgement must not move left (RFC 9293 section 3.8.6).
+    ///
+    /// # Errors
+    /// [`DriverError::Unknown`], [`DriverError::Configuration`], [`DriverError::TableTimeout`]
+    pub fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
+        self.connections
+            .set_window(&mut self.bar, connection, window)
     }
 
     /// End the offload: no further segment is accepted; then received ranges and held pages, the
     /// regions and windows bound to the connection, and its queues are released, in this order. The
-    /// id may next belong to another peer, which must not find anything bound to this one. Its
-    /// completions can still be polled, and need their room until then.
+    /// id may next belong to another peer, which must not find anything bound to this one.
+    ///
+    /// Every whole FPDU that was accepted before is checked against this connection's domain,
+    /// regions and queues. When the call returns, what was placed for it is in memory, and its
+    /// completions are in its completion queue; they can still be polled, and need their room until
+    /// then. Poll them before another connection is opened, which may have the same id.
     pub fn close_connection(&mut self, connection: Connection) -> Result<(), DriverError> {
         let queue = self.connections.config(connection)?.completion_queue;
         self.connections.stop(&mut self.bar, connection)?;
@@ -168,6 +195,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.queues.close_all(&mut self.bar, connection)?;
         self.completions.close(queue, connection, unpolled);
         self.connections.forget(connection);
+        self.events.end(connection);
         Ok(())
     }
 
@@ -409,6 +437,14 @@ impl<B: Bar, D: Dma> Device<B, D> {
         {
             self.queues.consume_read(connection, pool_entry);
         }
+    }
+
+    /// The next event of an open connection, if there is one; of a device that is gone as
+    /// [`Device::poll_completion`]. Events of a connection come in order, and the last one says
+    /// how it is; its counters never go back but modulo 256. What is not polled is joined: while
+    /// the ring is full, a connection has one event more in the device, which has all its reasons.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.next(&mut self.bar, &self.dma)
     }
 
     /// The next frame for the host's own stack, if there is one, without the FCS; of a device that

@@ -30,6 +30,15 @@ pub enum DriverError {
         /// The driver's.
         expected: u32,
     },
+    /// The device's tables have sizes this driver does not know.
+    #[error(
+        "CAPABILITIES reads {capabilities:#010x}, which names no build of 256, 512 or 1024 \
+         connections and regions: use the matching driver"
+    )]
+    Sizes {
+        /// Value of the register.
+        capabilities: u32,
+    },
     /// A configuration value is outside the range that the device supports.
     #[error("{what} is {value}, allowed is {allowed}")]
     Configuration {

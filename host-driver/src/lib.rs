@@ -39,6 +39,8 @@ pub mod completion;
 mod completion_ring;
 mod completion_queues;
 mod terminate;
+pub mod event;
+mod event_ring;
 mod host_ring;
 pub mod device;
 
@@ -56,6 +58,7 @@ pub use counters::InUse;
 pub use device::Device;
 pub use dma::{Dma, DmaBuffer};
 pub use error::DriverError;
+pub use event::{Event, Reason, Reasons};
 pub use receive_pool::Posted;
 pub use refused_header::RefusedHeader;
 pub use region::{stag_hash, RegionConfig};

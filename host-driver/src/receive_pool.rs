@@ -185,13 +185,16 @@ impl ReceivePool {
 
     /// Close the queues of a connection. After this the device writes to none of their buffers, and
     /// to no read's sink.
+    ///
+    /// Queue 0 is written also if it is not open: the fence of that write ends a connection without
+    /// queues, too. What the device gave for it before is in memory then, completions included.
     pub(crate) fn close_all(
         &mut self,
         bar: &mut impl Registers,
         connection: Connection,
     ) -> Result<(), DriverError> {
         for qn in 0..QUEUE_SLOTS as u32 {
-            if self.queues.contains_key(&(connection, qn)) {
+            if qn == 0 || self.queues.contains_key(&(connection, qn)) {
                 table::revoke(bar, tables::QUEUE, queue_index(connection, qn), &[0, 0])?;
                 self.queues.remove(&(connection, qn));
             }
@@ -413,9 +416,18 @@ mod tests {
             opened.expect("the pool is free");
             bar.operations.clear();
             pool.close_all(&mut bar, CONNECTION).expect("it closes");
-            // Twice, as `table::revoke` explains.
-            assert_eq!(bar.operations, [(tables::WRITE, tables::QUEUE); 2]);
-            assert_eq!(bar.written[&(tables::QUEUE, 5 << 2 | 2)], [0; 10]);
+            // Twice, as `table::revoke` explains; queue 0 for its fence.
+            assert_eq!(bar.operations, [(tables::WRITE, tables::QUEUE); 4]);
+            for qn in [0, 2] {
+                assert_eq!(bar.written[&(tables::QUEUE, 5 << 2 | qn)], [0; 10]);
+            }
         }
+    }
+
+    #[test]
+    fn closing_a_connection_without_queues_ends_behind_a_fence() {
+        let (mut pool, mut bar) = (ReceivePool::default(), Tables::default());
+        pool.close_all(&mut bar, CONNECTION).expect("it closes");
+        assert_eq!(bar.operations, [(tables::WRITE, tables::QUEUE); 2]);
     }
 }

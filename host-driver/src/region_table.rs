@@ -32,16 +32,22 @@ pub(crate) struct RegionTable {
 }
 
 impl Default for RegionTable {
+    /// Of the largest build.
     fn default() -> Self {
-        Self {
-            stags: HashTable::default(),
-            regions: vec![None; REGIONS],
-            windows: Windows::default(),
-        }
+        Self::of_regions(REGIONS)
     }
 }
 
 impl RegionTable {
+    /// The table of a device with so many regions.
+    pub(crate) fn of_regions(regions: usize) -> Self {
+        Self {
+            stags: HashTable::default(),
+            regions: vec![None; regions],
+            windows: Windows::default(),
+        }
+    }
+
     /// Write the region's entry, then the STag's; both are recorded only after the device has both.
     pub(crate) fn register(
         &mut self,
@@ -58,7 +64,7 @@ impl RegionTable {
         let free = self.regions.iter().position(Option::is_none);
         let region = free.ok_or(DriverError::Exhausted {
             what: "memory region",
-            limit: REGIONS,
+            limit: self.regions.len(),
         })?;
         let entry = StagEntry {
             stag_index,

@@ -5,8 +5,9 @@ use crate::error::DriverError;
 use rnic_abi::{registers, tables};
 
 /// Reads of a busy `TABLE_COMMAND` before an operation counts as hanging. A release waits for a
-/// read job of up to 64 KiB. Even with a host that accepts one octet per cycle that takes a
-/// twentieth of this time, as one read of the register takes at least a dozen cycles.
+/// read job of up to 64 KiB, and for the FPDUs in front of the checks, of which the placement
+/// buffer holds 16 KiB. Even with a host that accepts one octet per cycle that takes a
+/// fifteenth of this time at most, as one read of the register takes at least a dozen cycles.
 const MAX_POLLS: usize = 1 << 17;
 
 fn run(
@@ -79,7 +80,9 @@ pub(crate) fn read(
     Ok(words)
 }
 
-/// Make the device release the resources of entry `index`.
+/// Make the device release the resources of entry `index`. Of table `MPA` this ends when every
+/// FPDU of the connection has been checked; entries of a full completion queue may have to be
+/// consumed before.
 pub(crate) fn release(bar: &mut impl Registers, table: u32, index: u32) -> Result<(), DriverError> {
     run(bar, tables::RELEASE, table, index)
 }

@@ -7,6 +7,7 @@ use crate::completion_queues::CompletionQueue;
 use crate::connection::{ConnectionConfig, ConnectionKey};
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
+use rnic_abi::sizes::Sizes;
 use rnic_abi::{registers, tables};
 use std::collections::HashMap;
 
@@ -82,6 +83,7 @@ impl Bar for Tables {
         match offset {
             registers::IDENTITY => registers::IDENTITY_VALUE,
             registers::REVISION => registers::REVISION_VALUE,
+            registers::CAPABILITIES => Sizes::LARGEST.encode(),
             _ => counter.map_or(0, |index| self.counters.get(&index).copied().unwrap_or(0)),
         }
     }

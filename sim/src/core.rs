@@ -5,6 +5,7 @@ use crate::library::{library, Variant};
 use crate::mutant::Mutant;
 use crate::ports::{self, Port};
 use crate::verilator::Model;
+use rnic_abi::sizes::Sizes;
 use std::path::Path;
 
 /// Word offsets of the ports that are accessed every cycle.
@@ -77,6 +78,7 @@ impl Core {
     /// ([`mutant`](crate::mutant)), that one is loaded instead.
     pub fn load(
         width: usize,
+        sizes: Sizes,
         trace: Option<&Path>,
         silicon: Option<u64>,
     ) -> Result<Self, SimError> {
@@ -87,6 +89,7 @@ impl Core {
         let mutant = Mutant::of_environment()?;
         let variant = Variant {
             width,
+            sizes,
             trace: trace.is_some(),
             silicon: silicon.is_some(),
         };

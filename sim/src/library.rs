@@ -4,6 +4,7 @@ use crate::error::SimError;
 use crate::mutant::Mutant;
 use crate::ports;
 use crate::verilator::{build, is_guided, Options, Training, ROOMS};
+use rnic_abi::sizes::Sizes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,6 +14,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct Variant {
     /// Frame path in bits.
     pub(crate) width: usize,
+    /// Sizes of its tables.
+    pub(crate) sizes: Sizes,
     /// With waveform support.
     pub(crate) trace: bool,
     /// As synthesised.
@@ -50,6 +53,7 @@ pub fn guide(width: usize, train: &dyn Fn()) -> Result<bool, SimError> {
     }
     let variant = Variant {
         width,
+        sizes: Sizes::LARGEST,
         trace: false,
         silicon: false,
     };
@@ -69,10 +73,11 @@ pub fn guide(width: usize, train: &dyn Fn()) -> Result<bool, SimError> {
 fn build_variant(variant: Variant, training: Option<Training>) -> Result<PathBuf, SimError> {
     let Variant {
         width,
+        sizes,
         trace,
         silicon,
     } = variant;
-    let verilog = rnic_hdl::top::verilog(width).map_err(|error| SimError::Emission {
+    let verilog = rnic_hdl::top::verilog(width, sizes).map_err(|error| SimError::Emission {
         width,
         reason: error.to_string(),
     })?;

@@ -111,12 +111,14 @@ pub fn words(ports: &[Port]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rnic_abi::sizes::Sizes;
 
     /// The wrapper would silently truncate a port that is listed too narrow.
     #[test]
     fn port_widths_match_the_emitted_core() {
         for width in [64, 128, 512] {
-            let verilog = rnic_hdl::top::verilog(width).expect("the core passes its lint");
+            let verilog =
+                rnic_hdl::top::verilog(width, Sizes::LARGEST).expect("the core passes its lint");
             let (top, _) = verilog
                 .split_once("// Stub signals")
                 .expect("a core of rooms");

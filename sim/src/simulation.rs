@@ -10,6 +10,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
 use rnic_abi::limits::RESET_CYCLES;
+use rnic_abi::sizes::Sizes;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -34,6 +35,8 @@ const REST_CYCLES_MAX: u64 = 5_000_000;
 pub struct SimulationConfig {
     /// Frame path in bits: 64, 128 or 512.
     pub width: usize,
+    /// Sizes of its tables.
+    pub sizes: Sizes,
     /// Seed of every random choice.
     pub seed: u64,
     /// Probability that the host accepts no TLP beat in a cycle.
@@ -51,6 +54,7 @@ impl Default for SimulationConfig {
     fn default() -> Self {
         Self {
             width: 64,
+            sizes: Sizes::LARGEST,
             seed: 1,
             stall: 0.0,
             trace: None,
@@ -105,7 +109,7 @@ impl Simulation {
     /// Load the core, reset it, and wait until it is ready.
     pub fn new(config: &SimulationConfig) -> Result<Self, SimError> {
         let seed = config.silicon.then_some(config.seed);
-        let core = Core::load(config.width, config.trace.as_deref(), seed)?;
+        let core = Core::load(config.width, config.sizes, config.trace.as_deref(), seed)?;
         let payload = TransferSize::from_octets(config.max_payload_octets);
         let limits = Limits {
             max_payload: payload.unwrap_or(TransferSize::Octets128),

@@ -3,6 +3,7 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rnic_abi::sizes::Sizes;
 use rnic_sim::ports::Port;
 use rnic_sim::verilator::{build, build_with, gate, is_guided, Compiler, Gated};
 use rnic_sim::verilator::{Model, Options, Training, ROOMS};
@@ -225,7 +226,7 @@ fn each_comparison_counts() {
 #[test]
 fn every_listed_room_of_the_core_is_gated() {
     for width in [64, 128, 512] {
-        let verilog = rnic_hdl::top::verilog(width).expect("the core is emitted");
+        let verilog = rnic_hdl::top::verilog(width, Sizes::LARGEST).expect("the core is emitted");
         let gated = gate(&verilog, ROOMS).rooms;
         let paths: Vec<&str> = gated
             .iter()

@@ -5,6 +5,7 @@
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::limits::{CONNECTIONS, RANGES, RANGES_PER_CONNECTION};
+use rnic_abi::sizes::Sizes;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{Config, Connection, RegionConfig};
 use rnic_testbench::model::Room;
@@ -51,6 +52,7 @@ impl Bench {
     fn new() -> Self {
         let rtl = Rtl::new(&RtlOptions {
             width: 64,
+            sizes: Sizes::LARGEST,
             seed: 1,
             stall: 0.0,
             trace: None,

@@ -1,6 +1,7 @@
 //! The table of mutants fits the emitted core, and a mutant that is switched on is noticed.
 //!
 //! `make mutants` plays all of them; here it is only asserted that nothing of the table has rotted.
+use rnic_abi::sizes::Sizes;
 use rnic_sim::mutant::{self, LIBRARY_VARIABLE, NUMBER_VARIABLE};
 use rnic_testbench::mutants::table::{self, Mutant, Room};
 use rnic_testbench::mutants::text::Design;
@@ -13,7 +14,7 @@ const MUTANTS_MIN: usize = 100;
 const LOUD: &str = "a completion's length is the offset of its last segment";
 
 fn verilog() -> String {
-    rnic_hdl::top::verilog(mutant::WIDTH).expect("the core passes its lint")
+    rnic_hdl::top::verilog(mutant::WIDTH, Sizes::LARGEST).expect("the core passes its lint")
 }
 
 fn mutants() -> Vec<Mutant> {

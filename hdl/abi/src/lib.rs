@@ -7,10 +7,12 @@
 #![deny(missing_docs)]
 
 pub mod limits;
+pub mod sizes;
 pub mod registers;
 pub mod tables;
 pub mod cqe;
 pub mod host_ring;
+pub mod event_ring;
 pub mod counters;
 pub mod errors;
 pub mod events;

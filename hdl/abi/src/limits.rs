@@ -16,9 +16,9 @@ pub const fn frame_pages(octets: usize) -> u32 {
 pub const PAGES_LOG2: usize = 9;
 /// Pages of packet memory (128 KiB in all).
 pub const PAGES: usize = 1 << PAGES_LOG2;
-/// log2 of the number of offloaded connections.
+/// log2 of the number of offloaded connections of the largest build.
 pub const CONNECTIONS_LOG2: usize = 10;
-/// Offloaded connections.
+/// Offloaded connections of the largest build ([`crate::sizes`]).
 pub const CONNECTIONS: usize = 1 << CONNECTIONS_LOG2;
 /// log2 of the number of completion queues.
 pub const COMPLETION_QUEUES_LOG2: usize = 4;
@@ -28,9 +28,9 @@ pub const COMPLETION_QUEUES: usize = 1 << COMPLETION_QUEUES_LOG2;
 pub const HASH_WAYS: usize = 3;
 /// log2 of the number of slots in one way of a hash table.
 pub const HASH_SLOTS_LOG2: usize = 9;
-/// log2 of the number of memory regions.
+/// log2 of the number of memory regions of the largest build.
 pub const REGIONS_LOG2: usize = 10;
-/// Memory regions that can be registered at one time.
+/// Memory regions that can be registered at one time in the largest build ([`crate::sizes`]).
 pub const REGIONS: usize = 1 << REGIONS_LOG2;
 /// log2 of the number of entries in the shared pool of posted receive buffers.
 pub const RECEIVE_POOL_LOG2: usize = 11;

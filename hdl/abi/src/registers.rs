@@ -12,7 +12,8 @@ pub const IDENTITY_VALUE: u32 = u32::from_le_bytes(*b"FWRP");
 pub const REVISION: u32 = 0x004;
 /// Value of [`REVISION`].
 pub const REVISION_VALUE: u32 = 3;
-/// Capabilities: bits 9:0 the frame data path width in bits, 25:16 the internal width in bits.
+/// Capabilities: bits 9:0 the frame data path width in bits, 25:16 the internal width in bits;
+/// 13:10 log2 of the number of connections, 29:26 log2 of that of regions ([`crate::sizes`]).
 pub const CAPABILITIES: u32 = 0x008;
 /// Pages of packet memory.
 pub const PACKET_PAGES: u32 = 0x00c;
@@ -86,6 +87,25 @@ pub const IN_ORDER_RESERVE_FIRST: u32 = in_order_reserve(
     IN_ORDER_RESERVE_HOLD_FIRST,
 );
 
+/// Event ring: bus address, low half; a multiple of 4096.
+pub const EVENT_BASE_LOW: u32 = 0x080;
+/// Event ring: bus address, high half.
+pub const EVENT_BASE_HIGH: u32 = 0x084;
+/// Event ring: log2 of its entries, 1..=16; 0 switches it off (events then stay pending).
+pub const EVENT_ENTRIES_LOG2: u32 = 0x088;
+/// Event ring: entries the driver has consumed, modulo 2^32.
+pub const EVENT_CONSUMER: u32 = 0x08c;
+/// Event ring: entries the device has written, modulo 2^32 (read only).
+pub const EVENT_PRODUCER: u32 = 0x090;
+/// Delay of events about octets in order alone. 0: each such segment raises an event at once.
+/// 12..=31: every second one does; one that stays alone raises its event within about so many
+/// cycles, in log2: each connection is looked at once in that time. Other values are ignored.
+pub const EVENT_DELAY_LOG2: u32 = 0x094;
+/// Smallest value of [`EVENT_DELAY_LOG2`] but 0: a connection is looked at in every fourth cycle.
+pub const EVENT_DELAY_LOG2_MIN: u32 = 12;
+/// Largest value of [`EVENT_DELAY_LOG2`].
+pub const EVENT_DELAY_LOG2_MAX: u32 = 31;
+
 /// Table command. A write starts the operation; reads return [`TABLE_BUSY`] until it is done.
 pub const TABLE_COMMAND: u32 = 0x100;
 /// Bit of [`TABLE_COMMAND`] when read: the operation is not finished.
@@ -125,7 +145,8 @@ pub const fn table_command(operation: u32, table: u32, index: u32) -> u32 {
     (operation << 24) | (table << 16) | index
 }
 
-/// The offset of `register`, one of [`CQ_BASE_LOW`] to [`CQ_PRODUCER`], of completion queue `queue`.
+/// The offset of `register`, one of [`CQ_BASE_LOW`] to [`CQ_PRODUCER`], of completion queue
+/// `queue`.
 pub const fn cq_register(queue: u32, register: u32) -> u32 {
     register + queue * CQ_STRIDE
 }

@@ -17,7 +17,9 @@ pub const WRITE: u32 = 1;
 pub const READ: u32 = 2;
 /// Release the entry's resources. Clear the connection's [`LOOKUP`] entry first. Table [`TCP`]: all
 /// received ranges of the connection are dropped. Table [`MPA`], after that: all pages that the
-/// connection holds return to the pool. Other tables have no such operation.
+/// connection holds return to the pool, and its last FPDUs leave the checks; only then is it done.
+/// After it contexts, queues and regions may be given to another connection. Other tables have no
+/// such operation.
 pub const RELEASE: u32 = 3;
 
 /// Connection lookup. Index: `way << 9 | slot`.
@@ -142,6 +144,11 @@ pub const IN_USE: u32 = 12;
 /// Pool of records of FPDUs that were placed beyond a gap. Index: any. Read only. Word 0, bits 9:0:
 /// records that are free, of `EARLY_RECORDS`.
 pub const RECORDS: u32 = 13;
+/// Receive window of a connection, alone. Index: connection. Word 0: as in [`TCP`]. A write changes
+/// nothing else of the context; a segment is decided by the old window or the new one. The right
+/// edge of what was advertised never moves left (RFC 9293 section 3.8.6): that is the driver's
+/// rule.
+pub const TCP_WINDOW: u32 = 14;
 
 /// RDMA Writes may write to the region.
 pub const RIGHT_REMOTE_WRITE: u32 = 1 << 0;

@@ -9,6 +9,12 @@ mod receive;
 mod bus;
 pub mod top;
 
+/// The read engine by itself: the core does not use it yet.
+pub mod reads {
+    pub use crate::bus::reads::types::cause;
+    pub use crate::bus::reads::verilog;
+}
+
 mod common;
 
 #[cfg(test)]

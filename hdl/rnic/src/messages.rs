@@ -151,6 +151,42 @@ pub struct FpduStatus {
     pub missing: Bits<18>,
 }
 
+/// TCP to events: what a segment did to its connection, or that the driver wrote its context.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ConnectionReport {
+    /// Connection.
+    pub connection: Bits<10>,
+    /// Reasons, as `rnic_abi::event_ring` numbers them; without `FIRST_FPDU`.
+    pub reasons: Bits<8>,
+    /// The segment is part of an out-of-order range from now on: `left` to `right`.
+    pub changes: Bit,
+    /// Sequence number of the range's first octet.
+    pub left: Bits<32>,
+    /// Sequence number after its last octet.
+    pub right: Bits<32>,
+    /// No segment: a connection begins under this number.
+    pub begins: Bit,
+}
+
+/// TCP to events: the context of a connection, as an event reports it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ReportedContext {
+    /// Sequence number of the next octet in order.
+    pub rcv_nxt: Bits<32>,
+    /// SEG.ACK of the last acceptable segment.
+    pub seg_ack: Bits<32>,
+    /// SEG.WND of that segment, unscaled.
+    pub seg_wnd: Bits<16>,
+    /// Segments that require a duplicate ACK, modulo 256.
+    pub duplicates_due: Bits<8>,
+    /// Duplicate ACKs received, modulo 256.
+    pub duplicates_seen: Bits<8>,
+    /// A FIN with payload has arrived.
+    pub fin: Bit,
+    /// Number of out-of-order ranges.
+    pub ranges: Bits<5>,
+}
+
 /// TCP to the host path: a whole frame.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct HostFrame {

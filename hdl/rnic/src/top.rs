@@ -5,6 +5,7 @@
 //!                                          ^                 |       |
 //!                                          +---- job_done ---+       |
 //!                                          +------ stream_error -----+
+//! tcp (segments), ddp (first FPDU) -> events -> tlp
 //! request -> pcie -> csr -> tables of tcp, stream, ddp
 //! pin, csr -> reset_sequencer -> room_reset of all rooms but pcie, hold of pcie
 //! ```
@@ -21,8 +22,10 @@
 use crate::bus::csr::routes::CounterRoutes;
 use crate::bus::csr::tables::TableRelay;
 use crate::bus::csr::Csr;
+use crate::bus::events::{EventRoom128, EventRoom512};
 use crate::bus::pcie::{PcieRoom128, PcieRoom512};
 use crate::bus::reset::ResetSequencer;
+use crate::common::build::with_sizes;
 use crate::messages::{FpduEvent, SegmentEvent};
 use crate::receive::ddp::DdpRoom;
 use crate::receive::fpdu::{FpduRoom128, FpduRoom512};
@@ -33,24 +36,27 @@ use crate::receive::stream::ooo_completion::OutOfOrderCompletion;
 use crate::receive::stream::replays::ReplayQueue;
 use crate::receive::stream::StreamManager;
 use crate::receive::tcp::TcpRoom;
+use rnic_abi::sizes::Sizes;
 use rnic_hdl_tools::emit::{verilog_named, EmitError};
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
 
-/// The Verilog of the core for a frame path of `width` bits; its top module is `rnic`.
+/// The Verilog of the core for a frame path of `width` bits, with tables of these sizes; its top
+/// module is `rnic`.
 ///
 /// # Errors
 /// The checks or the emission lint refuse the core.
 ///
 /// # Panics
 /// If `width` is not 64, 128 or 512.
-pub fn verilog(width: usize) -> Result<String, EmitError> {
-    let emit = move || match width {
+pub fn verilog(width: usize, sizes: Sizes) -> Result<String, EmitError> {
+    let core = move || match width {
         64 => verilog_named("rnic", &Rnic64::standalone()),
         128 => verilog_named("rnic", &Rnic128::standalone()),
         512 => verilog_named("rnic", &Rnic512::standalone()),
         other => panic!("there is no core of width {other}: use 64, 128 or 512"),
     };
+    let emit = move || with_sizes(sizes, core);
     // A core is one value of some megabytes, more than the stack of a test's thread.
     let thread = std::thread::Builder::new().stack_size(STACK_OCTETS);
     let emitting = thread.spawn(emit).expect("a thread can be started");
@@ -66,7 +72,7 @@ const STACK_OCTETS: usize = 256 << 20;
 /// the same for all.
 macro_rules! core {
     ($(#[$doc:meta])* $name:ident, $w:literal, $d:literal, $l:literal,
-     $front_end:ty, $packet:ty, $fpdu:ty, $placement:ty, $pcie:ty) => {
+     $front_end:ty, $packet:ty, $fpdu:ty, $placement:ty, $events:ty, $pcie:ty) => {
         $(#[$doc])*
         #[derive(LogicBlock, Default)]
         pub struct $name {
@@ -147,6 +153,7 @@ macro_rules! core {
             fpdu: $fpdu,
             ddp: DdpRoom,
             placement: $placement,
+            events: $events,
             pcie: $pcie,
             routes: CounterRoutes,
             csr: Csr<$w, $d>,
@@ -186,14 +193,14 @@ macro_rules! core {
                 // Clock and reset.
                 wire!(self => self.{
                     front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement,
-                    pcie, csr, tcp_relay, stream_relay, ddp_relay, reset_sequencer
+                    events, pcie, csr, tcp_relay, stream_relay, ddp_relay, reset_sequencer
                 }; clock);
                 wire!(self => self.{pcie, csr, reset_sequencer}; reset);
                 self.front_end.wire_reset.next = self.reset.val();
                 wire!(self.reset_sequencer => self; room_reset);
                 wire!(self => self.{
                     front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement,
-                    tcp_relay, stream_relay, ddp_relay
+                    events, tcp_relay, stream_relay, ddp_relay
                 }; room_reset as reset);
                 self.csr.room_reset.next = self.room_reset.val();
                 self.csr.resetting.next = self.reset_sequencer.resetting.val();
@@ -244,7 +251,7 @@ macro_rules! core {
                 stream!(self.fpdu => self.ooo_completion; job_done);
                 stream!(self.ooo_completion => self.stream; done as job_done);
                 // MPA to DDP.
-                wire!(self.fpdu => self.ddp; record, record_valid);
+                wire!(self.fpdu => self.ddp; record, record_valid, begun);
                 self.fpdu.record_room.next = self.ddp.record_room.val();
                 self.ddp.fpdu_verdict.next = self.fpdu.verdict.val();
                 self.ddp.fpdu_verdict_valid.next = self.fpdu.verdict_valid.val();
@@ -258,6 +265,9 @@ macro_rules! core {
                 stream!(self.replays => self.ddp; replay);
                 stream!(self.ooo_completion => self.stream; span_back);
                 stream!(self.ddp => self.stream; stream_error);
+                // A release ends behind the records of its connection.
+                wire!(self.stream => self.ddp; record_fence);
+                wire!(self.ddp => self.stream; record_fence_done);
                 // Completion queues: room, and numbers of entries.
                 self.ddp.cq_write.next = self.csr.cq_write.val();
                 self.csr.cq_report.next = self.ddp.cq_report.val();
@@ -274,6 +284,23 @@ macro_rules! core {
                     cqe_tlp_last, cqe_tlp_valid);
                 self.placement.cqe_tlp_ready.next = self.pcie.cqe_tlp_ready.val();
                 self.pcie.cqe_tlp_header.next = self.placement.cqe_tlp_header.val();
+                // Events to PCI Express.
+                wire!(self.tcp => self.events; report, report_valid);
+                wire!(self.ddp => self.events; first_fpdu, first_fpdu_valid);
+                wire!(self.events => self.tcp;
+                    read as event_read, read_connection as event_connection);
+                wire!(self.tcp => self.events;
+                    event_read_taken as read_taken, event_context as reported,
+                    event_context_valid as reported_valid);
+                wire!(self.csr => self.events;
+                    event_base, event_entries_log2, event_consumer, event_delay_log2);
+                self.csr.event_producer.next = self.events.event_producer.val();
+                self.events.device_id.next = self.device_id.val();
+                wire!(self.events => self.pcie;
+                    tlp_data as event_tlp_data, tlp_keep as event_tlp_keep,
+                    tlp_last as event_tlp_last, tlp_valid as event_tlp_valid,
+                    tlp_header as event_tlp_header);
+                self.events.tlp_ready.next = self.pcie.event_tlp_ready.val();
                 wire!(self.pcie => self; tlp_data, tlp_keep, tlp_last, tlp_valid);
                 self.pcie.tlp_ready.next = self.tlp_ready.val();
                 self.tlp_header.next = self.pcie.tlp_header.val();
@@ -346,13 +373,16 @@ macro_rules! core {
 
 core!(
     /// The core for a frame path of 64 bits.
-    Rnic64, 64, 128, 4, FrontEnd64, Packet64, FpduRoom128, PlacementRoom128, PcieRoom128
+    Rnic64, 64, 128, 4, FrontEnd64, Packet64, FpduRoom128, PlacementRoom128,
+    EventRoom128, PcieRoom128
 );
 core!(
     /// The core for a frame path of 128 bits.
-    Rnic128, 128, 128, 4, FrontEnd128, Packet128, FpduRoom128, PlacementRoom128, PcieRoom128
+    Rnic128, 128, 128, 4, FrontEnd128, Packet128, FpduRoom128, PlacementRoom128,
+    EventRoom128, PcieRoom128
 );
 core!(
     /// The core for a frame path of 512 bits.
-    Rnic512, 512, 512, 16, FrontEnd512, Packet512, FpduRoom512, PlacementRoom512, PcieRoom512
+    Rnic512, 512, 512, 16, FrontEnd512, Packet512, FpduRoom512, PlacementRoom512,
+    EventRoom512, PcieRoom512
 );

@@ -6,7 +6,7 @@ use crate::testing::{connection_config, Tables};
 fn opened() -> (ConnectionTable, Tables, Connection) {
     let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
     let opened = connections.open(&mut bar, &connection_config());
-    let connection = opened.expect("the table is empty");
+    let (connection, _) = opened.expect("the table is empty");
     bar.operations.clear();
     (connections, bar, connection)
 }
@@ -15,7 +15,7 @@ fn opened() -> (ConnectionTable, Tables, Connection) {
 fn the_lookup_entry_is_written_last_and_removed_first() {
     let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
     let opened = connections.open(&mut bar, &connection_config());
-    let connection = opened.expect("the table is empty");
+    let (connection, _) = opened.expect("the table is empty");
     let is_lookup = |&(_, table): &(u32, u32)| table == tables::LOOKUP;
     let lookup = bar.operations.iter().position(is_lookup);
     assert_eq!(lookup, Some(bar.operations.len() - 1));
@@ -55,7 +55,7 @@ fn a_connection_whose_opening_hangs_is_in_no_table() {
             let config = connections.config(Connection(0));
             assert!(matches!(config, Err(DriverError::Unknown { .. })));
             let again = connections.open(&mut bar, &connection_config());
-            assert_eq!(again, Ok(Connection(0)));
+            assert_eq!(again, Ok((Connection(0), 0)));
         }
     }
     assert_eq!(
@@ -66,6 +66,37 @@ fn a_connection_whose_opening_hangs_is_in_no_table() {
 }
 
 #[test]
+fn a_window_is_written_alone_and_within_its_limits() {
+    let (mut connections, mut bar, connection) = opened();
+    for window in [1, 1 << 30] {
+        connections
+            .set_window(&mut bar, connection, window)
+            .expect("it is open");
+        assert_eq!(bar.operations, [(tables::WRITE, tables::TCP_WINDOW)]);
+        assert_eq!(
+            connections.config(connection).map(|config| config.window),
+            Ok(window)
+        );
+        bar.operations.clear();
+    }
+    for window in [0, (1 << 30) + 1] {
+        let refused = connections.set_window(&mut bar, connection, window);
+        assert!(matches!(refused, Err(DriverError::Configuration { .. })));
+    }
+    let closed = connections.set_window(&mut bar, Connection(9), 1);
+    assert!(matches!(closed, Err(DriverError::Unknown { .. })));
+    assert!(bar.operations.is_empty());
+}
+
+#[test]
+fn the_events_written_before_an_opening_are_returned() {
+    let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
+    bar.registers.insert(registers::EVENT_PRODUCER, 77);
+    let opened = connections.open(&mut bar, &connection_config());
+    assert_eq!(opened, Ok((Connection(0), 77)));
+}
+
+#[test]
 fn an_id_is_used_again_only_when_forgotten() {
     let (mut connections, mut bar, first) = opened();
     let again = connections.open(&mut bar, &connection_config());
@@ -73,14 +104,36 @@ fn an_id_is_used_again_only_when_forgotten() {
     connections.stop(&mut bar, first).expect("it is open");
     let mut other = connection_config();
     other.key.remote.set_port(1001);
-    let second = connections.open(&mut bar, &other).expect("ids are free");
+    let (second, _) = connections.open(&mut bar, &other).expect("ids are free");
     assert_ne!(second, first);
     connections.stop(&mut bar, first).expect("stopping repeats");
     connections.forget(first);
     let unknown = connections.stop(&mut bar, first);
     assert!(matches!(unknown, Err(DriverError::Unknown { .. })));
     let third = connections.open(&mut bar, &connection_config());
-    assert_eq!(third, Ok(first));
+    assert_eq!(third, Ok((first, 0)));
+}
+
+/// The release hangs: the id stays in use, and everything that the checks go by stays as it is.
+#[test]
+fn an_id_is_not_free_before_the_release_is_answered() {
+    let (mut connections, mut bar) = (ConnectionTable::default(), Hanging::default());
+    let opened = connections.open(&mut bar, &connection_config());
+    let (connection, _) = opened.expect("opens");
+    // The lookup entry and table TCP are answered.
+    bar.hangs_after = Some(2);
+    let stopped = connections.stop(&mut bar, connection);
+    let release = (tables::RELEASE, tables::MPA);
+    assert!(
+        matches!(stopped, Err(DriverError::TableTimeout { operation, table, .. })
+            if (operation, table) == release),
+        "{stopped:?}"
+    );
+    bar.hangs_after = None;
+    let mut other = connection_config();
+    other.key.remote.set_port(1001);
+    let next = connections.open(&mut bar, &other);
+    assert_ne!(next.expect("ids are free").0, connection);
 }
 
 #[test]

@@ -15,12 +15,14 @@ use crate::connection_table::ConnectionTable;
 use crate::counters::Counters;
 use crate::dma::Dma;
 use crate::error::DriverError;
+use crate::event_ring::EventRing;
 use crate::host_ring::HostRing;
 use crate::present_bar::PresentBar;
 use crate::receive_pool::ReceivePool;
 use crate::region_table::RegionTable;
 use crate::reset::reset;
 use rnic_abi::registers;
+use rnic_abi::sizes::Sizes;
 
 impl<B: Bar, D: Dma> Device<B, D> {
     /// Check the identity and revision, reset the device, set up rings and payload size, then
@@ -28,13 +30,16 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// the reset its tables are empty and it writes to no memory of before.
     ///
     /// # Errors
-    /// [`DriverError::Configuration`], [`DriverError::Identity`], [`DriverError::Revision`];
+    /// [`DriverError::Configuration`], [`DriverError::Identity`], [`DriverError::Revision`],
+    /// [`DriverError::Sizes`];
     /// [`DriverError::ResetTimeout`], [`DriverError::Gone`], after which the device may still write
     /// to memory that an earlier driver gave it; what [`Dma::allocate`] returns.
     pub fn open(bar: B, mut dma: D, config: Config) -> Result<Self, DriverError> {
         config.check()?;
         let mut bar = PresentBar::new(bar);
         expect_identity(&mut bar)?;
+        let capabilities = bar.read(registers::CAPABILITIES)?;
+        let sizes = Sizes::decode(capabilities).ok_or(DriverError::Sizes { capabilities })?;
         reset(&mut bar)?;
         let counters = Counters::from_now(&mut bar)?;
         let completions = CompletionQueues::allocate(&mut dma, config.completion_entries_log2)?;
@@ -42,8 +47,16 @@ impl<B: Bar, D: Dma> Device<B, D> {
         let host_ring = match HostRing::allocate(&mut dma, slots_log2, slot_octets_log2) {
             Ok(ring) => ring,
             Err(error) => {
-                // The device does not know of the other ring yet.
+                // The device does not know of the other rings yet.
                 completions.buffers().for_each(|buffer| dma.free(buffer));
+                return Err(error);
+            }
+        };
+        let events = match EventRing::allocate(&mut dma, config.event_entries_log2) {
+            Ok(ring) => ring,
+            Err(error) => {
+                completions.buffers().for_each(|buffer| dma.free(buffer));
+                dma.free(host_ring.buffer());
                 return Err(error);
             }
         };
@@ -52,8 +65,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
             dma,
             completions,
             host_ring,
-            connections: ConnectionTable::default(),
-            regions: RegionTable::default(),
+            events,
+            connections: ConnectionTable::of_connections(sizes.connections()),
+            regions: RegionTable::of_regions(sizes.regions()),
+            sizes,
             queues: ReceivePool::default(),
             counters,
         };
@@ -79,6 +94,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
             self.dma.free(buffer);
         }
         self.dma.free(self.host_ring.buffer());
+        self.dma.free(self.events.buffer());
         Ok((self.bar.into_inner(), self.dma))
     }
 
@@ -87,6 +103,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         config.program(&mut self.bar)?;
         self.completions.program(&mut self.bar)?;
         self.host_ring.program(&mut self.bar)?;
+        self.events.program(&mut self.bar)?;
         self.bar
             .write(registers::CONTROL, registers::CONTROL_ENABLE)?;
         // A read is answered after the posted writes before it have taken effect: from here on the

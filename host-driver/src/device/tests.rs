@@ -5,6 +5,7 @@ use crate::testing::{connection_config, NoMemory, Tables};
 use rnic_abi::counters::ALL;
 use rnic_abi::cqe::{KIND_RECEIVE, PHASE};
 use rnic_abi::limits::{READ_QUEUE, REGIONS};
+use rnic_abi::sizes::Sizes;
 use rnic_abi::tables;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -106,9 +107,41 @@ fn opening_resets_a_device_that_was_used() {
     assert_eq!(device.counter(ALL[2]), Ok(1));
 }
 
+fn is_exhausted(error: Option<&DriverError>, at: usize) -> bool {
+    matches!(error, Some(DriverError::Exhausted { limit, .. }) if *limit == at)
+}
+
+#[test]
+fn a_smaller_build_has_fewer_connections_and_regions() {
+    let mut bar = Tables::default();
+    let sizes = Sizes::new(256, 512).expect("a build");
+    bar.registers
+        .insert(registers::CAPABILITIES, sizes.encode());
+    let mut device = Device::open(bar, NoMemory, Config::default()).expect("opens");
+    assert_eq!(device.sizes(), sizes);
+    for port in 0..=256 {
+        let mut config = connection_config();
+        config.key.remote.set_port(port);
+        let opened = device.open_connection(&config);
+        assert_eq!(
+            is_exhausted(opened.as_ref().err(), 256),
+            port == 256,
+            "{opened:?}"
+        );
+    }
+    for number in 0..=512 {
+        let registered = device.register_region(&region(number << 8, None));
+        assert_eq!(is_exhausted(registered.as_ref().err(), 512), number == 512);
+    }
+}
+
 #[test]
 fn another_device_or_revision_is_not_opened() {
-    for register in [registers::IDENTITY, registers::REVISION] {
+    for register in [
+        registers::IDENTITY,
+        registers::REVISION,
+        registers::CAPABILITIES,
+    ] {
         let mut bar = Tables::default();
         bar.registers.insert(register, 0x1234);
         let opened = Device::open(bar, NoMemory, Config::default());
@@ -118,6 +151,9 @@ fn another_device_or_revision_is_not_opened() {
             }
             DriverError::Revision { found, .. } => {
                 assert_eq!((register, found), (registers::REVISION, 0x1234));
+            }
+            DriverError::Sizes { capabilities } => {
+                assert_eq!((register, capabilities), (registers::CAPABILITIES, 0x1234));
             }
             other => panic!("{other}"),
         }
@@ -164,7 +200,7 @@ fn memory_is_freed_only_after_a_reset() {
                 continue;
             }
         };
-        assert_eq!((held.allocated, held.freed), (2, 2));
+        assert_eq!((held.allocated, held.freed), (3, 3));
     }
 }
 
@@ -257,7 +293,11 @@ fn nothing_is_done_with_a_device_that_is_gone() {
 
 #[test]
 fn without_memory_for_its_rings_a_device_is_not_opened() {
-    for (allocations, missing) in [(0, "completion queue"), (1, "host receive ring")] {
+    for (allocations, missing) in [
+        (0, "completion queue"),
+        (1, "host receive ring"),
+        (2, "event ring"),
+    ] {
         let memory = Memory::new(allocations);
         let opened = Device::open(Tables::default(), memory, Config::default());
         let error = opened.expect_err("there is no memory");
@@ -292,6 +332,24 @@ fn a_connection_closes_lookup_first_and_queues_last() {
     assert_eq!(device.bar.double().operations, order);
     let unknown = device.close_connection(connection);
     assert!(matches!(unknown, Err(DriverError::Unknown { .. })));
+}
+
+/// Its completions, too, are in the queue when the call returns: a write of table QUEUE is fenced.
+#[test]
+fn a_connection_without_queues_closes_behind_the_release_and_a_fence() {
+    let mut device = device();
+    let opened = device.open_connection(&connection_config());
+    device.bar.double().operations.clear();
+    let closed = device.close_connection(opened.expect("opens"));
+    closed.expect("closes");
+    let order = [
+        (tables::WRITE, tables::LOOKUP),
+        (tables::RELEASE, tables::TCP),
+        (tables::RELEASE, tables::MPA),
+        (tables::WRITE, tables::QUEUE),
+        (tables::WRITE, tables::QUEUE),
+    ];
+    assert_eq!(device.bar.double().operations, order);
 }
 
 #[test]
@@ -348,7 +406,7 @@ fn a_drawn_stag_has_an_index_without_a_region() {
 
 #[test]
 fn a_polled_message_frees_its_queue_entry() {
-    let opened = Device::open(Tables::default(), Memory::new(2), Config::default());
+    let opened = Device::open(Tables::default(), Memory::new(3), Config::default());
     let mut device = opened.expect("opens");
     let opened = device.open_connection(&connection_config());
     let connection = opened.expect("opens");

@@ -1,7 +1,9 @@
-//! Cycles from the last octet of an aligned, in-order segment to its last memory write.
+//! Cycles from the last octet of an aligned, in-order segment to its last memory write, and to its
+//! event.
 
 use crate::bench::load::{frames, Pattern};
 use crate::bench::rig::Rig;
+use rnic_sim::{Event, TlpKind};
 use serde::Serialize;
 
 /// Most cycles allowed beyond one read of the segment (W = 64).
@@ -58,6 +60,69 @@ fn one(rig: &mut Rig, width: usize, size: usize) -> Latency {
     Latency {
         frame_octets: size,
         read_beats,
+        min_cycles: cycles[0],
+        median_cycles: cycles[SEGMENTS / 2],
+        max_cycles: cycles[SEGMENTS - 1],
+    }
+}
+
+/// Most cycles from a segment's last octet to the TLP of its event.
+pub const EVENT_GOAL_CYCLES: u64 = 40;
+
+/// Cycles from a segment's last octet to its event in the event ring.
+#[derive(Copy, Clone, Debug, Serialize)]
+pub struct EventLatency {
+    /// Octets of a frame, FCS counted.
+    pub frame_octets: usize,
+    /// Fewest cycles.
+    pub min_cycles: u64,
+    /// Median.
+    pub median_cycles: u64,
+    /// Most.
+    pub max_cycles: u64,
+}
+
+impl EventLatency {
+    /// Does it meet the goal?
+    pub fn good(&self) -> bool {
+        self.max_cycles <= EVENT_GOAL_CYCLES
+    }
+}
+
+/// Measure the latency of events for every size.
+///
+/// # Panics
+/// If a segment raises no event.
+pub fn measure_events(rig: &mut Rig) -> Vec<EventLatency> {
+    SIZES.iter().map(|&size| one_event(rig, size)).collect()
+}
+
+fn one_event(rig: &mut Rig, size: usize) -> EventLatency {
+    let load = frames(&mut rig.streams[0], Pattern::Aligned, size, SEGMENTS);
+    let mut simulation = rig.simulation.borrow_mut();
+    let ring = simulation.complex().memory().region("event ring");
+    let ring = ring.expect("the driver has allocated it");
+    let ring = ring.base()..ring.base() + ring.bytes().len() as u64;
+    let mut cycles: Vec<u64> = load
+        .into_iter()
+        .map(|frame| {
+            simulation.start_record();
+            simulation.push_frame(frame, false);
+            simulation.run(GAP_CYCLES);
+            let events = simulation.take_record().events;
+            let written = events.iter().find(|(_, event)| {
+                let Event::FromDevice { kind, address, .. } = event else {
+                    return false;
+                };
+                *kind == TlpKind::Write && ring.contains(address)
+            });
+            let (cycle, _) = written.expect("each segment raises an event");
+            cycle - simulation.last_frame_end()
+        })
+        .collect();
+    cycles.sort_unstable();
+    EventLatency {
+        frame_octets: size,
         min_cycles: cycles[0],
         median_cycles: cycles[SEGMENTS / 2],
         max_cycles: cycles[SEGMENTS - 1],

@@ -7,7 +7,7 @@
 //! - [`load`]: frames of one size and pattern.
 //! - [`rate`]: cycles a frame against the wire.
 //! - [`disorder`]: the same where frames are lost and come again, or come late.
-//! - [`latency`]: cycles from a segment's last octet to its last memory write.
+//! - [`latency`]: cycles from a segment's last octet to its last memory write, and to its event.
 //! - [`speed`]: simulated cycles a second, and where the time goes.
 //! - [`training`]: a short run that guides the compiler of the model.
 
@@ -20,6 +20,6 @@ pub mod speed;
 pub mod training;
 
 pub use disorder::DisorderRow;
-pub use latency::Latency;
+pub use latency::{EventLatency, Latency};
 pub use rate::RateRow;
 pub use speed::Speed;

@@ -59,6 +59,9 @@ impl Rig {
         let (bar, dma) = attach(&simulation);
         let config = Config {
             completion_entries_log2: 12,
+            // Every segment raises an event, and none waits for the driver.
+            event_entries_log2: 16,
+            event_delay_log2: 0,
             // Nothing here retransmits what the device refuses.
             in_order_reserve: 0,
             ..Config::default()
@@ -128,8 +131,9 @@ impl Rig {
         Ok(())
     }
 
-    /// Take all completions, so that queues and buffers are free again.
+    /// Take all completions and events, so that queues, buffers and the event ring are free again.
     pub fn drain_completions(&mut self) -> usize {
+        while self.device.poll_event().is_some() {}
         std::iter::from_fn(|| self.device.poll_completion()).count()
     }
 

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rnic_sim::verilator::Compiler;
 use rnic_testbench::bench::rig::Rig;
 use rnic_testbench::bench::{disorder, latency, rate, speed, training};
-use rnic_testbench::bench::{DisorderRow, Latency, RateRow, Speed};
+use rnic_testbench::bench::{DisorderRow, EventLatency, Latency, RateRow, Speed};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -34,6 +34,8 @@ struct Figures {
     disorder_goal_ratio: f64,
     latency: Vec<Latency>,
     latency_goal_cycles: u64,
+    event_latency: Vec<EventLatency>,
+    event_latency_goal_cycles: u64,
     speed: Speed,
     compiler: String,
     profile_guided: bool,
@@ -78,6 +80,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         latency::GOAL_CYCLES
     ));
     latency.iter().for_each(|row| say(latency_line(row)));
+    let events = latency::measure_events(&mut rig);
+    say(format!(
+        "events: cycles from a segment's last octet to its event (goal at W=64: {})",
+        latency::EVENT_GOAL_CYCLES
+    ));
+    events.iter().for_each(|row| say(event_line(row)));
     let speed = speed::measure(&mut rig);
     let compiler = Compiler::find()?.version;
     say(speed_lines(&speed));
@@ -92,7 +100,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         "worst ratio {worst:.3}; {slow} of {} rows miss their goal",
         rate.len()
     ));
-    let late = width == 64 && !latency.iter().all(Latency::good);
+    let late = width == 64
+        && !(latency.iter().all(Latency::good) && events.iter().all(EventLatency::good));
     let figures = Figures {
         tool: "rnic",
         version: env!("CARGO_PKG_VERSION"),
@@ -102,6 +111,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         disorder_goal_ratio: disorder::GOAL_RATIO,
         latency,
         latency_goal_cycles: latency::GOAL_CYCLES,
+        event_latency: events,
+        event_latency_goal_cycles: latency::EVENT_GOAL_CYCLES,
         speed,
         compiler,
         profile_guided,
@@ -147,6 +158,13 @@ fn latency_line(row: &Latency) -> String {
     format!(
         "frame {:>5}: {} beats a read, then {} min, {} median, {} max cycles",
         row.frame_octets, row.read_beats, row.min_cycles, row.median_cycles, row.max_cycles
+    )
+}
+
+fn event_line(row: &EventLatency) -> String {
+    format!(
+        "frame {:>5}: {} min, {} median, {} max cycles",
+        row.frame_octets, row.min_cycles, row.median_cycles, row.max_cycles
     )
 }
 

@@ -1,6 +1,7 @@
-//! `rnic emit`: the core's Verilog, after checks and lint.
+//! `rnic emit`: the Verilog of the core, or of the read engine, after checks and lint.
 
 use crate::cli::outcome::{Failure, Outcome};
+use rnic_abi::limits::{CONNECTIONS, REGIONS};
 use rnic_testbench::play::dut::PlayError;
 use std::fs;
 use std::path::PathBuf;
@@ -13,14 +14,31 @@ pub(crate) struct Arguments {
     /// Frame path in bits.
     #[arg(long, default_value_t = 64, value_parser = super::play::width)]
     width: usize,
-    /// Folder for `rnic.v`; created if missing.
+    /// Connections: 256, 512 or 1024.
+    #[arg(long, value_name = "N", default_value_t = CONNECTIONS)]
+    connections: usize,
+    /// Memory regions: 256, 512 or 1024.
+    #[arg(long, value_name = "N", default_value_t = REGIONS)]
+    regions: usize,
+    /// The read engine, which the core does not use yet, in place of the core.
+    #[arg(long)]
+    reads: bool,
+    /// Folder for `rnic.v` or `reads.v`; created if missing.
     #[arg(long)]
     out: PathBuf,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let verilog = rnic_hdl::top::verilog(arguments.width)?;
-    let path = arguments.out.join("rnic.v");
+    let sizes = super::play::sizes(arguments.connections, arguments.regions)?;
+    let (verilog, name) = match arguments.reads {
+        // The inner path has at least 128 bits.
+        true => (
+            rnic_hdl::reads::verilog(arguments.width.max(128))?,
+            "reads.v",
+        ),
+        false => (rnic_hdl::top::verilog(arguments.width, sizes)?, "rnic.v"),
+    };
+    let path = arguments.out.join(name);
     let failed = |error: std::io::Error| PlayError::Option(format!("{}: {error}", path.display()));
     fs::create_dir_all(&arguments.out).map_err(failed)?;
     fs::write(&path, verilog).map_err(failed)?;

@@ -3,6 +3,8 @@
 use crate::cli::json::{unusable, JsonSink};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
+use rnic_abi::limits::{CONNECTIONS, REGIONS};
+use rnic_abi::sizes::Sizes;
 use rnic_testbench::capture::{self, StartupOverride};
 use rnic_testbench::play::{
     self, page, regions, summary, Conditions, DutKind, Options, PlayError, Report,
@@ -28,6 +30,9 @@ pub(crate) struct Arguments {
     /// Frame path of the RTL in bits: 64, 128 or 512.
     #[arg(long, default_value_t = 64, value_parser = width)]
     width: usize,
+    /// Connections of the RTL's build: 256, 512 or 1024.
+    #[arg(long, value_name = "N", default_value_t = CONNECTIONS)]
+    connections: usize,
     /// Write the report as JSON; `-` for stdout. Several captures give one report a line.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -89,6 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let options = Options {
         dut: arguments.dut,
         width: arguments.width,
+        sizes: sizes(arguments.connections, REGIONS)?,
         seed: arguments.seed,
         stall: arguments.stall,
         flow: arguments.flow,
@@ -163,6 +169,12 @@ pub(crate) fn width(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|width| [64, 128, 512].contains(width));
     known.ok_or_else(|| "use 64, 128 or 512".into())
+}
+
+/// Sizes the core is built for.
+pub(crate) fn sizes(connections: usize, regions: usize) -> Result<Sizes, PlayError> {
+    let what = format!("{connections} connections, {regions} regions: use 256, 512 or 1024 each");
+    Sizes::new(connections, regions).ok_or(PlayError::Option(what))
 }
 
 fn probability(text: &str) -> Result<f64, String> {

@@ -102,6 +102,11 @@ impl DdpReceiver {
         self.stopped
     }
 
+    /// Has it received an FPDU?
+    pub fn has_begun(&self) -> bool {
+        self.first_seen
+    }
+
     /// Open a queue whose next message is `next_msn`: 1 at the start of a stream (DDP-014). That of
     /// reads begins empty; no response carries their numbers.
     pub fn open_queue_at(&mut self, qn: u32, next_msn: u32) {

@@ -16,8 +16,8 @@
 //! | placement | `placement.rs` | memory |
 //! | completion | `completion.rs` | completion entries |
 //!
-//! `out_of_order.rs` lists what FPDUs beyond a gap may have left in memory; `starts.rs` handles one
-//! error that the hardware may report sooner.
+//! `events.rs` keeps what events must have said. `out_of_order.rs` lists what FPDUs beyond a gap
+//! may have left in memory; `starts.rs` handles one error that the hardware may report sooner.
 
 pub mod ethernet;
 pub mod ip;
@@ -29,6 +29,7 @@ pub mod ddp;
 pub mod stag;
 pub mod placement;
 pub mod completion;
+mod events;
 mod out_of_order;
 mod stream;
 mod starts;
@@ -46,7 +47,9 @@ use crate::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_abi::counters::{Counter, ALL, COUNT, FIRST_REFUSAL};
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
 use rnic_abi::limits::{frame_pages, MAX_FRAME_OCTETS, MIN_FRAME_OCTETS};
-use rnic_driver::{CompletionQueue, Connection, ConnectionConfig, ConnectionKey, RegionConfig};
+use rnic_driver::{
+    CompletionQueue, Connection, ConnectionConfig, ConnectionKey, Reason, RegionConfig,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -162,6 +165,11 @@ impl Model {
     pub fn tcp(&self, connection: Connection) -> Option<&TcpReceiver> {
         let stream = self.streams.get(&connection.0);
         stream.map(|stream| &stream.tcp)
+    }
+
+    /// The owner changes a connection's window.
+    pub fn set_window(&mut self, connection: Connection, window: u32) {
+        self.stream(connection).tcp.window = window;
     }
 
     /// The host has taken what is in its ring.
@@ -283,7 +291,7 @@ impl Model {
             .get_mut(&connection)
             .expect("looked-up connections are open");
         if segment.payload.is_empty() {
-            stream.tcp.acknowledge(segment);
+            stream.tcp.receive_empty(segment);
             return self.count(Counter::TcpPureAck);
         }
         let pages = frame_pages(frame.len());
@@ -330,8 +338,12 @@ impl Model {
         if stream.ddp.stopped() {
             return;
         }
+        let is_first = !stream.ddp.has_begun();
         let outcome = stream.ddp.receive(connection, fpdu, &mut self.regions);
         if outcome.error.is_none() {
+            // START-014: from now on a responder may send.
+            let validated = is_first.then_some(Reason::FirstFpdu);
+            stream.tcp.reasons.extend(validated);
             // From here on memory holds what it places.
             stream.out_of_order.remove(&fpdu.sequence);
         }

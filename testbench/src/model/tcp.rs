@@ -3,6 +3,7 @@
 use crate::model::ip::{ones_complement_sum, TcpDatagram};
 use crate::model::reorder::{ClosedRange, OutOfOrderPool, OutOfOrderRanges, Refusal};
 use rnic_abi::events::SegmentVerdict;
+use rnic_driver::{EarlyRange, Reason, Reasons};
 use std::net::{IpAddr, SocketAddr};
 
 const FLAG_FIN: u8 = 0x01;
@@ -142,6 +143,12 @@ pub struct TcpReceiver {
     pub closed: ClosedRange,
     /// Segments for which a duplicate ACK is due at once (RFC 5681 section 3.2), modulo 256.
     pub duplicate_acks: u8,
+    /// Duplicate ACKs received (RFC 5681 section 2), modulo 256.
+    pub duplicate_acks_seen: u8,
+    /// What a sender must have been told of the connection.
+    pub reasons: Reasons,
+    /// The range beyond a gap that changed last, which may be in order by now.
+    pub changed: Option<EarlyRange>,
     /// Segments that were cut off at the window's right edge.
     pub cut_at_window: u64,
 }
@@ -158,21 +165,26 @@ impl TcpReceiver {
             out_of_order: OutOfOrderRanges::default(),
             closed: ClosedRange::default(),
             duplicate_acks: 0,
+            duplicate_acks_seen: 0,
+            reasons: Reasons::default(),
+            changed: None,
             cut_at_window: 0,
         }
     }
 
     /// Keep what the segment says of the other direction, if it is acceptable (RFC 9293 section
     /// 3.10.7.4): some of it lies in the window, or it begins at RCV.NXT. What comes from elsewhere
-    /// in sequence space may be anybody's (RFC 5961 section 5).
-    pub fn acknowledge(&mut self, segment: &TcpSegment) {
+    /// in sequence space may be anybody's (RFC 5961 section 5). Returns whether it is.
+    pub fn acknowledge(&mut self, segment: &TcpSegment) -> bool {
         let first = i64::from(segment.sequence.wrapping_sub(self.rcv_nxt) as i32);
         let (window, end) = (i64::from(self.window), first + segment.payload.len() as i64);
         let begins_inside = (0..window).contains(&first) || first == 0;
-        if begins_inside || (first < 0 && end > 0 && window > 0) {
+        let is_acceptable = begins_inside || (first < 0 && end > 0 && window > 0);
+        if is_acceptable {
             self.seg_ack = segment.acknowledgement;
             self.seg_wnd = segment.window;
         }
+        is_acceptable
     }
 
     /// Does the segment hold the octet at RCV.NXT?
@@ -185,6 +197,7 @@ impl TcpReceiver {
     pub fn refuse(&mut self) -> Acceptance {
         // An ACK at once, so that its peer need not wait for a timeout (ADR 13).
         self.duplicate_acks = self.duplicate_acks.wrapping_add(1);
+        self.reasons.extend([Reason::NotAccepted]);
         Acceptance::NoRoom
     }
 
@@ -196,16 +209,17 @@ impl TcpReceiver {
         pages: u32,
         pool: &mut OutOfOrderPool,
     ) -> Acceptance {
-        let before = (self.seg_ack, self.seg_wnd);
+        let before = self.before();
         self.acknowledge(segment);
         let acceptance = self.judge(segment, pages, pool);
         if acceptance == Acceptance::NoRoom {
             // As for every segment that memory is too short for (ADR 13).
-            (self.seg_ack, self.seg_wnd) = before;
+            (self.seg_ack, self.seg_wnd) = before.acknowledged;
         }
         // Beyond a gap (RFC 5681 section 3.2), or not acceptable (RFC 9293 section 3.10.7.4).
         let is_due = !matches!(acceptance, Acceptance::InOrder { .. });
         self.duplicate_acks = self.duplicate_acks.wrapping_add(u8::from(is_due));
+        self.note(before, segment, &acceptance);
         acceptance
     }
 

@@ -7,6 +7,7 @@ use super::checks::{Check, Ended, Programs, Stage};
 use super::table::Mutant;
 use super::text::Design;
 use super::MutantError;
+use rnic_abi::sizes::Sizes;
 use rnic_sim::mutant;
 use serde::Serialize;
 use std::fs;
@@ -80,7 +81,7 @@ impl Campaign {
     /// Build the core with `table`, the whole of it, and put it through every check without a
     /// mutant in force.
     pub fn new(settings: Settings, table: &[Mutant]) -> Result<Self, MutantError> {
-        let verilog = rnic_hdl::top::verilog(mutant::WIDTH);
+        let verilog = rnic_hdl::top::verilog(mutant::WIDTH, Sizes::LARGEST);
         let verilog = verilog.map_err(|error| MutantError::Tool {
             tool: "the emitter".into(),
             reason: error.to_string(),

@@ -37,11 +37,12 @@ pub enum Room {
     Completion,
     Pcie,
     Csr,
+    Events,
 }
 
 impl Room {
     /// Every room, in the order of the pipeline.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Ethernet,
         Self::Ip,
         Self::Tcp,
@@ -53,6 +54,7 @@ impl Room {
         Self::Completion,
         Self::Pcie,
         Self::Csr,
+        Self::Events,
     ];
 
     /// Its name, as in the file.

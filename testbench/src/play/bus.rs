@@ -4,6 +4,7 @@
 //! ```text
 //!  memory write --+--> completion queues: place, number, phase; the message as it is in its buffer
 //!                 +--> host ring: place, number, phase; the whole slot
+//!                 +--> event ring: place, number, phase
 //! ```
 //!
 //! A driver may act on an entry as soon as it sees it, so everything announced must be there by
@@ -13,6 +14,7 @@
 use crate::play::dut::{self, Buffer, Entry};
 use pcie_sim::memory::Memory;
 use rnic_abi::cqe::{self, CQE_OCTETS, KIND_READ_RESPONSE, KIND_RECEIVE};
+use rnic_abi::event_ring::{self, EVENT_OCTETS};
 use rnic_abi::host_ring::{self, SLOT_HEADER_OCTETS};
 use rnic_driver::{CompletionQueue, Config, RegionConfig};
 use rnic_sim::WriteObserver;
@@ -81,6 +83,7 @@ impl Ring {
 pub struct Rings {
     queues: Vec<(CompletionQueue, Ring)>,
     host: Ring,
+    events: Ring,
     /// Posted buffers by entry of the pool.
     buffers: HashMap<u32, Buffer>,
     /// Regions by stag_index, as registered last.
@@ -99,9 +102,12 @@ impl Rings {
         let slot_octets_log2 = config.host_slot_octets_log2;
         let slots = config.host_slots_log2;
         let host = Ring::find(memory, "host receive ring", slots, slot_octets_log2);
+        let events = config.event_entries_log2;
+        let events = Ring::find(memory, "event ring", events, EVENT_OCTETS.ilog2());
         let mut rings = Self {
             queues: Vec::new(),
             host,
+            events,
             buffers: HashMap::new(),
             regions: HashMap::new(),
             entries: Vec::new(),
@@ -132,6 +138,7 @@ impl Rings {
                 .map(|(_, ring)| ring.addresses())
                 .collect(),
             host: self.host.addresses(),
+            events: self.events.addresses(),
         }
     }
 
@@ -203,6 +210,26 @@ impl Rings {
         }
     }
 
+    fn event_written(&mut self, now: u64, address: u64, octets: usize, memory: &Memory) {
+        let (expected, number) = (self.events.next_address(), self.events.count);
+        let last = self.events.next_word(event_ring::PHASE);
+        self.events.count = self.events.count.wrapping_add(1);
+        if (address, octets) != (expected, EVENT_OCTETS) {
+            self.faults.push(format!(
+                "cycle {now}: event {number}: {octets} octets at {address:#x} instead of \
+                 {EVENT_OCTETS} at {expected:#x}"
+            ));
+            return;
+        }
+        let found = dword(memory, address, 7);
+        if found != last {
+            self.faults.push(format!(
+                "cycle {now}: event {number}: word 7 (phase and number) is {found:#010x} instead \
+                 of {last:#010x}"
+            ));
+        }
+    }
+
     fn host_ring_written(&mut self, now: u64, address: u64, octets: usize, memory: &Memory) {
         let offset = address - self.host.address;
         if offset & ((1 << self.host.place_octets_log2) - 1) >= SLOT_HEADER_OCTETS as u64 {
@@ -253,6 +280,8 @@ impl WriteObserver for BusWatch {
             rings.entry_written(place, now, address, octets, memory);
         } else if rings.host.offset(address).is_some() {
             rings.host_ring_written(now, address, octets, memory);
+        } else if rings.events.offset(address).is_some() {
+            rings.event_written(now, address, octets, memory);
         }
     }
 }

@@ -73,6 +73,10 @@ pub enum Condition {
     SmallHostSlots,
     /// A connection may have fewer pages for segments beyond a gap than there are.
     SmallShare,
+    /// The event ring has 4 entries at most.
+    SmallEventRing,
+    /// Events about octets in order alone are delayed.
+    DelayedEvents,
     /// Maximum payload size of 128 octets.
     Payload128,
     /// Maximum payload size of 512 octets.
@@ -89,7 +93,7 @@ pub enum Condition {
 
 impl Condition {
     /// Every kind.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::SmallWindow,
         Self::CutAtWindow,
         Self::BoundRegion,
@@ -112,6 +116,8 @@ impl Condition {
         Self::SmallHostRing,
         Self::SmallHostSlots,
         Self::SmallShare,
+        Self::SmallEventRing,
+        Self::DelayedEvents,
         Self::Payload128,
         Self::Payload512,
         Self::LowPieces,
@@ -145,6 +151,8 @@ impl Condition {
             Self::SmallHostRing => "small_host_ring",
             Self::SmallHostSlots => "small_host_slots",
             Self::SmallShare => "small_share",
+            Self::SmallEventRing => "small_event_ring",
+            Self::DelayedEvents => "delayed_events",
             Self::Payload128 => "payload_128",
             Self::Payload512 => "payload_512",
             Self::LowPieces => "low_pieces",
@@ -216,6 +224,8 @@ pub struct Conditions {
     spreads_completions: bool,
     host_slots_log2: u32,
     host_slot_octets_log2: u32,
+    event_entries_log2: u32,
+    event_delay_log2: u32,
     ooo_pages_max: u32,
     ooo_share_max: u32,
     /// Share of connections with a small window, and log2 of the largest one.
@@ -242,6 +252,8 @@ impl Default for Conditions {
             spreads_completions: false,
             host_slots_log2: config.host_slots_log2,
             host_slot_octets_log2: config.host_slot_octets_log2,
+            event_entries_log2: config.event_entries_log2,
+            event_delay_log2: 0,
             ooo_pages_max: config.early_pages,
             ooo_share_max: config.early_share,
             windows: (0.0, 0),

@@ -37,6 +37,8 @@ pub enum What {
     AfterClose,
     /// TCP state of a connection when it is closed.
     TcpState,
+    /// What the event ring said of a connection, when it is closed.
+    Events,
     /// A counter.
     Counter(&'static str),
     /// A fault outside of the comparison: a malformed packet, a write outside mapped memory, a
@@ -84,6 +86,7 @@ impl Display for Difference {
             }
             What::AfterClose => write!(f, "memory written after its close had returned")?,
             What::TcpState => write!(f, "TCP state at the end")?,
+            What::Events => write!(f, "events, the last one with the reasons of all")?,
             What::Counter(name) => write!(f, "counter {name}")?,
             What::Fault => return f.write_str(&self.found),
         }

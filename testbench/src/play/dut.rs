@@ -6,8 +6,8 @@ use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
 use rnic_driver::{
-    Completion, CompletionQueue, Connection, ConnectionConfig, DriverError, EarlyRange, Posted,
-    RegionConfig, WindowConfig,
+    Completion, CompletionQueue, Connection, ConnectionConfig, DriverError, EarlyRange, Event,
+    Posted, RegionConfig, WindowConfig,
 };
 use rnic_sim::{Record, SimError};
 use std::ops::Range;
@@ -87,6 +87,8 @@ pub trait Dut {
     fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError>;
     /// End an offload.
     fn close(&mut self, connection: Connection) -> Result<(), DriverError>;
+    /// Change the window of a connection.
+    fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError>;
     /// Open an untagged queue, or that of reads; its next message has `first_msn`.
     fn open_queue(
         &mut self,
@@ -122,6 +124,14 @@ pub trait Dut {
     fn unbind(&mut self, stag: u32) -> Result<(), DriverError>;
     /// TCP state of an open connection; nothing if it cannot be read.
     fn state(&mut self, connection: Connection) -> Option<StreamState>;
+    /// What all events of an open connection together must have said; unknown for hardware.
+    fn expected_events(&self, _connection: Connection) -> Option<Event> {
+        None
+    }
+    /// Every event that is still to be seen; all else is idle.
+    fn finish_events(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
     /// Segments of an open connection that were cut off at the window's right edge; 0 if unknown.
     fn cut_at_window(&self, _connection: Connection) -> u64 {
         0
@@ -188,6 +198,8 @@ pub struct RingAddresses {
     pub completions: Vec<Range<u64>>,
     /// The host receive ring.
     pub host: Range<u64>,
+    /// The event ring.
+    pub events: Range<u64>,
 }
 
 /// TCP state of a connection, as its owner reads it for acknowledgements.
@@ -262,6 +274,8 @@ pub struct Observation {
     pub segments: Vec<SegmentTrace>,
     /// Verdicts on FPDUs, in order of each connection.
     pub fpdus: Vec<FpduTrace>,
+    /// Events in order; of hardware only.
+    pub events: Vec<Event>,
 }
 
 impl Observation {

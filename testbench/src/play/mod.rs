@@ -23,6 +23,7 @@ pub mod plan;
 pub mod options;
 pub mod player;
 pub mod difference;
+pub mod events;
 pub mod compare;
 pub mod undone;
 pub mod tally;

@@ -3,6 +3,7 @@
 use crate::play::conditions::Conditions;
 use crate::play::dut::DutKind;
 use crate::play::regions::RegionOverride;
+use rnic_abi::sizes::Sizes;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -13,6 +14,8 @@ pub struct Options {
     pub dut: DutKind,
     /// Frame path of the RTL in bits.
     pub width: usize,
+    /// Sizes of the RTL's tables.
+    pub sizes: Sizes,
     /// Seed of every random choice.
     pub seed: u64,
     /// Probability of back-pressure on the PCI Express side in a cycle.
@@ -44,6 +47,7 @@ impl Default for Options {
         Self {
             dut: DutKind::Both,
             width: 64,
+            sizes: Sizes::LARGEST,
             seed: 1,
             stall: 0.0,
             flow: None,

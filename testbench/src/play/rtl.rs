@@ -14,9 +14,10 @@ use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::SegmentTrace;
 use rnic_abi::limits::PAGES;
+use rnic_abi::sizes::Sizes;
 use rnic_driver::{
     Completion, CompletionQueue, Config, Connection, ConnectionConfig, Device, DmaBuffer,
-    DriverError, InUse, Posted, RegionConfig, WindowConfig,
+    DriverError, Event, InUse, Posted, RegionConfig, WindowConfig,
 };
 use rnic_sim::{attach_at, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
@@ -36,6 +37,9 @@ const fn frame_cycles_min(width: usize) -> u64 {
         _ => 8,
     }
 }
+
+/// Cycles in which a device that has room in the event ring again writes another event.
+const EVENT_CYCLES: usize = 200;
 
 /// The hardware under test.
 #[derive(Debug)]
@@ -65,6 +69,10 @@ pub struct Rtl {
     queues: Vec<CompletionQueue>,
     /// Taken from the completion queues, not yet observed.
     completions: Vec<Completion>,
+    /// Taken from the event ring, not yet observed.
+    events: Vec<Event>,
+    /// Cycles within which every event that is not pending yet will be.
+    event_delay_cycles: usize,
     /// Verdicts taken from the simulation, and not yet observed.
     segments: Vec<SegmentTrace>,
 }
@@ -74,6 +82,8 @@ pub struct Rtl {
 pub struct RtlOptions {
     /// Frame path in bits.
     pub width: usize,
+    /// Sizes of its tables.
+    pub sizes: Sizes,
     /// Seed.
     pub seed: u64,
     /// Probability of back-pressure on the PCI Express side in a cycle.
@@ -117,6 +127,7 @@ impl Rtl {
     pub fn within(options: &RtlOptions, surroundings: &Surroundings) -> Result<Self, BringUpError> {
         let mut simulation = Simulation::new(&SimulationConfig {
             width: options.width,
+            sizes: options.sizes,
             seed: options.seed,
             stall: options.stall,
             trace: options.trace.clone(),
@@ -156,6 +167,11 @@ impl Rtl {
             frames: 0,
             queues: vec![CompletionQueue::default()],
             completions: Vec::new(),
+            events: Vec::new(),
+            event_delay_cycles: match options.config.event_delay_log2 {
+                0 => 0,
+                log2 => (1 << log2) + EVENT_CYCLES,
+            },
             segments: Vec::new(),
         })
     }
@@ -210,6 +226,19 @@ impl Rtl {
             self.completions.extend(std::iter::from_fn(poll));
         }
     }
+
+    /// Take all events, and those that wait for room in a ring that is full.
+    fn take_events(&mut self) {
+        loop {
+            let before = self.events.len();
+            let polled = std::iter::from_fn(|| self.device.poll_event());
+            self.events.extend(polled);
+            if self.events.len() == before {
+                return;
+            }
+            self.simulation.borrow_mut().run(EVENT_CYCLES);
+        }
+    }
 }
 
 impl Dut for Rtl {
@@ -241,6 +270,10 @@ impl Dut for Rtl {
 
     fn close(&mut self, connection: Connection) -> Result<(), DriverError> {
         self.device.close_connection(connection)
+    }
+
+    fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
+        self.device.set_window(connection, window)
     }
 
     fn open_queue(
@@ -322,6 +355,12 @@ impl Dut for Rtl {
         })
     }
 
+    fn finish_events(&mut self) -> Vec<Event> {
+        self.simulation.borrow_mut().run(self.event_delay_cycles);
+        self.take_events();
+        std::mem::take(&mut self.events)
+    }
+
     fn push(&mut self, frame: &[u8], _room: Room) -> Room {
         let is_short = self.is_short_after_waiting(frame);
         match self.watches_all || is_short {
@@ -348,6 +387,8 @@ impl Dut for Rtl {
             completions: std::mem::take(&mut self.completions),
             ..Observation::default()
         };
+        self.take_events();
+        seen.events = std::mem::take(&mut self.events);
         // The driver takes its frames; what it was shown is compared as it came over the bus.
         while self.device.poll_host_frame().is_some() {}
         let mut rings = self.rings.borrow_mut();

@@ -6,7 +6,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::host_ring::SLOT_HEADER_OCTETS;
 use rnic_abi::limits::CONNECTIONS;
 use rnic_driver::{
-    Completion, Config, Connection, ConnectionConfig, DriverError, EarlyRange, Posted,
+    Completion, Config, Connection, ConnectionConfig, DriverError, EarlyRange, Event, Posted,
     RegionConfig, WindowConfig,
 };
 use std::collections::BTreeSet;
@@ -61,6 +61,11 @@ impl Dut for Software {
     fn close(&mut self, connection: Connection) -> Result<(), DriverError> {
         self.open.remove(&connection.0);
         self.model.close_connection(connection);
+        Ok(())
+    }
+
+    fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
+        self.model.set_window(connection, window);
         Ok(())
     }
 
@@ -151,6 +156,10 @@ impl Dut for Software {
         })
     }
 
+    fn expected_events(&self, connection: Connection) -> Option<Event> {
+        self.model.tcp(connection)?.event(connection)
+    }
+
     fn cut_at_window(&self, connection: Connection) -> u64 {
         self.model
             .tcp(connection)
@@ -184,6 +193,7 @@ impl Dut for Software {
             host_slots: std::mem::take(&mut self.model.host_slots),
             segments: std::mem::take(&mut self.model.segments),
             fpdus: std::mem::take(&mut self.model.fpdus),
+            events: Vec::new(),
         }
     }
 

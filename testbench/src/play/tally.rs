@@ -2,10 +2,11 @@
 
 use crate::capture::Flow;
 use crate::play::dut::{Dut, Entry, Observation};
+use crate::play::events::EventTally;
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
-use rnic_driver::{Completion, Connection};
+use rnic_driver::{Completion, Connection, Event};
 use rnic_wire::ddp::rdmap::QN_TERMINATE;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -88,6 +89,8 @@ pub struct FlowTally {
     pub completions: Vec<Completion>,
     /// The same as raw entries.
     pub entries: Vec<Entry>,
+    /// What the event ring said of its connection.
+    pub events: EventTally,
     /// Segments that the device had no room for at first, and that were sent again.
     pub resent: u64,
     /// The driver closed its connection, which took more of memory than the device promises room
@@ -148,6 +151,7 @@ impl Tally {
     pub fn open(&mut self, flow: usize, connection: Connection) {
         self.by_connection.insert(connection.0, flow);
         self.flows[flow].over = false;
+        self.flows[flow].events = EventTally::default();
     }
 
     /// `connection` is closed.
@@ -227,6 +231,18 @@ impl Tally {
         }
         self.host_frame_count += seen.host_slots.len() as u64;
         self.host_slots.extend(seen.host_slots);
+        self.take_events(&seen.events);
+    }
+
+    /// Take what the event ring has shown.
+    pub fn take_events(&mut self, events: &[Event]) {
+        for event in events {
+            let Some(flow) = self.flow_of(event.connection.0, "event") else {
+                continue;
+            };
+            let fault = self.flows[flow].events.take(event);
+            self.strays.extend(fault);
+        }
     }
 
     fn flow_of(&mut self, connection: u16, what: &str) -> Option<usize> {

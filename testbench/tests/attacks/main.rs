@@ -15,9 +15,9 @@
 //! - [`scene`]: the device, three connections, their regions and buffers with guards around them.
 //! - [`framing`], [`tags`], [`reads`], [`untagged`], [`revocation`], [`tcp`], [`link`],
 //!   [`exhaustion`], [`neighbours`]: the rows.
-//! - [`bare`], [`host_side`], [`completion_queues`], [`state`], [`reset`]: a device without a
-//!   player; what only its wire and host can do, what its driver reads of a connection, and what
-//!   resets it.
+//! - [`bare`], [`host_side`], [`completion_queues`], [`state`], [`reuse`], [`reset`], [`events`]: a
+//!   device without a player; what only its wire and host can do, what its driver reads of a
+//!   connection, who gets the id of a closed one, what resets it, and what it tells a TCP sender.
 
 mod scene;
 #[macro_use]
@@ -36,7 +36,9 @@ mod bare;
 mod completion_queues;
 mod host_side;
 mod state;
+mod reuse;
 mod reset;
+mod events;
 
 use rnic_abi::errors::{self, StreamError};
 use rnic_testbench::docs::security::Answer;

@@ -16,6 +16,7 @@ mod check;
 mod setup;
 
 use rnic_abi::counters::Counter;
+use rnic_abi::sizes::Sizes;
 use rnic_driver::{Config, Connection, DriverError, RegionConfig};
 use rnic_testbench::capture::Flow;
 use rnic_testbench::model::Room;
@@ -175,6 +176,7 @@ impl Scene {
         };
         let rtl = Rtl::new(&RtlOptions {
             width: 64,
+            sizes: Sizes::LARGEST,
             seed: 1,
             stall,
             trace: None,

@@ -6,6 +6,7 @@
 
 pub mod crc32c;
 pub mod block_fifo;
+pub mod build;
 pub mod fifo;
 pub mod lut_ram;
 pub mod free_list;

@@ -11,7 +11,8 @@
 //! | latency    | 2 cycles, `read_address` to `read_data`; a write is readable when its     |
 //! |            | address is presented one cycle after the write or later                   |
 //! | throughput | one read and one write per cycle                                          |
-//! | units      | addresses count words of `T::BITS` bits; depth is `2^A` words             |
+//! | units      | addresses count words of `T::BITS` bits; depth is `2^A` words, or fewer   |
+//! |            | ([`SdpRam::of_words`])                                                    |
 //! | contents   | zero at power-up, of more than 4,096 words undefined; there is no reset   |
 //!
 //! yosys makes DP16KD of it, but does not know that block's output register: the second stage is
@@ -46,10 +47,26 @@ pub struct SdpRam<T: Synth, const A: usize> {
     pub read_address: Signal<In, Bits<A>>,
     /// The word addressed two cycles ago.
     pub read_data: Signal<Out, T>,
+    // A power of two of words.
     #[init(vec![T::default(); 1 << A])]
     _memory: Vec<T>,
     #[init(T::default())]
     _fetched: T,
+}
+
+impl<T: Synth, const A: usize> SdpRam<T, A> {
+    /// A RAM of fewer words than addresses: the high bits of an address mean nothing.
+    ///
+    /// # Panics
+    /// Unless `words` is a power of two from 2 to `2^A`.
+    pub fn of_words(words: usize) -> Self {
+        let fits = (2..=1 << A).contains(&words) && words.is_power_of_two();
+        assert!(fits, "SdpRam: {words} words at {A} address bits");
+        Self {
+            _memory: vec![T::default(); words],
+            ..Self::default()
+        }
+    }
 }
 
 impl<T: Synth, const A: usize> Logic for SdpRam<T, A> {
@@ -58,8 +75,9 @@ impl<T: Synth, const A: usize> Logic for SdpRam<T, A> {
             return;
         }
         self.read_data.next = self._fetched;
-        let written = self.write_address.val().index();
-        let read = self.read_address.val().index();
+        let last = self._memory.len() - 1;
+        let written = self.write_address.val().index() & last;
+        let read = self.read_address.val().index() & last;
         let collides = self.write_enable.val() && written == read;
         self._fetched = if collides {
             T::default()
@@ -77,7 +95,8 @@ impl<T: Synth, const A: usize> Logic for SdpRam<T, A> {
 
     fn hdl(&self) -> Verilog {
         let default = format!("{:x}", T::default().verilog());
-        Verilog::Custom(verilog(T::BITS, A, &default))
+        let address_bits = self._memory.len().ilog2() as usize;
+        Verilog::Custom(verilog(T::BITS, address_bits, A, &default))
     }
 
     fn timing(&self) -> Vec<TimingInfo> {
@@ -94,15 +113,19 @@ impl<T: Synth, const A: usize> Logic for SdpRam<T, A> {
     }
 }
 
-/// Verilog of a RAM of `2^address_bits` words of `width` bits; `default` is what an undefined read
-/// gives in simulation.
+/// Verilog of a RAM of `2^address_bits` words of `width` bits, whose ports have `port_bits` address
+/// bits; `default` is what an undefined read gives in simulation.
 ///
 /// A deep RAM is synthesised as slices, each as wide as one block RAM of that depth. Left to itself
 /// yosys joins shallower blocks with a mux behind them, which costs 2 ns after the slowest output
 /// of the chip. Simulation keeps one array: the slices slow it down. A slice has no initial
 /// contents, as yosys needs more memory than it has for that many words.
-fn verilog(width: usize, address_bits: usize, default: &str) -> String {
+fn verilog(width: usize, address_bits: usize, port_bits: usize, default: &str) -> String {
     let last = (1usize << address_bits) - 1;
+    let slice = match address_bits < port_bits {
+        true => format!("[{}:0]", address_bits - 1),
+        false => String::new(),
+    };
     let whole = format!(
         "\
 (* no_rw_check *)
@@ -117,11 +140,11 @@ initial begin
 end
 
 always @(posedge clock) begin
-   if (write_enable) memory[write_address] <= write_data;
-   fetched <= memory[read_address];
+   if (write_enable) memory[write_address{slice}] <= write_data;
+   fetched <= memory[read_address{slice}];
 `ifdef VERILATOR
    // Undefined in hardware: the simulation shows the default so that no caller relies on it.
-   if (write_enable && write_address == read_address) fetched <= {default};
+   if (write_enable && write_address{slice} == read_address{slice}) fetched <= {default};
 `endif
    read_data <= fetched;
 end
@@ -131,10 +154,11 @@ end
     if address_bits <= NATURAL_ADDRESS_BITS {
         return whole;
     }
-    let slice = BLOCK_BITS >> address_bits;
+    assert!(slice.is_empty(), "a deep RAM has a word at each address");
+    let bits = BLOCK_BITS >> address_bits;
     let slices: String = (0..width)
-        .step_by(slice)
-        .map(|low| slice_verilog(low, slice.min(width - low), last))
+        .step_by(bits)
+        .map(|low| slice_verilog(low, bits.min(width - low), last))
         .collect();
     format!("`ifdef VERILATOR\n{whole}`else\n{slices}`endif\n")
 }

@@ -11,6 +11,8 @@ impl Conditions {
             max_payload_octets: self.max_payload_octets,
             host_slots_log2: self.host_slots_log2,
             host_slot_octets_log2: self.host_slot_octets_log2,
+            event_entries_log2: self.event_entries_log2,
+            event_delay_log2: self.event_delay_log2,
             early_pages,
             early_share: config.early_share.min(self.ooo_share_max),
             ..config
@@ -30,6 +32,8 @@ impl Conditions {
                 Condition::SmallShare,
                 config.early_share < config.early_pages,
             ),
+            (Condition::SmallEventRing, config.event_entries_log2 <= 2),
+            (Condition::DelayedEvents, config.event_delay_log2 > 0),
             (Condition::Payload128, config.max_payload_octets == 128),
             (Condition::Payload512, config.max_payload_octets == 512),
             (Condition::LowPieces, pieces == LOW_PIECES_ADDRESS),
@@ -74,7 +78,11 @@ mod tests {
     #[test]
     fn without_a_seed_the_device_gets_what_the_capture_needs() {
         let conditions = Conditions::default();
-        let config = Config::default();
+        // The traffic decides when an event is due, not the time.
+        let config = Config {
+            event_delay_log2: 0,
+            ..Config::default()
+        };
         assert_eq!(conditions.config(config), config);
         assert_eq!(conditions.of_device(&config), Met::new());
         assert_eq!(conditions.window(3), MAX_RECEIVE_WINDOW);

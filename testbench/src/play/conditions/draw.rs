@@ -82,6 +82,8 @@ impl Conditions {
         }
         self.ooo_pages_max = weighted(random, &[(512, 20), (100, 2), (12, 1)]);
         self.surroundings.patience_cycles = weighted(random, &[(0, 2), (PATIENCE_CYCLES, 1)]);
+        self.event_entries_log2 = weighted(random, &[(10, 3), (2, 1), (1, 1)]);
+        self.event_delay_log2 = weighted(random, &[(0, 3), (12, 1), (13, 1)]);
         self
     }
 

@@ -37,11 +37,13 @@ pub enum HostileAction {
     Churn,
     /// A connection is closed in the middle of its traffic.
     CloseAtOnce,
+    /// A connection's window is written, its right edge where it was or beyond.
+    Window,
 }
 
 impl HostileAction {
     /// Every action.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Forge,
         Self::Revoke,
         Self::Restore,
@@ -50,9 +52,10 @@ impl HostileAction {
         Self::Withhold,
         Self::Churn,
         Self::CloseAtOnce,
+        Self::Window,
     ];
     /// Weights, in the order of [`HostileAction::ALL`].
-    const WEIGHTS: [u32; 8] = [20, 4, 3, 3, 1, 3, 6, 1];
+    const WEIGHTS: [u32; 9] = [20, 4, 3, 3, 1, 3, 6, 1, 4];
 
     /// The name in reports.
     pub const fn name(self) -> &'static str {
@@ -65,6 +68,7 @@ impl HostileAction {
             Self::Withhold => "withhold",
             Self::Churn => "churn",
             Self::CloseAtOnce => "close_at_once",
+            Self::Window => "window",
         }
     }
 }

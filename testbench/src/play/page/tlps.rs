@@ -14,6 +14,7 @@ const fn name(role: TlpUse) -> &'static str {
         TlpUse::Payload => "memory writes: payload",
         TlpUse::CompletionEntry => "memory writes: completion entries",
         TlpUse::HostFrame => "memory writes: host receive ring",
+        TlpUse::Event => "memory writes: event ring",
         TlpUse::RegisterValue => "completions: register values",
         TlpUse::RegisterWrite => "to the device: register writes",
         TlpUse::RegisterRead => "to the device: register reads",

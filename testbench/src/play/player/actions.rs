@@ -4,11 +4,12 @@ use super::active::Active;
 use super::run::Player;
 use crate::capture::segment::Segment;
 use crate::capture::Flow;
-use crate::play::dut::PlayError;
+use crate::play::dut::{each, PlayError};
 use crate::play::hostile::{self, forge, HostileAction};
 use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+use rnic_abi::limits::MAX_RECEIVE_WINDOW;
 use rnic_driver::DriverError;
 use std::ops::RangeInclusive;
 
@@ -44,6 +45,7 @@ impl Player<'_> {
             HostileAction::Restore => self.restore(flow, &mut generator),
             HostileAction::Reopen => self.reopen(flow, frame, &mut generator),
             HostileAction::Close => self.close(flow).map(|()| true),
+            HostileAction::Window => self.set_window(flow, &mut generator),
             HostileAction::Withhold => {
                 let frames = generator.random_range(WITHHELD_FRAMES);
                 self.at_hand(flow).withheld_until = frame + frames;
@@ -88,6 +90,24 @@ impl Player<'_> {
         let region = &active.regions[place];
         self.registered.remove(&(region.config.stag >> 8));
         region.deregister(&mut self.duts)?;
+        Ok(true)
+    }
+
+    /// Write a window whose right edge is where it was, or further right.
+    fn set_window(&mut self, flow: usize, generator: &mut ChaCha8Rng) -> Result<bool, DriverError> {
+        let connection = self.at_hand(flow).connection;
+        let states = self.duts.iter_mut().map(|dut| dut.state(connection));
+        let mut states: Vec<_> = states.collect();
+        let Some(state) = states.pop().flatten() else {
+            return Ok(false);
+        };
+        let edge = self.at_hand(flow).right_edge;
+        let ahead = edge.wrapping_sub(state.rcv_nxt) as i32;
+        let more_log2 = *[0, 10, 16, 30].choose(generator).expect("there are four");
+        let more = generator.random_range(0..1u32 << more_log2);
+        let window = (ahead.max(0) as u32 + more).clamp(1, MAX_RECEIVE_WINDOW);
+        each(&mut self.duts, |dut| dut.set_window(connection, window))?;
+        self.at_hand(flow).right_edge = state.rcv_nxt.wrapping_add(window);
         Ok(true)
     }
 

@@ -29,6 +29,8 @@ pub(super) struct Active {
     /// Messages by queue, in order of their MSN; reads on the queue of theirs.
     pub(super) queues: BTreeMap<u32, Vec<Expected>>,
     pub(super) regions: Vec<Region>,
+    /// Right edge of its window when that was last written: it never moves left.
+    pub(super) right_edge: u32,
     /// No buffers are posted before this frame.
     pub(super) withheld_until: usize,
 }

@@ -82,6 +82,7 @@ impl Player<'_> {
                 connection,
                 queues,
                 regions,
+                right_edge: sequence_start.wrapping_add(config.window),
                 withheld_until: 0,
             },
         );

@@ -73,6 +73,7 @@ impl<'a> Player<'a> {
         if options.dut != DutKind::Model {
             let rtl_options = RtlOptions {
                 width: options.width,
+                sizes: options.sizes,
                 seed: options.seed,
                 stall: options.stall,
                 trace: options.trace.as_deref().map(|path| trace_of(path, number)),

@@ -1,4 +1,4 @@
-//! What the device says of a connection's TCP state, against the model.
+//! What the device says of a connection's TCP state, and what it said in events, against the model.
 
 use super::run::Player;
 use crate::play::conditions::Condition;
@@ -9,6 +9,9 @@ use rnic_driver::Connection;
 impl Player<'_> {
     /// Read what a flow leaves in memory.
     pub(super) fn collect(&mut self, flow: usize, connection: Connection) {
+        for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
+            tally.take_events(&dut.finish_events());
+        }
         self.compare_state(flow, connection);
         for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
             tally.collect(flow, dut.as_ref());
@@ -26,6 +29,13 @@ impl Player<'_> {
         let states: Vec<Option<StreamState>> = states.collect();
         if let [rtl, model] = states.as_slice() {
             self.comparison.pair(Some(flow), What::TcpState, rtl, model);
+            // Of a connection that was closed in mid-traffic the model knows nothing any more.
+            if model.is_some() {
+                let found = self.tallies[0].flows[flow].events.all();
+                let expected = self.duts[1].expected_events(connection);
+                self.comparison
+                    .pair(Some(flow), What::Events, &found, &expected);
+            }
         }
     }
 }

@@ -176,6 +176,7 @@ impl Builder<'_> {
         match kind {
             TlpKind::Write if self.is_completion(address) => TlpUse::CompletionEntry,
             TlpKind::Write if self.rings.host.contains(&address) => TlpUse::HostFrame,
+            TlpKind::Write if self.rings.events.contains(&address) => TlpUse::Event,
             TlpKind::Write => TlpUse::Payload,
             TlpKind::Completion => TlpUse::RegisterValue,
             _ => TlpUse::Other,

@@ -142,6 +142,8 @@ pub enum TlpUse {
     CompletionEntry,
     /// Memory write into the host receive ring.
     HostFrame,
+    /// Memory write of an event.
+    Event,
     /// Completion with the value of a register.
     RegisterValue,
     /// Memory write to a register, from the host.
@@ -154,10 +156,11 @@ pub enum TlpUse {
 
 impl TlpUse {
     /// Every use.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Payload,
         Self::CompletionEntry,
         Self::HostFrame,
+        Self::Event,
         Self::RegisterValue,
         Self::RegisterWrite,
         Self::RegisterRead,

@@ -89,6 +89,11 @@ pub struct Csr<const W: usize, const D: usize> {
     pub long_pages: Signal<Out, Bits<10>>,
     pub reserve_grown: Signal<Out, Bit>,
     pub hold_log2: Signal<Out, Bits<5>>,
+    pub event_producer: Signal<In, Bits<32>>,
+    pub event_base: Signal<Out, Bits<64>>,
+    pub event_entries_log2: Signal<Out, Bits<5>>,
+    pub event_consumer: Signal<Out, Bits<32>>,
+    pub event_delay_log2: Signal<Out, Bits<5>>,
     registers: RegisterFile<W, D>,
     tables: TableEngine,
     counters: Counters,
@@ -127,6 +132,9 @@ impl<const W: usize, const D: usize> Logic for Csr<W, D> {
             host_ring_slot_octets_log2, host_ring_consumer, ooo_pages, ooo_share);
         self.registers.reserve_grows.next = self.reserve_grows.val();
         wire!(self.registers => self; reserve_pages, long_pages, reserve_grown, hold_log2);
+        self.registers.event_producer.next = self.event_producer.val();
+        wire!(self.registers => self;
+            event_base, event_entries_log2, event_consumer, event_delay_log2);
     }
 }
 

@@ -2,25 +2,27 @@
 //!
 //! ```text
 //! bus --> address, data --> one hit bit a register --> write
-//!  \--> completion queues                          \--> four groups ORed --> read data
+//!  \--> completion queues                          \--> five groups ORed --> read data
 //! ```
 //!
 //! | latency    | a write takes effect after 3 cycles, a read is answered after 4       |
 //! | throughput | one access in 4 cycles                                                |
 //! | units      | doublewords; offsets and their meaning: `rnic_abi::registers`         |
 //!
-//! Reads of counters go to [`super::counters`] by `counter_read`; registers of the completion queues
-//! are those of [`super::completion_queues`].
+//! Reads of counters go to [`super::counters`] by `counter_read`; registers of the completion
+//! queues are those of [`super::completion_queues`].
 use super::completion_queues::CompletionQueueRegisters;
+use crate::common::build::sizes;
 use crate::messages::{CqReport, CqWrite};
 use rnic_abi::registers as map;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Registers that can be read, counters and completion queues apart; the last ten are the table data.
+/// Registers that can be read, counters and completion queues apart; the last ten are the table
+/// data.
 const READABLE: usize = OFFSETS.len() + map::TABLE_DATA_WORDS;
 /// Offsets; `value[i]` in the kernel is what offset `i` of this list reads as.
-const OFFSETS: [u32; 18] = [
+const OFFSETS: [u32; 24] = [
     map::IDENTITY,
     map::REVISION,
     map::CAPABILITIES,
@@ -38,6 +40,12 @@ const OFFSETS: [u32; 18] = [
     map::EARLY_PAGES,
     map::EARLY_SHARE,
     map::IN_ORDER_RESERVE,
+    map::EVENT_BASE_LOW,
+    map::EVENT_BASE_HIGH,
+    map::EVENT_ENTRIES_LOG2,
+    map::EVENT_CONSUMER,
+    map::EVENT_PRODUCER,
+    map::EVENT_DELAY_LOG2,
     map::TABLE_COMMAND,
 ];
 
@@ -47,7 +55,10 @@ const _: () = {
         "counters are decoded by bits 11:8"
     );
     assert!(map::TABLE_DATA_WORDS == 10, "table data is 320 bits wide");
-    assert!(READABLE == 28, "registers are read in four groups of seven");
+    assert!(
+        READABLE == 34,
+        "registers are read in four groups of eight and one of two"
+    );
     assert!(map::CONTROL_ENABLE == 1 && map::CONTROL_RESET == 2 && map::TABLE_BUSY == 1 << 31);
     assert!(map::IN_ORDER_RESERVE_HOLD_SHIFT == 16 && map::IN_ORDER_RESERVE_LONG_SHIFT == 21);
 };
@@ -59,6 +70,50 @@ fn register_dword(i: usize) -> LiteralType {
         Some(word) => map::TABLE_DATA + 4 * word as u32,
     };
     LiteralType::from(offset / 4)
+}
+
+/// Gathers what a read hits, in groups, so that no stage has more than eight values.
+///
+/// | latency    | 1 cycle           |
+/// | throughput | one read per cycle |
+#[derive(LogicBlock, Init)]
+pub struct ReadGather {
+    pub clock: Signal<In, Clock>,
+    /// One bit a register: it is read.
+    pub hits: Signal<In, Bits<34>>,
+    /// Values of the registers, in the order of `OFFSETS`, then the table data.
+    pub value: [Signal<In, Bits<32>>; READABLE],
+    /// The value that is read, or 0.
+    pub gathered: Signal<Out, Bits<32>>,
+    group: [DFF<Bits<32>>; 5],
+    gather: Signal<Local, Bits<32>>,
+}
+
+impl Logic for ReadGather {
+    #[kernel]
+    fn update(&mut self) {
+        for g in 0..4 {
+            self.gather.next = 0.into();
+            for i in 0..8 {
+                if self.hits.val().get_bit(g * 8 + i) {
+                    self.gather.next = self.gather.val() | self.value[g * 8 + i].val();
+                }
+            }
+            self.group[g].clock.next = self.clock.val();
+            self.group[g].d.next = self.gather.val();
+        }
+        self.gather.next = 0.into();
+        for i in 32..34 {
+            if self.hits.val().get_bit(i) {
+                self.gather.next = self.gather.val() | self.value[i].val();
+            }
+        }
+        self.group[4].clock.next = self.clock.val();
+        self.group[4].d.next = self.gather.val();
+        self.gathered.next = (self.group[0].q.val() | self.group[1].q.val())
+            | (self.group[2].q.val() | self.group[3].q.val())
+            | self.group[4].q.val();
+    }
 }
 
 /// Register file of a device with frame path `W` and inner path `D`, in bits.
@@ -134,6 +189,16 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     pub reserve_grown: Signal<Out, Bit>,
     /// `IN_ORDER_RESERVE`: log2 of the cycles after which a silent owner loses it.
     pub hold_log2: Signal<Out, Bits<5>>,
+    /// Events written.
+    pub event_producer: Signal<In, Bits<32>>,
+    /// `EVENT_BASE_LOW` and `EVENT_BASE_HIGH`.
+    pub event_base: Signal<Out, Bits<64>>,
+    /// `EVENT_ENTRIES_LOG2`.
+    pub event_entries_log2: Signal<Out, Bits<5>>,
+    /// `EVENT_CONSUMER`.
+    pub event_consumer: Signal<Out, Bits<32>>,
+    /// `EVENT_DELAY_LOG2`.
+    pub event_delay_log2: Signal<Out, Bits<5>>,
     address: DFF<Bits<10>>,
     data: DFF<Bits<32>>,
     decode_write: DFF<Bit>,
@@ -141,8 +206,7 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     write: DFF<Bit>,
     read: DFF<Bit>,
     gathered: DFF<Bit>,
-    hits: DFF<Bits<28>>,
-    group: [DFF<Bits<32>>; 4],
+    hits: DFF<Bits<34>>,
     result: DFF<Bits<32>>,
     result_valid: DFF<Bit>,
     enabled: DFF<Bit>,
@@ -157,10 +221,14 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     connection_pages: DFF<Bits<10>>,
     reserve: DFF<Bits<32>>,
     grown: DFF<Bit>,
-    value: [Signal<Local, Bits<32>>; READABLE],
-    gather: Signal<Local, Bits<32>>,
-    hit: Signal<Local, Bits<28>>,
-    write_hit: Signal<Local, Bits<28>>,
+    event_low: DFF<Bits<32>>,
+    event_high: DFF<Bits<32>>,
+    event_entries: DFF<Bits<5>>,
+    event_consumed: DFF<Bits<32>>,
+    event_delay: DFF<Bits<5>>,
+    gather: ReadGather,
+    hit: Signal<Local, Bits<34>>,
+    write_hit: Signal<Local, Bits<34>>,
     writes: Signal<Local, Bit>,
     page_aligned: Signal<Local, Bits<32>>,
     ooo_limited: Signal<Local, Bits<10>>,
@@ -174,7 +242,7 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     identity: Constant<Bits<32>>,
     #[constant(number(map::REVISION_VALUE))]
     revision: Constant<Bits<32>>,
-    #[constant(number(W as u32 | (D as u32) << 16))]
+    #[constant(number(W as u32 | (D as u32) << 16 | sizes().encode()))]
     capabilities: Constant<Bits<32>>,
     #[constant(number(rnic_abi::limits::PAGES as u32))]
     packet_pages: Constant<Bits<32>>,
@@ -193,6 +261,10 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     slot_octets_log2_max: Constant<Bits<32>>,
     #[constant(14)]
     slot_octets_log2_first: Constant<Bits<4>>,
+    #[constant(number(map::EVENT_DELAY_LOG2_MIN))]
+    delay_log2_min: Constant<Bits<32>>,
+    #[constant(number(map::EVENT_DELAY_LOG2_MAX))]
+    delay_log2_max: Constant<Bits<32>>,
     #[constant(number(map::EARLY_PAGES_MAX))]
     ooo_pages_max: Constant<Bits<32>>,
     #[constant(number(map::EARLY_PAGES_MAX))]
@@ -214,6 +286,7 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         registers!(clock; ring_low, ring_high, ring_slots);
         registers!(clock; ring_slot_octets, ring_consumed);
         registers!(clock; device_pages, connection_pages, reserve, grown);
+        registers!(clock; event_low, event_high, event_entries, event_consumed, event_delay);
 
         // First stage: hold the access.
         if self.register_read.val() | self.register_write.val() {
@@ -246,49 +319,47 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         self.read.d.next = self.decode_read.q.val() & !self.is_counter.val();
 
         // Third stage: write, or gather what is read. The order is that of OFFSETS.
-        self.value[0].next = self.identity.val();
-        self.value[1].next = self.revision.val();
-        self.value[2].next = self.capabilities.val();
-        self.value[3].next = self.packet_pages.val();
-        self.value[4].next = 0.into();
+        self.gather.value[0].next = self.identity.val();
+        self.gather.value[1].next = self.revision.val();
+        self.gather.value[2].next = self.capabilities.val();
+        self.gather.value[3].next = self.packet_pages.val();
+        self.gather.value[4].next = 0.into();
         if self.enabled.q.val() {
-            self.value[4].next = 1.into();
+            self.gather.value[4].next = 1.into();
         }
         if self.resetting.val() {
-            self.value[4].next = 2.into();
+            self.gather.value[4].next = 2.into();
         }
-        self.value[5].next = bit_cast::<32, 2>(self.payload_size.q.val());
-        self.value[6].next = bit_cast::<32, 10>(self.free_pages.val());
-        self.value[7].next = bit_cast::<32, 16>(self.queues.overflow.val());
-        self.value[8].next = self.ring_low.q.val();
-        self.value[9].next = self.ring_high.q.val();
-        self.value[10].next = bit_cast::<32, 5>(self.ring_slots.q.val());
-        self.value[11].next = bit_cast::<32, 4>(self.ring_slot_octets.q.val());
-        self.value[12].next = self.ring_consumed.q.val();
-        self.value[13].next = self.host_ring_producer.val();
-        self.value[14].next = bit_cast::<32, 10>(self.device_pages.q.val());
-        self.value[15].next = bit_cast::<32, 10>(self.connection_pages.q.val());
-        self.value[16].next = self.reserve.q.val();
+        self.gather.value[5].next = bit_cast::<32, 2>(self.payload_size.q.val());
+        self.gather.value[6].next = bit_cast::<32, 10>(self.free_pages.val());
+        self.gather.value[7].next = bit_cast::<32, 16>(self.queues.overflow.val());
+        self.gather.value[8].next = self.ring_low.q.val();
+        self.gather.value[9].next = self.ring_high.q.val();
+        self.gather.value[10].next = bit_cast::<32, 5>(self.ring_slots.q.val());
+        self.gather.value[11].next = bit_cast::<32, 4>(self.ring_slot_octets.q.val());
+        self.gather.value[12].next = self.ring_consumed.q.val();
+        self.gather.value[13].next = self.host_ring_producer.val();
+        self.gather.value[14].next = bit_cast::<32, 10>(self.device_pages.q.val());
+        self.gather.value[15].next = bit_cast::<32, 10>(self.connection_pages.q.val());
+        self.gather.value[16].next = self.reserve.q.val();
         if self.grown.q.val() {
-            self.value[16].next = self.reserve.q.val() | self.grown_bit.val();
+            self.gather.value[16].next = self.reserve.q.val() | self.grown_bit.val();
         }
-        self.value[17].next = 0.into();
+        self.gather.value[17].next = self.event_low.q.val();
+        self.gather.value[18].next = self.event_high.q.val();
+        self.gather.value[19].next = bit_cast::<32, 5>(self.event_entries.q.val());
+        self.gather.value[20].next = self.event_consumed.q.val();
+        self.gather.value[21].next = self.event_producer.val();
+        self.gather.value[22].next = bit_cast::<32, 5>(self.event_delay.q.val());
+        self.gather.value[23].next = 0.into();
         if self.table_busy.val() {
-            self.value[17].next = self.busy_bit.val();
+            self.gather.value[23].next = self.busy_bit.val();
         }
         for i in 0..10 {
-            self.value[i + 18].next = self.table_words.val().get_bits::<32>(i * 32);
+            self.gather.value[i + 24].next = self.table_words.val().get_bits::<32>(i * 32);
         }
-        for g in 0..4 {
-            self.gather.next = 0.into();
-            for i in 0..7 {
-                if self.hits.q.val().get_bit(g * 7 + i) {
-                    self.gather.next = self.gather.val() | self.value[g * 7 + i].val();
-                }
-            }
-            self.group[g].clock.next = self.clock.val();
-            self.group[g].d.next = self.gather.val();
-        }
+        self.gather.clock.next = self.clock.val();
+        self.gather.hits.next = self.hits.q.val();
         self.gathered.d.next = self.read.q.val();
         self.write_hit.next = 0.into();
         self.writes.next = self.write.q.val() & !self.resetting.val();
@@ -339,14 +410,31 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
             self.reserve.d.next = self.data.q.val() & self.reserve_mask.val();
             self.grown.d.next = false;
         }
-        self.table_command_write.next = self.write_hit.val().get_bit(17);
-        self.table_word_write.next = self.write_hit.val().get_bits::<10>(18);
+        if self.write_hit.val().get_bit(17) {
+            self.event_low.d.next = self.page_aligned.val();
+        }
+        if self.write_hit.val().get_bit(18) {
+            self.event_high.d.next = self.data.q.val();
+        }
+        if self.write_hit.val().get_bit(19) & (self.data.q.val() <= self.entries_log2_max.val()) {
+            self.event_entries.d.next = self.data.q.val().get_bits::<5>(0);
+        }
+        if self.write_hit.val().get_bit(20) {
+            self.event_consumed.d.next = self.data.q.val();
+        }
+        if self.write_hit.val().get_bit(22)
+            & (!self.data.q.val().any()
+                | ((self.data.q.val() >= self.delay_log2_min.val())
+                    & (self.data.q.val() <= self.delay_log2_max.val())))
+        {
+            self.event_delay.d.next = self.data.q.val().get_bits::<5>(0);
+        }
+        self.table_command_write.next = self.write_hit.val().get_bit(23);
+        self.table_word_write.next = self.write_hit.val().get_bits::<10>(24);
         self.table_write_data.next = self.data.q.val();
 
         // Fourth stage: the answer.
-        self.result.d.next = (self.group[0].q.val() | self.group[1].q.val())
-            | (self.group[2].q.val() | self.group[3].q.val())
-            | self.queues.value.val();
+        self.result.d.next = self.gather.gathered.val() | self.queues.value.val();
         self.result_valid.d.next = self.gathered.q.val() | self.counter_valid.val();
         if self.counter_valid.val() {
             self.result.d.next = self.counter_data.val();
@@ -361,6 +449,11 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         self.host_ring_slots_log2.next = self.ring_slots.q.val();
         self.host_ring_slot_octets_log2.next = self.ring_slot_octets.q.val();
         self.host_ring_consumer.next = self.ring_consumed.q.val();
+        self.event_base.next = bit_cast::<64, 32>(self.event_low.q.val())
+            | (bit_cast::<64, 32>(self.event_high.q.val()) << 32);
+        self.event_entries_log2.next = self.event_entries.q.val();
+        self.event_consumer.next = self.event_consumed.q.val();
+        self.event_delay_log2.next = self.event_delay.q.val();
         self.ooo_pages.next = self.device_pages.q.val();
         self.ooo_share.next = self.connection_pages.q.val();
         self.reserve_pages.next = self.reserve.q.val().get_bits::<10>(0);
@@ -387,6 +480,11 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
             self.connection_pages.d.next = self.ooo_pages_first.val();
             self.reserve.d.next = self.reserve_first.val();
             self.grown.d.next = false;
+            self.event_low.d.next = 0.into();
+            self.event_high.d.next = 0.into();
+            self.event_entries.d.next = 0.into();
+            self.event_consumed.d.next = 0.into();
+            self.event_delay.d.next = 0.into();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The register map as the driver sees it, counters, and the table engine.
 use super::Csr;
 use crate::messages::CqReport;
+use rnic_abi::sizes::Sizes;
 use rnic_abi::{counters, limits, registers as map, tables};
 use rnic_hdl_tools::testkit::{bits_of_words, lockstep, simulate, words_of, Random, Simulation};
 use rust_hdl::prelude::*;
@@ -62,16 +63,18 @@ fn every_register_reads_as_the_map_says_and_in_four_cycles() {
     uut.tick();
     uut.cq_report.next = CqReport::default();
     uut.host_ring_producer.next = 0x9abc_def0u64.into();
+    uut.event_producer.next = 0x1357_9bdfu64.into();
     for (offset, expected) in [
         (map::IDENTITY, map::IDENTITY_VALUE),
         (map::REVISION, map::REVISION_VALUE),
-        (map::CAPABILITIES, 64 | 128 << 16),
+        (map::CAPABILITIES, 64 | 128 << 16 | Sizes::LARGEST.encode()),
         (map::PACKET_PAGES, limits::PAGES as u32),
         (map::CONTROL, 0),
         (map::FREE_PAGES, 300),
         (map::CQ_OVERFLOW, 1 << 11),
         (map::cq_register(5, map::CQ_PRODUCER), 0x1234_5678),
         (map::HOST_RING_PRODUCER, 0x9abc_def0),
+        (map::EVENT_PRODUCER, 0x1357_9bdf),
         (map::TABLE_COMMAND, 0),
     ] {
         assert_eq!(read(&mut uut, offset), (expected, 4), "offset {offset:#x}");
@@ -97,6 +100,11 @@ fn writable_registers_keep_allowed_values() {
         (map::EARLY_PAGES, 300, 300),
         (map::EARLY_SHARE, 0, 0),
         (map::IN_ORDER_RESERVE, 0xffff_ffff, 0x7fff_03ff),
+        (map::EVENT_BASE_LOW, 0x7654_3fff, 0x7654_3000),
+        (map::EVENT_BASE_HIGH, 0x1234_5678, 0x1234_5678),
+        (map::EVENT_ENTRIES_LOG2, 10, 10),
+        (map::EVENT_CONSUMER, 0x9000_0002, 0x9000_0002),
+        (map::EVENT_DELAY_LOG2, 12, 12),
     ];
     for (offset, written, _) in cases {
         write(&mut uut, offset, written);
@@ -115,6 +123,14 @@ fn writable_registers_keep_allowed_values() {
     assert_eq!(uut.reserve_pages.val(), 0x3ffu64);
     assert_eq!(uut.long_pages.val(), 0x3ffu64);
     assert_eq!(uut.hold_log2.val(), 0x1fu64);
+    assert_eq!(uut.event_base.val(), 0x1234_5678_7654_3000u64);
+    assert_eq!(uut.event_entries_log2.val(), 10u64);
+    assert_eq!(uut.event_consumer.val(), 0x9000_0002u64);
+    assert_eq!(uut.event_delay_log2.val(), 12u64);
+    for allowed in [0, 31] {
+        write(&mut uut, map::EVENT_DELAY_LOG2, allowed);
+        assert_eq!(value(&mut uut, map::EVENT_DELAY_LOG2), allowed);
+    }
     // In-order segments keep their pages whatever is written.
     let most = map::EARLY_PAGES_MAX;
     for (written, expected) in [
@@ -139,6 +155,11 @@ fn writable_registers_keep_allowed_values() {
         (map::FREE_PAGES, 5),
         (map::CQ_OVERFLOW, 5),
         (map::CQ_PRODUCER, 5),
+        (map::EVENT_ENTRIES_LOG2, 17),
+        (map::EVENT_DELAY_LOG2, 1),
+        (map::EVENT_DELAY_LOG2, 11),
+        (map::EVENT_DELAY_LOG2, 32),
+        (map::EVENT_PRODUCER, 5),
         (map::COUNTERS, 5),
     ] {
         let before = value(&mut uut, offset);
@@ -168,7 +189,8 @@ fn writable_registers_keep_allowed_values() {
 fn unused_offsets_read_as_zero() {
     let mut uut = connected();
     for offset in [
-        0x01c, 0x038, 0x058, 0x068, 0x104, 0x13c, 0x168, 0x3fc, 0x4ac, 0x4fc, 0x500, 0xffc,
+        0x01c, 0x038, 0x058, 0x068, 0x07c, 0x098, 0x104, 0x13c, 0x168, 0x3fc, 0x4ac, 0x4fc, 0x500,
+        0xffc,
     ] {
         assert_eq!(value(&mut uut, offset), 0, "offset {offset:#x}");
     }
@@ -311,7 +333,7 @@ fn rust_and_verilog_agree() {
             wait = 0;
         }
         // Mostly offsets that exist.
-        let dword = [0u64, 0x80, 0x40, 0x100][random.below(4) as usize] + random.below(0x1c);
+        let dword = [0u64, 0, 0x80, 0x40, 0x100][random.below(5) as usize] + random.below(0x28);
         uut.register_address.next = dword.into();
         let command = map::table_command(random.below(4) as u32, random.below(13) as u32, 7);
         let small = random.below(17);
@@ -331,6 +353,7 @@ fn rust_and_verilog_agree() {
             lost: random.chance(1, 50),
         };
         uut.host_ring_producer.next = random.wide();
+        uut.event_producer.next = random.wide();
     });
 }
 

@@ -258,6 +258,11 @@ fn rust_and_verilog_agree() {
         uut.cqe_tlp_last.next = random.chance(1, 2);
         uut.cqe_tlp_valid.next = random.chance(1, 4);
         uut.cqe_tlp_header.next = random.wide();
+        uut.event_tlp_data.next = random.wide();
+        uut.event_tlp_keep.next = random.wide();
+        uut.event_tlp_last.next = random.chance(1, 2);
+        uut.event_tlp_valid.next = random.chance(1, 4);
+        uut.event_tlp_header.next = random.wide();
         uut.tlp_ready.next = random.chance(3, 4);
         uut.hold.next = random.chance(1, 8);
     });

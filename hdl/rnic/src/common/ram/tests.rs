@@ -56,6 +56,28 @@ fn lockstep_with_verilog() {
 }
 
 #[test]
+fn a_ram_of_fewer_words_has_no_use_for_high_address_bits() {
+    let uut = || SdpRam::<Bits<20>, 5>::of_words(8);
+    let mut simulation = simulate!(uut());
+    for (written, read) in [(3u64, 3u64), (11, 19), (30, 6)] {
+        simulation.write_enable.next = true;
+        simulation.write_address.next = written.into();
+        simulation.write_data.next = (written + 100).into();
+        simulation.tick();
+        simulation.write_enable.next = false;
+        simulation.read_address.next = read.into();
+        simulation.ticks(2);
+        assert_eq!(simulation.read_data.val(), written + 100);
+    }
+    lockstep!("short_ram", uut(), 4000, |uut, random| {
+        uut.write_enable.next = random.chance(1, 2);
+        uut.write_address.next = random.wide();
+        uut.write_data.next = random.wide();
+        uut.read_address.next = random.wide();
+    });
+}
+
+#[test]
 fn a_deep_ram_is_slices_for_synthesis_that_do_the_same() {
     let deep = SdpRam::<Bits<5>, 13>::default();
     let mut cycle = 0u64;

@@ -26,6 +26,7 @@ use super::tables::TablePort;
 use super::types::{DdpSegment, Role, StreamProfile, TableWrites, Verdict};
 use super::untagged::UntaggedQueues;
 use super::verdict::{EnvelopeCheck, VerdictEncode};
+use crate::common::build::sizes;
 use crate::common::ram::SdpRam;
 use crate::messages::{CqReport, CqWrite, FpduKind, FpduRecord, FpduVerdict, TableRequest};
 use crate::receive::stag::StagRoom;
@@ -79,6 +80,8 @@ pub struct Checks {
     pub address: Signal<Out, Bits<64>>,
     /// From one cycle after `decide` on: the result.
     pub verdict: Signal<Out, Verdict>,
+    /// As `verdict`: the first FPDU of a stream passed all tests.
+    pub first_passed: Signal<Out, Bit>,
     header: HeaderDecode,
     order: OctetOrder<32>,
     stag: StagRoom,
@@ -156,6 +159,8 @@ impl Logic for Checks {
             (self.held.q.val().kind == FpduKind::Deliver) | self.is_fault.val();
         self.judge.role.next = self.role.val();
         self.judge.in_error.next = self.contexts.state.val().in_error;
+        self.judge.is_first.next = self.contexts.state.val().is_first;
+        self.first_passed.next = self.judge.first_passed.val();
         wire!(self.envelope => self.judge; error as envelope_error, refused as envelope_refused);
         wire!(self.stag => self.judge; unknown, foreign, rights, outside);
         wire!(self.untagged => self.judge; mo_bad, too_long, behind, not_posted, gap, empty);
@@ -365,10 +370,10 @@ pub struct StreamState {
 /// | throughput | one context per cycle                           |
 /// | units      | see `rnic_abi::tables::DDP`                     |
 ///
-/// The driver alone writes the profile and the completion queue. Its write also resets the state (no error, first FPDU still
-/// to come), which each FPDU then updates (`mark`). A context read in the cycle in which it is
-/// written is undefined; both writers avoid that.
-#[derive(LogicBlock, Default)]
+/// The driver alone writes the profile and the completion queue. Its write also resets the state
+/// (no error, first FPDU still to come), which each FPDU then updates (`mark`). A context read in
+/// the cycle in which it is written is undefined; both writers avoid that.
+#[derive(LogicBlock, Init)]
 pub struct StreamContext {
     pub clock: Signal<In, Clock>,
     pub connection: Signal<In, Bits<10>>,
@@ -382,7 +387,9 @@ pub struct StreamContext {
     pub mark_error: Signal<In, Bit>,
     /// The completion queue, as it was read.
     pub mark_queue: Signal<In, Bits<4>>,
+    #[init(SdpRam::of_words(sizes().connections()))]
     profiles: SdpRam<StreamProfile, 10>,
+    #[init(SdpRam::of_words(sizes().connections()))]
     states: SdpRam<StreamState, 10>,
     index: Signal<Local, Bits<16>>,
     start_connection: Signal<Local, Bits<10>>,

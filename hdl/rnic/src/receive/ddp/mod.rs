@@ -7,7 +7,8 @@
 //!             |      steps: Sequencer            v                             |--> fpdu_event,
 //!  replay --->| RecordStore <----- records of FPDUs out of order, by span      |     counts
 //!  table <--->| TablePort --> RAMs of STags, regions, queues, pool, contexts   |--> early_result
-//!             +----------------------------------------------------------------+--> replayed
+//!  begun ---->| RecordFence: records of before it have left                    |--> replayed
+//!             +----------------------------------------------------------------+--> fence_done
 //! ```
 //!
 //! | message                 | unit and meaning                                               |
@@ -15,14 +16,18 @@
 //! | `record: FpduRecord` in | one FPDU, or one frame for the host; of a connection in stream |
 //! |                         | order except for those out of order; no ready                  |
 //! | `record_room`           | two more records can be taken                                  |
+//! | `begun` in              | one cycle: an FPDU begins, its record will follow              |
 //! | `fpdu_verdict` in       | CRC and markers of one FPDU, in the order of the records that  |
 //! |                         | have one, and after its record; no ready                       |
 //! | `ooo_result`          | one cycle, for each `FpduKind::OutOfOrder`, with its command; no ready   |
 //! | `replay: Replay` in     | deliver or discard the records of a span                       |
 //! | `replayed: Replayed`    | the records are in the FIFO, or discarded                      |
+//! | `record_fence` in       | asks for `record_fence_done`, and holds to it: all records     |
+//! |                         | begun or inside before have left, and what they gave is taken  |
 //! | `command: PlaceCommand` | one for each record that occupies beats or gives a CQE         |
 //! | `stopped: Bits<10>`     | the connection that ends with the FPDU of the last command     |
 //! | `fpdu_event: FpduEvent` | one cycle, for each FPDU of a connection not in error          |
+//! | `first_fpdu`            | one cycle, the connection whose first FPDU passed all tests    |
 //! | `count_fpdu`            | one cycle, counter `fpdus`                                     |
 //! | `error_number`          | with `error_valid`, one cycle, counter `FIRST_REFUSAL + n - 1` |
 //! | `cq_write: CqWrite` in  | a register of a completion queue gets a value                  |
@@ -85,13 +90,16 @@
 //! | [`record_store`] | FPDUs out of order: chain of a job, records and their replay           |
 //! | [`spans`]        | lists of the slots of each span, and the free slots                    |
 //! | [`tables`]       | table operations, atomic between records                               |
+//! | [`record_fence`] | is a connection that is released gone from in front of the checks?     |
 //! | [`octet_order`]  | octet string to number                                                 |
 //! | [`terminate`]    | error to Terminate code                                                |
 //!
 //! A table operation waits for the checks of one record at most, and never for `command_ready` or a
 //! verdict: a record in the checks that waits for its verdict has changed nothing, is still the
 //! head of the FIFO, and goes back in front to repeat its lookups after the operation. It does
-//! not wait for commands given before: revoking an STag also needs the fence of placement.
+//! not wait for commands given before: revoking an STag also needs the fence of placement. The
+//! release of a connection waits behind the record fence, for records that a full completion queue
+//! may stop: the stream manager asks for it when nothing of the connection is left there.
 //!
 //! No verdict is lost: each arrives after its record, and at most 17 records have not used theirs,
 //! one in the checks and 16 in the FIFO. Replayed records have none. The result of an FPDU out of
@@ -99,6 +107,7 @@
 pub mod types;
 pub mod octet_order;
 pub mod sequencer;
+pub mod record_fence;
 pub mod untagged;
 pub mod reads;
 pub mod completion_queues;
@@ -115,6 +124,7 @@ use crate::messages::{CqReport, CqWrite, FpduEvent, FpduRecord, FpduVerdict, Out
 use crate::messages::{PlaceCommand, Replay, Replayed, TableRequest};
 use checks::Checks;
 use command::CommandCompose;
+use record_fence::RecordFence;
 use record_store::RecordStore;
 use rnic_macros::kernel;
 use rust_hdl::prelude::*;
@@ -130,6 +140,7 @@ pub struct DdpRoom {
     pub record: Signal<In, FpduRecord>,
     pub record_valid: Signal<In, Bit>,
     pub record_room: Signal<Out, Bit>,
+    pub begun: Signal<In, Bit>,
     pub fpdu_verdict: Signal<In, FpduVerdict>,
     pub fpdu_verdict_valid: Signal<In, Bit>,
     pub ooo_result: Signal<Out, OutOfOrderResult>,
@@ -140,6 +151,8 @@ pub struct DdpRoom {
     pub replayed: Signal<Out, Replayed>,
     pub replayed_valid: Signal<Out, Bit>,
     pub replayed_ready: Signal<In, Bit>,
+    pub record_fence: Signal<In, Bit>,
+    pub record_fence_done: Signal<Out, Bit>,
     pub command: Signal<Out, PlaceCommand>,
     pub command_valid: Signal<Out, Bit>,
     pub command_ready: Signal<In, Bit>,
@@ -148,6 +161,9 @@ pub struct DdpRoom {
     pub stream_error_ready: Signal<In, Bit>,
     pub fpdu_event: Signal<Out, FpduEvent>,
     pub fpdu_event_valid: Signal<Out, Bit>,
+    /// One cycle: the first FPDU of `first_fpdu`, a connection, passed all tests (START-014).
+    pub first_fpdu: Signal<Out, Bits<10>>,
+    pub first_fpdu_valid: Signal<Out, Bit>,
     pub count_fpdu: Signal<Out, Bit>,
     pub error_number: Signal<Out, Bits<5>>,
     pub error_valid: Signal<Out, Bit>,
@@ -163,6 +179,7 @@ pub struct DdpRoom {
     checks: Checks,
     compose: CommandCompose,
     record_store: RecordStore,
+    fence: RecordFence,
     has_command: DFF<Bit>,
     has_stream_error: DFF<Bit>,
     has_event: DFF<Bit>,
@@ -170,6 +187,8 @@ pub struct DdpRoom {
     has_error: DFF<Bit>,
     has_ooo: DFF<Bit>,
     has_stored: DFF<Bit>,
+    outputs_free: Signal<Local, Bit>,
+    has_first: DFF<Bit>,
     reported: Signal<Local, FpduEvent>,
 }
 
@@ -177,9 +196,9 @@ impl Logic for DdpRoom {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; has_command, has_stream_error, has_event, counts, has_error);
-        registers!(clock; has_ooo, has_stored);
+        registers!(clock; has_ooo, has_stored, has_first);
         wire!(self => self.{
-            record_queue, verdicts, sequencer, checks, compose, record_store
+            record_queue, verdicts, sequencer, checks, compose, record_store, fence
         }; clock);
 
         wire!(self => self.record_queue; reset, record, record_valid);
@@ -192,8 +211,8 @@ impl Logic for DdpRoom {
         wire!(self.record_queue => self.sequencer; head_valid, head_judged);
         self.sequencer.verdict_valid.next = !self.verdicts.empty.val();
         self.verdicts.read.next = self.sequencer.take_verdict.val();
-        self.sequencer.outputs_free.next =
-            !self.has_command.q.val() & !self.has_stream_error.q.val();
+        self.outputs_free.next = !self.has_command.q.val() & !self.has_stream_error.q.val();
+        self.sequencer.outputs_free.next = self.outputs_free.val();
         wire!(self.checks => self.sequencer; hold, restart, moved);
 
         self.checks.reset.next = self.reset.val();
@@ -218,6 +237,11 @@ impl Logic for DdpRoom {
         stream!(self => self.record_store; replay);
         stream!(self.record_store => self; replayed);
 
+        wire!(self => self.fence; reset, begun, record_valid, outputs_free, record_fence as fence);
+        self.fence.enters.next = self.record_valid.val() | self.record_queue.offered_taken.val();
+        self.fence.load.next = self.sequencer.load.val();
+        self.record_fence_done.next = self.fence.fence_done.val();
+
         // A message holds until taken; the next record is not loaded before.
         if self.command_ready.val() {
             self.has_command.d.next = false;
@@ -230,7 +254,9 @@ impl Logic for DdpRoom {
         self.has_error.d.next = false;
         self.has_ooo.d.next = false;
         self.has_stored.d.next = false;
+        self.has_first.d.next = false;
         if self.sequencer.load.val() {
+            self.has_first.d.next = self.checks.first_passed.val();
             self.has_ooo.d.next = self.checks.verdict.val().ooo;
             self.has_stored.d.next = self.checks.verdict.val().keep;
             self.has_command.d.next = self.checks.verdict.val().command;
@@ -249,6 +275,8 @@ impl Logic for DdpRoom {
         self.ooo_result.next.good = self.has_stored.q.val();
         self.ooo_result.next.sequence_end = self.compose.sequence_end.val();
         self.ooo_result_valid.next = self.has_ooo.q.val();
+        self.first_fpdu.next = self.reported.val().connection;
+        self.first_fpdu_valid.next = self.has_first.q.val();
         self.count_fpdu.next = self.counts.q.val();
         self.error_number.next = self.reported.val().error;
         self.error_valid.next = self.has_error.q.val();
@@ -260,6 +288,7 @@ impl Logic for DdpRoom {
             self.has_error.d.next = false;
             self.has_ooo.d.next = false;
             self.has_stored.d.next = false;
+            self.has_first.d.next = false;
         }
     }
 }

@@ -17,6 +17,7 @@
 //! no MSN: its lookups in front use the expected one of queue 3, so what a Read Response writes
 //! restarts them too.
 use super::types::{Buffer, DdpSegment, QueueShape, TableWrites};
+use crate::common::build::sizes;
 use crate::common::ram::SdpRam;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -136,7 +137,7 @@ impl Logic for UntaggedQueues {
 ///
 /// `msn` enters two cycles after `queue`, the offsets five cycles after it. [`QueueOrder`] tests
 /// whether the buffer is posted.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, Init)]
 pub struct BufferPool {
     pub clock: Signal<In, Clock>,
     pub queue: Signal<In, Bits<12>>,
@@ -167,6 +168,7 @@ pub struct BufferPool {
     pub write_buffer: Signal<In, Bit>,
     pub buffer_entry: Signal<In, Bits<11>>,
     pub buffer: Signal<In, Buffer>,
+    #[init(SdpRam::of_words(sizes().queues()))]
     shapes: SdpRam<QueueShape, 12>,
     buffers: SdpRam<Buffer, 11>,
     held_open: DFF<Bit>,
@@ -254,7 +256,7 @@ impl Logic for BufferPool {
 ///
 /// `msn` enters two cycles after `queue`. In an ordered stream only the buffer of the expected MSN
 /// fits.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, Init)]
 pub struct QueueOrder {
     pub clock: Signal<In, Clock>,
     pub queue: Signal<In, Bits<12>>,
@@ -278,7 +280,9 @@ pub struct QueueOrder {
     pub write_tail: Signal<In, Bit>,
     pub tail_queue: Signal<In, Bits<12>>,
     pub tail: Signal<In, Bits<16>>,
+    #[init(SdpRam::of_words(sizes().queues()))]
     expected: SdpRam<Bits<32>, 12>,
+    #[init(SdpRam::of_words(sizes().queues()))]
     tails: SdpRam<Bits<16>, 12>,
     // MSNs from the expected one to this one, modulo 2^32: bit 31 means behind.
     distance: DFF<Bits<32>>,

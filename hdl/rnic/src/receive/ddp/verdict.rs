@@ -180,10 +180,18 @@ pub struct VerdictEncode {
     pub full: Signal<In, Bit>,
     /// Cycle 4: this is its last cycle.
     pub decide: Signal<In, Bit>,
+    /// Cycle 2: the FPDU is the first one of its stream.
+    pub is_first: Signal<In, Bit>,
     /// Valid from cycle 5 until after the next `decide`.
     pub verdict: Signal<Out, Verdict>,
+    /// As `verdict`: the first FPDU of its stream passed all tests. One that is read twice counts
+    /// when it is checked.
+    pub first_passed: Signal<Out, Bit>,
     stopped: DFF<Bit>,
     stopped_q2: DFF<Bit>,
+    first: DFF<Bit>,
+    first_q2: DFF<Bit>,
+    passed: DFF<Bit>,
     ooo_error: DFF<Bits<5>>,
     ooo_refused: DFF<Bit>,
     late_error: DFF<Bits<5>>,
@@ -255,10 +263,11 @@ impl Logic for VerdictEncode {
     fn update(&mut self) {
         registers!(clock; stopped, stopped_q2);
         registers!(clock; ooo_error, ooo_refused, late_error, late_refused, may_keep, found);
-        registers!(clock; is_response, needs_entry);
+        registers!(clock; is_response, needs_entry, first, first_q2, passed);
 
         // Cycle 2.
         self.stopped.d.next = self.in_error.val();
+        self.first.d.next = self.is_first.val();
 
         // Cycle 3: tests of the region of a tagged segment, except for bounds ...
         self.may_write.next = self.rights.val() & self.remote_write.val();
@@ -307,13 +316,14 @@ impl Logic for VerdictEncode {
         self.late_error.d.next = self.late_now.val();
         self.late_refused.d.next = self.late_now.val().any();
         self.stopped_q2.d.next = self.stopped.q.val();
-        // Completes an untagged message, or a tagged one of RDMA Read. An FPDU that is only checked,
-        // or is out of order, does so later.
+        // Completes an untagged message, or a tagged one of RDMA Read. An FPDU that is only
+        // checked, or is out of order, does so later.
         self.completes.next = self.segment.val().known
             & self.segment.val().last
             & (!self.segment.val().tagged | (self.segment.val().opcode == 2));
         self.needs_entry.d.next =
             self.completes.val() & !self.role.val().check & !self.role.val().ooo;
+        self.first_q2.d.next = self.first.q.val();
         // ... and of one out of order those without a table.
         self.may_keep.d.next = self.role.val().ooo
             & !self.stopped.q.val()
@@ -322,8 +332,8 @@ impl Logic for VerdictEncode {
             & !self.follows_bad.val()
             & !self.responds.val();
 
-        // Cycle 4: bounds or MSN, then CRC and markers, and what follows from all tests. Room in the
-        // completion queue is the last of them: any other error takes its place.
+        // Cycle 4: bounds or MSN, then CRC and markers, and what follows from all tests. Room in
+        // the completion queue is the last of them: any other error takes its place.
         self.overflows.next = self.needs_entry.q.val() & self.full.val();
         self.error_now.next = self.ooo_error.q.val();
         self.is_refused.next = self.ooo_refused.q.val() | self.overflows.val();
@@ -414,7 +424,10 @@ impl Logic for VerdictEncode {
         self.now.next.known = self.segment.val().known & !self.frame_bad.val();
         if self.decide.val() {
             self.found.d.next = self.now.val();
+            self.passed.d.next =
+                self.is_live.val() & !self.is_refused.val() & self.first_q2.q.val();
         }
+        self.first_passed.next = self.passed.q.val();
         self.verdict.next = self.found.q.val();
     }
 }

@@ -28,6 +28,7 @@
 //! restarts lookups in flight.
 pub mod hash;
 
+use crate::common::build::sizes;
 use crate::common::ram::SdpRam;
 use rnic_abi::limits::READ_SINK_OCTETS_LOG2;
 use rnic_abi::tables::RIGHT_STREAM_BOUND;
@@ -288,7 +289,9 @@ pub struct RegionCheck {
     /// Clears the valid bit of `invalidate_region`; never together with `write`.
     pub invalidate: Signal<In, Bit>,
     pub invalidate_region: Signal<In, Bits<10>>,
+    #[init(SdpRam::of_words(sizes().regions()))]
     entries: SdpRam<RegionEntry, 10>,
+    #[init(SdpRam::of_words(sizes().regions()))]
     valids: SdpRam<Bit, 10>,
     is_unknown: DFF<Bit>,
     pd_differs: DFF<Bit>,

@@ -19,7 +19,11 @@
 //! wait for the packet reader, which waits for DDP, which waits for `stream_error` to be taken: a
 //! deadlock. `job_done` has priority over other messages as it frees pages; its queue has a place
 //! for each job in flight. The table bus precedes all messages, but only once every message queued
-//! in `accepted` before the request is handled.
+//! in `accepted` before the request is handled, and no `stream_error` is queued: it may be for the
+//! connection that had this id before.
+//!
+//! A release is answered behind the record fence of DDP: the records of the connection's last FPDUs
+//! have left the checks by then. Other events go on meanwhile, as these records may wait for them.
 //!
 //! Spans are dropped one by one. Events that may drop others wait until the last of them is
 //! dropped.
@@ -81,6 +85,10 @@ pub struct EventArbiter {
     pub job_room: Signal<In, Bit>,
     /// Another stream job may be sent.
     pub job_credit: Signal<In, Bit>,
+    /// Of a release nothing is left here; holds to `record_fence_done`.
+    pub record_fence: Signal<Out, Bit>,
+    /// One cycle: DDP has nothing of it any more either.
+    pub record_fence_done: Signal<In, Bit>,
     /// A release waits for its connection's job.
     pub release_waits: Signal<In, Bit>,
     /// More spans are to be dropped.
@@ -106,8 +114,11 @@ pub struct EventArbiter {
     seen: DFF<Bit>,
     ahead: DFF<Bits<5>>,
     answer: DFF<Bit>,
+    // A release waits for the record fence.
+    fencing: DFF<Bit>,
     // The request may be selected.
     is_due: DFF<Bit>,
+    releases: Signal<Local, Bit>,
     may_drop: Signal<Local, Bit>,
     oldest: Signal<Local, Accepted>,
     request_here: Signal<Local, Bit>,
@@ -126,7 +137,7 @@ pub struct EventArbiter {
 impl Logic for EventArbiter {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; seen, ahead, answer, is_due);
+        registers!(clock; seen, ahead, answer, fencing, is_due);
         wire!(self => self.accepted_queue;
             clock, reset, accepted as data_in, accepted_valid as write);
         self.accepted_ready.next = !self.accepted_queue.full.val();
@@ -151,6 +162,7 @@ impl Logic for EventArbiter {
         // Table bus: a new request waits for the accepted messages queued before it.
         self.request_here.next = self.table_valid.val()
             & !self.answer.q.val()
+            & !self.fencing.q.val()
             & (self.table_request.val().table == self.table_mpa.val());
         // Registered for timing; a release may begin to wait meanwhile.
         self.is_due.d.next = self.request_here.val()
@@ -158,8 +170,10 @@ impl Logic for EventArbiter {
             & !self.ahead.q.val().any()
             & !self.release_waits.val()
             & !self.take_request.val();
-        self.request_next.next =
-            self.is_due.q.val() & !self.release_waits.val() & !self.drop_pending.val();
+        self.request_next.next = self.is_due.q.val()
+            & !self.release_waits.val()
+            & !self.drop_pending.val()
+            & self.stream_error_queue.empty.val();
         if self.request_here.val() & !self.seen.q.val() {
             self.seen.d.next = true;
             self.ahead.d.next = self.accepted_queue.fill.val();
@@ -169,7 +183,15 @@ impl Logic for EventArbiter {
         } else if self.take_accepted.val() & self.ahead.q.val().any() {
             self.ahead.d.next = self.ahead.q.val() - self.one.val();
         }
-        self.answer.d.next = self.take_request.val();
+        self.releases.next = self.table_request.val().operation == self.operation_release.val();
+        if self.take_request.val() & self.releases.val() {
+            self.fencing.d.next = true;
+        } else if self.record_fence_done.val() {
+            self.fencing.d.next = false;
+        }
+        self.record_fence.next = self.fencing.q.val();
+        self.answer.d.next = (self.take_request.val() & !self.releases.val())
+            | (self.fencing.q.val() & self.record_fence_done.val());
         if self.answer.q.val() {
             self.seen.d.next = false;
         }
@@ -186,7 +208,7 @@ impl Logic for EventArbiter {
             self.connection.next = self.request_index.val().get_bits::<10>(0);
             if self.table_request.val().operation == self.operation_write.val() {
                 self.next_event.next = StreamEvent::Start;
-            } else if self.table_request.val().operation == self.operation_release.val() {
+            } else if self.releases.val() {
                 self.next_event.next = StreamEvent::Release;
             } else {
                 self.next_event.next = StreamEvent::Refuse;
@@ -210,6 +232,7 @@ impl Logic for EventArbiter {
         if self.reset.val() {
             self.seen.d.next = false;
             self.answer.d.next = false;
+            self.fencing.d.next = false;
             self.is_due.d.next = false;
         }
     }

@@ -30,7 +30,8 @@
 //! | units      | octets; page numbers; `phase` in words                                      |
 //! | drops      | frames of a stopped or never started connection: released, counted nowhere  |
 //! |            | (DDP reports the stop itself)                                               |
-//! | tables     | `MPA`: WRITE starts an empty stream, RELEASE releases its pages             |
+//! | tables     | `MPA`: WRITE starts an empty stream, RELEASE releases its pages and ends    |
+//! |            | when DDP has checked what was read of it (`record_fence`)                   |
 //! | ECP5-5G -8 | 2153 LUT4, 1898 FF, 24 DP16KD in the whole core at W = 64                   |
 //!
 //! Events are handled one at a time: a context is written back before the next event reads it. A
@@ -58,6 +59,7 @@ pub mod fpdu_status;
 pub mod ooo_completion;
 pub mod replays;
 
+use crate::common::build::sizes;
 use crate::common::ram::SdpRam;
 use crate::messages::{Accepted, HostFrame, JobDone, PageChain, ReadJob, TableRequest};
 use crate::messages::{FpduStatus, Replay};
@@ -67,13 +69,13 @@ use context_update::ContextUpdate;
 use control::ManagerControl;
 use fpdu_status::FpduStatusReport;
 use frame_queue::FrameQueue;
-use rnic_macros::kernel;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 use span_tables::{FreeFragments, RangeTable, SpanStore};
 use types::{EventKind, QueuedFrame, StreamContext};
 
 /// Queues, jobs and releases of all connections.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, Init)]
 pub struct StreamManager {
     pub clock: Signal<In, Clock>,
     /// Synchronous; stops each stream that `table_request` counts.
@@ -120,6 +122,10 @@ pub struct StreamManager {
     pub table_done: Signal<Out, Bit>,
     /// Zero: this table cannot be read.
     pub table_data: Signal<Out, Bits<128>>,
+    /// Nothing of the connection that is released is left here; holds to `record_fence_done`.
+    pub record_fence: Signal<Out, Bit>,
+    /// One cycle: DDP has nothing of it any more either.
+    pub record_fence_done: Signal<In, Bit>,
     /// A fragment is free again; one cycle.
     pub fragment_free: Signal<Out, Bit>,
     /// Delivers or discards the records that DDP stores of a span.
@@ -140,6 +146,7 @@ pub struct StreamManager {
     pub long_fpdu: Signal<Out, Bit>,
     pub long_connection: Signal<Out, Bits<10>>,
     arbiter: EventArbiter,
+    #[init(SdpRam::of_words(sizes().connections()))]
     contexts: SdpRam<StreamContext, 10>,
     control: ManagerControl,
     context_update: ContextUpdate,
@@ -196,6 +203,8 @@ impl Logic for StreamManager {
         stream!(self => self.arbiter; accepted, host_frame, job_done, stream_error);
         wire!(self => self.arbiter; table_request, table_valid);
         self.table_done.next = self.arbiter.table_done.val();
+        self.record_fence.next = self.arbiter.record_fence.val();
+        self.arbiter.record_fence_done.next = self.record_fence_done.val();
         self.table_data.next = 0.into();
         wire!(self.jobs => self.arbiter; room as job_room, credit as job_credit);
         wire!(self.control => self.arbiter;

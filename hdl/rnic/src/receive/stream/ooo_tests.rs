@@ -377,6 +377,16 @@ impl Bench {
         self.request = Some((index, request));
     }
 
+    /// Behind the fence of a release nothing more of the connection is handed on.
+    fn check_fence(&self) {
+        let (index, _) = self.request.as_ref().expect("a fence without a request");
+        let stream = &self.streams[*index];
+        let spans = self.spans.values().filter(|span| span.stream == *index);
+        let jobs = spans.filter(|span| span.job.is_some()).count();
+        let quiet = stream.job.is_none() && stream.replays == 0 && jobs == 0;
+        assert!(quiet, "a fence in front of a job");
+    }
+
     fn table_is_done(&mut self) {
         let (index, request) = self.request.take().expect("done without a request");
         self.requested = false;

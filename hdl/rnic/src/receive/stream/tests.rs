@@ -254,6 +254,8 @@ struct Model {
     job: StreamMonitor<ReadJob>,
     page_release: StreamMonitor<PageChain>,
     request: Option<(usize, TableRequest)>,
+    /// DDP has answered the record fence of the request.
+    fenced: bool,
     jobs: Vec<OpenJob>,
     reader: Reader,
     links: PageLinks,
@@ -402,7 +404,10 @@ impl Model {
     fn table_is_done(&mut self, random: &mut Random) {
         let (index, request) = self.request.take().expect("done without a request");
         let stream = &mut self.streams[index];
-        if request.operation == u64::from(tables::RELEASE) {
+        let releases = request.operation == u64::from(tables::RELEASE);
+        let fenced = std::mem::take(&mut self.fenced);
+        assert_eq!(fenced, releases, "a release ends behind the fence");
+        if releases {
             assert!(!stream.job_out, "released while a job is out");
             stream.driver = Phase::Idle;
             self.released_streams += 1;

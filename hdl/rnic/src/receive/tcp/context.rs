@@ -2,9 +2,10 @@
 //!
 //! `TcpContext` is the entry of tables `TCP` and `EARLY` of `rnic_abi::tables`. Units: octets;
 //! sequence numbers modulo 2^32; pages of packet memory.
+use crate::common::build::sizes;
 use crate::common::ram::SdpRam;
 use crate::messages::{PageChain, SegmentInfo};
-use rnic_macros::kernel;
+use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// TCP context of a connection.
@@ -30,6 +31,8 @@ pub struct TcpContext {
     pub ooo_pages: Bits<10>,
     /// Segments that require a duplicate ACK, modulo 256.
     pub answers: Bits<8>,
+    /// Duplicate ACKs received, modulo 256.
+    pub repeats: Bits<8>,
 }
 
 /// A stored frame without its key, queued until the key is looked up.
@@ -72,7 +75,7 @@ pub struct ClippedSegment {
 ///
 /// A context still being written when the next frame of its connection is taken is `loaded` from
 /// the register, for as long as that frame is processed.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, Init)]
 pub struct ContextStore {
     pub clock: Signal<In, Clock>,
     /// Synchronous; `updated` is written for `owner` in each cycle, as with `write` and `hold`.
@@ -94,6 +97,7 @@ pub struct ContextStore {
     pub owner: Signal<In, Bits<10>>,
     /// Forwards the register until the next frame is taken.
     pub show: Signal<In, Bit>,
+    #[init(SdpRam::of_words(sizes().connections()))]
     contexts: SdpRam<TcpContext, 10>,
     writing: DFF<Bit>,
     written_connection: DFF<Bits<10>>,

@@ -313,7 +313,8 @@ impl Logic for WindowCheck {
 /// section 3.2), for one beyond the window (RFC 9293 section 3.10.7.4), and for one refused for
 /// lack of pages, so that it soon retransmits. SEG.ACK and SEG.WND of a segment that is not
 /// acceptable may be anybody's, and are not kept (RFC 5961 section 5); nor are those of one that is
-/// refused for lack of pages, as the window that it was compared with is not the connection's.
+/// refused for lack of pages, as the window that it was compared with is not the connection's. One
+/// without payload that repeats both is a duplicate ACK (RFC 5681 section 2), and counted.
 #[derive(LogicBlock, Init)]
 #[init(
     let pulse = |bit: usize| Constant::new((1 as LiteralType).wrapping_shl(bit as u32).into());
@@ -334,6 +335,8 @@ pub struct SegmentResult {
     pub acknowledges: Signal<In, Bit>,
     pub to_the_end: Signal<In, Bit>,
     pub rcv_nxt_after: Signal<In, Bits<32>>,
+    /// SEG.ACK and SEG.WND equal those of the context.
+    pub same_ack: Signal<In, Bit>,
     /// The window used is smaller than the connection's: memory is short.
     pub limited: Signal<In, Bit>,
     /// The walk is done, and its result applies.
@@ -350,6 +353,8 @@ pub struct SegmentResult {
     pub counts: Signal<Out, Bits<COUNTS>>,
     /// The context after the segment.
     pub updated: Signal<Out, TcpContext>,
+    /// SEG.ACK and SEG.WND are kept.
+    pub keeps_ack: Signal<Out, Bit>,
     // Outside of a window that is smaller than the connection's.
     no_room: Signal<Local, Bit>,
     queries: Signal<Local, Bit>,
@@ -402,9 +407,14 @@ impl Logic for SegmentResult {
             self.whole.next = !self.refused.val() & self.complete.val() & self.to_the_end.val();
             self.updated.next = self.result.val();
         }
-        if self.acknowledges.val() & (self.verdict.val() != self.verdict_no_room.val()) {
+        self.keeps_ack.next =
+            self.acknowledges.val() & (self.verdict.val() != self.verdict_no_room.val());
+        if self.keeps_ack.val() {
             self.updated.next.seg_ack = self.seg_ack.val();
             self.updated.next.seg_wnd = self.seg_wnd.val();
+            if self.same_ack.val() & !self.is_data.val() {
+                self.updated.next.repeats = self.current.val().repeats + self.one.val();
+            }
         }
         self.updated.next.fin = self.current.val().fin | (self.fin.val() & self.whole.val());
         if self.queries.val() {

@@ -54,6 +54,10 @@
 //! gives it a window: to the end of its FPDU, its own if its connection owns the reserve, or none.
 //! Octets received before are still duplicates; outside of this window it is `DropTcpNoRoom`.
 //!
+//! **Events.** Each decided segment of a connection is reported with what a sender in software
+//! needs to know of it ([`report`]); [`events`](crate::bus::events) reads the context when it
+//! composes the event.
+//!
 //! The driver reads from the context how many duplicate ACKs to send; [`decision`] has the causes.
 //!
 //! | latency    | 12 cycles, `stored` taken to `accepted_valid` (nothing else queued)        |
@@ -69,12 +73,14 @@ pub mod decision;
 pub mod context;
 
 pub mod ranges;
+pub mod report;
 pub mod reserve;
 pub mod tables;
 
 use crate::common::fifo::Fifo;
 use crate::messages::{
-    Accepted, ConnectionKey, FrameInfo, HostFrame, PageChain, SegmentEvent, StoredFrame,
+    Accepted, ConnectionKey, ConnectionReport, FrameInfo, HostFrame, PageChain, ReportedContext,
+    SegmentEvent, StoredFrame,
 };
 use crate::messages::{FpduStatus, TableRequest};
 use accept::SegmentAcceptance;
@@ -150,6 +156,16 @@ pub struct TcpRoom {
     pub table_valid: Signal<In, Bit>,
     pub table_done: Signal<Out, Bit>,
     pub table_data: Signal<Out, Bits<128>>,
+    /// A segment of a connection is decided, or a context written; at least 5 cycles apart.
+    pub report: Signal<Out, ConnectionReport>,
+    pub report_valid: Signal<Out, Bit>,
+    /// Events ask for the context of `event_connection`, until `event_read_taken`.
+    pub event_read: Signal<In, Bit>,
+    pub event_connection: Signal<In, Bits<10>>,
+    pub event_read_taken: Signal<Out, Bit>,
+    /// The context, two cycles later; includes every segment reported before the read was taken.
+    pub event_context: Signal<Out, ReportedContext>,
+    pub event_context_valid: Signal<Out, Bit>,
     lookup: ConnectionLookup,
     acceptance: SegmentAcceptance,
     frames: Fifo<QueuedFrame, 4, 5>,
@@ -224,6 +240,10 @@ impl Logic for TcpRoom {
         self.grows.next = self.acceptance.grows.val();
         wire!(self => self.acceptance;
             hold_log2, fpdu_status, fpdu_status_valid, fragment_free, span_free);
+
+        wire!(self.acceptance => self; report, report_valid);
+        wire!(self => self.acceptance; event_read, event_connection);
+        wire!(self.acceptance => self; event_read_taken, event_context, event_context_valid);
 
         // Table bus. LOOKUP: store, then wait for the frames taken before.
         wire!(self => self.acceptance; table_request, table_valid);

@@ -10,8 +10,8 @@
 //! |            | has taken the purges                                                        |
 //! | throughput | one operation at a time, between two frames                                 |
 //! | units      | see `rnic_abi::tables`                                                      |
-//! | tables     | `TCP` (write, read, release), `EARLY`, `RANGE` and `IN_USE` (read); any     |
-//! |            | other operation on them completes without effect                            |
+//! | tables     | `TCP` (write, read, release), `TCP_WINDOW` (write), `EARLY`, `RANGE` and    |
+//! |            | `IN_USE` (read); any other operation on them completes without effect       |
 //!
 //! A release is done only when MPA has taken every purge: a following release of the connection in
 //! table `MPA` finds no message of it in flight.
@@ -121,6 +121,8 @@ pub struct TcpTables {
     pub purge: Signal<Out, Bit>,
     /// They are purged.
     pub purged: Signal<In, Bit>,
+    /// The context of `connection` is written: a connection begins.
+    pub begins: Signal<Out, Bit>,
     /// MPA has not taken the last message.
     pub message_waits: Signal<In, Bit>,
     pub in_use: Signal<In, PoolsInUse>,
@@ -128,6 +130,7 @@ pub struct TcpTables {
     done: DFF<Bit>,
     data: DFF<Bits<128>>,
     is_tcp: DFF<Bit>,
+    is_window: DFF<Bit>,
     is_ooo: DFF<Bit>,
     is_range: DFF<Bit>,
     is_use: DFF<Bit>,
@@ -145,6 +148,8 @@ pub struct TcpTables {
     range_count: Signal<Local, Bits<5>>,
     #[init(table(tables::TCP))]
     table_tcp: Constant<Bits<4>>,
+    #[init(table(tables::TCP_WINDOW))]
+    table_window: Constant<Bits<4>>,
     #[init(table(tables::EARLY))]
     table_ooo: Constant<Bits<4>>,
     #[init(table(tables::RANGE))]
@@ -163,10 +168,11 @@ impl Logic for TcpTables {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; state, done, data, is_tcp, is_ooo, is_range);
-        registers!(clock; is_use, is_write, is_read, is_release);
+        registers!(clock; is_window, is_use, is_write, is_read, is_release);
         self.table_done.next = self.done.q.val();
         self.table_data.next = self.data.q.val();
         self.is_tcp.d.next = self.table_request.val().table == self.table_tcp.val();
+        self.is_window.d.next = self.table_request.val().table == self.table_window.val();
         self.is_ooo.d.next = self.table_request.val().table == self.table_ooo.val();
         self.is_range.d.next = self.table_request.val().table == self.table_range.val();
         self.is_use.d.next = self.table_request.val().table == self.table_use.val();
@@ -174,6 +180,7 @@ impl Logic for TcpTables {
         self.is_read.d.next = self.table_request.val().operation == self.operation_read.val();
         self.is_release.d.next = self.table_request.val().operation == self.operation_release.val();
         self.ours.next = (self.table_request.val().table == self.table_tcp.val())
+            | (self.table_request.val().table == self.table_window.val())
             | (self.table_request.val().table == self.table_ooo.val())
             | (self.table_request.val().table == self.table_range.val())
             | (self.table_request.val().table == self.table_use.val());
@@ -213,19 +220,25 @@ impl Logic for TcpTables {
         // A context that is written or released has no ranges. In reset the request has zero data,
         // so the whole context is zero.
         self.written.next = self.current.val();
-        self.written.next.ranges = 0.into();
-        self.written.next.first_range = 0.into();
-        self.written.next.last_range = 0.into();
-        self.written.next.ooo_pages = 0.into();
-        if (self.state.q.val() == TablesState::Act) | self.reset.val() {
+        if !self.is_window.q.val() | self.reset.val() {
+            self.written.next.ranges = 0.into();
+            self.written.next.first_range = 0.into();
+            self.written.next.last_range = 0.into();
+            self.written.next.ooo_pages = 0.into();
+        }
+        if self.is_window.q.val() & !self.reset.val() {
+            self.written.next.window = self.request_data.val().get_bits::<32>(0);
+        } else if (self.state.q.val() == TablesState::Act) | self.reset.val() {
             self.written.next.rcv_nxt = self.request_data.val().get_bits::<32>(0);
             self.written.next.window = self.request_data.val().get_bits::<32>(32);
             self.written.next.seg_ack = self.request_data.val().get_bits::<32>(64);
             self.written.next.seg_wnd = self.request_data.val().get_bits::<16>(96);
             self.written.next.fin = self.request_data.val().get_bit(112);
             self.written.next.answers = 0.into();
+            self.written.next.repeats = 0.into();
         }
         self.write.next = false;
+        self.begins.next = false;
         self.purge.next = false;
         self.answers.next = false;
         self.range_count.next = self.current.val().ranges;
@@ -240,7 +253,9 @@ impl Logic for TcpTables {
             TablesState::Fetch => self.state.d.next = TablesState::Load,
             TablesState::Load => self.state.d.next = TablesState::Act,
             TablesState::Act => {
-                self.write.next = self.is_tcp.q.val() & self.is_write.q.val();
+                self.begins.next = self.is_tcp.q.val() & self.is_write.q.val();
+                self.write.next =
+                    self.begins.val() | (self.is_window.q.val() & self.is_write.q.val());
                 if self.is_tcp.q.val() & self.is_release.q.val() & self.range_count.val().any() {
                     self.purge.next = true;
                     self.state.d.next = TablesState::Purge;

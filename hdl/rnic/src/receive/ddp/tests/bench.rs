@@ -1,5 +1,6 @@
 //! Drives a room and a model side by side.
 use super::super::DdpRoom;
+use super::fence::FenceWatch;
 use super::model::{Command, CompletionQueue, Event, Model, OutOfOrder, Outcome, Record, Report};
 use crate::messages::*;
 use rnic_abi::tables;
@@ -82,6 +83,7 @@ pub struct Bench {
     pub answered: usize,
     /// The outcome of each record, in order.
     pub outcomes: Vec<Outcome>,
+    pub fence: FenceWatch,
     inside: VecDeque<Record>,
     /// Records of the replays taken that have not entered.
     delivered: VecDeque<Record>,
@@ -93,6 +95,8 @@ pub struct Bench {
     stops: VecDeque<u64>,
     trace: VecDeque<(Option<Event>, bool, u64)>,
     reports: VecDeque<Report>,
+    /// Connections whose first FPDU passed all tests.
+    firsts: VecDeque<u64>,
     commands_seen: StreamMonitor<Command>,
     stops_seen: StreamMonitor<u64>,
     replays_seen: StreamMonitor<Replayed>,
@@ -116,6 +120,7 @@ impl Bench {
             replays: StreamDriver::new(Pace::Always),
             answered: 0,
             outcomes: Vec::new(),
+            fence: FenceWatch::default(),
             inside: VecDeque::new(),
             delivered: VecDeque::new(),
             replaying: VecDeque::new(),
@@ -125,6 +130,7 @@ impl Bench {
             stops: VecDeque::new(),
             trace: VecDeque::new(),
             reports: VecDeque::new(),
+            firsts: VecDeque::new(),
             commands_seen: StreamMonitor::new(Pace::Always),
             stops_seen: StreamMonitor::new(Pace::Always),
             replays_seen: StreamMonitor::new(Pace::Always),
@@ -210,10 +216,13 @@ impl Bench {
             && self.delivered.is_empty()
             && self.replaying.is_empty()
             && self.results.is_empty()
+            && self.firsts.is_empty()
             && self.commands.is_empty()
             && self.stops.is_empty()
             && self.trace.is_empty()
-            && self.reports.is_empty())
+            && self.reports.is_empty()
+            && !self.fence.asked
+            && self.fence.since.is_none())
     }
 
     /// Cycles so far.
@@ -228,6 +237,9 @@ impl Bench {
     /// One cycle: offers, checks of the outputs, and the model's steps in the order of the room's.
     pub fn step(&mut self) {
         let comes = self.offer_record();
+        let (cycle, waiting) = (self.cycle(), self.records.waiting().len());
+        self.uut.begun.next = self.fence.begin(cycle, waiting, comes);
+        self.uut.record_fence.next = self.fence.drive(cycle, comes);
         let judges = !self.verdicts.is_empty() && self.judge.goes(self.cycle(), &mut self.random);
         self.uut.fpdu_verdict_valid.next = judges;
         if judges {
@@ -244,11 +256,16 @@ impl Bench {
         self.uut.settle();
         self.check_pulses();
         self.advance_model();
+        if self.uut.record_fence_done.val() {
+            let all_taken = self.commands.is_empty() && self.stops.is_empty();
+            self.fence.answered(all_taken);
+        }
         self.check_table();
         self.advance_replay(replay);
         if let Some(record) = self.records.advance(comes) {
             self.verdicts.extend(verdict(&record));
             self.inside.push_back(record);
+            self.fence.comes();
         }
         self.uut.tick();
     }
@@ -303,6 +320,7 @@ impl Bench {
         if self.uut.record_queue.offered_taken.val() {
             let record = self.delivered.pop_front().expect("a record to deliver");
             self.inside.push_back(record);
+            self.fence.replays(self.uut.cycle());
             let (_, left) = self.replaying.front_mut().expect("a replay at hand");
             *left -= 1;
         }
@@ -336,11 +354,13 @@ impl Bench {
     fn advance_model(&mut self) {
         if self.uut.sequencer.commit.val() {
             let record = self.inside.pop_front().expect("a record to commit");
+            self.fence.commits();
             let outcome = self.model.judge(&record);
             self.commands.extend(outcome.command.clone());
             self.stops.extend(outcome.stopped);
             self.results.extend(outcome.ooo);
             self.reports.extend(outcome.report);
+            self.firsts.extend(outcome.first);
             if outcome.event.is_some() || outcome.counted {
                 let event = outcome.event.clone();
                 self.trace
@@ -420,6 +440,10 @@ impl Bench {
     fn check_pulses(&mut self) {
         self.check_ooo();
         self.check_report();
+        if self.uut.first_fpdu_valid.val() {
+            let connection = self.uut.first_fpdu.val().to_u64();
+            assert_eq!(Some(connection), self.firsts.pop_front(), "first FPDU");
+        }
         let event = self.uut.fpdu_event_valid.val();
         let (counted, refused) = (self.uut.count_fpdu.val(), self.uut.error_valid.val());
         if event || counted || refused {

@@ -53,6 +53,7 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usiz
             let replay = random_replay(&mut bench.random, &kept);
             bench.replays.push(replay);
         }
+        bench.fence.asked |= bench.random.chance(1, 3);
         if bench.random.chance(3, 4) {
             random_operation(&mut bench, &mut regions, &mut msns);
         }
@@ -71,6 +72,8 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usiz
         known = bench.outcomes.len();
     }
     bench.drain();
+    let fences = bench.fence.done;
+    assert!(fences > rounds / 20, "{fences} fences");
     let errors: std::collections::BTreeSet<u64> =
         bench.outcomes.iter().map(|outcome| outcome.error).collect();
     let is_full = errors.contains(&(CqOverflow as u64));
@@ -153,11 +156,13 @@ fn room_agrees_with_its_verilog() {
     let mut operations = StreamDriver::new(Pace::Always);
     let mut replays = StreamDriver::new(Pace::Chance(1, 60));
     let mut verdicts = VecDeque::new();
+    let (mut begun, mut fenced) = (false, 0);
     let mut ends = [0; 8];
     lockstep!("ddp_room", DdpRoom::default(), 6000, |uut, random| {
         cycle += 1;
         uut.reset.next = cycle == 1 || random.chance(1, 2000);
-        let comes = uut.record_room.val() && random.chance(1, 6);
+        let begins = uut.record_room.val() && !uut.reset.next && random.chance(1, 6);
+        let comes = std::mem::replace(&mut begun, begins) && !uut.reset.next;
         uut.fpdu_verdict_valid.next = !verdicts.is_empty() && random.chance(1, 5);
         if uut.fpdu_verdict_valid.next {
             uut.fpdu_verdict.next = verdicts.pop_front().expect("a verdict");
@@ -194,9 +199,14 @@ fn room_agrees_with_its_verilog() {
             consumer: cycle % 8 == 4 && random.chance(1, 4),
             ..CqWrite::default()
         };
+        uut.begun.next = begins;
+        let fences = uut.record_fence.next && !uut.record_fence_done.val();
+        fenced += usize::from(uut.record_fence_done.val());
+        uut.record_fence.next = fences || random.chance(1, 50);
         uut.record_valid.next = comes;
         uut.record.next = message(&record);
         uut.command_ready.next = random.chance(3, 4);
         uut.stream_error_ready.next = random.chance(3, 4);
     });
+    assert!(fenced > 30, "{fenced} fences");
 }

@@ -4,8 +4,27 @@ use super::super::PlacementRoom;
 use crate::bus::csr::Csr;
 use crate::bus::pcie::PcieRoom;
 use crate::messages::*;
+use rnic_abi::counters::Counter;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
+
+/// Counters of the bits that the wiring below names.
+const COUNTS: [(Counter, usize); 4] = [
+    (Counter::HostFrames, 10),
+    (Counter::DropHostRingFull, 11),
+    (Counter::DropHostFrameTooLong, 12),
+    (Counter::Completions, 42),
+];
+const _: () = {
+    let mut n = 0;
+    while n < COUNTS.len() {
+        assert!(
+            COUNTS[n].0 as usize == COUNTS[n].1,
+            "a bit of another counter"
+        );
+        n += 1;
+    }
+};
 
 #[derive(LogicBlock, Init)]
 pub struct Device<const D: usize, const L: usize, const E: usize, const P: usize> {
@@ -70,6 +89,12 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         self.csr.room_reset.next = self.reset.val();
         self.csr.resetting.next = false;
         self.pcie.hold.next = false;
+        self.pcie.event_tlp_data.next = 0.into();
+        self.pcie.event_tlp_keep.next = 0.into();
+        self.pcie.event_tlp_last.next = false;
+        self.pcie.event_tlp_valid.next = false;
+        self.pcie.event_tlp_header.next = 0.into();
+        self.csr.event_producer.next = 0.into();
         self.enable.next = self.csr.enable.val();
 
         wire!(self.placement => self.pcie;
@@ -91,7 +116,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         wire!(self.placement => self.csr; host_ring_producer);
         self.csr.cq_report.next = self.cq_report.val();
 
-        // HostFrames 10, DropHostRingFull 11, DropHostFrameTooLong 12, Completions 42.
+        // Each bit is that of its counter, as `COUNTS` asserts.
         self.pulses.next = self.placement.counts.val();
         self.counts.next = 0.into();
         self.counts.next = self

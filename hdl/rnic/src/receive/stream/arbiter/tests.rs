@@ -1,6 +1,6 @@
-//! Jobs of the packet reader: never more out than allowed.
+//! Jobs of the packet reader: never more out than allowed. Table operations: what they wait for.
 use super::*;
-use rnic_hdl_tools::testkit::lockstep;
+use rnic_hdl_tools::testkit::{lockstep, simulate, Simulation};
 use std::collections::VecDeque;
 
 #[test]
@@ -87,4 +87,98 @@ fn lockstep_with_verilog_and_the_job_credit() {
         most == JOBS_OUT_MAX && hosts > 100,
         "{most} out, {hosts} hosts"
     );
+}
+
+/// An arbiter with an operation of table MPA on the bus.
+fn requested(operation: u32) -> Simulation<EventArbiter> {
+    let mut uut = simulate!(EventArbiter::default());
+    uut.pulse(|uut| &mut uut.reset);
+    uut.job_room.next = true;
+    uut.job_credit.next = true;
+    uut.table_request.next.operation = u64::from(operation).into();
+    uut.table_request.next.table = u64::from(tables::MPA).into();
+    uut.table_request.next.index = 5u64.into();
+    uut.table_valid.next = true;
+    uut
+}
+
+/// The operation is done in the manager.
+fn done_here(uut: &mut Simulation<EventArbiter>, event: StreamEvent) {
+    uut.wait_for(8, |uut| uut.next_event.val() == event);
+    assert_eq!(uut.connection.val(), 5u64);
+    uut.pulse(|uut| &mut uut.take_request);
+}
+
+#[test]
+fn a_release_is_answered_once_and_behind_the_record_fence() {
+    for wait in [0, 1, 40] {
+        let mut uut = requested(tables::RELEASE);
+        done_here(&mut uut, StreamEvent::Release);
+        for _ in 0..wait {
+            uut.settle();
+            assert!(uut.record_fence.val() && !uut.table_done.val());
+            assert_eq!(uut.next_event.val(), StreamEvent::Nothing, "not twice");
+            uut.tick();
+        }
+        uut.pulse(|uut| &mut uut.record_fence_done);
+        assert!(uut.table_done.val() && !uut.record_fence.val());
+        uut.tick();
+        uut.table_valid.next = false;
+        for _ in 0..8 {
+            uut.settle();
+            assert!(!uut.table_done.val() && !uut.record_fence.val());
+            assert_eq!(uut.next_event.val(), StreamEvent::Nothing);
+            uut.tick();
+        }
+    }
+}
+
+#[test]
+fn other_operations_wait_for_no_fence() {
+    let others = [
+        (tables::WRITE, StreamEvent::Start),
+        (tables::READ, StreamEvent::Refuse),
+    ];
+    for (operation, event) in others {
+        let mut uut = requested(operation);
+        done_here(&mut uut, event);
+        assert!(uut.table_done.val() && !uut.record_fence.val());
+    }
+}
+
+#[test]
+fn events_go_on_while_a_release_waits_for_the_fence() {
+    let mut uut = requested(tables::RELEASE);
+    done_here(&mut uut, StreamEvent::Release);
+    uut.accepted.next.connection = 9u64.into();
+    uut.pulse(|uut| &mut uut.accepted_valid);
+    uut.wait_for(4, |uut| uut.next_event.val() == StreamEvent::Accept);
+    assert_eq!(uut.connection.val(), 9u64);
+    uut.stream_error.next = 7u64.into();
+    uut.pulse(|uut| &mut uut.stream_error_valid);
+    uut.wait_for(4, |uut| uut.next_event.val() == StreamEvent::Stop);
+    assert!(uut.record_fence.val() && !uut.table_done.val());
+}
+
+/// DDP stops the connection that had the id: the stop is not for the stream that starts now.
+#[test]
+fn a_stream_starts_behind_every_stop_that_is_queued() {
+    let mut uut = requested(tables::WRITE);
+    uut.table_valid.next = false;
+    for _ in 0..2 {
+        uut.stream_error.next = 5u64.into();
+        uut.pulse(|uut| &mut uut.stream_error_valid);
+    }
+    uut.table_valid.next = true;
+    for _ in 0..2 {
+        for _ in 0..10 {
+            uut.settle();
+            assert_ne!(uut.next_event.val(), StreamEvent::Start);
+            uut.tick();
+        }
+        assert_eq!(uut.next_event.val(), StreamEvent::Stop);
+        uut.pulse(|uut| &mut uut.take_stream_error);
+    }
+    done_here(&mut uut, StreamEvent::Start);
+    assert!(uut.table_done.val());
 }

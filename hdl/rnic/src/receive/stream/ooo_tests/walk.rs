@@ -26,6 +26,10 @@ fn take(uut: &mut Uut, bench: &mut Bench, random: &mut Random) {
     if uut.table_done.val() {
         bench.table_is_done();
     }
+    if uut.record_fence.val() {
+        bench.check_fence();
+    }
+    uut.record_fence_done.next = uut.record_fence.val() && random.chance(1, 8);
 }
 
 fn drive(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random) {

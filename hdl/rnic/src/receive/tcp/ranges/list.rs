@@ -78,6 +78,8 @@ pub struct RangeList {
     pub touched: Signal<Out, Bit>,
     /// Number of the range that an out-of-order segment is part of.
     pub merged_number: Signal<Out, Bits<8>>,
+    /// That range, from `store` on.
+    pub merged_range: Signal<Out, OutOfOrderRange>,
     /// There is a range before the segment.
     pub has_previous: Signal<Out, Bit>,
     /// The context after the segment: ranges, pages, rcv_nxt.
@@ -110,6 +112,7 @@ impl Logic for RangeList {
         self.held_index.next = self.held_number.q.val();
         self.touched.next = self.merged_valid.q.val();
         self.merged_number.next = self.merged_index.q.val();
+        self.merged_range.next = self.merged.q.val();
         self.has_previous.next = self.previous_valid.q.val();
         self.result.next = self.after.q.val();
 

@@ -125,6 +125,8 @@ pub struct RangeWalk {
     pub complete: Signal<Out, Bit>,
     /// The context with its new ranges, pages and rcv_nxt.
     pub result: Signal<Out, TcpContext>,
+    /// The range that an accepted out-of-order segment is part of.
+    pub changed: Signal<Out, OutOfOrderRange>,
     pub in_use: Signal<Out, PoolsInUse>,
     list: RangeList,
     piece: RangeCompare,
@@ -391,6 +393,7 @@ impl Logic for RangeWalk {
             self.verdict.next = self.verdict_trimmed.val();
         }
         self.result.next = self.list.result.val();
+        self.changed.next = self.list.merged_range.val();
         if self.reset.val() {
             self.state.d.next = WalkState::Idle;
         }

@@ -5,6 +5,7 @@ mod lookup;
 mod model;
 mod ports;
 mod ranges;
+mod reports;
 mod reserve;
 mod room;
 mod traffic;

@@ -1,5 +1,6 @@
 //! Ports that the room and its acceptance have in common, compared with the model.
 use super::model::{Event, Host, Model, Reported};
+use super::reports::Reports;
 use crate::messages::{Accepted, HostFrame, PageChain, SegmentEvent, TableRequest};
 use crate::receive::tcp::decision::COUNTS;
 use rnic_hdl_tools::testkit::{Pace, StreamDriver, StreamMonitor};
@@ -21,6 +22,7 @@ pub struct Ports {
     pub page_release: StreamMonitor<PageChain>,
     pub operations: StreamDriver<Operation>,
     pub counted: [u64; COUNTS],
+    pub reports: Reports,
     /// The connection that MPA was asked about last.
     pub asked: Option<u64>,
 }
@@ -44,6 +46,18 @@ macro_rules! check_outputs {
             .val()
             .then(|| uut.segment_event.val());
         ports.count(&mut $model, event, uut.counts.val());
+        let report = uut.report_valid.val().then(|| uut.report.val());
+        ports.reports.report(&mut $model, report);
+        let context = uut
+            .event_context_valid
+            .val()
+            .then(|| uut.event_context.val());
+        ports.reports.context(context);
+        let asked = ports.reports.ask(&$model, random);
+        uut.event_read.next = asked.is_some();
+        uut.event_connection.next = asked.unwrap_or(0).into();
+        rnic_hdl_tools::testkit::settle(uut);
+        ports.reports.taken(uut.event_read_taken.val());
     }};
 }
 pub(super) use check_outputs;

@@ -46,10 +46,11 @@ impl Bench {
         self.mood = round % MOODS.len();
         if after_reset {
             self.model.reset();
+            self.ports.reports.forget();
         }
         let limits = [(448, 448), (448, 30), (60, 448), (200, 20), (448, 448)];
         let (ooo_pages, ooo_share) = match MOODS[self.mood] {
-            Mood::Mixed => limits[random.below(5) as usize],
+            Mood::Mixed => limits[round / MOODS.len() % 5],
             _ => (448, 448),
         };
         (self.model.ooo_pages, self.model.ooo_share) = (ooo_pages, ooo_share);
@@ -75,15 +76,31 @@ impl Bench {
             } else {
                 self.model.streams.push(stream);
             }
+            self.model.begin(index);
         }
     }
 
-    /// Reads of a connection's tables; sometimes an operation without effect.
+    /// Reads of a connection's tables; sometimes its window is written, sometimes an operation has
+    /// no effect.
     fn queue_reads(&mut self, random: &mut Random) {
-        let stream = self.model.streams[random.below(STREAMS as u64) as usize].clone();
+        let number = random.below(STREAMS as u64) as usize;
+        let stream = self.model.streams[number].clone();
         self.reads += 1;
         let connection = stream.connection;
-        match random.below(8) {
+        match random.below(10) {
+            8 => {
+                let window = stream.window + random.below(4000) as u32;
+                self.model.streams[number].window = window.min(1 << 30);
+                let words = u128::from(window.min(1 << 30)) | !0 << 32;
+                self.queue(
+                    tables::WRITE,
+                    tables::TCP_WINDOW,
+                    connection,
+                    words,
+                    (0, !0),
+                );
+            }
+            9 => self.queue(tables::RELEASE, tables::TCP_WINDOW, connection, 0, (0, !0)),
             0 => self.queue(tables::WRITE, tables::EARLY, connection, !0, (0, !0)),
             1 => self.queue(tables::WRITE, tables::RANGE, random.below(256), !0, (0, !0)),
             2 => self.queue(tables::RELEASE, tables::EARLY, connection, 0, (0, !0)),
@@ -223,6 +240,8 @@ fn mpa_037_038_ooo_octets_are_accepted_once_with_what_they_touch() {
     ];
     assert!(rare.iter().all(|count| *count > 10), "{seen:?}");
     assert!(bench.reads > 200, "{}", bench.reads);
+    assert!(bench.ports.reports.reads > 500);
+    assert!(seen.reasons.iter().all(|count| *count > 50), "{seen:?}");
 }
 
 /// Acceptance with nothing in its way, and one connection with a wide window at sequence number 0.

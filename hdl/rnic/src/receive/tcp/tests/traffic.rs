@@ -38,6 +38,10 @@ pub fn random_frame(
         _ => ACK | (random.below(2) << 3),
     };
     let offset = 56 + random.below(100);
+    // SEG.ACK and SEG.WND are often those of the last segment, or all but one of them.
+    let (ack, wnd) = (random.chance(1, 2), random.chance(1, 2));
+    let seg_ack = [random.below(1 << 32), u64::from(stream.ack)][usize::from(ack)];
+    let seg_wnd = [random.below(1 << 16), u64::from(stream.wnd)][usize::from(wnd)];
     let host = strange && random.chance(1, 20);
     let segment = SegmentInfo {
         verdict: if host {
@@ -49,8 +53,8 @@ pub fn random_frame(
         flags: flags.into(),
         checksum_good: !(strange && random.chance(1, 16)),
         seg_seq: u64::from((stream.next + distance) as u32).into(),
-        seg_ack: random.below(1 << 32).into(),
-        seg_wnd: random.below(1 << 16).into(),
+        seg_ack: seg_ack.into(),
+        seg_wnd: seg_wnd.into(),
         payload_offset: offset.into(),
         payload_octets: length.into(),
     };
@@ -64,8 +68,8 @@ pub fn random_frame(
 
 /// At rcv_nxt, or at one of the edges of the window.
 fn ordered(stream: &Stream, random: &mut Random) -> (i64, u64) {
-    let length = match random.below(8) {
-        0 => 0,
+    let length = match random.below(9) {
+        0 | 8 => 0,
         1 => 1,
         2 => random.below(9000),
         _ => random.below(1500),

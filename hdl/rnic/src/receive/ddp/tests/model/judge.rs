@@ -53,6 +53,7 @@ impl Model {
         };
         self.contexts.insert(record.connection, is_last_word);
         outcome.error = error;
+        outcome.first = (context.first && error == 0).then_some(record.connection);
         outcome.stopped = ends.then_some(record.connection);
         let mut event = Event {
             connection: record.connection,

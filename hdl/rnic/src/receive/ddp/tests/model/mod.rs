@@ -59,6 +59,8 @@ pub struct Event {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     pub command: Option<Command>,
+    /// The connection, if this is its first FPDU and passes all tests (START-014).
+    pub first: Option<u64>,
     pub stopped: Option<u64>,
     pub event: Option<Event>,
     pub counted: bool,

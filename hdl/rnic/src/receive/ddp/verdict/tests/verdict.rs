@@ -17,6 +17,7 @@ struct Question {
     follows_bad: bool,
     role: Role,
     in_error: bool,
+    is_first: bool,
 }
 
 fn random_role(random: &mut Random) -> Role {
@@ -69,6 +70,7 @@ fn question(random: &mut Random) -> Question {
         follows_bad: random.chance(1, 4),
         role,
         in_error: random.chance(1, 6),
+        is_first: random.chance(1, 3),
     }
 }
 
@@ -186,6 +188,7 @@ fn the_first_failing_test_wins() {
         uut.has_room.next = question.has_room;
         uut.follows_bad.next = question.follows_bad;
         uut.in_error.next = question.in_error;
+        uut.is_first.next = question.is_first;
         uut.envelope_error.next = question.envelope.into();
         uut.envelope_refused.next = question.envelope != 0;
         uut.rights.next = u64::from(question.rights).into();
@@ -222,6 +225,9 @@ fn the_first_failing_test_wins() {
             "{:?}",
             question.segment
         );
+        let found = expected(&question);
+        let first = question.is_first && !found.silent && !found.refused;
+        assert_eq!(uut.first_passed.val(), first, "START-014");
         uut.tick();
         assert_eq!(uut.verdict.val(), expected(&question), "holds after decide");
     }

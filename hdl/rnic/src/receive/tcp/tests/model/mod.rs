@@ -4,8 +4,10 @@
 //! Positions are sequence numbers without wrap.
 mod stream;
 mod reported;
+mod reports;
 
 pub use reported::{Event, Host, Reported};
+pub use reports::{Context, Report};
 pub use stream::{Range, Stream};
 
 use crate::messages::FrameVerdict;
@@ -35,6 +37,8 @@ pub struct Seen {
     pub across_wrap: usize,
     pub purges: usize,
     pub ooo_fins: usize,
+    /// By bit of `rnic_abi::event_ring`.
+    pub reasons: [usize; 8],
 }
 
 /// The model, and its results not yet compared.
@@ -45,6 +49,8 @@ pub struct Model {
     pub host: VecDeque<Host>,
     pub released: VecDeque<(u64, u64)>,
     pub events: VecDeque<Event>,
+    /// Reports to events, each with the context after it.
+    pub reports: VecDeque<(Report, Context)>,
     pub counts: [u64; COUNTS],
     pub ooo_pages: u64,
     pub ooo_share: u64,
@@ -65,6 +71,7 @@ impl Default for Model {
             reported: VecDeque::new(),
             host: VecDeque::new(),
             released: VecDeque::new(),
+            reports: VecDeque::new(),
             events: VecDeque::new(),
             counts: [0; COUNTS],
             ooo_pages: u64::from(EARLY_PAGES_MAX),
@@ -103,16 +110,22 @@ impl Model {
             return;
         }
         let acceptable = self.is_acceptable(index, frame);
+        let before = self.streams[index].clone();
         if length == 0 {
             if acceptable {
                 self.streams[index].acknowledge(frame);
+                let stream = &mut self.streams[index];
+                let same = (before.ack, before.wnd) == (stream.ack, stream.wnd);
+                stream.repeats = stream.repeats.wrapping_add(u8::from(same));
             }
+            self.report(index, &before, frame, None, acceptable);
             self.counts[COUNT_PURE_ACK] += 1;
             self.released.push_back(pages);
             return;
         }
         let (verdict, trimmed) = self.accept(index, frame);
-        if acceptable && verdict != SegmentVerdict::NoRoom {
+        let kept = acceptable && verdict != SegmentVerdict::NoRoom;
+        if kept {
             self.streams[index].acknowledge(frame);
         }
         self.events.push_back(Event {
@@ -134,6 +147,7 @@ impl Model {
         self.counts[count] += 1;
         let answers = &mut self.streams[index].answers;
         *answers = answers.wrapping_add(u8::from(queries));
+        self.report(index, &before, frame, Some(verdict), kept);
         if !matches!(count, COUNT_IN_ORDER | COUNT_OUT_OF_ORDER) {
             self.released.push_back(pages);
         }
@@ -335,5 +349,6 @@ impl Model {
             && self.host.is_empty()
             && self.released.is_empty()
             && self.events.is_empty()
+            && self.reports.is_empty()
     }
 }

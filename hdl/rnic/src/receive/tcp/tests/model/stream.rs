@@ -25,6 +25,7 @@ pub struct Stream {
     pub ranges: Vec<Range>,
     pub last_range: u64,
     pub answers: u8,
+    pub repeats: u8,
 }
 
 impl Stream {
