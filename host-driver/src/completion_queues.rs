@@ -6,13 +6,14 @@
 //!  close it --> those that are not polled yet --------+
 //! ```
 //!
-//! The device refuses an FPDU whose entry has no room and stops its connection (`rnic_abi::cqe`). So
-//! that this never happens, a queue promises room for every entry that may arrive before it is
+//! The device refuses an FPDU whose entry has no room and stops its connection (`rnic_abi::cqe`).
+//! So that this never happens, a queue promises room for every entry that may arrive before it is
 //! polled: one for each buffer and outstanding read that a connection may have posted, one for the
-//! error that stops it, and those that closed connections have left. What would need more is refused
-//! when it is opened.
+//! error that stops it, and those that closed connections have left. What would need more is
+//! refused when it is opened.
 
 use crate::bar::Registers;
+use crate::completion_queue::CompletionQueue;
 use crate::completion_ring::{CompletionRing, Entry};
 use crate::connection::Connection;
 use crate::dma::{Dma, DmaBuffer};
@@ -20,27 +21,6 @@ use crate::error::DriverError;
 use rnic_abi::limits::COMPLETION_QUEUES;
 use rnic_abi::registers;
 use std::collections::BTreeMap;
-
-/// The number of a completion queue: 0, the default, is there when the device is opened.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CompletionQueue(pub u8);
-
-impl CompletionQueue {
-    /// What its memory is called.
-    pub(crate) fn memory_name(self) -> String {
-        match self.0 {
-            0 => "completion queue".to_owned(),
-            number => format!("completion queue {number}"),
-        }
-    }
-
-    fn unknown(self) -> DriverError {
-        DriverError::Unknown {
-            what: "completion queue",
-            id: u64::from(self.0),
-        }
-    }
-}
 
 /// log2 of the entries of a completion queue, as an error names it.
 pub(crate) const ENTRIES_LOG2: &str = "log2 of the completion queue's entries";

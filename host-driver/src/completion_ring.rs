@@ -4,7 +4,7 @@
 //! entry frees its slot (`CQ_CONSUMER`).
 
 use crate::bar::Registers;
-use crate::completion_queues::CompletionQueue;
+use crate::completion_queue::CompletionQueue;
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
 use crate::ring::{Ring, Shape};

@@ -1,6 +1,6 @@
 //! An offloaded connection: its key, its configuration, its id and its state.
 
-use crate::completion_queues::CompletionQueue;
+use crate::completion_queue::CompletionQueue;
 use crate::error::DriverError;
 use rnic_abi::limits::MAX_RECEIVE_WINDOW;
 use std::net::{IpAddr, SocketAddr};

@@ -13,7 +13,8 @@
 
 use crate::bar::{Bar, Registers};
 use crate::completion::Completion;
-use crate::completion_queues::{CompletionQueue, CompletionQueues};
+use crate::completion_queue::CompletionQueue;
+use crate::completion_queues::CompletionQueues;
 use crate::connection::{Connection, ConnectionConfig, EarlyRange, EarlyState, TcpState};
 use crate::connection_table::ConnectionTable;
 use crate::counters::{Counters, InUse};

@@ -3,7 +3,7 @@ pub(crate) mod hanging;
 pub(crate) mod memory;
 
 use crate::bar::Bar;
-use crate::completion_queues::CompletionQueue;
+use crate::completion_queue::CompletionQueue;
 use crate::connection::{ConnectionConfig, ConnectionKey};
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;

@@ -91,7 +91,8 @@ impl Peer {
         octets
     }
 
-    /// The driver makes a mistake: the connection's entries go to a queue that does not expect them.
+    /// The driver makes a mistake: the connection's entries go to a queue that does not expect
+    /// them.
     fn misplace(&self, bare: &mut Bare, queue: CompletionQueue) {
         let context = u32::from(DOMAIN) | 1 << 16 | u32::from(queue.0) << 17;
         bare.bar.write32(registers::TABLE_DATA, context);

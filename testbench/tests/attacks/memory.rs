@@ -174,8 +174,8 @@ fn what_connections_hold_can_be_read() {
     bare.assert_clean();
 }
 
-/// MPA-042: long frames while nothing moves, as the host takes nothing, without a reserve: one finds
-/// only some of its pages. It is not kept, no page of it is lost, and it comes again.
+/// MPA-042: long frames while nothing moves, as the host takes nothing, without a reserve: one
+/// finds only some of its pages. It is not kept, no page of it is lost, and it comes again.
 #[test]
 fn a_frame_that_finds_only_some_of_its_pages_is_dropped() {
     let config = Config {

@@ -12,10 +12,10 @@
 //! | units      | entries; `number` counts them modulo 2^31, in each queue from its set-up on  |
 //! | source     | `rnic_abi::{cqe, registers}`, `docs/adr/0021`                                |
 //!
-//! An entry has its place before anything of its FPDU is placed, and only while fewer than `entries`
-//! numbers of its queue are not consumed. So [`crate::receive::placement::cqe`] never waits for the
-//! driver, and overwrites no entry that the driver has not consumed. A consumer that is out of date
-//! only makes the queue look fuller than it is; a queue that is off is full.
+//! An entry has its place before anything of its FPDU is placed, and only while fewer than
+//! `entries` numbers of its queue are not consumed. So [`crate::receive::placement::cqe`] never
+//! waits for the driver, and overwrites no entry that the driver has not consumed. A consumer that
+//! is out of date only makes the queue look fuller than it is; a queue that is off is full.
 //!
 //! `cq` stands from cycle 2 to the one after, in a record that waits for its verdict until then.
 //! The number of the record before is in the RAM by cycle 0 of the next.
