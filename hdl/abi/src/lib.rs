@@ -13,6 +13,7 @@ pub mod tables;
 pub mod cqe;
 pub mod host_ring;
 pub mod event_ring;
+pub mod transmit_ring;
 pub mod counters;
 pub mod errors;
 pub mod events;
