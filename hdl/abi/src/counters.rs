@@ -114,9 +114,38 @@ counters! {
     DropTcpNoRoom = 43, "drop_tcp_no_room";
     /// Segments beyond rcv_nxt that touch no range, while no range number is free.
     DropTcpNoRange = 44, "drop_tcp_no_range";
+    /// Frames sent, or looped back.
+    TxFrames = 45, "tx_frames";
+    /// Heads of transmit rings that were refused.
+    TxRefused = 46, "tx_refused";
+    /// Frames not sent because a read of their octets failed.
+    TxFailed = 47, "tx_failed";
+    /// Transmit rings that stopped because a read of their units failed.
+    TxRingStopped = 48, "tx_ring_stopped";
+    /// Tails of transmit rings that were not taken.
+    TxTailIgnored = 49, "tx_tail_ignored";
+    /// Reads of host memory that were not answered in time.
+    ReadTimedOut = 50, "read_timed_out";
+    /// Completions with status Unsupported Request, or one that is reserved for other requests.
+    ReadUnsupported = 51, "read_unsupported";
+    /// Completions with status Completer Abort.
+    ReadAborted = 52, "read_aborted";
+    /// Poisoned completions.
+    ReadPoisoned = 53, "read_poisoned";
+    /// Completions that are not what is due for their tag.
+    ReadMalformed = 54, "read_malformed";
+    /// Completions for no read of the device.
+    ReadUnexpected = 55, "read_unexpected";
+    /// Completions for reads that were given up.
+    ReadLate = 56, "read_late";
+    /// Reads that could not be asked for: past the end of memory, or every tag waits for a late
+    /// completion.
+    ReadRefused = 57, "read_refused";
+    /// Frames of the wire that came while frames were looped back.
+    DropLoopback = 58, "drop_loopback";
 }
 
 /// Number of counters.
-pub const COUNT: usize = 45;
+pub const COUNT: usize = 59;
 /// The counter of stream error number `n` (1..=21) is `FIRST_REFUSAL + n - 1`.
 pub const FIRST_REFUSAL: usize = Counter::RefuseMpaCrc as usize;

@@ -106,6 +106,42 @@ pub const EVENT_DELAY_LOG2_MIN: u32 = 12;
 /// Largest value of [`EVENT_DELAY_LOG2`].
 pub const EVENT_DELAY_LOG2_MAX: u32 = 31;
 
+/// Transmit ring 0, [`crate::transmit_ring::CONTROL`]: bus address, low half; a multiple of 4096.
+/// The registers of ring 1 are [`TX_STRIDE`] octets behind: see [`tx_register`].
+pub const TX_BASE_LOW: u32 = 0x0a0;
+/// Transmit ring: bus address, high half.
+pub const TX_BASE_HIGH: u32 = 0x0a4;
+/// Transmit ring: log2 of its units, 4..=16; 0 switches it off; other values are ignored. A write
+/// sets the ring up: its indices become 0.
+pub const TX_UNITS_LOG2: u32 = 0x0a8;
+/// Transmit ring: units the driver has written, modulo 2^32.
+pub const TX_TAIL: u32 = 0x0ac;
+/// Transmit ring: units the device has passed, modulo 2^32 (read only).
+pub const TX_HEAD: u32 = 0x0b0;
+/// Transmit ring: bus address of its report, low half; a multiple of 64.
+pub const TX_REPORT_LOW: u32 = 0x0b4;
+/// Transmit ring: bus address of its report, high half.
+pub const TX_REPORT_HIGH: u32 = 0x0b8;
+/// Octets from a register of transmit ring 0 to that of ring 1.
+pub const TX_STRIDE: u32 = 32;
+/// PCI Express maximum read request size: 0 for 128 octets, .. 5 for 4096; the device asks for 512
+/// at most. Other values are ignored. Value after reset: [`READ_MAX_REQUEST_FIRST`].
+pub const READ_MAX_REQUEST: u32 = 0x0e0;
+/// First value of [`READ_MAX_REQUEST`]: 512 octets, which every function may be set to.
+pub const READ_MAX_REQUEST_FIRST: u32 = 2;
+/// Ticks after which a read of host memory is given up, 16 bits; larger values are ignored. A tick
+/// is a microsecond. Value after reset: [`READ_TIMEOUT_FIRST`].
+pub const READ_TIMEOUT: u32 = 0x0e4;
+/// First value of [`READ_TIMEOUT`]: 50 ms, the end of the default range (PCI Express Base
+/// Specification, section 7.5.3.16).
+pub const READ_TIMEOUT_FIRST: u32 = 50_000;
+/// Transmit control: [`TX_CONTROL_LOOPBACK`] and [`TX_CONTROL_EXTENDED_TAGS`].
+pub const TX_CONTROL: u32 = 0x0e8;
+/// Frames that are sent are received instead; frames of the wire are dropped and counted.
+pub const TX_CONTROL_LOOPBACK: u32 = 1 << 0;
+/// Extended Tag Field Enable: reads may use tags from 32 on.
+pub const TX_CONTROL_EXTENDED_TAGS: u32 = 1 << 1;
+
 /// Table command. A write starts the operation; reads return [`TABLE_BUSY`] until it is done.
 pub const TABLE_COMMAND: u32 = 0x100;
 /// Bit of [`TABLE_COMMAND`] when read: the operation is not finished.
@@ -138,6 +174,11 @@ pub const COUNTERS: u32 = 0x400;
 /// The value to write to [`IN_ORDER_RESERVE`].
 pub const fn in_order_reserve(pages: u32, long_pages: u32, hold_log2: u32) -> u32 {
     (long_pages << IN_ORDER_RESERVE_LONG_SHIFT) | (hold_log2 << IN_ORDER_RESERVE_HOLD_SHIFT) | pages
+}
+
+/// The offset of `register`, one of [`TX_BASE_LOW`] to [`TX_REPORT_HIGH`], of transmit ring `ring`.
+pub const fn tx_register(ring: u32, register: u32) -> u32 {
+    register + ring * TX_STRIDE
 }
 
 /// The value to write to [`TABLE_COMMAND`].

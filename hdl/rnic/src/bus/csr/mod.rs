@@ -24,6 +24,7 @@ pub mod counters;
 pub mod registers;
 pub mod routes;
 pub mod tables;
+pub mod transmit;
 
 use crate::messages::{CqReport, CqWrite, TableRequest};
 use counters::Counters;
@@ -31,6 +32,7 @@ use registers::RegisterFile;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 use tables::TableEngine;
+use transmit::TransmitRegisters;
 
 /// Control and status registers of a device with frame path `W` and inner path `D`, in bits.
 #[derive(LogicBlock, Init)]
@@ -70,7 +72,7 @@ pub struct Csr<const W: usize, const D: usize> {
     /// One cycle: the fence is passed.
     pub fence_done: Signal<In, Bit>,
     /// Pulses in the order of `rnic_abi::counters`.
-    pub counts: Signal<In, Bits<45>>,
+    pub counts: Signal<In, Bits<59>>,
     // Values of registers: see [`RegisterFile`].
     pub free_pages: Signal<In, Bits<10>>,
     pub host_ring_producer: Signal<In, Bits<32>>,
@@ -94,7 +96,20 @@ pub struct Csr<const W: usize, const D: usize> {
     pub event_entries_log2: Signal<Out, Bits<5>>,
     pub event_consumer: Signal<Out, Bits<32>>,
     pub event_delay_log2: Signal<Out, Bits<5>>,
+    // Registers of transmit and reads: see [`TransmitRegisters`].
+    pub tx_head: [Signal<In, Bits<32>>; 2],
+    pub tx_base: [Signal<Out, Bits<64>>; 2],
+    pub tx_report: [Signal<Out, Bits<64>>; 2],
+    pub tx_units_log2: [Signal<Out, Bits<5>>; 2],
+    pub tx_set_up: [Signal<Out, Bit>; 2],
+    pub tx_tail: [Signal<Out, Bits<32>>; 2],
+    pub tx_tail_valid: [Signal<Out, Bit>; 2],
+    pub max_read_request: Signal<Out, Bits<3>>,
+    pub timeout_ticks: Signal<Out, Bits<16>>,
+    pub extended_tags: Signal<Out, Bit>,
+    pub loopback: Signal<Out, Bit>,
     registers: RegisterFile<W, D>,
+    transmit: TransmitRegisters,
     tables: TableEngine,
     counters: Counters,
 }
@@ -132,6 +147,23 @@ impl<const W: usize, const D: usize> Logic for Csr<W, D> {
             host_ring_slot_octets_log2, host_ring_consumer, ooo_pages, ooo_share);
         self.registers.reserve_grows.next = self.reserve_grows.val();
         wire!(self.registers => self; reserve_pages, long_pages, reserve_grown, hold_log2);
+        // Transmit and reads.
+        self.transmit.clock.next = self.clock.val();
+        self.transmit.clear.next = self.room_reset.val();
+        wire!(self.registers => self.transmit;
+            access_address as address, access_data as data, access_write as write);
+        self.registers.apart.next = self.transmit.value.val();
+        for r in 0..2 {
+            self.transmit.head[r].next = self.tx_head[r].val();
+            self.tx_base[r].next = self.transmit.base[r].val();
+            self.tx_report[r].next = self.transmit.report[r].val();
+            self.tx_units_log2[r].next = self.transmit.units_log2[r].val();
+            self.tx_set_up[r].next = self.transmit.set_up[r].val();
+            self.tx_tail[r].next = self.transmit.tail[r].val();
+            self.tx_tail_valid[r].next = self.transmit.tail_valid[r].val();
+        }
+        wire!(self.transmit => self; max_read_request, timeout_ticks, extended_tags, loopback);
+
         self.registers.event_producer.next = self.event_producer.val();
         wire!(self.registers => self;
             event_base, event_entries_log2, event_consumer, event_delay_log2);

@@ -154,6 +154,12 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     pub table_write_data: Signal<Out, Bits<32>>,
     /// A table operation runs.
     pub table_busy: Signal<In, Bit>,
+    /// The access at hand, for registers that are apart: doubleword, data, and one cycle to write.
+    pub access_address: Signal<Out, Bits<10>>,
+    pub access_data: Signal<Out, Bits<32>>,
+    pub access_write: Signal<Out, Bit>,
+    /// What they read as, one cycle after the address; 0 if it is none of theirs.
+    pub apart: Signal<In, Bits<32>>,
     /// Table data.
     pub table_words: Signal<In, Bits<320>>,
     /// Free pages of packet memory.
@@ -367,6 +373,9 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
             self.write_hit.next = self.hits.q.val();
         }
         self.queues.write.next = self.writes.val();
+        self.access_address.next = self.address.q.val();
+        self.access_data.next = self.data.q.val();
+        self.access_write.next = self.writes.val();
         self.page_aligned.next = self.data.q.val() & self.page_mask.val();
         self.reset_request.next = self.write_hit.val().get_bit(4) & self.data.q.val().get_bit(1);
         if self.write_hit.val().get_bit(4) {
@@ -434,7 +443,8 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         self.table_write_data.next = self.data.q.val();
 
         // Fourth stage: the answer.
-        self.result.d.next = self.gather.gathered.val() | self.queues.value.val();
+        self.result.d.next =
+            self.gather.gathered.val() | self.queues.value.val() | self.apart.val();
         self.result_valid.d.next = self.gathered.q.val() | self.counter_valid.val();
         if self.counter_valid.val() {
             self.result.d.next = self.counter_data.val();

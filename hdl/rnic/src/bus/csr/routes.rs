@@ -11,13 +11,15 @@
 //! Each room numbers its pulses by its own constants. The tables below map them to counters;
 //! the build fails if a pulse has none, or two. The rooms are placed far away, so the register
 //! separates their paths.
+use crate::bus::reads::types::cause;
 use crate::receive::front_end::verdict;
 use crate::receive::tcp::decision;
+use crate::transmit::types::count;
 use rnic_abi::counters::{Counter, COUNT, FIRST_REFUSAL};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-const _: () = assert!(COUNT == 45, "the port `counts` has one bit per counter");
+const _: () = assert!(COUNT == 59, "the port `counts` has one bit per counter");
 
 /// Pulses of the front end.
 const FRONT_END: [Counter; 8] = by_bit([
@@ -56,6 +58,27 @@ const PLACEMENT: [Counter; 4] = by_bit([
     (3, Counter::Completions),
 ]);
 
+/// Pulses of transmit.
+const TRANSMIT: [Counter; 5] = by_bit([
+    (count::SENT, Counter::TxFrames),
+    (count::REFUSED, Counter::TxRefused),
+    (count::FAILED, Counter::TxFailed),
+    (count::STOPPED, Counter::TxRingStopped),
+    (count::TAIL_IGNORED, Counter::TxTailIgnored),
+]);
+
+/// Pulses of the read engine.
+const READS: [Counter; 8] = by_bit([
+    (cause::TIMED_OUT, Counter::ReadTimedOut),
+    (cause::UNSUPPORTED, Counter::ReadUnsupported),
+    (cause::ABORTED, Counter::ReadAborted),
+    (cause::POISONED, Counter::ReadPoisoned),
+    (cause::MALFORMED, Counter::ReadMalformed),
+    (cause::UNEXPECTED, Counter::ReadUnexpected),
+    (cause::LATE, Counter::ReadLate),
+    (cause::REFUSED, Counter::ReadRefused),
+]);
+
 /// The counters in the order of their pulses' bits, each of which is named once.
 const fn by_bit<const N: usize>(routes: [(usize, Counter); N]) -> [Counter; N] {
     let mut counters = [routes[0].1; N];
@@ -88,6 +111,12 @@ pub struct CounterRoutes {
     pub error_valid: Signal<In, Bit>,
     /// Bits as in [`crate::receive::placement`].
     pub placement: Signal<In, Bits<4>>,
+    /// Bits as in [`count`].
+    pub transmit: Signal<In, Bits<5>>,
+    /// Bits as in [`cause`].
+    pub reads: Signal<In, Bits<8>>,
+    /// A frame of the wire is dropped for loopback.
+    pub looped: Signal<In, Bit>,
     pub counts: Signal<Out, Bits<COUNT>>,
     held: DFF<Bits<COUNT>>,
     gathered: Signal<Local, Bits<COUNT>>,
@@ -97,6 +126,12 @@ pub struct CounterRoutes {
     tcp_route: [Constant<Bits<6>>; 10],
     #[constants(|bit| PLACEMENT[bit].index() as LiteralType)]
     placement_route: [Constant<Bits<6>>; 4],
+    #[constants(|bit| TRANSMIT[bit].index() as LiteralType)]
+    transmit_route: [Constant<Bits<6>>; 5],
+    #[constants(|bit| READS[bit].index() as LiteralType)]
+    reads_route: [Constant<Bits<6>>; 8],
+    #[constant(Counter::DropLoopback.index() as LiteralType)]
+    looped_route: Constant<Bits<6>>,
     #[constant(Counter::DropNoPage.index() as LiteralType)]
     no_page_route: Constant<Bits<6>>,
     #[constant(Counter::Fpdus.index() as LiteralType)]
@@ -129,6 +164,22 @@ impl Logic for CounterRoutes {
                 self.placement.val().get_bit(bit),
             );
         }
+        for bit in 0..5 {
+            self.gathered.next = self.gathered.val().replace_bit(
+                self.transmit_route[bit].val().index(),
+                self.transmit.val().get_bit(bit),
+            );
+        }
+        for bit in 0..8 {
+            self.gathered.next = self.gathered.val().replace_bit(
+                self.reads_route[bit].val().index(),
+                self.reads.val().get_bit(bit),
+            );
+        }
+        self.gathered.next = self
+            .gathered
+            .val()
+            .replace_bit(self.looped_route.val().index(), self.looped.val());
         self.gathered.next = self
             .gathered
             .val()
