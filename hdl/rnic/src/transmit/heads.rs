@@ -91,6 +91,8 @@ pub struct HeadDecoder<const O: usize> {
     // Units that the next frame of each ring is known to need.
     control_need: DFF<Bits<4>>,
     bulk_need: DFF<Bits<4>>,
+    // Units that were in the buffer before the first element's address was.
+    seen: DFF<Bits<8>>,
     index: DFF<Bits<4>>,
     total: DFF<Bits<19>>,
     is_empty: DFF<Bit>,
@@ -162,7 +164,7 @@ impl<const O: usize> Logic for HeadDecoder<O> {
     fn update(&mut self) {
         registers!(clock; state, second, ring, address, head, control_need, bulk_need, index);
         registers!(clock; total, is_empty, units, bad_size, bad_count, bad_order, bad_range);
-        registers!(clock; place_end, crc_place, crc_limit, need, is_short, refused, fits);
+        registers!(clock; seen, place_end, crc_place, crc_limit, need, is_short, refused, fits);
         wire!(self => self.elements; clock);
         self.whole_address.next = bit_cast::<9, 8>(self.address.q.val());
         self.read_address.next = self.whole_address.val().replace_bit(8, self.ring.q.val());
@@ -227,7 +229,7 @@ impl<const O: usize> Logic for HeadDecoder<O> {
         self.need.d.next = self.rounded.val().get_bits::<12>(0);
 
         // Stage 2.
-        self.is_short.d.next = bit_cast::<8, 4>(self.units.q.val()) > self.buffered.val();
+        self.is_short.d.next = bit_cast::<8, 4>(self.units.q.val()) > self.seen.q.val();
         self.refused.d.next = (self.bad_size.q.val() | self.bad_count.q.val())
             | (self.bad_order.q.val() | self.bad_range.q.val())
             | (self.is_empty.q.val()
@@ -270,6 +272,7 @@ impl<const O: usize> Logic for HeadDecoder<O> {
             }
             // Two cycles until the head is here; the elements begin one unit behind it.
             HeadState::Fetch => {
+                self.seen.d.next = self.buffered.val();
                 self.second.d.next = true;
                 if !self.second.q.val() {
                     self.address.d.next = self.address.q.val() + self.one_unit.val();

@@ -393,3 +393,6 @@ impl Logic for TransmitRing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
