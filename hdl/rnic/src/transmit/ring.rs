@@ -4,7 +4,7 @@
 //!   head (host's again)     next       filled      fetched       tail
 //!     |---- jobs ------------|- buffered -|-- reads --|-- to read --|
 //!                            v
-//! tail_valid --> Delta --> Room --> Decide --> tail, or tail_ignored
+//! tail_valid --> [ doorbell ] --> tail, or tail_ignored
 //! Idle --> Size --> Form --> Offer --> fetch
 //! ```
 //!
@@ -19,6 +19,7 @@
 //! `set_up` begins anew at once, but what was asked for before still comes. Until it has, the ring
 //! *settles*: it takes doorbells and does nothing else, and what comes is dropped. After a failed
 //! read of units the ring has stopped: what is in the buffer is still used, what comes is dropped.
+use super::doorbell::Doorbell;
 use super::types::*;
 use crate::bus::reads::types::ReadCommand;
 use rnic_abi::transmit_ring as abi;
@@ -35,15 +36,6 @@ enum FetchState {
     Size,
     Form,
     Offer,
-}
-
-/// What is done about the last doorbell.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-enum TailState {
-    Idle,
-    Delta,
-    Room,
-    Decide,
 }
 
 /// A transmit ring.
@@ -104,7 +96,7 @@ pub struct TransmitRing {
     /// A TLP of this ring is under way.
     pub writing: Signal<In, Bit>,
     fetch_state: DFF<FetchState>,
-    tail_state: DFF<TailState>,
+    doorbell: Doorbell,
     on: DFF<Bit>,
     log2: DFF<Bits<5>>,
     // Units of the ring, and the bits of their index.
@@ -112,14 +104,8 @@ pub struct TransmitRing {
     index_mask: DFF<Bits<16>>,
     settling: DFF<Bit>,
     has_stopped: DFF<Bit>,
-    tail_index: DFF<Bits<32>>,
     head_index: DFF<Bits<32>>,
     given_up_count: DFF<Bits<32>>,
-    // The doorbell: how far it moves the tail, and how far it may.
-    offered: DFF<Bits<32>>,
-    delta: DFF<Bits<32>>,
-    held: DFF<Bits<17>>,
-    room: DFF<Bits<17>>,
     // Units asked for: all of them, those that have places in the buffer, and their reads.
     fetched: DFF<Bits<17>>,
     places: DFF<Bits<8>>,
@@ -138,10 +124,7 @@ pub struct TransmitRing {
     high_sum: DFF<Bits<32>>,
     is_valid: Signal<Local, Bit>,
     mask: Signal<Local, Bits<16>>,
-    held_now: Signal<Local, Bits<32>>,
-    delta_low: Signal<Local, Bits<17>>,
-    delta_high: Signal<Local, Bits<15>>,
-    accepts: Signal<Local, Bit>,
+    tail_now: Signal<Local, Bits<32>>,
     tail_low: Signal<Local, Bits<17>>,
     index: Signal<Local, Bits<16>>,
     in_line: Signal<Local, Bits<4>>,
@@ -187,10 +170,10 @@ pub struct TransmitRing {
 impl Logic for TransmitRing {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; fetch_state, tail_state, on, log2, units, index_mask, settling);
-        registers!(clock; has_stopped, tail_index, head_index, given_up_count, offered, delta);
-        registers!(clock; held, room, fetched, places, reads, filled_slot, taken_slot, waiting);
-        registers!(clock; jobs, available, has_places, offset, count, low_sum, high_sum);
+        registers!(clock; fetch_state, on, log2, units, index_mask, settling, has_stopped);
+        registers!(clock; head_index, given_up_count, fetched, places, reads, filled_slot);
+        registers!(clock; taken_slot, waiting, jobs, available, has_places, offset, count);
+        registers!(clock; low_sum, high_sum);
         self.head.next = self.head_index.q.val();
         self.given_up.next = self.given_up_count.q.val();
         self.stopped.next = self.has_stopped.q.val();
@@ -201,45 +184,20 @@ impl Logic for TransmitRing {
         self.buffered.next = self.waiting.q.val();
         self.next_slot.next = self.taken_slot.q.val();
 
-        // A tail moves forward, and at most as far as there are units.
+        // Sizes, and the tail.
         self.units.d.next = self.one_unit.val() << self.log2.q.val();
         self.mask.next = self.all_units.val() << self.log2.q.val();
         self.index_mask.d.next = !self.mask.val();
-        self.held_now.next = self.tail_index.q.val() - self.head_index.q.val();
-        self.delta_low.next = self.delta.q.val().get_bits::<17>(0);
-        self.delta_high.next = self.delta.q.val().get_bits::<15>(17);
-        self.accepts.next = self.on.q.val()
-            & !self.delta_high.val().any()
-            & (self.delta_low.val() <= self.room.q.val());
-        self.tail_ignored.next = false;
-        match self.tail_state.q.val() {
-            TailState::Delta => {
-                self.delta.d.next = self.offered.q.val() - self.tail_index.q.val();
-                self.held.d.next = self.held_now.val().get_bits::<17>(0);
-                self.tail_state.d.next = TailState::Room;
-            }
-            TailState::Room => {
-                self.room.d.next = self.units.q.val() - self.held.q.val();
-                self.tail_state.d.next = TailState::Decide;
-            }
-            TailState::Decide => {
-                if self.accepts.val() {
-                    self.tail_index.d.next = self.offered.q.val();
-                }
-                self.tail_ignored.next = !self.accepts.val();
-                self.tail_state.d.next = TailState::Idle;
-            }
-            _ => {}
-        }
-        // A later doorbell stands for an earlier one that is still looked at.
-        if self.tail_valid.val() {
-            self.offered.d.next = self.tail.val();
-            self.tail_ignored.next = false;
-            self.tail_state.d.next = TailState::Delta;
-        }
+        wire!(self => self.doorbell; clock, tail, tail_valid);
+        self.doorbell.reset.next = self.reset.val() | self.set_up.val();
+        self.doorbell.on.next = self.on.q.val();
+        self.doorbell.units.next = self.units.q.val();
+        self.doorbell.head.next = self.head_index.q.val();
+        self.tail_ignored.next = self.doorbell.ignored.val();
 
         // The next read: as many units as there are up to the end of the line.
-        self.tail_low.next = self.tail_index.q.val().get_bits::<17>(0);
+        self.tail_now.next = self.doorbell.tail_index.val();
+        self.tail_low.next = self.tail_now.val().get_bits::<17>(0);
         self.index.next = self.fetched.q.val().get_bits::<16>(0);
         self.index.next = self.index.val() & self.index_mask.q.val();
         self.in_line.next = self.fetched.q.val().get_bits::<4>(0);
@@ -362,8 +320,6 @@ impl Logic for TransmitRing {
             self.settling.d.next = true;
             self.has_stopped.d.next = false;
             self.fetch_state.d.next = FetchState::Idle;
-            self.tail_state.d.next = TailState::Idle;
-            self.tail_index.d.next = 0.into();
             self.head_index.d.next = 0.into();
             self.given_up_count.d.next = 0.into();
         }
@@ -379,8 +335,6 @@ impl Logic for TransmitRing {
             self.settling.d.next = false;
             self.has_stopped.d.next = false;
             self.fetch_state.d.next = FetchState::Idle;
-            self.tail_state.d.next = TailState::Idle;
-            self.tail_index.d.next = 0.into();
             self.head_index.d.next = 0.into();
             self.given_up_count.d.next = 0.into();
             self.fetched.d.next = 0.into();

@@ -73,7 +73,8 @@ fn heads_become_jobs_and_commands() {
                     ring.coming += spec.units() as u64;
                     ring.frames.push_back(spec);
                 }
-                if random.chance(1, 6) {
+                // Control frames go first: they come seldom enough to leave time for the others.
+                if random.chance(1, [60, 6][number]) {
                     let more = random.below(ring.coming + 1);
                     ring.coming -= more;
                     ring.buffered += more;

@@ -116,8 +116,9 @@ random_frames!(
     long_frames_fill_the_store,
     TransmitRoom64,
     Plan {
-        frames: 25,
+        frames: 40,
         most_octets: 9216,
+        failing_of_100: 20,
         ..ALL_FATES
     },
     Paces {
