@@ -57,7 +57,8 @@
 //! status is written before the report that passes its frame.
 //!
 //! If a read of units fails, the ring *stops*: frames whose units came before are sent, the others
-//! are not, the report says so, and the ring does nothing until it is set up again. Writing
+//! are not. When the last of the former is over, a report says so; it is the last one, and the ring
+//! does nothing until it is set up again. Writing
 //! `TX_UNITS_LOG2` sets up a ring: head, tail and frames given up become 0. It drops what the
 //! device has fetched of the ring; frames whose octets are all in the device are sent. Until the
 //! reads and writes that were under way have ended, the ring *settles*: it takes doorbells, and

@@ -60,7 +60,7 @@ pub struct HeadDecoder<const O: usize> {
     pub bulk_buffered: Signal<In, Bits<8>>,
     pub bulk_slot: Signal<In, Bits<7>>,
     pub bulk_settles: Signal<In, Bit>,
-    /// A head of this ring is at hand.
+    /// A head of this ring is at hand, or may be in the buffer.
     pub control_deciding: Signal<Out, Bit>,
     pub bulk_deciding: Signal<Out, Bit>,
     /// One cycle: the next `take_units` units of this ring are a frame's that begins.
@@ -146,8 +146,10 @@ impl<const O: usize> Logic for HeadDecoder<O> {
             self.buffered.next = self.bulk_buffered.val();
             self.settles.next = self.bulk_settles.val();
         }
-        self.control_deciding.next = (self.state.q.val() != HeadState::Idle) & !self.ring.q.val();
-        self.bulk_deciding.next = (self.state.q.val() != HeadState::Idle) & self.ring.q.val();
+        self.control_deciding.next = ((self.state.q.val() != HeadState::Idle) & !self.ring.q.val())
+            | self.control_ready.val();
+        self.bulk_deciding.next =
+            ((self.state.q.val() != HeadState::Idle) & self.ring.q.val()) | self.bulk_ready.val();
 
         // Elements come one a cycle, and are added up and kept.
         self.length.next = self.piece.val().get_bits::<16>(64);

@@ -18,7 +18,8 @@
 //!
 //! `set_up` begins anew at once, but what was asked for before still comes. Until it has, the ring
 //! *settles*: it takes doorbells and does nothing else, and what comes is dropped. After a failed
-//! read of units the ring has stopped: what is in the buffer is still used, what comes is dropped.
+//! read of units what is in the buffer is still used, and what comes is dropped. The ring has
+//! *stopped* when the last frame of that is over, so its head is final then.
 use super::doorbell::Doorbell;
 use super::types::*;
 use crate::bus::reads::types::ReadCommand;
@@ -65,7 +66,7 @@ pub struct TransmitRing {
     pub settles: Signal<Out, Bit>,
     /// One cycle: a doorbell was not taken.
     pub tail_ignored: Signal<Out, Bit>,
-    /// One cycle: the ring stops.
+    /// One cycle: the ring stops. Its report is the last one.
     pub stops: Signal<Out, Bit>,
     /// Units to read; withdrawn by `set_up`.
     pub fetch: Signal<Out, ReadCommand>,
@@ -84,7 +85,7 @@ pub struct TransmitRing {
     /// Units in the buffer for the next frames, and the place of the first one.
     pub buffered: Signal<Out, Bits<8>>,
     pub next_slot: Signal<Out, Bits<7>>,
-    /// Decoding of a head of this ring is under way.
+    /// A head of this ring is at hand, or may be in the buffer.
     pub deciding: Signal<In, Bit>,
     /// One cycle: the next `take_units` units are those of a frame that begins.
     pub take: Signal<In, Bit>,
@@ -103,6 +104,8 @@ pub struct TransmitRing {
     units: DFF<Bits<17>>,
     index_mask: DFF<Bits<16>>,
     settling: DFF<Bit>,
+    // A read of units failed; and nothing of the ring is left to do.
+    has_failed: DFF<Bit>,
     has_stopped: DFF<Bit>,
     head_index: DFF<Bits<32>>,
     given_up_count: DFF<Bits<32>>,
@@ -170,8 +173,8 @@ pub struct TransmitRing {
 impl Logic for TransmitRing {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; fetch_state, on, log2, units, index_mask, settling, has_stopped);
-        registers!(clock; head_index, given_up_count, fetched, places, reads, filled_slot);
+        registers!(clock; fetch_state, on, log2, units, index_mask, settling, has_failed);
+        registers!(clock; has_stopped, head_index, given_up_count, fetched, places, reads, filled_slot);
         registers!(clock; taken_slot, waiting, jobs, available, has_places, offset, count);
         registers!(clock; low_sum, high_sum);
         self.head.next = self.head_index.q.val();
@@ -179,7 +182,7 @@ impl Logic for TransmitRing {
         self.stopped.next = self.has_stopped.q.val();
         self.settles.next = self.settling.q.val();
         self.fill_slot.next = self.filled_slot.q.val();
-        self.drops.next = self.settling.q.val() | self.has_stopped.q.val();
+        self.drops.next = self.settling.q.val() | self.has_failed.q.val();
         self.drop.next = self.drops.val();
         self.buffered.next = self.waiting.q.val();
         self.next_slot.next = self.taken_slot.q.val();
@@ -228,7 +231,7 @@ impl Logic for TransmitRing {
         match self.fetch_state.q.val() {
             // Indices settle in this cycle.
             FetchState::Idle => {
-                if self.on.q.val() & !self.settling.q.val() & !self.has_stopped.q.val() {
+                if self.on.q.val() & !self.settling.q.val() & !self.has_failed.q.val() {
                     self.fetch_state.d.next = FetchState::Size;
                 }
             }
@@ -306,11 +309,15 @@ impl Logic for TransmitRing {
         {
             self.settling.d.next = false;
         }
-        self.stops.next = false;
         if (self.read_ends.val() & self.read_failed.val()) & !self.drops.val() {
-            self.stops.next = true;
-            self.has_stopped.d.next = true;
+            self.has_failed.d.next = true;
             self.fetch_state.d.next = FetchState::Idle;
+        }
+        // Its last frame is over: what is left of units is no whole frame.
+        self.stops.next = (self.has_failed.q.val() & !self.has_stopped.q.val())
+            & (!self.jobs.q.val().any() & !self.deciding.val());
+        if self.stops.val() {
+            self.has_stopped.d.next = true;
         }
         self.is_valid.next = (self.units_log2.val() >= self.log2_min.val())
             & (self.units_log2.val() <= self.log2_max.val());
@@ -318,6 +325,7 @@ impl Logic for TransmitRing {
             self.on.d.next = self.is_valid.val();
             self.log2.d.next = self.units_log2.val();
             self.settling.d.next = true;
+            self.has_failed.d.next = false;
             self.has_stopped.d.next = false;
             self.fetch_state.d.next = FetchState::Idle;
             self.head_index.d.next = 0.into();
@@ -333,6 +341,7 @@ impl Logic for TransmitRing {
         if self.reset.val() {
             self.on.d.next = false;
             self.settling.d.next = false;
+            self.has_failed.d.next = false;
             self.has_stopped.d.next = false;
             self.fetch_state.d.next = FetchState::Idle;
             self.head_index.d.next = 0.into();

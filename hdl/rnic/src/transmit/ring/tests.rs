@@ -15,6 +15,8 @@ struct Model {
     reads: VecDeque<u32>,
     jobs: VecDeque<u64>,
     buffered: u64,
+    /// A read of units failed; and the last frame is over.
+    failed: bool,
     stopped: bool,
     settles: bool,
     /// Cycles since a doorbell, and the tail that it must lead to.
@@ -64,7 +66,7 @@ impl Model {
         assert_eq!(fetch.address, BASE + 32 * place);
         let octets = fetch.octets.to_u64();
         assert!(octets > 0 && octets % 32 == 0 && fetch.address.to_u64() % 512 + octets <= 512);
-        assert!(!fetch.more && !self.stopped && !self.settles && self.reads.len() < 4);
+        assert!(!fetch.more && !self.failed && !self.settles && self.reads.len() < 4);
         let units = (octets / 32) as u32;
         self.fetched = self.fetched.wrapping_add(units);
         // The doorbell that is looked at may have been taken.
@@ -93,7 +95,7 @@ impl Model {
         let Some(units) = self.reads.front_mut().filter(|_| random.chance(1, 2)) else {
             return;
         };
-        let drops = self.stopped || self.settles;
+        let drops = self.failed || self.settles;
         let fails = random.chance(1, 400);
         if *units > 0 && !fails {
             *units -= 1;
@@ -103,7 +105,7 @@ impl Model {
         if *units == 0 || fails {
             uut.read_ends.next = true;
             uut.read_failed.next = fails;
-            self.stopped |= fails && !drops;
+            self.failed |= fails && !drops;
             self.reads.pop_front();
         }
     }
@@ -153,6 +155,8 @@ fn every_unit_is_read_once() {
             if !model.settles {
                 assert_eq!(uut.buffered.val(), model.buffered);
             }
+            uut.deciding.next = model.buffered > 0;
+            let last = model.failed && model.jobs.is_empty() && model.buffered == 0;
             // What is under way is no part of the ring as it was set up.
             model.doorbell(uut, random);
             model.answers(uut, random);
@@ -184,6 +188,8 @@ fn every_unit_is_read_once() {
                 model.fetch(uut);
                 total += u64::from(model.reads[model.reads.len() - 1]);
             }
+            assert_eq!(uut.stops.val(), last && !model.stopped);
+            model.stopped |= last;
             stops += u32::from(uut.stops.val());
         }
     );
