@@ -95,3 +95,6 @@ impl Logic for Commands {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

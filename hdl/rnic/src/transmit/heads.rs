@@ -18,10 +18,10 @@
 //! that is not waits for room for all of it; its octets can then always be taken. A bulk frame that
 //! waits gives way to a control frame. Pieces of the buffer are read ahead: those behind the frame's
 //! last element are garbage, and are not looked at.
+use super::head_check::HeadCheck;
 use super::types::*;
 use crate::bus::reads::types::ReadCommand;
 use crate::common::lut_ram::LutRam;
-use rnic_abi::limits::MAX_FRAME_OCTETS;
 use rnic_abi::transmit_ring as abi;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -60,7 +60,7 @@ pub struct HeadDecoder<const O: usize> {
     pub bulk_buffered: Signal<In, Bits<8>>,
     pub bulk_slot: Signal<In, Bits<7>>,
     pub bulk_settles: Signal<In, Bit>,
-    /// A head of this ring is at hand.
+    /// A head of this ring is at hand, or may be in the buffer.
     pub control_deciding: Signal<Out, Bit>,
     pub bulk_deciding: Signal<Out, Bit>,
     /// One cycle: the next `take_units` units of this ring are a frame's that begins.
@@ -91,32 +91,15 @@ pub struct HeadDecoder<const O: usize> {
     // Units that the next frame of each ring is known to need.
     control_need: DFF<Bits<4>>,
     bulk_need: DFF<Bits<4>>,
+    // Units that were in the buffer before the first element's address was.
+    seen: DFF<Bits<8>>,
     index: DFF<Bits<4>>,
     total: DFF<Bits<19>>,
     is_empty: DFF<Bit>,
-    // Stage 1 of the checks.
-    units: DFF<Bits<4>>,
-    bad_size: DFF<Bit>,
-    bad_count: DFF<Bit>,
-    bad_order: DFF<Bit>,
-    bad_range: DFF<Bit>,
-    place_end: DFF<Bits<17>>,
-    crc_place: DFF<Bits<17>>,
-    crc_limit: DFF<Bits<17>>,
-    need: DFF<Bits<12>>,
-    // Stage 2.
-    is_short: DFF<Bit>,
-    refused: DFF<Bit>,
+    check: HeadCheck<O>,
     fits: DFF<Bit>,
-    has_checksum: Signal<Local, Bit>,
-    has_crc: Signal<Local, Bit>,
-    first: Signal<Local, Bits<16>>,
-    covered: Signal<Local, Bits<16>>,
     whole_address: Signal<Local, Bits<9>>,
-    octets: Signal<Local, Bits<16>>,
     count: Signal<Local, Bits<4>>,
-    pairs: Signal<Local, Bits<5>>,
-    half_count: Signal<Local, Bits<4>>,
     control_ready: Signal<Local, Bit>,
     bulk_ready: Signal<Local, Bit>,
     slot: Signal<Local, Bits<7>>,
@@ -126,54 +109,26 @@ pub struct HeadDecoder<const O: usize> {
     element: Signal<Local, Element>,
     length: Signal<Local, Bits<16>>,
     is_last: Signal<Local, Bit>,
-    place: Signal<Local, Bits<16>>,
-    start: Signal<Local, Bits<16>>,
-    distance: Signal<Local, Bits<16>>,
-    rounded: Signal<Local, Bits<17>>,
     takes: Signal<Local, Bit>,
     yields: Signal<Local, Bit>,
     index_next: Signal<Local, Bits<4>>,
     #[constant(1)]
     one: Constant<Bits<4>>,
     #[constant(1)]
-    one_pair: Constant<Bits<5>>,
-    #[constant(1)]
     one_half: Constant<Bits<8>>,
     #[constant(2)]
     one_unit: Constant<Bits<8>>,
-    #[constant(2)]
-    checksum_octets: Constant<Bits<17>>,
-    #[constant(4)]
-    crc_octets: Constant<Bits<17>>,
-    #[constant(abi::FRAME_OCTETS_MIN as LiteralType)]
-    octets_min: Constant<Bits<16>>,
-    #[constant(MAX_FRAME_OCTETS as LiteralType)]
-    octets_max: Constant<Bits<16>>,
-    #[constant(abi::ELEMENTS_MAX as LiteralType)]
-    elements_max: Constant<Bits<4>>,
-    #[constant((1 << O) - 1 as LiteralType)]
-    round_up: Constant<Bits<17>>,
-    #[constant(O as LiteralType)]
-    word_log2: Constant<Bits<4>>,
 }
 
 impl<const O: usize> Logic for HeadDecoder<O> {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; state, second, ring, address, head, control_need, bulk_need, index);
-        registers!(clock; total, is_empty, units, bad_size, bad_count, bad_order, bad_range);
-        registers!(clock; place_end, crc_place, crc_limit, need, is_short, refused, fits);
-        wire!(self => self.elements; clock);
+        registers!(clock; total, is_empty, seen, fits);
+        wire!(self => self.{elements, check}; clock);
         self.whole_address.next = bit_cast::<9, 8>(self.address.q.val());
         self.read_address.next = self.whole_address.val().replace_bit(8, self.ring.q.val());
-        self.octets.next = self.head.q.val().get_bits::<16>(0);
         self.count.next = self.head.q.val().get_bits::<4>(16);
-        self.has_checksum.next = self.head.q.val().get_bit(20);
-        self.has_crc.next = self.head.q.val().get_bit(21);
-        self.start.next = self.head.q.val().get_bits::<16>(32);
-        self.place.next = self.head.q.val().get_bits::<16>(48);
-        self.first.next = self.head.q.val().get_bits::<16>(64);
-        self.covered.next = self.head.q.val().get_bits::<16>(80);
 
         // Which ring: control first.
         self.control_ready.next = self.control_buffered.val().any()
@@ -191,8 +146,10 @@ impl<const O: usize> Logic for HeadDecoder<O> {
             self.buffered.next = self.bulk_buffered.val();
             self.settles.next = self.bulk_settles.val();
         }
-        self.control_deciding.next = (self.state.q.val() != HeadState::Idle) & !self.ring.q.val();
-        self.bulk_deciding.next = (self.state.q.val() != HeadState::Idle) & self.ring.q.val();
+        self.control_deciding.next = ((self.state.q.val() != HeadState::Idle) & !self.ring.q.val())
+            | self.control_ready.val();
+        self.bulk_deciding.next =
+            ((self.state.q.val() != HeadState::Idle) & self.ring.q.val()) | self.bulk_ready.val();
 
         // Elements come one a cycle, and are added up and kept.
         self.length.next = self.piece.val().get_bits::<16>(64);
@@ -205,50 +162,24 @@ impl<const O: usize> Logic for HeadDecoder<O> {
         self.index_next.next = self.index.q.val() + self.one.val();
         self.is_last.next = self.index_next.val() == self.count.val();
 
-        // Checks, stage 1. A frame's words in the store.
-        self.pairs.next = bit_cast::<5, 4>(self.count.val()) + self.one_pair.val();
-        self.half_count.next = self.pairs.val().get_bits::<4>(1);
-        self.units.d.next = self.half_count.val() + self.one.val();
-        self.bad_size.d.next = (self.octets.val() < self.octets_min.val())
-            | (self.octets.val() > self.octets_max.val());
-        self.bad_count.d.next =
-            !self.count.val().any() | (self.count.val() > self.elements_max.val());
-        self.distance.next = self.place.val() - self.start.val();
-        self.bad_order.d.next = self.has_checksum.val()
-            & ((self.place.val() < self.start.val()) | self.distance.val().get_bit(0));
-        self.bad_range.d.next = self.has_crc.val() & !self.covered.val().any();
-        self.place_end.d.next = bit_cast::<17, 16>(self.place.val()) + self.checksum_octets.val();
-        self.crc_place.d.next =
-            bit_cast::<17, 16>(self.first.val()) + bit_cast::<17, 16>(self.covered.val());
-        // Below 4 octets this wraps, but then the size is refused.
-        self.crc_limit.d.next = bit_cast::<17, 16>(self.octets.val()) - self.crc_octets.val();
-        self.rounded.next =
-            (bit_cast::<17, 16>(self.octets.val()) + self.round_up.val()) >> self.word_log2.val();
-        self.need.d.next = self.rounded.val().get_bits::<12>(0);
-
-        // Stage 2.
-        self.is_short.d.next = bit_cast::<8, 4>(self.units.q.val()) > self.buffered.val();
-        self.refused.d.next = (self.bad_size.q.val() | self.bad_count.q.val())
-            | (self.bad_order.q.val() | self.bad_range.q.val())
-            | (self.is_empty.q.val()
-                | (self.total.q.val() != bit_cast::<19, 16>(self.octets.val())))
-            | ((self.has_checksum.val()
-                & (self.place_end.q.val() > bit_cast::<17, 16>(self.octets.val())))
-                | (self.has_crc.val() & (self.crc_place.q.val() > self.crc_limit.q.val())));
-        self.fits.d.next = self.need.q.val() <= self.free.val();
+        self.check.head.next = self.head.q.val();
+        self.check.total.next = self.total.q.val();
+        self.check.is_empty.next = self.is_empty.q.val();
+        self.check.seen.next = self.seen.q.val();
+        self.fits.d.next = self.check.need.val() <= self.free.val();
 
         // The job, and the command at hand.
         self.job.next.ring = self.ring.q.val();
-        self.job.next.units = self.units.q.val();
-        self.job.next.refused = self.refused.q.val();
-        self.job.next.octets = self.octets.val().get_bits::<14>(0);
-        self.job.next.has_checksum = self.has_checksum.val();
-        self.job.next.sum_start = self.start.val().get_bits::<14>(0);
-        self.job.next.checksum_place = self.place.val().get_bits::<14>(0);
-        self.job.next.has_crc = self.has_crc.val();
-        self.job.next.crc_first = self.first.val().get_bits::<14>(0);
-        self.job.next.crc_place = self.crc_place.q.val().get_bits::<14>(0);
-        self.take_units.next = self.units.q.val();
+        self.job.next.units = self.check.units.val();
+        self.job.next.refused = self.check.refused.val();
+        self.job.next.octets = self.head.q.val().get_bits::<14>(0);
+        self.job.next.has_checksum = self.head.q.val().get_bit(20);
+        self.job.next.sum_start = self.head.q.val().get_bits::<14>(32);
+        self.job.next.checksum_place = self.head.q.val().get_bits::<14>(48);
+        self.job.next.has_crc = self.head.q.val().get_bit(21);
+        self.job.next.crc_first = self.head.q.val().get_bits::<14>(64);
+        self.job.next.crc_place = self.check.crc_place.val();
+        self.take_units.next = self.check.units.val();
         self.command.next.address = self.elements.read_data.val().address;
         self.command.next.octets = self.elements.read_data.val().octets;
         self.command.next.more = !self.is_last.val();
@@ -270,6 +201,7 @@ impl<const O: usize> Logic for HeadDecoder<O> {
             }
             // Two cycles until the head is here; the elements begin one unit behind it.
             HeadState::Fetch => {
+                self.seen.d.next = self.buffered.val();
                 self.second.d.next = true;
                 if !self.second.q.val() {
                     self.address.d.next = self.address.q.val() + self.one_unit.val();
@@ -301,15 +233,15 @@ impl<const O: usize> Logic for HeadDecoder<O> {
                 if self.settles.val() | self.yields.val() {
                     self.state.d.next = HeadState::Idle;
                 }
-                if self.is_short.q.val() {
+                if self.check.is_short.val() {
                     self.state.d.next = HeadState::Idle;
                 } else if !self.settles.val() & self.job_room.val() {
-                    if self.refused.q.val() {
+                    if self.check.refused.val() {
                         self.takes.next = true;
                         self.state.d.next = HeadState::Idle;
                     } else if self.fits.q.val() {
                         self.takes.next = true;
-                        self.reserve.next = self.need.q.val();
+                        self.reserve.next = self.check.need.val();
                         self.state.d.next = HeadState::Issue;
                     }
                 }
@@ -329,11 +261,11 @@ impl<const O: usize> Logic for HeadDecoder<O> {
         self.bulk_take.next = self.takes.val() & self.ring.q.val();
 
         // A frame whose units are not all here is looked at again when they are.
-        if (self.state.q.val() == HeadState::Decide) & self.is_short.q.val() {
+        if (self.state.q.val() == HeadState::Decide) & self.check.is_short.val() {
             if self.ring.q.val() {
-                self.bulk_need.d.next = self.units.q.val();
+                self.bulk_need.d.next = self.check.units.val();
             } else {
-                self.control_need.d.next = self.units.q.val();
+                self.control_need.d.next = self.check.units.val();
             }
         }
         if (self.takes.val() & !self.ring.q.val()) | self.control_settles.val() {

@@ -4,7 +4,7 @@
 //!   head (host's again)     next       filled      fetched       tail
 //!     |---- jobs ------------|- buffered -|-- reads --|-- to read --|
 //!                            v
-//! tail_valid --> Delta --> Room --> Decide --> tail, or tail_ignored
+//! tail_valid --> [ doorbell ] --> tail, or tail_ignored
 //! Idle --> Size --> Form --> Offer --> fetch
 //! ```
 //!
@@ -18,7 +18,9 @@
 //!
 //! `set_up` begins anew at once, but what was asked for before still comes. Until it has, the ring
 //! *settles*: it takes doorbells and does nothing else, and what comes is dropped. After a failed
-//! read of units the ring has stopped: what is in the buffer is still used, what comes is dropped.
+//! read of units what is in the buffer is still used, and what comes is dropped. The ring has
+//! *stopped* when the last frame of that is over, so its head is final then.
+use super::doorbell::Doorbell;
 use super::types::*;
 use crate::bus::reads::types::ReadCommand;
 use rnic_abi::transmit_ring as abi;
@@ -35,15 +37,6 @@ enum FetchState {
     Size,
     Form,
     Offer,
-}
-
-/// What is done about the last doorbell.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-enum TailState {
-    Idle,
-    Delta,
-    Room,
-    Decide,
 }
 
 /// A transmit ring.
@@ -73,7 +66,7 @@ pub struct TransmitRing {
     pub settles: Signal<Out, Bit>,
     /// One cycle: a doorbell was not taken.
     pub tail_ignored: Signal<Out, Bit>,
-    /// One cycle: the ring stops.
+    /// One cycle: the ring stops. Its report is the last one.
     pub stops: Signal<Out, Bit>,
     /// Units to read; withdrawn by `set_up`.
     pub fetch: Signal<Out, ReadCommand>,
@@ -92,7 +85,7 @@ pub struct TransmitRing {
     /// Units in the buffer for the next frames, and the place of the first one.
     pub buffered: Signal<Out, Bits<8>>,
     pub next_slot: Signal<Out, Bits<7>>,
-    /// Decoding of a head of this ring is under way.
+    /// A head of this ring is at hand, or may be in the buffer.
     pub deciding: Signal<In, Bit>,
     /// One cycle: the next `take_units` units are those of a frame that begins.
     pub take: Signal<In, Bit>,
@@ -104,22 +97,18 @@ pub struct TransmitRing {
     /// A TLP of this ring is under way.
     pub writing: Signal<In, Bit>,
     fetch_state: DFF<FetchState>,
-    tail_state: DFF<TailState>,
+    doorbell: Doorbell,
     on: DFF<Bit>,
     log2: DFF<Bits<5>>,
     // Units of the ring, and the bits of their index.
     units: DFF<Bits<17>>,
     index_mask: DFF<Bits<16>>,
     settling: DFF<Bit>,
+    // A read of units failed; and nothing of the ring is left to do.
+    has_failed: DFF<Bit>,
     has_stopped: DFF<Bit>,
-    tail_index: DFF<Bits<32>>,
     head_index: DFF<Bits<32>>,
     given_up_count: DFF<Bits<32>>,
-    // The doorbell: how far it moves the tail, and how far it may.
-    offered: DFF<Bits<32>>,
-    delta: DFF<Bits<32>>,
-    held: DFF<Bits<17>>,
-    room: DFF<Bits<17>>,
     // Units asked for: all of them, those that have places in the buffer, and their reads.
     fetched: DFF<Bits<17>>,
     places: DFF<Bits<8>>,
@@ -138,10 +127,7 @@ pub struct TransmitRing {
     high_sum: DFF<Bits<32>>,
     is_valid: Signal<Local, Bit>,
     mask: Signal<Local, Bits<16>>,
-    held_now: Signal<Local, Bits<32>>,
-    delta_low: Signal<Local, Bits<17>>,
-    delta_high: Signal<Local, Bits<15>>,
-    accepts: Signal<Local, Bit>,
+    tail_now: Signal<Local, Bits<32>>,
     tail_low: Signal<Local, Bits<17>>,
     index: Signal<Local, Bits<16>>,
     in_line: Signal<Local, Bits<4>>,
@@ -187,59 +173,34 @@ pub struct TransmitRing {
 impl Logic for TransmitRing {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; fetch_state, tail_state, on, log2, units, index_mask, settling);
-        registers!(clock; has_stopped, tail_index, head_index, given_up_count, offered, delta);
-        registers!(clock; held, room, fetched, places, reads, filled_slot, taken_slot, waiting);
-        registers!(clock; jobs, available, has_places, offset, count, low_sum, high_sum);
+        registers!(clock; fetch_state, on, log2, units, index_mask, settling, has_failed);
+        registers!(clock; has_stopped, head_index, given_up_count, fetched, places, reads, filled_slot);
+        registers!(clock; taken_slot, waiting, jobs, available, has_places, offset, count);
+        registers!(clock; low_sum, high_sum);
         self.head.next = self.head_index.q.val();
         self.given_up.next = self.given_up_count.q.val();
         self.stopped.next = self.has_stopped.q.val();
         self.settles.next = self.settling.q.val();
         self.fill_slot.next = self.filled_slot.q.val();
-        self.drops.next = self.settling.q.val() | self.has_stopped.q.val();
+        self.drops.next = self.settling.q.val() | self.has_failed.q.val();
         self.drop.next = self.drops.val();
         self.buffered.next = self.waiting.q.val();
         self.next_slot.next = self.taken_slot.q.val();
 
-        // A tail moves forward, and at most as far as there are units.
+        // Sizes, and the tail.
         self.units.d.next = self.one_unit.val() << self.log2.q.val();
         self.mask.next = self.all_units.val() << self.log2.q.val();
         self.index_mask.d.next = !self.mask.val();
-        self.held_now.next = self.tail_index.q.val() - self.head_index.q.val();
-        self.delta_low.next = self.delta.q.val().get_bits::<17>(0);
-        self.delta_high.next = self.delta.q.val().get_bits::<15>(17);
-        self.accepts.next = self.on.q.val()
-            & !self.delta_high.val().any()
-            & (self.delta_low.val() <= self.room.q.val());
-        self.tail_ignored.next = false;
-        match self.tail_state.q.val() {
-            TailState::Delta => {
-                self.delta.d.next = self.offered.q.val() - self.tail_index.q.val();
-                self.held.d.next = self.held_now.val().get_bits::<17>(0);
-                self.tail_state.d.next = TailState::Room;
-            }
-            TailState::Room => {
-                self.room.d.next = self.units.q.val() - self.held.q.val();
-                self.tail_state.d.next = TailState::Decide;
-            }
-            TailState::Decide => {
-                if self.accepts.val() {
-                    self.tail_index.d.next = self.offered.q.val();
-                }
-                self.tail_ignored.next = !self.accepts.val();
-                self.tail_state.d.next = TailState::Idle;
-            }
-            _ => {}
-        }
-        // A later doorbell stands for an earlier one that is still looked at.
-        if self.tail_valid.val() {
-            self.offered.d.next = self.tail.val();
-            self.tail_ignored.next = false;
-            self.tail_state.d.next = TailState::Delta;
-        }
+        wire!(self => self.doorbell; clock, tail, tail_valid);
+        self.doorbell.reset.next = self.reset.val() | self.set_up.val();
+        self.doorbell.on.next = self.on.q.val();
+        self.doorbell.units.next = self.units.q.val();
+        self.doorbell.head.next = self.head_index.q.val();
+        self.tail_ignored.next = self.doorbell.ignored.val();
 
         // The next read: as many units as there are up to the end of the line.
-        self.tail_low.next = self.tail_index.q.val().get_bits::<17>(0);
+        self.tail_now.next = self.doorbell.tail_index.val();
+        self.tail_low.next = self.tail_now.val().get_bits::<17>(0);
         self.index.next = self.fetched.q.val().get_bits::<16>(0);
         self.index.next = self.index.val() & self.index_mask.q.val();
         self.in_line.next = self.fetched.q.val().get_bits::<4>(0);
@@ -270,7 +231,7 @@ impl Logic for TransmitRing {
         match self.fetch_state.q.val() {
             // Indices settle in this cycle.
             FetchState::Idle => {
-                if self.on.q.val() & !self.settling.q.val() & !self.has_stopped.q.val() {
+                if self.on.q.val() & !self.settling.q.val() & !self.has_failed.q.val() {
                     self.fetch_state.d.next = FetchState::Size;
                 }
             }
@@ -348,11 +309,15 @@ impl Logic for TransmitRing {
         {
             self.settling.d.next = false;
         }
-        self.stops.next = false;
         if (self.read_ends.val() & self.read_failed.val()) & !self.drops.val() {
-            self.stops.next = true;
-            self.has_stopped.d.next = true;
+            self.has_failed.d.next = true;
             self.fetch_state.d.next = FetchState::Idle;
+        }
+        // Its last frame is over: what is left of units is no whole frame.
+        self.stops.next = (self.has_failed.q.val() & !self.has_stopped.q.val())
+            & (!self.jobs.q.val().any() & !self.deciding.val());
+        if self.stops.val() {
+            self.has_stopped.d.next = true;
         }
         self.is_valid.next = (self.units_log2.val() >= self.log2_min.val())
             & (self.units_log2.val() <= self.log2_max.val());
@@ -360,10 +325,9 @@ impl Logic for TransmitRing {
             self.on.d.next = self.is_valid.val();
             self.log2.d.next = self.units_log2.val();
             self.settling.d.next = true;
+            self.has_failed.d.next = false;
             self.has_stopped.d.next = false;
             self.fetch_state.d.next = FetchState::Idle;
-            self.tail_state.d.next = TailState::Idle;
-            self.tail_index.d.next = 0.into();
             self.head_index.d.next = 0.into();
             self.given_up_count.d.next = 0.into();
         }
@@ -377,10 +341,9 @@ impl Logic for TransmitRing {
         if self.reset.val() {
             self.on.d.next = false;
             self.settling.d.next = false;
+            self.has_failed.d.next = false;
             self.has_stopped.d.next = false;
             self.fetch_state.d.next = FetchState::Idle;
-            self.tail_state.d.next = TailState::Idle;
-            self.tail_index.d.next = 0.into();
             self.head_index.d.next = 0.into();
             self.given_up_count.d.next = 0.into();
             self.fetched.d.next = 0.into();
@@ -393,3 +356,6 @@ impl Logic for TransmitRing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,6 +25,7 @@ pub mod registers;
 pub mod routes;
 pub mod tables;
 pub mod transmit;
+pub mod transmit_ring;
 
 use crate::messages::{CqReport, CqWrite, TableRequest};
 use counters::Counters;

@@ -12,8 +12,9 @@
 //! | source     | `rnic_abi::registers`, `rnic_abi::transmit_ring`                              |
 //!
 //! `set_up` and `tail_valid` are high for one cycle, with the value beside them.
+use super::transmit_ring::RingRegisters;
 use rnic_abi::registers as map;
-use rnic_abi::transmit_ring::{RINGS, UNITS_LOG2_MAX, UNITS_LOG2_MIN};
+use rnic_abi::transmit_ring::RINGS;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -21,15 +22,6 @@ const _: () = {
     assert!(
         RINGS == 2 && map::TX_STRIDE == 32 && map::TX_BASE_LOW == 0x0a0,
         "bits 9:3 of a doubleword's address are 5 and 6, 2:0 the register"
-    );
-    assert!(
-        map::TX_BASE_HIGH == map::TX_BASE_LOW + 4
-            && map::TX_UNITS_LOG2 == map::TX_BASE_LOW + 8
-            && map::TX_TAIL == map::TX_BASE_LOW + 12
-            && map::TX_HEAD == map::TX_BASE_LOW + 16
-            && map::TX_REPORT_LOW == map::TX_BASE_LOW + 20
-            && map::TX_REPORT_HIGH == map::TX_BASE_LOW + 24,
-        "the order of a ring's registers"
     );
     assert!(
         map::READ_MAX_REQUEST == 0x0e0
@@ -71,33 +63,17 @@ pub struct TransmitRegisters {
     pub extended_tags: Signal<Out, Bit>,
     /// `TX_CONTROL_LOOPBACK`.
     pub loopback: Signal<Out, Bit>,
-    base_low: [DFF<Bits<32>>; 2],
-    base_high: [DFF<Bits<32>>; 2],
-    units: [DFF<Bits<5>>; 2],
-    doorbell: [DFF<Bits<32>>; 2],
-    report_low: [DFF<Bits<32>>; 2],
-    report_high: [DFF<Bits<32>>; 2],
-    sets_up: [DFF<Bit>; 2],
-    rings: [DFF<Bit>; 2],
+    rings: [RingRegisters; 2],
     request: DFF<Bits<3>>,
     timeout: DFF<Bits<16>>,
     control: DFF<Bits<2>>,
     read: DFF<Bits<32>>,
     space: Signal<Local, Bits<7>>,
     register: Signal<Local, Bits<3>>,
-    units_allowed: Signal<Local, Bit>,
     #[constants(|ring| LiteralType::from(map::TX_BASE_LOW / 32) + ring as LiteralType)]
     ring_space: [Constant<Bits<7>>; 2],
     #[constant(LiteralType::from(map::READ_MAX_REQUEST / 32))]
     common_space: Constant<Bits<7>>,
-    #[constant(LiteralType::from(!0xfffu32))]
-    page_mask: Constant<Bits<32>>,
-    #[constant(LiteralType::from(!0x3fu32))]
-    line_mask: Constant<Bits<32>>,
-    #[constant(LiteralType::from(UNITS_LOG2_MIN))]
-    units_log2_min: Constant<Bits<32>>,
-    #[constant(LiteralType::from(UNITS_LOG2_MAX))]
-    units_log2_max: Constant<Bits<32>>,
     #[constant(5)]
     request_max: Constant<Bits<32>>,
     #[constant(LiteralType::from(map::READ_MAX_REQUEST_FIRST))]
@@ -112,82 +88,23 @@ impl Logic for TransmitRegisters {
         registers!(clock; request, timeout, control, read);
         self.space.next = self.address.val().get_bits::<7>(3);
         self.register.next = self.address.val().get_bits::<3>(0);
-        self.units_allowed.next = !self.data.val().any()
-            | ((self.data.val() >= self.units_log2_min.val())
-                & (self.data.val() <= self.units_log2_max.val()));
         self.read.d.next = 0.into();
         for r in 0..2 {
-            self.base_low[r].clock.next = self.clock.val();
-            self.base_low[r].d.next = self.base_low[r].q.val();
-            self.base_high[r].clock.next = self.clock.val();
-            self.base_high[r].d.next = self.base_high[r].q.val();
-            self.units[r].clock.next = self.clock.val();
-            self.units[r].d.next = self.units[r].q.val();
-            self.doorbell[r].clock.next = self.clock.val();
-            self.doorbell[r].d.next = self.doorbell[r].q.val();
-            self.report_low[r].clock.next = self.clock.val();
-            self.report_low[r].d.next = self.report_low[r].q.val();
-            self.report_high[r].clock.next = self.clock.val();
-            self.report_high[r].d.next = self.report_high[r].q.val();
-            self.sets_up[r].clock.next = self.clock.val();
-            self.sets_up[r].d.next = false;
             self.rings[r].clock.next = self.clock.val();
-            self.rings[r].d.next = false;
+            self.rings[r].clear.next = self.clear.val();
+            self.rings[r].register.next = self.register.val();
+            self.rings[r].data.next = self.data.val();
+            self.rings[r].head.next = self.head[r].val();
+            self.base[r].next = self.rings[r].base.val();
+            self.report[r].next = self.rings[r].report.val();
+            self.units_log2[r].next = self.rings[r].units_log2.val();
+            self.set_up[r].next = self.rings[r].set_up.val();
+            self.tail[r].next = self.rings[r].tail.val();
+            self.tail_valid[r].next = self.rings[r].tail_valid.val();
+            self.rings[r].write.next = false;
             if self.space.val() == self.ring_space[r].val() {
-                if self.register.val() == 0 {
-                    self.read.d.next = self.base_low[r].q.val();
-                    if self.write.val() {
-                        self.base_low[r].d.next = self.data.val() & self.page_mask.val();
-                    }
-                } else if self.register.val() == 1 {
-                    self.read.d.next = self.base_high[r].q.val();
-                    if self.write.val() {
-                        self.base_high[r].d.next = self.data.val();
-                    }
-                } else if self.register.val() == 2 {
-                    self.read.d.next = bit_cast::<32, 5>(self.units[r].q.val());
-                    if self.write.val() & self.units_allowed.val() {
-                        self.units[r].d.next = self.data.val().get_bits::<5>(0);
-                        self.doorbell[r].d.next = 0.into();
-                        self.sets_up[r].d.next = true;
-                    }
-                } else if self.register.val() == 3 {
-                    self.read.d.next = self.doorbell[r].q.val();
-                    if self.write.val() {
-                        self.doorbell[r].d.next = self.data.val();
-                        self.rings[r].d.next = true;
-                    }
-                } else if self.register.val() == 4 {
-                    self.read.d.next = self.head[r].val();
-                } else if self.register.val() == 5 {
-                    self.read.d.next = self.report_low[r].q.val();
-                    if self.write.val() {
-                        self.report_low[r].d.next = self.data.val() & self.line_mask.val();
-                    }
-                } else if self.register.val() == 6 {
-                    self.read.d.next = self.report_high[r].q.val();
-                    if self.write.val() {
-                        self.report_high[r].d.next = self.data.val();
-                    }
-                }
-            }
-            self.base[r].next = bit_cast::<64, 32>(self.base_low[r].q.val())
-                | (bit_cast::<64, 32>(self.base_high[r].q.val()) << 32);
-            self.report[r].next = bit_cast::<64, 32>(self.report_low[r].q.val())
-                | (bit_cast::<64, 32>(self.report_high[r].q.val()) << 32);
-            self.units_log2[r].next = self.units[r].q.val();
-            self.set_up[r].next = self.sets_up[r].q.val();
-            self.tail[r].next = self.doorbell[r].q.val();
-            self.tail_valid[r].next = self.rings[r].q.val();
-            if self.clear.val() {
-                self.base_low[r].d.next = 0.into();
-                self.base_high[r].d.next = 0.into();
-                self.units[r].d.next = 0.into();
-                self.doorbell[r].d.next = 0.into();
-                self.report_low[r].d.next = 0.into();
-                self.report_high[r].d.next = 0.into();
-                self.sets_up[r].d.next = false;
-                self.rings[r].d.next = false;
+                self.rings[r].write.next = self.write.val();
+                self.read.d.next = self.rings[r].value.val();
             }
         }
         if self.space.val() == self.common_space.val() {

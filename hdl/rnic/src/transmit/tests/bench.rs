@@ -152,8 +152,9 @@ fn from_a_doorbell_to_the_first_beat() {
         }
         let cycles = rig.sent[0].1 - start - 2 * latency;
         println!("{octets} octets, latency {latency}: {cycles} cycles and two round trips");
+        // A frame is sent when all of it has arrived and is summed.
         let arrival = octets as u64 / 16;
-        assert!(cycles <= 100 + arrival, "{cycles}");
+        assert!(cycles <= 130 + arrival, "{cycles}");
     }
 }
 

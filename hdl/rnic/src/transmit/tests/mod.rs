@@ -1,7 +1,7 @@
 //! The whole room: random frames in both rings against an independent builder of frames.
 mod bench;
 mod engine;
-mod frames;
+pub mod frames;
 mod rig;
 mod software;
 
@@ -116,8 +116,9 @@ random_frames!(
     long_frames_fill_the_store,
     TransmitRoom64,
     Plan {
-        frames: 25,
+        frames: 40,
         most_octets: 9216,
+        failing_of_100: 20,
         ..ALL_FATES
     },
     Paces {
@@ -242,10 +243,10 @@ fn a_pause_holds_whole_frames() {
         cycles(&mut uut, &mut rig, 40 + random.below(60));
         let begun = rig.sent.len();
         rig.inputs.pause = true;
-        // What had begun has 88 beats at most.
-        cycles(&mut uut, &mut rig, 95);
+        // What had begun has 88 beats at most, and the end of another may be in front of it.
+        cycles(&mut uut, &mut rig, 100);
         let before = rig.sent.len();
-        assert!(before <= begun + 1);
+        assert!(before <= begun + 2);
         cycles(&mut uut, &mut rig, 200);
         assert_eq!(rig.sent.len(), before);
         rig.inputs.pause = false;

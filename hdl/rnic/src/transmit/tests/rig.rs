@@ -373,8 +373,12 @@ impl Rig {
         self.watch(shown, R::FRAME, random);
         uut.set(&self.inputs);
         uut.settle();
-        let ready = uut.show().read_ready;
-        if self.inputs.read.is_some() && ready {
+        // These depend on what the ports got in this cycle.
+        let shown = uut.show();
+        for (event, count) in self.counts.iter_mut().enumerate() {
+            *count += shown.counts >> event & 1;
+        }
+        if self.inputs.read.is_some() && shown.read_ready {
             self.end_beat();
         }
         for (ring, log2) in self.inputs.set_up.into_iter().enumerate() {
@@ -476,9 +480,6 @@ impl Rig {
     }
 
     fn watch(&mut self, shown: Outputs, beat: usize, random: &mut Random) {
-        for (event, count) in self.counts.iter_mut().enumerate() {
-            *count += shown.counts >> event & 1;
-        }
         let mut ready = rust_hdl::prelude::Signal::default();
         let tlp = self.tlps.observe(shown.tlp, &mut ready, random);
         self.inputs.tlp_ready = ready.next;

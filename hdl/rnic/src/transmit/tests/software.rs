@@ -141,7 +141,8 @@ impl Ring {
             self.head = self.head.wrapping_add(frame.units);
         }
         assert_eq!(words[1], self.given_up);
-        assert!(words[2] <= abi::STOPPED && (words[2] == abi::STOPPED || !self.stopped));
+        assert!(!self.stopped, "the report of the stop is the last one");
+        assert!(words[2] <= abi::STOPPED);
         self.stopped = words[2] == abi::STOPPED;
         assert_eq!(words[3], 0);
         self.reports += 1;
