@@ -441,7 +441,7 @@ fn a_polled_message_frees_its_queue_entry() {
 /// A completion queue without room for what could arrive refuses it before the device hears of it.
 #[test]
 fn what_could_overflow_a_completion_queue_is_not_opened() {
-    let opened = Device::open(Tables::default(), Memory::new(3), Config::default());
+    let opened = Device::open(Tables::default(), Memory::new(4), Config::default());
     let mut device = opened.expect("opens");
     let queue = CompletionQueue(9);
     let mut config = ConnectionConfig {
