@@ -149,6 +149,8 @@ pub const RECORDS: u32 = 13;
 /// edge of what was advertised never moves left (RFC 9293 section 3.8.6): that is the driver's
 /// rule.
 pub const TCP_WINDOW: u32 = 14;
+/// The table with the highest number; there are no gaps from [`LOOKUP`] on.
+pub const LAST: u32 = TCP_WINDOW;
 
 /// RDMA Writes may write to the region.
 pub const RIGHT_REMOTE_WRITE: u32 = 1 << 0;

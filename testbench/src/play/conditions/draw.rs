@@ -71,7 +71,7 @@ impl Conditions {
         let windows = weighted(random, &[(0.0, 16), (0.2, 6), (1.0, 1)]);
         self.windows = (windows, random.random_range(11..=18));
         self.max_payload_octets = weighted(random, &[(256, 2), (128, 1), (512, 1)]);
-        self.spreads_completions = random.random_bool(0.5);
+        self.spreads_completions = weighted(random, &[(false, 1), (true, 1)]);
         self.surroundings.late_frames = weighted(random, &[(1, 3), (7, 1), (64, 1)]);
         self.host_slots_log2 = weighted(random, &[(8, 4), (4, 1), (2, 1), (1, 1)]);
         self.host_slot_octets_log2 = weighted(random, &[(14, 4), (11, 1), (7, 1)]);

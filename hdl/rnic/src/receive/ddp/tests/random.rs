@@ -112,7 +112,7 @@ fn random_records_agree_with_the_model() {
 #[test]
 fn random_records_agree_with_stalls() {
     walk(200, 1, 4, 4);
-    walk(250, 4, 6, 2);
+    walk(400, 4, 6, 2);
 }
 
 #[test]
