@@ -5,7 +5,8 @@ module properties(
     input clock, input reset, input [`BITS_head-1:0] head, input [31:0] head_hash, input take,
     input address_there, input decide, input [`BITS_fpdu_verdict-1:0] fpdu_verdict,
     input is_judged, input commit, input has_room, input may_start, input may_run,
-    input [`BITS_table_request-1:0] table_request, input table_valid
+    input [`BITS_table_request-1:0] table_request, input table_valid,
+    input [`BITS_cq_write-1:0] cq_write
 );
     wire [63:0] address;
     wire [`BITS_segment-1:0] segment;
@@ -14,7 +15,7 @@ module properties(
         .address_there(address_there), .decide(decide), .fpdu_verdict(fpdu_verdict),
         .is_judged(is_judged), .commit(commit), .has_room(has_room), .may_start(may_start),
         .may_run(may_run), .table_request(table_request), .table_valid(table_valid),
-        .address(address), .segment(segment)
+        .cq_write(cq_write), .address(address), .segment(segment)
     );
     (* hierconn *) wire [63:0] \block.stag.region.bus_address ;
     (* hierconn *) wire [63:0] \block.untagged.pool.address ;

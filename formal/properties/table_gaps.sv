@@ -14,7 +14,7 @@ module properties(
     input [`BITS_replay-1:0] replay, input replay_valid, input replayed_ready, input begun,
     input record_fence,
     input command_ready, input stream_error_ready, input [`BITS_table_request-1:0] table_request,
-    input table_valid
+    input table_valid, input [`BITS_cq_write-1:0] cq_write
 );
     wire table_done;
     `BLOCK block(
@@ -23,7 +23,8 @@ module properties(
         .replay_valid(replay_valid), .replayed_ready(replayed_ready), .begun(begun),
         .record_fence(record_fence),
         .command_ready(command_ready), .stream_error_ready(stream_error_ready),
-        .table_request(table_request), .table_valid(table_valid), .table_done(table_done)
+        .table_request(table_request), .table_valid(table_valid), .table_done(table_done),
+        .cq_write(cq_write)
     );
     // Writes: of what records look up in front, and of what they look up in the checks.
     (* hierconn *) wire \block.checks.stag.lookup.way$0.write_enable ;

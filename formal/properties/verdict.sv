@@ -2,13 +2,14 @@
 // in error and, of a tagged one, a region that passed every check with a right to this access, no
 // wrap, and every octet inside; of an untagged one, a buffer posted and long enough; of a Read
 // Response, an outstanding read that it continues, in order (read_check.sv). Nor does one that fails
-// complete a message or a read, move a read on, or invalidate an STag.
+// complete a message or a read, move a read on, or invalidate an STag. Nothing is completed without
+// room in the completion queue.
 module properties(
     input clock, input [`BITS_segment-1:0] segment, input [`BITS_role-1:0] role, input in_error,
     input [4:0] envelope_error, input envelope_refused, input unknown, input foreign,
     input [4:0] rights, input mo_bad, input too_long, input has_room, input follows_bad,
     input crc_good, input marker_good, input marker_seen, input outside, input behind,
-    input not_posted, input gap, input read_differs, input empty, input decide
+    input not_posted, input gap, input read_differs, input empty, input full, input decide
 );
     wire [`BITS_verdict-1:0] verdict;
     `BLOCK block(
@@ -18,7 +19,7 @@ module properties(
         .has_room(has_room), .follows_bad(follows_bad), .crc_good(crc_good),
         .marker_good(marker_good), .marker_seen(marker_seen), .outside(outside),
         .behind(behind), .not_posted(not_posted), .gap(gap), .read_differs(read_differs),
-        .empty(empty), .decide(decide), .verdict(verdict)
+        .empty(empty), .full(full), .decide(decide), .verdict(verdict)
     );
     wire known = segment[2], tagged = segment[3], last = segment[4], invalidates = segment[14];
     wire [3:0] opcode = segment[12:9];
@@ -39,7 +40,7 @@ module properties(
         : queue_4 && !behind && !not_posted && (!gap || early);
     // A read is outstanding, and the segment is what comes next of it.
     wire asked = !response || (read_4 && !empty && !early);
-    reg may_place = 0, may_end = 0, may_invalidate = 0, may_continue = 0, may_respond = 0;
+    reg was_full = 0, may_place = 0, may_end = 0, may_invalidate = 0, may_continue = 0, may_respond = 0;
     always @(posedge clock) begin
         if (cycles != 7) cycles <= cycles + 1;
         segment_before <= segment;
@@ -53,6 +54,7 @@ module properties(
         room_4 <= has_room && !follows_bad;
         read_4 <= !read_differs;
         if (decide) begin
+            was_full <= full;
             may_place <= sound && !stopped_4 && known && !host && !check && !replayed
                 && has_payload && usable && asked
                 && (!early || (room_4 && (marker_seen || !unproven)));
@@ -81,5 +83,9 @@ module properties(
         if (verdict[5]) assert(!verdict[7] && !verdict[11] && !verdict[12] && !verdict[13]);
         if (verdict[6]) assert(verdict[4:0] == 0 && !verdict[11] && !verdict[12] && !verdict[13]);
         if (verdict[5] || verdict[6]) assert(!verdict[19]);
+        // What is reported has room in the completion queue; a refusal without room is lost.
+        assert(verdict[20] == (!was_full && (verdict[5] || verdict[11] || verdict[12])));
+        assert(verdict[21] == (was_full && verdict[5]));
+        if (was_full) assert(!verdict[11] && !verdict[12]);
     end
 endmodule

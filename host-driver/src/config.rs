@@ -1,6 +1,7 @@
 //! The choices that a user makes when a device is opened, and their limits.
 
 use crate::bar::Registers;
+use crate::completion_queues::check_size;
 use crate::error::DriverError;
 use rnic_abi::limits::PAGES;
 use rnic_abi::registers;
@@ -10,7 +11,9 @@ use rnic_abi::registers;
 pub struct Config {
     /// PCI Express maximum payload size in octets: 128, 256 or 512.
     pub max_payload_octets: u32,
-    /// log2 of the entries of the completion queue, 1..=16.
+    /// log2 of the entries of completion queue 0, 1..=16. With 12, the default, it has room for
+    /// whatever all connections can cause: 2,048 buffers and reads, 1,024 errors. A smaller one
+    /// takes fewer connections and buffers ([`DriverError::CompletionQueueSize`]).
     pub completion_entries_log2: u32,
     /// log2 of the slots of the host receive ring, 1..=16.
     pub host_slots_log2: u32,
@@ -18,9 +21,9 @@ pub struct Config {
     pub host_slot_octets_log2: u32,
     /// log2 of the entries of the event ring, 1..=16.
     pub event_entries_log2: u32,
-    /// Delay of events about octets in order alone: 0 for none; 12..=31 for every second segment, or
-    /// so many cycles of the device, in log2. 16 is 420 us at 156.25 MHz, within the 500 us that an
-    /// ACK may be delayed (RFC 9293 section 3.8.6.3).
+    /// Delay of events about octets in order alone: 0 for none; 12..=31 for every second segment,
+    /// or so many cycles of the device, in log2. 16 is 420 us at 156.25 MHz, within the 500 us that
+    /// an ACK may be delayed (RFC 9293 section 3.8.6.3).
     pub event_delay_log2: u32,
     /// Pages of packet memory that out-of-order segments of all connections may hold together; at
     /// most `EARLY_PAGES_MAX`. The other pages are left to segments in order: mostly unfinished
@@ -45,7 +48,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             max_payload_octets: 256,
-            completion_entries_log2: 10,
+            completion_entries_log2: 12,
             host_slots_log2: 8,
             host_slot_octets_log2: 14,
             event_entries_log2: 10,
@@ -59,17 +62,48 @@ impl Default for Config {
     }
 }
 
+/// What a number is, its value, which values are allowed, and these in words.
+type Bound = (
+    &'static str,
+    u32,
+    std::ops::RangeInclusive<u32>,
+    &'static str,
+);
+
+/// Refuses the first number that is out of bounds.
+fn within(bounds: &[Bound]) -> Result<(), DriverError> {
+    match bounds
+        .iter()
+        .find(|(_, value, allowed, _)| !allowed.contains(value))
+    {
+        None => Ok(()),
+        Some(&(what, value, _, allowed)) => Err(DriverError::Configuration {
+            what,
+            value: u64::from(value),
+            allowed,
+        }),
+    }
+}
+
 impl Config {
     /// Refuses what the device does not support.
     pub(crate) fn check(&self) -> Result<(), DriverError> {
         self.max_payload_code()?;
-        let ranges = [
-            (
-                "log2 of the completion queue's entries",
-                self.completion_entries_log2,
-                1..=16,
-                "1..=16",
-            ),
+        check_size(self.completion_entries_log2)?;
+        self.check_rings()?;
+        self.check_pages()
+    }
+
+    fn check_rings(&self) -> Result<(), DriverError> {
+        let delay = registers::EVENT_DELAY_LOG2_MIN..=registers::EVENT_DELAY_LOG2_MAX;
+        if self.event_delay_log2 != 0 && !delay.contains(&self.event_delay_log2) {
+            return Err(DriverError::Configuration {
+                what: "log2 of the cycles that an event is delayed",
+                value: u64::from(self.event_delay_log2),
+                allowed: "0 or 12..=31",
+            });
+        }
+        within(&[
             (
                 "log2 of the host ring's slots",
                 self.host_slots_log2,
@@ -94,18 +128,13 @@ impl Config {
                 0..=31,
                 "0..=31",
             ),
-        ];
-        let delay = registers::EVENT_DELAY_LOG2_MIN..=registers::EVENT_DELAY_LOG2_MAX;
-        if self.event_delay_log2 != 0 && !delay.contains(&self.event_delay_log2) {
-            return Err(DriverError::Configuration {
-                what: "log2 of the cycles that an event is delayed",
-                value: u64::from(self.event_delay_log2),
-                allowed: "0 or 12..=31",
-            });
-        }
+        ])
+    }
+
+    fn check_pages(&self) -> Result<(), DriverError> {
         let ooo_pages = 0..=registers::EARLY_PAGES_MAX;
         let reserve = 0..=PAGES as u32;
-        let pages = [
+        within(&[
             (
                 "the number of pages for out-of-order segments",
                 self.early_pages,
@@ -130,17 +159,7 @@ impl Config {
                 reserve,
                 "0..=512",
             ),
-        ];
-        for (what, value, range, allowed) in ranges.into_iter().chain(pages) {
-            if !range.contains(&value) {
-                return Err(DriverError::Configuration {
-                    what,
-                    value: u64::from(value),
-                    allowed,
-                });
-            }
-        }
-        Ok(())
+        ])
     }
 
     /// Program the registers that hold for all connections.

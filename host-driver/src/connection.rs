@@ -1,5 +1,6 @@
 //! An offloaded connection: its key, its configuration, its id and its state.
 
+use crate::completion_queue::CompletionQueue;
 use crate::error::DriverError;
 use rnic_abi::limits::MAX_RECEIVE_WINDOW;
 use std::net::{IpAddr, SocketAddr};
@@ -61,6 +62,10 @@ pub struct ConnectionConfig {
     pub version: u8,
     /// Protection Domain.
     pub protection_domain: u16,
+    /// Where its completions go: a queue that exists ([`Device::create_completion_queue`]).
+    ///
+    /// [`Device::create_completion_queue`]: crate::Device::create_completion_queue
+    pub completion_queue: CompletionQueue,
 }
 
 impl ConnectionConfig {

@@ -224,7 +224,8 @@ fn write_contexts(
     table::write(bar, tables::TCP, index, &[start, config.window])?;
     let flags = u32::from(config.markers) | u32::from(config.crc) << 1;
     table::write(bar, tables::MPA, index, &[start, flags])?;
-    let ddp = u32::from(config.protection_domain) | u32::from(config.version) << 16;
+    let queue = u32::from(config.completion_queue.0);
+    let ddp = u32::from(config.protection_domain) | u32::from(config.version) << 16 | queue << 17;
     table::write(bar, tables::DDP, index, &[ddp])?;
     for qn in 0..QUEUE_SLOTS as u32 {
         table::write(bar, tables::QUEUE, index << 2 | qn, &[0, 0])?;

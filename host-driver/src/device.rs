@@ -1,11 +1,11 @@
 //! The device: its parts joined over BAR0 and memory.
 //!
 //! ```text
-//!                    +-- ConnectionTable --+
-//!  calls --> Device -+-- RegionTable ------+-> DrainingBar -> PresentBar -> BAR0
-//!                    +-- ReceivePool ------+        |
-//!                    +-- CompletionRing <-----------+   (polled, or drained for a table operation)
-//!                    +-- HostRing, EventRing            (polled)
+//!                    +-- ConnectionTable ----+
+//!  calls --> Device -+-- RegionTable --------+-> PresentBar -> BAR0
+//!                    +-- ReceivePool --------+
+//!                    +-- CompletionQueues ---+   (polled in memory)
+//!                    +-- HostRing, EventRing +   (polled in memory)
 //! ```
 //!
 //! Each part keeps its own state and works over the BAR it is passed. What takes several of them is
@@ -13,7 +13,8 @@
 
 use crate::bar::{Bar, Registers};
 use crate::completion::Completion;
-use crate::completion_ring::CompletionRing;
+use crate::completion_queue::CompletionQueue;
+use crate::completion_queues::CompletionQueues;
 use crate::connection::{Connection, ConnectionConfig, EarlyRange, EarlyState, TcpState};
 use crate::connection_table::ConnectionTable;
 use crate::counters::{Counters, InUse};
@@ -29,6 +30,7 @@ use crate::region_table::RegionTable;
 use crate::window::WindowConfig;
 use crate::{stag, table};
 use rnic_abi::counters::Counter;
+use rnic_abi::limits::RECEIVE_POOL_LOG2;
 use rnic_abi::registers;
 use rnic_abi::sizes::Sizes;
 
@@ -43,7 +45,7 @@ mod lifecycle;
 pub struct Device<B: Bar, D: Dma> {
     bar: PresentBar<B>,
     dma: D,
-    completions: CompletionRing,
+    completions: CompletionQueues,
     host_ring: HostRing,
     events: EventRing,
     connections: ConnectionTable,
@@ -86,8 +88,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// # Errors
     /// [`DriverError::TableTimeout`], [`DriverError::Gone`].
     pub fn in_use(&mut self) -> Result<InUse, DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        InUse::read(&mut bar)
+        InUse::read(&mut self.bar)
     }
 
     /// For diagnosis: the first four words of an entry of a table of the device
@@ -96,8 +97,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// # Errors
     /// [`DriverError::TableTimeout`], [`DriverError::Gone`].
     pub fn table_entry(&mut self, table: u32, index: u32) -> Result<[u32; 4], DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        table::read(&mut bar, table, index)
+        table::read(&mut self.bar, table, index)
     }
 
     /// Every counter since the device was opened, modulo 2^32, in the order of the BAR.
@@ -116,28 +116,68 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.counters.one(&mut self.bar, counter)
     }
 
+    /// Add a completion queue of `1 << entries_log2` entries, 1..=16. It stays until the device is
+    /// closed. Queue 0 is there from the beginning ([`Config::completion_entries_log2`]).
+    ///
+    /// Each queue needs an entry for every connection that uses it and for every buffer and read
+    /// that their queues ([`Device::open_queue`]) can hold: then none is ever without room, however
+    /// late it is polled.
+    ///
+    /// [`Config::completion_entries_log2`]: crate::Config::completion_entries_log2
+    ///
+    /// # Errors
+    /// [`DriverError::Configuration`]; [`DriverError::Unknown`] if the device has no queue of that
+    /// number, [`DriverError::Duplicate`] if there is one already; [`DriverError::Gone`]; what
+    /// [`Dma::allocate`] returns.
+    pub fn create_completion_queue(
+        &mut self,
+        queue: CompletionQueue,
+        entries_log2: u32,
+    ) -> Result<(), DriverError> {
+        self.completions
+            .create(&mut self.bar, &mut self.dma, queue, entries_log2)
+    }
+
+    /// Completion queues that had no room for an entry since they were created. There is none, or a
+    /// register was written past this driver. The connections that met it have stopped, and no
+    /// entry says which they are: close all that use the queue.
+    ///
+    /// # Errors
+    /// [`DriverError::Gone`].
+    pub fn overflowed_queues(&mut self) -> Result<Vec<CompletionQueue>, DriverError> {
+        self.completions.overflowed(&mut self.bar)
+    }
+
     /// Offload a connection: its contexts are written first, its lookup entry last, so that the
     /// first matching segment finds all of them.
+    ///
+    /// # Errors
+    /// [`DriverError::Configuration`], [`DriverError::Duplicate`], [`DriverError::Exhausted`],
+    /// [`DriverError::HashFull`]; [`DriverError::Unknown`] if its completion queue does not exist,
+    /// [`DriverError::CompletionQueueSize`] if that has no entry left for the connection's error;
+    /// [`DriverError::TableTimeout`], [`DriverError::Gone`].
     pub fn open_connection(
         &mut self,
         config: &ConnectionConfig,
     ) -> Result<Connection, DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        let (connection, events_written) = self.connections.open(&mut bar, config)?;
+        let queue = config.completion_queue;
+        self.completions.expect_room(queue, 1)?;
+        let (connection, events_written) = self.connections.open(&mut self.bar, config)?;
+        self.completions.promise(queue, connection, 1);
         self.events.begin(connection, events_written);
         Ok(connection)
     }
 
     /// Change the receive window of a connection, in octets from rcv_nxt on, while segments arrive:
     /// each of them finds the old window or the new one. As rcv_nxt moves, so does the right edge;
-    /// write a smaller window when the application leaves octets in its buffers. The right edge that
-    /// a peer has seen in an acknowledgement must not move left (RFC 9293 section 3.8.6).
+    /// write a smaller window when the application leaves octets in its buffers. The right edge
+    /// that a peer has seen in an acknowledgement must not move left (RFC 9293 section 3.8.6).
     ///
     /// # Errors
     /// [`DriverError::Unknown`], [`DriverError::Configuration`], [`DriverError::TableTimeout`]
     pub fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.connections.set_window(&mut bar, connection, window)
+        self.connections
+            .set_window(&mut self.bar, connection, window)
     }
 
     /// End the offload: no further segment is accepted; then received ranges and held pages, the
@@ -146,13 +186,15 @@ impl<B: Bar, D: Dma> Device<B, D> {
     ///
     /// Every whole FPDU that was accepted before is checked against this connection's domain,
     /// regions and queues. When the call returns, what was placed for it is in memory, and its
-    /// completions are in the completion queue; poll them before another connection is opened,
-    /// which may have the same id.
+    /// completions are in its completion queue; they can still be polled, and need their room until
+    /// then. Poll them before another connection is opened, which may have the same id.
     pub fn close_connection(&mut self, connection: Connection) -> Result<(), DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.connections.stop(&mut bar, connection)?;
-        self.regions.remove_bound(&mut bar, connection)?;
-        self.queues.close_all(&mut bar, connection)?;
+        let queue = self.connections.config(connection)?.completion_queue;
+        self.connections.stop(&mut self.bar, connection)?;
+        self.regions.remove_bound(&mut self.bar, connection)?;
+        let unpolled = self.completions.unpolled(&mut self.bar, queue)?;
+        self.queues.close_all(&mut self.bar, connection)?;
+        self.completions.close(queue, connection, unpolled);
         self.connections.forget(connection);
         self.events.end(connection);
         Ok(())
@@ -168,14 +210,13 @@ impl<B: Bar, D: Dma> Device<B, D> {
 
     /// TCP state of a connection, for acknowledgements.
     pub fn tcp_state(&mut self, connection: Connection) -> Result<TcpState, DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.connections.tcp_state(&mut bar, connection)
+        self.connections.tcp_state(&mut self.bar, connection)
     }
 
     /// What a connection's out-of-order segments hold, and the ACKs due for them.
     pub fn early_state(&mut self, connection: Connection) -> Result<EarlyState, DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.connections.out_of_order_state(&mut bar, connection)
+        self.connections
+            .out_of_order_state(&mut self.bar, connection)
     }
 
     /// The out-of-order ranges of a connection, for selective acknowledgements (RFC 2018 section
@@ -190,8 +231,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// to another connection by now. Check the list against a second call and a later
     /// [`Device::tcp_state`] before sending it.
     pub fn early_ranges(&mut self, connection: Connection) -> Result<Vec<EarlyRange>, DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.connections.out_of_order_ranges(&mut bar, connection)
+        self.connections
+            .out_of_order_ranges(&mut self.bar, connection)
     }
 
     /// Register a region: its entry is written before its STag leads to it.
@@ -201,8 +242,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`DriverError::Configuration`]; [`DriverError::TableTimeout`], after which no STag leads to
     /// the region, unless the device answers no operation at all.
     pub fn register_region(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.regions.register(&mut bar, config)
+        self.regions.register(&mut self.bar, config)
     }
 
     /// Make a registered region valid again, with a new key or extent if wanted: for use after a
@@ -213,8 +253,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`DriverError::Unknown`] without a region of that index; [`DriverError::Window`] if it is a
     /// window or has some.
     pub fn renew_region(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.regions.renew(&mut bar, config)
+        self.regions.renew(&mut self.bar, config)
     }
 
     /// Remove a region. When this returns, the device writes nothing more under its STag.
@@ -223,14 +262,12 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`DriverError::Unknown`] without a region of that index; [`DriverError::Window`] if it is a
     /// window or has some.
     pub fn deregister_region(&mut self, stag: u32) -> Result<(), DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.regions.deregister(&mut bar, stag)
+        self.regions.deregister(&mut self.bar, stag)
     }
 
     /// Whether the device holds the region as valid: a peer may have invalidated it.
     pub fn region_valid(&mut self, stag: u32) -> Result<bool, DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.regions.is_valid(&mut bar, stag)
+        self.regions.is_valid(&mut self.bar, stag)
     }
 
     /// An STag for a new region: an unused index and a key. Each free index but 0 is equally
@@ -262,9 +299,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// the window is not inside of it.
     pub fn bind_window(&mut self, config: &WindowConfig) -> Result<(), DriverError> {
         let connection = self.connections.config(config.connection)?;
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
         self.regions
-            .bind(&mut bar, config, connection.protection_domain)
+            .bind(&mut self.bar, config, connection.protection_domain)
     }
 
     /// Close a window. When this returns, the device writes nothing more under its STag.
@@ -272,8 +308,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// # Errors
     /// [`DriverError::Unknown`] if there is no window of that STag.
     pub fn unbind_window(&mut self, stag: u32) -> Result<(), DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.regions.unbind(&mut bar, stag)
+        self.regions.unbind(&mut self.bar, stag)
     }
 
     /// Open queue `qn` of a connection with `1 << entries_log2` buffers; MSNs start at 1 (RFC 5041
@@ -296,10 +331,16 @@ impl<B: Bar, D: Dma> Device<B, D> {
         entries_log2: u32,
         first_msn: u32,
     ) -> Result<(), DriverError> {
-        self.connections.config(connection)?;
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
+        let completions = self.connections.config(connection)?.completion_queue;
+        // A size that the pool refuses needs no room.
+        let entries = 1u32.checked_shl(entries_log2).unwrap_or(0);
+        if entries_log2 <= RECEIVE_POOL_LOG2 as u32 {
+            self.completions.expect_room(completions, entries)?;
+        }
         self.queues
-            .open(&mut bar, connection, qn, entries_log2, first_msn)
+            .open(&mut self.bar, connection, qn, entries_log2, first_msn)?;
+        self.completions.promise(completions, connection, entries);
+        Ok(())
     }
 
     /// Post a receive buffer; returns its MSN and its entry of the device's pool.
@@ -319,8 +360,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         qn: u32,
         buffer: DmaBuffer,
     ) -> Result<Posted, DriverError> {
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
-        self.queues.post(&mut bar, connection, qn, buffer)
+        self.queues.post(&mut self.bar, connection, qn, buffer)
     }
 
     /// Make an RDMA Read outstanding: `octets` octets into the sink `stag` from `tagged_offset` on.
@@ -347,24 +387,46 @@ impl<B: Bar, D: Dma> Device<B, D> {
         octets: u32,
     ) -> Result<Posted, DriverError> {
         self.regions.check_sink(stag)?;
-        let mut bar = self.completions.draining(&mut self.bar, &self.dma);
         self.queues
-            .post_read(&mut bar, connection, stag, tagged_offset, octets)
+            .post_read(&mut self.bar, connection, stag, tagged_offset, octets)
     }
 
-    /// The next completion, if there is one. Its slot in the completion queue is free from then on,
-    /// and so is the queue entry of a message's buffer, or of a read. The completions that a device
-    /// wrote before it was gone are returned all the same; then there are no more
-    /// ([`Device::check_present`]).
+    /// The next completion of queue 0, if there is one: see [`Device::poll_completion_queue`].
     pub fn poll_completion(&mut self) -> Option<Completion> {
-        let words = self.completions.next(&mut self.bar, &self.dma)?;
-        let completion = Completion::decode(words);
+        let polled = self.poll_completion_queue(CompletionQueue::default());
+        polled.expect("queue 0 exists as long as the device is open")
+    }
+
+    /// The next completion of a queue, if there is one. Its slot in the completion queue is free
+    /// from then on, and so is the queue entry of a message's buffer, or of a read. The completions
+    /// that a device wrote before it was gone are returned all the same; then there are no more
+    /// ([`Device::check_present`]).
+    ///
+    /// # Errors
+    /// [`DriverError::Unknown`] if the queue does not exist.
+    pub fn poll_completion_queue(
+        &mut self,
+        queue: CompletionQueue,
+    ) -> Result<Option<Completion>, DriverError> {
+        let next = self.completions.next(&mut self.bar, &self.dma, queue)?;
+        let Some(polled) = next else {
+            return Ok(None);
+        };
+        let completion = Completion::decode(polled.words);
+        if !polled.is_left {
+            self.consume(&completion);
+        }
+        Ok(Some(completion))
+    }
+
+    /// A completion frees what it names.
+    fn consume(&mut self, completion: &Completion) {
         if let Completion::Receive {
             connection,
             qn,
             msn,
             ..
-        } = completion
+        } = *completion
         {
             self.queues.consume(connection, qn, msn);
         }
@@ -372,11 +434,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
             connection,
             pool_entry,
             ..
-        } = completion
+        } = *completion
         {
             self.queues.consume_read(connection, pool_entry);
         }
-        Some(completion)
     }
 
     /// The next event of an open connection, if there is one; of a device that is gone as

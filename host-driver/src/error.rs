@@ -101,6 +101,19 @@ pub enum DriverError {
         /// Entries of the queue.
         entries: u32,
     },
+    /// More entries could arrive in a completion queue than it has.
+    #[error(
+        "completion queue {queue} has {entries} entries, but {needed} could arrive before they are \
+         polled: create it larger, use another one, or poll what closed connections have left in it"
+    )]
+    CompletionQueueSize {
+        /// Number of the queue.
+        queue: u8,
+        /// Its entries.
+        entries: u32,
+        /// Entries for every buffer, outstanding read and connection.
+        needed: u32,
+    },
     /// A table operation did not end.
     #[error(
         "the device did not finish table {table} operation {operation} on entry {index}; it may \

@@ -1,8 +1,10 @@
 //! An event: what a TCP sender in software needs to know of received segments.
 
 use crate::connection::{Connection, EarlyRange};
-use crate::event_ring::Entry;
 use rnic_abi::event_ring as abi;
+
+/// An entry of the event ring, as words.
+pub(crate) type Entry = [u32; abi::EVENT_OCTETS / 4];
 
 /// Why an event was raised; several may be joined in one.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

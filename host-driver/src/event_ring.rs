@@ -2,7 +2,8 @@
 //!
 //! Input: entries of 8 words. Output: events, in the device's order. Slots are given back
 //! (`EVENT_CONSUMER`) when half of the ring was read, or all that was there: a register write for
-//! each event would hold up other accesses. A ring that is not polled delays events and nothing else.
+//! each event would hold up other accesses. A ring that is not polled delays events and nothing
+//! else.
 //!
 //! A connection's id may have belonged to another one. Entries of that one are in the ring when the
 //! new context is written, and none after it; those are passed over.
@@ -11,7 +12,7 @@ use crate::bar::Registers;
 use crate::connection::Connection;
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
-use crate::event::Event;
+use crate::event::{Entry, Event};
 use crate::ring::{Ring, Shape};
 use rnic_abi::event_ring::{EVENT_OCTETS, PHASE};
 use rnic_abi::limits::CONNECTIONS;
@@ -21,9 +22,6 @@ const _: () = assert!(PHASE == cqe::PHASE);
 
 /// Offset of the word with the phase, the last one of an entry.
 const LAST_WORD_OFFSET: usize = EVENT_OCTETS - 4;
-
-/// Words of an entry.
-pub(crate) type Entry = [u32; EVENT_OCTETS / 4];
 
 /// The ring, and which of its entries are of open connections.
 #[derive(Debug)]
@@ -92,7 +90,7 @@ impl EventRing {
             };
             let mut octets = [0; LAST_WORD_OFFSET];
             dma.read(slot.address, &mut octets);
-            let mut words = [slot.last_word; EVENT_OCTETS / 4];
+            let mut words: Entry = [slot.last_word; EVENT_OCTETS / 4];
             for (word, octets) in words.iter_mut().zip(octets.chunks_exact(4)) {
                 *word = u32::from_le_bytes(octets.try_into().expect("four octets"));
             }
@@ -118,7 +116,8 @@ impl EventRing {
     /// Tell the device which slots are free.
     fn give_back(&mut self, bar: &mut impl Registers) {
         if self.unreported > 0 {
-            // The write comes after the reads of the slots (`Bar`). A device that is gone needs none.
+            // The write comes after the reads of the slots (`Bar`). A device that is gone needs
+            // none.
             let _ = bar.write(registers::EVENT_CONSUMER, self.consumed as u32);
             self.unreported = 0;
         }

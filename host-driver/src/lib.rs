@@ -37,6 +37,8 @@ mod receive_pool;
 mod refused_header;
 pub mod completion;
 mod completion_ring;
+mod completion_queue;
+mod completion_queues;
 mod terminate;
 pub mod event;
 mod event_ring;
@@ -48,6 +50,7 @@ mod testing;
 
 pub use bar::Bar;
 pub use completion::Completion;
+pub use completion_queue::CompletionQueue;
 pub use config::Config;
 pub use connection::{
     Connection, ConnectionConfig, ConnectionKey, EarlyRange, EarlyState, TcpState,

@@ -3,6 +3,7 @@ pub(crate) mod hanging;
 pub(crate) mod memory;
 
 use crate::bar::Bar;
+use crate::completion_queue::CompletionQueue;
 use crate::connection::{ConnectionConfig, ConnectionKey};
 use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
@@ -173,5 +174,6 @@ pub(crate) fn connection_config() -> ConnectionConfig {
         crc: true,
         version: 1,
         protection_domain: 3,
+        completion_queue: CompletionQueue(0),
     }
 }

@@ -192,6 +192,7 @@ fn expected(report: &Report) -> Counts {
         (TlpUse::Payload, "memory writes: payload"),
         (TlpUse::CompletionEntry, "memory writes: completion entries"),
         (TlpUse::HostFrame, "memory writes: host receive ring"),
+        (TlpUse::Event, "memory writes: event ring"),
         (TlpUse::RegisterValue, "completions: register values"),
         (TlpUse::RegisterWrite, "to the device: register writes"),
         (TlpUse::RegisterRead, "to the device: register reads"),

@@ -105,16 +105,18 @@ counters! {
     RefuseRdmapInvalidate = 39, "refuse_rdmap_invalidate";
     /// FPDUs stopped by `StreamError::RdmapReadResponse`.
     RefuseRdmapReadResponse = 40, "refuse_rdmap_read_response";
+    /// FPDUs stopped by `StreamError::CqOverflow`.
+    RefuseCqOverflow = 41, "refuse_cq_overflow";
     /// Completion queue entries written.
-    Completions = 41, "completions";
+    Completions = 42, "completions";
     /// Segments beyond rcv_nxt once out-of-order segments hold their limit of pages, and segments
     /// that may not use the reserve ([`crate::registers::IN_ORDER_RESERVE`]).
-    DropTcpNoRoom = 42, "drop_tcp_no_room";
+    DropTcpNoRoom = 43, "drop_tcp_no_room";
     /// Segments beyond rcv_nxt that touch no range, while no range number is free.
-    DropTcpNoRange = 43, "drop_tcp_no_range";
+    DropTcpNoRange = 44, "drop_tcp_no_range";
 }
 
 /// Number of counters.
-pub const COUNT: usize = 44;
-/// The counter of stream error number `n` (1..=20) is `FIRST_REFUSAL + n - 1`.
+pub const COUNT: usize = 45;
+/// The counter of stream error number `n` (1..=21) is `FIRST_REFUSAL + n - 1`.
 pub const FIRST_REFUSAL: usize = Counter::RefuseMpaCrc as usize;

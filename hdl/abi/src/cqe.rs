@@ -1,4 +1,4 @@
-//! Completion queue entries: 32 octets, eight little-endian doublewords.
+//! Completion queue entries, alike in all queues: 32 octets, eight little-endian doublewords.
 //!
 //! | word | Receive | ReadResponse | Error |
 //! |---|---|---|---|
@@ -9,7 +9,7 @@
 //! | 4 | sequence number after the FPDU | same | tagged: high half of TO; untagged: QN |
 //! | 5 | 10:0 pool entry of the buffer | 10:0 pool entry of the read | low half of TO; MSN |
 //! | 6 | 0 | 0 | 0; MO |
-//! | 7 | 31 phase, 30:0 number of the entry | same | same |
+//! | 7 | 31 phase, 30:0 number of the entry in its queue | same | same |
 //!
 //! An Error entry holds the refused segment's DDP header without its reserved bits, for use in a
 //! Terminate (RFC 5040 section 4.8). The fields are 0 without a valid header: if the layer is
@@ -17,7 +17,13 @@
 //! header).
 //!
 //! The phase is 1 on the first pass over the queue and inverts at each wrap. The device writes an
-//! entry as one TLP, after everything it announces.
+//! entry as one TLP, after everything it announces. Entry `n` is at base + (n mod entries) * 32.
+//!
+//! A queue without room loses no entry in silence and stops nobody else. The device numbers entries
+//! when it checks an FPDU, before anything of it is placed; one that calls for an entry where
+//! `entries` of them are not consumed is refused (`StreamError::CqOverflow`) and stops its own
+//! connection. So a driver that gives each queue an entry for every posted buffer, every
+//! outstanding read and one error of each connection meets no overflow.
 
 /// Octets of an entry.
 pub const CQE_OCTETS: usize = 32;

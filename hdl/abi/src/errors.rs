@@ -53,10 +53,14 @@ pub enum StreamError {
     RdmapInvalidate = 19,
     /// A Read Response does not continue the oldest outstanding read, or there is none.
     RdmapReadResponse = 20,
+    /// The FPDU completes a message or a read, and the completion queue of its connection has no
+    /// room for the entry. Nothing of the FPDU is placed, and no Error entry is written: see
+    /// [`CQ_OVERFLOW`](crate::registers::CQ_OVERFLOW).
+    CqOverflow = 21,
 }
 
 /// Every error, in the order of its number.
-pub const ALL: [StreamError; 20] = [
+pub const ALL: [StreamError; 21] = [
     StreamError::MpaCrc,
     StreamError::MpaMarker,
     StreamError::MpaZeroLength,
@@ -77,6 +81,7 @@ pub const ALL: [StreamError; 20] = [
     StreamError::DdpTooLong,
     StreamError::RdmapInvalidate,
     StreamError::RdmapReadResponse,
+    StreamError::CqOverflow,
 ];
 
 impl StreamError {
@@ -103,6 +108,8 @@ impl StreamError {
             Self::DdpTooLong => (LAYER_DDP, 2, 0x05),
             Self::RdmapInvalidate => (LAYER_RDMAP, 1, 0x09),
             Self::RdmapReadResponse => (LAYER_RDMAP, 2, 0x06),
+            // A local catastrophic error: the peer has done nothing wrong.
+            Self::CqOverflow => (LAYER_RDMAP, 0, 0x00),
         }
     }
 
@@ -129,6 +136,7 @@ impl StreamError {
             Self::DdpTooLong => "ddp_too_long",
             Self::RdmapInvalidate => "rdmap_invalidate",
             Self::RdmapReadResponse => "rdmap_read_response",
+            Self::CqOverflow => "cq_overflow",
         }
     }
 }

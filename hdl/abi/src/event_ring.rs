@@ -22,8 +22,8 @@
 //! A connection has at most one event pending: what happens before it is written joins it. Reasons
 //! are those since the connection's last event; the numbers are the connection's when the entry is
 //! composed, at least as new as every segment among the reasons. The counters are cumulative since
-//! the TCP context was written. An entry of an earlier connection with the same id is never composed
-//! after that write.
+//! the TCP context was written. An entry of an earlier connection with the same id is never
+//! composed after that write.
 //!
 //! The phase is 1 on the first pass over the ring and inverts at each wrap. The device writes an
 //! entry as one TLP. While the ring is full, events are pending; nothing else waits for it.

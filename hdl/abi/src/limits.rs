@@ -20,6 +20,10 @@ pub const PAGES: usize = 1 << PAGES_LOG2;
 pub const CONNECTIONS_LOG2: usize = 10;
 /// Offloaded connections of the largest build ([`crate::sizes`]).
 pub const CONNECTIONS: usize = 1 << CONNECTIONS_LOG2;
+/// log2 of the number of completion queues.
+pub const COMPLETION_QUEUES_LOG2: usize = 4;
+/// Completion queues; each connection uses one of them.
+pub const COMPLETION_QUEUES: usize = 1 << COMPLETION_QUEUES_LOG2;
 /// Ways of each hash table; each key has one possible slot in each way.
 pub const HASH_WAYS: usize = 3;
 /// log2 of the number of slots in one way of a hash table.

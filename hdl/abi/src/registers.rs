@@ -8,7 +8,7 @@ pub const BAR0_OCTETS: u64 = 4096;
 pub const IDENTITY: u32 = 0x000;
 /// Value of [`IDENTITY`]: `FWRP` in ASCII, first letter in the low octet.
 pub const IDENTITY_VALUE: u32 = u32::from_le_bytes(*b"FWRP");
-/// Revision of this map.
+/// Revision of this map: 2 since it has a reset, 3 since it has several completion queues.
 pub const REVISION: u32 = 0x004;
 /// Value of [`REVISION`].
 pub const REVISION_VALUE: u32 = 3;
@@ -29,16 +29,11 @@ pub const MAX_PAYLOAD: u32 = 0x014;
 /// Free pages of packet memory (read only).
 pub const FREE_PAGES: u32 = 0x018;
 
-/// Completion queue: bus address, low half; a multiple of 4096.
-pub const CQ_BASE_LOW: u32 = 0x020;
-/// Completion queue: bus address, high half.
-pub const CQ_BASE_HIGH: u32 = 0x024;
-/// Completion queue: log2 of its entries, 1..=16; 0 switches it off (completions then wait).
-pub const CQ_ENTRIES_LOG2: u32 = 0x028;
-/// Completion queue: entries the driver has consumed, modulo 2^32.
-pub const CQ_CONSUMER: u32 = 0x02c;
-/// Completion queue: entries the device has written, modulo 2^32 (read only).
-pub const CQ_PRODUCER: u32 = 0x030;
+/// Completion queues that had no room for an entry. Bit `q` is set when an entry of queue `q` is
+/// lost: its connection has stopped (`StreamError::CqOverflow`), or has stopped with an error that
+/// no entry reports. Cleared when `CQ_ENTRIES_LOG2` of that queue is written, and by a reset (read
+/// only).
+pub const CQ_OVERFLOW: u32 = 0x020;
 
 /// Host receive ring: bus address, low half; a multiple of 4096.
 pub const HOST_RING_BASE_LOW: u32 = 0x040;
@@ -119,6 +114,24 @@ pub const TABLE_BUSY: u32 = 1 << 31;
 pub const TABLE_DATA: u32 = 0x140;
 /// Doublewords of table data.
 pub const TABLE_DATA_WORDS: usize = 10;
+
+/// Octets from a register of a completion queue to the same one of the next queue, see
+/// [`cq_register`].
+pub const CQ_STRIDE: u32 = 32;
+/// Completion queue 0: bus address, low half; a multiple of 4096.
+pub const CQ_BASE_LOW: u32 = 0x200;
+/// Completion queue 0: bus address, high half.
+pub const CQ_BASE_HIGH: u32 = 0x204;
+/// Completion queue 0: log2 of its entries, 1..=16; 0 switches it off, so that no entry has room in
+/// it. A write empties the queue: the next entry is number 0. Write it, the bus address and a
+/// consumer of 0 only while the queue is off and no connection uses it, this register last.
+pub const CQ_ENTRIES_LOG2: u32 = 0x208;
+/// Completion queue 0: entries the driver has consumed; of the count 16:0 are compared.
+pub const CQ_CONSUMER: u32 = 0x20c;
+/// Completion queue 0: entries the device has numbered, modulo 2^31 (read only). The last ones may
+/// still be on their way to memory.
+pub const CQ_PRODUCER: u32 = 0x210;
+
 /// First counter; counter `i` is at `COUNTERS + 4 * i`, 32 bits, wrapping, read only.
 pub const COUNTERS: u32 = 0x400;
 
@@ -130,4 +143,10 @@ pub const fn in_order_reserve(pages: u32, long_pages: u32, hold_log2: u32) -> u3
 /// The value to write to [`TABLE_COMMAND`].
 pub const fn table_command(operation: u32, table: u32, index: u32) -> u32 {
     (operation << 24) | (table << 16) | index
+}
+
+/// The offset of `register`, one of [`CQ_BASE_LOW`] to [`CQ_PRODUCER`], of completion queue
+/// `queue`.
+pub const fn cq_register(queue: u32, register: u32) -> u32 {
+    register + queue * CQ_STRIDE
 }

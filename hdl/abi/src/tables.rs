@@ -4,8 +4,8 @@
 //! operation is atomic with respect to the pipeline: a segment or FPDU sees the entry either before
 //! or after it.
 //!
-//! A fence and a `RELEASE` wait for octets to be written, and these may wait behind an entry that a
-//! full completion queue stops: while software waits, it must consume entries of a full queue.
+//! A fence and a `RELEASE` wait for octets to be written. These wait for the host to take TLPs and
+//! for nothing else: software need not consume entries of a ring meanwhile.
 
 /// Write the entry from `TABLE_DATA`. A write of [`QUEUE`], [`STAG`] or [`REGION`] may revoke
 /// access to memory: it is busy until every command that placement accepted before has left
@@ -62,6 +62,7 @@ pub const MPA: u32 = 3;
 /// |---|---|---|
 /// | 0 | 15:0 | Protection Domain |
 /// | 0 | 16 | expected DDP and RDMAP version: 0 for revision-0 peers, 1 otherwise |
+/// | 0 | 20:17 | completion queue |
 pub const DDP: u32 = 4;
 /// Queue of a connection. Index: `connection << 2 | queue`: the untagged queues 0 to 2, and its
 /// outstanding reads as queue 3. A write empties the queue.
@@ -145,8 +146,11 @@ pub const IN_USE: u32 = 12;
 pub const RECORDS: u32 = 13;
 /// Receive window of a connection, alone. Index: connection. Word 0: as in [`TCP`]. A write changes
 /// nothing else of the context; a segment is decided by the old window or the new one. The right
-/// edge of what was advertised never moves left (RFC 9293 section 3.8.6): that is the driver's rule.
+/// edge of what was advertised never moves left (RFC 9293 section 3.8.6): that is the driver's
+/// rule.
 pub const TCP_WINDOW: u32 = 14;
+/// The table with the highest number; there are no gaps from [`LOOKUP`] on.
+pub const LAST: u32 = TCP_WINDOW;
 
 /// RDMA Writes may write to the region.
 pub const RIGHT_REMOTE_WRITE: u32 = 1 << 0;

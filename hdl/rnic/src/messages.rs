@@ -436,8 +436,38 @@ pub struct PlaceCommand {
     pub octets: Bits<16>,
     /// A completion queue entry follows the payload.
     pub complete: Bit,
-    /// Words 0 to 6 of that entry, word 0 in bits 31:0.
-    pub cqe: Bits<224>,
+    /// Completion queue of that entry.
+    pub queue: Bits<4>,
+    /// That entry, word 0 in bits 31:0.
+    pub cqe: Bits<256>,
+}
+
+/// Register file to ddp and placement: a register of a completion queue gets a value. Each of the
+/// four bits is high for one cycle, at most one of them, and not again for 3 cycles but in a reset.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct CqWrite {
+    pub queue: Bits<4>,
+    pub value: Bits<32>,
+    /// `CQ_BASE_LOW`.
+    pub base_low: Bit,
+    /// `CQ_BASE_HIGH`.
+    pub base_high: Bit,
+    /// `CQ_ENTRIES_LOG2`: the queue is empty from then on.
+    pub entries_log2: Bit,
+    /// `CQ_CONSUMER`.
+    pub consumer: Bit,
+}
+
+/// DDP to the register file: what a completion queue has come to, one cycle.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct CqReport {
+    pub queue: Bits<4>,
+    /// `entries` is new.
+    pub numbered: Bit,
+    /// Entries numbered so far, modulo 2^31.
+    pub entries: Bits<31>,
+    /// An entry had no room.
+    pub lost: Bit,
 }
 
 /// Register file to every room: one table operation, stable until the owning room's `table_done`.

@@ -268,6 +268,9 @@ macro_rules! core {
                 // A release ends behind the records of its connection.
                 wire!(self.stream => self.ddp; record_fence);
                 wire!(self.ddp => self.stream; record_fence_done);
+                // Completion queues: room, and numbers of entries.
+                self.ddp.cq_write.next = self.csr.cq_write.val();
+                self.csr.cq_report.next = self.ddp.cq_report.val();
                 // DDP and the placement buffer to placement.
                 stream!(self.ddp => self.placement; command);
                 wire!(self.fpdu => self.placement; placement_data, placement_valid);
@@ -310,9 +313,7 @@ macro_rules! core {
                     register_address, register_read, register_write, register_write_data);
                 wire!(self.csr => self.pcie; register_read_data, register_read_valid);
                 // Registers to placement, and back.
-                wire!(self.csr => self.placement;
-                    max_payload, cq_base, cq_entries_log2, cq_consumer);
-                self.csr.cq_producer.next = self.placement.cq_producer.val();
+                wire!(self.csr => self.placement; max_payload, cq_write);
                 wire!(self.csr => self.placement;
                     host_ring_base, host_ring_slots_log2, host_ring_slot_octets_log2,
                     host_ring_consumer);

@@ -9,7 +9,7 @@
 
 use super::Device;
 use crate::bar::{Bar, Registers};
-use crate::completion_ring::CompletionRing;
+use crate::completion_queues::CompletionQueues;
 use crate::config::Config;
 use crate::connection_table::ConnectionTable;
 use crate::counters::Counters;
@@ -42,20 +42,20 @@ impl<B: Bar, D: Dma> Device<B, D> {
         let sizes = Sizes::decode(capabilities).ok_or(DriverError::Sizes { capabilities })?;
         reset(&mut bar)?;
         let counters = Counters::from_now(&mut bar)?;
-        let completions = CompletionRing::allocate(&mut dma, config.completion_entries_log2)?;
+        let completions = CompletionQueues::allocate(&mut dma, config.completion_entries_log2)?;
         let (slots_log2, slot_octets_log2) = (config.host_slots_log2, config.host_slot_octets_log2);
         let host_ring = match HostRing::allocate(&mut dma, slots_log2, slot_octets_log2) {
             Ok(ring) => ring,
             Err(error) => {
                 // The device does not know of the other rings yet.
-                dma.free(completions.buffer());
+                completions.buffers().for_each(|buffer| dma.free(buffer));
                 return Err(error);
             }
         };
         let events = match EventRing::allocate(&mut dma, config.event_entries_log2) {
             Ok(ring) => ring,
             Err(error) => {
-                dma.free(completions.buffer());
+                completions.buffers().for_each(|buffer| dma.free(buffer));
                 dma.free(host_ring.buffer());
                 return Err(error);
             }
@@ -90,7 +90,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
         if let Err(error) = reset(&mut self.bar) {
             return Err(self.abandon(error));
         }
-        self.dma.free(self.completions.buffer());
+        for buffer in self.completions.buffers() {
+            self.dma.free(buffer);
+        }
         self.dma.free(self.host_ring.buffer());
         self.dma.free(self.events.buffer());
         Ok((self.bar.into_inner(), self.dma))

@@ -419,7 +419,12 @@ fn a_polled_message_frees_its_queue_entry() {
     assert_eq!(first.map(|posted| posted.msn), Ok(1));
     let full = device.post_receive(connection, 0, buffer);
     assert!(matches!(full, Err(DriverError::QueueFull { .. })));
-    let queue = device.completions.buffer().address;
+    let queue = device
+        .completions
+        .buffers()
+        .next()
+        .expect("queue 0")
+        .address;
     let word_0 = KIND_RECEIVE | u32::from(connection.0) << 16;
     for (word, offset) in [(word_0, 0), (1, 4), (PHASE, 28)] {
         device.dma.write(queue + offset, &u32::to_le_bytes(word));
@@ -431,4 +436,54 @@ fn a_polled_message_frees_its_queue_entry() {
     ));
     let second = device.post_receive(connection, 0, buffer);
     assert_eq!(second.map(|posted| posted.msn), Ok(2));
+}
+
+/// A completion queue without room for what could arrive refuses it before the device hears of it.
+#[test]
+fn what_could_overflow_a_completion_queue_is_not_opened() {
+    let opened = Device::open(Tables::default(), Memory::new(4), Config::default());
+    let mut device = opened.expect("opens");
+    let queue = CompletionQueue(9);
+    let mut config = ConnectionConfig {
+        completion_queue: queue,
+        ..connection_config()
+    };
+    let unknown = device.open_connection(&config);
+    assert!(matches!(unknown, Err(DriverError::Unknown { id: 9, .. })));
+    let polled = device.poll_completion_queue(queue);
+    assert!(matches!(polled, Err(DriverError::Unknown { id: 9, .. })));
+    device.create_completion_queue(queue, 2).expect("it is new");
+    let connection = device.open_connection(&config).expect("it has room");
+    let context = device.bar.double().written[&(tables::DDP, u32::from(connection.0))];
+    assert_eq!(context[0], 3 | 1 << 16 | 9 << 17);
+    device.open_queue(connection, 0, 1).expect("it has room");
+    device.bar.double().operations.clear();
+    let too_many = |needed| DriverError::CompletionQueueSize {
+        queue: 9,
+        entries: 4,
+        needed,
+    };
+    let refused = device.open_queue(connection, READ_QUEUE as u32, 1);
+    assert_eq!(refused, Err(too_many(5)));
+    device.open_queue(connection, 1, 0).expect("it has room");
+    config.key.remote.set_port(9);
+    assert_eq!(device.open_connection(&config), Err(too_many(5)));
+    let beyond = device.open_queue(connection, 2, 40);
+    assert!(matches!(beyond, Err(DriverError::Configuration { .. })));
+    assert_eq!(
+        device.bar.double().operations,
+        [(tables::WRITE, tables::QUEUE)],
+        "only queue 1 was opened"
+    );
+    device.close_connection(connection).expect("closes");
+    let opened = device.open_connection(&config);
+    opened.expect("the closed one has left nothing");
+    assert_eq!(device.poll_completion_queue(queue), Ok(None));
+    assert_eq!(device.overflowed_queues(), Ok(vec![]));
+    device
+        .bar
+        .double()
+        .registers
+        .insert(registers::CQ_OVERFLOW, 1 << 9);
+    assert_eq!(device.overflowed_queues(), Ok(vec![queue]));
 }

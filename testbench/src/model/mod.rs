@@ -16,8 +16,8 @@
 //! | placement | `placement.rs` | memory |
 //! | completion | `completion.rs` | completion entries |
 //!
-//! `events.rs` keeps what events must have said. `out_of_order.rs` lists what FPDUs beyond a gap may have left in memory; `starts.rs` handles one
-//! error that the hardware may report sooner.
+//! `events.rs` keeps what events must have said. `out_of_order.rs` lists what FPDUs beyond a gap
+//! may have left in memory; `starts.rs` handles one error that the hardware may report sooner.
 
 pub mod ethernet;
 pub mod ip;
@@ -47,13 +47,17 @@ use crate::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_abi::counters::{Counter, ALL, COUNT, FIRST_REFUSAL};
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
 use rnic_abi::limits::{frame_pages, MAX_FRAME_OCTETS, MIN_FRAME_OCTETS};
-use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, Reason, RegionConfig};
+use rnic_driver::{
+    CompletionQueue, Connection, ConnectionConfig, ConnectionKey, Reason, RegionConfig,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// A completion entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
+    /// The completion queue of its connection.
+    pub queue: CompletionQueue,
     /// Words 0 to 6.
     pub words: [u32; 7],
     /// The octets that it announces, as they are in memory when it is written: the message, or the
@@ -68,7 +72,7 @@ pub struct Model {
     pub memory: Memory,
     /// Registered regions.
     pub regions: Regions,
-    /// Completion entries in order.
+    /// Completion entries in order; no queue is ever full.
     pub completions: Vec<Entry>,
     /// Slots of the host receive ring in order: words 0 to 2 of the header, and the frame.
     pub host_slots: Vec<Vec<u8>>,
@@ -121,6 +125,7 @@ impl Model {
         let ddp = DdpReceiver::new(config.protection_domain, config.version);
         let stream = Stream {
             key: config.key,
+            completion_queue: config.completion_queue,
             tcp: TcpReceiver::new(config.sequence_start, config.window),
             mpa: MpaReceiver::new(config.sequence_start, config.markers, config.crc),
             ddp_when_idle: ddp.clone(),
@@ -367,20 +372,23 @@ impl Model {
     fn apply(&mut self, connection: u16, fpdu: &Fpdu, outcome: Outcome) {
         if let Some(error) = outcome.error {
             self.counters[FIRST_REFUSAL + error as usize - 1] += 1;
-            self.complete(completion::error(connection, fpdu, error), None);
+            self.complete(connection, completion::error(connection, fpdu, error), None);
         }
         if let Some((address, data)) = &outcome.placement {
             self.memory.write(*address, data);
         }
         if let Some(words) = outcome.completion {
-            self.complete(words, outcome.announced);
+            self.complete(connection, words, outcome.announced);
         }
     }
 
-    /// Completion entry `words` goes out, behind the octets at `announced`.
-    fn complete(&mut self, words: [u32; 7], announced: Option<(u64, usize)>) {
+    /// Completion entry `words` goes to the queue of its connection, behind the octets at
+    /// `announced`.
+    fn complete(&mut self, connection: u16, words: [u32; 7], announced: Option<(u64, usize)>) {
+        let queue = self.stream(Connection(connection)).completion_queue;
         let announced = announced.and_then(|(address, octets)| self.memory.read(address, octets));
         self.completions.push(Entry {
+            queue,
             words,
             announced: announced.map(<[u8]>::to_vec),
         });

@@ -2,7 +2,7 @@
 //! from host memory at the moment in which the entry is written.
 //!
 //! ```text
-//!  memory write --+--> completion queue: place, number, phase; the message as it is in its buffer
+//!  memory write --+--> completion queues: place, number, phase; the message as it is in its buffer
 //!                 +--> host ring: place, number, phase; the whole slot
 //!                 +--> event ring: place, number, phase
 //! ```
@@ -16,7 +16,7 @@ use pcie_sim::memory::Memory;
 use rnic_abi::cqe::{self, CQE_OCTETS, KIND_READ_RESPONSE, KIND_RECEIVE};
 use rnic_abi::event_ring::{self, EVENT_OCTETS};
 use rnic_abi::host_ring::{self, SLOT_HEADER_OCTETS};
-use rnic_driver::{Config, RegionConfig};
+use rnic_driver::{CompletionQueue, Config, RegionConfig};
 use rnic_sim::WriteObserver;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -81,7 +81,7 @@ impl Ring {
 /// What the rings have shown.
 #[derive(Clone, Debug)]
 pub struct Rings {
-    queue: Ring,
+    queues: Vec<(CompletionQueue, Ring)>,
     host: Ring,
     events: Ring,
     /// Posted buffers by entry of the pool.
@@ -99,15 +99,13 @@ pub struct Rings {
 impl Rings {
     /// The rings of a device that was opened with `config`.
     pub fn new(memory: &Memory, config: &Config) -> Self {
-        let entries = config.completion_entries_log2;
-        let queue = Ring::find(memory, "completion queue", entries, CQE_OCTETS.ilog2());
         let slot_octets_log2 = config.host_slot_octets_log2;
         let slots = config.host_slots_log2;
         let host = Ring::find(memory, "host receive ring", slots, slot_octets_log2);
         let events = config.event_entries_log2;
         let events = Ring::find(memory, "event ring", events, EVENT_OCTETS.ilog2());
-        Self {
-            queue,
+        let mut rings = Self {
+            queues: Vec::new(),
             host,
             events,
             buffers: HashMap::new(),
@@ -115,13 +113,30 @@ impl Rings {
             entries: Vec::new(),
             slots: Vec::new(),
             faults: Vec::new(),
-        }
+        };
+        let first = CompletionQueue::default();
+        rings.add_queue(memory, first, config.completion_entries_log2);
+        rings
+    }
+
+    /// The driver has created a completion queue.
+    pub fn add_queue(&mut self, memory: &Memory, queue: CompletionQueue, entries_log2: u32) {
+        let name = match queue.0 {
+            0 => "completion queue".to_owned(),
+            number => format!("completion queue {number}"),
+        };
+        let ring = Ring::find(memory, &name, entries_log2, CQE_OCTETS.ilog2());
+        self.queues.push((queue, ring));
     }
 
     /// Where the rings are.
     pub fn addresses(&self) -> dut::RingAddresses {
         dut::RingAddresses {
-            completions: self.queue.addresses(),
+            completions: self
+                .queues
+                .iter()
+                .map(|(_, ring)| ring.addresses())
+                .collect(),
             host: self.host.addresses(),
             events: self.events.addresses(),
         }
@@ -137,29 +152,43 @@ impl Rings {
         self.regions.insert(config.stag >> 8, *config);
     }
 
-    fn entry_written(&mut self, now: u64, address: u64, octets: usize, memory: &Memory) {
-        let (expected, number) = (self.queue.next_address(), self.queue.count);
+    /// A write into the queue at `place` of the list.
+    fn entry_written(
+        &mut self,
+        place: usize,
+        now: u64,
+        address: u64,
+        octets: usize,
+        memory: &Memory,
+    ) {
+        let (queue, ring) = &mut self.queues[place];
+        let (queue, name) = (*queue, format!("completion queue {}", queue.0));
+        let (expected, number) = (ring.next_address(), ring.count);
         if (address, octets) != (expected, CQE_OCTETS) {
             self.faults.push(format!(
-                "cycle {now}: completion entry {number}: {octets} octets at {address:#x} instead \
+                "cycle {now}: {name}, entry {number}: {octets} octets at {address:#x} instead \
                  of {CQE_OCTETS} at {expected:#x}"
             ));
             return;
         }
         let words: [u32; 8] = std::array::from_fn(|word| dword(memory, address, word));
-        let last = self.queue.next_word(cqe::PHASE);
+        let last = ring.next_word(cqe::PHASE);
+        ring.count = ring.count.wrapping_add(1);
         if words[7] != last {
             let found = words[7];
             self.faults.push(format!(
-                "cycle {now}: completion entry {number}: word 7 (phase and number) is \
+                "cycle {now}: {name}, entry {number}: word 7 (phase and number) is \
                  {found:#010x} instead of {last:#010x}"
             ));
         }
-        self.queue.count = self.queue.count.wrapping_add(1);
         let [words @ .., _] = words;
         let place = self.announced(&words);
         let announced = place.and_then(|(address, octets)| memory.read(address, octets).ok());
-        self.entries.push(Entry { words, announced });
+        self.entries.push(Entry {
+            queue,
+            words,
+            announced,
+        });
     }
 
     /// Bus address and octets of what an entry announces.
@@ -246,8 +275,9 @@ pub struct BusWatch(pub Rc<RefCell<Rings>>);
 impl WriteObserver for BusWatch {
     fn written(&mut self, now: u64, address: u64, octets: usize, memory: &Memory) {
         let mut rings = self.0.borrow_mut();
-        if rings.queue.offset(address).is_some() {
-            rings.entry_written(now, address, octets, memory);
+        let holds = |(_, ring): &(CompletionQueue, Ring)| ring.offset(address).is_some();
+        if let Some(place) = rings.queues.iter().position(holds) {
+            rings.entry_written(place, now, address, octets, memory);
         } else if rings.host.offset(address).is_some() {
             rings.host_ring_written(now, address, octets, memory);
         } else if rings.events.offset(address).is_some() {

@@ -3,7 +3,7 @@
 //! | what | when | left out |
 //! |---|---|---|
 //! | verdicts on segments, slots of the host ring | when idle, in one order | nothing |
-//! | FPDUs, completion entries | when idle, in the order of each connection: the hardware serves connections independently of each other | whether an FPDU was placed out of order, which depends on the cycle |
+//! | FPDUs, completion entries and their queues | when idle, in the order of each connection: the hardware serves connections independently of each other | whether an FPDU was placed out of order, which depends on the cycle |
 //! | what an entry announces | in memory when the entry is written | Read Responses: but for their last octets, the entry names their end alone |
 //! | every mapped octet | when idle, and when all connections are closed | octets where an FPDU beyond a gap that passes every check may have been placed: there the model's octet or the FPDU's |
 //! | counters | at the end | nothing |
@@ -248,7 +248,7 @@ fn same_entry(found: &Entry, expected: &Entry) -> bool {
         (Some(found), Some(expected)) => found.ends_with(expected),
         (None, Some(_)) => false,
     };
-    found.words == expected.words && announced
+    (found.queue, found.words) == (expected.queue, expected.words) && announced
 }
 
 fn short<T: Debug>(value: Option<&T>) -> String {
@@ -266,6 +266,7 @@ fn short<T: Debug>(value: Option<&T>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rnic_driver::CompletionQueue;
 
     fn piece() -> Piece {
         Piece {
@@ -286,6 +287,7 @@ mod tests {
     #[test]
     fn an_entry_differs_by_a_word_or_by_an_octet_that_is_not_there_yet() {
         let entry = |word, announced: Option<&[u8]>| Entry {
+            queue: CompletionQueue(word as u8),
             words: [word; 7],
             announced: announced.map(<[u8]>::to_vec),
         };
@@ -303,5 +305,10 @@ mod tests {
         ));
         assert!(!same_entry(&entry(1, None), &entry(1, Some(&[1, 2]))));
         assert!(!same_entry(&entry(2, None), &entry(1, None)));
+        let elsewhere = Entry {
+            queue: CompletionQueue(3),
+            ..entry(1, None)
+        };
+        assert!(!same_entry(&elsewhere, &entry(1, None)));
     }
 }

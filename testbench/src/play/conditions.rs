@@ -61,7 +61,9 @@ pub enum Condition {
     MsnWrap,
     /// A connection has a receive queue of four entries at most.
     SmallReceiveQueue,
-    /// The completion queue has 16 entries at most.
+    /// A connection uses another completion queue than the first one.
+    OtherCompletionQueue,
+    /// A completion queue has 16 entries at most.
     SmallCompletionQueue,
     /// The driver takes completions late.
     LateDriver,
@@ -83,7 +85,7 @@ pub enum Condition {
     LowPieces,
     /// A region or buffer crosses 4 GiB.
     CrossingPieces,
-    /// Completion queue and host ring lie below 4 GiB.
+    /// Completion queues and host ring lie below 4 GiB.
     LowRings,
     /// Completion queue or host ring crosses 4 GiB.
     CrossingRings,
@@ -91,7 +93,7 @@ pub enum Condition {
 
 impl Condition {
     /// Every kind.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::SmallWindow,
         Self::CutAtWindow,
         Self::BoundRegion,
@@ -108,6 +110,7 @@ impl Condition {
         Self::OtherRead,
         Self::MsnWrap,
         Self::SmallReceiveQueue,
+        Self::OtherCompletionQueue,
         Self::SmallCompletionQueue,
         Self::LateDriver,
         Self::SmallHostRing,
@@ -142,6 +145,7 @@ impl Condition {
             Self::OtherRead => "other_read",
             Self::MsnWrap => "msn_wrap",
             Self::SmallReceiveQueue => "small_receive_queue",
+            Self::OtherCompletionQueue => "other_completion_queue",
             Self::SmallCompletionQueue => "small_completion_queue",
             Self::LateDriver => "late_driver",
             Self::SmallHostRing => "small_host_ring",
@@ -215,7 +219,9 @@ pub struct Conditions {
     /// Bits that turn in the number of a flow to give its Protection Domain.
     pub domain_mask: u16,
     max_payload_octets: u32,
-    completion_entries_log2: u32,
+    /// Connections are spread over all completion queues, each no larger than its connections
+    /// need; if not, all use the first one, which has room for anything.
+    spreads_completions: bool,
     host_slots_log2: u32,
     host_slot_octets_log2: u32,
     event_entries_log2: u32,
@@ -243,7 +249,7 @@ impl Default for Conditions {
             surroundings: Surroundings::default(),
             domain_mask: 0,
             max_payload_octets: config.max_payload_octets,
-            completion_entries_log2: config.completion_entries_log2,
+            spreads_completions: false,
             host_slots_log2: config.host_slots_log2,
             host_slot_octets_log2: config.host_slot_octets_log2,
             event_entries_log2: config.event_entries_log2,

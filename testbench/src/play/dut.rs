@@ -6,8 +6,8 @@ use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
 use rnic_driver::{
-    Completion, Connection, ConnectionConfig, DriverError, EarlyRange, Event, Posted, RegionConfig,
-    WindowConfig,
+    Completion, CompletionQueue, Connection, ConnectionConfig, DriverError, EarlyRange, Event,
+    Posted, RegionConfig, WindowConfig,
 };
 use rnic_sim::{Record, SimError};
 use std::ops::Range;
@@ -75,6 +75,14 @@ impl PlayError {
 pub trait Dut {
     /// Map zeroed memory for the receiver to write.
     fn map(&mut self, name: &str, address: u64, octets: usize);
+    /// Add a completion queue of `1 << entries_log2` entries. Software's have no end.
+    fn create_completion_queue(
+        &mut self,
+        _queue: CompletionQueue,
+        _entries_log2: u32,
+    ) -> Result<(), DriverError> {
+        Ok(())
+    }
     /// Offload a connection.
     fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError>;
     /// End an offload.
@@ -186,8 +194,8 @@ pub trait Dut {
 /// Bus addresses of a device's rings.
 #[derive(Clone, Debug, Default)]
 pub struct RingAddresses {
-    /// The completion queue.
-    pub completions: Range<u64>,
+    /// The completion queues.
+    pub completions: Vec<Range<u64>>,
     /// The host receive ring.
     pub host: Range<u64>,
     /// The event ring.
@@ -236,7 +244,9 @@ pub struct ReadSink {
 /// A completion entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Words 0 to 6; the last one numbers all connections' entries and is looked at by itself.
+    /// The completion queue that it is in.
+    pub queue: CompletionQueue,
+    /// Words 0 to 6; the last one numbers all entries of a queue and is looked at by itself.
     pub words: [u32; 7],
     /// The octets that it announces, as they were in memory when it was written: the message, or
     /// the last ones of a Read Response; `None` for an entry that announces none.
@@ -253,7 +263,7 @@ impl Entry {
 /// What a receiver has shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
-    /// Completion entries in order, as they were written.
+    /// Completion entries in order, as they were written; of several queues in no order.
     pub entries: Vec<Entry>,
     /// The same as the driver decodes them.
     pub completions: Vec<Completion>,

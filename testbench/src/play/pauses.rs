@@ -14,8 +14,6 @@ const PAUSE_STORED_FRAMES: u32 = 8;
 /// Cycles after which a pause ends in any case: the core then has to drop. Pages that wait for
 /// octets to come are not freed by waiting, so that an idle core ends it too.
 const PAUSE_CYCLES_MAX: u64 = 200_000;
-/// Cycles after which a late driver looks whether the wire pauses because of it.
-const LATE_CYCLES: u64 = 2_000;
 /// Pauses of `PAUSE_CYCLES_MAX` in a playback. In one of them the slowest host takes more than
 /// packet memory holds, so that a core that goes on needing them does not go on itself.
 const LONG_PAUSES_MAX: u32 = 8;
@@ -30,29 +28,18 @@ pub(super) struct Pauses {
 }
 
 impl Pauses {
-    /// True if there is room now, or the core is idle; if the driver is late, it looks after some
-    /// cycles whether it should act.
-    pub(super) fn wait(&mut self, simulation: &mut Simulation, is_late: bool) -> bool {
+    /// Wait until there is room, or the core is idle: then it waits for octets to come.
+    pub(super) fn wait(&mut self, simulation: &mut Simulation) {
         let start = simulation.now();
-        let cycles_max = if is_late {
-            LATE_CYCLES
-        } else {
-            PAUSE_CYCLES_MAX
-        };
-        let mut has_room = false;
-        while simulation.now() - start < cycles_max {
-            // Idle, it waits for octets to come - or for a driver that is late.
-            let waits = simulation.is_idle() && !is_late;
-            let has_pages = simulation.free_pages() >= PAUSE_FREE_PAGES || waits;
+        while simulation.now() - start < PAUSE_CYCLES_MAX {
+            let has_pages = simulation.free_pages() >= PAUSE_FREE_PAGES || simulation.is_idle();
             if has_pages && simulation.stored_frames() <= PAUSE_STORED_FRAMES {
-                has_room = true;
                 break;
             }
             simulation.step();
         }
         let now = simulation.now();
         self.ended(now - start, now);
-        has_room
     }
 
     /// A pause of so many cycles has ended.

@@ -21,6 +21,7 @@ mod run;
 mod state;
 mod regions;
 mod flows;
+mod completions;
 mod resend;
 mod reserve;
 mod hasty;

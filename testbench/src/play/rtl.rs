@@ -16,8 +16,8 @@ use rnic_abi::events::SegmentTrace;
 use rnic_abi::limits::PAGES;
 use rnic_abi::sizes::Sizes;
 use rnic_driver::{
-    Completion, Config, Connection, ConnectionConfig, Device, DmaBuffer, DriverError, Event, InUse,
-    Posted, RegionConfig, WindowConfig,
+    Completion, CompletionQueue, Config, Connection, ConnectionConfig, Device, DmaBuffer,
+    DriverError, Event, InUse, Posted, RegionConfig, WindowConfig,
 };
 use rnic_sim::{attach_at, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
@@ -37,9 +37,6 @@ const fn frame_cycles_min(width: usize) -> u64 {
         _ => 8,
     }
 }
-
-/// Cycles in which a core that goes idle writes another completion, mostly.
-const COMPLETION_CYCLES: usize = 200;
 
 /// Cycles in which a device that has room in the event ring again writes another event.
 const EVENT_CYCLES: usize = 200;
@@ -64,11 +61,13 @@ pub struct Rtl {
     has_unwatched: bool,
     /// Free pages of an idle device.
     free_pages_when_idle: u32,
-    /// Completions are taken after this many frames, and when the wire pauses for lack of room.
+    /// Completions are taken after this many frames.
     late_frames: usize,
     patience: Patience,
     frames: usize,
-    /// Taken from the completion queue, not yet observed.
+    /// The completion queues that exist.
+    queues: Vec<CompletionQueue>,
+    /// Taken from the completion queues, not yet observed.
     completions: Vec<Completion>,
     /// Taken from the event ring, not yet observed.
     events: Vec<Event>,
@@ -166,6 +165,7 @@ impl Rtl {
             late_frames: surroundings.late_frames,
             patience: Patience::new(surroundings.patience_cycles),
             frames: 0,
+            queues: vec![CompletionQueue::default()],
             completions: Vec::new(),
             events: Vec::new(),
             event_delay_cycles: match options.config.event_delay_log2 {
@@ -208,20 +208,23 @@ impl Rtl {
             .saturating_sub(self.opened)
     }
 
-    /// The wire pauses while packet memory is nearly full; a late driver that this is due to acts.
+    /// The wire pauses while packet memory is nearly full.
     fn pause(&mut self) {
-        let Some(mut pauses) = self.pauses.take() else {
-            return;
-        };
-        loop {
-            let mut simulation = self.simulation.borrow_mut();
-            let has_room = pauses.wait(&mut simulation, self.late_frames > 1);
-            drop(simulation);
-            if has_room || !self.take_completions() {
-                break;
-            }
+        if let Some(pauses) = &mut self.pauses {
+            pauses.wait(&mut self.simulation.borrow_mut());
         }
-        self.pauses = Some(pauses);
+    }
+
+    /// Poll every completion queue until it is empty.
+    fn take_completions(&mut self) {
+        for &queue in &self.queues {
+            let device = &mut self.device;
+            let poll = || {
+                let polled = device.poll_completion_queue(queue);
+                polled.expect("it was created")
+            };
+            self.completions.extend(std::iter::from_fn(poll));
+        }
     }
 
     /// Take all events, and those that wait for room in a ring that is full.
@@ -236,14 +239,6 @@ impl Rtl {
             self.simulation.borrow_mut().run(EVENT_CYCLES);
         }
     }
-
-    /// Make room in the completion queue: a full one holds the core up.
-    fn take_completions(&mut self) -> bool {
-        let before = self.completions.len();
-        let polled = std::iter::from_fn(|| self.device.poll_completion());
-        self.completions.extend(polled);
-        self.completions.len() > before
-    }
 }
 
 impl Dut for Rtl {
@@ -253,6 +248,20 @@ impl Dut for Rtl {
             .borrow_mut()
             .map(name, address, octets.max(1));
         assert!(mapped, "the player never maps {address:#x} twice");
+    }
+
+    fn create_completion_queue(
+        &mut self,
+        queue: CompletionQueue,
+        entries_log2: u32,
+    ) -> Result<(), DriverError> {
+        self.device.create_completion_queue(queue, entries_log2)?;
+        self.queues.push(queue);
+        let simulation = self.simulation.borrow();
+        let memory = simulation.complex().memory();
+        let mut rings = self.rings.borrow_mut();
+        rings.add_queue(memory, queue, entries_log2);
+        Ok(())
     }
 
     fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError> {
@@ -368,19 +377,8 @@ impl Dut for Rtl {
     }
 
     fn settle(&mut self) {
-        loop {
-            // A core that a full queue holds up counts as idle after many more cycles.
-            loop {
-                self.simulation.borrow_mut().run(COMPLETION_CYCLES);
-                if !self.take_completions() {
-                    break;
-                }
-            }
-            self.simulation.borrow_mut().run_until_idle();
-            if !self.take_completions() {
-                return;
-            }
-        }
+        self.simulation.borrow_mut().run_until_idle();
+        self.take_completions();
     }
 
     fn observe(&mut self) -> Observation {

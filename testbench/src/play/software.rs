@@ -182,7 +182,11 @@ impl Dut for Software {
             let [a, b, c, d, e, f, g] = entry.words;
             Completion::decode([a, b, c, d, e, f, g, 0])
         };
-        let entry = |model::Entry { words, announced }| Entry { words, announced };
+        let entry = |entry: model::Entry| Entry {
+            queue: entry.queue,
+            words: entry.words,
+            announced: entry.announced,
+        };
         Observation {
             completions: entries.iter().map(decode).collect(),
             entries: entries.into_iter().map(entry).collect(),

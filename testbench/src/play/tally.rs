@@ -154,6 +154,15 @@ impl Tally {
         self.flows[flow].events = EventTally::default();
     }
 
+    /// `connection` has a flow that was not known; its stream begins at `sequence_start`.
+    pub fn open_unknown(&mut self, sequence_start: u32, connection: Connection) {
+        self.flows.push(FlowTally {
+            sequence_start,
+            ..FlowTally::default()
+        });
+        self.open(self.flows.len() - 1, connection);
+    }
+
     /// `connection` is closed.
     pub fn close(&mut self, connection: Connection) {
         if let Some(flow) = self.by_connection.remove(&connection.0) {

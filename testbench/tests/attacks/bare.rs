@@ -250,15 +250,19 @@ impl Bare {
         }
     }
 
-    /// Send what was put on the stream since the last call, one segment per FPDU, and wait until
-    /// the core is idle.
-    pub fn deliver(&mut self) {
+    /// Send what was put on the stream since the last call, one segment per FPDU.
+    pub fn send_all(&mut self) {
         let fpdus = self.sender.fpdus()[self.sent..].to_vec();
         for fpdu in fpdus {
             let frame = self.segment(fpdu.octets);
             self.push(&frame, false);
             self.sent += 1;
         }
+    }
+
+    /// The same, and wait until the core is idle.
+    pub fn deliver(&mut self) {
+        self.send_all();
         self.run_until_idle();
     }
 

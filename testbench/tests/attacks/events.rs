@@ -103,7 +103,8 @@ fn start_014_the_first_valid_fpdu_is_told() {
     assert!(!reasons(&refused).contains(Reason::FirstFpdu));
 }
 
-/// What a sender needs for RFC 5681 and RFC 2018: duplicate ACKs of the peer, and those it must send.
+/// What a sender needs for RFC 5681 and RFC 2018: duplicate ACKs of the peer, and those it must
+/// send.
 #[test]
 fn duplicate_acks_and_ranges_are_told() {
     let mut bare = open();

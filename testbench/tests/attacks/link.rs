@@ -1,7 +1,7 @@
 //! Frames and datagrams that are not plain: tags in any order, headers with options, and frames
 //! that end where a header goes on.
 
-use crate::scene::{pattern, Name, Scene, REGION_TO, STAG, WINDOW};
+use crate::scene::{pattern, Name, Scene, REGION_TO, STAG};
 use etherparse::Ipv4Header;
 use rnic_abi::counters::Counter::*;
 use rnic_testbench::docs::security::Answer::Counts;
@@ -85,8 +85,7 @@ fn ipv6_segment(scene: &mut Scene, octets: usize) -> Vec<u8> {
     };
     let builder = FrameBuilder::new(end(1, 40_000), end(2, 4_420));
     let stream = StreamConfig::default();
-    let config = builder.connection(&stream, WINDOW, 1);
-    scene.each(|dut| dut.open(&config));
+    scene.open_one_more(&builder, &stream);
     builder.segment(stream.sequence_start, 1, FLAG_ACK, &pattern(octets))
 }
 

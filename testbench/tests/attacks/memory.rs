@@ -25,8 +25,10 @@ const WRITES: usize = 3;
 const JUMBO_OCTETS: usize = 7_000;
 const WRITTEN: usize = LONG_OCTETS / JUMBO_OCTETS;
 const FRAMES: usize = 24;
-/// More Sends than fit between the stream manager and the completion queue.
+/// More Sends than fit between the stream manager and a host that takes nothing.
 const SENDS_MAX: usize = 40;
+/// Cycles after which nothing moves any more.
+const STALLED_CYCLES: usize = 2_000;
 /// An STag that is not registered.
 const UNKNOWN_STAG: u32 = 0x0077_7701;
 
@@ -172,12 +174,11 @@ fn what_connections_hold_can_be_read() {
     bare.assert_clean();
 }
 
-/// MPA-042: long frames while nothing moves, as the completion queue is full, without a reserve:
-/// one finds only some of its pages. It is not kept, no page of it is lost, and it comes again.
+/// MPA-042: long frames while nothing moves, as the host takes nothing, without a reserve: one
+/// finds only some of its pages. It is not kept, no page of it is lost, and it comes again.
 #[test]
 fn a_frame_that_finds_only_some_of_its_pages_is_dropped() {
     let config = Config {
-        completion_entries_log2: 1,
         in_order_reserve: 0,
         long_reserve: 0,
         ..Config::default()
@@ -202,9 +203,12 @@ fn a_frame_that_finds_only_some_of_its_pages_is_dropped() {
     }
     let fpdus: Vec<_> = bare.sender.fpdus().to_vec();
     let end = bare.sender.stream().len();
+    bare.simulation.borrow_mut().set_stall(1.0);
     for fpdu in &fpdus {
         bare.send(fpdu.octets.clone());
     }
+    bare.simulation.borrow_mut().set_stall(0.0);
+    bare.run_until_idle();
     assert!(bare.counter(DropNoPage) > 0, "everything found room");
     assert!(bare.accepted() > sends);
     let mut received = Vec::new();
@@ -248,16 +252,12 @@ fn another_connection(
     (connection, builder, sender)
 }
 
-/// MPA-052: an FPDU placed out of order waits behind completions that find no room in their queue,
-/// however many these are; behind it more spans are read than jobs may be out. None is lost.
+/// MPA-052: an FPDU placed out of order waits behind messages that the host does not take, however
+/// many these are; behind it more spans are read than jobs may be out. None is lost.
 #[test]
 fn more_spans_than_jobs_wait_for_the_one_in_front() {
     for sends in 1..SENDS_MAX {
-        let config = Config {
-            completion_entries_log2: 1,
-            ..Config::default()
-        };
-        let mut bare = Bare::open(simulation(256), config, FIRST, 6);
+        let mut bare = Bare::open(simulation(256), Config::default(), FIRST, 6);
         let others: Vec<_> = (0..4)
             .map(|number| another_connection(&mut bare, 50_000 + number, 2 * RANGES_PER_CONNECTION))
             .collect();
@@ -265,8 +265,9 @@ fn more_spans_than_jobs_wait_for_the_one_in_front() {
             bare.sender.send(&[7; 20]);
         }
         let fpdus: Vec<_> = bare.sender.fpdus().to_vec();
+        bare.simulation.borrow_mut().set_stall(1.0);
         fpdus.into_iter().for_each(|fpdu| bare.send(fpdu.octets));
-        bare.run_until_idle();
+        bare.simulation.borrow_mut().run(STALLED_CYCLES);
         for (number, (_, builder, sender)) in others.iter().enumerate() {
             for fpdu in sender.fpdus().iter().skip(1).step_by(2) {
                 // The first one whole, of the others what shows their length.
@@ -282,6 +283,10 @@ fn more_spans_than_jobs_wait_for_the_one_in_front() {
                 }
             }
         }
+        let mut simulation = bare.simulation.borrow_mut();
+        simulation.run(STALLED_CYCLES);
+        simulation.set_stall(0.0);
+        drop(simulation);
         bare.run_until_idle();
         let mut received = 0;
         while received < sends {

@@ -5,7 +5,7 @@
 //! leave the slot of a way as it was. A key stands in the first way whose slot is free; others that
 //! take its slots in the ways before bring it to the way that is wanted.
 
-use crate::scene::{pattern, Scene, REGION_TO, STAG, WINDOW};
+use crate::scene::{pattern, Scene, REGION_TO, STAG};
 use rnic_abi::counters::Counter::HostFrames;
 use rnic_abi::errors::StreamError::DdpStag;
 use rnic_abi::tables::hash_slot;
@@ -94,8 +94,7 @@ fn builder(key: &ConnectionKey) -> FrameBuilder {
 }
 
 fn open(scene: &mut Scene, key: &ConnectionKey) {
-    let config = builder(key).connection(&StreamConfig::default(), WINDOW, 1);
-    scene.each(|dut| dut.open(&config));
+    scene.open_one_more(&builder(key), &StreamConfig::default());
 }
 
 /// What would be the first octets of an offloaded stream.

@@ -163,10 +163,6 @@ impl Loop {
         });
         let simulation = Rc::new(RefCell::new(simulation.expect("the core is there")));
         let (bar, dma) = attach(&simulation);
-        let config = Config {
-            completion_entries_log2: 11,
-            ..config
-        };
         let mut device = Device::open(bar, dma, config).expect("the device opens");
         let region = device.dma().allocate("region", octets, 4096);
         let region = region.expect("memory is there");

@@ -9,7 +9,6 @@ impl Conditions {
         let early_pages = config.early_pages.min(self.ooo_pages_max);
         Config {
             max_payload_octets: self.max_payload_octets,
-            completion_entries_log2: self.completion_entries_log2,
             host_slots_log2: self.host_slots_log2,
             host_slot_octets_log2: self.host_slot_octets_log2,
             event_entries_log2: self.event_entries_log2,
@@ -26,10 +25,6 @@ impl Conditions {
         let pieces = self.pieces_address;
         let rings = self.surroundings.rings_address;
         let met = [
-            (
-                Condition::SmallCompletionQueue,
-                config.completion_entries_log2 <= 4,
-            ),
             (Condition::LateDriver, late),
             (Condition::SmallHostRing, config.host_slots_log2 <= 4),
             (Condition::SmallHostSlots, config.host_slot_octets_log2 < 14),
@@ -78,6 +73,7 @@ mod tests {
     use super::*;
     use crate::play::conditions::{foreign_connection, RegionCondition};
     use rnic_abi::limits::MAX_RECEIVE_WINDOW;
+    use rnic_driver::CompletionQueue;
 
     #[test]
     fn without_a_seed_the_device_gets_what_the_capture_needs() {
@@ -91,6 +87,7 @@ mod tests {
         assert_eq!(conditions.of_device(&config), Met::new());
         assert_eq!(conditions.window(3), MAX_RECEIVE_WINDOW);
         assert_eq!(conditions.domain(3), 3);
+        assert_eq!(conditions.completion_queue(3), CompletionQueue(0));
         assert_eq!(conditions.region(3, 0x1234), RegionCondition::default());
         assert_eq!(conditions.buffer(3, 0, 7), 0);
     }

@@ -8,7 +8,8 @@ use rand::distr::{weighted::WeightedIndex, Distribution};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rnic_abi::limits::MAX_RECEIVE_WINDOW;
+use rnic_abi::limits::{COMPLETION_QUEUES, MAX_RECEIVE_WINDOW};
+use rnic_driver::CompletionQueue;
 
 /// Rings where pieces of memory cross 4 GiB.
 const HIGH_RINGS_ADDRESS: u64 = 0x9_0000_0000;
@@ -23,6 +24,7 @@ enum Subject {
     Region,
     Buffer,
     Read,
+    CompletionQueue,
 }
 
 impl Conditions {
@@ -69,7 +71,7 @@ impl Conditions {
         let windows = weighted(random, &[(0.0, 16), (0.2, 6), (1.0, 1)]);
         self.windows = (windows, random.random_range(11..=18));
         self.max_payload_octets = weighted(random, &[(256, 2), (128, 1), (512, 1)]);
-        self.completion_entries_log2 = weighted(random, &[(10, 4), (4, 1), (3, 1), (1, 1)]);
+        self.spreads_completions = weighted(random, &[(false, 1), (true, 1)]);
         self.surroundings.late_frames = weighted(random, &[(1, 3), (7, 1), (64, 1)]);
         self.host_slots_log2 = weighted(random, &[(8, 4), (4, 1), (2, 1), (1, 1)]);
         self.host_slot_octets_log2 = weighted(random, &[(14, 4), (11, 1), (7, 1)]);
@@ -102,6 +104,17 @@ impl Conditions {
                 random.random_range(1..=most)
             }
             false => MAX_RECEIVE_WINDOW,
+        }
+    }
+
+    /// Completion queue of a flow.
+    pub fn completion_queue(&self, flow: usize) -> CompletionQueue {
+        let random = self.of(Subject::CompletionQueue, flow, 0);
+        match (random, self.spreads_completions) {
+            (Some(mut random), true) => {
+                CompletionQueue(random.random_range(0..COMPLETION_QUEUES as u8))
+            }
+            _ => CompletionQueue::default(),
         }
     }
 
@@ -211,6 +224,11 @@ mod tests {
                 Condition::SmallReceiveQueue,
                 conditions.queue_entries_log2_max <= 2,
             );
+            // It depends on the messages of the flows.
+            add(Condition::SmallCompletionQueue, true);
+            let queue = |flow| conditions.completion_queue(flow);
+            let is_other = (0..4).any(|flow| queue(flow) != CompletionQueue::default());
+            add(Condition::OtherCompletionQueue, is_other);
             // It is counted where segments are judged.
             add(Condition::CutAtWindow, true);
             for flow in 0..4 {

@@ -46,6 +46,7 @@ impl Player<'_> {
             crc: known.crc,
             version: known.revision.min(1),
             protection_domain: self.domain(flow),
+            completion_queue: self.completion_queue(flow)?,
         };
         if config.window < MAX_RECEIVE_WINDOW {
             self.meet(Condition::SmallWindow);
@@ -350,7 +351,7 @@ impl Player<'_> {
 }
 
 /// log2 of the entries of a queue: what the messages need, within this flow's share of the pool.
-fn queue_log2(qn: u32, messages: usize, flows: usize) -> u32 {
+pub(super) fn queue_log2(qn: u32, messages: usize, flows: usize) -> u32 {
     let share = if qn == 0 {
         POOL_FOR_SENDS
     } else {

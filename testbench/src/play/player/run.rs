@@ -14,7 +14,7 @@ use crate::play::rtl::{BringUpError, Rtl, RtlOptions};
 use crate::play::software::Software;
 use crate::play::tally::Tally;
 use crate::play::timeline::Log;
-use rnic_driver::Config;
+use rnic_driver::{CompletionQueue, Config};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,8 @@ pub(super) struct Player<'a> {
     pub(super) shared: BTreeMap<usize, Shared>,
     /// The STag that each stag_index stands for now.
     pub(super) registered: BTreeMap<u32, u32>,
+    /// Completion queues that exist besides the first one.
+    pub(super) completion_queues: BTreeSet<CompletionQueue>,
     /// Memory that was mapped for flows.
     pub(super) pieces: Vec<Piece>,
     pub(super) next_address: u64,
@@ -111,6 +113,7 @@ impl<'a> Player<'a> {
             active: BTreeMap::new(),
             shared: BTreeMap::new(),
             registered: BTreeMap::new(),
+            completion_queues: BTreeSet::new(),
             pieces: Vec::new(),
             next_address: options.conditions.pieces_address,
             actions: BTreeMap::new(),

@@ -167,9 +167,14 @@ impl Builder<'_> {
         }
     }
 
+    fn is_completion(&self, address: u64) -> bool {
+        let mut queues = self.rings.completions.iter();
+        queues.any(|queue| queue.contains(&address))
+    }
+
     fn role(&self, kind: TlpKind, address: u64) -> TlpUse {
         match kind {
-            TlpKind::Write if self.rings.completions.contains(&address) => TlpUse::CompletionEntry,
+            TlpKind::Write if self.is_completion(address) => TlpUse::CompletionEntry,
             TlpKind::Write if self.rings.host.contains(&address) => TlpUse::HostFrame,
             TlpKind::Write if self.rings.events.contains(&address) => TlpUse::Event,
             TlpKind::Write => TlpUse::Payload,

@@ -11,7 +11,7 @@ use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WR
 use rnic_driver::{Connection, RegionConfig};
 use rnic_testbench::play::dut::{Buffer, Dut, ReadSink};
 use rnic_testbench::play::tally::Place;
-use rnic_testbench::traffic::{FrameBuilder, Sender};
+use rnic_testbench::traffic::{FrameBuilder, Sender, StreamConfig};
 
 const DOMAIN: u16 = 7;
 const BYSTANDER_DOMAIN: u16 = 8;
@@ -41,6 +41,15 @@ impl Scene {
             (1..=BUFFERS).for_each(|msn| self.post(number, qn, msn));
         }
         self.each(|dut| dut.open_queue(connection, READ_QUEUE as u32, 2, u32::MAX));
+    }
+
+    /// One more connection, without queues.
+    pub fn open_one_more(&mut self, builder: &FrameBuilder, stream: &StreamConfig) {
+        let config = builder.connection(stream, WINDOW, 1);
+        let connection = self.each(|dut| dut.open(&config));
+        for tally in &mut self.tallies {
+            tally.open_unknown(stream.sequence_start, connection);
+        }
     }
 
     /// The owner of the attacked connection asks for `octets` octets, to go to `stag` from `offset`

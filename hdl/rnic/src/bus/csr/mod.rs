@@ -1,7 +1,8 @@
 //! Control and status registers: BAR0 as `rnic_abi::registers` lays it out.
 //!
 //! ```text
-//! register bus --> RegisterFile --> enable, max_payload, queue and ring registers
+//! register bus --> RegisterFile --> enable, max_payload, ring registers
+//!                      |   |    \--> CompletionQueueRegisters --> cq_write; <-- cq_report
 //!                      |   |
 //!                      |   +--> TableEngine <--> table bus (request, done, data), fence
 //!                      |              |--> TableRelay of each room with tables
@@ -18,12 +19,13 @@
 //! `rnic_abi::registers` does not allow is ignored; the register keeps its value. A reset clears
 //! all registers, but not the counters, which are in RAM; until it ends writes are ignored.
 
+pub mod completion_queues;
 pub mod counters;
 pub mod registers;
 pub mod routes;
 pub mod tables;
 
-use crate::messages::TableRequest;
+use crate::messages::{CqReport, CqWrite, TableRequest};
 use counters::Counters;
 use registers::RegisterFile;
 use rnic_macros::{kernel, Init};
@@ -68,16 +70,14 @@ pub struct Csr<const W: usize, const D: usize> {
     /// One cycle: the fence is passed.
     pub fence_done: Signal<In, Bit>,
     /// Pulses in the order of `rnic_abi::counters`.
-    pub counts: Signal<In, Bits<44>>,
+    pub counts: Signal<In, Bits<45>>,
     // Values of registers: see [`RegisterFile`].
     pub free_pages: Signal<In, Bits<10>>,
-    pub cq_producer: Signal<In, Bits<32>>,
     pub host_ring_producer: Signal<In, Bits<32>>,
     pub enable: Signal<Out, Bit>,
     pub max_payload: Signal<Out, Bits<2>>,
-    pub cq_base: Signal<Out, Bits<64>>,
-    pub cq_entries_log2: Signal<Out, Bits<5>>,
-    pub cq_consumer: Signal<Out, Bits<32>>,
+    pub cq_write: Signal<Out, CqWrite>,
+    pub cq_report: Signal<In, CqReport>,
     pub host_ring_base: Signal<Out, Bits<64>>,
     pub host_ring_slots_log2: Signal<Out, Bits<5>>,
     pub host_ring_slot_octets_log2: Signal<Out, Bits<4>>,
@@ -126,11 +126,10 @@ impl<const W: usize, const D: usize> Logic for Csr<W, D> {
         self.fence.next = self.tables.fence.val();
         self.tables.fence_done.next = self.fence_done.val();
 
-        wire!(self => self.registers; free_pages, cq_producer, host_ring_producer);
+        wire!(self => self.registers; free_pages, host_ring_producer, cq_report);
         wire!(self.registers => self;
-            enable, max_payload, cq_base, cq_entries_log2, cq_consumer, host_ring_base,
-            host_ring_slots_log2, host_ring_slot_octets_log2, host_ring_consumer, ooo_pages,
-            ooo_share);
+            enable, max_payload, cq_write, host_ring_base, host_ring_slots_log2,
+            host_ring_slot_octets_log2, host_ring_consumer, ooo_pages, ooo_share);
         self.registers.reserve_grows.next = self.reserve_grows.val();
         wire!(self.registers => self; reserve_pages, long_pages, reserve_grown, hold_log2);
         self.registers.event_producer.next = self.event_producer.val();

@@ -2,23 +2,27 @@
 //!
 //! ```text
 //! bus --> address, data --> one hit bit a register --> write
-//!                                                 \--> five groups ORed --> read data
+//!  \--> completion queues                          \--> five groups ORed --> read data
 //! ```
 //!
 //! | latency    | a write takes effect after 3 cycles, a read is answered after 4       |
 //! | throughput | one access in 4 cycles                                                |
 //! | units      | doublewords; offsets and their meaning: `rnic_abi::registers`         |
 //!
-//! Reads of counters go to [`super::counters`] by `counter_read`.
+//! Reads of counters go to [`super::counters`] by `counter_read`; registers of the completion
+//! queues are those of [`super::completion_queues`].
+use super::completion_queues::CompletionQueueRegisters;
 use crate::common::build::sizes;
+use crate::messages::{CqReport, CqWrite};
 use rnic_abi::registers as map;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Registers that can be read, counters apart; the last ten are the table data.
+/// Registers that can be read, counters and completion queues apart; the last ten are the table
+/// data.
 const READABLE: usize = OFFSETS.len() + map::TABLE_DATA_WORDS;
 /// Offsets; `value[i]` in the kernel is what offset `i` of this list reads as.
-const OFFSETS: [u32; 28] = [
+const OFFSETS: [u32; 24] = [
     map::IDENTITY,
     map::REVISION,
     map::CAPABILITIES,
@@ -26,11 +30,7 @@ const OFFSETS: [u32; 28] = [
     map::CONTROL,
     map::MAX_PAYLOAD,
     map::FREE_PAGES,
-    map::CQ_BASE_LOW,
-    map::CQ_BASE_HIGH,
-    map::CQ_ENTRIES_LOG2,
-    map::CQ_CONSUMER,
-    map::CQ_PRODUCER,
+    map::CQ_OVERFLOW,
     map::HOST_RING_BASE_LOW,
     map::HOST_RING_BASE_HIGH,
     map::HOST_RING_SLOTS_LOG2,
@@ -56,8 +56,8 @@ const _: () = {
     );
     assert!(map::TABLE_DATA_WORDS == 10, "table data is 320 bits wide");
     assert!(
-        READABLE == 38,
-        "registers are read in four groups of eight and one of six"
+        READABLE == 34,
+        "registers are read in four groups of eight and one of two"
     );
     assert!(map::CONTROL_ENABLE == 1 && map::CONTROL_RESET == 2 && map::TABLE_BUSY == 1 << 31);
     assert!(map::IN_ORDER_RESERVE_HOLD_SHIFT == 16 && map::IN_ORDER_RESERVE_LONG_SHIFT == 21);
@@ -70,6 +70,50 @@ fn register_dword(i: usize) -> LiteralType {
         Some(word) => map::TABLE_DATA + 4 * word as u32,
     };
     LiteralType::from(offset / 4)
+}
+
+/// Gathers what a read hits, in groups, so that no stage has more than eight values.
+///
+/// | latency    | 1 cycle           |
+/// | throughput | one read per cycle |
+#[derive(LogicBlock, Init)]
+pub struct ReadGather {
+    pub clock: Signal<In, Clock>,
+    /// One bit a register: it is read.
+    pub hits: Signal<In, Bits<34>>,
+    /// Values of the registers, in the order of `OFFSETS`, then the table data.
+    pub value: [Signal<In, Bits<32>>; READABLE],
+    /// The value that is read, or 0.
+    pub gathered: Signal<Out, Bits<32>>,
+    group: [DFF<Bits<32>>; 5],
+    gather: Signal<Local, Bits<32>>,
+}
+
+impl Logic for ReadGather {
+    #[kernel]
+    fn update(&mut self) {
+        for g in 0..4 {
+            self.gather.next = 0.into();
+            for i in 0..8 {
+                if self.hits.val().get_bit(g * 8 + i) {
+                    self.gather.next = self.gather.val() | self.value[g * 8 + i].val();
+                }
+            }
+            self.group[g].clock.next = self.clock.val();
+            self.group[g].d.next = self.gather.val();
+        }
+        self.gather.next = 0.into();
+        for i in 32..34 {
+            if self.hits.val().get_bit(i) {
+                self.gather.next = self.gather.val() | self.value[i].val();
+            }
+        }
+        self.group[4].clock.next = self.clock.val();
+        self.group[4].d.next = self.gather.val();
+        self.gathered.next = (self.group[0].q.val() | self.group[1].q.val())
+            | (self.group[2].q.val() | self.group[3].q.val())
+            | self.group[4].q.val();
+    }
 }
 
 /// Register file of a device with frame path `W` and inner path `D`, in bits.
@@ -114,20 +158,15 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     pub table_words: Signal<In, Bits<320>>,
     /// Free pages of packet memory.
     pub free_pages: Signal<In, Bits<10>>,
-    /// Completion entries written.
-    pub cq_producer: Signal<In, Bits<32>>,
+    /// Completion queues: see [`CompletionQueueRegisters`].
+    pub cq_report: Signal<In, CqReport>,
+    pub cq_write: Signal<Out, CqWrite>,
     /// Host slots filled.
     pub host_ring_producer: Signal<In, Bits<32>>,
     /// `CONTROL_ENABLE`.
     pub enable: Signal<Out, Bit>,
     /// `MAX_PAYLOAD`.
     pub max_payload: Signal<Out, Bits<2>>,
-    /// `CQ_BASE_HIGH`, `CQ_BASE_LOW`.
-    pub cq_base: Signal<Out, Bits<64>>,
-    /// `CQ_ENTRIES_LOG2`.
-    pub cq_entries_log2: Signal<Out, Bits<5>>,
-    /// `CQ_CONSUMER`.
-    pub cq_consumer: Signal<Out, Bits<32>>,
     /// `HOST_RING_BASE_HIGH`, `HOST_RING_BASE_LOW`.
     pub host_ring_base: Signal<Out, Bits<64>>,
     /// `HOST_RING_SLOTS_LOG2`.
@@ -167,16 +206,12 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     write: DFF<Bit>,
     read: DFF<Bit>,
     gathered: DFF<Bit>,
-    hits: DFF<Bits<38>>,
-    group: [DFF<Bits<32>>; 5],
+    hits: DFF<Bits<34>>,
     result: DFF<Bits<32>>,
     result_valid: DFF<Bit>,
     enabled: DFF<Bit>,
     payload_size: DFF<Bits<2>>,
-    cq_low: DFF<Bits<32>>,
-    cq_high: DFF<Bits<32>>,
-    cq_entries: DFF<Bits<5>>,
-    cq_consumed: DFF<Bits<32>>,
+    queues: CompletionQueueRegisters,
     ring_low: DFF<Bits<32>>,
     ring_high: DFF<Bits<32>>,
     ring_slots: DFF<Bits<5>>,
@@ -191,10 +226,10 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     event_entries: DFF<Bits<5>>,
     event_consumed: DFF<Bits<32>>,
     event_delay: DFF<Bits<5>>,
-    value: [Signal<Local, Bits<32>>; READABLE],
-    gather: Signal<Local, Bits<32>>,
-    hit: Signal<Local, Bits<38>>,
-    write_hit: Signal<Local, Bits<38>>,
+    gather: ReadGather,
+    hit: Signal<Local, Bits<34>>,
+    write_hit: Signal<Local, Bits<34>>,
+    writes: Signal<Local, Bit>,
     page_aligned: Signal<Local, Bits<32>>,
     ooo_limited: Signal<Local, Bits<10>>,
     space: Signal<Local, Bits<4>>,
@@ -248,7 +283,6 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         registers!(clock; address, data, decode_write, decode_read);
         registers!(clock; write, read, gathered, hits, result);
         registers!(clock; result_valid, enabled, payload_size);
-        registers!(clock; cq_low, cq_high, cq_entries, cq_consumed);
         registers!(clock; ring_low, ring_high, ring_slots);
         registers!(clock; ring_slot_octets, ring_consumed);
         registers!(clock; device_pages, connection_pages, reserve, grown);
@@ -261,6 +295,12 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         }
         self.decode_write.d.next = self.register_write.val();
         self.decode_read.d.next = self.register_read.val();
+
+        // The completion queues' registers are apart.
+        wire!(self => self.queues; clock, clear, cq_report);
+        wire!(self.queues => self; cq_write);
+        self.queues.address.next = self.address.q.val();
+        self.queues.data.next = self.data.q.val();
 
         // Second stage: which register.
         self.space.next = self.address.q.val().get_bits::<4>(6);
@@ -279,72 +319,54 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         self.read.d.next = self.decode_read.q.val() & !self.is_counter.val();
 
         // Third stage: write, or gather what is read. The order is that of OFFSETS.
-        self.value[0].next = self.identity.val();
-        self.value[1].next = self.revision.val();
-        self.value[2].next = self.capabilities.val();
-        self.value[3].next = self.packet_pages.val();
-        self.value[4].next = 0.into();
+        self.gather.value[0].next = self.identity.val();
+        self.gather.value[1].next = self.revision.val();
+        self.gather.value[2].next = self.capabilities.val();
+        self.gather.value[3].next = self.packet_pages.val();
+        self.gather.value[4].next = 0.into();
         if self.enabled.q.val() {
-            self.value[4].next = 1.into();
+            self.gather.value[4].next = 1.into();
         }
         if self.resetting.val() {
-            self.value[4].next = 2.into();
+            self.gather.value[4].next = 2.into();
         }
-        self.value[5].next = bit_cast::<32, 2>(self.payload_size.q.val());
-        self.value[6].next = bit_cast::<32, 10>(self.free_pages.val());
-        self.value[7].next = self.cq_low.q.val();
-        self.value[8].next = self.cq_high.q.val();
-        self.value[9].next = bit_cast::<32, 5>(self.cq_entries.q.val());
-        self.value[10].next = self.cq_consumed.q.val();
-        self.value[11].next = self.cq_producer.val();
-        self.value[12].next = self.ring_low.q.val();
-        self.value[13].next = self.ring_high.q.val();
-        self.value[14].next = bit_cast::<32, 5>(self.ring_slots.q.val());
-        self.value[15].next = bit_cast::<32, 4>(self.ring_slot_octets.q.val());
-        self.value[16].next = self.ring_consumed.q.val();
-        self.value[17].next = self.host_ring_producer.val();
-        self.value[18].next = bit_cast::<32, 10>(self.device_pages.q.val());
-        self.value[19].next = bit_cast::<32, 10>(self.connection_pages.q.val());
-        self.value[20].next = self.reserve.q.val();
+        self.gather.value[5].next = bit_cast::<32, 2>(self.payload_size.q.val());
+        self.gather.value[6].next = bit_cast::<32, 10>(self.free_pages.val());
+        self.gather.value[7].next = bit_cast::<32, 16>(self.queues.overflow.val());
+        self.gather.value[8].next = self.ring_low.q.val();
+        self.gather.value[9].next = self.ring_high.q.val();
+        self.gather.value[10].next = bit_cast::<32, 5>(self.ring_slots.q.val());
+        self.gather.value[11].next = bit_cast::<32, 4>(self.ring_slot_octets.q.val());
+        self.gather.value[12].next = self.ring_consumed.q.val();
+        self.gather.value[13].next = self.host_ring_producer.val();
+        self.gather.value[14].next = bit_cast::<32, 10>(self.device_pages.q.val());
+        self.gather.value[15].next = bit_cast::<32, 10>(self.connection_pages.q.val());
+        self.gather.value[16].next = self.reserve.q.val();
         if self.grown.q.val() {
-            self.value[20].next = self.reserve.q.val() | self.grown_bit.val();
+            self.gather.value[16].next = self.reserve.q.val() | self.grown_bit.val();
         }
-        self.value[21].next = self.event_low.q.val();
-        self.value[22].next = self.event_high.q.val();
-        self.value[23].next = bit_cast::<32, 5>(self.event_entries.q.val());
-        self.value[24].next = self.event_consumed.q.val();
-        self.value[25].next = self.event_producer.val();
-        self.value[26].next = bit_cast::<32, 5>(self.event_delay.q.val());
-        self.value[27].next = 0.into();
+        self.gather.value[17].next = self.event_low.q.val();
+        self.gather.value[18].next = self.event_high.q.val();
+        self.gather.value[19].next = bit_cast::<32, 5>(self.event_entries.q.val());
+        self.gather.value[20].next = self.event_consumed.q.val();
+        self.gather.value[21].next = self.event_producer.val();
+        self.gather.value[22].next = bit_cast::<32, 5>(self.event_delay.q.val());
+        self.gather.value[23].next = 0.into();
         if self.table_busy.val() {
-            self.value[27].next = self.busy_bit.val();
+            self.gather.value[23].next = self.busy_bit.val();
         }
         for i in 0..10 {
-            self.value[i + 28].next = self.table_words.val().get_bits::<32>(i * 32);
+            self.gather.value[i + 24].next = self.table_words.val().get_bits::<32>(i * 32);
         }
-        for g in 0..4 {
-            self.gather.next = 0.into();
-            for i in 0..8 {
-                if self.hits.q.val().get_bit(g * 8 + i) {
-                    self.gather.next = self.gather.val() | self.value[g * 8 + i].val();
-                }
-            }
-            self.group[g].clock.next = self.clock.val();
-            self.group[g].d.next = self.gather.val();
-        }
-        self.gather.next = 0.into();
-        for i in 32..38 {
-            if self.hits.q.val().get_bit(i) {
-                self.gather.next = self.gather.val() | self.value[i].val();
-            }
-        }
-        self.group[4].clock.next = self.clock.val();
-        self.group[4].d.next = self.gather.val();
+        self.gather.clock.next = self.clock.val();
+        self.gather.hits.next = self.hits.q.val();
         self.gathered.d.next = self.read.q.val();
         self.write_hit.next = 0.into();
-        if self.write.q.val() & !self.resetting.val() {
+        self.writes.next = self.write.q.val() & !self.resetting.val();
+        if self.writes.val() {
             self.write_hit.next = self.hits.q.val();
         }
+        self.queues.write.next = self.writes.val();
         self.page_aligned.next = self.data.q.val() & self.page_mask.val();
         self.reset_request.next = self.write_hit.val().get_bit(4) & self.data.q.val().get_bit(1);
         if self.write_hit.val().get_bit(4) {
@@ -353,80 +375,66 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         if self.write_hit.val().get_bit(5) & (self.data.q.val() <= self.payload_max.val()) {
             self.payload_size.d.next = self.data.q.val().get_bits::<2>(0);
         }
-        if self.write_hit.val().get_bit(7) {
-            self.cq_low.d.next = self.page_aligned.val();
-        }
         if self.write_hit.val().get_bit(8) {
-            self.cq_high.d.next = self.data.q.val();
-        }
-        if self.write_hit.val().get_bit(9) & (self.data.q.val() <= self.entries_log2_max.val()) {
-            self.cq_entries.d.next = self.data.q.val().get_bits::<5>(0);
-        }
-        if self.write_hit.val().get_bit(10) {
-            self.cq_consumed.d.next = self.data.q.val();
-        }
-        if self.write_hit.val().get_bit(12) {
             self.ring_low.d.next = self.page_aligned.val();
         }
-        if self.write_hit.val().get_bit(13) {
+        if self.write_hit.val().get_bit(9) {
             self.ring_high.d.next = self.data.q.val();
         }
-        if self.write_hit.val().get_bit(14) & (self.data.q.val() <= self.entries_log2_max.val()) {
+        if self.write_hit.val().get_bit(10) & (self.data.q.val() <= self.entries_log2_max.val()) {
             self.ring_slots.d.next = self.data.q.val().get_bits::<5>(0);
         }
-        if self.write_hit.val().get_bit(15)
+        if self.write_hit.val().get_bit(11)
             & (self.data.q.val() >= self.slot_octets_log2_min.val())
             & (self.data.q.val() <= self.slot_octets_log2_max.val())
         {
             self.ring_slot_octets.d.next = self.data.q.val().get_bits::<4>(0);
         }
-        if self.write_hit.val().get_bit(16) {
+        if self.write_hit.val().get_bit(12) {
             self.ring_consumed.d.next = self.data.q.val();
         }
         self.ooo_limited.next = self.data.q.val().get_bits::<10>(0);
         if self.data.q.val() > self.ooo_pages_max.val() {
             self.ooo_limited.next = self.ooo_pages_first.val();
         }
-        if self.write_hit.val().get_bit(18) {
+        if self.write_hit.val().get_bit(14) {
             self.device_pages.d.next = self.ooo_limited.val();
         }
-        if self.write_hit.val().get_bit(19) {
+        if self.write_hit.val().get_bit(15) {
             self.connection_pages.d.next = self.ooo_limited.val();
         }
         if self.reserve_grows.val() {
             self.grown.d.next = true;
         }
-        if self.write_hit.val().get_bit(20) {
+        if self.write_hit.val().get_bit(16) {
             self.reserve.d.next = self.data.q.val() & self.reserve_mask.val();
             self.grown.d.next = false;
         }
-        if self.write_hit.val().get_bit(21) {
+        if self.write_hit.val().get_bit(17) {
             self.event_low.d.next = self.page_aligned.val();
         }
-        if self.write_hit.val().get_bit(22) {
+        if self.write_hit.val().get_bit(18) {
             self.event_high.d.next = self.data.q.val();
         }
-        if self.write_hit.val().get_bit(23) & (self.data.q.val() <= self.entries_log2_max.val()) {
+        if self.write_hit.val().get_bit(19) & (self.data.q.val() <= self.entries_log2_max.val()) {
             self.event_entries.d.next = self.data.q.val().get_bits::<5>(0);
         }
-        if self.write_hit.val().get_bit(24) {
+        if self.write_hit.val().get_bit(20) {
             self.event_consumed.d.next = self.data.q.val();
         }
-        if self.write_hit.val().get_bit(26)
+        if self.write_hit.val().get_bit(22)
             & (!self.data.q.val().any()
                 | ((self.data.q.val() >= self.delay_log2_min.val())
                     & (self.data.q.val() <= self.delay_log2_max.val())))
         {
             self.event_delay.d.next = self.data.q.val().get_bits::<5>(0);
         }
-        self.table_command_write.next = self.write_hit.val().get_bit(27);
-        self.table_word_write.next = self.write_hit.val().get_bits::<10>(28);
+        self.table_command_write.next = self.write_hit.val().get_bit(23);
+        self.table_word_write.next = self.write_hit.val().get_bits::<10>(24);
         self.table_write_data.next = self.data.q.val();
 
         // Fourth stage: the answer.
-        self.result.d.next = (self.group[0].q.val() | self.group[1].q.val())
-            | (self.group[2].q.val() | self.group[3].q.val())
-            | self.group[4].q.val();
+        self.result.d.next = self.gather.gathered.val() | self.queues.value.val();
         self.result_valid.d.next = self.gathered.q.val() | self.counter_valid.val();
         if self.counter_valid.val() {
             self.result.d.next = self.counter_data.val();
@@ -436,10 +444,6 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
 
         self.enable.next = self.enabled.q.val();
         self.max_payload.next = self.payload_size.q.val();
-        self.cq_base.next = bit_cast::<64, 32>(self.cq_low.q.val())
-            | (bit_cast::<64, 32>(self.cq_high.q.val()) << 32);
-        self.cq_entries_log2.next = self.cq_entries.q.val();
-        self.cq_consumer.next = self.cq_consumed.q.val();
         self.host_ring_base.next = bit_cast::<64, 32>(self.ring_low.q.val())
             | (bit_cast::<64, 32>(self.ring_high.q.val()) << 32);
         self.host_ring_slots_log2.next = self.ring_slots.q.val();
@@ -467,10 +471,6 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         if self.clear.val() {
             self.enabled.d.next = false;
             self.payload_size.d.next = 0.into();
-            self.cq_low.d.next = 0.into();
-            self.cq_high.d.next = 0.into();
-            self.cq_entries.d.next = 0.into();
-            self.cq_consumed.d.next = 0.into();
             self.ring_low.d.next = 0.into();
             self.ring_high.d.next = 0.into();
             self.ring_slots.d.next = 0.into();

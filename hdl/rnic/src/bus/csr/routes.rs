@@ -17,7 +17,7 @@ use rnic_abi::counters::{Counter, COUNT, FIRST_REFUSAL};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-const _: () = assert!(COUNT == 44, "the port `counts` has one bit per counter");
+const _: () = assert!(COUNT == 45, "the port `counts` has one bit per counter");
 
 /// Pulses of the front end.
 const FRONT_END: [Counter; 8] = by_bit([
@@ -103,7 +103,7 @@ pub struct CounterRoutes {
     fpdu_route: Constant<Bits<6>>,
     /// Of error number `n + 1`.
     #[constants(|n| (FIRST_REFUSAL + n) as LiteralType)]
-    refusal_route: [Constant<Bits<6>>; 20],
+    refusal_route: [Constant<Bits<6>>; 21],
 }
 
 impl Logic for CounterRoutes {
@@ -138,7 +138,7 @@ impl Logic for CounterRoutes {
             .val()
             .replace_bit(self.fpdu_route.val().index(), self.fpdu.val());
         if self.error_valid.val() {
-            for n in 0..20 {
+            for n in 0..21 {
                 if self.error_number.val().index() == (n + 1) {
                     self.gathered.next = self
                         .gathered

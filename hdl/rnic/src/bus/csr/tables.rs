@@ -88,7 +88,7 @@ pub struct TableEngine {
     revokes: Signal<Local, Bit>,
     #[constant(number(tables::LOOKUP))]
     first_table: Constant<Bits<4>>,
-    #[constant(number(tables::RECORDS))]
+    #[constant(number(tables::LAST))]
     last_table: Constant<Bits<4>>,
     #[constant(number(tables::WRITE))]
     operation_write: Constant<Bits<2>>,

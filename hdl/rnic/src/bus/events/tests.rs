@@ -265,6 +265,8 @@ fn a_new_connection_has_no_events_of_an_earlier_one() {
             uut.tick();
         }
         let was_read = world.answered > 0;
+        // No beat is taken unseen.
+        uut.tlp_ready.next = false;
         uut.report.next = ConnectionReport {
             begins: true,
             ..segment(6, 0)

@@ -21,11 +21,11 @@
 //!
 //! A completion is due exactly once and in order (section 2.4.1): it begins where the one before
 //! ended, its Byte Count is what is missing, and it ends with the request or at a multiple of 64
-//! octets. One that is not due moves nothing on, so a tag is over only when fitting completions have
-//! brought every octet of it. Headers other than those of completions are not looked at.
+//! octets. One that is not due moves nothing on, so a tag is over only when fitting completions
+//! have brought every octet of it. Headers other than those of completions are not looked at.
 //!
-//! `reset` is not an input: completions come for tags of before, and the stream may be in the middle
-//! of a packet.
+//! `reset` is not an input: completions come for tags of before, and the stream may be in the
+//! middle of a packet.
 use super::types::*;
 use crate::bus::pcie::endpoint::{COMPLETION, COMPLETION_DATA, STATUS_SUCCESS};
 use crate::common::lut_ram::LutRam;
@@ -78,8 +78,8 @@ pub struct DueCompletion {
     pub due_dwords: Bits<7>,
     /// Octets due, less one.
     pub due_octets: Bits<9>,
-    /// The beat before was the header of one for the same tag: if that fits, the next octet is due
-    /// in this doubleword, with so many due.
+    /// The beat before was the header of one for the same tag: if that moved it on, the next octet
+    /// is due in this doubleword, with so many due.
     pub follows: Bit,
     pub behind_dword: Bits<7>,
     pub behind_dwords: Bits<7>,
@@ -149,7 +149,7 @@ pub struct CompletionCheck<const L: usize, const A: usize, const T: usize> {
     last: [DFF<Bit>; 3],
     keep: [DFF<Bits<L>>; 3],
     valid: [DFF<Bit>; 3],
-    // The header of the beat before did not fit, or was the last one due.
+    // The header of the beat before did not move its tag on, or was the last one due.
     misfit: DFF<Bit>,
     closed: DFF<Bit>,
     is_unexpected: DFF<Bit>,
@@ -315,7 +315,7 @@ impl<const L: usize, const A: usize, const T: usize> Logic for CompletionCheck<L
         self.advances.next = self.accepts.val() & self.fits.val();
         self.closes.next =
             self.accepts.val() & (!self.good_status.val() | (self.fits.val() & self.reaches.val()));
-        self.misfit.d.next = !self.fits.val();
+        self.misfit.d.next = !self.advances.val();
         self.closed.d.next = self.closes.val();
         self.is_unexpected.d.next =
             (self.header_passes.val() & self.now.val().completion) & !self.accepts.val();

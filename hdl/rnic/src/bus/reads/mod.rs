@@ -23,8 +23,8 @@
 //! A command is cut into requests that each lie in one line of the maximum read request size, at
 //! most 512 octets, so no request crosses 4 KiB ([`requester`]). Each takes a tag, and each tag has
 //! its own place in the store, where its completions land in any order ([`completions`], [`beats`],
-//! [`store`]): the store is the reorder buffer, and there is always room for a completion. Reads are
-//! answered in order, octet 0 in lane 0 of the first beat ([`walker`], [`Joiner`]).
+//! [`store`]): the store is the reorder buffer, and there is always room for a completion. Reads
+//! are answered in order, octet 0 in lane 0 of the first beat ([`walker`], [`Joiner`]).
 //!
 //! | what goes wrong                              | the read       | its tag                     |
 //! |----------------------------------------------|----------------|-----------------------------|
@@ -36,13 +36,13 @@
 //! | no octets, past the end of the address space | ends in error  | -                           |
 //! | every tag in quarantine for a time-out       | ends in error  | -                           |
 //!
-//! A read that ends in error has one last beat with `read_error`; beats before it are good octets of
-//! it, and it may have fewer octets than were asked for. Octets of a request that failed never leave.
-//! Each row has a bit in `counts` ([`types::cause`]).
+//! A read that ends in error has one last beat with `read_error`; beats before it are good octets
+//! of it, and it may have fewer octets than were asked for. Octets of a request that failed never
+//! leave. Each row has a bit in `counts` ([`types::cause`]).
 //!
-//! **Tags** ([`tags`]). A tag is used again when every octet of it has come in completions that fit,
-//! or the completer has refused it. Until then it is in quarantine, also across `reset`, so late
-//! completions are told from those of later reads without generations and without a wait. Only
+//! **Tags** ([`tags`]). A tag is used again when every octet of it has come in completions that
+//! fit, or the completer has refused it. Until then it is in quarantine, also across `reset`, so
+//! late completions are told from those of later reads without generations and without a wait. Only
 //! `link_reset` frees such tags: a link that goes down drops what is on its way.
 
 pub mod types;

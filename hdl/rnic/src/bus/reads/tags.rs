@@ -15,11 +15,12 @@
 //! | units      | ticks                                                                       |
 //! | source     | PCI Express Base Specification, sections 2.2.6.2 (tags) and 2.8 (time-out)  |
 //!
-//! A tag is free when both ends have let go of it: the walker, and the completer, which has answered
-//! every octet or refused the request. So no completion can be mistaken for that of a later read,
-//! whatever comes late: a tag of which a completion is still due stays out of use, in *quarantine*,
-//! until it has come. `reset` takes the tags from the walker and leaves open ones in quarantine.
-//! `link_reset` frees all, as no completion of before passes a link that went down (section 2.9.1).
+//! A tag is free when both ends have let go of it: the walker, and the completer, which has
+//! answered every octet or refused the request. So no completion can be mistaken for that of a
+//! later read, whatever comes late: a tag of which a completion is still due stays out of use, in
+//! *quarantine*, until it has come. `reset` takes the tags from the walker and leaves open ones in
+//! quarantine. `link_reset` frees all, as no completion of before passes a link that went down
+//! (section 2.9.1).
 //!
 //! While every tag is in quarantine, nothing here can free one; after a time-out of that, `starved`
 //! lets the requester refuse commands.

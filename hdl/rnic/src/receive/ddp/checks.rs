@@ -18,6 +18,7 @@
 //! `take` on is also changed by other records: `commit` writes it before the next `take`. A record
 //! that waits in cycle 4 for its verdict is still the head of the FIFO, and all inputs are stable.
 //! For an FPDU out of order `commit` writes only its record (`keep`), or that it was bad.
+use super::completion_queues::CompletionQueues;
 use super::octet_order::OctetOrder;
 use super::reads::ReadCheck;
 use super::record_store::OutOfOrderChain;
@@ -27,7 +28,7 @@ use super::untagged::UntaggedQueues;
 use super::verdict::{EnvelopeCheck, VerdictEncode};
 use crate::common::build::sizes;
 use crate::common::ram::SdpRam;
-use crate::messages::{FpduKind, FpduRecord, FpduVerdict, TableRequest};
+use crate::messages::{CqReport, CqWrite, FpduKind, FpduRecord, FpduVerdict, TableRequest};
 use crate::receive::stag::StagRoom;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -70,6 +71,11 @@ pub struct Checks {
     pub record: Signal<Out, FpduRecord>,
     pub segment: Signal<Out, DdpSegment>,
     pub entry: Signal<Out, Bits<11>>,
+    /// Completion queues: see [`CompletionQueues`].
+    pub cq_write: Signal<In, CqWrite>,
+    pub cq_report: Signal<Out, CqReport>,
+    pub entry_queue: Signal<Out, Bits<4>>,
+    pub word_7: Signal<Out, Bits<32>>,
     /// From one cycle after `address_there` on: bus address of the payload.
     pub address: Signal<Out, Bits<64>>,
     /// From one cycle after `decide` on: the result.
@@ -85,6 +91,7 @@ pub struct Checks {
     judge: VerdictEncode,
     chain: OutOfOrderChain,
     reads: ReadCheck,
+    queues: CompletionQueues,
     port: TablePort,
     held: DFF<FpduRecord>,
     held_segment: DFF<DdpSegment>,
@@ -102,7 +109,7 @@ impl Logic for Checks {
     fn update(&mut self) {
         registers!(clock; held, held_segment, held_address);
         wire!(self => self.{header, stag, untagged, contexts, envelope}; clock);
-        wire!(self => self.{judge, chain, reads, port}; clock);
+        wire!(self => self.{judge, chain, reads, queues, port}; clock);
 
         // In front; at `take` the record moves into the checks.
         self.header.header.next = self.head.val().header;
@@ -169,6 +176,9 @@ impl Logic for Checks {
             (self.fpdu_verdict.val().marker_good | !self.is_judged.val()) & !self.is_fault.val();
         self.judge.marker_seen.next = self.fpdu_verdict.val().marker_seen;
         self.judge.decide.next = self.decide.val();
+        self.queues.cq.next = self.contexts.state.val().completion_queue;
+        wire!(self => self.queues; cq_write, decide);
+        self.judge.full.next = self.queues.full.val();
         if self.address_there.val() {
             self.held_address.d.next = self.untagged.address.val();
             if self.held_segment.q.val().tagged {
@@ -180,6 +190,10 @@ impl Logic for Checks {
         self.contexts.mark.next = self.commit.val() & !self.judge.verdict.val().silent;
         self.contexts.mark_connection.next = self.held.q.val().connection;
         self.contexts.mark_error.next = self.judge.verdict.val().stops;
+        self.contexts.mark_queue.next = self.queues.entry_queue.val();
+        self.queues.numbers.next = self.commit.val() & self.judge.verdict.val().entry;
+        self.queues.loses.next = self.commit.val() & self.judge.verdict.val().lost;
+        wire!(self.queues => self; cq_report, entry_queue, word_7);
         self.untagged.advance.next = self.commit.val()
             & (self.judge.verdict.val().receive | self.judge.verdict.val().response);
         self.reads_move.next = self.commit.val() & self.judge.verdict.val().continues;
@@ -346,6 +360,8 @@ pub struct StreamState {
     pub in_error: Bit,
     /// No FPDU has arrived yet.
     pub is_first: Bit,
+    /// Its completion queue. It never changes, but a word of this RAM has room for it.
+    pub completion_queue: Bits<4>,
 }
 
 /// Stream contexts: profile and state of every connection.
@@ -354,9 +370,9 @@ pub struct StreamState {
 /// | throughput | one context per cycle                           |
 /// | units      | see `rnic_abi::tables::DDP`                     |
 ///
-/// The driver alone writes the profile. Its write also resets the state (no error, first FPDU still
-/// to come), which each FPDU then updates (`mark`). A context read in the cycle in which it is
-/// written is undefined; both writers avoid that.
+/// The driver alone writes the profile and the completion queue. Its write also resets the state
+/// (no error, first FPDU still to come), which each FPDU then updates (`mark`). A context read in
+/// the cycle in which it is written is undefined; both writers avoid that.
 #[derive(LogicBlock, Init)]
 pub struct StreamContext {
     pub clock: Signal<In, Clock>,
@@ -369,6 +385,8 @@ pub struct StreamContext {
     pub mark_connection: Signal<In, Bits<10>>,
     /// It is the last one of the stream: refused, or a Terminate.
     pub mark_error: Signal<In, Bit>,
+    /// The completion queue, as it was read.
+    pub mark_queue: Signal<In, Bits<4>>,
     #[init(SdpRam::of_words(sizes().connections()))]
     profiles: SdpRam<StreamProfile, 10>,
     #[init(SdpRam::of_words(sizes().connections()))]
@@ -392,10 +410,12 @@ impl Logic for StreamContext {
         self.states.write_address.next = self.start_connection.val();
         self.new_state.next.in_error = false;
         self.new_state.next.is_first = true;
+        self.new_state.next.completion_queue = self.writes.val().completion_queue;
         if self.mark.val() {
             self.states.write_address.next = self.mark_connection.val();
             self.new_state.next.in_error = self.mark_error.val();
             self.new_state.next.is_first = false;
+            self.new_state.next.completion_queue = self.mark_queue.val();
         }
         self.states.write_data.next = self.new_state.val();
         self.profile.next = self.profiles.read_data.val();

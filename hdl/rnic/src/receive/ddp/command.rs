@@ -22,7 +22,8 @@
 //! | frame for the host       | PlaceKind::Host    | record's | 0, the frame's  | none              |
 //!
 //! The beats of an `FpduKind::Check` record are 0, and those of a replayed one; without a CQE
-//! either, there is no command. `cqe` is zero without a CQE, except for `PlaceKind::Host`: the
+//! either, there is no command. An Error has no CQE if its queue has no room. `cqe` is zero without
+//! a CQE, except for `PlaceKind::Host`: the
 //! first page of the frame in bits 8:0, its last page in bits 24:16.
 use super::terminate::TerminateCode;
 use super::types::{DdpSegment, Verdict};
@@ -31,7 +32,7 @@ use rnic_abi::cqe::{KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Words 0 to 6 of a CQE.
+/// The words of a CQE.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct EntryWords {
     /// Kind, opcode, QN, connection; of an Error also T, L and the versions.
@@ -48,6 +49,8 @@ pub struct EntryWords {
     pub word_5: Bits<32>,
     /// 0; of an Error MO, if untagged.
     pub word_6: Bits<32>,
+    /// Phase and number.
+    pub word_7: Bits<32>,
 }
 
 /// Composes the place command and the trace event of one FPDU.
@@ -61,6 +64,9 @@ pub struct CommandCompose {
     pub address: Signal<In, Bits<64>>,
     /// Pool entry of the receive buffer, or of the read.
     pub entry: Signal<In, Bits<11>>,
+    /// Completion queue of the entry, and its word 7.
+    pub entry_queue: Signal<In, Bits<4>>,
+    pub word_7: Signal<In, Bits<32>>,
     /// Loads both outputs.
     pub load: Signal<In, Bit>,
     pub command: Signal<Out, PlaceCommand>,
@@ -133,7 +139,11 @@ impl Logic for CommandCompose {
         self.words.next.word_4 = 0.into();
         self.words.next.word_5 = 0.into();
         self.words.next.word_6 = 0.into();
-        if self.verdict.val().refused {
+        self.words.next.word_7 = 0.into();
+        if self.verdict.val().entry {
+            self.words.next.word_7 = self.word_7.val();
+        }
+        if self.verdict.val().refused & self.verdict.val().entry {
             self.words.next.word_0 = self.common.val() | self.error_kind.val();
             self.words.next.word_1 = bit_cast::<32, 16>(self.terminate.code.val())
                 | (bit_cast::<32, 16>(self.record.val().ulpdu_length) << 16);
@@ -179,8 +189,8 @@ impl Logic for CommandCompose {
         self.now.next.skip_words = 0.into();
         self.now.next.address = 0.into();
         self.now.next.octets = 0.into();
-        self.now.next.complete =
-            self.verdict.val().refused | self.verdict.val().receive | self.verdict.val().response;
+        self.now.next.complete = self.verdict.val().entry;
+        self.now.next.queue = self.entry_queue.val();
         self.now.next.cqe = self.words.val().into();
         if self.verdict.val().place {
             self.now.next.kind = PlaceKind::Write;

@@ -30,6 +30,8 @@
 //! | `first_fpdu`            | one cycle, the connection whose first FPDU passed all tests    |
 //! | `count_fpdu`            | one cycle, counter `fpdus`                                     |
 //! | `error_number`          | with `error_valid`, one cycle, counter `FIRST_REFUSAL + n - 1` |
+//! | `cq_write: CqWrite` in  | a register of a completion queue gets a value                  |
+//! | `cq_report: CqReport`   | an entry of a completion queue got its number, or had no room  |
 //! | table bus               | tables DDP, QUEUE, QUEUE_TAIL, RECEIVE_POOL, STAG, REGION      |
 //!
 //! | latency    | 11 cycles, `record_valid` to `command_valid`, in an empty room, or 3 from  |
@@ -84,6 +86,7 @@
 //! |------------------|------------------------------------------------------------------------|
 //! | [`untagged`]     | QN and MSN to buffer; MO and length against it; expected, posted MSN   |
 //! | [`reads`]        | does a Read Response continue the oldest outstanding read?             |
+//! | [`completion_queues`] | has the completion queue room? number of the entry                |
 //! | [`record_store`] | FPDUs out of order: chain of a job, records and their replay           |
 //! | [`spans`]        | lists of the slots of each span, and the free slots                    |
 //! | [`tables`]       | table operations, atomic between records                               |
@@ -107,6 +110,7 @@ pub mod sequencer;
 pub mod record_fence;
 pub mod untagged;
 pub mod reads;
+pub mod completion_queues;
 pub mod verdict;
 pub mod terminate;
 pub mod command;
@@ -116,8 +120,8 @@ pub mod tables;
 pub mod checks;
 
 use crate::common::fifo::Fifo;
-use crate::messages::{FpduEvent, FpduRecord, FpduVerdict, OutOfOrderResult, PlaceCommand};
-use crate::messages::{Replay, Replayed, TableRequest};
+use crate::messages::{CqReport, CqWrite, FpduEvent, FpduRecord, FpduVerdict, OutOfOrderResult};
+use crate::messages::{PlaceCommand, Replay, Replayed, TableRequest};
 use checks::Checks;
 use command::CommandCompose;
 use record_fence::RecordFence;
@@ -163,6 +167,8 @@ pub struct DdpRoom {
     pub count_fpdu: Signal<Out, Bit>,
     pub error_number: Signal<Out, Bits<5>>,
     pub error_valid: Signal<Out, Bit>,
+    pub cq_write: Signal<In, CqWrite>,
+    pub cq_report: Signal<Out, CqReport>,
     pub table_request: Signal<In, TableRequest>,
     pub table_valid: Signal<In, Bit>,
     pub table_done: Signal<Out, Bit>,
@@ -219,7 +225,10 @@ impl Logic for DdpRoom {
         wire!(self => self.checks; table_request, table_valid);
         wire!(self.checks => self; table_done, table_data);
 
+        self.checks.cq_write.next = self.cq_write.val();
+        self.cq_report.next = self.checks.cq_report.val();
         wire!(self.checks => self.compose; record, segment, verdict, address, entry);
+        wire!(self.checks => self.compose; entry_queue, word_7);
         self.compose.load.next = self.sequencer.load.val();
 
         self.record_store.reset.next = self.reset.val();

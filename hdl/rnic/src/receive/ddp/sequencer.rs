@@ -131,8 +131,8 @@ impl Logic for RecordQueue {
 ///
 /// A record arrives while its FPDU still passes, and its verdict later. Until then the record stays
 /// the head of the FIFO while it is in the checks: it writes nothing, and `hold` sends it back. A
-/// table operation thus does not wait for the end of an FPDU, which may itself wait for a full
-/// completion queue.
+/// table operation thus does not wait for the end of an FPDU, which may itself wait for a host that
+/// takes no TLP.
 #[derive(LogicBlock, Init)]
 pub struct Sequencer {
     pub clock: Signal<In, Clock>,

@@ -16,9 +16,9 @@
 //! Operations are atomic between records: the write happens while no record is between its first
 //! read of a stateful memory and its last write (`may_run`), and `restart` makes the record in
 //! front repeat its lookups. A record whose command waits for its receiver has finished its
-//! lookups, and one that waits for its verdict goes back (see [`super::sequencer`]): a full
-//! completion queue cannot delay a table operation here, only the fence behind it. `may_start` lets
-//! a waiting record pass between two operations.
+//! lookups, and one that waits for its verdict goes back (see [`super::sequencer`]): a host that
+//! takes no TLP cannot delay a table operation here, only the fence behind it. `may_start` lets a
+//! waiting record pass between two operations.
 use super::types::{Buffer, QueueShape, StreamProfile, TableWrites};
 use crate::messages::TableRequest;
 use crate::receive::stag::{RegionEntry, StagEntry};
@@ -195,6 +195,7 @@ impl Logic for TablePort {
         self.words.next = self.table_request.val().data;
         self.profile.next.pd = self.words.val().get_bits::<16>(0);
         self.profile.next.version = self.words.val().get_bit(16);
+        self.writes.next.completion_queue = self.words.val().get_bits::<4>(17);
         self.shape.next.is_open = self.words.val().get_bit(31);
         self.shape.next.entries_log2 = self.words.val().get_bits::<4>(16);
         self.shape.next.first = self.words.val().get_bits::<11>(0);

@@ -100,6 +100,10 @@ pub struct Verdict {
     pub stops: Bit,
     /// A segment of a Read Response, not the last one: its read moves on by the payload.
     pub continues: Bit,
+    /// There is a CQE: Receive, ReadResponse or Error.
+    pub entry: Bit,
+    /// There would be one, but the completion queue has no room.
+    pub lost: Bit,
 }
 
 /// A stream, as the driver sets it up.
@@ -139,9 +143,11 @@ pub struct Buffer {
 pub struct TableWrites {
     /// Index of the entry.
     pub index: Bits<16>,
-    /// Writes `profile`: a stream starts.
+    /// Writes `profile` and `completion_queue`: a stream starts.
     pub context: Bit,
     pub profile: StreamProfile,
+    /// Its completion queue.
+    pub completion_queue: Bits<4>,
     /// Writes `shape` and `first_msn`: a queue is set up.
     pub queue: Bit,
     pub shape: QueueShape,

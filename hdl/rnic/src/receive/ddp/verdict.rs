@@ -4,6 +4,7 @@
 //!               cycle 3                                     cycle 4
 //! envelope, --> STag, association, access, wrap;        --> CRC, markers; bounds; --> verdict
 //! segment       MO, length, invalidate; read                order of MSN; is a read outstanding?
+//!                                                           room in the completion queue?
 //! ```
 //!
 //! | latency    | 5 cycles from `take`, or 1 from the verdict of MPA if that is later        |
@@ -16,6 +17,9 @@
 //! for its record, a marker that proves its start (if it is `unproven`), no failed FPDU before it
 //! in its job, and a ULPDU. A Read Response is never placed out of order: only in order is it known
 //! which read it continues (ADR 18).
+//!
+//! What completes a message or a read, while the completion queue has no room for the entry, is
+//! refused (`CqOverflow`). An error that finds no room stops its stream likewise, without an entry.
 //!
 //! A Terminate stops its stream as an error does, but is delivered and is no error (RFC 5040
 //! section 5.6). Queue 2 has no other messages: the envelope check tests that.
@@ -172,6 +176,8 @@ pub struct VerdictEncode {
     pub gap: Signal<In, Bit>,
     /// Cycle 4: nothing is posted on the queue; of a tagged segment no read is outstanding.
     pub empty: Signal<In, Bit>,
+    /// Cycle 4: the completion queue has no room for an entry.
+    pub full: Signal<In, Bit>,
     /// Cycle 4: this is its last cycle.
     pub decide: Signal<In, Bit>,
     /// Cycle 2: the FPDU is the first one of its stream.
@@ -192,6 +198,8 @@ pub struct VerdictEncode {
     late_refused: DFF<Bit>,
     may_keep: DFF<Bit>,
     is_response: DFF<Bit>,
+    // It completes a message or a read if nothing refuses it.
+    needs_entry: DFF<Bit>,
     found: DFF<Verdict>,
     ooo_now: Signal<Local, Bits<5>>,
     late_now: Signal<Local, Bits<5>>,
@@ -207,6 +215,7 @@ pub struct VerdictEncode {
     is_accepted: Signal<Local, Bit>,
     is_kept: Signal<Local, Bit>,
     completes: Signal<Local, Bit>,
+    overflows: Signal<Local, Bit>,
     is_placed: Signal<Local, Bit>,
     error_now: Signal<Local, Bits<5>>,
     is_event: Signal<Local, Bit>,
@@ -243,6 +252,8 @@ pub struct VerdictEncode {
     rdmap_invalidate: Constant<Bits<5>>,
     #[init(number(StreamError::RdmapReadResponse))]
     rdmap_read_response: Constant<Bits<5>>,
+    #[init(number(StreamError::CqOverflow))]
+    cq_overflow: Constant<Bits<5>>,
     #[constant(2)]
     queue_terminate: Constant<Bits<2>>,
 }
@@ -252,7 +263,7 @@ impl Logic for VerdictEncode {
     fn update(&mut self) {
         registers!(clock; stopped, stopped_q2);
         registers!(clock; ooo_error, ooo_refused, late_error, late_refused, may_keep, found);
-        registers!(clock; is_response, first, first_q2, passed);
+        registers!(clock; is_response, needs_entry, first, first_q2, passed);
 
         // Cycle 2.
         self.stopped.d.next = self.in_error.val();
@@ -305,6 +316,13 @@ impl Logic for VerdictEncode {
         self.late_error.d.next = self.late_now.val();
         self.late_refused.d.next = self.late_now.val().any();
         self.stopped_q2.d.next = self.stopped.q.val();
+        // Completes an untagged message, or a tagged one of RDMA Read. An FPDU that is only
+        // checked, or is out of order, does so later.
+        self.completes.next = self.segment.val().known
+            & self.segment.val().last
+            & (!self.segment.val().tagged | (self.segment.val().opcode == 2));
+        self.needs_entry.d.next =
+            self.completes.val() & !self.role.val().check & !self.role.val().ooo;
         self.first_q2.d.next = self.first.q.val();
         // ... and of one out of order those without a table.
         self.may_keep.d.next = self.role.val().ooo
@@ -314,9 +332,14 @@ impl Logic for VerdictEncode {
             & !self.follows_bad.val()
             & !self.responds.val();
 
-        // Cycle 4: bounds or MSN, then CRC and markers, and what follows from all tests.
+        // Cycle 4: bounds or MSN, then CRC and markers, and what follows from all tests. Room in
+        // the completion queue is the last of them: any other error takes its place.
+        self.overflows.next = self.needs_entry.q.val() & self.full.val();
         self.error_now.next = self.ooo_error.q.val();
-        self.is_refused.next = self.ooo_refused.q.val();
+        self.is_refused.next = self.ooo_refused.q.val() | self.overflows.val();
+        if !self.ooo_refused.q.val() & self.overflows.val() {
+            self.error_now.next = self.cq_overflow.val();
+        }
         if !self.ooo_refused.q.val() & self.segment.val().known {
             if self.segment.val().tagged {
                 if self.segment.val().has_payload & self.outside.val() {
@@ -331,8 +354,11 @@ impl Logic for VerdictEncode {
                 self.is_refused.next = self.behind.val()
                     | self.not_posted.val()
                     | (self.gap.val() & !self.role.val().ooo)
-                    | self.late_refused.q.val();
-                self.error_now.next = self.late_error.q.val();
+                    | self.late_refused.q.val()
+                    | self.overflows.val();
+                if self.late_refused.q.val() {
+                    self.error_now.next = self.late_error.q.val();
+                }
                 if self.behind.val() {
                     self.error_now.next = self.ddp_msn.val();
                 } else if self.not_posted.val() {
@@ -370,10 +396,6 @@ impl Logic for VerdictEncode {
         self.now.next.placed = self.is_placed.val();
         self.now.next.ooo = self.role.val().ooo;
         self.now.next.keep = self.is_kept.val();
-        // Completes an untagged message, or a tagged one of RDMA Read.
-        self.completes.next = self.segment.val().known
-            & self.segment.val().last
-            & (!self.segment.val().tagged | (self.segment.val().opcode == 2));
         self.now.next.receive =
             self.is_accepted.val() & self.completes.val() & !self.segment.val().tagged;
         self.now.next.stops = (self.is_live.val() & self.is_refused.val())
@@ -393,9 +415,12 @@ impl Logic for VerdictEncode {
         self.is_event.next = self.is_live.val() & (self.is_refused.val() | !self.role.val().check);
         self.now.next.event = self.is_event.val();
         self.now.next.count = self.is_event.val() & !self.frame_bad.val();
-        self.now.next.command = (!self.role.val().check & !self.role.val().replayed)
-            | (self.is_live.val() & self.is_refused.val())
+        // What is accepted and completes something has room in the queue, or it overflows.
+        self.now.next.entry = (self.is_live.val() & self.is_refused.val() & !self.full.val())
             | (self.is_accepted.val() & self.completes.val());
+        self.now.next.lost = self.is_live.val() & self.is_refused.val() & self.full.val();
+        self.now.next.command =
+            (!self.role.val().check & !self.role.val().replayed) | self.now.val().entry;
         self.now.next.known = self.segment.val().known & !self.frame_bad.val();
         if self.decide.val() {
             self.found.d.next = self.now.val();

@@ -1,27 +1,29 @@
 //! Completion queue entries (CQEs) and slot headers: one TLP each, after the octets they announce.
 //!
 //! ```text
-//! request --> [FIFO 16] --+
-//! payload_done --> count -+--> writer --> one TLP (32 octets to the CQ, 16 to a host slot)
-//!      cq_base, entries, consumer --^
+//! cq_write --> [ RAMs: bases, sizes ]
+//! request --> [FIFO 16] --+--> number mod entries --> base + 32 * that --> address
+//! payload_done --> count -+--> writer --> one TLP (32 octets to a CQ, 16 to a host slot)
 //!
-//! Idle --(request, payload done, entry free)--> Head --> Send --> Idle
+//! Idle --(request, payload done, address known)--> Head --> Send --> Idle
 //! ```
 //!
 //! A request waits for its `payload_done`: by then the TLP mux has taken the TLPs with its octets,
-//! so the CQE follows them on the stream. A CQE also waits while the queue is full or off; this
-//! blocks the requests behind it, and in the end placement. Nothing is dropped here.
+//! so the CQE follows them on the stream. It waits for nothing else: its number, which ddp has
+//! given it ([`crate::receive::ddp::completion_queues`]), is that of a free entry. Nothing is
+//! dropped here.
 //!
 //! | latency    | 5 cycles, `payload_done` to the first beat                              |
 //! | throughput | an entry in 4 cycles                                                    |
-//! | units      | entries of 32 octets; `cq_producer`, `cq_consumer` count modulo 2^32    |
+//! | units      | entries of 32 octets                                                    |
 //! | counts     | `Completions`: an entry's TLP was taken; `HostFrames`: a slot header's  |
 //! | source     | `rnic_abi::cqe`, `rnic_abi::host_ring`                                  |
 //!
-//! The registers of the queue may change only while it is off; `cq_consumer` may at any time: a
-//! stale value only makes the queue look fuller than it is.
+//! Base and size of a queue may change only while no connection uses it.
 use crate::bus::pcie::WriteHeader;
 use crate::common::fifo::Fifo;
+use crate::common::lut_ram::LutRam;
+use crate::messages::CqWrite;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -30,8 +32,10 @@ use rust_hdl::prelude::*;
 pub struct CqeRequest {
     /// A slot header of the host ring ([`SlotHeaderWords`]) instead of a completion queue entry.
     pub host: Bit,
-    /// Words 0 to 6 of the entry, word 0 in bits 31:0.
-    pub words: Bits<224>,
+    /// Completion queue of the entry.
+    pub queue: Bits<4>,
+    /// The entry, word 0 in bits 31:0.
+    pub words: Bits<256>,
 }
 
 /// [`CqeRequest::words`] for a slot header.
@@ -44,12 +48,11 @@ pub struct SlotHeaderWords {
     /// Phase and number of the slot.
     pub word_3: Bits<32>,
     /// Zero.
-    pub unused: Bits<96>,
+    pub unused: Bits<128>,
 }
 
-/// Cycles until address, phase and `is_full` follow the number of the next entry, but for the one
-/// that `is_settled` takes.
-const SETTLE_CYCLES: LiteralType = 2;
+/// Cycles until the address follows the request in front.
+const ADDRESS_CYCLES: LiteralType = 3;
 
 /// State of the request at hand.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -72,7 +75,7 @@ enum WriterState {
 )]
 pub struct CqeWriter<const D: usize, const L: usize> {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; drops the requests; the next entry is number 0.
+    /// Synchronous; drops the requests.
     pub reset: Signal<In, Bit>,
     /// Requester id.
     pub device_id: Signal<In, Bits<16>>,
@@ -81,14 +84,8 @@ pub struct CqeWriter<const D: usize, const L: usize> {
     pub request_ready: Signal<Out, Bit>,
     /// One cycle: the mux took the last beat before one more request.
     pub payload_done: Signal<In, Bit>,
-    /// Completion queue: bus address, a multiple of 4096.
-    pub cq_base: Signal<In, Bits<64>>,
-    /// Completion queue: log2 of the entries, 1..=16; 0: off.
-    pub cq_entries_log2: Signal<In, Bits<5>>,
-    /// Completion queue: entries consumed.
-    pub cq_consumer: Signal<In, Bits<32>>,
-    /// Completion queue: entries written.
-    pub cq_producer: Signal<Out, Bits<32>>,
+    /// Registers of the queues.
+    pub cq_write: Signal<In, CqWrite>,
     /// Host ring: slots filled.
     pub host_ring_producer: Signal<Out, Bits<32>>,
     pub tlp_data: Signal<Out, Bits<D>>,
@@ -102,39 +99,35 @@ pub struct CqeWriter<const D: usize, const L: usize> {
     /// One cycle for each slot header written.
     pub slot_written: Signal<Out, Bit>,
     requests: Fifo<CqeRequest, 4, 5>,
+    bases_low: LutRam<Bits<32>, 4>,
+    bases_high: LutRam<Bits<32>, 4>,
+    sizes: LutRam<Bits<5>, 4>,
     write_header: WriteHeader,
     state: DFF<WriterState>,
     done_count: DFF<Bits<7>>,
     // `done_count` is not 0.
     is_done: DFF<Bit>,
-    settle: DFF<Bits<3>>,
-    // `settle` was 0 and no new computation has begun.
-    is_settled: DFF<Bit>,
-    number: DFF<Bits<32>>,
-    written: DFF<Bits<32>>,
+    // Cycles of the request in front, up to `ADDRESS_CYCLES`.
+    age: DFF<Bits<2>>,
     slots_written: DFF<Bits<32>>,
+    base_low: DFF<Bits<32>>,
+    base_high: DFF<Bits<32>>,
     index_mask: DFF<Bits<16>>,
-    offset: DFF<Bits<32>>,
     low_sum: DFF<Bits<33>>,
     high_sum: DFF<Bits<32>>,
-    distance: DFF<Bits<32>>,
-    is_full: DFF<Bit>,
-    phase: DFF<Bit>,
     host: DFF<Bit>,
     address: DFF<Bits<64>>,
     words: DFF<Bits<256>>,
     header: DFF<Bits<128>>,
     second: DFF<Bit>,
+    value: Signal<Local, Bits<32>>,
     mask: Signal<Local, Bits<16>>,
     index: Signal<Local, Bits<16>>,
-    rounds: Signal<Local, Bits<32>>,
+    offset: Signal<Local, Bits<33>>,
     carry: Signal<Local, Bits<32>>,
     low_word: Signal<Local, Bits<32>>,
-    base_low: Signal<Local, Bits<32>>,
-    base_high: Signal<Local, Bits<32>>,
     head: Signal<Local, CqeRequest>,
-    head_words: Signal<Local, Bits<224>>,
-    word_7: Signal<Local, Bits<32>>,
+    head_words: Signal<Local, Bits<256>>,
     slot_word_0: Signal<Local, Bits<32>>,
     slot_word_3: Signal<Local, Bits<32>>,
     start: Signal<Local, Bit>,
@@ -144,12 +137,12 @@ pub struct CqeWriter<const D: usize, const L: usize> {
     one: Constant<Bits<32>>,
     #[constant(1)]
     one_done: Constant<Bits<7>>,
+    #[constant(1)]
+    one_cycle: Constant<Bits<2>>,
     #[constant(0xffff)]
     all_entries: Constant<Bits<16>>,
-    #[constant(SETTLE_CYCLES)]
-    settle_cycles: Constant<Bits<3>>,
-    #[constant(SETTLE_CYCLES + 2)]
-    off_settle_cycles: Constant<Bits<3>>,
+    #[constant(ADDRESS_CYCLES)]
+    address_cycles: Constant<Bits<2>>,
     // The entry takes one beat.
     #[init(Constant::new(D == 512))]
     single_beat: Constant<Bit>,
@@ -162,58 +155,58 @@ pub struct CqeWriter<const D: usize, const L: usize> {
 impl<const D: usize, const L: usize> Logic for CqeWriter<D, L> {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock;
-            state, done_count, is_done, settle, is_settled, number, written, slots_written);
-        registers!(clock; index_mask, offset, low_sum, high_sum, distance, is_full, phase);
+        registers!(clock; state, done_count, is_done, age, slots_written);
+        registers!(clock; base_low, base_high, index_mask, low_sum, high_sum);
         registers!(clock; host, address, words, header, second);
-        wire!(self => self.requests; clock, reset, request as data_in, request_valid as write);
+        wire!(self => self.{requests, bases_low, bases_high, sizes}; clock);
+        wire!(self => self.requests; reset, request as data_in, request_valid as write);
         self.request_ready.next = !self.requests.full.val();
 
-        // Address of the next CQE, and whether there is room for it.
-        self.mask.next = self.all_entries.val() << self.cq_entries_log2.val();
+        self.value.next = self.cq_write.val().value;
+        self.bases_low.write_enable.next = self.cq_write.val().base_low;
+        self.bases_low.write_address.next = self.cq_write.val().queue;
+        self.bases_low.write_data.next = self.value.val();
+        self.bases_high.write_enable.next = self.cq_write.val().base_high;
+        self.bases_high.write_address.next = self.cq_write.val().queue;
+        self.bases_high.write_data.next = self.value.val();
+        self.sizes.write_enable.next = self.cq_write.val().entries_log2;
+        self.sizes.write_address.next = self.cq_write.val().queue;
+        self.sizes.write_data.next = self.value.val().get_bits::<5>(0);
+
+        // Address of the CQE in front: base + (number mod entries) * 32, in three cycles.
+        self.head.next = self.requests.data_out.val();
+        self.head_words.next = self.head.val().words;
+        self.bases_low.read_address.next = self.head.val().queue;
+        self.bases_high.read_address.next = self.head.val().queue;
+        self.sizes.read_address.next = self.head.val().queue;
+        self.base_low.d.next = self.bases_low.read_data.val();
+        self.base_high.d.next = self.bases_high.read_data.val();
+        self.mask.next = self.all_entries.val() << self.sizes.read_data.val();
         self.index_mask.d.next = !self.mask.val();
-        self.index.next = self.number.q.val().get_bits::<16>(0);
+        self.index.next = self.head_words.val().get_bits::<16>(224);
         self.index.next = self.index.val() & self.index_mask.q.val();
-        self.offset.d.next = bit_cast::<32, 16>(self.index.val()) << 5;
-        self.base_low.next = self.cq_base.val().get_bits::<32>(0);
-        self.base_high.next = self.cq_base.val().get_bits::<32>(32);
-        self.low_sum.d.next =
-            bit_cast::<33, 32>(self.base_low.val()) + bit_cast::<33, 32>(self.offset.q.val());
+        self.offset.next = bit_cast::<33, 16>(self.index.val()) << 5;
+        self.low_sum.d.next = bit_cast::<33, 32>(self.base_low.q.val()) + self.offset.val();
         self.carry.next = 0.into();
         if self.low_sum.q.val().get_bit(32) {
             self.carry.next = 1.into();
         }
-        self.high_sum.d.next = self.base_high.val() + self.carry.val();
+        self.high_sum.d.next = self.base_high.q.val() + self.carry.val();
         self.low_word.next = self.low_sum.q.val().get_bits::<32>(0);
-        self.distance.d.next = self.number.q.val() - self.cq_consumer.val();
-        self.rounds.next = self.distance.q.val() >> self.cq_entries_log2.val();
-        self.is_full.d.next = self.rounds.val().any() | !self.cq_entries_log2.val().any();
-        self.phase.d.next = !self
-            .number
-            .q
-            .val()
-            .get_bit(self.cq_entries_log2.val().index());
-        self.word_7.next = self.number.q.val().replace_bit(31, self.phase.q.val());
-        self.is_settled.d.next = !self.settle.q.val().any();
-        if self.settle.q.val().any() {
-            self.settle.d.next = self.settle.q.val() - 1;
-        }
-        if !self.cq_entries_log2.val().any() {
-            self.is_settled.d.next = false;
-            // After it is switched on, all stages have to follow.
-            self.settle.d.next = self.off_settle_cycles.val();
+        if self.age.q.val() != self.address_cycles.val() {
+            self.age.d.next = self.age.q.val() + self.one_cycle.val();
         }
 
-        self.head.next = self.requests.data_out.val();
-        self.head_words.next = self.head.val().words;
         self.slot_word_0.next = self.head_words.val().get_bits::<32>(0);
         self.slot_word_3.next = self.head_words.val().get_bits::<32>(96);
         self.start.next = !self.requests.empty.val()
             & self.is_done.q.val()
-            & self.is_settled.q.val()
-            & (self.head.val().host | !self.is_full.q.val())
+            & (self.age.q.val() == self.address_cycles.val())
             & (self.state.q.val() == WriterState::Idle);
         self.requests.read.next = self.start.val();
+        if self.start.val() | self.requests.empty.val() {
+            self.age.d.next = 0.into();
+        }
         if self.payload_done.val() & !self.start.val() {
             self.done_count.d.next = self.done_count.q.val() + self.one_done.val();
             self.is_done.d.next = true;
@@ -250,14 +243,13 @@ impl<const D: usize, const L: usize> Logic for CqeWriter<D, L> {
         self.slot_written.next = false;
 
         match self.state.q.val() {
-            // Waits for a request whose octets have left, and for a free entry.
+            // Waits for a request whose octets have left, and for its address.
             WriterState::Idle => {
                 self.host.d.next = self.head.val().host;
                 self.second.d.next = false;
                 self.address.d.next = bit_cast::<64, 32>(self.low_word.val())
                     | (bit_cast::<64, 32>(self.high_sum.q.val()) << 32);
-                self.words.d.next = bit_cast::<256, 224>(self.head_words.val())
-                    | (bit_cast::<256, 32>(self.word_7.val()) << 224);
+                self.words.d.next = self.head_words.val();
                 if self.head.val().host {
                     // Octets, two zero words, phase and number.
                     self.address.d.next = self.head_words.val().get_bits::<64>(32);
@@ -266,11 +258,6 @@ impl<const D: usize, const L: usize> Logic for CqeWriter<D, L> {
                 }
                 if self.start.val() {
                     self.state.d.next = WriterState::Head;
-                    if !self.head.val().host {
-                        self.number.d.next = self.number.q.val() + self.one.val();
-                        self.settle.d.next = self.settle_cycles.val();
-                        self.is_settled.d.next = false;
-                    }
                 }
             }
             // One cycle for the header.
@@ -292,22 +279,15 @@ impl<const D: usize, const L: usize> Logic for CqeWriter<D, L> {
             }
             _ => {}
         }
-        if self.entry_written.val() {
-            self.written.d.next = self.written.q.val() + self.one.val();
-        }
         if self.slot_written.val() {
             self.slots_written.d.next = self.slots_written.q.val() + self.one.val();
         }
-        self.cq_producer.next = self.written.q.val();
         self.host_ring_producer.next = self.slots_written.q.val();
         if self.reset.val() {
             self.state.d.next = WriterState::Idle;
             self.done_count.d.next = 0.into();
             self.is_done.d.next = false;
-            self.is_settled.d.next = false;
-            self.settle.d.next = self.settle_cycles.val();
-            self.number.d.next = 0.into();
-            self.written.d.next = 0.into();
+            self.age.d.next = 0.into();
             self.slots_written.d.next = 0.into();
         }
     }

@@ -5,14 +5,14 @@
 //! placement beats ---------^    |  |
 //!                  CqeRequest   |  +--> commands in and out --> Fence --> fence_done
 //!                               v
-//!                           CqeWriter --> CQE TLPs
+//! cq_write ---------------> CqeWriter --> CQE TLPs
 //! ```
 //!
 //! Enters: one `PlaceCommand` for each FPDU or host frame in the placement buffer, and its beats in
 //! the same order. Exactly `PlaceCommand::beats` beats are taken for each, whatever its kind.
 //!
 //! Leaves: TLPs inside one line of `128 << max_payload` octets, with exact byte enables; entries of
-//! the completion queue (CQEs) and headers of host slots, each after the octets it announces; page
+//! completion queues (CQEs) and headers of host slots, each after the octets it announces; page
 //! chains of host frames, once their beats are taken. TLP streams: see [`crate::bus::pcie`].
 //!
 //! | counter (bit of `counts`)   | when                                                        |
@@ -20,7 +20,7 @@
 //! | 0 `HostFrames`              | the mux has taken a frame and its slot header               |
 //! | 1 `DropHostRingFull`        | the frame fits a slot, but the ring is full or off          |
 //! | 2 `DropHostFrameTooLong`    | frame and header are longer than a slot; tested first       |
-//! | 3 `Completions`             | the mux has taken an entry of the completion queue          |
+//! | 3 `Completions`             | the mux has taken an entry of a completion queue            |
 //!
 //! | latency    | 15 cycles from command (beats waiting) to the first TLP beat, 5 more from   |
 //! |            | the last payload beat to the CQE                                            |
@@ -31,13 +31,17 @@
 //!
 //! Both TLP streams enter one mux that takes whole packets and holds no beat before its choice:
 //! what it took first leaves first, so payload stays ahead of its CQE.
+//!
+//! What is here waits for the mux, that is for the host to take TLPs, and for page chains to be
+//! taken; never for the driver. Entries of a completion queue come with their numbers, those of
+//! free entries ([`crate::receive::ddp::completion_queues`]).
 
 pub mod cqe;
 pub mod slot;
 pub mod tlp;
 pub mod writer;
 
-use crate::messages::{PageChain, PlaceCommand};
+use crate::messages::{CqWrite, PageChain, PlaceCommand};
 use cqe::CqeWriter;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -81,14 +85,8 @@ pub struct PlacementRoom<const D: usize, const L: usize, const E: usize, const P
     pub cqe_tlp_valid: Signal<Out, Bit>,
     pub cqe_tlp_ready: Signal<In, Bit>,
     pub cqe_tlp_header: Signal<Out, Bits<128>>,
-    /// Completion queue: bus address.
-    pub cq_base: Signal<In, Bits<64>>,
-    /// Completion queue: log2 of the entries; 0: off.
-    pub cq_entries_log2: Signal<In, Bits<5>>,
-    /// Completion queue: entries consumed.
-    pub cq_consumer: Signal<In, Bits<32>>,
-    /// Completion queue: entries written.
-    pub cq_producer: Signal<Out, Bits<32>>,
+    /// Registers of the completion queues.
+    pub cq_write: Signal<In, CqWrite>,
     /// Host ring: bus address.
     pub host_ring_base: Signal<In, Bits<64>>,
     /// Host ring: log2 of the slots; 0: off.
@@ -141,9 +139,9 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
         stream!(self.writer => self.cqe; completion as request);
         self.payload_done.d.next = self.writer.payload_done.val();
         self.cqe.payload_done.next = self.payload_done.q.val();
-        wire!(self => self.cqe; cq_base, cq_entries_log2, cq_consumer);
+        self.cqe.cq_write.next = self.cq_write.val();
         wire!(self.cqe => self;
-            cq_producer, host_ring_producer, tlp_data as cqe_tlp_data,
+            host_ring_producer, tlp_data as cqe_tlp_data,
             tlp_keep as cqe_tlp_keep, tlp_last as cqe_tlp_last,
             tlp_valid as cqe_tlp_valid);
         self.cqe.tlp_ready.next = self.cqe_tlp_ready.val();

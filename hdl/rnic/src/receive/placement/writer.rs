@@ -282,7 +282,7 @@ pub struct Splitter<const D: usize> {
     is_write: Signal<Local, Bit>,
     settled: Signal<Local, Bit>,
     first_line: Signal<Local, Bits<57>>,
-    cqe: Signal<Local, Bits<224>>,
+    cqe: Signal<Local, Bits<256>>,
     slot_header: Signal<Local, SlotHeaderWords>,
     low: Signal<Local, Bits<9>>,
     low_address: Signal<Local, Bits<6>>,
@@ -353,6 +353,7 @@ impl<const D: usize> Logic for Splitter<D> {
         self.slot_header.next.unused = 0.into();
         self.cqe.next = self.command.val().cqe;
         self.completion.next.host = self.host.q.val();
+        self.completion.next.queue = self.command.val().queue;
         self.completion.next.words = self.cqe.val();
         if self.host.q.val() {
             self.completion.next.words = self.slot_header.val().into();

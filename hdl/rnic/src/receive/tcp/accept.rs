@@ -30,9 +30,8 @@
 use super::context::{ContextStore, QueuedFrame, TcpContext};
 use super::decision::{FrameClassifier, SegmentResult, WindowCheck, COUNTS};
 use super::lookup::LookupResult;
-use super::ranges::list::OutOfOrderRange;
 use super::ranges::RangeWalk;
-use super::report::SegmentReporter;
+use super::report::{EventContextReader, SegmentReporter};
 use super::reserve::PageReserve;
 use super::tables::TcpTables;
 use crate::common::skid::Skid;
@@ -127,14 +126,17 @@ pub struct SegmentAcceptance {
     tables: TcpTables,
     reserve: PageReserve,
     reporter: SegmentReporter,
+    event_reader: EventContextReader,
     outputs: AcceptanceOutputs,
     state: DFF<AcceptState>,
     // The frame, held so that the queue does not depend on late results.
     held: DFF<QueuedFrame>,
     segment: Signal<Local, SegmentInfo>,
     connection: DFF<Bits<10>>,
+    owner: Signal<Local, Bits<10>>,
     connected: DFF<Bit>,
     current: DFF<TcpContext>,
+    earlier: Signal<Local, TcpContext>,
     // `current` has ranges.
     has_ranges: DFF<Bit>,
     // The segment has to ask the reserve; it has asked; its window is smaller than the
@@ -142,18 +144,12 @@ pub struct SegmentAcceptance {
     must_ask: DFF<Bit>,
     asked: DFF<Bit>,
     limited: DFF<Bit>,
-    // The reserve's answer becomes the segment's window; its ranges are discarded first.
+    // The reserve's answer becomes the segment's window.
     answered: Signal<Local, Bit>,
-    gives_up: Signal<Local, Bit>,
     // SEG.ACK and SEG.WND are those of `current`; stable from state Decide on.
     same_ack: DFF<Bit>,
-    // Contexts read for events, on their way.
-    event_fetch: DFF<Bit>,
-    event_load: DFF<Bit>,
-    stored: Signal<Local, TcpContext>,
-    changed: Signal<Local, OutOfOrderRange>,
-    trace: DFF<SegmentEvent>,
-    trace_valid: DFF<Bit>,
+    // The context RAM's port is not used by frames or tables.
+    port_free: Signal<Local, Bit>,
     pulses: DFF<Bits<COUNTS>>,
     counted_before: Signal<Local, Bits<COUNTS>>,
     flags: Signal<Local, Bits<6>>,
@@ -169,19 +165,19 @@ impl Logic for SegmentAcceptance {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; state, held, connection, connected, current);
-        registers!(clock; has_ranges, trace, trace_valid, pulses);
-        registers!(clock; must_ask, asked, limited, same_ack, event_fetch, event_load);
-        wire!(self => self.contexts; clock, reset);
-        wire!(self => self.{classifier, judge, walk}; clock);
-        self.walk.reset.next = self.reset.val();
-        wire!(self => self.tables; clock, reset);
-        wire!(self => self.reserve; clock, reset);
-        wire!(self => self.outputs; clock, reset);
+        registers!(clock; has_ranges, pulses);
+        registers!(clock; must_ask, asked, limited, same_ack);
+        wire!(self => self.{classifier, judge}; clock);
+        wire!(self => self.{
+            contexts, walk, tables, reserve, outputs, reporter, event_reader
+        }; clock, reset);
         stream!(self.outputs => self; accepted, host_frame, page_release);
-        self.segment_event.next = self.trace.q.val();
-        self.segment_event_valid.next = self.trace_valid.q.val();
         self.counts.next = self.pulses.q.val();
         self.segment.next = self.held.q.val().segment;
+        self.owner.next = self.connection.q.val();
+        wire!(self => self.{walk, reserve, outputs, reporter}; owner as connection);
+        self.earlier.next = self.current.q.val();
+        wire!(self => self.{walk, tables, outcome, reporter}; earlier as current);
         // The window check follows the context RAM; its result is sampled in state Decide.
         self.judge.seg_seq.next = self.segment.val().seg_seq;
         self.judge.seg_len.next = self.segment.val().payload_octets;
@@ -200,69 +196,51 @@ impl Logic for SegmentAcceptance {
         self.decide.next = (self.state.q.val() == AcceptState::Decide) & !self.walks.val();
         self.settle.next = self.walk.done.val() & (self.state.q.val() == AcceptState::Walk);
         self.walk.start.next = (self.state.q.val() == AcceptState::Decide) & self.walks.val();
-        self.gives_up.next = self.reserve.decided.val()
-            & self.reserve.distant.val()
-            & self.judge.accept.val()
-            & !self.judge.ooo.val()
-            & self.has_ranges.q.val();
-        self.answered.next = (self.reserve.decided.val() & !self.gives_up.val())
+        self.reserve.has_ranges.next =
+            self.judge.accept.val() & !self.judge.ooo.val() & self.has_ranges.q.val();
+        self.answered.next = (self.reserve.decided.val() & !self.reserve.discards.val())
             | ((self.state.q.val() == AcceptState::Forget) & self.walk.done.val());
-        self.walk.purge.next = self.tables.purge.val() | self.gives_up.val();
+        self.walk.purge.next = self.tables.purge.val() | self.reserve.discards.val();
         self.walk.frame.next = self.held.q.val();
         self.walk.segment.next = self.judge.segment.val();
-        self.walk.connection.next = self.connection.q.val();
-        self.walk.current.next = self.current.q.val();
         self.walk.ooo_pages.next = self.reserve.ooo_limit.val();
         wire!(self => self.walk; ooo_share, fragment_free, span_free);
         self.walk.message_ready.next = self.outputs.accepted_room.val();
         wire!(self.tables => self.walk; peek, peek_number);
         wire!(self => self.reserve;
             free_pages, reserve_pages, long_pages, reserve_grown as grown, long_fpdu,
-            long_connection);
+            long_connection, hold_log2, ooo_pages, fpdu_status as answer,
+            fpdu_status_valid as answer_valid);
         self.grows.next = self.reserve.grows.val();
-        wire!(self => self.reserve; hold_log2, ooo_pages);
-        self.reserve.connection.next = self.connection.q.val();
         self.reserve.window.next = self.current.q.val().window;
         self.reserve.reach.next = self.judge.end_in_window.val();
         self.reserve.start.next = false;
-        wire!(self => self.reserve; fpdu_status as answer, fpdu_status_valid as answer_valid);
         self.counted_before.next = self.pulses.q.val();
         self.reserve.in_order.next = self.counted_before.val().get_bit(3) & self.asked.q.val();
         wire!(self => self.tables; table_request, table_valid);
         self.tables.grant.next = self.state.q.val() == AcceptState::Table;
-        self.tables.current.next = self.current.q.val();
         wire!(self.walk => self.tables; range, done as purged, in_use);
         self.tables.message_waits.next = self.outputs.accepted_valid.val();
         wire!(self.tables => self; table_done, table_data);
 
         // The outputs: class and window check select the one that gets a message.
         self.outputs.frame.next = self.held.q.val();
-        self.outputs.connection.next = self.connection.q.val();
         wire!(self.judge => self.outputs; offset, octets);
-        self.outputs.walked.next = self.walk.message.val();
+        wire!(self.walk => self.outputs; message as walked, message_valid as send_walked);
         self.outputs.is_run.next = self.state.q.val() == AcceptState::Decide;
         self.outputs.is_question.next = self.state.q.val() == AcceptState::Ask;
-        self.outputs.subject.next = self.reserve.subject.val();
+        wire!(self.reserve => self.outputs; subject, queries as send_question);
         self.accepts.next = self.classifier.is_data.val() & self.judge.accept.val();
         self.frame_ready.next =
             (self.state.q.val() == AcceptState::Idle) & !self.tables.wants.val();
         self.busy.next = self.state.q.val() != AcceptState::Idle;
-        self.outputs.send_accepted.next = (self.decide.val() & self.accepts.val())
-            | self.walk.message_valid.val()
-            | self.reserve.queries.val();
+        self.outputs.send_run.next = self.decide.val() & self.accepts.val();
         self.outputs.send_host.next = self.decide.val() & self.classifier.to_host.val();
         self.outputs.send_release.next =
             (self.decide.val() & !self.classifier.to_host.val() & !self.accepts.val())
                 | (self.settle.val() & self.walk.refused.val());
-        self.trace.d.next.connection = self.connection.q.val();
-        self.trace.d.next.verdict = self.outcome.verdict.val();
-        self.trace.d.next.seg_seq = self.segment.val().seg_seq;
-        self.trace.d.next.seg_len = self.segment.val().payload_octets;
-        self.trace_valid.d.next =
-            (self.decide.val() & self.classifier.is_data.val()) | self.settle.val();
 
         // The next context: after a segment, or from the table bus.
-        self.outcome.current.next = self.current.q.val();
         self.outcome.is_data.next = self.classifier.is_data.val();
         self.outcome.seg_ack.next = self.segment.val().seg_ack;
         self.outcome.seg_wnd.next = self.segment.val().seg_wnd;
@@ -270,7 +248,6 @@ impl Logic for SegmentAcceptance {
         wire!(self.judge => self.outcome;
             verdict as judged, accept, ooo, acknowledges, to_the_end, rcv_nxt_after);
         self.outcome.limited.next = self.limited.q.val();
-        self.outcome.settle.next = self.settle.val();
         wire!(self.walk => self.outcome; verdict as walked, refused, trimmed, complete, result);
         self.contexts.write.next = false;
         self.contexts.connection.next = self.connection.q.val();
@@ -296,44 +273,27 @@ impl Logic for SegmentAcceptance {
         self.range_count.next = self.current.q.val().ranges;
 
         // Reports to events, and the contexts that these read.
-        wire!(self => self.reporter; clock, reset);
         self.same_ack.d.next = (self.segment.val().seg_ack == self.current.q.val().seg_ack)
             & (self.segment.val().seg_wnd == self.current.q.val().seg_wnd);
         self.outcome.same_ack.next = self.same_ack.q.val();
         self.reporter.same_ack.next = self.same_ack.q.val();
-        self.reporter.connection.next = self.connection.q.val();
-        self.reporter.decided.next =
-            (self.decide.val() & self.classifier.is_kept.val()) | self.settle.val();
-        self.reporter.is_data.next = self.classifier.is_data.val();
+        wire!(self.classifier => self.reporter; is_data, is_kept);
         wire!(self.judge => self.reporter; accept, ooo);
-        self.reporter.walked.next = self.settle.val();
-        self.reporter.refused.next = self.walk.refused.val();
-        self.reporter.acknowledges.next = self.outcome.keeps_ack.val();
-        self.reporter.push.next = self.flags.val().get_bit(3);
-        self.reporter.earlier.next = self.current.q.val();
-        self.reporter.after.next = self.outcome.updated.val();
-        self.changed.next = self.walk.changed.val();
-        self.reporter.left.next = self.changed.val().left;
-        self.reporter.right.next = self.changed.val().right;
+        wire!(self.walk => self.reporter; refused, changed);
+        wire!(self => self.reporter; segment, decide);
+        wire!(self => self.{reporter, outcome}; settle);
+        wire!(self.outcome => self.reporter; verdict, keeps_ack as acknowledges, updated as after);
         self.reporter.begins.next =
             self.tables.begins.val() & (self.state.q.val() == AcceptState::Table);
-        wire!(self.reporter => self; report, report_valid);
-        self.event_read_taken.next = self.event_read.val()
-            & (self.decide.val() | self.settle.val() | (self.state.q.val() == AcceptState::Report));
-        if self.decide.val() | self.settle.val() | (self.state.q.val() == AcceptState::Report) {
+        wire!(self.reporter => self; report, report_valid, segment_event, segment_event_valid);
+        self.port_free.next =
+            self.decide.val() | self.settle.val() | (self.state.q.val() == AcceptState::Report);
+        if self.port_free.val() {
             self.contexts.connection.next = self.event_connection.val();
         }
-        self.event_fetch.d.next = self.event_read_taken.val();
-        self.event_load.d.next = self.event_fetch.q.val();
-        self.event_context_valid.next = self.event_load.q.val();
-        self.stored.next = self.contexts.stored.val();
-        self.event_context.next.rcv_nxt = self.stored.val().rcv_nxt;
-        self.event_context.next.seg_ack = self.stored.val().seg_ack;
-        self.event_context.next.seg_wnd = self.stored.val().seg_wnd;
-        self.event_context.next.duplicates_due = self.stored.val().answers;
-        self.event_context.next.duplicates_seen = self.stored.val().repeats;
-        self.event_context.next.fin = self.stored.val().fin;
-        self.event_context.next.ranges = self.stored.val().ranges;
+        wire!(self => self.event_reader; event_read, port_free);
+        wire!(self.contexts => self.event_reader; stored);
+        wire!(self.event_reader => self; event_read_taken, event_context, event_context_valid);
 
         match self.state.q.val() {
             AcceptState::Idle => {
@@ -373,7 +333,7 @@ impl Logic for SegmentAcceptance {
                 }
             }
             AcceptState::Ask => {
-                if self.gives_up.val() {
+                if self.reserve.discards.val() {
                     self.state.d.next = AcceptState::Forget;
                 } else if self.reserve.decided.val() {
                     self.asked.d.next = true;
@@ -420,9 +380,6 @@ impl Logic for SegmentAcceptance {
         if self.reset.val() {
             self.connection.d.next = self.tables.connection.val();
             self.state.d.next = AcceptState::Idle;
-            self.trace_valid.d.next = false;
-            self.event_fetch.d.next = false;
-            self.event_load.d.next = false;
             self.pulses.d.next = 0.into();
         }
     }
@@ -457,8 +414,10 @@ pub struct AcceptanceOutputs {
     /// Send a query about connection `subject`. Neither: send `walked`.
     pub is_question: Signal<In, Bit>,
     pub subject: Signal<In, Bits<10>>,
-    /// Sends octets, or the query, to MPA.
-    pub send_accepted: Signal<In, Bit>,
+    /// Sends octets, the message of the walk, or the query, to MPA.
+    pub send_run: Signal<In, Bit>,
+    pub send_walked: Signal<In, Bit>,
+    pub send_question: Signal<In, Bit>,
     /// Sends the frame to the host.
     pub send_host: Signal<In, Bit>,
     /// Releases the frame.
@@ -527,7 +486,9 @@ impl Logic for AcceptanceOutputs {
             self.message.next.connection = self.subject.val();
             self.message.next.queries = true;
         }
-        wire!(self => self.accepted_out; message as s_data, send_accepted as s_valid);
+        wire!(self => self.accepted_out; message as s_data);
+        self.accepted_out.s_valid.next =
+            self.send_run.val() | self.send_walked.val() | self.send_question.val();
         self.host_message.next.head_page = self.pages.val().head_page;
         self.host_message.next.tail_page = self.pages.val().tail_page;
         self.host_message.next.frame_octets = self.segment.val().frame_octets;

@@ -54,9 +54,9 @@
 //! gives it a window: to the end of its FPDU, its own if its connection owns the reserve, or none.
 //! Octets received before are still duplicates; outside of this window it is `DropTcpNoRoom`.
 //!
-//! **Events.** Each decided segment of a connection is reported with what a sender in software needs
-//! to know of it ([`report`]); [`events`](crate::bus::events) reads the context when it composes the
-//! event.
+//! **Events.** Each decided segment of a connection is reported with what a sender in software
+//! needs to know of it ([`report`]); [`events`](crate::bus::events) reads the context when it
+//! composes the event.
 //!
 //! The driver reads from the context how many duplicate ACKs to send; [`decision`] has the causes.
 //!

@@ -40,7 +40,7 @@
 //! `long_pages` have been free once, a segment whose FPDU misses 16,384 octets or more is refused
 //! while fewer than `reserve_pages` are free: they would not suffice for it, and are left to FPDUs
 //! that complete and release theirs. The connection's own ranges may hold the pages that it needs:
-//! with `distant` acceptance discards them.
+//! with `discards` acceptance discards them.
 use crate::messages::FpduStatus;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -75,6 +75,8 @@ pub struct PageReserve {
     pub connection: Signal<In, Bits<10>>,
     pub window: Signal<In, Bits<32>>,
     pub reach: Signal<In, Bits<32>>,
+    /// The segment is in order, and its connection has ranges.
+    pub has_ranges: Signal<In, Bit>,
     /// Octets of the last segment with `start` were accepted in order.
     pub in_order: Signal<In, Bit>,
     /// Query to MPA about connection `subject`; one cycle.
@@ -92,8 +94,8 @@ pub struct PageReserve {
     pub limited: Signal<Out, Bit>,
     /// Window of the segment, octets from rcv_nxt.
     pub limit: Signal<Out, Bits<32>>,
-    /// No window, because its FPDU misses too many octets.
-    pub distant: Signal<Out, Bit>,
+    /// No window, because its FPDU misses too many octets; first discard the connection's ranges.
+    pub discards: Signal<Out, Bit>,
     free: DFF<Bits<10>>,
     few: DFF<Bit>,
     few_for_long: DFF<Bit>,
@@ -211,7 +213,7 @@ impl Logic for PageReserve {
             }
         }
         self.decided.next = self.ready.q.val();
-        self.distant.next = self.too_far.q.val();
+        self.discards.next = self.ready.q.val() & self.too_far.q.val() & self.has_ranges.val();
         self.limited.next = self.refuses.q.val() | self.clips.q.val();
         self.limit.next = self.window.val();
         if self.refuses.q.val() {

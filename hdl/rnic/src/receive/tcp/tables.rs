@@ -144,6 +144,7 @@ pub struct TcpTables {
     range_words: Signal<Local, RangeWords>,
     use_words: Signal<Local, InUseWords>,
     ours: Signal<Local, Bit>,
+    acts: Signal<Local, Bit>,
     answers: Signal<Local, Bit>,
     range_count: Signal<Local, Bits<5>>,
     #[init(table(tables::TCP))]
@@ -217,25 +218,27 @@ impl Logic for TcpTables {
         }
         self.range_words.next.pages = bit_cast::<32, 10>(self.range.val().pages);
 
-        // A context that is written or released has no ranges. In reset the request has zero data,
-        // so the whole context is zero.
+        // A context that is written or released has no ranges; nor has one whose ranges the reserve
+        // discards, between operations: the request's registers keep the last one. In reset the
+        // request has zero data, so the whole context is zero.
+        self.acts.next = self.state.q.val() == TablesState::Act;
         self.written.next = self.current.val();
-        if !self.is_window.q.val() | self.reset.val() {
+        if self.acts.val() & self.is_window.q.val() & !self.reset.val() {
+            self.written.next.window = self.request_data.val().get_bits::<32>(0);
+        } else {
             self.written.next.ranges = 0.into();
             self.written.next.first_range = 0.into();
             self.written.next.last_range = 0.into();
             self.written.next.ooo_pages = 0.into();
-        }
-        if self.is_window.q.val() & !self.reset.val() {
-            self.written.next.window = self.request_data.val().get_bits::<32>(0);
-        } else if (self.state.q.val() == TablesState::Act) | self.reset.val() {
-            self.written.next.rcv_nxt = self.request_data.val().get_bits::<32>(0);
-            self.written.next.window = self.request_data.val().get_bits::<32>(32);
-            self.written.next.seg_ack = self.request_data.val().get_bits::<32>(64);
-            self.written.next.seg_wnd = self.request_data.val().get_bits::<16>(96);
-            self.written.next.fin = self.request_data.val().get_bit(112);
-            self.written.next.answers = 0.into();
-            self.written.next.repeats = 0.into();
+            if self.acts.val() | self.reset.val() {
+                self.written.next.rcv_nxt = self.request_data.val().get_bits::<32>(0);
+                self.written.next.window = self.request_data.val().get_bits::<32>(32);
+                self.written.next.seg_ack = self.request_data.val().get_bits::<32>(64);
+                self.written.next.seg_wnd = self.request_data.val().get_bits::<16>(96);
+                self.written.next.fin = self.request_data.val().get_bit(112);
+                self.written.next.answers = 0.into();
+                self.written.next.repeats = 0.into();
+            }
         }
         self.write.next = false;
         self.begins.next = false;

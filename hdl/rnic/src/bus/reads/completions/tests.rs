@@ -152,7 +152,7 @@ fn any_boundary_of_64_octets_may_end_a_completion() {
         pieces.push(Sent {
             length: if place == 4 { 12 } else { 16 },
             byte_count: 301 - 64 * place,
-            lower: 64 * place & 0x7f,
+            lower: (64 * place) & 0x7f,
             ..FIRST
         });
     }

@@ -27,8 +27,11 @@ fn random_command(random: &mut Random) -> ReadCommand {
     }
 }
 
+/// First and last octet of each request of a command; `None` for its refusal.
+type Pieces = VecDeque<Option<(u64, u64)>>;
+
 /// First and last octet of each request of `command`; none: the rest is refused.
-fn pieces(command: &ReadCommand, line: u64) -> VecDeque<Option<(u64, u64)>> {
+fn pieces(command: &ReadCommand, line: u64) -> Pieces {
     let (mut address, mut left) = (command.address.to_u64(), command.octets.to_u64());
     let mut pieces = VecDeque::new();
     if left == 0 {
@@ -83,7 +86,7 @@ fn requests_are_the_octets_of_their_command() {
         let mut uut = simulate!(Requester::default());
         let mut driver = StreamDriver::new(Pace::of_8(5));
         let mut monitor = StreamMonitor::new(Pace::of_8(3));
-        let mut open: VecDeque<(ReadCommand, VecDeque<Option<(u64, u64)>>)> = VecDeque::new();
+        let mut open: VecDeque<(ReadCommand, Pieces)> = VecDeque::new();
         for _ in 0..40 {
             let command = random_command(&mut uut.random);
             driver.push(command);

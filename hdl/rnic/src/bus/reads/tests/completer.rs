@@ -1,4 +1,5 @@
-//! A host that answers reads in random legal pieces and order, and does each thing wrong on purpose.
+//! A host that answers reads in random legal pieces and order, and does each thing wrong on
+//! purpose.
 use pcie_sim::check::{check, Direction};
 use pcie_sim::choices::Seeded;
 use pcie_sim::completer::complete_read;

@@ -1,7 +1,7 @@
 //! Drives a room and a model side by side.
 use super::super::DdpRoom;
 use super::fence::FenceWatch;
-use super::model::{Command, Event, Model, OutOfOrder, Outcome, Record};
+use super::model::{Command, CompletionQueue, Event, Model, OutOfOrder, Outcome, Record, Report};
 use crate::messages::*;
 use rnic_abi::tables;
 use rnic_hdl_tools::testkit::{
@@ -94,6 +94,7 @@ pub struct Bench {
     commands: VecDeque<Command>,
     stops: VecDeque<u64>,
     trace: VecDeque<(Option<Event>, bool, u64)>,
+    reports: VecDeque<Report>,
     /// Connections whose first FPDU passed all tests.
     firsts: VecDeque<u64>,
     commands_seen: StreamMonitor<Command>,
@@ -128,6 +129,7 @@ impl Bench {
             commands: VecDeque::new(),
             stops: VecDeque::new(),
             trace: VecDeque::new(),
+            reports: VecDeque::new(),
             firsts: VecDeque::new(),
             commands_seen: StreamMonitor::new(Pace::Always),
             stops_seen: StreamMonitor::new(Pace::Always),
@@ -218,6 +220,7 @@ impl Bench {
             && self.commands.is_empty()
             && self.stops.is_empty()
             && self.trace.is_empty()
+            && self.reports.is_empty()
             && !self.fence.asked
             && self.fence.since.is_none())
     }
@@ -356,6 +359,7 @@ impl Bench {
             self.commands.extend(outcome.command.clone());
             self.stops.extend(outcome.stopped);
             self.results.extend(outcome.ooo);
+            self.reports.extend(outcome.report);
             self.firsts.extend(outcome.first);
             if outcome.event.is_some() || outcome.counted {
                 let event = outcome.event.clone();
@@ -435,6 +439,7 @@ impl Bench {
 
     fn check_pulses(&mut self) {
         self.check_ooo();
+        self.check_report();
         if self.uut.first_fpdu_valid.val() {
             let connection = self.uut.first_fpdu.val().to_u64();
             assert_eq!(Some(connection), self.firsts.pop_front(), "first FPDU");
@@ -450,6 +455,56 @@ impl Bench {
             if refused {
                 assert_eq!(self.uut.error_number.val().to_u64(), error, "error");
             }
+        }
+    }
+
+    /// Sets completion queue `queue` up with `1 << entries_log2` entries, in an idle room.
+    pub fn set_completion_queue(&mut self, queue: u64, entries_log2: u32) {
+        self.model.completion_queues[queue as usize] = CompletionQueue {
+            entries_log2,
+            ..CompletionQueue::default()
+        };
+        self.reports.push_back(Report::Numbered(queue, 0));
+        self.write_completion_queue(queue, 0, |write| &mut write.consumer);
+        self.write_completion_queue(queue, entries_log2, |write| &mut write.entries_log2);
+    }
+
+    /// The driver consumes `entries` entries of completion queue `queue`, while the room is idle.
+    pub fn consume(&mut self, queue: u64, entries: u32) {
+        let completions = &mut self.model.completion_queues[queue as usize];
+        completions.consumed += entries;
+        let consumed = completions.consumed;
+        self.write_completion_queue(queue, consumed, |write| &mut write.consumer);
+    }
+
+    fn write_completion_queue(
+        &mut self,
+        queue: u64,
+        value: u32,
+        strobe: impl Fn(&mut CqWrite) -> &mut bool,
+    ) {
+        let mut write = CqWrite {
+            queue: queue.into(),
+            value: u64::from(value).into(),
+            ..CqWrite::default()
+        };
+        *strobe(&mut write) = true;
+        self.uut.cq_write.next = write;
+        self.step();
+        self.uut.cq_write.next = CqWrite::default();
+        self.steps(3);
+    }
+
+    fn check_report(&mut self) {
+        let seen = self.uut.cq_report.val();
+        let queue = seen.queue.to_u64();
+        assert!(!(seen.numbered && seen.lost));
+        if seen.numbered {
+            let report = Report::Numbered(queue, seen.entries.to_u64());
+            assert_eq!(Some(report), self.reports.pop_front());
+        }
+        if seen.lost {
+            assert_eq!(Some(Report::Lost(queue)), self.reports.pop_front());
         }
     }
 
@@ -487,6 +542,11 @@ fn seen_command(command: &PlaceCommand) -> Command {
         address: command.address.to_u64(),
         octets: command.octets.to_u64(),
         complete: command.complete,
+        queue: if command.complete {
+            command.queue.to_u64()
+        } else {
+            0
+        },
         cqe: words_of(command.cqe),
     }
 }

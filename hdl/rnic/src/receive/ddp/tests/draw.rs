@@ -170,6 +170,30 @@ pub fn random_replay(random: &mut Random, kept: &[u64]) -> Replay {
     }
 }
 
+/// log2 of the entries of each connection's completion queue.
+const COMPLETION_ENTRIES_LOG2: [u32; 4] = [16, 16, 1, 2];
+
+/// The completion queue of `connection`.
+pub fn completion_queue(connection: u64) -> u64 {
+    15 - 4 * connection
+}
+
+/// Word 0 of the DDP context of `connection`.
+pub fn context_word(connection: u64) -> u32 {
+    PD | 1 << 16 | (completion_queue(connection) as u32) << 17
+}
+
+/// The driver consumes some of what is in the completion queues.
+pub fn consume_some(bench: &mut Bench) {
+    for connection in 0..4 {
+        let queue = completion_queue(connection);
+        let completions = bench.model.completion_queues[queue as usize];
+        let waiting = u64::from(completions.numbered - completions.consumed);
+        let some = waiting - bench.random.below(waiting / 2 + 1);
+        bench.consume(queue, some as u32);
+    }
+}
+
 /// Writes four reads into regions to pool entries of `connection`, and makes them outstanding.
 fn post_random_reads(bench: &mut Bench, connection: u64, regions: &[Region]) {
     let first = (connection << 4 | 3 << 2) as u32;
@@ -189,7 +213,7 @@ fn post_random_reads(bench: &mut Bench, connection: u64, regions: &[Region]) {
     let posted = 1 + bench.random.below(4) as u32;
     let tail = number.wrapping_add(posted);
     bench.write(QUEUE_TAIL, connection << 2 | 3, &[tail & 0xffff]);
-    bench.write(DDP, connection, &[PD | 1 << 16]);
+    bench.write(DDP, connection, &[context_word(connection)]);
 }
 
 /// A random table operation of the driver; `regions` follows what it writes.
@@ -198,7 +222,7 @@ pub fn random_operation(bench: &mut Bench, regions: &mut [Region], msns: &mut [u
     let queue = bench.random.below(16);
     let chosen = bench.random.below(regions.len() as u64) as usize;
     match bench.random.below(16) {
-        0..=5 => bench.write(DDP, connection, &[PD | 1 << 16]),
+        0..=5 => bench.write(DDP, connection, &[context_word(connection)]),
         6 => {
             let msn = bench.random.below(9) as u32;
             msns[queue as usize] = msn.wrapping_sub(4);
@@ -248,7 +272,9 @@ pub fn random_world() -> (Bench, Vec<Region>, Vec<u32>) {
         regions.push(region);
     }
     for connection in 0..4 {
-        bench.write(DDP, connection, &[PD | 1 << 16]);
+        let entries_log2 = COMPLETION_ENTRIES_LOG2[connection as usize];
+        bench.set_completion_queue(completion_queue(connection), entries_log2);
+        bench.write(DDP, connection, &[context_word(connection)]);
         for qn in 0..3 {
             bench.open(connection, qn, (connection << 4 | qn << 2) as u32, 2, 1, 4);
         }

@@ -43,7 +43,7 @@ fn placed_ooo(bench: &mut Bench, record: &Record) -> Command {
             ..Outcome::default()
         }
     );
-    assert_eq!((command.complete, command.cqe), (false, [0; 7]));
+    assert_eq!((command.complete, command.cqe), (false, [0; 8]));
     command
 }
 
@@ -82,6 +82,7 @@ fn send_completes_when_replayed_as_in_order() {
     let placed = placed_ooo(&mut bench, &send);
     let payload = Command {
         complete: true,
+        queue: expected.queue,
         cqe: expected.cqe,
         ..placed
     };
@@ -93,6 +94,7 @@ fn send_completes_when_replayed_as_in_order() {
     assert_eq!(outcomes.len(), 1);
     let entry = Command {
         complete: true,
+        queue: expected.queue,
         cqe: expected.cqe,
         ..Command::default()
     };
@@ -312,7 +314,10 @@ fn disagreement_of_starts_is_a_marker_error() {
     let word_0 = cqe::KIND_ERROR | (STREAM as u32) << 16;
     let word_1 = layer | error_type << 4 | code << 8;
     let sequence = 0x1234_5678;
-    assert_eq!(command.cqe, [word_0, word_1, sequence, 0, 0, 0, 0]);
+    assert_eq!(
+        command.cqe,
+        [word_0, word_1, sequence, 0, 0, 0, 0, cqe::PHASE]
+    );
     bench.fault(STREAM, 7);
     assert_eq!(bench.outcomes.last(), Some(&Outcome::default()));
 }

@@ -114,6 +114,7 @@ impl Bench {
     /// Four streams; `STREAM` has all queues open with four buffers of 256 octets each.
     pub fn world() -> Self {
         let mut bench = Self::new();
+        bench.set_completion_queue(0, 16);
         for (connection, pd, version) in [
             (STREAM, PD, 1),
             (SIBLING, PD, 1),

@@ -13,7 +13,7 @@ const COUNTS: [(Counter, usize); 4] = [
     (Counter::HostFrames, 10),
     (Counter::DropHostRingFull, 11),
     (Counter::DropHostFrameTooLong, 12),
-    (Counter::Completions, 41),
+    (Counter::Completions, 42),
 ];
 const _: () = {
     let mut n = 0;
@@ -55,12 +55,14 @@ pub struct Device<const D: usize, const L: usize, const E: usize, const P: usize
     pub table_done: Signal<In, Bit>,
     pub table_data: Signal<In, Bits<128>>,
     pub free_pages: Signal<In, Bits<10>>,
+    /// There is no ddp.
+    pub cq_report: Signal<In, CqReport>,
     pub enable: Signal<Out, Bit>,
     placement: PlacementRoom<D, L, E, P>,
     pcie: PcieRoom<D, L>,
     csr: Csr<D, D>,
     pulses: Signal<Local, Bits<4>>,
-    counts: Signal<Local, Bits<44>>,
+    counts: Signal<Local, Bits<45>>,
 }
 
 impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for Device<D, L, E, P> {
@@ -109,9 +111,10 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         self.placement.fence.next = self.csr.fence.val();
         self.csr.fence_done.next = self.placement.fence_done.val();
         wire!(self.csr => self.placement;
-            max_payload, cq_base, cq_entries_log2, cq_consumer, host_ring_base,
-            host_ring_slots_log2, host_ring_slot_octets_log2, host_ring_consumer);
-        wire!(self.placement => self.csr; cq_producer, host_ring_producer);
+            max_payload, cq_write, host_ring_base, host_ring_slots_log2,
+            host_ring_slot_octets_log2, host_ring_consumer);
+        wire!(self.placement => self.csr; host_ring_producer);
+        self.csr.cq_report.next = self.cq_report.val();
 
         // Each bit is that of its counter, as `COUNTS` asserts.
         self.pulses.next = self.placement.counts.val();
@@ -131,7 +134,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         self.counts.next = self
             .counts
             .val()
-            .replace_bit(41, self.pulses.val().get_bit(3));
+            .replace_bit(42, self.pulses.val().get_bit(3));
         self.csr.counts.next = self.counts.val();
     }
 }

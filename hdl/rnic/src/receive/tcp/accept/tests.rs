@@ -73,11 +73,14 @@ fn messages_leave_once_and_in_order() {
         };
         uut.is_run.next = random.chance(1, 3);
         uut.is_question.next = !uut.is_run.next && random.chance(1, 2);
-        uut.send_accepted.next = uut.accepted_room.val() && random.chance(1, 2);
+        let sends = uut.accepted_room.val() && random.chance(1, 2);
+        uut.send_run.next = sends && uut.is_run.next;
+        uut.send_question.next = sends && uut.is_question.next;
+        uut.send_walked.next = sends && !uut.is_run.next && !uut.is_question.next;
         let all = uut.room.val();
         uut.send_host.next = all && random.chance(1, 2);
         uut.send_release.next = all && random.chance(1, 2);
-        if uut.send_accepted.next {
+        if sends {
             accepted.push_back(sent(uut));
             counts[3] += usize::from(uut.is_question.next);
             counts[4] += usize::from(uut.is_run.next);

@@ -21,21 +21,58 @@ fn rust_and_verilog_agree() {
             }
             uut.reset.next = random.chance(1, 100);
             uut.connection.next = random.wide();
-            uut.decided.next = random.chance(1, 2);
+            uut.decide.next = random.chance(1, 2);
+            uut.settle.next = random.chance(1, 2);
+            uut.is_kept.next = random.chance(1, 2);
+            uut.verdict.next = random.wide();
+            uut.segment.next = SegmentInfo {
+                seg_seq: random.wide(),
+                payload_octets: random.wide(),
+                flags: random.wide(),
+                ..SegmentInfo::default()
+            };
             uut.is_data.next = random.chance(1, 2);
             uut.accept.next = random.chance(1, 2);
-            uut.walked.next = random.chance(1, 2);
             uut.ooo.next = random.chance(1, 2);
             uut.refused.next = random.chance(1, 2);
             uut.acknowledges.next = random.chance(1, 2);
             uut.same_ack.next = random.chance(1, 2);
-            uut.push.next = random.chance(1, 2);
-            uut.earlier.next = context(random.chance(1, 2));
+            uut.current.next = context(random.chance(1, 2));
             uut.after.next = context(random.chance(1, 2));
-            uut.left.next = random.wide();
-            uut.right.next = random.wide();
+            uut.changed.next = OutOfOrderRange {
+                left: random.wide(),
+                right: random.wide(),
+                ..OutOfOrderRange::default()
+            };
             uut.begins.next = random.chance(1, 8);
         }
     );
     assert!(reported > 1_000, "{reported}");
+}
+
+#[test]
+fn a_context_is_read_only_through_a_free_port() {
+    let mut read = 0;
+    lockstep!(
+        "event_context_reader",
+        EventContextReader::default(),
+        2_000,
+        |uut, random| {
+            if uut.event_context_valid.val() {
+                read += 1;
+                assert_eq!(uut.event_context.val().ranges, uut.stored.val().ranges);
+            }
+            assert!(!uut.event_read_taken.val() || uut.port_free.val());
+            uut.reset.next = random.chance(1, 100);
+            uut.event_read.next = random.chance(1, 2);
+            uut.port_free.next = random.chance(1, 2);
+            uut.stored.next = TcpContext {
+                rcv_nxt: random.wide(),
+                seg_ack: random.wide(),
+                ranges: random.wide(),
+                ..TcpContext::default()
+            };
+        }
+    );
+    assert!(read > 300, "{read}");
 }

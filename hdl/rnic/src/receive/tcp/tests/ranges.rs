@@ -50,7 +50,7 @@ impl Bench {
         }
         let limits = [(448, 448), (448, 30), (60, 448), (200, 20), (448, 448)];
         let (ooo_pages, ooo_share) = match MOODS[self.mood] {
-            Mood::Mixed => limits[random.below(5) as usize],
+            Mood::Mixed => limits[round / MOODS.len() % 5],
             _ => (448, 448),
         };
         (self.model.ooo_pages, self.model.ooo_share) = (ooo_pages, ooo_share);

@@ -168,17 +168,19 @@ fn drive_frame(uut: &mut TcpRoom, bench: &mut Bench, offer: bool, random: &mut R
     }
 }
 
+/// Cycles of a round, and of those in which frames come.
+const ROUND: usize = 1800;
+const TRAFFIC_END: usize = 1150;
+
 /// One round after the other: contexts and keys are written, segments pass, contexts are read back.
 fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random) -> bool {
-    const ROUND: usize = 1800;
-    const TRAFFIC_END: usize = 1300;
     uut.fragment_free.next = false;
     // Spans are released at once; a credit that was not taken is ignored.
     uut.span_free.next = true;
     bench.mood = (cycle / ROUND) % 4;
     match cycle % ROUND {
         0 => {
-            let limits = [448, 448, 40, 448];
+            let limits = [448, 60, 40, 448];
             uut.ooo_pages.next = limits[bench.mood].into();
             uut.ooo_share.next = (limits[bench.mood] / 2).into();
             bench.model.ooo_pages = limits[bench.mood];
@@ -222,10 +224,10 @@ fn each_frame_leaves_once_as_the_table_says() {
     lockstep!("tcp_room", TcpRoom::default(), 21_600, |uut, random| {
         uut.reset.next = cycle == 0;
         let busy = !bench.ports.operations.is_empty();
-        let stalls = if busy {
+        let stalls = if busy || cycle % ROUND > TRAFFIC_END {
             8
         } else {
-            [8, 8, 4, 1][(cycle / 1800) % 5 % 4]
+            [8, 8, 4, 1][(cycle / ROUND) % 5 % 4]
         };
         let pace = Pace::of_8(stalls);
         check_outputs!(uut, bench.ports, bench.model, pace, random);

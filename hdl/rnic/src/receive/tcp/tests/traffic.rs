@@ -68,8 +68,8 @@ pub fn random_frame(
 
 /// At rcv_nxt, or at one of the edges of the window.
 fn ordered(stream: &Stream, random: &mut Random) -> (i64, u64) {
-    let length = match random.below(8) {
-        0 => 0,
+    let length = match random.below(9) {
+        0 | 8 => 0,
         1 => 1,
         2 => random.below(9000),
         _ => random.below(1500),

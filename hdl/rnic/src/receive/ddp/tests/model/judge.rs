@@ -33,10 +33,16 @@ impl Model {
             return outcome;
         }
         let header = self.header(record);
-        let error = match &header {
+        let mut error = match &header {
             Ok(header) => self.refusal(record, header).map_or(0, |error| error as u64),
             Err(error) => *error,
         };
+        let has_entry = |header: &Header| header.last && (!header.tagged || header.opcode == 2);
+        let is_full = self.completion_queues[context.completion_queue].is_full();
+        let overflows = is_full && !is_check && header.as_ref().is_ok_and(has_entry);
+        if error == 0 && overflows {
+            error = CqOverflow as u64;
+        }
         // A complete Terminate ends the stream.
         let is_terminate = |header: &Header| !header.tagged && header.qn == 2 && header.last;
         let ends = error != 0 || (!is_check && header.as_ref().is_ok_and(is_terminate));
@@ -60,8 +66,11 @@ impl Model {
             placed_ooo: record.kind == FpduKind::Deliver,
         };
         if error != 0 {
-            self.stop(record, &header, error, &mut command);
-            outcome.command = Some(command);
+            if !is_full {
+                self.stop(record, &header, error, &mut command);
+            }
+            let is_due = command.complete || !(is_check || is_replayed);
+            outcome.command = is_due.then_some(command);
             outcome.event = Some(event);
         } else if !is_check {
             if let Ok(header) = &header {
@@ -77,6 +86,16 @@ impl Model {
             }
             outcome.command = (command.complete || !is_replayed).then_some(command);
             outcome.event = Some(event);
+        }
+        let queue = context.completion_queue;
+        if let Some(command) = outcome.command.as_mut().filter(|command| command.complete) {
+            let completions = &mut self.completion_queues[queue];
+            (command.queue, command.cqe[7]) = (queue as u64, completions.word_7());
+            completions.numbered += 1;
+            let numbered = u64::from(completions.numbered);
+            outcome.report = Some(Report::Numbered(queue as u64, numbered));
+        } else if error != 0 {
+            outcome.report = Some(Report::Lost(queue as u64));
         }
         outcome.counted = outcome.event.is_some() && record.crc_good && record.marker_good;
         outcome
@@ -109,7 +128,7 @@ impl Model {
             command.cqe[0] |= head << 10;
             let word = |at: usize| number(&record.header[at..at + 4]) as u32;
             let mo = if header.tagged { 0 } else { word(16) };
-            command.cqe[3..].copy_from_slice(&[word(4), word(8), word(12), mo]);
+            command.cqe[3..7].copy_from_slice(&[word(4), word(8), word(12), mo]);
         }
     }
 
@@ -155,6 +174,7 @@ impl Model {
                 record.sequence_end,
                 entry as u32,
                 0,
+                0,
             ];
             let queue = self.queues.get_mut(&(record.connection << 2 | header.qn));
             queue.expect("an open queue").expected = header.msn.wrapping_add(1);
@@ -184,6 +204,7 @@ impl Model {
                 (end >> 32) as u32,
                 record.sequence_end,
                 entry as u32,
+                0,
                 0,
             ];
             let queue = self.queues.get_mut(&(record.connection << 2 | 3));

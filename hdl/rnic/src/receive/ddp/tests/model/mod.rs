@@ -37,7 +37,9 @@ pub struct Command {
     pub address: u64,
     pub octets: u64,
     pub complete: bool,
-    pub cqe: [u32; 7],
+    /// 0 without an entry.
+    pub queue: u64,
+    pub cqe: [u32; 8],
 }
 
 /// An `FpduEvent` in plain integers.
@@ -65,6 +67,8 @@ pub struct Outcome {
     pub error: u64,
     /// The result of an FPDU out of order.
     pub ooo: Option<OutOfOrder>,
+    /// What its completion queue has come to.
+    pub report: Option<Report>,
 }
 
 /// An `OutOfOrderResult` in plain integers.
@@ -74,8 +78,38 @@ pub struct OutOfOrder {
     pub sequence_end: u32,
 }
 
+/// A completion queue.
+#[derive(Clone, Copy, Default)]
+pub struct CompletionQueue {
+    pub entries_log2: u32,
+    pub numbered: u32,
+    pub consumed: u32,
+}
+
+impl CompletionQueue {
+    fn is_full(&self) -> bool {
+        self.entries_log2 == 0 || self.numbered - self.consumed >= 1 << self.entries_log2
+    }
+
+    /// Word 7 of the next entry.
+    fn word_7(&self) -> u32 {
+        let first = self.numbered >> self.entries_log2 & 1 == 0;
+        self.numbered | if first { cqe::PHASE } else { 0 }
+    }
+}
+
+/// A `CqReport` in plain integers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Report {
+    /// Queue and entries numbered so far.
+    Numbered(u64, u64),
+    /// Queue.
+    Lost(u64),
+}
+
 #[derive(Clone, Copy, Default)]
 struct Context {
+    completion_queue: usize,
     pd: u32,
     version: u8,
     first: bool,
@@ -106,6 +140,7 @@ struct Region {
 /// The tables, and the rules over them. An entry that was never written is zero.
 #[derive(Default)]
 pub struct Model {
+    pub completion_queues: [CompletionQueue; 16],
     contexts: HashMap<u64, Context>,
     queues: HashMap<u64, Queue>,
     pool: HashMap<u64, [u32; 4]>,
@@ -182,6 +217,7 @@ impl Model {
         match table {
             tables::DDP => {
                 let context = Context {
+                    completion_queue: (words[0] >> 17 & 0xf) as usize,
                     pd: words[0] & 0xffff,
                     version: (words[0] >> 16 & 1) as u8,
                     first: true,

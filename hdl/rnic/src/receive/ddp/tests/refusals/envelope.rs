@@ -232,6 +232,6 @@ fn host_frame_passes_while_a_connection_is_in_error() {
         (command.kind, command.octets, command.skip_words),
         (PlaceKind::Host, 60, 0)
     );
-    assert_eq!(command.cqe, [0x00aa_0155, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(command.cqe, [0x00aa_0155, 0, 0, 0, 0, 0, 0, 0]);
     assert!(!command.complete);
 }

@@ -1,5 +1,6 @@
 //! One test for each row of the table of tests in ARCHITECTURE.md, with neighbours that must pass.
 //! Every send also compares all outputs of the room with the model.
+mod completion;
 mod envelope;
 mod reads;
 mod tagged;

@@ -39,6 +39,7 @@ fn rdmap_011_a_read_completes_with_stag_end_and_pool_entry() {
         0x0123,
         192 + 5,
         0,
+        cqe::PHASE,
     ];
     assert_eq!((command.complete, command.cqe), (true, words));
     refused_in(&mut bench, &response(true, TO, 16), RdmapReadResponse);

@@ -86,7 +86,7 @@ fn ddp_039_040_mo_and_end_stay_in_the_buffer() {
 fn ddp_018_zero_length_send_completes_with_length_zero() {
     let command = accepted(&send_at(1, 0, 0));
     let word_0 = cqe::KIND_RECEIVE | 3 << 4 | (STREAM as u32) << 16;
-    assert_eq!(command.cqe, [word_0, 1, 0, 0, 0x0123, 1, 0]);
+    assert_eq!(command.cqe, [word_0, 1, 0, 0, 0x0123, 1, 0, cqe::PHASE]);
     assert_eq!(command.kind, PlaceKind::Discard);
 }
 

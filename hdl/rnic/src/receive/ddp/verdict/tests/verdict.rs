@@ -13,6 +13,7 @@ struct Question {
     marker_good: bool,
     marker_seen: bool,
     has_room: bool,
+    full: bool,
     follows_bad: bool,
     role: Role,
     in_error: bool,
@@ -65,6 +66,7 @@ fn question(random: &mut Random) -> Question {
         marker_good: !random.chance(1, 10),
         marker_seen: random.chance(1, 2),
         has_room: random.chance(3, 4),
+        full: random.chance(1, 4),
         follows_bad: random.chance(1, 4),
         role,
         in_error: random.chance(1, 6),
@@ -115,10 +117,20 @@ fn expected_error(question: &Question) -> u64 {
         ],
     };
     let first = rows.iter().find(|(fails, _)| *fails);
+    // Last of all: room for the entry.
+    let overflows = question.full && completes(question);
+    let first = first.or(overflows.then_some(&(true, CqOverflow)));
     match question.envelope {
         0 => first.map_or(0, |(_, error)| *error as u64),
         error => error,
     }
+}
+
+/// It calls for an entry if no test fails.
+fn completes(question: &Question) -> bool {
+    let (segment, role) = (&question.segment, &question.role);
+    let is_end = segment.known && segment.last && (!segment.tagged || segment.opcode == 2u64);
+    is_end && !role.check && !role.ooo
 }
 
 fn expected(question: &Question) -> Verdict {
@@ -153,10 +165,15 @@ fn expected(question: &Question) -> Verdict {
         invalidate: good && segment.invalidates,
         count: event && !frame_bad,
         event,
-        command: error != 0 || receive || response || !(role.check || role.replayed),
+        command: (error != 0 && !question.full)
+            || receive
+            || response
+            || !(role.check || role.replayed),
         known: segment.known && !frame_bad,
         stops: error != 0 || (receive && segment.qn == 2u64),
         continues: continues && segment.has_payload,
+        entry: (error != 0 && !question.full) || receive || response,
+        lost: error != 0 && question.full,
     }
 }
 
@@ -191,6 +208,11 @@ fn the_first_failing_test_wins() {
         let wait = random.below(4);
         for cycle in 0..3 + wait {
             uut.decide.next = cycle == 2 + wait;
+            uut.full.next = if uut.decide.next {
+                question.full
+            } else {
+                random.chance(1, 2)
+            };
             uut.crc_good.next = uut.decide.next && question.crc_good;
             uut.marker_good.next = uut.decide.next && question.marker_good;
             uut.marker_seen.next = uut.decide.next && question.marker_seen;

@@ -1,8 +1,9 @@
 //! What is sent: commands, with their beats and what must come of them.
-use super::{Frame, Script};
+use super::{Frame, Script, QUEUES};
 use crate::messages::*;
 use crate::receive::placement::tests::host::octets;
-use rnic_hdl_tools::testkit::{words_of, Random};
+use rnic_abi::cqe;
+use rnic_hdl_tools::testkit::{bits_of_words, words_of, Random};
 use rust_hdl::prelude::*;
 
 impl Script {
@@ -77,9 +78,15 @@ impl Script {
         self.expected
             .extend((address..).zip(payload.iter().copied()));
         self.payload_due += payload.len() as u64;
-        let cqe: Bits<224> = random.wide();
+        let mut words: [u32; 8] = words_of(random.wide::<256>());
+        let queue = random.below(2) as usize;
         if complete {
-            self.entries.push((words_of(cqe), self.payload_due));
+            let entries = &mut self.queues[queue].entries;
+            // As ddp gives it: phase and number.
+            let number = entries.len() as u32;
+            let first = number >> self.settings.cq_entries_log2 & 1 == 0;
+            words[7] = number | if first { cqe::PHASE } else { 0 };
+            entries.push((words, self.payload_due));
         }
         let command = PlaceCommand {
             kind,
@@ -88,7 +95,8 @@ impl Script {
             address: address.into(),
             octets: (payload.len() as u64).into(),
             complete,
-            cqe,
+            queue: QUEUES[queue].into(),
+            cqe: bits_of_words(&words),
         };
         self.commands.push((command, self.payload_due));
     }
@@ -102,9 +110,9 @@ impl Script {
         self.beats
             .extend(stream.chunks(beat_octets).map(<[u8]>::to_vec));
         let (head_page, tail_page) = (random.below(512), random.below(512));
-        let mut cqe: Bits<224> = random.wide();
-        cqe = cqe & !Bits::<224>::from(0x01ff_01ffu64);
-        cqe = cqe | Bits::<224>::from(head_page | tail_page << 16);
+        let mut cqe: Bits<256> = random.wide();
+        cqe = cqe & !Bits::<256>::from(0x01ff_01ffu64);
+        cqe = cqe | Bits::<256>::from(head_page | tail_page << 16);
         let command = PlaceCommand {
             kind: PlaceKind::Host,
             beats: ((stream.len() / beat_octets) as u64).into(),
@@ -112,6 +120,7 @@ impl Script {
             address: random.bits().into(),
             octets: (count as u64).into(),
             complete: false,
+            queue: random.wide(),
             cqe,
         };
         self.commands.push((command, self.payload_due));

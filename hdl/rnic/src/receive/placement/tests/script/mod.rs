@@ -13,7 +13,9 @@ use rnic_hdl_tools::testkit::{
 };
 use std::collections::HashMap;
 
-pub const CQ_BASE: u64 = 0x0000_007f_ffff_f000;
+/// The completion queues in use, and where they are: the first one crosses a multiple of 4 GiB.
+pub const QUEUES: [u64; 2] = [2, 13];
+pub const CQ_BASES: [u64; 2] = [0x0000_007f_ffff_f000, 0x0000_0012_0000_5000];
 pub const RING_BASE: u64 = 0x7654_0000;
 
 /// What a run is made of; odds are of 8.
@@ -61,6 +63,17 @@ struct Frame {
     tail_page: u64,
 }
 
+/// Entries of a completion queue.
+#[derive(Default)]
+pub(super) struct Queue {
+    /// Each with the payload octets due before it.
+    entries: Vec<([u32; 8], u64)>,
+    /// Whose command placement has taken.
+    given: u32,
+    seen: u32,
+    consumed: u32,
+}
+
 /// State of a run.
 pub struct Script {
     settings: Settings,
@@ -76,9 +89,7 @@ pub struct Script {
     payload_due: u64,
     payload_accepted: u64,
     payload_written: u64,
-    entries: Vec<([u32; 7], u64)>,
-    entries_seen: u32,
-    entries_consumed: u32,
+    queues: [Queue; 2],
     frames: Vec<Frame>,
     frame_next: usize,
     slots: Vec<usize>,
@@ -99,14 +110,20 @@ impl Script {
         let mut host = Host::new(settings.max_payload);
         host.accesses.extend([
             Access::Write(map::MAX_PAYLOAD, settings.max_payload),
-            Access::Write(map::CQ_BASE_LOW, CQ_BASE as u32),
-            Access::Write(map::CQ_BASE_HIGH, (CQ_BASE >> 32) as u32),
-            Access::Write(map::CQ_ENTRIES_LOG2, settings.cq_entries_log2),
             Access::Write(map::HOST_RING_BASE_LOW, RING_BASE as u32),
             Access::Write(map::HOST_RING_SLOT_OCTETS_LOG2, settings.slot_octets_log2),
             Access::Write(map::HOST_RING_SLOTS_LOG2, settings.ring_slots_log2),
             Access::Read(map::HOST_RING_SLOTS_LOG2),
         ]);
+        for (queue, base) in QUEUES.into_iter().zip(CQ_BASES) {
+            let write =
+                |register, value| Access::Write(map::cq_register(queue as u32, register), value);
+            host.accesses.extend([
+                write(map::CQ_BASE_LOW, base as u32),
+                write(map::CQ_BASE_HIGH, (base >> 32) as u32),
+                write(map::CQ_ENTRIES_LOG2, settings.cq_entries_log2),
+            ]);
+        }
         Self {
             settings,
             host,
@@ -119,9 +136,7 @@ impl Script {
             payload_due: 0,
             payload_accepted: 0,
             payload_written: 0,
-            entries: Vec::new(),
-            entries_seen: 0,
-            entries_consumed: 0,
+            queues: Default::default(),
             frames: Vec::new(),
             frame_next: 0,
             slots: Vec::new(),
@@ -158,7 +173,7 @@ impl Script {
             return;
         }
         // The set-up comes first, so that what follows does not depend on when it takes effect.
-        self.commands.pace = if self.cycles > 400 {
+        self.commands.pace = if self.cycles > 400 && self.has_room() {
             self.settings.offer
         } else {
             Pace::Never
@@ -167,7 +182,12 @@ impl Script {
         let taken = self
             .commands
             .drive_as(|sent| sent.0, data, valid, ready, random);
-        self.payload_accepted = taken.map_or(self.payload_accepted, |(_, due)| due);
+        if let Some((command, due)) = taken {
+            self.payload_accepted = due;
+            if command.complete {
+                self.queues[queue_index(&command)].given += 1;
+            }
+        }
         let (data, valid) = (&mut uut.placement_data, &mut uut.placement_valid);
         let ready = &uut.placement_ready;
         self.beats
@@ -200,6 +220,16 @@ impl Script {
                 self.table_wait -= 1;
             }
         }
+    }
+
+    /// ddp gives no entry a number that its queue has no room for.
+    fn has_room(&self) -> bool {
+        let next = self.commands.waiting().front();
+        let next = next.filter(|(command, _)| command.complete);
+        next.is_none_or(|(command, _)| {
+            let queue = &self.queues[queue_index(command)];
+            queue.given - queue.consumed < 1 << self.settings.cq_entries_log2
+        })
     }
 
     fn take_pages<const D: usize, const L: usize, const E: usize, const P: usize>(
@@ -246,13 +276,9 @@ impl Script {
     fn serve(&mut self, random: &mut Random) {
         let done = self.commands.is_empty() && self.beats.is_empty();
         if random.chance(self.settings.serve_of_64, 64) && self.host.accesses.len() < 4 {
-            if self.entries_consumed < self.entries_seen {
-                let count =
-                    1 + random.below((self.entries_seen - self.entries_consumed).into()) as u32;
-                self.entries_consumed += count;
-                self.host
-                    .accesses
-                    .push_back(Access::Write(map::CQ_CONSUMER, self.entries_consumed));
+            let queue = &mut self.queues[random.below(2) as usize];
+            if queue.consumed < queue.seen {
+                queue.consumed += 1 + random.below((queue.seen - queue.consumed).into()) as u32;
             }
             if (self.slots_consumed as usize) < self.slots.len() {
                 self.check_slot(self.slots_consumed);
@@ -261,8 +287,8 @@ impl Script {
                     .accesses
                     .push_back(Access::Write(map::HOST_RING_CONSUMER, self.slots_consumed));
             }
-            let registers = [map::CQ_PRODUCER, map::HOST_RING_PRODUCER, map::FREE_PAGES];
-            let register = registers[random.below(3) as usize];
+            let registers = [map::HOST_RING_PRODUCER, map::FREE_PAGES];
+            let register = registers[random.below(2) as usize];
             if !done {
                 self.host.accesses.push_back(Access::Read(register));
             }
@@ -294,6 +320,24 @@ impl Script {
         self.counters.len() == COUNTERS.len()
     }
 
+    /// Entries that have come, of all queues.
+    fn seen(&self) -> usize {
+        self.queues.iter().map(|queue| queue.seen as usize).sum()
+    }
+
+    /// Entries that are to come.
+    fn due(&self) -> usize {
+        self.queues.iter().map(|queue| queue.entries.len()).sum()
+    }
+
+    /// Entries that the driver has consumed.
+    fn consumed(&self) -> usize {
+        self.queues
+            .iter()
+            .map(|queue| queue.consumed as usize)
+            .sum()
+    }
+
     /// What is still to come: printed when a check fails.
     pub fn state(&self) -> String {
         format!(
@@ -303,9 +347,9 @@ impl Script {
             self.cycles,
             self.commands.waiting().len(),
             self.beats.waiting().len(),
-            self.entries_seen,
-            self.entries.len(),
-            self.entries_consumed,
+            self.seen(),
+            self.due(),
+            self.consumed(),
             self.slots.len(),
             self.slots_consumed,
             self.pages_seen,
@@ -320,6 +364,11 @@ impl Script {
     pub fn slots_filled(&self) -> usize {
         self.slots.len()
     }
+}
+
+/// Which of the two queues an entry goes to.
+fn queue_index(command: &PlaceCommand) -> usize {
+    usize::from(command.queue.to_u64() == QUEUES[1])
 }
 
 const COUNTERS: [Counter; 4] = [
