@@ -84,10 +84,10 @@ fn finishes<const O: usize, const P: usize>(name: &str) {
         uut.crc_state.next = random.wide();
         since += 1;
         if let Some((_, sum, state, patch)) = &at_hand {
-            if since == 1 + SUM_CYCLE as u64 {
+            if since == 1 + SUM_CYCLE {
                 uut.sum.next = u64::from(*sum).into();
             }
-            if since == 1 + CRC_CYCLE as u64 {
+            if since == 1 + CRC_CYCLE {
                 uut.crc_state.next = u64::from(*state).into();
             }
             if uut.patch_valid.val() {

@@ -66,7 +66,7 @@ fn heads_become_jobs_and_commands() {
                 if ring.frames.len() < 4 {
                     let spec = spec(&mut arena, random);
                     for (piece, octets) in spec.encode(random).chunks(16).enumerate() {
-                        let place = number << 8 | (2 * ring.written + piece) % 256;
+                        let place = (number << 8) | ((2 * ring.written + piece) % 256);
                         memory[place] = octets[..12].to_vec();
                     }
                     ring.written += spec.units();

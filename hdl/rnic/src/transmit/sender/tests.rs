@@ -17,14 +17,16 @@ fn frame(word: usize, random: &mut Random) -> (FramePatch, Vec<Vec<u8>>, Vec<u8>
     };
     let (has_crc, has_checksum) = (random.chance(1, 2), random.chance(1, 2));
     if has_crc {
-        for at in crc_place..crc_place + 4 {
-            frame[at] = crc.to_le_bytes()[at % 4];
-        }
+        let places = frame.iter_mut().enumerate().skip(crc_place);
+        places
+            .take(4)
+            .for_each(|(at, octet)| *octet = crc.to_le_bytes()[at % 4]);
     }
     if has_checksum {
-        for at in checksum_place..checksum_place + 2 {
-            frame[at] = checksum.to_le_bytes()[at % 2];
-        }
+        let places = frame.iter_mut().enumerate().skip(checksum_place);
+        places
+            .take(2)
+            .for_each(|(at, octet)| *octet = checksum.to_le_bytes()[at % 2]);
     }
     let patch = FramePatch {
         octets: (octets as u64).into(),

@@ -392,8 +392,8 @@ fn set_up_and_reset_in_mid_traffic() {
     }
     assert!(settled > 10);
     assert!(rig.sent.len() > 50, "{} frames", rig.sent.len());
-    for ring in 0..2 {
-        rig.set_up(ring, BASES[ring], 5);
+    for (ring, base) in BASES.into_iter().enumerate() {
+        rig.set_up(ring, base, 5);
         cycles(&mut uut, &mut rig, 1);
     }
     run(&mut uut, &mut rig, ALL_FATES);
