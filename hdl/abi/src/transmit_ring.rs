@@ -1,9 +1,10 @@
 //! Transmit rings: frames that the device gathers from host memory, sums, and sends.
 //!
 //! There are two rings of *units* of 32 octets in host memory: [`CONTROL`], whose frames go first,
-//! and [`BULK`]. A frame takes one unit for its *head* and one for each two of its *elements*, which
-//! say where its octets are. Units follow each other around the ring; a frame's may wrap. A frame of
-//! one ring that begins first does not wait for the other ring; within a ring order is kept.
+//! and [`BULK`]. A frame takes one unit for its *head* and one for each two of its *elements*,
+//! which say where its octets are. Units follow each other around the ring; a frame's may wrap. A
+//! frame of one ring that begins first does not wait for the other ring; within a ring order is
+//! kept.
 //!
 //! Head, eight little-endian doublewords:
 //!
@@ -38,13 +39,13 @@
 //!   [`crate::limits::MAX_FRAME_OCTETS`],
 //! * it has no element or more than [`ELEMENTS_MAX`], an element has no octets, or the elements
 //!   together have not as many octets as the frame,
-//! * the checksum's place passes the end of the frame, or lies in front of its start octet, or at an
-//!   odd distance from it,
+//! * the checksum's place passes the end of the frame, or lies in front of its start octet, or at
+//!   an odd distance from it,
 //! * the CRC covers no octet, or its place passes the end of the frame.
 //!
 //! The skipped units are the head's and those of as many elements as it says, up to 15. A frame of
-//! which a read fails is not sent in any part; other reads of it may end later than its status. Both
-//! get a status in word 7 of their head.
+//! which a read fails is not sent in any part; other reads of it may end later than its status.
+//! Both get a status in word 7 of their head.
 //!
 //! **Indices** count units, modulo 2^32. A ring begins at a multiple of 4096, its report at a
 //! multiple of [`REPORT_OCTETS`]; both addresses may change only while the ring is off and has

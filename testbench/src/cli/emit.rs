@@ -1,4 +1,5 @@
-//! `rnic emit`: the Verilog of the core, the read engine, or the transmit room, after checks and lint.
+//! `rnic emit`: the Verilog of the core, the read engine, or the transmit room, after checks and
+//! lint.
 
 use crate::cli::outcome::{Failure, Outcome};
 use rnic_abi::limits::{CONNECTIONS, REGIONS};

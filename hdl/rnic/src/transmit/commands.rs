@@ -10,8 +10,8 @@
 //! | throughput | a command a cycle                                                            |
 //! | units      | reads: one command, or several of which all but the last have `more`         |
 //!
-//! Nothing comes between the commands of a frame, as the engine answers them with one run. They wait
-//! only for the engine, since the store has room for all of them.
+//! Nothing comes between the commands of a frame, as the engine answers them with one run. They
+//! wait only for the engine, since the store has room for all of them.
 use super::types::ReadKind;
 use crate::bus::reads::types::ReadCommand;
 use rnic_macros::kernel;

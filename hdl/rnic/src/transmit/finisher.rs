@@ -12,13 +12,13 @@
 //! | units      | octets                                                                       |
 //! | source     | RFC 1071; RFC 5044 section 4.4                                               |
 //!
-//! `crc_state` has gone over the CRC's place, four octets, and over the rest of that beat, all taken
-//! as zeros. A step over a zero octet is a linear map with an inverse, so these are taken off again,
-//! octets first, then words.
+//! `crc_state` has gone over the CRC's place, four octets, and over the rest of that beat, all
+//! taken as zeros. A step over a zero octet is a linear map with an inverse, so these are taken off
+//! again, octets first, then words.
 //!
-//! Sums do not depend on the order of octets in a word (RFC 1071, section 2 B): octets at even places
-//! are low halves here, those at odd places high halves, wherever the sum begins. The checksum and
-//! the CRC's octets are put into those lanes, too.
+//! Sums do not depend on the order of octets in a word (RFC 1071, section 2 B): octets at even
+//! places are low halves here, those at odd places high halves, wherever the sum begins. The
+//! checksum and the CRC's octets are put into those lanes, too.
 use super::types::*;
 use crate::common::crc32c::network::StateBack;
 use rnic_macros::{kernel, Init};

@@ -16,8 +16,8 @@
 //!
 //! All lengths are added up before anything is read, so a frame that is refused takes no room. One
 //! that is not waits for room for all of it; its octets can then always be taken. A bulk frame that
-//! waits gives way to a control frame. Pieces of the buffer are read ahead: those behind the frame's
-//! last element are garbage, and are not looked at.
+//! waits gives way to a control frame. Pieces of the buffer are read ahead: those behind the
+//! frame's last element are garbage, and are not looked at.
 use super::head_check::HeadCheck;
 use super::types::*;
 use crate::bus::reads::types::ReadCommand;

@@ -16,8 +16,8 @@
 //! The register of a CRC that is not complemented yet is linear in the octets before it: octets in
 //! front of the range count as zeros and leave a zero register zero, and the all-ones start is the
 //! same as the range's first four octets complemented. Beats are taken up to that with the last
-//! octet of the CRC's place; the finisher takes off the octets behind the range. The sum leaves that
-//! place out: the finisher adds what will stand there.
+//! octet of the CRC's place; the finisher takes off the octets behind the range. The sum leaves
+//! that place out: the finisher adds what will stand there.
 //!
 //! `sum` stays for 2 cycles, `crc_state` too, until the next frame's first beat shows in them.
 use super::lanes::{LaneMask, MaskOctets};
@@ -142,7 +142,8 @@ impl<
         wire!(self => self.{sum_from, frame_end_from, crc_from, plain_from}; clock);
         wire!(self => self.{place_from, behind_from, stream_sum, reduce}; clock);
 
-        // A frame that is refused has no beats. One that is read ends when there is room for its end.
+        // A frame that is refused has no beats. One that is read ends when there is room for its
+        // end.
         self.settles.next = self.control_settles.val();
         if self.current.q.val().ring {
             self.settles.next = self.bulk_settles.val();

@@ -105,7 +105,8 @@ impl<const D: usize, const K: usize> Logic for MaskOctets<D, K> {
     }
 }
 
-/// `data` with octets of two patterns in some lanes; the second one goes over the first. `K = W / 8`.
+/// `data` with octets of two patterns in some lanes; the second one goes over the first. `K = W /
+/// 8`.
 #[derive(LogicBlock, Init)]
 #[init(assert!(W == 8 * K && K % 4 == 0, "ReplaceOctets: W = {W} must be 8 K, K = {K} of 4");)]
 pub struct ReplaceOctets<const W: usize, const K: usize> {

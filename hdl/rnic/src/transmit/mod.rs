@@ -8,9 +8,9 @@
 //!               [ units ] <-----------|-- [ answers ] <-- read_* (read engine)
 //!                  | head, elements   |          | beats of frames
 //!                  +--> [ heads ] ----+ job      v
-//!                           +-----------> [ intake ] --> [ store, 16 KiB ] --> [ sender ] --> frame_*
-//!                                           |  | CRC state, sum                    ^
-//!                             frame is over |  +--> [ finisher ] -- patch ---------+
+//!                           +-----------> [ intake ] --> [ store 16 KiB ] -> [ sender ] -> frame_*
+//!                                           |  | CRC state, sum                  ^
+//!                             frame is over |  +--> [ finisher ] -- patch -------+
 //!                                           v
 //!                                       [ writer ] --> tlp_*: statuses, reports
 //! ```
@@ -287,14 +287,17 @@ impl<
             settles as control_settles);
         stream!(self.control => self.commands; fetch as control);
         wire!(self.control => self.units; fill_slot as control_slot, drop as control_drop);
-        wire!(self.units => self.control; control_filled as filled, control_ends as read_ends, failed as read_failed);
+        wire!(self.units => self.control;
+            control_filled as filled, control_ends as read_ends, failed as read_failed);
         wire!(self.control => self.heads;
             buffered as control_buffered, next_slot as control_slot, settles as control_settles);
-        wire!(self.heads => self.control; control_deciding as deciding, control_take as take, take_units);
+        wire!(self.heads => self.control;
+            control_deciding as deciding, control_take as take, take_units);
         wire!(self.writer => self.control;
             control_passes as passes, pass_units, gave_up, control_writing as writing);
         wire!(self.control => self.intake; settles as control_settles);
-        wire!(self => self.writer; control_base, control_report, control_set_up, control_units_log2);
+        wire!(self => self.writer;
+            control_base, control_report, control_set_up, control_units_log2);
         wire!(self.control => self.writer;
             head as control_head, given_up as control_given_up, stopped as control_stopped,
             stops as control_stops, settles as control_settles);
@@ -308,7 +311,8 @@ impl<
             settles as bulk_settles);
         stream!(self.bulk => self.commands; fetch as bulk);
         wire!(self.bulk => self.units; fill_slot as bulk_slot, drop as bulk_drop);
-        wire!(self.units => self.bulk; bulk_filled as filled, bulk_ends as read_ends, failed as read_failed);
+        wire!(self.units => self.bulk;
+            bulk_filled as filled, bulk_ends as read_ends, failed as read_failed);
         wire!(self.bulk => self.heads;
             buffered as bulk_buffered, next_slot as bulk_slot, settles as bulk_settles);
         wire!(self.heads => self.bulk; bulk_deciding as deciding, bulk_take as take, take_units);

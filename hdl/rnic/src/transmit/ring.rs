@@ -13,8 +13,8 @@
 //! | units      | units of 32 octets                                                           |
 //! | source     | `rnic_abi::transmit_ring`                                                    |
 //!
-//! A read ends where a line of 512 octets ends, so it takes one tag of the read engine, and does not
-//! wrap: rings have at least 16 units.
+//! A read ends where a line of 512 octets ends, so it takes one tag of the read engine, and does
+//! not wrap: rings have at least 16 units.
 //!
 //! `set_up` begins anew at once, but what was asked for before still comes. Until it has, the ring
 //! *settles*: it takes doorbells and does nothing else, and what comes is dropped. After a failed
@@ -174,7 +174,8 @@ impl Logic for TransmitRing {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; fetch_state, on, log2, units, index_mask, settling, has_failed);
-        registers!(clock; has_stopped, head_index, given_up_count, fetched, places, reads, filled_slot);
+        registers!(clock; has_stopped, head_index, given_up_count, fetched);
+        registers!(clock; places, reads, filled_slot);
         registers!(clock; taken_slot, waiting, jobs, available, has_places, offset, count);
         registers!(clock; low_sum, high_sum);
         self.head.next = self.head_index.q.val();

@@ -8,8 +8,8 @@
 //! | throughput | a beat a cycle, without a gap in a frame; 1 idle cycle between frames        |
 //! | units      | beats of `W` bits, words of `D` bits                                         |
 //!
-//! A patch comes when all words of its frame are in the store, so a frame that begins goes on to its
-//! end as fast as it is taken. While `pause`, no frame begins.
+//! A patch comes when all words of its frame are in the store, so a frame that begins goes on to
+//! its end as fast as it is taken. While `pause`, no frame begins.
 use super::lanes::{LaneMask, ReplaceOctets};
 use super::types::*;
 use crate::common::skid::Skid;

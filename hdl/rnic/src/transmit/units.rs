@@ -9,8 +9,8 @@
 //! | units      | pieces of 16 octets, of which the first 12 are kept                          |
 //! | memory     | 3 block RAMs (ECP5)                                                          |
 //!
-//! A piece is half a unit: the first half of a head, its second half (software's), or an element. Of
-//! none of them the last doubleword matters.
+//! A piece is half a unit: the first half of a head, its second half (software's), or an element.
+//! Of none of them the last doubleword matters.
 use super::types::BUFFER_UNITS_LOG2;
 use crate::common::ram::SdpRam;
 use rnic_macros::{kernel, Init};

@@ -14,8 +14,8 @@
 //! | source     | `rnic_abi::transmit_ring`                                                    |
 //!
 //! A head passes a frame with a status when the status has left, so no report passes the frame
-//! before. Ends of frames of a ring that settles only count: nothing is written. A ring whose TLP is
-//! under way is `writing`.
+//! before. Ends of frames of a ring that settles only count: nothing is written. A ring whose TLP
+//! is under way is `writing`.
 use super::types::*;
 use crate::bus::pcie::WriteHeader;
 use rnic_abi::transmit_ring as abi;

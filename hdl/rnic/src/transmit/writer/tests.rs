@@ -7,6 +7,30 @@ const BASES: [u64; 2] = [0xffff_f000, 0x8000];
 const REPORTS: [u64; 2] = [0x1_2345_6780, 0x100];
 const LOG2: u64 = 9;
 
+/// The header of a write of so many lanes.
+fn header_of(lanes: usize, address: u64) -> [u32; 4] {
+    let enables = if lanes == 1 { 0x0f } else { 0xff };
+    let requester = 0x0318_0000 | enables;
+    match address >> 32 {
+        0 => [0x4000_0000 | lanes as u32, requester, address as u32, 0],
+        high => [
+            0x6000_0000 | lanes as u32,
+            requester,
+            high as u32,
+            address as u32,
+        ],
+    }
+}
+
+/// The ring whose report is written by a TLP with this header.
+fn ring_of(header: [u32; 4]) -> usize {
+    let is_long = header[0] >> 29 & 1 == 1;
+    let found = REPORTS
+        .iter()
+        .position(|report| (report >> 32 != 0) == is_long);
+    found.expect("one is above 4 GiB, one below")
+}
+
 fn writes<const D: usize, const L: usize>(name: &str) {
     let mut ends: VecDeque<FrameEnd> = VecDeque::new();
     let (mut head, mut given_up) = ([0u32; 2], [0u32; 2]);
@@ -63,25 +87,15 @@ fn writes<const D: usize, const L: usize>(name: &str) {
                     written = None;
                     let word =
                         |at: usize| u32::from_le_bytes(data[at..at + 4].try_into().expect("4"));
-                    let ring = if lanes == 1 {
-                        usize::from(ends[0].ring)
-                    } else {
-                        (0..2)
-                            .find(|ring| (REPORTS[*ring] >> 32 != 0) == (header[0] >> 29 & 1 == 1))
-                            .expect("one")
+                    let ring = match lanes {
+                        1 => usize::from(ends[0].ring),
+                        _ => ring_of(header),
                     };
                     let address = match lanes {
                         1 => BASES[ring] + 32 * u64::from(head[ring] % (1 << LOG2)) + 28,
                         _ => REPORTS[ring],
                     };
-                    let expected = match address >> 32 {
-                        0 => [0x4000_0000 | lanes as u32, 0, address as u32, 0],
-                        high => [0x6000_0000 | lanes as u32, 0, high as u32, address as u32],
-                    };
-                    assert_eq!(header[0], expected[0]);
-                    assert_eq!(header[2..], expected[2..]);
-                    let enables = if lanes == 1 { 0x0f } else { 0xff };
-                    assert_eq!(header[1], 0x0318_0000 | enables);
+                    assert_eq!(header, header_of(lanes, address));
                     if lanes == 1 {
                         assert_eq!(u64::from(word(0)), ends[0].status.to_u64());
                         statuses += 1;
