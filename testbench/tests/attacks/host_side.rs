@@ -174,7 +174,7 @@ fn registers_refuse_what_there_is_not() {
         (
             registers::TABLE_COMMAND,
             0,
-            tables::WRITE << 24 | (tables::RECORDS + 1) << 16,
+            tables::WRITE << 24 | (tables::LAST + 1) << 16,
             0,
         ),
         (registers::TABLE_COMMAND, 0, tables::READ << 24, 0),
