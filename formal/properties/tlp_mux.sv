@@ -5,13 +5,15 @@ module properties(
     input clock, input reset,
     input [`BITS_tlp_data-1:0] data_0, input [`BITS_tlp_data-1:0] data_1,
     input [`BITS_tlp_data-1:0] data_2, input [`BITS_tlp_data-1:0] data_3,
+    input [`BITS_tlp_data-1:0] data_4, input [`BITS_tlp_keep-1:0] keep_4,
     input [`BITS_tlp_keep-1:0] keep_0, input [`BITS_tlp_keep-1:0] keep_1,
     input [`BITS_tlp_keep-1:0] keep_2, input [`BITS_tlp_keep-1:0] keep_3,
     input [127:0] header_0, input [127:0] header_1, input [127:0] header_2,
-    input [127:0] header_3, input [3:0] last, input [3:0] valid, input tlp_ready, input hold
+    input [127:0] header_3, input [127:0] header_4, input [4:0] last, input [4:0] valid,
+    input tlp_ready, input hold
 );
     localparam DATA = `BITS_tlp_data, KEEP = `BITS_tlp_keep, BEAT = DATA + KEEP + 129;
-    wire [3:0] ready;
+    wire [4:0] ready;
     wire [DATA-1:0] tlp_data;
     wire [KEEP-1:0] tlp_keep;
     wire tlp_last, tlp_valid, held;
@@ -23,20 +25,22 @@ module properties(
         .s_last$3(last[3]), .s_valid$0(valid[0]), .s_valid$1(valid[1]), .s_valid$2(valid[2]),
         .s_valid$3(valid[3]), .s_ready$0(ready[0]), .s_ready$1(ready[1]), .s_ready$2(ready[2]),
         .s_ready$3(ready[3]), .s_header$0(header_0), .s_header$1(header_1),
-        .s_header$2(header_2), .s_header$3(header_3),
+        .s_header$2(header_2), .s_header$3(header_3), .s_data$4(data_4), .s_keep$4(keep_4),
+        .s_last$4(last[4]), .s_valid$4(valid[4]), .s_ready$4(ready[4]), .s_header$4(header_4),
         .tlp_data(tlp_data), .tlp_keep(tlp_keep), .tlp_last(tlp_last), .tlp_valid(tlp_valid),
         .tlp_ready(tlp_ready), .tlp_header(tlp_header), .hold(hold), .held(held)
     );
-    wire [3:0] taken = ready & valid;
+    wire [4:0] taken = ready & valid;
     wire [BEAT-1:0] beat = taken[0] ? {data_0, keep_0, header_0, last[0]}
         : taken[1] ? {data_1, keep_1, header_1, last[1]}
-        : taken[2] ? {data_2, keep_2, header_2, last[2]} : {data_3, keep_3, header_3, last[3]};
+        : taken[2] ? {data_2, keep_2, header_2, last[2]}
+        : taken[3] ? {data_3, keep_3, header_3, last[3]} : {data_4, keep_4, header_4, last[4]};
     wire [BEAT-1:0] leaves = {tlp_data, tlp_keep, tlp_header, tlp_last};
 
     // Beats inside, older one first; and the source whose packet is open.
     reg [1:0] inside = 0;
     reg [BEAT-1:0] first = 0, second = 0;
-    reg [3:0] open = 0;
+    reg [4:0] open = 0;
     wire push = |taken, pop = tlp_valid && tlp_ready;
     wire [1:0] left = inside - pop;
     always @(posedge clock) begin
@@ -54,7 +58,7 @@ module properties(
         assert(inside <= 2);
         assert((ready & (ready - 1)) == 0);
         if (open != 0) assert((taken & ~open) == 0);
-        if (hold && open == 0) assert(taken[3:1] == 0);
+        if (hold && open == 0) assert(taken[4:1] == 0);
         // A packet under way goes on, held or not.
         if ((open & valid) != 0 && inside != 2) assert(taken == open);
         if (held) assert(hold && open == 0 && inside == 0);
@@ -75,7 +79,7 @@ module properties(
         end
         assert(\block.in_packet$q == (open != 0));
         assert((\block.granted$q & (\block.granted$q - 1)) == 0);
-        if (open != 0) assert(open == (\block.granted$q == 0 ? 8 : \block.granted$q ));
+        if (open != 0) assert(open == (\block.granted$q == 0 ? 16 : \block.granted$q ));
     end
     (* hierconn *) wire \block.data.head_valid$q ;
     (* hierconn *) wire \block.data.spare_valid$q ;
@@ -90,5 +94,5 @@ module properties(
     (* hierconn *) wire \block.last.spare_valid$q ;
     (* hierconn *) wire \block.last.spare$q ;
     (* hierconn *) wire \block.in_packet$q ;
-    (* hierconn *) wire [2:0] \block.granted$q ;
+    (* hierconn *) wire [3:0] \block.granted$q ;
 endmodule

@@ -4,6 +4,7 @@ use crate::error::SimError;
 use crate::library::{library, Variant};
 use crate::mutant::Mutant;
 use crate::ports::{self, Port};
+use crate::read_completions::CompletionBeat;
 use crate::verilator::Model;
 use rnic_abi::sizes::Sizes;
 use std::path::Path;
@@ -22,6 +23,15 @@ struct Offsets {
     request_valid: usize,
     request_header: usize,
     request_data: usize,
+    read_request_ready: usize,
+    completion_valid: usize,
+    completion_last: usize,
+    completion_keep: usize,
+    completion_header: usize,
+    completion_data: usize,
+    tick: usize,
+    tx_ready: usize,
+    tx_pause: usize,
     tlp_valid: usize,
     request_ready: usize,
     segment_event_valid: usize,
@@ -32,6 +42,13 @@ struct Offsets {
     tlp_keep: usize,
     tlp_header: usize,
     tlp_data: usize,
+    read_request_valid: usize,
+    read_request_header: usize,
+    tx_valid: usize,
+    tx_last: usize,
+    tx_error: usize,
+    tx_octets: usize,
+    tx_data: usize,
     segment_event: usize,
     fpdu_event: usize,
 }
@@ -44,6 +61,19 @@ pub struct FrameBeat<'a> {
     /// Last beat of the frame.
     pub last: bool,
     /// With `last`: the MAC found the FCS wrong.
+    pub error: bool,
+}
+
+/// One beat of a frame from the core.
+#[derive(Copy, Clone, Debug)]
+pub struct TxBeat<'a> {
+    /// Doublewords of the beat, least significant octet first.
+    pub data: &'a [u32],
+    /// Octets that count.
+    pub octets: usize,
+    /// Last beat of the frame.
+    pub last: bool,
+    /// With `last`: the frame is not whole, and its FCS must be wrong.
     pub error: bool,
 }
 
@@ -188,6 +218,34 @@ impl Core {
         self.inputs[self.at.tlp_ready] = u32::from(ready);
     }
 
+    /// Set whether the host takes a read request in this cycle.
+    pub fn set_read_request_ready(&mut self, ready: bool) {
+        self.inputs[self.at.read_request_ready] = u32::from(ready);
+    }
+
+    /// Set this cycle's beat of a completion; `None` for an idle cycle.
+    pub fn set_completion(&mut self, beat: Option<CompletionBeat>) {
+        let at = self.at;
+        self.inputs[at.completion_valid] = u32::from(beat.is_some());
+        let Some(beat) = beat else { return };
+        self.inputs[at.completion_last] = u32::from(beat.last);
+        self.inputs[at.completion_keep] = ((1u64 << beat.data.len()) - 1) as u32;
+        self.inputs[at.completion_header..at.completion_header + 4].copy_from_slice(beat.header);
+        self.inputs[at.completion_data..at.completion_data + beat.data.len()]
+            .copy_from_slice(beat.data);
+    }
+
+    /// Set whether a microsecond begins in this cycle.
+    pub fn set_tick(&mut self, tick: bool) {
+        self.inputs[self.at.tick] = u32::from(tick);
+    }
+
+    /// Set whether the MAC takes a beat in this cycle, and whether no frame may begin.
+    pub fn set_tx(&mut self, ready: bool, pause: bool) {
+        self.inputs[self.at.tx_ready] = u32::from(ready);
+        self.inputs[self.at.tx_pause] = u32::from(pause);
+    }
+
     /// Set this cycle's BAR request.
     pub fn set_request(&mut self, request: Option<(&[u32; 4], u32)>) {
         let at = self.at;
@@ -225,6 +283,23 @@ impl Core {
         })
     }
 
+    /// The header of the read request offered in this cycle.
+    pub fn read_request(&self) -> Option<&[u32]> {
+        let at = self.at.read_request_header;
+        (self.outputs[self.at.read_request_valid] != 0).then(|| &self.outputs[at..at + 4])
+    }
+
+    /// The beat of a frame offered in this cycle.
+    pub fn tx(&self) -> Option<TxBeat<'_>> {
+        let at = &self.at;
+        (self.outputs[at.tx_valid] != 0).then(|| TxBeat {
+            data: &self.outputs[at.tx_data..at.tx_data + self.width / 32],
+            octets: self.outputs[at.tx_octets] as usize,
+            last: self.outputs[at.tx_last] != 0,
+            error: self.outputs[at.tx_error] != 0,
+        })
+    }
+
     /// The words of this cycle's segment event, in the order of `ports::outputs`.
     pub fn segment_event(&self) -> Option<[u32; 4]> {
         let at = self.at.segment_event;
@@ -255,6 +330,15 @@ fn offsets(inputs: &[Port], outputs: &[Port]) -> Offsets {
         request_valid: input("request_valid"),
         request_header: input("request_header"),
         request_data: input("request_data"),
+        read_request_ready: input("read_request_ready"),
+        completion_valid: input("completion_valid"),
+        completion_last: input("completion_last"),
+        completion_keep: input("completion_keep"),
+        completion_header: input("completion_header"),
+        completion_data: input("completion_data"),
+        tick: input("tick"),
+        tx_ready: input("tx_ready"),
+        tx_pause: input("tx_pause"),
         tlp_valid: output("tlp_valid"),
         request_ready: output("request_ready"),
         segment_event_valid: output("segment_event_valid"),
@@ -265,6 +349,13 @@ fn offsets(inputs: &[Port], outputs: &[Port]) -> Offsets {
         tlp_keep: output("tlp_keep"),
         tlp_header: output("tlp_header"),
         tlp_data: output("tlp_data"),
+        read_request_valid: output("read_request_valid"),
+        read_request_header: output("read_request_header"),
+        tx_valid: output("tx_valid"),
+        tx_last: output("tx_last"),
+        tx_error: output("tx_error"),
+        tx_octets: output("tx_octets"),
+        tx_data: output("tx_data"),
         segment_event: output("segment_event_connection"),
         fpdu_event: output("fpdu_event_connection"),
     }

@@ -1,6 +1,6 @@
-//! The Ethernet side: frames are cut into beats and spaced as on a wire.
+//! The Ethernet side: frames are cut into beats and spaced as on a wire, and put together again.
 
-use crate::core::FrameBeat;
+use crate::core::{FrameBeat, TxBeat};
 use std::collections::VecDeque;
 
 /// Octets of preamble, FCS and gap that a wire adds to each frame (8 + 4 + 12).
@@ -120,5 +120,107 @@ impl FrameSource {
             .owed
             .max(-i64::from(self.rate.1) * i64::from(self.rate.0));
         ended
+    }
+}
+
+/// A frame that the device has sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentFrame {
+    /// Cycle in which the MAC took its last beat.
+    pub cycle: u64,
+    /// Octets, without FCS.
+    pub octets: Vec<u8>,
+    /// It is not whole; a MAC spoils its FCS.
+    pub error: bool,
+}
+
+/// The MAC's transmit side: takes frames at the rate of the wire.
+#[derive(Debug)]
+pub struct FrameSink {
+    beat_octets: usize,
+    /// Beats of the frame under way.
+    open: Vec<u8>,
+    in_frame: bool,
+    /// Wire time until the next frame may start, in octets times `rate.0`.
+    owed: i64,
+    rate: (u32, u32),
+    /// Whether no frame may begin.
+    pub paused: bool,
+    sent: VecDeque<SentFrame>,
+}
+
+impl FrameSink {
+    /// A sink for a path of `width` bits; the wire takes a beat a cycle.
+    pub fn new(width: usize) -> Self {
+        Self {
+            beat_octets: width / 8,
+            open: Vec::new(),
+            in_frame: false,
+            owed: 0,
+            rate: (1, width as u32 / 8),
+            paused: false,
+            sent: VecDeque::new(),
+        }
+    }
+
+    /// As [`FrameSource::set_rate`].
+    pub fn set_rate(&mut self, cycles: u32, octets: u32) {
+        self.rate = (cycles, octets);
+    }
+
+    /// Whether a beat is taken in this cycle.
+    pub fn is_ready(&self) -> bool {
+        self.in_frame || self.owed <= 0
+    }
+
+    /// Take the beat of cycle `now`, if there was one while [`is_ready`](Self::is_ready); returns
+    /// whether that ended a frame.
+    ///
+    /// # Panics
+    /// If a beat but the last is not full, or a frame pauses: the wire cannot wait.
+    pub fn take(&mut self, now: u64, beat: Option<TxBeat>) -> bool {
+        let is_ready = self.is_ready();
+        self.owed -= i64::from(self.rate.1);
+        let floor = -i64::from(self.rate.1) * i64::from(self.rate.0);
+        self.owed = self.owed.max(floor);
+        let Some(beat) = beat.filter(|_| is_ready) else {
+            assert!(!self.in_frame, "cycle {now}: a frame pauses");
+            return false;
+        };
+        if !self.in_frame {
+            self.owed = self.owed.max(0);
+        }
+        let octets = beat.data.iter().flat_map(|dword| dword.to_le_bytes());
+        self.open.extend(octets.take(beat.octets));
+        assert!(
+            beat.last || beat.octets == self.beat_octets,
+            "cycle {now}: a beat has a hole"
+        );
+        self.in_frame = !beat.last;
+        if !beat.last {
+            return false;
+        }
+        let octets = std::mem::take(&mut self.open);
+        let beats = octets.len().div_ceil(self.beat_octets) as i64;
+        let wire = (octets.len() + WIRE_OVERHEAD_OCTETS) as i64 * i64::from(self.rate.0);
+        self.owed = wire - beats * i64::from(self.rate.1);
+        self.sent.push_back(SentFrame {
+            cycle: now,
+            octets,
+            error: beat.error,
+        });
+        true
+    }
+
+    /// The oldest frame not yet looked at.
+    pub fn next_sent(&mut self) -> Option<SentFrame> {
+        self.sent.pop_front()
+    }
+
+    /// Drop the frame under way, and those not yet looked at.
+    pub fn clear(&mut self) {
+        self.open.clear();
+        self.in_frame = false;
+        self.sent.clear();
     }
 }

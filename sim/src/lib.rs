@@ -17,6 +17,7 @@ pub mod core;
 pub mod library;
 pub mod mutant;
 pub mod ethernet;
+pub mod read_completions;
 pub mod record;
 pub mod simulation;
 pub mod host;

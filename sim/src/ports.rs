@@ -40,6 +40,7 @@ pub const MUTANT: Port = port("mutant", 16);
 
 /// Inputs of the core with a frame path of `width` bits, without the clock.
 pub fn inputs(width: usize) -> Vec<Port> {
+    let inner = inner_width(width);
     vec![
         port("reset", 1),
         port("device_id", 16),
@@ -52,6 +53,15 @@ pub fn inputs(width: usize) -> Vec<Port> {
         port("request_valid", 1),
         port("request_header", 128),
         port("request_data", 32),
+        port("read_request_ready", 1),
+        port("completion_valid", 1),
+        port("completion_last", 1),
+        port("completion_keep", inner / 32),
+        port("completion_header", 128),
+        port("completion_data", inner),
+        port("tick", 1),
+        port("tx_ready", 1),
+        port("tx_pause", 1),
     ]
 }
 
@@ -69,6 +79,13 @@ pub fn outputs(width: usize) -> Vec<Port> {
         when("tlp_valid", "tlp_keep", inner / 32),
         when("tlp_valid", "tlp_header", 128),
         when("tlp_valid", "tlp_data", inner),
+        port("read_request_valid", 1),
+        when("read_request_valid", "read_request_header", 128),
+        port("tx_valid", 1),
+        when("tx_valid", "tx_last", 1),
+        when("tx_valid", "tx_error", 1),
+        when("tx_valid", "tx_octets", 7),
+        when("tx_valid", "tx_data", width),
         when("segment_event_valid", "segment_event_connection", 10),
         when("segment_event_valid", "segment_event_verdict", 3),
         when("segment_event_valid", "segment_event_seg_seq", 32),

@@ -2,7 +2,9 @@
 
 use crate::core::{Core, TlpBeat};
 use crate::error::SimError;
-use crate::ethernet::FrameSource;
+use crate::ethernet::{FrameSink, FrameSource, SentFrame};
+use crate::ports;
+use crate::read_completions::ReadCompletions;
 use crate::record::{Event, Record, TlpKind};
 use pcie_sim::memory::{Access, Memory};
 use pcie_sim::{Bdf, Kind, Limits, RootComplex, RootComplexSettings, Tlp, TransferSize};
@@ -41,6 +43,10 @@ pub struct SimulationConfig {
     pub seed: u64,
     /// Probability that the host accepts no TLP beat in a cycle.
     pub stall: f64,
+    /// Probability that the host takes no read request in a cycle; 1 for never.
+    pub read_stall: f64,
+    /// Cycles from a read request to the first moment its completions may leave the host.
+    pub read_latency_cycles: u64,
     /// Waveform to write.
     pub trace: Option<PathBuf>,
     /// Maximum payload size in octets that the monitor enforces.
@@ -57,6 +63,8 @@ impl Default for SimulationConfig {
             sizes: Sizes::LARGEST,
             seed: 1,
             stall: 0.0,
+            read_stall: 0.0,
+            read_latency_cycles: 0,
             trace: None,
             max_payload_octets: 256,
             silicon: false,
@@ -87,6 +95,7 @@ pub struct Simulation {
     frames: FrameSource,
     random: ChaCha8Rng,
     stall: f64,
+    read_stall: f64,
     traced: bool,
     /// The outputs of the core are meaningless.
     in_reset: bool,
@@ -99,6 +108,10 @@ pub struct Simulation {
     frames_ended: u64,
     assembly: Assembly,
     request: Option<([u32; 4], u32)>,
+    requests: VecDeque<Tlp>,
+    completions: ReadCompletions,
+    sink: FrameSink,
+    tick_cycles: u64,
     observer: Option<Box<dyn WriteObserver>>,
     segments: VecDeque<SegmentTrace>,
     fpdus: VecDeque<FpduTrace>,
@@ -117,6 +130,7 @@ impl Simulation {
         };
         let settings = RootComplexSettings {
             limits,
+            read_latency_ticks: config.read_latency_cycles,
             ..RootComplexSettings::default()
         };
         let mut simulation = Self {
@@ -125,6 +139,7 @@ impl Simulation {
             frames: FrameSource::new(config.width),
             random: ChaCha8Rng::seed_from_u64(config.seed),
             stall: config.stall,
+            read_stall: config.read_stall,
             traced: config.trace.is_some(),
             in_reset: false,
             now: 0,
@@ -135,6 +150,10 @@ impl Simulation {
             frames_ended: 0,
             assembly: Assembly::default(),
             request: None,
+            requests: VecDeque::new(),
+            completions: ReadCompletions::new(ports::inner_width(config.width) / 32),
+            sink: FrameSink::new(config.width),
+            tick_cycles: if config.width == 512 { 322 } else { 156 },
             observer: None,
             segments: VecDeque::new(),
             fpdus: VecDeque::new(),
@@ -155,6 +174,8 @@ impl Simulation {
         self.core.set_reset(false);
         self.in_reset = false;
         self.assembly = Assembly::default();
+        self.completions.clear();
+        self.sink.clear();
         self.clear_verdicts();
         self.run(SETTLE_CYCLES);
     }
@@ -167,6 +188,7 @@ impl Simulation {
         let given = beat.is_some();
         self.core.set_frame(beat);
         self.offer_request();
+        let takes_read = self.offer_reads();
         self.core.cycle(self.traced);
         if self.frames.advance(given) {
             self.last_frame_end = self.now;
@@ -181,6 +203,10 @@ impl Simulation {
         }
         if !self.in_reset {
             self.take_events();
+            self.take_read(takes_read);
+            if self.sink.take(self.now, self.core.tx()) {
+                self.last_activity = self.now;
+            }
         }
         if self.request.is_some() && self.core.request_ready() {
             self.request = None;
@@ -233,6 +259,11 @@ impl Simulation {
         self.stall = stall;
     }
 
+    /// Change the probability that the host takes no read request in a cycle.
+    pub fn set_read_stall(&mut self, stall: f64) {
+        self.read_stall = stall;
+    }
+
     /// Whether the device has sent a part of a TLP, and not its end.
     pub fn is_in_tlp(&self) -> bool {
         self.assembly.open
@@ -246,6 +277,16 @@ impl Simulation {
     /// The wire.
     pub fn frames_mut(&mut self) -> &mut FrameSource {
         &mut self.frames
+    }
+
+    /// The MAC's transmit side.
+    pub fn sink_mut(&mut self) -> &mut FrameSink {
+        &mut self.sink
+    }
+
+    /// The next frame that the device has sent and nobody has looked at.
+    pub fn next_sent(&mut self) -> Option<SentFrame> {
+        self.sink.next_sent()
     }
 
     /// Frames not yet sent completely.
@@ -319,11 +360,11 @@ impl Simulation {
         self.fpdus.clear();
     }
 
-    /// Map zeroed host memory that the device may write.
+    /// Map zeroed host memory that the device may read and write.
     pub fn map(&mut self, name: &str, address: u64, octets: usize) -> bool {
         self.complex
             .memory_mut()
-            .map(name, address, octets, Access::WRITE)
+            .map(name, address, octets, Access::READ_WRITE)
             .is_ok()
     }
 
@@ -348,16 +389,59 @@ impl Simulation {
         }
     }
 
+    /// Read requests wait apart: neither they nor their completions stop anything else.
+    fn offer_reads(&mut self) -> bool {
+        let ready = match self.read_stall {
+            0.0 => true,
+            stall => !self.random.random_bool(stall),
+        };
+        self.core.set_read_request_ready(ready);
+        self.core.set_completion(self.completions.beat());
+        if !self.completions.is_empty() {
+            self.last_activity = self.now;
+            self.completions.advance();
+        }
+        self.core.set_tick(self.now % self.tick_cycles == 0);
+        self.core.set_tx(self.sink.is_ready(), self.sink.paused);
+        ready
+    }
+
+    fn take_read(&mut self, is_taken: bool) {
+        let Some(request) = self.core.read_request().filter(|_| is_taken) else {
+            return;
+        };
+        let dwords = 3 + (request[0] >> 29 & 1) as usize;
+        let request = request[..dwords].to_vec();
+        self.last_activity = self.now;
+        let low = u64::from(request[dwords - 1]);
+        let high = if dwords == 4 {
+            u64::from(request[2]) << 32
+        } else {
+            0
+        };
+        self.note(Event::FromDevice {
+            kind: TlpKind::Read,
+            address: high | low,
+            octets: 0,
+        });
+        self.complex.upstream_dwords(self.now, &request, Vec::new());
+    }
+
     fn offer_request(&mut self) {
-        if self.request.is_none() && !self.complex.is_idle() {
-            let tlp = self.complex.next_downstream(self.now);
-            if let Some(tlp) = &tlp {
+        if !self.complex.is_idle() {
+            if let Some(tlp) = self.complex.next_downstream(self.now) {
                 let kind = TlpKind::of(&tlp.header.kind);
                 let octets = tlp.payload.len();
                 self.note(Event::ToDevice { kind, octets });
+                match tlp.header.kind {
+                    Kind::Cpl(_) | Kind::CplD(_) => self.completions.push(&tlp),
+                    _ => self.requests.push_back(tlp),
+                }
             }
-            self.request = tlp.map(|tlp| request_of(&tlp));
             self.last_activity = self.now;
+        }
+        if self.request.is_none() {
+            self.request = self.requests.pop_front().map(|tlp| request_of(&tlp));
         }
         self.core
             .set_request(self.request.as_ref().map(|(header, data)| (header, *data)));

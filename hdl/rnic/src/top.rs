@@ -6,8 +6,12 @@
 //!                                          +---- job_done ---+       |
 //!                                          +------ stream_error -----+
 //! tcp (segments), ddp (first FPDU) -> events -> tlp
+//! csr (doorbells) -> transmit <-> reads <-> read_request, completion
+//!                       |  \--> tlp (statuses, reports)
+//!                       v
+//! frame <-> loopback <--+ --> tx
 //! request -> pcie -> csr -> tables of tcp, stream, ddp
-//! pin, csr -> reset_sequencer -> room_reset of all rooms but pcie, hold of pcie
+//! pin, csr -> reset_sequencer -> room_reset of all rooms but pcie, hold of pcie and reads
 //! ```
 //!
 //! | width W | inner width D | for | clock |
@@ -16,14 +20,16 @@
 //! | 128 | 128 | 20 Gb/s | 156.25 MHz |
 //! | 512 | 512 | 100 Gb/s | 322 MHz |
 //!
-//! Ports: the frame stream (no FCS, no ready: the wire does not wait), the TLP stream towards PCI
-//! Express, BAR requests from it, and trace events that synthesis may leave open.
+//! Ports: frames from the wire (no FCS, no ready: the wire does not wait) and to it; three streams
+//! towards PCI Express: posted requests and completions, read requests, completions for them; BAR
+//! requests; a tick each microsecond; and trace events that synthesis may leave open.
 
 use crate::bus::csr::routes::CounterRoutes;
 use crate::bus::csr::tables::TableRelay;
 use crate::bus::csr::Csr;
 use crate::bus::events::{EventRoom128, EventRoom512};
 use crate::bus::pcie::{PcieRoom128, PcieRoom512};
+use crate::bus::reads::{ReadEngine128, ReadEngine512};
 use crate::bus::reset::ResetSequencer;
 use crate::common::build::with_sizes;
 use crate::messages::{FpduEvent, SegmentEvent};
@@ -36,6 +42,8 @@ use crate::receive::stream::ooo_completion::OutOfOrderCompletion;
 use crate::receive::stream::replays::ReplayQueue;
 use crate::receive::stream::StreamManager;
 use crate::receive::tcp::TcpRoom;
+use crate::transmit::loopback::Loopback;
+use crate::transmit::{TransmitRoom128, TransmitRoom512, TransmitRoom64};
 use rnic_abi::sizes::Sizes;
 use rnic_hdl_tools::emit::{verilog_named, EmitError};
 use rnic_macros::kernel;
@@ -72,7 +80,8 @@ const STACK_OCTETS: usize = 256 << 20;
 /// the same for all.
 macro_rules! core {
     ($(#[$doc:meta])* $name:ident, $w:literal, $d:literal, $l:literal,
-     $front_end:ty, $packet:ty, $fpdu:ty, $placement:ty, $events:ty, $pcie:ty) => {
+     $front_end:ty, $packet:ty, $fpdu:ty, $placement:ty, $events:ty, $pcie:ty,
+     $reads:ty, $transmit:ty) => {
         $(#[$doc])*
         #[derive(LogicBlock, Default)]
         pub struct $name {
@@ -104,6 +113,38 @@ macro_rules! core {
             pub tlp_ready: Signal<In, Bit>,
             /// Header doublewords, with the first beat.
             pub tlp_header: Signal<Out, Bits<128>>,
+            /// Read requests: header doublewords. They wait apart from all other TLPs.
+            pub read_request_header: Signal<Out, Bits<128>>,
+            /// The request is valid.
+            pub read_request_valid: Signal<Out, Bit>,
+            /// The request is taken.
+            pub read_request_ready: Signal<In, Bit>,
+            /// Completions for read requests; always taken.
+            pub completion_data: Signal<In, Bits<$d>>,
+            /// One bit for each doubleword that counts.
+            pub completion_keep: Signal<In, Bits<$l>>,
+            /// Last beat of the TLP.
+            pub completion_last: Signal<In, Bit>,
+            /// The beat is valid.
+            pub completion_valid: Signal<In, Bit>,
+            /// Header doublewords, with the first beat.
+            pub completion_header: Signal<In, Bits<128>>,
+            /// One cycle each microsecond.
+            pub tick: Signal<In, Bit>,
+            /// Octets of frames to the wire, first in bits 7:0.
+            pub tx_data: Signal<Out, Bits<$w>>,
+            /// Octets in this beat: W / 8 in each but the last.
+            pub tx_octets: Signal<Out, Bits<7>>,
+            /// Last beat of the frame.
+            pub tx_last: Signal<Out, Bit>,
+            /// With the last beat: the frame is not whole, and its FCS must be wrong.
+            pub tx_error: Signal<Out, Bit>,
+            /// The beat is valid; once a frame has begun, each beat is until its end.
+            pub tx_valid: Signal<Out, Bit>,
+            /// The beat is taken.
+            pub tx_ready: Signal<In, Bit>,
+            /// No frame may begin (IEEE 802.3, annex 31B).
+            pub tx_pause: Signal<In, Bit>,
             /// BAR request: header doublewords.
             pub request_header: Signal<In, Bits<128>>,
             /// BAR request: the doubleword of a write.
@@ -154,6 +195,9 @@ macro_rules! core {
             ddp: DdpRoom,
             placement: $placement,
             events: $events,
+            reads: $reads,
+            transmit: $transmit,
+            loopback: Loopback<$w>,
             pcie: $pcie,
             routes: CounterRoutes,
             csr: Csr<$w, $d>,
@@ -182,6 +226,15 @@ macro_rules! core {
                 core.request_header.connect();
                 core.request_data.connect();
                 core.request_valid.connect();
+                core.read_request_ready.connect();
+                core.completion_data.connect();
+                core.completion_keep.connect();
+                core.completion_last.connect();
+                core.completion_valid.connect();
+                core.completion_header.connect();
+                core.tick.connect();
+                core.tx_ready.connect();
+                core.tx_pause.connect();
                 core.connect_all();
                 core
             }
@@ -193,24 +246,33 @@ macro_rules! core {
                 // Clock and reset.
                 wire!(self => self.{
                     front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement,
-                    events, pcie, csr, tcp_relay, stream_relay, ddp_relay, reset_sequencer
+                    events, reads, transmit, loopback, pcie, csr, tcp_relay, stream_relay,
+                    ddp_relay, reset_sequencer
                 }; clock);
-                wire!(self => self.{pcie, csr, reset_sequencer}; reset);
+                wire!(self => self.{pcie, csr, reset_sequencer, loopback}; reset);
+                self.reads.link_reset.next = self.reset.val();
                 self.front_end.wire_reset.next = self.reset.val();
                 wire!(self.reset_sequencer => self; room_reset);
                 wire!(self => self.{
                     front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement,
-                    events, tcp_relay, stream_relay, ddp_relay
+                    events, reads, transmit, tcp_relay, stream_relay, ddp_relay
                 }; room_reset as reset);
+                self.loopback.cut.next = self.room_reset.val();
                 self.csr.room_reset.next = self.room_reset.val();
                 self.csr.resetting.next = self.reset_sequencer.resetting.val();
                 self.reset_sequencer.request.next = self.csr.reset_request.val();
                 self.pcie.hold.next = self.reset_sequencer.hold.val();
-                self.reset_sequencer.held.next = self.pcie.held.val();
-                // Wire to front end.
+                self.reads.hold.next = self.reset_sequencer.hold.val();
+                self.reset_sequencer.held.next =
+                    self.pcie.held.val() & !self.reads.request_valid.val();
+                // Wire, or what is looped back, to front end.
                 self.front_end.enable.next = self.csr.enable.val();
-                wire!(self => self.front_end;
-                    frame_data, frame_octets, frame_last, frame_error, frame_valid);
+                wire!(self => self.loopback;
+                    frame_data as wire_data, frame_octets as wire_octets, frame_last as wire_last,
+                    frame_error as wire_error, frame_valid as wire_valid);
+                wire!(self.loopback => self.front_end;
+                    rx_data as frame_data, rx_octets as frame_octets, rx_last as frame_last,
+                    rx_error as frame_error, rx_valid as frame_valid);
                 // Front end to packet memory.
                 wire!(self.front_end => self.packet;
                     store_data, store_valid, store_last, frame_info, frame_info_valid);
@@ -301,6 +363,46 @@ macro_rules! core {
                     tlp_last as event_tlp_last, tlp_valid as event_tlp_valid,
                     tlp_header as event_tlp_header);
                 self.events.tlp_ready.next = self.pcie.event_tlp_ready.val();
+                // Transmit: registers, reads, frames, statuses.
+                self.transmit.control_base.next = self.csr.tx_base[0].val();
+                self.transmit.control_report.next = self.csr.tx_report[0].val();
+                self.transmit.control_units_log2.next = self.csr.tx_units_log2[0].val();
+                self.transmit.control_set_up.next = self.csr.tx_set_up[0].val();
+                self.transmit.control_tail.next = self.csr.tx_tail[0].val();
+                self.transmit.control_tail_valid.next = self.csr.tx_tail_valid[0].val();
+                self.csr.tx_head[0].next = self.transmit.control_head.val();
+                self.transmit.bulk_base.next = self.csr.tx_base[1].val();
+                self.transmit.bulk_report.next = self.csr.tx_report[1].val();
+                self.transmit.bulk_units_log2.next = self.csr.tx_units_log2[1].val();
+                self.transmit.bulk_set_up.next = self.csr.tx_set_up[1].val();
+                self.transmit.bulk_tail.next = self.csr.tx_tail[1].val();
+                self.transmit.bulk_tail_valid.next = self.csr.tx_tail_valid[1].val();
+                self.csr.tx_head[1].next = self.transmit.bulk_head.val();
+                wire!(self => self.{transmit, reads}; device_id);
+                self.transmit.pause.next = self.tx_pause.val();
+                stream!(self.transmit => self.reads; read_command as command);
+                wire!(self.csr => self.reads; max_read_request, timeout_ticks, extended_tags);
+                self.reads.tick.next = self.tick.val();
+                wire!(self.reads => self.transmit;
+                    read_data, read_octets, read_last, read_error, read_valid);
+                self.reads.read_ready.next = self.transmit.read_ready.val();
+                wire!(self.reads => self;
+                    request_header as read_request_header, request_valid as read_request_valid);
+                self.reads.request_ready.next = self.read_request_ready.val();
+                wire!(self => self.reads;
+                    completion_data, completion_keep, completion_last, completion_valid,
+                    completion_header);
+                wire!(self.transmit => self.loopback;
+                    frame_data, frame_octets, frame_last, frame_valid);
+                self.transmit.frame_ready.next = self.loopback.frame_ready.val();
+                self.loopback.loopback.next = self.csr.loopback.val();
+                wire!(self.loopback => self; tx_data, tx_octets, tx_last, tx_error, tx_valid);
+                self.loopback.tx_ready.next = self.tx_ready.val();
+                wire!(self.transmit => self.pcie;
+                    tlp_data as status_tlp_data, tlp_keep as status_tlp_keep,
+                    tlp_last as status_tlp_last, tlp_valid as status_tlp_valid,
+                    tlp_header as status_tlp_header);
+                self.transmit.tlp_ready.next = self.pcie.status_tlp_ready.val();
                 wire!(self.pcie => self; tlp_data, tlp_keep, tlp_last, tlp_valid);
                 self.pcie.tlp_ready.next = self.tlp_ready.val();
                 self.tlp_header.next = self.pcie.tlp_header.val();
@@ -350,6 +452,9 @@ macro_rules! core {
                 self.routes.tcp.next = self.tcp.counts.val();
                 wire!(self.ddp => self.routes; count_fpdu as fpdu, error_number, error_valid);
                 self.routes.placement.next = self.placement.counts.val();
+                self.routes.transmit.next = self.transmit.counts.val();
+                self.routes.reads.next = self.reads.counts.val();
+                self.routes.looped.next = self.loopback.dropped.val();
                 self.csr.counts.next = self.routes.counts.val();
                 // Trace events.
                 wire!(self.tcp => self; segment_event, segment_event_valid);
@@ -374,15 +479,15 @@ macro_rules! core {
 core!(
     /// The core for a frame path of 64 bits.
     Rnic64, 64, 128, 4, FrontEnd64, Packet64, FpduRoom128, PlacementRoom128,
-    EventRoom128, PcieRoom128
+    EventRoom128, PcieRoom128, ReadEngine128, TransmitRoom64
 );
 core!(
     /// The core for a frame path of 128 bits.
     Rnic128, 128, 128, 4, FrontEnd128, Packet128, FpduRoom128, PlacementRoom128,
-    EventRoom128, PcieRoom128
+    EventRoom128, PcieRoom128, ReadEngine128, TransmitRoom128
 );
 core!(
     /// The core for a frame path of 512 bits.
     Rnic512, 512, 512, 16, FrontEnd512, Packet512, FpduRoom512, PlacementRoom512,
-    EventRoom512, PcieRoom512
+    EventRoom512, PcieRoom512, ReadEngine512, TransmitRoom512
 );

@@ -42,6 +42,8 @@ pub const ROOMS: &[&str] = &[
     "packet.pool",
     "placement.cqe",
     "pcie.endpoint",
+    "reads",
+    "transmit",
 ];
 
 /// A room with a clock of its own.

@@ -52,6 +52,7 @@ pub mod finisher;
 pub mod store;
 pub mod sender;
 pub mod writer;
+pub mod loopback;
 
 mod lanes;
 

@@ -1,7 +1,8 @@
 //! PCI Express: one TLP stream out, BAR0 requests in.
 //!
 //! ```text
-//! payload TLPs (placement) --3--+
+//! payload TLPs (placement) --4--+
+//! status TLPs (transmit) ----3--+
 //! event TLPs (events) -------2--+
 //! CQE TLPs (placement) ------1--+--> TLP mux --> tlp
 //! read completions ----------0--+
@@ -31,9 +32,10 @@
 //! other than a memory read of one doubleword with Unsupported Request.
 
 pub mod endpoint;
+pub mod mux;
 
-use crate::common::skid::Skid;
 use endpoint::BarEndpoint;
+use mux::TlpMux;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -70,7 +72,14 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     pub event_tlp_valid: Signal<In, Bit>,
     pub event_tlp_ready: Signal<Out, Bit>,
     pub event_tlp_header: Signal<In, Bits<128>>,
-    /// All TLPs of the device; `tlp_keep` is 0 for a TLP without payload.
+    /// Status TLPs: statuses and reports of transmit.
+    pub status_tlp_data: Signal<In, Bits<D>>,
+    pub status_tlp_keep: Signal<In, Bits<L>>,
+    pub status_tlp_last: Signal<In, Bit>,
+    pub status_tlp_valid: Signal<In, Bit>,
+    pub status_tlp_ready: Signal<Out, Bit>,
+    pub status_tlp_header: Signal<In, Bits<128>>,
+    /// All TLPs of the device but its read requests; `tlp_keep` is 0 for a TLP without payload.
     pub tlp_data: Signal<Out, Bits<D>>,
     pub tlp_keep: Signal<Out, Bits<L>>,
     pub tlp_last: Signal<Out, Bit>,
@@ -131,149 +140,23 @@ impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
         self.mux.s_valid[2].next = self.event_tlp_valid.val();
         self.mux.s_header[2].next = self.event_tlp_header.val();
         self.event_tlp_ready.next = self.mux.s_ready[2].val();
-        self.mux.s_data[3].next = self.payload_tlp_data.val();
-        self.mux.s_keep[3].next = self.payload_tlp_keep.val();
-        self.mux.s_last[3].next = self.payload_tlp_last.val();
-        self.mux.s_valid[3].next = self.payload_tlp_valid.val();
-        self.mux.s_header[3].next = self.payload_tlp_header.val();
-        self.payload_tlp_ready.next = self.mux.s_ready[3].val();
+        self.mux.s_data[3].next = self.status_tlp_data.val();
+        self.mux.s_keep[3].next = self.status_tlp_keep.val();
+        self.mux.s_last[3].next = self.status_tlp_last.val();
+        self.mux.s_valid[3].next = self.status_tlp_valid.val();
+        self.mux.s_header[3].next = self.status_tlp_header.val();
+        self.status_tlp_ready.next = self.mux.s_ready[3].val();
+        self.mux.s_data[4].next = self.payload_tlp_data.val();
+        self.mux.s_keep[4].next = self.payload_tlp_keep.val();
+        self.mux.s_last[4].next = self.payload_tlp_last.val();
+        self.mux.s_valid[4].next = self.payload_tlp_valid.val();
+        self.mux.s_header[4].next = self.payload_tlp_header.val();
+        self.payload_tlp_ready.next = self.mux.s_ready[4].val();
 
         wire!(self.mux => self; tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header);
         self.mux.tlp_ready.next = self.tlp_ready.val();
         self.mux.hold.next = self.hold.val();
         self.held.next = self.mux.held.val();
-    }
-}
-
-/// TLP mux: whole packets of four sources on one stream, registered; `L = D / 32`.
-///
-/// | latency    | 1 cycle                                               |
-/// | throughput | one beat per cycle, no bubble between waiting packets |
-/// | units      | beats of `D` bits                                     |
-///
-/// Sources in falling priority: 0 read completions, 1 CQE TLPs, 2 event TLPs, 3 payload. A beat is
-/// taken only when it enters the slice, so beats leave in the order in which they were taken: a CQE
-/// that is offered after its payload was taken stays behind it. When a packet ends, the lowest
-/// other waiting source is next; with none waiting, payload stays selected, so only a source that
-/// begins to wait while nothing moves loses a cycle. No source starves: only payload can follow
-/// itself, and the others need several cycles per packet, between which the next one has its turn.
-///
-/// While `hold`, no packet of sources 1 to 3 begins; the one under way goes on to its end, and
-/// read completions pass.
-#[derive(LogicBlock, Init)]
-#[init(
-    assert!(D == 32 * L, "TlpMux: D = {D} must be 32 L = {}", 32 * L);
-)]
-pub struct TlpMux<const D: usize, const L: usize> {
-    pub clock: Signal<In, Clock>,
-    pub reset: Signal<In, Bit>,
-    /// The four sources.
-    pub s_data: [Signal<In, Bits<D>>; 4],
-    pub s_keep: [Signal<In, Bits<L>>; 4],
-    pub s_last: [Signal<In, Bit>; 4],
-    pub s_valid: [Signal<In, Bit>; 4],
-    pub s_ready: [Signal<Out, Bit>; 4],
-    pub s_header: [Signal<In, Bits<128>>; 4],
-    pub tlp_data: Signal<Out, Bits<D>>,
-    pub tlp_keep: Signal<Out, Bits<L>>,
-    pub tlp_last: Signal<Out, Bit>,
-    pub tlp_valid: Signal<Out, Bit>,
-    pub tlp_ready: Signal<In, Bit>,
-    pub tlp_header: Signal<Out, Bits<128>>,
-    pub hold: Signal<In, Bit>,
-    /// No packet of sources 1 to 3 is under way or in the slice.
-    pub held: Signal<Out, Bit>,
-    data: Skid<Bits<D>>,
-    keep: Skid<Bits<L>>,
-    header: Skid<Bits<128>>,
-    last: Skid<Bit>,
-    // One bit for each of sources 0 to 2; none set: payload is selected.
-    granted: DFF<Bits<3>>,
-    in_packet: DFF<Bit>,
-    moves: Signal<Local, Bit>,
-    chosen_data: Signal<Local, Bits<D>>,
-    chosen_keep: Signal<Local, Bits<L>>,
-    chosen_header: Signal<Local, Bits<128>>,
-    chosen_last: Signal<Local, Bit>,
-    chosen_valid: Signal<Local, Bit>,
-    // Sources 1 to 3 may send a beat.
-    may_send: Signal<Local, Bit>,
-}
-
-impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
-    #[kernel]
-    fn update(&mut self) {
-        registers!(clock; granted, in_packet);
-        wire!(self => self.data; clock, reset);
-        wire!(self => self.keep; clock, reset);
-        wire!(self => self.header; clock, reset);
-        wire!(self => self.last; clock, reset);
-
-        self.chosen_data.next = self.s_data[3].val();
-        self.chosen_keep.next = self.s_keep[3].val();
-        self.chosen_header.next = self.s_header[3].val();
-        self.chosen_last.next = self.s_last[3].val();
-        self.may_send.next = !self.hold.val() | self.in_packet.q.val();
-        self.chosen_valid.next = self.s_valid[3].val() & self.may_send.val();
-        for i in 0..3 {
-            if self.granted.q.val().get_bit(i) {
-                self.chosen_data.next = self.s_data[i].val();
-                self.chosen_keep.next = self.s_keep[i].val();
-                self.chosen_header.next = self.s_header[i].val();
-                self.chosen_last.next = self.s_last[i].val();
-                self.chosen_valid.next = self.s_valid[i].val();
-            }
-        }
-        for i in 1..3 {
-            if self.granted.q.val().get_bit(i) {
-                self.chosen_valid.next = self.s_valid[i].val() & self.may_send.val();
-            }
-        }
-        self.s_ready[0].next = self.granted.q.val().get_bit(0) & self.data.s_ready.val();
-        for i in 1..3 {
-            self.s_ready[i].next =
-                self.granted.q.val().get_bit(i) & self.data.s_ready.val() & self.may_send.val();
-        }
-        self.s_ready[3].next =
-            !self.granted.q.val().any() & self.data.s_ready.val() & self.may_send.val();
-        self.held.next = self.hold.val() & !self.in_packet.q.val() & !self.data.m_valid.val();
-        // Choose again with the last beat of a packet, or while the selected source is idle.
-        self.moves.next = self.chosen_valid.val() & self.data.s_ready.val();
-        if self.moves.val() {
-            self.in_packet.d.next = !self.chosen_last.val();
-        }
-        if (self.moves.val() & self.chosen_last.val())
-            | (!self.in_packet.q.val() & !self.chosen_valid.val())
-        {
-            // The `valid` of the source that ends belongs to its last beat, not to its next packet.
-            self.granted.d.next = 0.into();
-            if self.s_valid[2].val() & !self.granted.q.val().get_bit(2) {
-                self.granted.d.next = 4.into();
-            }
-            if self.s_valid[1].val() & !self.granted.q.val().get_bit(1) {
-                self.granted.d.next = 2.into();
-            }
-            if self.s_valid[0].val() & !self.granted.q.val().get_bit(0) {
-                self.granted.d.next = 1.into();
-            }
-        }
-
-        wire!(self => self.data;
-            chosen_data as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
-        wire!(self => self.keep;
-            chosen_keep as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
-        wire!(self => self.header;
-            chosen_header as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
-        wire!(self => self.last;
-            chosen_last as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
-        wire!(self.data => self; m_data as tlp_data, m_valid as tlp_valid);
-        self.tlp_keep.next = self.keep.m_data.val();
-        self.tlp_header.next = self.header.m_data.val();
-        self.tlp_last.next = self.last.m_data.val();
-        if self.reset.val() {
-            self.granted.d.next = 0.into();
-            self.in_packet.d.next = false;
-        }
     }
 }
 

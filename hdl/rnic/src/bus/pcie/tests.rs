@@ -263,6 +263,11 @@ fn rust_and_verilog_agree() {
         uut.event_tlp_last.next = random.chance(1, 2);
         uut.event_tlp_valid.next = random.chance(1, 4);
         uut.event_tlp_header.next = random.wide();
+        uut.status_tlp_data.next = random.wide();
+        uut.status_tlp_keep.next = random.wide();
+        uut.status_tlp_last.next = random.chance(3, 4);
+        uut.status_tlp_valid.next = random.chance(1, 4);
+        uut.status_tlp_header.next = random.wide();
         uut.tlp_ready.next = random.chance(3, 4);
         uut.hold.next = random.chance(1, 8);
     });

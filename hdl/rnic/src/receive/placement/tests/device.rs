@@ -62,7 +62,7 @@ pub struct Device<const D: usize, const L: usize, const E: usize, const P: usize
     pcie: PcieRoom<D, L>,
     csr: Csr<D, D>,
     pulses: Signal<Local, Bits<4>>,
-    counts: Signal<Local, Bits<45>>,
+    counts: Signal<Local, Bits<59>>,
 }
 
 impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for Device<D, L, E, P> {
