@@ -112,9 +112,35 @@ counters! {
     DropTcpNoRoom = 42, "drop_tcp_no_room";
     /// Segments beyond rcv_nxt that touch no range, while no range number is free.
     DropTcpNoRange = 43, "drop_tcp_no_range";
+    /// Frames of transmit rings that were sent, or received again in loopback.
+    TxFrames = 44, "tx_frames";
+    /// Heads of transmit rings that were refused ([`crate::transmit_ring`]).
+    TxRefused = 45, "tx_refused";
+    /// Frames of transmit rings that were given up because a read of their octets failed.
+    TxFailed = 46, "tx_failed";
+    /// Transmit rings that stopped because a read of their units failed.
+    TxRingStopped = 47, "tx_ring_stopped";
+    /// Read requests that were not answered in time ([`crate::registers::READ_TIMEOUT`]).
+    ReadTimedOut = 48, "read_timed_out";
+    /// Completions of reads with status Unsupported Request, or one reserved for other requests.
+    ReadUnsupported = 49, "read_unsupported";
+    /// Completions of reads with status Completer Abort.
+    ReadAborted = 50, "read_aborted";
+    /// Poisoned completions of reads.
+    ReadPoisoned = 51, "read_poisoned";
+    /// Completions that are not what is due next for their read request, or whose payload is not
+    /// what their header says.
+    ReadMalformed = 52, "read_malformed";
+    /// Completions for no open read request; they have no effect.
+    ReadUnexpected = 53, "read_unexpected";
+    /// Completions for a read request that was given up; they have no effect.
+    ReadLate = 54, "read_late";
+    /// Reads that cannot be requested: no octets, past the end of memory, or every tag waits for
+    /// completions that are late.
+    ReadRefused = 55, "read_refused";
 }
 
 /// Number of counters.
-pub const COUNT: usize = 44;
+pub const COUNT: usize = 56;
 /// The counter of stream error number `n` (1..=20) is `FIRST_REFUSAL + n - 1`.
 pub const FIRST_REFUSAL: usize = Counter::RefuseMpaCrc as usize;

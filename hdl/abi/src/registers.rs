@@ -17,13 +17,16 @@ pub const REVISION_VALUE: u32 = 3;
 pub const CAPABILITIES: u32 = 0x008;
 /// Pages of packet memory.
 pub const PACKET_PAGES: u32 = 0x00c;
-/// Control, see [`CONTROL_ENABLE`] and [`CONTROL_RESET`].
+/// Control, see [`CONTROL_ENABLE`], [`CONTROL_RESET`] and [`CONTROL_LOOPBACK`].
 pub const CONTROL: u32 = 0x010;
 /// Frames are accepted; while clear every frame is dropped and counted.
 pub const CONTROL_ENABLE: u32 = 1 << 0;
 /// Written as 1: resets the device. Reads as 1 until the device is ready, after power-up and the
 /// reset pin too.
 pub const CONTROL_RESET: u32 = 1 << 1;
+/// Loopback: transmitted frames are received again instead of sent, and frames from the wire are
+/// dropped meanwhile.
+pub const CONTROL_LOOPBACK: u32 = 1 << 2;
 /// PCI Express maximum payload size: 0 for 128 octets, 1 for 256, 2 for 512.
 pub const MAX_PAYLOAD: u32 = 0x014;
 /// Free pages of packet memory (read only).
@@ -111,6 +114,42 @@ pub const EVENT_DELAY_LOG2_MIN: u32 = 12;
 /// Largest value of [`EVENT_DELAY_LOG2`].
 pub const EVENT_DELAY_LOG2_MAX: u32 = 31;
 
+/// Transmit ring 0: bus address, low half; a multiple of 4096. The registers of ring `r` are
+/// `r *` [`TX_STRIDE`] behind those of ring 0 ([`transmit`]; [`crate::transmit_ring`]).
+pub const TX_BASE_LOW: u32 = 0x0a0;
+/// Transmit ring 0: bus address, high half.
+pub const TX_BASE_HIGH: u32 = 0x0a4;
+/// Transmit ring 0: log2 of its units, 4..=16; 0 switches it off; other values are ignored. A write
+/// sets the ring up: its indices and the frames given up become 0.
+pub const TX_UNITS_LOG2: u32 = 0x0a8;
+/// Transmit ring 0, doorbell: units that software has written, modulo 2^32. A value that is not
+/// 0 to the ring's units ahead of [`TX_HEAD`] is ignored.
+pub const TX_TAIL: u32 = 0x0ac;
+/// Transmit ring 0: units that the device is done with, modulo 2^32 (read only).
+pub const TX_HEAD: u32 = 0x0b0;
+/// Transmit ring 0: bus address of its report, low half; a multiple of 64.
+pub const TX_REPORT_LOW: u32 = 0x0b4;
+/// Transmit ring 0: bus address of its report, high half.
+pub const TX_REPORT_HIGH: u32 = 0x0b8;
+/// From a register of a transmit ring to that of the next one, in octets.
+pub const TX_STRIDE: u32 = 32;
+
+/// PCI Express maximum read request size: 0 for 128 octets, 1 for 256, 2 for 512, 3 for 1024, 4 for
+/// 2048, 5 for 4096; other values are ignored. Value after reset: [`READ_MAX_REQUEST_FIRST`].
+pub const READ_MAX_REQUEST: u32 = 0x0e0;
+/// First value of [`READ_MAX_REQUEST`]: 512 octets, as after a reset of the PCI Express capability.
+pub const READ_MAX_REQUEST_FIRST: u32 = 2;
+/// Largest value of [`READ_MAX_REQUEST`].
+pub const READ_MAX_REQUEST_MAX: u32 = 5;
+/// Bits 15:0: ticks of 1 us after which a read of host memory that is not answered has failed. Value
+/// after reset: [`READ_TIMEOUT_FIRST`].
+pub const READ_TIMEOUT: u32 = 0x0e4;
+/// First value of [`READ_TIMEOUT`]: 50 ms, the longest completion timeout of a PCI Express device
+/// whose range cannot be chosen.
+pub const READ_TIMEOUT_FIRST: u32 = 50_000;
+/// Largest value of [`READ_TIMEOUT`].
+pub const READ_TIMEOUT_MAX: u32 = 0xffff;
+
 /// Table command. A write starts the operation; reads return [`TABLE_BUSY`] until it is done.
 pub const TABLE_COMMAND: u32 = 0x100;
 /// Bit of [`TABLE_COMMAND`] when read: the operation is not finished.
@@ -130,4 +169,9 @@ pub const fn in_order_reserve(pages: u32, long_pages: u32, hold_log2: u32) -> u3
 /// The value to write to [`TABLE_COMMAND`].
 pub const fn table_command(operation: u32, table: u32, index: u32) -> u32 {
     (operation << 24) | (table << 16) | index
+}
+
+/// The register of transmit ring `ring` that corresponds to `register` of ring 0.
+pub const fn transmit(register: u32, ring: u32) -> u32 {
+    register + TX_STRIDE * ring
 }

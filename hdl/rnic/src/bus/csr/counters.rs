@@ -14,10 +14,12 @@
 //! at its slot's next turn with the count of everything up to that turn. Reset clears tallies, not
 //! RAM.
 use crate::common::lut_ram::LutRam;
-use rnic_abi::counters::COUNT;
+use rnic_abi::counters::Counter;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
+/// Counters that the core has: those in front of transmit's. The others read as 0.
+pub const COUNT: usize = Counter::TxFrames.index();
 const _: () = assert!(COUNT == 44, "the port `counts` has one bit a counter");
 
 /// Counter block.

@@ -11,9 +11,10 @@
 //! Each room numbers its pulses by its own constants. The tables below map them to counters;
 //! the build fails if a pulse has none, or two. The rooms are placed far away, so the register
 //! separates their paths.
+use crate::bus::csr::counters::COUNT;
 use crate::receive::front_end::verdict;
 use crate::receive::tcp::decision;
-use rnic_abi::counters::{Counter, COUNT, FIRST_REFUSAL};
+use rnic_abi::counters::{Counter, FIRST_REFUSAL};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
