@@ -6,6 +6,7 @@
 //!                    +-- ReceivePool ------+        |
 //!                    +-- CompletionRing <-----------+   (polled, or drained for a table operation)
 //!                    +-- HostRing, EventRing            (polled)
+//!                    +-- UnitRing, one for each transmit ring
 //! ```
 //!
 //! Each part keeps its own state and works over the BAR it is passed. What takes several of them is
@@ -26,13 +27,16 @@ use crate::present_bar::PresentBar;
 use crate::receive_pool::{Posted, ReceivePool};
 use crate::region::RegionConfig;
 use crate::region_table::RegionTable;
+use crate::transmit_ring::UnitRing;
 use crate::window::WindowConfig;
 use crate::{stag, table};
 use rnic_abi::counters::Counter;
 use rnic_abi::registers;
 use rnic_abi::sizes::Sizes;
+use rnic_abi::transmit_ring::RINGS;
 
 mod lifecycle;
+mod transmit;
 
 /// An open device.
 ///
@@ -46,6 +50,8 @@ pub struct Device<B: Bar, D: Dma> {
     completions: CompletionRing,
     host_ring: HostRing,
     events: EventRing,
+    /// In the order of [`TransmitRing::ALL`](crate::TransmitRing::ALL).
+    transmit_rings: [Option<UnitRing>; RINGS],
     connections: ConnectionTable,
     regions: RegionTable,
     queues: ReceivePool,
