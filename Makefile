@@ -44,7 +44,9 @@ timing: tools emit ## Fmax, size, worst path on an ECP5-85k (WIDTH=64 or 128)
 formal: tools ## proofs on the blocks' emitted Verilog, and on broken designs, which must fail
 	@$(RNIC) emit --width 64 --out build/emit-w64
 	@$(RNIC) emit --width 64 --reads --out build/emit-w64
-	@$(VENV)/python3 formal/prove.py --out build/formal build/emit-w64/rnic.v build/emit-w64/reads.v
+	@$(RNIC) emit --width 64 --transmit --out build/emit-w64
+	@$(VENV)/python3 formal/prove.py --out build/formal build/emit-w64/rnic.v build/emit-w64/reads.v \
+		build/emit-w64/transmit.v
 
 equal: tools emit ## proves that the core behaves as the Verilog in OLD, whatever the names
 	@$(VENV)/python3 formal/equal.py $(OLD) build/emit-w$(WIDTH)/rnic.v

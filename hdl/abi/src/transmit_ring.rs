@@ -30,7 +30,8 @@
 //! writes the complement. It sums the CRC octets that it inserts, whatever stood there before.
 //!
 //! **CRC32C**: as MPA sends it (RFC 5044 section 4.4), the octet in front being the least
-//! significant one of the register. What stood in its place is not looked at.
+//! significant one of the register. What stood in its place is not looked at. It covers octets as
+//! they are in memory: a checksum is inserted after it, and over it where their places meet.
 //!
 //! A head is *refused*, and its frame skipped, if
 //! * the frame has fewer octets than [`FRAME_OCTETS_MIN`] or more than
@@ -42,20 +43,26 @@
 //! * the CRC covers no octet, or its place passes the end of the frame.
 //!
 //! The skipped units are the head's and those of as many elements as it says, up to 15. A frame of
-//! which a read fails is not sent in any part. Both get a status in word 7 of their head.
+//! which a read fails is not sent in any part; other reads of it may end later than its status. Both
+//! get a status in word 7 of their head.
 //!
-//! **Indices** count units, modulo 2^32. Software writes units, then the tail. The device works at
-//! heads below the tail, and waits where the tail cuts a frame's units. A tail more than the ring's
-//! units ahead of the head is not taken. When a frame's octets are all in the device, or it was given
-//! up, the head index passes it; the device then writes the *report* of the ring, [`REPORT_OCTETS`]
-//! octets as one TLP: word 0 the head index, word 1 the frames given up so far (modulo 2^32), word 2
-//! [`STOPPED`] or 0, word 3 zero. A report may stand for several frames. A status is written before
-//! the report that passes its frame.
+//! **Indices** count units, modulo 2^32. A ring begins at a multiple of 4096, its report at a
+//! multiple of [`REPORT_OCTETS`]; both addresses may change only while the ring is off and has
+//! settled. Software writes units, then the tail. The device works at heads below the tail, and
+//! waits where the tail cuts a frame's units. A tail more than the ring's units ahead of the head,
+//! or behind an earlier one, is not taken. When a frame's octets are all in the device, or it was
+//! given up, the head index passes it; the device then writes the *report* of the ring,
+//! [`REPORT_OCTETS`] octets as one TLP: word 0 the head index, word 1 the frames given up so far
+//! (modulo 2^32), word 2 [`STOPPED`] or 0, word 3 zero. A report may stand for several frames. A
+//! status is written before the report that passes its frame.
 //!
 //! If a read of units fails, the ring *stops*: frames whose units came before are sent, the others
-//! are not, the report says so, and the ring does nothing until it is set up again. Writing
-//! `TX_UNITS_LOG2` sets up a ring: head, tail and frames given up become 0. It drops what the device
-//! has fetched of the ring; frames whose octets are all in the device are sent.
+//! are not. When the last of the former is over, a report says so; it is the last one, and the ring
+//! does nothing until it is set up again. Writing
+//! `TX_UNITS_LOG2` sets up a ring: head, tail and frames given up become 0. It drops what the
+//! device has fetched of the ring; frames whose octets are all in the device are sent. Until the
+//! reads and writes that were under way have ended, the ring *settles*: it takes doorbells, and
+//! does nothing else. After that no status or report of before follows.
 
 /// The ring whose frames go first.
 pub const CONTROL: u32 = 0;

@@ -7,12 +7,19 @@ mod messages;
 
 mod receive;
 mod bus;
+mod transmit;
 pub mod top;
 
 /// The read engine by itself: the core does not use it yet.
 pub mod reads {
     pub use crate::bus::reads::types::cause;
     pub use crate::bus::reads::verilog;
+}
+
+/// The transmit room by itself: the core does not use it yet.
+pub mod sending {
+    pub use crate::transmit::types::count;
+    pub use crate::transmit::verilog;
 }
 
 mod common;

@@ -1,4 +1,4 @@
-//! `rnic emit`: the Verilog of the core, or of the read engine, after checks and lint.
+//! `rnic emit`: the Verilog of the core, the read engine, or the transmit room, after checks and lint.
 
 use crate::cli::outcome::{Failure, Outcome};
 use rnic_abi::limits::{CONNECTIONS, REGIONS};
@@ -23,20 +23,22 @@ pub(crate) struct Arguments {
     /// The read engine, which the core does not use yet, in place of the core.
     #[arg(long)]
     reads: bool,
-    /// Folder for `rnic.v` or `reads.v`; created if missing.
+    /// The transmit room, which the core does not use yet, in place of the core.
+    #[arg(long, conflicts_with = "reads")]
+    transmit: bool,
+    /// Folder for `rnic.v`, `reads.v` or `transmit.v`; created if missing.
     #[arg(long)]
     out: PathBuf,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let sizes = super::play::sizes(arguments.connections, arguments.regions)?;
-    let (verilog, name) = match arguments.reads {
+    let width = arguments.width;
+    let (verilog, name) = match (arguments.reads, arguments.transmit) {
         // The inner path has at least 128 bits.
-        true => (
-            rnic_hdl::reads::verilog(arguments.width.max(128))?,
-            "reads.v",
-        ),
-        false => (rnic_hdl::top::verilog(arguments.width, sizes)?, "rnic.v"),
+        (true, _) => (rnic_hdl::reads::verilog(width.max(128))?, "reads.v"),
+        (_, true) => (rnic_hdl::sending::verilog(width)?, "transmit.v"),
+        _ => (rnic_hdl::top::verilog(width, sizes)?, "rnic.v"),
     };
     let path = arguments.out.join(name);
     let failed = |error: std::io::Error| PlayError::Option(format!("{}: {error}", path.display()));

@@ -293,4 +293,4 @@ impl<
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

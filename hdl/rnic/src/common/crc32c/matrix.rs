@@ -21,6 +21,15 @@ impl Matrix {
         }
     }
 
+    /// Takes a register back over `octets` octets of zeros.
+    pub fn retreat(octets: usize) -> Self {
+        let over_octets =
+            |bit: usize| (0..octets * 8).fold(1u32 << bit, |state, _| shift_back(state));
+        Self {
+            columns: std::array::from_fn(over_octets),
+        }
+    }
+
     /// The image of `vector`.
     pub fn apply(&self, vector: u32) -> u32 {
         let bits = (0..32).filter(|bit| (vector >> bit) & 1 == 1);
@@ -38,6 +47,15 @@ impl Matrix {
 /// One step of the register, the next message bit being zero.
 fn shift(state: u32) -> u32 {
     (state >> 1) ^ if state & 1 == 1 { POLYNOMIAL } else { 0 }
+}
+
+/// The register one step before, if the message bit was zero: the polynomial's top bit is set, so
+/// the register's says whether it was added.
+fn shift_back(state: u32) -> u32 {
+    match state >> 31 {
+        1 => (state ^ POLYNOMIAL) << 1 | 1,
+        _ => state << 1,
+    }
 }
 
 /// The register after an FPDU with a right CRC field and `zero_words` words of zeros.

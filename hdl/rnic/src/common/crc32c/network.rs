@@ -4,6 +4,7 @@
 //! |---------------|----------|---------------------------------------------------------------|
 //! | [`Reduce`]    | 2 cycles | what a beat of `D` bits adds to the register                  |
 //! | [`StateStep`] | 0        | the register advanced over a beat of zeros                    |
+//! | [`StateBack`] | 0        | the register before a number of zero octets                   |
 //! | [`Residue`]   | 0        | the register after a right FPDU and a number of zero words    |
 use super::matrix::{residue, Matrix};
 use rnic_macros::Init;
@@ -132,6 +133,32 @@ impl<const D: usize> Logic for StateStep<D> {
 
     fn hdl(&self) -> Verilog {
         let lines = parities(&self._advance, "state", "stepped", "=");
+        Verilog::Custom(format!("always @(*) begin\n{lines}end\n"))
+    }
+}
+
+/// The register before `OCTETS` zero octets.
+#[derive(LogicBlock, Init)]
+pub struct StateBack<const OCTETS: usize> {
+    /// The register.
+    pub state: Signal<In, Bits<32>>,
+    /// The register so many octets earlier.
+    pub earlier: Signal<Out, Bits<32>>,
+    #[init(Matrix::retreat(OCTETS))]
+    _retreat: Matrix,
+}
+
+impl<const OCTETS: usize> Logic for StateBack<OCTETS> {
+    fn update(&mut self) {
+        self.earlier.next = to_word(self._retreat.apply(self.state.val().to_u32()));
+    }
+
+    fn connect(&mut self) {
+        self.earlier.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        let lines = parities(&self._retreat, "state", "earlier", "=");
         Verilog::Custom(format!("always @(*) begin\n{lines}end\n"))
     }
 }

@@ -45,7 +45,7 @@ pub mod checksums;
 pub mod verdict;
 
 mod delay;
-mod ones_sum;
+pub mod ones_sum;
 
 use crate::messages::FrameInfo;
 use checksums::{HeaderChecksum, TcpChecksum};

@@ -5,7 +5,7 @@ use pcie_sim::completer::complete_read;
 use pcie_sim::tlp::{Completion, CompletionStatus};
 use pcie_sim::{Bdf, CompletionSplit, Header, Kind, Length, Limits, Tlp};
 use rnic_hdl_tools::testkit::Random;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Requester id of the engine.
 pub const DEVICE_ID: u16 = 0x0318;
@@ -129,6 +129,8 @@ pub struct Manner {
 /// The host.
 pub struct Completer {
     pub manner: Manner,
+    /// Octets of memory that are not what [`octet`] says.
+    pub written: HashMap<u64, u8>,
     answers: Vec<Answer>,
     beats: VecDeque<Beat>,
     /// Tags of which a completion is still due.
@@ -142,6 +144,7 @@ impl Completer {
     pub fn new(manner: Manner) -> Self {
         Self {
             manner,
+            written: HashMap::new(),
             answers: Vec::new(),
             beats: VecDeque::new(),
             open: BTreeSet::new(),
@@ -161,6 +164,11 @@ impl Completer {
         self.beats.clear();
         self.open.clear();
         self.lost.clear();
+    }
+
+    fn octet(&self, address: u64) -> u8 {
+        let written = self.written.get(&address);
+        written.copied().unwrap_or_else(|| octet(address))
     }
 
     /// Takes a request; returns address and octets.
@@ -196,7 +204,7 @@ impl Completer {
             read.tag
         );
         let data: Vec<u8> = (0..header.length.octets() as u64)
-            .map(|offset| octet(read.address + offset))
+            .map(|offset| self.octet(read.address + offset))
             .collect();
         let completions = complete_read(
             &header,

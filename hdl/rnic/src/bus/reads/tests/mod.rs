@@ -1,7 +1,7 @@
 //! The whole engine in front of a host that answers in any legal way, and in every wrong one.
 
 mod bench;
-mod completer;
+pub mod completer;
 
 use super::types::cause;
 use super::{ReadEngine128, ReadEngine512};
