@@ -3,8 +3,10 @@
 use crate::bar::Registers;
 use crate::completion_queues::check_size;
 use crate::error::DriverError;
+use crate::transmit_frame::TransmitRing;
 use rnic_abi::limits::PAGES;
 use rnic_abi::registers;
+use rnic_abi::transmit_ring::{UNITS_LOG2_MAX, UNITS_LOG2_MIN};
 
 /// Choices made when the device is opened.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,16 @@ pub struct Config {
     /// or so many cycles of the device, in log2. 16 is 420 us at 156.25 MHz, within the 500 us that
     /// an ACK may be delayed (RFC 9293 section 3.8.6.3).
     pub event_delay_log2: u32,
+    /// log2 of the units of the control transmit ring, 4..=16; 0: the device has none. A frame takes
+    /// a unit, and one more for each two of its pieces.
+    pub control_units_log2: u32,
+    /// The same of the bulk transmit ring.
+    pub bulk_units_log2: u32,
+    /// PCI Express maximum read request size in octets: 128, 256, 512, 1024, 2048 or 4096. Used
+    /// with a transmit ring, as the next one.
+    pub max_read_request_octets: u32,
+    /// Time after which a read of host memory has failed, in microseconds, 1..=65535.
+    pub read_timeout_us: u32,
     /// Pages of packet memory that out-of-order segments of all connections may hold together; at
     /// most `EARLY_PAGES_MAX`. The other pages are left to segments in order: mostly unfinished
     /// FPDUs.
@@ -53,6 +65,10 @@ impl Default for Config {
             host_slot_octets_log2: 14,
             event_entries_log2: 10,
             event_delay_log2: 16,
+            control_units_log2: 0,
+            bulk_units_log2: 0,
+            max_read_request_octets: 512,
+            read_timeout_us: registers::READ_TIMEOUT_FIRST,
             early_pages: registers::EARLY_PAGES_MAX,
             early_share: registers::EARLY_PAGES_MAX,
             in_order_reserve: registers::IN_ORDER_RESERVE_PAGES_FIRST,
@@ -91,6 +107,7 @@ impl Config {
         self.max_payload_code()?;
         check_size(self.completion_entries_log2)?;
         self.check_rings()?;
+        self.check_transmit()?;
         self.check_pages()
     }
 
@@ -162,6 +179,52 @@ impl Config {
         ])
     }
 
+    /// As [`Config::check`], for transmission.
+    fn check_transmit(&self) -> Result<(), DriverError> {
+        self.max_read_request_code()?;
+        for (what, value) in [
+            (
+                "log2 of the control transmit ring's units",
+                self.control_units_log2,
+            ),
+            (
+                "log2 of the bulk transmit ring's units",
+                self.bulk_units_log2,
+            ),
+        ] {
+            if value != 0 && !(UNITS_LOG2_MIN..=UNITS_LOG2_MAX).contains(&value) {
+                return Err(DriverError::Configuration {
+                    what,
+                    value: u64::from(value),
+                    allowed: "0 or 4..=16",
+                });
+            }
+        }
+        if !(1..=registers::READ_TIMEOUT_MAX).contains(&self.read_timeout_us) {
+            return Err(DriverError::Configuration {
+                what: "the number of microseconds of a read's timeout",
+                value: u64::from(self.read_timeout_us),
+                allowed: "1..=65535",
+            });
+        }
+        Ok(())
+    }
+
+    /// log2 of a transmit ring's units, if the device is to have it.
+    pub(crate) fn units_log2(&self, ring: TransmitRing) -> Option<u32> {
+        let units_log2 = match ring {
+            TransmitRing::Control => self.control_units_log2,
+            TransmitRing::Bulk => self.bulk_units_log2,
+        };
+        (units_log2 != 0).then_some(units_log2)
+    }
+
+    /// Program the registers that hold for all reads of host memory.
+    pub(crate) fn program_reads(&self, bar: &mut impl Registers) -> Result<(), DriverError> {
+        bar.write(registers::READ_MAX_REQUEST, self.max_read_request_code()?)?;
+        bar.write(registers::READ_TIMEOUT, self.read_timeout_us)
+    }
+
     /// Program the registers that hold for all connections.
     pub(crate) fn program(&self, bar: &mut impl Registers) -> Result<(), DriverError> {
         bar.write(registers::MAX_PAYLOAD, self.max_payload_code()?)?;
@@ -174,6 +237,18 @@ impl Config {
             self.reserve_hold_log2,
         );
         bar.write(registers::IN_ORDER_RESERVE, reserve)
+    }
+
+    /// The value of `READ_MAX_REQUEST`.
+    fn max_read_request_code(&self) -> Result<u32, DriverError> {
+        match self.max_read_request_octets {
+            octets @ (128 | 256 | 512 | 1024 | 2048 | 4096) => Ok(octets.ilog2() - 7),
+            other => Err(DriverError::Configuration {
+                what: "the maximum read request size",
+                value: u64::from(other),
+                allowed: "128, 256, 512, 1024, 2048 or 4096",
+            }),
+        }
     }
 
     /// The value of `MAX_PAYLOAD`.
@@ -205,7 +280,8 @@ mod tests {
     #[test]
     fn values_at_their_limits_pass_and_those_beyond_are_refused() {
         type Field = fn(&mut Config) -> &mut u32;
-        let fields: [(Field, u32, u32); 9] = [
+        let fields: [(Field, u32, u32); 10] = [
+            (|config| &mut config.read_timeout_us, 1, 65535),
             (|config| &mut config.completion_entries_log2, 1, 16),
             (|config| &mut config.host_slots_log2, 1, 16),
             (|config| &mut config.host_slot_octets_log2, 7, 14),
@@ -238,6 +314,44 @@ mod tests {
         }
         for refused in [1, 11, 32] {
             assert!(checked(|config| config.event_delay_log2 = refused).is_err());
+        }
+    }
+
+    #[test]
+    fn a_transmit_ring_is_off_or_has_16_to_65536_units() {
+        type Field = fn(&mut Config) -> &mut u32;
+        let fields: [(Field, TransmitRing); 2] = [
+            (
+                |config| &mut config.control_units_log2,
+                TransmitRing::Control,
+            ),
+            (|config| &mut config.bulk_units_log2, TransmitRing::Bulk),
+        ];
+        for (field, ring) in fields {
+            for (value, expected) in [(0, None), (4, Some(4)), (16, Some(16))] {
+                let mut config = Config::default();
+                *field(&mut config) = value;
+                assert_eq!(config.check(), Ok(()));
+                assert_eq!(config.units_log2(ring), expected);
+            }
+            for refused in [1, 3, 17] {
+                assert!(checked(|config| *field(config) = refused).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn read_request_sizes_have_their_codes() {
+        for (octets, code) in [128, 256, 512, 1024, 2048, 4096].into_iter().zip(0..) {
+            let config = Config {
+                max_read_request_octets: octets,
+                ..Config::default()
+            };
+            assert_eq!(config.max_read_request_code(), Ok(code));
+            assert_eq!(config.check(), Ok(()));
+        }
+        for refused in [0, 64, 384, 8192] {
+            assert!(checked(|config| config.max_read_request_octets = refused).is_err());
         }
     }
 

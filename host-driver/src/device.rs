@@ -6,6 +6,7 @@
 //!                    +-- ReceivePool --------+
 //!                    +-- CompletionQueues ---+   (polled in memory)
 //!                    +-- HostRing, EventRing +   (polled in memory)
+//!                    +-- UnitRing, one for each transmit ring
 //! ```
 //!
 //! Each part keeps its own state and works over the BAR it is passed. What takes several of them is
@@ -27,14 +28,17 @@ use crate::present_bar::PresentBar;
 use crate::receive_pool::{Posted, ReceivePool};
 use crate::region::RegionConfig;
 use crate::region_table::RegionTable;
+use crate::transmit_ring::UnitRing;
 use crate::window::WindowConfig;
 use crate::{stag, table};
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::RECEIVE_POOL_LOG2;
 use rnic_abi::registers;
 use rnic_abi::sizes::Sizes;
+use rnic_abi::transmit_ring::RINGS;
 
 mod lifecycle;
+mod transmit;
 
 /// An open device.
 ///
@@ -48,6 +52,8 @@ pub struct Device<B: Bar, D: Dma> {
     completions: CompletionQueues,
     host_ring: HostRing,
     events: EventRing,
+    /// In the order of [`TransmitRing::ALL`](crate::TransmitRing::ALL).
+    transmit_rings: [Option<UnitRing>; RINGS],
     connections: ConnectionTable,
     regions: RegionTable,
     queues: ReceivePool,

@@ -1,5 +1,6 @@
 //! Errors of the driver.
 
+use crate::transmit_frame::{FrameError, TransmitRing};
 use thiserror::Error;
 
 /// An operation of the driver that failed. It left nothing half done: what it did not complete is
@@ -113,6 +114,54 @@ pub enum DriverError {
         entries: u32,
         /// Entries for every buffer, outstanding read and connection.
         needed: u32,
+    },
+    /// A frame that the device cannot send. It is on no ring.
+    #[error("the frame cannot be sent: {0}")]
+    Frame(FrameError),
+    /// The device was opened without this transmit ring.
+    #[error(
+        "the {} transmit ring is off; open the device with a number of units for it",
+        ring.name()
+    )]
+    TransmitOff {
+        /// The ring.
+        ring: TransmitRing,
+    },
+    /// A transmit ring has no room for a frame. The frame is on no ring.
+    #[error("the {} transmit ring has no room for the frame; poll results first", ring.name())]
+    TransmitFull {
+        /// The ring.
+        ring: TransmitRing,
+    },
+    /// A transmit ring has stopped: the device could not read its units.
+    #[error(
+        "the {} transmit ring has stopped, as the device could not read its memory; check how it \
+         is mapped, and restart the ring",
+        ring.name()
+    )]
+    TransmitStopped {
+        /// The ring.
+        ring: TransmitRing,
+    },
+    /// A transmit ring that has not stopped cannot be restarted.
+    #[error("the {} transmit ring has not stopped; only a stopped one is restarted", ring.name())]
+    TransmitRunning {
+        /// The ring.
+        ring: TransmitRing,
+    },
+    /// The device reported about a transmit ring what cannot be.
+    #[error(
+        "the device reported {value:#010x} as {what} of the {} transmit ring, which cannot be; \
+         close it, which resets it, and open it again; keep the memory of its frames until then",
+        ring.name()
+    )]
+    TransmitReport {
+        /// The ring.
+        ring: TransmitRing,
+        /// Which word.
+        what: &'static str,
+        /// Its value.
+        value: u32,
     },
     /// A table operation did not end.
     #[error(

@@ -9,7 +9,8 @@
 //!
 //! [`Device::open`] checks the identity, resets the device and sets up the rings; then the user
 //! opens connections, registers regions, posts receive buffers, and polls completions and host
-//! frames. [`Device::close`] resets the device before it frees the rings, so that nothing is
+//! frames. It sends frames of its own with [`Device::transmit`], and polls what became of them.
+//! [`Device::close`] resets the device before it frees the rings, so that nothing is
 //! written to memory that was given back. If the reset fails, no memory is freed.
 //!
 //! A device may be removed at any time. Its registers then read as ones, which the driver notices
@@ -19,6 +20,7 @@
 
 pub mod bar;
 pub mod dma;
+pub mod transmit_frame;
 pub mod error;
 mod present_bar;
 mod reset;
@@ -43,6 +45,8 @@ mod terminate;
 pub mod event;
 mod event_ring;
 mod host_ring;
+mod copy_area;
+mod transmit_ring;
 pub mod device;
 
 #[cfg(test)]
@@ -63,4 +67,8 @@ pub use event::{Event, Reason, Reasons};
 pub use receive_pool::Posted;
 pub use refused_header::RefusedHeader;
 pub use region::{stag_hash, RegionConfig};
+pub use transmit_frame::{
+    FrameError, InsertChecksum, InsertCrc, Piece, TransmitFrame, TransmitRing,
+};
+pub use transmit_ring::{TransmitResult, Transmitted};
 pub use window::WindowConfig;

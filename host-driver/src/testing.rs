@@ -1,6 +1,7 @@
 //! Doubles for the driver's tests: a device that consists of its tables, and memory.
 pub(crate) mod hanging;
 pub(crate) mod memory;
+pub(crate) mod transmit;
 
 use crate::bar::Bar;
 use crate::completion_queue::CompletionQueue;
@@ -10,6 +11,7 @@ use crate::error::DriverError;
 use rnic_abi::sizes::Sizes;
 use rnic_abi::{registers, tables};
 use std::collections::HashMap;
+use transmit::TransmitEngine;
 
 /// BAR0 of a device that only stores table entries and records operations.
 #[derive(Debug, Default)]
@@ -35,6 +37,8 @@ pub(crate) struct Tables {
     pub(crate) gone_after: Option<usize>,
     /// Reads of CONTROL until the reset under way ends.
     pub(crate) resetting: u32,
+    /// Transmit rings.
+    pub(crate) transmit: TransmitEngine,
 }
 
 impl Tables {
@@ -54,6 +58,7 @@ impl Tables {
         self.entries.clear();
         self.written.clear();
         self.registers.clear();
+        self.transmit = TransmitEngine::default();
     }
 }
 
@@ -111,6 +116,7 @@ impl Bar for Tables {
         match data.and_then(|index| self.data.get_mut(index)) {
             Some(word) => *word = value,
             None => {
+                self.transmit.write(offset, value);
                 self.registers.insert(offset, value);
             }
         }

@@ -127,11 +127,15 @@ pub const TX_STRIDE: u32 = 32;
 /// PCI Express maximum read request size: 0 for 128 octets, .. 5 for 4096; the device asks for 512
 /// at most. Other values are ignored. Value after reset: [`READ_MAX_REQUEST_FIRST`].
 pub const READ_MAX_REQUEST: u32 = 0x0e0;
+/// Largest value of [`READ_MAX_REQUEST`].
+pub const READ_MAX_REQUEST_MAX: u32 = 5;
 /// First value of [`READ_MAX_REQUEST`]: 512 octets, which every function may be set to.
 pub const READ_MAX_REQUEST_FIRST: u32 = 2;
 /// Ticks after which a read of host memory is given up, 16 bits; larger values are ignored. A tick
 /// is a microsecond. Value after reset: [`READ_TIMEOUT_FIRST`].
 pub const READ_TIMEOUT: u32 = 0x0e4;
+/// Largest value of [`READ_TIMEOUT`].
+pub const READ_TIMEOUT_MAX: u32 = 0xffff;
 /// First value of [`READ_TIMEOUT`]: 50 ms, the end of the default range (PCI Express Base
 /// Specification, section 7.5.3.16).
 pub const READ_TIMEOUT_FIRST: u32 = 50_000;

@@ -13,7 +13,7 @@ use crate::completion_queues::CompletionQueues;
 use crate::config::Config;
 use crate::connection_table::ConnectionTable;
 use crate::counters::Counters;
-use crate::dma::Dma;
+use crate::dma::{Dma, DmaBuffer};
 use crate::error::DriverError;
 use crate::event_ring::EventRing;
 use crate::host_ring::HostRing;
@@ -21,8 +21,50 @@ use crate::present_bar::PresentBar;
 use crate::receive_pool::ReceivePool;
 use crate::region_table::RegionTable;
 use crate::reset::reset;
+use crate::transmit_frame::TransmitRing;
+use crate::transmit_ring::UnitRing;
 use rnic_abi::registers;
 use rnic_abi::sizes::Sizes;
+use rnic_abi::transmit_ring::RINGS;
+
+/// The rings of a device.
+struct Rings {
+    completions: CompletionQueues,
+    host_ring: HostRing,
+    events: EventRing,
+    transmit_rings: [Option<UnitRing>; RINGS],
+}
+
+impl Rings {
+    /// Rings in memory of their own, each of which is put in `allocated`.
+    fn allocate(
+        dma: &mut impl Dma,
+        config: &Config,
+        allocated: &mut Vec<DmaBuffer>,
+    ) -> Result<Self, DriverError> {
+        let completions = CompletionQueues::allocate(dma, config.completion_entries_log2)?;
+        allocated.extend(completions.buffers());
+        let (slots_log2, slot_octets_log2) = (config.host_slots_log2, config.host_slot_octets_log2);
+        let host_ring = HostRing::allocate(dma, slots_log2, slot_octets_log2)?;
+        allocated.push(host_ring.buffer());
+        let events = EventRing::allocate(dma, config.event_entries_log2)?;
+        allocated.push(events.buffer());
+        let mut transmit_rings = [const { None }; RINGS];
+        for (place, ring) in transmit_rings.iter_mut().zip(TransmitRing::ALL) {
+            if let Some(units_log2) = config.units_log2(ring) {
+                let ring = UnitRing::allocate(dma, ring, units_log2)?;
+                allocated.push(ring.buffer());
+                *place = Some(ring);
+            }
+        }
+        Ok(Self {
+            completions,
+            host_ring,
+            events,
+            transmit_rings,
+        })
+    }
+}
 
 impl<B: Bar, D: Dma> Device<B, D> {
     /// Check the identity and revision, reset the device, set up rings and payload size, then
@@ -42,30 +84,22 @@ impl<B: Bar, D: Dma> Device<B, D> {
         let sizes = Sizes::decode(capabilities).ok_or(DriverError::Sizes { capabilities })?;
         reset(&mut bar)?;
         let counters = Counters::from_now(&mut bar)?;
-        let completions = CompletionQueues::allocate(&mut dma, config.completion_entries_log2)?;
-        let (slots_log2, slot_octets_log2) = (config.host_slots_log2, config.host_slot_octets_log2);
-        let host_ring = match HostRing::allocate(&mut dma, slots_log2, slot_octets_log2) {
-            Ok(ring) => ring,
+        // The device does not know of the rings yet: if one fails, the others are freed.
+        let mut allocated = Vec::new();
+        let rings = match Rings::allocate(&mut dma, &config, &mut allocated) {
+            Ok(rings) => rings,
             Err(error) => {
-                // The device does not know of the other rings yet.
-                completions.buffers().for_each(|buffer| dma.free(buffer));
-                return Err(error);
-            }
-        };
-        let events = match EventRing::allocate(&mut dma, config.event_entries_log2) {
-            Ok(ring) => ring,
-            Err(error) => {
-                completions.buffers().for_each(|buffer| dma.free(buffer));
-                dma.free(host_ring.buffer());
+                allocated.into_iter().for_each(|buffer| dma.free(buffer));
                 return Err(error);
             }
         };
         let mut device = Self {
             bar,
             dma,
-            completions,
-            host_ring,
-            events,
+            completions: rings.completions,
+            host_ring: rings.host_ring,
+            events: rings.events,
+            transmit_rings: rings.transmit_rings,
             connections: ConnectionTable::of_connections(sizes.connections()),
             regions: RegionTable::of_regions(sizes.regions()),
             sizes,
@@ -95,6 +129,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
         }
         self.dma.free(self.host_ring.buffer());
         self.dma.free(self.events.buffer());
+        for ring in self.transmit_rings.iter().flatten() {
+            self.dma.free(ring.buffer());
+        }
         Ok((self.bar.into_inner(), self.dma))
     }
 
@@ -104,6 +141,12 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.completions.program(&mut self.bar)?;
         self.host_ring.program(&mut self.bar)?;
         self.events.program(&mut self.bar)?;
+        if self.transmit_rings.iter().any(Option::is_some) {
+            config.program_reads(&mut self.bar)?;
+        }
+        for ring in self.transmit_rings.iter().flatten() {
+            ring.program(&mut self.bar)?;
+        }
         self.bar
             .write(registers::CONTROL, registers::CONTROL_ENABLE)?;
         // A read is answered after the posted writes before it have taken effect: from here on the

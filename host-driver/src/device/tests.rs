@@ -10,6 +10,15 @@ use rnic_abi::tables;
 use std::cell::Cell;
 use std::rc::Rc;
 
+/// All rings that a device can have.
+fn with_transmit_rings() -> Config {
+    Config {
+        control_units_log2: 4,
+        bulk_units_log2: 4,
+        ..Config::default()
+    }
+}
+
 /// A device with empty tables.
 fn device() -> Device<Tables, NoMemory> {
     Device::open(Tables::default(), NoMemory, Config::default()).expect("opens")
@@ -180,8 +189,9 @@ fn memory_is_freed_only_after_a_reset() {
         (400, Some(20), Some(DriverError::Gone)),
     ] {
         let pool = Rc::new(Cell::new(Pool::default()));
-        let mut device = Device::open(Tables::default(), Lent(Rc::clone(&pool)), Config::default())
-            .expect("opens");
+        let lent = Lent(Rc::clone(&pool));
+        let opened = Device::open(Tables::default(), lent, with_transmit_rings());
+        let mut device = opened.expect("opens");
         let bar = device.bar.double();
         bar.reset_reads = reset_reads;
         bar.gone_after = gone_after;
@@ -200,7 +210,7 @@ fn memory_is_freed_only_after_a_reset() {
                 continue;
             }
         };
-        assert_eq!((held.allocated, held.freed), (3, 3));
+        assert_eq!((held.allocated, held.freed), (5, 5));
     }
 }
 
@@ -297,9 +307,11 @@ fn without_memory_for_its_rings_a_device_is_not_opened() {
         (0, "completion queue"),
         (1, "host receive ring"),
         (2, "event ring"),
+        (3, "control transmit ring"),
+        (4, "bulk transmit ring"),
     ] {
         let memory = Memory::new(allocations);
-        let opened = Device::open(Tables::default(), memory, Config::default());
+        let opened = Device::open(Tables::default(), memory, with_transmit_rings());
         let error = opened.expect_err("there is no memory");
         let DriverError::OutOfMemory { name, octets } = &error else {
             panic!("{error}");

@@ -45,6 +45,17 @@ impl Memory {
         self.octets.borrow_mut()[at..at + octets].fill(octet);
     }
 
+    /// The device reads octets.
+    pub(crate) fn peek(&self, address: u64, octets: usize) -> Vec<u8> {
+        let at = address as usize;
+        self.octets.borrow()[at..at + octets].to_vec()
+    }
+
+    /// The device writes a doubleword, which becomes visible later, in the order of these writes.
+    pub(crate) fn post(&self, address: u64, word: u32) {
+        self.pending.borrow_mut().push((address, word));
+    }
+
     /// The device's next doubleword becomes visible.
     fn step(&self) {
         let mut pending = self.pending.borrow_mut();

@@ -74,7 +74,7 @@ pub struct TransmitRegisters {
     ring_space: [Constant<Bits<7>>; 2],
     #[constant(LiteralType::from(map::READ_MAX_REQUEST / 32))]
     common_space: Constant<Bits<7>>,
-    #[constant(5)]
+    #[constant(LiteralType::from(map::READ_MAX_REQUEST_MAX))]
     request_max: Constant<Bits<32>>,
     #[constant(LiteralType::from(map::READ_MAX_REQUEST_FIRST))]
     request_first: Constant<Bits<3>>,
