@@ -25,6 +25,8 @@ pub mod error;
 
 pub use crate::core::Core;
 pub use error::SimError;
+pub use ethernet::SentFrame;
 pub use host::{attach, attach_at, SimBar, SimDma};
+pub use pcie_sim::CompletionSplit;
 pub use record::{Event, Record, TlpKind};
-pub use simulation::{Simulation, SimulationConfig, WriteObserver};
+pub use simulation::{ReadPath, Simulation, SimulationConfig, WriteObserver};

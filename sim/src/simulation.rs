@@ -7,7 +7,9 @@ use crate::ports;
 use crate::read_completions::ReadCompletions;
 use crate::record::{Event, Record, TlpKind};
 use pcie_sim::memory::{Access, Memory};
-use pcie_sim::{Bdf, Kind, Limits, RootComplex, RootComplexSettings, Tlp, TransferSize};
+use pcie_sim::{
+    Bdf, CompletionSplit, Kind, Limits, RootComplex, RootComplexSettings, Tlp, TransferSize,
+};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
@@ -32,6 +34,21 @@ const IDLE_CYCLES_ALL_FREE: u64 = 1_000;
 /// the slowest host accepts a beat in 20 cycles.
 const REST_CYCLES_MAX: u64 = 5_000_000;
 
+/// How the host answers the device's reads.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct ReadPath {
+    /// Probability that the host takes no read request in a cycle; 1 for never.
+    pub stall: f64,
+    /// Cycles from a read request to the first moment its completions may leave the host.
+    pub latency_cycles: u64,
+    /// Cycles at most that each completion may take beyond that; how many is drawn.
+    pub spread_cycles: u64,
+    /// Whether completions of different requests pass each other at random.
+    pub reorders: bool,
+    /// How the host cuts completions.
+    pub split: CompletionSplit,
+}
+
 /// How a simulation runs.
 #[derive(Clone, Debug)]
 pub struct SimulationConfig {
@@ -43,10 +60,8 @@ pub struct SimulationConfig {
     pub seed: u64,
     /// Probability that the host accepts no TLP beat in a cycle.
     pub stall: f64,
-    /// Probability that the host takes no read request in a cycle; 1 for never.
-    pub read_stall: f64,
-    /// Cycles from a read request to the first moment its completions may leave the host.
-    pub read_latency_cycles: u64,
+    /// How the host answers the device's reads.
+    pub reads: ReadPath,
     /// Waveform to write.
     pub trace: Option<PathBuf>,
     /// Maximum payload size in octets that the monitor enforces.
@@ -63,8 +78,7 @@ impl Default for SimulationConfig {
             sizes: Sizes::LARGEST,
             seed: 1,
             stall: 0.0,
-            read_stall: 0.0,
-            read_latency_cycles: 0,
+            reads: ReadPath::default(),
             trace: None,
             max_payload_octets: 256,
             silicon: false,
@@ -130,7 +144,11 @@ impl Simulation {
         };
         let settings = RootComplexSettings {
             limits,
-            read_latency_ticks: config.read_latency_cycles,
+            read_latency_ticks: config.reads.latency_cycles,
+            read_spread_ticks: config.reads.spread_cycles,
+            reorder_completions: config.reads.reorders,
+            completion_split: config.reads.split,
+            seed: config.seed,
             ..RootComplexSettings::default()
         };
         let mut simulation = Self {
@@ -139,7 +157,7 @@ impl Simulation {
             frames: FrameSource::new(config.width),
             random: ChaCha8Rng::seed_from_u64(config.seed),
             stall: config.stall,
-            read_stall: config.read_stall,
+            read_stall: config.reads.stall,
             traced: config.trace.is_some(),
             in_reset: false,
             now: 0,

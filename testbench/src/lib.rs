@@ -5,6 +5,7 @@ pub mod model;
 pub mod capture;
 pub mod play;
 pub mod traffic;
+pub mod transmit;
 pub mod workload;
 pub mod fuzz;
 pub mod bench;

@@ -29,8 +29,6 @@ mod watch;
 /// What 100GbE brings at the clock of W=512: so many cycles for so many octets. 64 octets a cycle
 /// are more than the core takes for long (`ethernet`, spacing).
 const WIRE_512: (u32, u32) = (322, 12_500);
-/// Cycles that a read of host memory takes: 640 ns at 156.25 MHz.
-const READ_LATENCY_CYCLES: u64 = 100;
 
 /// Cycles from one frame's start to the next, at least: the core's own rate for small frames.
 const fn frame_cycles_min(width: usize) -> u64 {
@@ -132,11 +130,10 @@ impl Rtl {
             sizes: options.sizes,
             seed: options.seed,
             stall: options.stall,
-            read_stall: 0.0,
-            read_latency_cycles: READ_LATENCY_CYCLES,
             trace: options.trace.clone(),
             max_payload_octets: options.config.max_payload_octets as usize,
             silicon: options.silicon,
+            ..SimulationConfig::default()
         })?;
         if options.width == 512 {
             let (cycles, octets) = WIRE_512;

@@ -1,0 +1,82 @@
+//! Random frames through the transmit rings of the whole device; what `rnic fuzz --transmit` does.
+//!
+//! ```text
+//!  (seed, run) -> Drawn frames -> driver -> rings in host memory -> device -> wire
+//!                     |               |                                         |
+//!                     +-- expected ---+-- results of each frame ----------------+-> compared
+//! ```
+//!
+//! Compared are the octets of every frame that leaves, the order of each ring, the result of each
+//! frame, and the device's counters. Not compared is the order of frames of different rings, which
+//! depends on the cycle.
+
+pub mod frame;
+mod run;
+
+pub use run::{run, Case};
+
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Sums over all runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Totals {
+    /// Runs.
+    pub runs: u64,
+    /// Frames handed to the device.
+    pub frames: u64,
+    /// Octets of frames that left.
+    pub octets: u64,
+    /// Frames with a checksum inserted.
+    pub checksums: u64,
+    /// Frames with a CRC32C inserted.
+    pub crcs: u64,
+    /// Pieces of frames.
+    pub pieces: u64,
+    /// Frames given up as their memory could not be read.
+    pub unreadable: u64,
+    /// Frames received again through loopback.
+    pub looped: u64,
+    /// Differences.
+    pub mismatches: u64,
+    /// Cycles of the hardware.
+    pub cycles: u64,
+}
+
+impl Totals {
+    /// Add another run's.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, value) in self.rows_mut().into_iter().zip(other.rows()) {
+            *sum.1 += value.1;
+        }
+    }
+
+    /// A table.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for (name, value) in self.rows() {
+            writeln!(out, "{name:<28} {value:>12}").expect("a string takes everything");
+        }
+        out
+    }
+
+    fn rows(&self) -> [(&'static str, u64); 10] {
+        let mut copy = self.clone();
+        copy.rows_mut().map(|(name, value)| (name, *value))
+    }
+
+    fn rows_mut(&mut self) -> [(&'static str, &mut u64); 10] {
+        [
+            ("runs", &mut self.runs),
+            ("frames", &mut self.frames),
+            ("octets", &mut self.octets),
+            ("checksums inserted", &mut self.checksums),
+            ("CRCs inserted", &mut self.crcs),
+            ("pieces", &mut self.pieces),
+            ("frames of no memory", &mut self.unreadable),
+            ("frames looped back", &mut self.looped),
+            ("mismatches", &mut self.mismatches),
+            ("cycles", &mut self.cycles),
+        ]
+    }
+}
