@@ -1,5 +1,4 @@
 //! The register map as the driver sees it, counters, and the table engine.
-use super::counters::COUNT;
 use super::Csr;
 use crate::messages::CqReport;
 use rnic_abi::sizes::Sizes;
@@ -206,15 +205,15 @@ fn unused_offsets_read_as_zero() {
 fn counters_lose_no_pulse_even_if_all_come_at_once() {
     let mut random = Random::from_environment();
     let mut uut = connected();
-    let mut expected = [0u32; COUNT];
+    let mut expected = [0u32; counters::COUNT];
     for round in 0..300 {
         // Long stretches with every input high fill the tallies to their limit.
         let mask = if round % 100 < 70 {
-            (1 << COUNT) - 1
+            (1 << counters::COUNT) - 1
         } else {
             random.bits()
         };
-        let mask = mask & ((1 << COUNT) - 1);
+        let mask = mask & ((1 << counters::COUNT) - 1);
         uut.counts.next = mask.into();
         uut.tick();
         for (index, count) in expected.iter_mut().enumerate() {
