@@ -94,6 +94,14 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         self.pcie.event_tlp_last.next = false;
         self.pcie.event_tlp_valid.next = false;
         self.pcie.event_tlp_header.next = 0.into();
+        self.pcie.status_tlp_data.next = 0.into();
+        self.pcie.status_tlp_keep.next = 0.into();
+        self.pcie.status_tlp_last.next = false;
+        self.pcie.status_tlp_valid.next = false;
+        self.pcie.status_tlp_header.next = 0.into();
+        for ring in 0..2 {
+            self.csr.tx_head[ring].next = 0.into();
+        }
         self.csr.event_producer.next = 0.into();
         self.enable.next = self.csr.enable.val();
 
