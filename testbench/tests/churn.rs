@@ -58,6 +58,7 @@ impl Bench {
             trace: None,
             silicon: false,
             used: false,
+            loopback: false,
             config: Config::default(),
             short_pages: 0,
             watches_all: false,

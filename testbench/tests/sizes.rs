@@ -54,6 +54,7 @@ fn each_connection_of_a_small_build_has_its_own_entries() {
         trace: None,
         silicon: false,
         used: false,
+        loopback: false,
         config: Config::default(),
         short_pages: 0,
         watches_all: false,

@@ -1,5 +1,6 @@
 //! `rnic fuzz`: random workloads and faults, hardware against model.
 
+use crate::cli::fuzz_transmit::TransmitCampaign;
 use crate::cli::json::{unusable, JsonSink};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,13 +10,14 @@ use serde::Serialize;
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
 Example:
   rnic fuzz --runs 200 --seed 1
   rnic fuzz --hostile --runs 200 --seed 1
+  rnic fuzz --transmit --runs 200 --seed 1
   rnic fuzz --seed 1 --only 17 --width 128";
 
 /// From this many runs on the model is compiled with a profile. The second compilation takes a
@@ -41,6 +43,10 @@ pub(crate) struct Arguments {
     /// connections closed and reopened on the same addresses and ports, buffers withheld.
     #[arg(long)]
     hostile: bool,
+    /// Frames that the device sends instead: random gather lists, alignments and insertions, a host
+    /// that splits, reorders and delays, memory that cannot be read.
+    #[arg(long, conflicts_with_all = ["hostile", "jobs"])]
+    transmit: bool,
     /// Play the synthesised text, with random values wherever hardware leaves them undefined.
     #[arg(long)]
     silicon: bool,
@@ -58,6 +64,16 @@ pub(crate) struct Arguments {
     json: Option<PathBuf>,
 }
 
+impl Arguments {
+    /// Numbers of the runs.
+    fn range(&self) -> Range<u64> {
+        match self.only {
+            Some(run) => run..run.saturating_add(1),
+            None => 0..self.runs,
+        }
+    }
+}
+
 /// The report, as JSON.
 #[derive(Debug, Serialize)]
 struct FuzzReport<'a> {
@@ -73,6 +89,17 @@ struct FuzzReport<'a> {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let seed = arguments.seed.unwrap_or_else(fresh_seed);
     let width = arguments.width;
+    if arguments.transmit {
+        let campaign = TransmitCampaign {
+            seed,
+            width,
+            silicon: arguments.silicon,
+            keep_going: arguments.keep_going,
+            runs: arguments.range(),
+            json: arguments.json.as_deref(),
+        };
+        return campaign.run();
+    }
     let mut json = JsonSink::open(arguments.json.as_deref())?;
     fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
     let to_stdout = json.is_stdout();
@@ -90,10 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         hostile: arguments.hostile,
         silicon: arguments.silicon,
     });
-    let runs = match arguments.only {
-        Some(run) => run..run.saturating_add(1),
-        None => 0..arguments.runs,
-    };
+    let runs = arguments.range();
     let progress = ProgressBar::new(runs.end - runs.start);
     let template = "{bar:40} {pos}/{len} runs, {msg} segments, {eta} left";
     progress.set_style(ProgressStyle::with_template(template)?);

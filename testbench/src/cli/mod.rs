@@ -6,6 +6,7 @@
 mod play;
 mod generate;
 mod fuzz;
+mod fuzz_transmit;
 mod bench;
 mod mutants;
 mod emit;

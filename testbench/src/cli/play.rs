@@ -79,6 +79,10 @@ pub(crate) struct Arguments {
     /// Use the device beforehand and reset it in mid-traffic; the result must be the same.
     #[arg(long)]
     used: bool,
+    /// Put each frame on a transmit ring of the device, which sends it to itself, instead of on the
+    /// wire; the result must be the same.
+    #[arg(long)]
+    loopback: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
@@ -108,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             .map_or_else(Conditions::default, Conditions::draw),
         silicon: arguments.silicon,
         used: arguments.used,
+        loopback: arguments.loopback,
         timeline: arguments.html.is_some(),
     };
     let mut json = JsonSink::open(arguments.json.as_deref())?;

@@ -172,6 +172,11 @@ impl Model {
         self.stream(connection).tcp.window = window;
     }
 
+    /// The device has sent a frame.
+    pub fn note_sent(&mut self) {
+        self.count(Counter::TxFrames);
+    }
+
     /// The host has taken what is in its ring.
     pub fn empty_host_ring(&mut self) {
         self.host_slots_taken = 0;

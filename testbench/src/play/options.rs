@@ -38,6 +38,9 @@ pub struct Options {
     pub silicon: bool,
     /// The RTL was used before ([`used`](crate::play::rtl::RtlOptions::used)).
     pub used: bool,
+    /// Frames reach the RTL through its own transmit rings and loopback
+    /// ([`loopback`](crate::play::rtl::RtlOptions::loopback)).
+    pub loopback: bool,
     /// Keep the RTL's timeline ([`crate::play::timeline`]).
     pub timeline: bool,
 }
@@ -59,6 +62,7 @@ impl Default for Options {
             one_device: false,
             silicon: false,
             used: false,
+            loopback: false,
             timeline: false,
         }
     }

@@ -24,6 +24,10 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+pub use looped::is_looped;
+use looped::LoopMemory;
+
+mod looped;
 mod watch;
 
 /// What 100GbE brings at the clock of W=512: so many cycles for so many octets. 64 octets a cycle
@@ -75,6 +79,8 @@ pub struct Rtl {
     event_delay_cycles: usize,
     /// Verdicts taken from the simulation, and not yet observed.
     segments: Vec<SegmentTrace>,
+    /// Memory of the frame that is looped back, if frames are.
+    looped: Option<LoopMemory>,
 }
 
 /// How to run it.
@@ -94,6 +100,9 @@ pub struct RtlOptions {
     pub silicon: bool,
     /// The device was used before, and reset in mid-traffic ([`crate::play::used`]).
     pub used: bool,
+    /// Frames are put on the bulk transmit ring, and looped back; those that a device cannot send
+    /// come from the wire ([`is_looped`]).
+    pub loopback: bool,
     /// How the driver sets the device up.
     pub config: Config,
     /// The wire pauses while packet memory is nearly full, as the sender of a capture would have
@@ -145,7 +154,13 @@ impl Rtl {
             use_and_reset(&simulation, options.seed, options.config.max_payload_octets)?;
         }
         let (bar, dma) = attach_at(&simulation, surroundings.rings_address);
-        let device = Device::open(bar, dma, options.config)?;
+        let config = match options.loopback {
+            true => looped::config(&options.config),
+            false => options.config,
+        };
+        let mut device = Device::open(bar, dma, config)?;
+        let looped = options.loopback.then(|| LoopMemory::begin(&mut device));
+        let looped = looped.transpose()?;
         let rings = Rings::new(simulation.borrow().complex().memory(), &options.config);
         let rings = Rc::new(RefCell::new(rings));
         let watch = BusWatch(Rc::clone(&rings));
@@ -175,14 +190,19 @@ impl Rtl {
                 log2 => (1 << log2) + EVENT_CYCLES,
             },
             segments: Vec::new(),
+            looped,
         })
     }
 
     /// Put a frame on the wire and wait until it is in, and for what slows a sender down.
     fn send(&mut self, frame: &[u8]) {
+        let start = self.simulation.borrow().now();
+        if !self.send_looped(frame) {
+            self.simulation
+                .borrow_mut()
+                .push_frame(frame.to_vec(), false);
+        }
         let mut simulation = self.simulation.borrow_mut();
-        simulation.push_frame(frame.to_vec(), false);
-        let start = simulation.now();
         while simulation.frames_waiting() > 0 || simulation.now() - start < self.frame_cycles_min {
             simulation.step();
         }

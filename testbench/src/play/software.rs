@@ -2,6 +2,7 @@
 
 use crate::model::{self, ddp, Model, Room};
 use crate::play::dut::{Buffer, Dut, Entry, Observation, ReadSink, StreamState};
+use crate::play::rtl::is_looped;
 use rnic_abi::counters::Counter;
 use rnic_abi::host_ring::SLOT_HEADER_OCTETS;
 use rnic_abi::limits::CONNECTIONS;
@@ -23,6 +24,7 @@ const NO_POOL: Posted = Posted {
 pub struct Software {
     model: Model,
     open: BTreeSet<u16>,
+    loopback: bool,
 }
 
 impl Software {
@@ -37,7 +39,13 @@ impl Software {
         Self {
             model,
             open: BTreeSet::new(),
+            loopback: false,
         }
+    }
+
+    /// The same, and each frame is sent by the device itself, as far as it can be.
+    pub fn with_loopback(self, loopback: bool) -> Self {
+        Self { loopback, ..self }
     }
 }
 
@@ -167,6 +175,9 @@ impl Dut for Software {
     }
 
     fn push(&mut self, frame: &[u8], room: Room) -> Room {
+        if self.loopback && is_looped(frame) {
+            self.model.note_sent();
+        }
         self.model.receive_with(frame, false, room);
         self.model.refused
     }

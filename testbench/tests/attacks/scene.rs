@@ -182,6 +182,7 @@ impl Scene {
             trace: None,
             silicon,
             used: false,
+            loopback: false,
             config,
             pauses: false,
             short_pages: 0,

@@ -79,6 +79,7 @@ impl<'a> Player<'a> {
                 trace: options.trace.as_deref().map(|path| trace_of(path, number)),
                 silicon: options.silicon,
                 used: options.used,
+                loopback: options.loopback,
                 config,
                 pauses: true,
                 short_pages: short_pages(&config),
@@ -95,7 +96,8 @@ impl<'a> Player<'a> {
             })?));
         }
         if options.dut != DutKind::Rtl {
-            duts.push(Box::new(Software::new(&config)));
+            let software = Software::new(&config).with_loopback(options.loopback);
+            duts.push(Box::new(software));
         }
         let tallies = duts.iter().map(|_| Tally::new(flows)).collect();
         let records = options.timeline && options.dut != DutKind::Model;
