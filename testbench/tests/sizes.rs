@@ -75,7 +75,7 @@ fn each_connection_of_a_small_build_has_its_own_entries() {
 
     let octets = |number: usize| [number as u8 ^ 0x5a; OCTETS];
     for number in 0..SMALLEST {
-        let mut sender = Sender::new(stream.clone());
+        let mut sender = Sender::new(stream);
         sender.rdma_write((number as u32 + 1) << 8, 0, &octets(number));
         let segment = builder(number).segment(sender.sequence(0), 1, FLAG_ACK, sender.stream());
         rtl.push(&segment, Room::Enough);
