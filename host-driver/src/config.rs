@@ -27,8 +27,8 @@ pub struct Config {
     /// or so many cycles of the device, in log2. 16 is 420 us at 156.25 MHz, within the 500 us that
     /// an ACK may be delayed (RFC 9293 section 3.8.6.3).
     pub event_delay_log2: u32,
-    /// log2 of the units of the control transmit ring, 4..=16; 0: the device has none. A frame takes
-    /// a unit, and one more for each two of its pieces.
+    /// log2 of the units of the control transmit ring, 4..=16; 0: the device has none. A frame
+    /// takes a unit, and one more for each two of its pieces.
     pub control_units_log2: u32,
     /// The same of the bulk transmit ring.
     pub bulk_units_log2: u32,

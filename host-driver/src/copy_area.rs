@@ -1,7 +1,8 @@
 //! Memory for octets that the device reads and nobody else holds: the headers of frames.
 //!
-//! A ring of octets: reserved in the order of frames, freed in the same order. A piece is contiguous,
-//! so the rest of the area in front of its end is skipped if the piece does not fit there.
+//! A ring of octets: reserved in the order of frames, freed in the same order. A piece is
+//! contiguous, so the rest of the area in front of its end is skipped if the piece does not fit
+//! there.
 
 use crate::dma::DmaBuffer;
 

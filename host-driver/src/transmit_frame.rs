@@ -159,8 +159,8 @@ pub enum FrameError {
         /// Octets of the frame.
         octets: usize,
     },
-    /// The checksum stands in octets that the CRC covers, or in the CRC; the device would not refuse
-    /// it, but one of the two cannot be right when the frame arrives.
+    /// The checksum stands in octets that the CRC covers, or in the CRC; the device would not
+    /// refuse it, but one of the two cannot be right when the frame arrives.
     #[error("the checksum at octet {place} stands in the CRC or in octets that the CRC covers")]
     ChecksumUnderCrc {
         /// Where the checksum stands.

@@ -89,6 +89,22 @@ fn rtl_and_model_agree_on_some_captures_at_512() {
     }
 }
 
+/// The device sends each capture to itself, through its transmit rings: what it receives is the
+/// same as from the wire.
+#[test]
+fn every_capture_looped_back_gives_the_same() {
+    for path in captures() {
+        let looped = Options {
+            loopback: true,
+            ..Options::default()
+        };
+        let looped = run(&path, &looped);
+        let sent = looped.counters["tx_frames"];
+        assert_eq!(sent, looped.counters["frames"], "{}", path.display());
+        assert_eq!(stable(&looped), stable(&run(&path, &Options::default())));
+    }
+}
+
 #[test]
 fn back_pressure_from_the_host_changes_nothing() {
     let path = captures()

@@ -14,8 +14,7 @@ fn agrees(width: usize, runs: u64, silicon: bool) {
         let (done, differences) = run(case).expect("the core is there");
         assert!(
             differences.is_empty(),
-            "run {number} of seed 1: rnic fuzz --transmit --width {width} --seed 1 --only {number}: \
-             {differences:#?}"
+            "rnic fuzz --transmit --width {width} --seed 1 --only {number}: {differences:#?}"
         );
         totals.add(&done);
     }

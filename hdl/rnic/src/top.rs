@@ -339,13 +339,10 @@ macro_rules! core {
                 self.fpdu.placement_ready.next = self.placement.placement_ready.val();
                 // Placement to PCI Express.
                 wire!(self.placement => self.pcie;
-                    payload_tlp_data, payload_tlp_keep, payload_tlp_last, payload_tlp_valid);
-                self.placement.payload_tlp_ready.next = self.pcie.payload_tlp_ready.val();
-                wire!(self.placement => self.pcie;
-                    payload_tlp_header, cqe_tlp_data, cqe_tlp_keep,
-                    cqe_tlp_last, cqe_tlp_valid);
-                self.placement.cqe_tlp_ready.next = self.pcie.cqe_tlp_ready.val();
-                self.pcie.cqe_tlp_header.next = self.placement.cqe_tlp_header.val();
+                    payload_tlp_data, payload_tlp_keep, payload_tlp_last, payload_tlp_valid,
+                    payload_tlp_header, cqe_tlp_data, cqe_tlp_keep, cqe_tlp_last, cqe_tlp_valid,
+                    cqe_tlp_header);
+                wire!(self.pcie => self.placement; payload_tlp_ready, cqe_tlp_ready);
                 // Events to PCI Express.
                 wire!(self.tcp => self.events; report, report_valid);
                 wire!(self.ddp => self.events; first_fpdu, first_fpdu_valid);
@@ -357,7 +354,6 @@ macro_rules! core {
                 wire!(self.csr => self.events;
                     event_base, event_entries_log2, event_consumer, event_delay_log2);
                 self.csr.event_producer.next = self.events.event_producer.val();
-                self.events.device_id.next = self.device_id.val();
                 wire!(self.events => self.pcie;
                     tlp_data as event_tlp_data, tlp_keep as event_tlp_keep,
                     tlp_last as event_tlp_last, tlp_valid as event_tlp_valid,
@@ -378,20 +374,18 @@ macro_rules! core {
                 self.transmit.bulk_tail.next = self.csr.tx_tail[1].val();
                 self.transmit.bulk_tail_valid.next = self.csr.tx_tail_valid[1].val();
                 self.csr.tx_head[1].next = self.transmit.bulk_head.val();
-                wire!(self => self.{transmit, reads}; device_id);
+                wire!(self => self.{placement, events, pcie, transmit, reads}; device_id);
                 self.transmit.pause.next = self.tx_pause.val();
                 stream!(self.transmit => self.reads; read_command as command);
                 wire!(self.csr => self.reads; max_read_request, timeout_ticks, extended_tags);
-                self.reads.tick.next = self.tick.val();
                 wire!(self.reads => self.transmit;
                     read_data, read_octets, read_last, read_error, read_valid);
                 self.reads.read_ready.next = self.transmit.read_ready.val();
                 wire!(self.reads => self;
                     request_header as read_request_header, request_valid as read_request_valid);
-                self.reads.request_ready.next = self.read_request_ready.val();
                 wire!(self => self.reads;
                     completion_data, completion_keep, completion_last, completion_valid,
-                    completion_header);
+                    completion_header, read_request_ready as request_ready, tick);
                 wire!(self.transmit => self.loopback;
                     frame_data, frame_octets, frame_last, frame_valid);
                 self.transmit.frame_ready.next = self.loopback.frame_ready.val();
@@ -403,22 +397,18 @@ macro_rules! core {
                     tlp_last as status_tlp_last, tlp_valid as status_tlp_valid,
                     tlp_header as status_tlp_header);
                 self.transmit.tlp_ready.next = self.pcie.status_tlp_ready.val();
-                wire!(self.pcie => self; tlp_data, tlp_keep, tlp_last, tlp_valid);
-                self.pcie.tlp_ready.next = self.tlp_ready.val();
-                self.tlp_header.next = self.pcie.tlp_header.val();
-                self.pcie.device_id.next = self.device_id.val();
-                self.placement.device_id.next = self.device_id.val();
-                // BAR requests to the register file.
-                wire!(self => self.pcie; request_header, request_data, request_valid);
-                self.request_ready.next = self.pcie.request_ready.val();
+                // TLPs; BAR requests to the register file.
+                wire!(self => self.pcie;
+                    tlp_ready, request_header, request_data, request_valid);
+                wire!(self.pcie => self;
+                    tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header, request_ready);
                 wire!(self.pcie => self.csr;
                     register_address, register_read, register_write, register_write_data);
                 wire!(self.csr => self.pcie; register_read_data, register_read_valid);
                 // Registers to placement, and back.
-                wire!(self.csr => self.placement; max_payload, cq_write);
                 wire!(self.csr => self.placement;
-                    host_ring_base, host_ring_slots_log2, host_ring_slot_octets_log2,
-                    host_ring_consumer);
+                    max_payload, cq_write, host_ring_base, host_ring_slots_log2,
+                    host_ring_slot_octets_log2, host_ring_consumer);
                 self.csr.host_ring_producer.next = self.placement.host_ring_producer.val();
                 self.placement.fence.next = self.csr.fence.val();
                 self.csr.fence_done.next = self.placement.fence_done.val();
@@ -429,12 +419,12 @@ macro_rules! core {
                 self.tcp.table_request.next = self.tcp_relay.room_request.val();
                 self.tcp.table_valid.next = self.tcp_relay.room_valid.val();
                 wire!(self.tcp => self.tcp_relay; table_done as room_done, table_data as room_data);
-                self.stream_relay.request.next = self.csr.table_request.val();
-                self.stream_relay.valid.next = self.csr.table_valid.val();
+                wire!(self.csr => self.stream_relay;
+                    table_request as request, table_valid as valid);
                 self.stream.table_request.next = self.stream_relay.room_request.val();
                 self.stream.table_valid.next = self.stream_relay.room_valid.val();
-                self.stream_relay.room_done.next = self.stream.table_done.val();
-                self.stream_relay.room_data.next = self.stream.table_data.val();
+                wire!(self.stream => self.stream_relay;
+                    table_done as room_done, table_data as room_data);
                 wire!(self.csr => self.ddp_relay; table_request as request, table_valid as valid);
                 self.ddp.table_request.next = self.ddp_relay.room_request.val();
                 self.ddp.table_valid.next = self.ddp_relay.room_valid.val();

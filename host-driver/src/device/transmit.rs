@@ -31,8 +31,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// that is gone as [`Device::poll_completion`].
     ///
     /// # Errors
-    /// [`DriverError::TransmitReport`] once there is no other result: the device said what cannot be
-    /// of one ring. Of the frames left there it is not known what became of them.
+    /// [`DriverError::TransmitReport`] once there is no other result: the device said what cannot
+    /// be of one ring. Of the frames left there it is not known what became of them.
     pub fn poll_transmitted(&mut self) -> Result<Option<Transmitted>, DriverError> {
         let mut failure = None;
         for ring in self.transmit_rings.iter_mut().flatten() {

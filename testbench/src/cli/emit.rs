@@ -21,10 +21,10 @@ pub(crate) struct Arguments {
     /// Memory regions: 256, 512 or 1024.
     #[arg(long, value_name = "N", default_value_t = REGIONS)]
     regions: usize,
-    /// The read engine, which the core does not use yet, in place of the core.
+    /// The read engine alone, in place of the core.
     #[arg(long)]
     reads: bool,
-    /// The transmit room, which the core does not use yet, in place of the core.
+    /// The transmit room alone, in place of the core.
     #[arg(long, conflicts_with = "reads")]
     transmit: bool,
     /// Folder for `rnic.v`, `reads.v` or `transmit.v`; created if missing.

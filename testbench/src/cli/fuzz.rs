@@ -65,6 +65,17 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    fn transmit_campaign(&self, seed: u64) -> TransmitCampaign<'_> {
+        TransmitCampaign {
+            seed,
+            width: self.width,
+            silicon: self.silicon,
+            keep_going: self.keep_going,
+            runs: self.range(),
+            json: self.json.as_deref(),
+        }
+    }
+
     /// Numbers of the runs.
     fn range(&self) -> Range<u64> {
         match self.only {
@@ -90,15 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let seed = arguments.seed.unwrap_or_else(fresh_seed);
     let width = arguments.width;
     if arguments.transmit {
-        let campaign = TransmitCampaign {
-            seed,
-            width,
-            silicon: arguments.silicon,
-            keep_going: arguments.keep_going,
-            runs: arguments.range(),
-            json: arguments.json.as_deref(),
-        };
-        return campaign.run();
+        return arguments.transmit_campaign(seed).run();
     }
     let mut json = JsonSink::open(arguments.json.as_deref())?;
     fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;

@@ -29,8 +29,8 @@ pub struct Software {
 
 impl Software {
     /// A model of the device as `config` sets it up, but for the reserve of pages in order: the
-    /// model's memory has no end.
-    pub fn new(config: &Config) -> Self {
+    /// model's memory has no end. With `loopback` the device itself sends the frames that it can.
+    pub fn new(config: &Config, loopback: bool) -> Self {
         let slot = 1usize << config.host_slot_octets_log2;
         let mut model = Model::new(slot - SLOT_HEADER_OCTETS);
         model.ooo_pool.pages_max = config.early_pages;
@@ -39,13 +39,8 @@ impl Software {
         Self {
             model,
             open: BTreeSet::new(),
-            loopback: false,
+            loopback,
         }
-    }
-
-    /// The same, and each frame is sent by the device itself, as far as it can be.
-    pub fn with_loopback(self, loopback: bool) -> Self {
-        Self { loopback, ..self }
     }
 }
 
@@ -262,7 +257,7 @@ mod tests {
             builder.segment(start + offset, acknowledgement, FLAG_ACK | flags, &[7; 100])
         };
         let state = |frames: &[Vec<u8>]| {
-            let mut software = Software::new(&Config::default());
+            let mut software = Software::new(&Config::default(), false);
             let config = builder.connection(&stream, 1000, 1);
             let connection = software.open(&config).expect("the first one");
             for frame in frames {

@@ -194,7 +194,7 @@ impl Scene {
         let flows: Vec<Flow> = numbered().map(|(n, ends)| flow(ends, &stream(n))).collect();
         let mut scene = Self {
             rtl: rtl.expect("the core is there"),
-            model: Software::new(&config),
+            model: Software::new(&config, false),
             tallies: [Tally::new(&flows), Tally::new(&flows)],
             comparison: Comparison::default(),
             memory: Vec::new(),

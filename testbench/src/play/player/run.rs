@@ -96,8 +96,7 @@ impl<'a> Player<'a> {
             })?));
         }
         if options.dut != DutKind::Rtl {
-            let software = Software::new(&config).with_loopback(options.loopback);
-            duts.push(Box::new(software));
+            duts.push(Box::new(Software::new(&config, options.loopback)));
         }
         let tallies = duts.iter().map(|_| Tally::new(flows)).collect();
         let records = options.timeline && options.dut != DutKind::Model;

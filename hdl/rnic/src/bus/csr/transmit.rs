@@ -1,9 +1,9 @@
 //! Registers of the transmit rings and of reads: BAR0 from `TX_BASE_LOW` on.
 //!
 //! ```text
-//! address, data, write --> [ registers of each ring ] --+--> base, report, units_log2, set_up, tail
-//!                          [ reads, loopback ] ---------+--> max_read_request, timeout_ticks, ...
-//! heads ------------------------------------------------+--> value
+//! address, data, write -> [ registers of each ring ] -+-> base, report, units_log2, set_up, tail
+//!                         [ reads, loopback ] --------+-> max_read_request, timeout_ticks, ...
+//! heads ----------------------------------------------+-> value
 //! ```
 //!
 //! | latency    | 1 cycle, `write` to an output; 1 cycle, `address` to `value`                  |
