@@ -134,6 +134,10 @@ pub struct SentFrame {
     pub error: bool,
 }
 
+/// Cycles that a pause takes to the sender, and a frame that has begun by then to the MAC, while
+/// another one is on the wire.
+const PAUSE_CYCLES_MAX: u32 = 2_400;
+
 /// The MAC's transmit side: takes frames at the rate of the wire.
 #[derive(Debug)]
 pub struct FrameSink {
@@ -144,8 +148,9 @@ pub struct FrameSink {
     /// Wire time until the next frame may start, in octets times `rate.0`.
     owed: i64,
     rate: (u32, u32),
-    /// Whether no frame may begin.
-    pub paused: bool,
+    /// Whether no frame may begin, and since which call of [`take`](Self::take).
+    paused: bool,
+    paused_cycles: u32,
     sent: VecDeque<SentFrame>,
 }
 
@@ -159,6 +164,7 @@ impl FrameSink {
             owed: 0,
             rate: (1, width as u32 / 8),
             paused: false,
+            paused_cycles: 0,
             sent: VecDeque::new(),
         }
     }
@@ -166,6 +172,16 @@ impl FrameSink {
     /// As [`FrameSource::set_rate`].
     pub fn set_rate(&mut self, cycles: u32, octets: u32) {
         self.rate = (cycles, octets);
+    }
+
+    /// Let no frame begin from now on, or let them begin again.
+    pub fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
+    }
+
+    /// Whether no frame may begin.
+    pub fn is_paused(&self) -> bool {
+        self.paused
     }
 
     /// Whether a beat is taken in this cycle.
@@ -177,9 +193,14 @@ impl FrameSink {
     /// whether that ended a frame.
     ///
     /// # Panics
-    /// If a beat but the last is not full, or a frame pauses: the wire cannot wait.
+    /// If a beat but the last is not full, or a frame pauses: the wire cannot wait. If a frame
+    /// begins although none may.
     pub fn take(&mut self, now: u64, beat: Option<TxBeat>) -> bool {
         let is_ready = self.is_ready();
+        self.paused_cycles = match self.paused {
+            true => self.paused_cycles.saturating_add(1),
+            false => 0,
+        };
         self.owed -= i64::from(self.rate.1);
         let floor = -i64::from(self.rate.1) * i64::from(self.rate.0);
         self.owed = self.owed.max(floor);
@@ -188,6 +209,11 @@ impl FrameSink {
             return false;
         };
         if !self.in_frame {
+            assert!(
+                self.paused_cycles < PAUSE_CYCLES_MAX,
+                "cycle {now}: a frame begins {} cycles after a pause",
+                self.paused_cycles
+            );
             self.owed = self.owed.max(0);
         }
         let octets = beat.data.iter().flat_map(|dword| dword.to_le_bytes());

@@ -420,7 +420,8 @@ impl Simulation {
             self.completions.advance();
         }
         self.core.set_tick(self.now % self.tick_cycles == 0);
-        self.core.set_tx(self.sink.is_ready(), self.sink.paused);
+        self.core
+            .set_tx(self.sink.is_ready(), self.sink.is_paused());
         ready
     }
 

@@ -23,6 +23,8 @@ pub enum Stage {
     Fuzz,
     /// The same with malicious peers and a misbehaving host.
     Hostile,
+    /// Frames that the device sends.
+    Transmit,
     /// Named attacks.
     Attacks,
     /// Proofs about the changed block.
@@ -31,10 +33,11 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Playback,
         Self::Fuzz,
         Self::Hostile,
+        Self::Transmit,
         Self::Attacks,
         Self::Proofs,
     ];
@@ -118,10 +121,17 @@ impl Programs {
             let given = given.iter().chain(hostile);
             given.map(|&word| word.to_owned()).collect()
         };
+        let (runs, seed) = (fuzz_runs.to_string(), seed.to_string());
+        let transmit = ["fuzz", "--transmit", "--runs", &runs, "--seed", &seed];
+        let transmit = transmit.map(str::to_owned).to_vec();
         vec![
             rnic(Stage::Playback, play),
             rnic(Stage::Fuzz, fuzz(&[])),
             rnic(Stage::Hostile, fuzz(&["--hostile"])),
+            Check {
+                reports: Some("fails: rnic fuzz --transmit"),
+                ..rnic(Stage::Transmit, transmit)
+            },
             self.attack(None),
         ]
     }

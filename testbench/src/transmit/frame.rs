@@ -84,7 +84,11 @@ impl Drawn {
             .collect();
         let has_crc = payload.len() > LENGTH_OCTETS + CRC_OCTETS && random.random_bool(0.7);
         let first = random.random_range(0..=payload.len().saturating_sub(CRC_OCTETS + 1));
-        let covered = payload.len().saturating_sub(first + CRC_OCTETS);
+        // Mostly up to the end, as in an FPDU.
+        let mut covered = payload.len().saturating_sub(first + CRC_OCTETS);
+        if has_crc && random.random_bool(0.3) {
+            covered = random.random_range(1..=covered);
+        }
         if has_crc {
             let (octets, crc) = payload[first..].split_at_mut(covered);
             crc[..CRC_OCTETS].copy_from_slice(&crc32c::crc32c(octets).to_le_bytes());

@@ -226,7 +226,7 @@ impl Run {
         self.simulation.borrow_mut().run(cycles);
         if self.random.random_bool(0.1) {
             let pauses = self.random.random_bool(0.5);
-            self.simulation.borrow_mut().sink_mut().paused = pauses;
+            self.simulation.borrow_mut().sink_mut().set_paused(pauses);
         }
         loop {
             match self.device.poll_transmitted() {
@@ -284,7 +284,7 @@ impl Run {
     }
 
     fn check_end(&mut self) {
-        self.simulation.borrow_mut().sink_mut().paused = false;
+        self.simulation.borrow_mut().sink_mut().set_paused(false);
         self.simulation.borrow_mut().run_until_idle();
         self.advance(0);
         for ring in 0..2 {
