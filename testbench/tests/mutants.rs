@@ -32,6 +32,16 @@ fn every_mutant_changes_one_place_of_the_emitted_text() {
     let design = Design::new(&verilog);
     let all = design.with_all(&mutants);
     let all = all.unwrap_or_else(|error| panic!("{error}"));
+    for Mutant { name, from, to, .. } in &mutants {
+        // Whole statements on both sides, or expressions: what else is cut does not compile.
+        let is_statement = |text: &str| text.ends_with(';');
+        assert_eq!(is_statement(from), is_statement(to), "{name}");
+        let is_cut = from.contains("begin") || !is_statement(from) && from.contains(" = ");
+        assert!(
+            !is_cut,
+            "{name}: give the whole statement, or the expression alone"
+        );
+    }
     for Mutant { number, .. } in &mutants {
         let chosen = format!("{} == 16'd{number})", mutant::REGISTER);
         assert_eq!(all.matches(&chosen).count(), 1, "mutant {number}");

@@ -43,7 +43,15 @@ pub const ROOMS: &[&str] = &[
     "placement.cqe",
     "pcie.endpoint",
     "reads",
-    "transmit",
+    "transmit.control",
+    "transmit.bulk",
+    "transmit.units",
+    "transmit.heads",
+    "transmit.commands",
+    "transmit.finisher",
+    "transmit.store",
+    "transmit.sender",
+    "transmit.writer",
 ];
 
 /// A room with a clock of its own.

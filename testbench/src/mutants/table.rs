@@ -38,11 +38,13 @@ pub enum Room {
     Pcie,
     Csr,
     Events,
+    Reads,
+    Transmit,
 }
 
 impl Room {
     /// Every room, in the order of the pipeline.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Ethernet,
         Self::Ip,
         Self::Tcp,
@@ -55,6 +57,8 @@ impl Room {
         Self::Pcie,
         Self::Csr,
         Self::Events,
+        Self::Reads,
+        Self::Transmit,
     ];
 
     /// Its name, as in the file.
