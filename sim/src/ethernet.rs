@@ -189,13 +189,12 @@ impl FrameSink {
         self.in_frame || self.owed <= 0
     }
 
-    /// Take the beat of cycle `now`, if there was one while [`is_ready`](Self::is_ready); returns
-    /// whether that ended a frame.
+    /// Take the beat of cycle `now`, if there was one while [`is_ready`](Self::is_ready).
     ///
     /// # Panics
     /// If a beat but the last is not full, or a frame pauses: the wire cannot wait. If a frame
     /// begins although none may.
-    pub fn take(&mut self, now: u64, beat: Option<TxBeat>) -> bool {
+    pub fn take(&mut self, now: u64, beat: Option<TxBeat>) {
         let is_ready = self.is_ready();
         self.paused_cycles = match self.paused {
             true => self.paused_cycles.saturating_add(1),
@@ -206,7 +205,7 @@ impl FrameSink {
         self.owed = self.owed.max(floor);
         let Some(beat) = beat.filter(|_| is_ready) else {
             assert!(!self.in_frame, "cycle {now}: a frame pauses");
-            return false;
+            return;
         };
         if !self.in_frame {
             assert!(
@@ -224,7 +223,7 @@ impl FrameSink {
         );
         self.in_frame = !beat.last;
         if !beat.last {
-            return false;
+            return;
         }
         let octets = std::mem::take(&mut self.open);
         let beats = octets.len().div_ceil(self.beat_octets) as i64;
@@ -235,7 +234,6 @@ impl FrameSink {
             octets,
             error: beat.error,
         });
-        true
     }
 
     /// The oldest frame not yet looked at.

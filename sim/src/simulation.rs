@@ -222,9 +222,11 @@ impl Simulation {
         if !self.in_reset {
             self.take_events();
             self.take_read(takes_read);
-            if self.sink.take(self.now, self.core.tx()) {
+            let beat = self.core.tx();
+            if beat.is_some() && !self.sink.is_paused() {
                 self.last_activity = self.now;
             }
+            self.sink.take(self.now, beat);
         }
         if self.request.is_some() && self.core.request_ready() {
             self.request = None;
