@@ -1,15 +1,7 @@
 //! Memory that the device can access.
 
+pub use crate::dma_buffer::DmaBuffer;
 use crate::error::DriverError;
-
-/// A piece of memory at one contiguous bus address.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct DmaBuffer {
-    /// Bus address (IOVA) of the first octet.
-    pub address: u64,
-    /// Octets.
-    pub octets: usize,
-}
 
 /// Allocator of, and access to, device-visible memory. Access is by copy only: the device may write
 /// at any time, so an implementation over mapped memory copies through raw pointers (volatile, or

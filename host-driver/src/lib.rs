@@ -20,6 +20,7 @@
 
 pub mod bar;
 pub mod dma;
+mod dma_buffer;
 pub mod transmit_frame;
 pub mod error;
 mod present_bar;

@@ -6,7 +6,7 @@
 //!  cookie -----------------+-> comes back with the frame's result
 //! ```
 
-use crate::dma::DmaBuffer;
+use crate::dma_buffer::DmaBuffer;
 use rnic_abi::limits::MAX_FRAME_OCTETS;
 use rnic_abi::transmit_ring::{
     units, ELEMENTS_MAX, ELEMENTS_SHIFT, ELEMENT_OCTETS, FRAME_OCTETS_MIN, INSERT_CHECKSUM,

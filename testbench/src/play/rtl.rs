@@ -24,9 +24,10 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-pub use looped::is_looped;
-use looped::LoopMemory;
+pub use loop_memory::is_looped;
+use loop_memory::LoopMemory;
 
+mod loop_memory;
 mod looped;
 mod watch;
 
@@ -155,7 +156,7 @@ impl Rtl {
         }
         let (bar, dma) = attach_at(&simulation, surroundings.rings_address);
         let config = match options.loopback {
-            true => looped::config(&options.config),
+            true => loop_memory::config(&options.config),
             false => options.config,
         };
         let mut device = Device::open(bar, dma, config)?;

@@ -4,50 +4,14 @@
 //!  frame --> memory, two pieces --> bulk ring --> read, sent, looped back --> front end
 //! ```
 
+use super::loop_memory::is_looped;
 use super::Rtl;
-use rnic_abi::limits::MAX_FRAME_OCTETS;
-use rnic_abi::transmit_ring::{FRAME_OCTETS_MIN, UNITS_LOG2_MIN};
-use rnic_driver::{
-    Bar, Config, Device, Dma, DmaBuffer, DriverError, Piece, TransmitFrame, TransmitResult,
-    TransmitRing,
-};
+use rnic_driver::{Dma, DmaBuffer, Piece, TransmitFrame, TransmitResult, TransmitRing};
 
 /// Octets of a frame's first piece at most, which the driver copies.
 const COPIED_OCTETS: usize = 54;
-/// Places at which the second piece begins, one after the other.
-const ALIGNMENTS: u64 = 67;
 /// Cycles within which a frame has its result.
 const RESULT_CYCLES_MAX: u64 = 100_000;
-
-/// Memory of the frame that is sent.
-#[derive(Debug)]
-pub(super) struct LoopMemory {
-    buffer: DmaBuffer,
-    sent: u64,
-}
-
-impl LoopMemory {
-    /// Memory for one frame of `device`, which loops its frames back from now on.
-    pub(super) fn begin<B: Bar, D: Dma>(device: &mut Device<B, D>) -> Result<Self, DriverError> {
-        let octets = MAX_FRAME_OCTETS + ALIGNMENTS as usize;
-        let buffer = device.dma().allocate("looped frame", octets, 4096)?;
-        device.set_loopback(true)?;
-        Ok(Self { buffer, sent: 0 })
-    }
-}
-
-/// `config` with the ring that the frames are put on.
-pub(super) fn config(config: &Config) -> Config {
-    Config {
-        bulk_units_log2: UNITS_LOG2_MIN,
-        ..*config
-    }
-}
-
-/// Whether a device can send `frame`.
-pub fn is_looped(frame: &[u8]) -> bool {
-    (FRAME_OCTETS_MIN..=MAX_FRAME_OCTETS).contains(&frame.len())
-}
 
 impl Rtl {
     /// Have the device send `frame` to itself, and wait until it has left; false if frames are not
@@ -63,8 +27,7 @@ impl Rtl {
             return false;
         }
         let (copied, rest) = frame.split_at(frame.len().min(COPIED_OCTETS));
-        let address = looped.buffer.address + looped.sent % ALIGNMENTS;
-        looped.sent += 1;
+        let address = looped.next_address();
         self.device.dma().write(address, rest);
         let octets = rest.len();
         let pieces = [
