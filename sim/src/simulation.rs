@@ -431,18 +431,11 @@ impl Simulation {
         let Some(request) = self.core.read_request().filter(|_| is_taken) else {
             return;
         };
-        let dwords = 3 + (request[0] >> 29 & 1) as usize;
-        let request = request[..dwords].to_vec();
+        let request = header_of(request).to_vec();
         self.last_activity = self.now;
-        let low = u64::from(request[dwords - 1]);
-        let high = if dwords == 4 {
-            u64::from(request[2]) << 32
-        } else {
-            0
-        };
         self.note(Event::FromDevice {
             kind: TlpKind::Read,
-            address: high | low,
+            address: address_of(&request),
             octets: 0,
         });
         self.complex.upstream_dwords(self.now, &request, Vec::new());
@@ -474,16 +467,11 @@ impl Simulation {
         if !self.assembly.take(&beat) {
             return;
         }
-        let four = self.assembly.header[0] >> 29 & 1 == 1;
         let kind = TlpKind::of_header(self.assembly.header[0]);
-        let header = &self.assembly.header[..if four { 4 } else { 3 }];
+        let header = header_of(&self.assembly.header);
         let payload = std::mem::take(&mut self.assembly.payload);
         let octets = payload.len();
-        let address = match *header {
-            [_, _, high, low] => u64::from(high) << 32 | u64::from(low),
-            [_, _, low] => u64::from(low),
-            _ => unreachable!("a header has three or four doublewords"),
-        };
+        let address = address_of(header);
         if let Some(record) = &mut self.record {
             let event = Event::FromDevice {
                 kind,
@@ -544,6 +532,21 @@ impl Assembly {
         }
         self.open = !beat.last;
         beat.last
+    }
+}
+
+/// The three or four doublewords of a header that its format says.
+fn header_of(dwords: &[u32]) -> &[u32] {
+    let has_four = dwords[0] >> 29 & 1 == 1;
+    &dwords[..if has_four { 4 } else { 3 }]
+}
+
+/// Bus address in the header of a memory request.
+fn address_of(header: &[u32]) -> u64 {
+    match *header {
+        [_, _, high, low] => u64::from(high) << 32 | u64::from(low),
+        [_, _, low] => u64::from(low),
+        _ => unreachable!("a header has three or four doublewords"),
     }
 }
 

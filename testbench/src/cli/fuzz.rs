@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     hostile: bool,
     /// Frames that the device sends instead: random gather lists, alignments and insertions, a host
     /// that splits, reorders and delays, memory that cannot be read.
-    #[arg(long, conflicts_with_all = ["hostile", "jobs"])]
+    #[arg(long, conflicts_with_all = ["hostile", "jobs", "out"])]
     transmit: bool,
     /// Play the synthesised text, with random values wherever hardware leaves them undefined.
     #[arg(long)]

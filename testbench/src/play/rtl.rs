@@ -33,7 +33,7 @@ mod watch;
 
 /// What 100GbE brings at the clock of W=512: so many cycles for so many octets. 64 octets a cycle
 /// are more than the core takes for long (`ethernet`, spacing).
-const WIRE_512: (u32, u32) = (322, 12_500);
+pub(crate) const WIRE_512: (u32, u32) = (322, 12_500);
 
 /// Cycles from one frame's start to the next, at least: the core's own rate for small frames.
 const fn frame_cycles_min(width: usize) -> u64 {

@@ -2,6 +2,7 @@
 
 use super::frame::Drawn;
 use super::Totals;
+use crate::play::rtl::WIRE_512;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -88,7 +89,8 @@ pub fn run(case: Case) -> Result<(Totals, Vec<String>), SimError> {
         ..SimulationConfig::default()
     })?;
     if case.width == 512 {
-        simulation.sink_mut().set_rate(322, 12_500);
+        let (cycles, octets) = WIRE_512;
+        simulation.sink_mut().set_rate(cycles, octets);
     }
     let simulation = Rc::new(RefCell::new(simulation));
     let (bar, dma) = attach(&simulation);

@@ -1,4 +1,9 @@
 //! The mux of all TLPs that the device sends, non-posted requests apart.
+//!
+//! ```text
+//! s_*[0 .. 4], whole packets --> [ chosen ] --> [ Skid ] --> tlp_*
+//! hold -------------------------^        \--> held
+//! ```
 use crate::common::skid::Skid;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
