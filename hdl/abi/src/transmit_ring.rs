@@ -48,7 +48,7 @@
 //! Both get a status in word 7 of their head.
 //!
 //! **Indices** count units, modulo 2^32. A ring begins at a multiple of 4096, its report at a
-//! multiple of [`REPORT_OCTETS`]; both addresses may change only while the ring is off and has
+//! multiple of 64; both addresses may change only while the ring is off and has
 //! settled. Software writes units, then the tail. The device works at heads below the tail, and
 //! waits where the tail cuts a frame's units. A tail more than the ring's units ahead of the head,
 //! or behind an earlier one, is not taken. When a frame's octets are all in the device, or it was
@@ -59,11 +59,11 @@
 //!
 //! If a read of units fails, the ring *stops*: frames whose units came before are sent, the others
 //! are not. When the last of the former is over, a report says so; it is the last one, and the ring
-//! does nothing until it is set up again. Writing
-//! `TX_UNITS_LOG2` sets up a ring: head, tail and frames given up become 0. It drops what the
-//! device has fetched of the ring; frames whose octets are all in the device are sent. Until the
-//! reads and writes that were under way have ended, the ring *settles*: it takes doorbells, and
-//! does nothing else. After that no status or report of before follows.
+//! does nothing until it is set up again. Writing `TX_UNITS_LOG2` sets up a ring: head, tail and
+//! frames given up become 0. It drops what the device has fetched of the ring; frames whose octets
+//! are all in the device are sent. Until the reads and writes that were under way have ended, the
+//! ring *settles*: it takes doorbells, and does nothing else. After that no status or report of
+//! before follows.
 
 /// The ring whose frames go first.
 pub const CONTROL: u32 = 0;
