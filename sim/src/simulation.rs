@@ -8,7 +8,7 @@ use crate::read_completions::ReadCompletions;
 use crate::record::{Event, Record, TlpKind};
 use pcie_sim::memory::{Access, Memory};
 use pcie_sim::{
-    Bdf, CompletionSplit, Kind, Limits, RootComplex, RootComplexSettings, Tlp, TransferSize,
+    Bdf, CompletionSplit, Kind, Limits, Reset, RootComplex, RootComplexSettings, Tlp, TransferSize,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -183,12 +183,16 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Reset the device at any time through its pin, and wait until it is ready. The packet it is
-    /// sending is cut off; frames that arrive meanwhile are lost. Its driver must open it again.
+    /// Reset the link and the device at any time, through its pin, and wait until it is ready. The
+    /// packet it is sending is cut off, those on their way to it are gone; frames that arrive
+    /// meanwhile are lost. Its driver must open it again.
     pub fn reset(&mut self) {
         self.in_reset = true;
         self.core.set_reset(true);
         self.run(RESET_PIN_CYCLES);
+        self.complex.reset(Reset::Link);
+        self.requests.clear();
+        self.request = None;
         self.core.set_reset(false);
         self.in_reset = false;
         self.assembly = Assembly::default();
