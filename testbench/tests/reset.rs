@@ -3,10 +3,11 @@
 //!
 //! ```text
 //!  12 peers at the wire's rate -> reset, in a random cycle -> the next driver opens
+//!  2 full transmit rings               |                            |
 //!                                      |                            |
 //!  from its end on: no write to memory of before      tables empty; peers of before go on, one
-//!                                                     with a new connection: refused; then a
-//!                                                     whole conversation
+//!  and no read of it; frames that had begun to        with a new connection: refused; then a
+//!  leave are whole, or marked as cut                  whole conversation, and frames that leave
 //! ```
 //!
 //! `FERROWARP_RESETS` sets the number of resets, `FERROWARP_SEED` replays those of a failure.
@@ -15,15 +16,20 @@ use indicatif::ProgressBar;
 use pcie_sim::memory::Memory;
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rnic_abi::counters::Counter;
 use rnic_abi::limits::{CONNECTIONS, PAGES, RANGES, REGIONS};
 use rnic_abi::registers::{CONTROL, CONTROL_RESET};
 use rnic_abi::tables::{self, RIGHT_REMOTE_WRITE};
 use rnic_driver::{Bar, Completion, Config, Device, Dma, DmaBuffer, InUse, RegionConfig};
-use rnic_sim::{attach, attach_at, SimBar, SimDma, Simulation, SimulationConfig, WriteObserver};
+use rnic_sim::{
+    attach, attach_at, Event, ReadPath, SimBar, SimDma, Simulation, SimulationConfig, TlpKind,
+    WriteObserver,
+};
 use rnic_testbench::capture;
 use rnic_testbench::play::used::{
     use_and_reset, Ending, Peer, Remains, Use, ENDINGS, NEXT_ADDRESS, RESET_WITHIN,
 };
+use rnic_testbench::play::used_frames::{fill_rings, is_whole, with_rings};
 use rnic_testbench::play::{play, Options};
 use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};
 use rnic_testbench::traffic::{Sender, StreamConfig};
@@ -58,6 +64,8 @@ const READABLE: [(u32, u32); 4] = [
 const SAMPLE: usize = 12;
 /// Probabilities that the host takes no TLP beat in a cycle.
 const STALLS: [f64; 3] = [0.0, 0.5, 0.9];
+/// Probabilities that the host takes no read request in a cycle.
+const READ_STALLS: [f64; 3] = [0.0, 0.2, 0.9];
 
 /// A number from the environment.
 fn number(name: &str) -> Option<u64> {
@@ -113,7 +121,7 @@ impl Next {
             simulation: Rc::clone(simulation),
             ready: Rc::clone(ready),
         };
-        let opened = Device::open(watched, dma, Config::default());
+        let opened = Device::open(watched, dma, with_rings(Config::default()));
         let device = opened.unwrap_or_else(|error| panic!("{place}: {error}"));
         Self {
             simulation: Rc::clone(simulation),
@@ -241,6 +249,21 @@ impl Next {
         }
     }
 
+    /// Both rings full of frames: all leave.
+    fn transmit(&mut self, random: &mut ChaCha8Rng) {
+        let filled = fill_rings(&mut self.device, random);
+        let memory = filled.unwrap_or_else(|error| panic!("{}: {error}", self.place));
+        self.simulation.borrow_mut().run_until_idle();
+        let (sent, cut) = sent(&self.simulation);
+        assert!(sent > 100, "{}: {sent} frames left", self.place);
+        assert_eq!(cut, 0, "{}", self.place);
+        let counted = self.device.counter(Counter::TxFrames);
+        assert_eq!(counted, Ok(sent), "{}", self.place);
+        for buffer in memory {
+            self.device.dma().free(buffer);
+        }
+    }
+
     fn read(&mut self, memory: DmaBuffer) -> Vec<u8> {
         let mut octets = vec![0; memory.octets];
         self.device.dma().read(memory.address, &mut octets);
@@ -261,13 +284,35 @@ impl Next {
     }
 }
 
-/// One reset under load. Returns the writes to memory of before until then.
+/// Frames that have left, and those of them that were cut. A frame that is neither cut nor whole is
+/// a failure.
+fn sent(simulation: &Rc<RefCell<Simulation>>) -> (u32, u32) {
+    let (mut all, mut cut) = (0, 0);
+    while let Some(sent) = simulation.borrow_mut().next_sent() {
+        assert!(sent.error || is_whole(&sent.octets), "cycle {}", sent.cycle);
+        all += 1;
+        cut += u32::from(sent.error);
+    }
+    (all, cut)
+}
+
+/// What the device did until a reset.
+#[derive(Debug, Default)]
+struct Done {
+    /// Writes to memory of before.
+    writes: usize,
+    /// Frames that left, and those that the reset cut.
+    sent: u32,
+    cut: u32,
+}
+
+/// One reset under load, and what the device did until then.
 fn reset_once(
     simulation: &Rc<RefCell<Simulation>>,
     random: &mut ChaCha8Rng,
     (ending, place): (Ending, String),
     all_entries: bool,
-) -> usize {
+) -> Done {
     let writes = Writes::default();
     let stall = STALLS[random.random_range(0..STALLS.len())];
     let octets = Config::default().max_payload_octets;
@@ -277,6 +322,8 @@ fn reset_once(
         let mut simulation = simulation.borrow_mut();
         simulation.observe_writes(Box::new(writes.clone()));
         simulation.set_stall(stall);
+        simulation.set_read_stall(READ_STALLS[random.random_range(0..READ_STALLS.len())]);
+        simulation.start_record();
         simulation.run(random.random_range(1..RESET_WITHIN));
     }
     let remains = used.end(ending);
@@ -288,6 +335,8 @@ fn reset_once(
     }));
     let mut next = Next::open(simulation, &ready, place);
     simulation.borrow_mut().set_stall(0.0);
+    simulation.borrow_mut().set_read_stall(0.0);
+    let (sent, cut) = sent(simulation);
     let old = |next: &mut Next| -> Vec<Vec<u8>> {
         let memory = remains.memory.iter();
         memory.map(|&buffer| next.read(buffer)).collect()
@@ -296,18 +345,27 @@ fn reset_once(
     next.assert_tables_empty(random, all_entries);
     next.meet_the_peers_of_before(&remains, random);
     next.converse(random);
+    next.transmit(random);
     let late = |(now, address): &&(u64, u64)| *now >= ready.get() && *address < NEXT_ADDRESS;
     let place = &next.place;
     let first_late = writes.0.borrow().iter().find(late).copied();
     assert_eq!(first_late, None, "{place}: ready in {}", ready.get());
+    let events = simulation.borrow_mut().take_record().events;
+    let late_read = events.into_iter().find(|(now, event)| {
+        let Event::FromDevice { kind, address, .. } = event else {
+            return false;
+        };
+        *kind == TlpKind::Read && late(&&(*now, *address))
+    });
+    assert_eq!(late_read, None, "{place}: ready in {}", ready.get());
     let place = place.clone();
     assert!(old(&mut next) == before, "{place}: memory of before");
     next.end();
     remains.free(simulation);
     simulation.borrow_mut().clear_verdicts();
     let is_old = |(_, address): &&(u64, u64)| *address < NEXT_ADDRESS;
-    let written = writes.0.borrow().iter().filter(is_old).count();
-    written
+    let writes = writes.0.borrow().iter().filter(is_old).count();
+    Done { writes, sent, cut }
 }
 
 /// However a reset comes, under full load and in any cycle: from its end on the device writes to no
@@ -317,24 +375,33 @@ fn a_reset_leaves_nothing_of_before_and_a_device_that_works() {
     let resets = number("FERROWARP_RESETS").unwrap_or(RESETS);
     let seed = number("FERROWARP_SEED").unwrap_or(1);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let reads = ReadPath {
+        latency_cycles: 100,
+        spread_cycles: 100,
+        reorders: true,
+        ..ReadPath::default()
+    };
     let simulation = Simulation::new(&SimulationConfig {
         seed,
+        reads,
         ..SimulationConfig::default()
     });
     let simulation = Rc::new(RefCell::new(simulation.expect("the core is there")));
-    let mut written = 0;
+    let mut done = Done::default();
     for round in 0..resets {
         let ending = ENDINGS[round as usize % ENDINGS.len()];
         let place = format!("FERROWARP_SEED={seed}, reset {round} ({ending:?})");
         // All entries once behind each ending.
         let all_entries = round < ENDINGS.len() as u64;
-        written += reset_once(&simulation, &mut random, (ending, place), all_entries);
+        let once = reset_once(&simulation, &mut random, (ending, place), all_entries);
+        done.writes += once.writes;
+        done.sent += once.sent;
+        done.cut += once.cut;
     }
-    println!("{resets} resets, {written} writes before them, seed {seed}");
-    assert!(
-        written as u64 > 50 * resets,
-        "{written} writes: the load was none"
-    );
+    println!("{resets} resets, seed {seed}; before them {done:?}");
+    assert!(done.writes as u64 > 50 * resets, "{done:?}: no load");
+    assert!(u64::from(done.sent) > 10 * resets, "{done:?}: no load");
+    assert!(done.cut > 0, "{done:?}: no frame was under way");
 }
 
 /// Reset at any time, in a frame, a FPDU, a TLP: the next driver finds all pages and counters from

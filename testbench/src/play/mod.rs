@@ -18,6 +18,7 @@ pub mod bus;
 pub mod rtl;
 mod pauses;
 pub mod used;
+pub mod used_frames;
 pub mod software;
 pub mod plan;
 pub mod options;

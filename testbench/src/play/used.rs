@@ -6,10 +6,11 @@
 //!                                                      pin, close or kill
 //! ```
 //!
-//! Connections with regions and posted buffers send at once, some with segments missing; at a
-//! random time the use ends, whatever the device is at. When the device has been reset, all memory
+//! Connections with regions and posted buffers send at once, some with segments missing, and both
+//! transmit rings are full; at a random time the use ends, whatever the device is at. When the device has been reset, all memory
 //! is given back: a write to it from then on is a violation that the monitor records.
 
+use crate::play::used_frames::{fill_rings, with_rings};
 use crate::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};
 use crate::traffic::{Sender, StreamConfig};
 use rand::{Rng, RngCore, SeedableRng};
@@ -138,7 +139,8 @@ pub struct Use {
 }
 
 impl Use {
-    /// Open the device and all connections, and put what their peers send on the wire.
+    /// Open the device and all connections, put what their peers send on the wire, and fill the
+    /// transmit rings.
     ///
     /// # Errors
     /// A refusal of the driver.
@@ -148,10 +150,10 @@ impl Use {
         max_payload_octets: u32,
     ) -> Result<Self, DriverError> {
         let (bar, dma) = attach(simulation);
-        let config = Config {
+        let config = with_rings(Config {
             max_payload_octets,
             ..Config::default()
-        };
+        });
         let buffers = Rc::default();
         let lent = Lent {
             dma,
@@ -171,6 +173,7 @@ impl Use {
         for frame in &used.frames {
             simulation.borrow_mut().push_frame(frame.clone(), false);
         }
+        fill_rings(&mut used.device, &mut used.random)?;
         Ok(used)
     }
 
@@ -290,6 +293,7 @@ pub fn use_and_reset(
         // The rest of a frame that the reset has cut, in a device that takes none.
         simulation.run_until_idle();
         simulation.clear_verdicts();
+        while simulation.next_sent().is_some() {}
     }
     remains.free(simulation);
     Ok(())
