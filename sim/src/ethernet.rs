@@ -147,6 +147,8 @@ pub struct FrameSink {
     in_frame: bool,
     /// Wire time until the next frame may start, in octets times `rate.0`.
     owed: i64,
+    /// `owed` when the frame under way began.
+    begun_with: i64,
     rate: (u32, u32),
     /// Whether no frame may begin, and since which call of [`take`](Self::take).
     paused: bool,
@@ -162,6 +164,7 @@ impl FrameSink {
             open: Vec::new(),
             in_frame: false,
             owed: 0,
+            begun_with: 0,
             rate: (1, width as u32 / 8),
             paused: false,
             paused_cycles: 0,
@@ -200,6 +203,7 @@ impl FrameSink {
             true => self.paused_cycles.saturating_add(1),
             false => 0,
         };
+        let begun_with = self.owed.max(-i64::from(self.rate.1));
         self.owed -= i64::from(self.rate.1);
         let floor = -i64::from(self.rate.1) * i64::from(self.rate.0);
         self.owed = self.owed.max(floor);
@@ -213,7 +217,8 @@ impl FrameSink {
                 "cycle {now}: a frame begins {} cycles after a pause",
                 self.paused_cycles
             );
-            self.owed = self.owed.max(0);
+            // As the source: what a frame leaves of its last cycle counts for the next one.
+            self.begun_with = begun_with;
         }
         let octets = beat.data.iter().flat_map(|dword| dword.to_le_bytes());
         self.open.extend(octets.take(beat.octets));
@@ -228,7 +233,7 @@ impl FrameSink {
         let octets = std::mem::take(&mut self.open);
         let beats = octets.len().div_ceil(self.beat_octets) as i64;
         let wire = (octets.len() + WIRE_OVERHEAD_OCTETS) as i64 * i64::from(self.rate.0);
-        self.owed = wire - beats * i64::from(self.rate.1);
+        self.owed = self.begun_with + wire - beats * i64::from(self.rate.1);
         self.sent.push_back(SentFrame {
             cycle: now,
             octets,

@@ -28,5 +28,6 @@ pub use error::SimError;
 pub use ethernet::SentFrame;
 pub use host::{attach, attach_at, SimBar, SimDma};
 pub use pcie_sim::CompletionSplit;
+pub use ports::inner_width;
 pub use record::{Event, Record, TlpKind};
 pub use simulation::{ReadPath, Simulation, SimulationConfig, WriteObserver};

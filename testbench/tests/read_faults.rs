@@ -1,4 +1,4 @@
-//! A host that answers one of the device's reads wrongly, or not at all: only what was read is lost.
+//! A host that answers one read of the device wrongly, or not at all: only what was read is lost.
 //!
 //! ```text
 //!  6 frames on 2 rings -> reads of units and of frames, of which the host spoils one

@@ -7,6 +7,7 @@
 use crate::bench::load::{frames, Pattern};
 use crate::bench::rig::{losses, Rig, CONNECTIONS, FIRST_QUEUE_LOG2, OTHER_QUEUE_LOG2};
 use crate::play::rtl::BringUpError;
+use rnic_abi::counters::Counter;
 use rnic_driver::DriverError;
 use serde::Serialize;
 
@@ -25,6 +26,24 @@ const FRAMES_MIN: usize = 64;
 const PAUSE_FREE_PAGES: u32 = 28;
 /// Cycles after which a run that never goes idle is aborted.
 const RUN_CYCLES_MAX: usize = 200_000;
+
+/// What the device does meanwhile.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// It only receives.
+    Alone,
+    /// It sends full frames all the time.
+    Sending,
+}
+
+impl Load {
+    fn rig(self, width: usize) -> Result<Rig, BringUpError> {
+        match self {
+            Self::Alone => Rig::new(width),
+            Self::Sending => Rig::sending(width),
+        }
+    }
+}
 
 /// One row of the table.
 #[derive(Clone, Debug, Serialize)]
@@ -65,16 +84,20 @@ pub fn goal_cycles(width: usize, frame_octets: usize) -> f64 {
 
 /// Every row, in the order of the table; `done` is called after each. A row that loses something
 /// may leave streams broken, so the next one gets a fresh device.
-pub fn measure(width: usize, mut done: impl FnMut(&RateRow)) -> Result<Vec<RateRow>, BringUpError> {
+pub fn measure(
+    width: usize,
+    load: Load,
+    mut done: impl FnMut(&RateRow),
+) -> Result<Vec<RateRow>, BringUpError> {
     let mut rows = Vec::new();
-    let mut rig = Rig::new(width)?;
+    let mut rig = load.rig(width)?;
     for connections in [1, CONNECTIONS] {
         for size in SIZES {
             for pattern in patterns(size) {
-                let row = row(&mut rig, width, *pattern, size, connections)?;
+                let row = row(&mut rig, (width, load), *pattern, size, connections)?;
                 done(&row);
                 if row.lost > 0 {
-                    rig = Rig::new(width)?;
+                    rig = load.rig(width)?;
                 }
                 rows.push(row);
             }
@@ -103,7 +126,7 @@ fn patterns(size: usize) -> &'static [Pattern] {
 
 fn row(
     rig: &mut Rig,
-    width: usize,
+    (width, load): (usize, Load),
     pattern: Pattern,
     size: usize,
     connections: usize,
@@ -120,12 +143,12 @@ fn row(
     let mut cycles = (saturated.cycles - alone.cycles) as f64 / extra;
     if saturated.lost > 0 {
         // Frames without gaps overrun the core: what it takes is found by trying paces.
-        *rig = Rig::new(width)?;
+        *rig = load.rig(width)?;
     }
     let paced = run(rig, pattern, size, connections, per_connection, Some(goal))?;
     if paced.lost > 0 {
-        let load = (pattern, size, connections, per_connection);
-        cycles = goal * least_lossless_factor(rig, width, load, goal)?;
+        let frames = (pattern, size, connections, per_connection);
+        cycles = goal * least_lossless_factor(rig, (width, load), frames, goal)?;
     } else if saturated.lost > 0 {
         cycles = goal;
     }
@@ -143,12 +166,12 @@ fn row(
 /// The smallest of some multiples of `goal` at which nothing is lost; infinite if there is none.
 fn least_lossless_factor(
     rig: &mut Rig,
-    width: usize,
+    (width, load): (usize, Load),
     (pattern, size, connections, per_connection): (Pattern, usize, usize, usize),
     goal: f64,
 ) -> Result<f64, BringUpError> {
     for factor in SLOWER {
-        *rig = Rig::new(width)?;
+        *rig = load.rig(width)?;
         let slower = Some(goal * factor);
         if run(rig, pattern, size, connections, per_connection, slower)?.lost == 0 {
             return Ok(factor);
@@ -168,15 +191,23 @@ fn sends(connections: usize) -> usize {
     }
 }
 
-struct Run {
-    frames: usize,
-    cycles: u64,
-    lost: u64,
+/// What a run of frames took.
+#[derive(Copy, Clone, Debug)]
+pub struct Run {
+    /// Frames put on the wire.
+    pub frames: usize,
+    /// Cycles until every page was free again.
+    pub cycles: u64,
+    /// Frames and FPDUs lost.
+    pub lost: u64,
 }
 
 /// Play `per_connection` frames of each of `connections` connections, alternating; until every page
 /// is free again.
-fn run(
+///
+/// # Errors
+/// A refusal of the driver.
+pub fn run(
     rig: &mut Rig,
     pattern: Pattern,
     size: usize,
@@ -190,6 +221,7 @@ fn run(
             rig.post(stream, per_connection)?;
         }
     }
+    rig.keep_sending()?;
     let streams = &mut rig.streams[first..first + connections];
     let loads = streams
         .iter_mut()
@@ -236,7 +268,13 @@ fn run(
     simulation.run(SETTLE_CYCLES);
     drop(simulation);
     rig.drain_completions();
-    let lost = losses(&before, &rig.counters()) + stuck;
+    let after = rig.counters();
+    let sent = after[&Counter::TxFrames].wrapping_sub(before[&Counter::TxFrames]);
+    assert!(
+        sent > 0 || !rig.is_sending() || cycles < SENDS_WITHIN,
+        "nothing was sent meanwhile"
+    );
+    let lost = losses(&before, &after) + stuck;
     Ok(Run {
         frames: count,
         cycles,
@@ -244,5 +282,7 @@ fn run(
     })
 }
 
+/// Cycles within which a device that sends has sent something, amply.
+const SENDS_WITHIN: u64 = 2_000;
 /// Cycles from the last page given back to the last completion written, amply.
 const SETTLE_CYCLES: usize = 300;

@@ -1,12 +1,15 @@
 //! An open device with connections and a region, for measurements.
 
-use crate::play::rtl::BringUpError;
+use crate::bench::sending::{self, BESIDE_OCTETS, READ_LATENCY_CYCLES};
+use crate::play::rtl::{BringUpError, WIRE_512};
 use crate::traffic::frame::{Endpoint, FrameBuilder};
 use crate::traffic::sender::{Sender, StreamConfig};
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::MAX_RECEIVE_WINDOW;
-use rnic_driver::{Config, Connection, Device, Dma, DmaBuffer, DriverError, RegionConfig};
-use rnic_sim::{attach, SimBar, SimDma, Simulation, SimulationConfig};
+use rnic_driver::{
+    Config, Connection, Device, Dma, DmaBuffer, DriverError, RegionConfig, TransmitRing,
+};
+use rnic_sim::{attach, ReadPath, SimBar, SimDma, Simulation, SimulationConfig};
 use rnic_wire::mpa::fpdu::ULPDU_OCTETS_MAX;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,6 +25,8 @@ pub const REGION_OCTETS: usize = 1 << 20;
 pub const FIRST_QUEUE_LOG2: u32 = 9;
 /// Receive buffers of each other connection.
 pub const OTHER_QUEUE_LOG2: u32 = 3;
+/// A frame takes two units: 512 frames.
+const RING_UNITS_LOG2: u32 = 10;
 const BUFFER_OCTETS: usize = 64;
 const PROTECTION_DOMAIN: u16 = 1;
 
@@ -45,17 +50,31 @@ pub struct Rig {
     pub device: Device<SimBar, SimDma>,
     /// Streams without markers, then as many with.
     pub streams: Vec<Stream>,
+    /// What frames to send are gathered from.
+    frame_memory: DmaBuffer,
     buffers: DmaBuffer,
+    /// Full frames are sent all the time.
+    is_sending: bool,
 }
 
 impl Rig {
     /// Bring a device of `width` up with all its streams.
     pub fn new(width: usize) -> Result<Self, BringUpError> {
+        let reads = ReadPath {
+            latency_cycles: READ_LATENCY_CYCLES,
+            ..ReadPath::default()
+        };
         let config = SimulationConfig {
             width,
+            reads,
             ..SimulationConfig::default()
         };
-        let simulation = Rc::new(RefCell::new(Simulation::new(&config)?));
+        let mut simulation = Simulation::new(&config)?;
+        if width == 512 {
+            let (cycles, octets) = WIRE_512;
+            simulation.sink_mut().set_rate(cycles, octets);
+        }
+        let simulation = Rc::new(RefCell::new(simulation));
         let (bar, dma) = attach(&simulation);
         let config = Config {
             completion_entries_log2: 12,
@@ -64,6 +83,8 @@ impl Rig {
             event_delay_log2: 0,
             // Nothing here retransmits what the device refuses.
             in_order_reserve: 0,
+            control_units_log2: RING_UNITS_LOG2,
+            bulk_units_log2: RING_UNITS_LOG2,
             ..Config::default()
         };
         let mut device = Device::open(bar, dma, config)?;
@@ -71,6 +92,9 @@ impl Rig {
         let buffers = device
             .dma()
             .allocate("bench receive buffers", BUFFER_OCTETS, 64)?;
+        let frame_memory = device
+            .dma()
+            .allocate("bench frames", sending::MEMORY_OCTETS, 4096)?;
         device.register_region(&RegionConfig {
             stag: STAG,
             rights: rnic_abi::tables::RIGHT_REMOTE_WRITE,
@@ -84,13 +108,63 @@ impl Rig {
             simulation,
             device,
             streams: Vec::new(),
+            frame_memory,
             buffers,
+            is_sending: false,
         };
         for number in 0..2 * CONNECTIONS {
             let stream = rig.open(number)?;
             rig.streams.push(stream);
         }
         Ok(rig)
+    }
+
+    /// As [`new`](Self::new); the device sends full frames all the time, if
+    /// [`keep_sending`](Self::keep_sending) is called before each run.
+    pub fn sending(width: usize) -> Result<Self, BringUpError> {
+        let mut rig = Self::new(width)?;
+        rig.is_sending = true;
+        Ok(rig)
+    }
+
+    /// Fill the ring for some ten thousand cycles, if this device sends.
+    ///
+    /// # Errors
+    /// A refusal of the driver.
+    pub fn keep_sending(&mut self) -> Result<(), DriverError> {
+        if self.is_sending {
+            while self.simulation.borrow_mut().next_sent().is_some() {}
+            self.fill(TransmitRing::Bulk, BESIDE_OCTETS)?;
+        }
+        Ok(())
+    }
+
+    /// Does the device send all the time?
+    pub fn is_sending(&self) -> bool {
+        self.is_sending
+    }
+
+    /// Hand frames of `octets` octets, FCS counted, to a ring until it is full.
+    ///
+    /// # Errors
+    /// A refusal of the driver.
+    pub fn fill(&mut self, ring: TransmitRing, octets: usize) -> Result<(), DriverError> {
+        loop {
+            match self.push(ring, octets) {
+                Ok(()) => {}
+                Err(DriverError::TransmitFull { .. }) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Hand a frame of `octets` octets, FCS counted, to a ring.
+    ///
+    /// # Errors
+    /// A refusal of the driver.
+    pub fn push(&mut self, ring: TransmitRing, octets: usize) -> Result<(), DriverError> {
+        while self.device.poll_transmitted()?.is_some() {}
+        sending::push(&mut self.device, self.frame_memory, ring, octets)
     }
 
     fn open(&mut self, number: usize) -> Result<Stream, DriverError> {

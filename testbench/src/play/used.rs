@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Connections with regions and posted buffers send at once, some with segments missing, and both
-//! transmit rings are full; at a random time the use ends, whatever the device is at. When the device has been reset, all memory
-//! is given back: a write to it from then on is a violation that the monitor records.
+//! transmit rings are full; at a random time the use ends, whatever the device is at. When the
+//! device has been reset, all memory is given back: a write to it from then on is a violation that
+//! the monitor records.
 
 use crate::play::used_frames::{fill_rings, with_rings};
 use crate::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};
