@@ -2,8 +2,11 @@
 use rnic_abi::counters::Counter;
 use rnic_driver::{Config, Device, Dma, DmaBuffer, Piece, TransmitFrame, TransmitRing};
 use rnic_sim::{attach, ReadPath, Simulation, SimulationConfig};
+use rnic_testbench::skip::skipped;
+use rnic_testbench::traffic::pcap::capture_file;
 use rnic_testbench::transmit::{run, Case, Totals};
 use std::cell::RefCell;
+use std::process::Command;
 use std::rc::Rc;
 
 /// Runs of a fixed seed.
@@ -16,12 +19,13 @@ fn agrees(width: usize, runs: u64, silicon: bool) {
             width,
             silicon,
         };
-        let (done, differences) = run(case).expect("the core is there");
+        let done = run(case).expect("the core is there");
+        let differences = done.differences;
         assert!(
             differences.is_empty(),
             "rnic fuzz --transmit --width {width} --seed 1 --only {number}: {differences:#?}"
         );
-        totals.add(&done);
+        totals.add(&done.totals);
     }
     println!("{}", totals.text());
     assert!(totals.checksums > totals.frames / 2 && totals.crcs > totals.frames / 4);
@@ -41,6 +45,56 @@ fn frames_leave_as_they_were_built_128() {
 #[test]
 fn frames_leave_as_they_were_built_512() {
     agrees(512, 8, false);
+}
+
+/// tshark, which shares nothing with this repository, finds every FPDU of the conversations among
+/// what was sent, and no wrong CRC or checksum.
+#[test]
+fn an_independent_dissector_finds_the_sums_right() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        skipped("an_independent_dissector_finds_the_sums_right", "tshark");
+        return;
+    }
+    let (mut segments, mut fpdus) = (0, 0);
+    for number in 0..4 {
+        let case = Case {
+            seed: 2,
+            run: number,
+            width: 64,
+            silicon: false,
+        };
+        let done = run(case).expect("the core is there");
+        assert_eq!(done.differences, Vec::<String>::new(), "run {number}");
+        let path = format!("{}/sent-{number}.pcap", env!("CARGO_TARGET_TMPDIR"));
+        std::fs::write(&path, capture_file(&done.sent)).expect("cargo's folder is writable");
+        let output = Command::new("tshark")
+            .args(["-r", &path, "-V"])
+            .args([
+                "-o",
+                "tcp.check_checksum:TRUE",
+                "-o",
+                "ip.check_checksum:TRUE",
+            ])
+            .output()
+            .expect("it was there just now");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let count = |words: &str| text.matches(words).count() as u64;
+        assert_eq!(count("(Good CRC32)"), done.totals.fpdus, "{path}");
+        for bad in [
+            "(Bad CRC32",
+            "[Checksum Status: Bad]",
+            "[Header checksum status: Bad]",
+        ] {
+            assert_eq!(count(bad), 0, "{path}: {bad}");
+        }
+        segments += count("[Checksum Status: Good]");
+        fpdus += done.totals.fpdus;
+    }
+    println!("{segments} checksums, {fpdus} CRCs");
+    assert!(
+        segments > 100 && fpdus > 20,
+        "{segments} checksums, {fpdus} CRCs"
+    );
 }
 
 const FRAMES: u8 = 6;

@@ -47,6 +47,9 @@ pub(crate) struct Arguments {
     /// that splits, reorders and delays, memory that cannot be read.
     #[arg(long, conflicts_with_all = ["hostile", "jobs", "out"])]
     transmit: bool,
+    /// With --transmit: folder for what each run sends, as captures.
+    #[arg(long, value_name = "DIR", requires = "transmit")]
+    sent: Option<PathBuf>,
     /// Play the synthesised text, with random values wherever hardware leaves them undefined.
     #[arg(long)]
     silicon: bool,
@@ -73,6 +76,7 @@ impl Arguments {
             keep_going: self.keep_going,
             runs: self.range(),
             json: self.json.as_deref(),
+            sent: self.sent.as_deref(),
         }
     }
 

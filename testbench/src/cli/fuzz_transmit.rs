@@ -1,10 +1,12 @@
 //! `rnic fuzz --transmit`: random frames through the transmit rings of the whole device.
 
-use crate::cli::json::JsonSink;
+use crate::cli::json::{unusable, JsonSink};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
+use rnic_testbench::traffic::pcap::capture_file;
 use rnic_testbench::transmit::{run, Case, Totals};
 use serde::Serialize;
+use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
@@ -37,12 +39,17 @@ pub(super) struct TransmitCampaign<'a> {
     pub keep_going: bool,
     pub runs: Range<u64>,
     pub json: Option<&'a Path>,
+    /// Folder for what each run sends.
+    pub sent: Option<&'a Path>,
 }
 
 impl TransmitCampaign<'_> {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         let (seed, width) = (self.seed, self.width);
         let mut json = JsonSink::open(self.json)?;
+        if let Some(folder) = self.sent {
+            fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
+        }
         let to_stdout = json.is_stdout();
         if !to_stdout {
             println!("seed {seed}, width {width}, transmit");
@@ -52,13 +59,19 @@ impl TransmitCampaign<'_> {
         progress.set_style(ProgressStyle::with_template(template)?);
         let (mut totals, mut failures) = (Totals::default(), Vec::new());
         for number in self.runs.clone() {
-            let (done, differences) = run(Case {
+            let done = run(Case {
                 seed,
                 run: number,
                 width,
                 silicon: self.silicon,
             })?;
-            totals.add(&done);
+            if let Some(folder) = self.sent {
+                let path = folder.join(format!("run-{number}.pcap"));
+                let written = fs::write(&path, capture_file(&done.sent));
+                written.map_err(|error| unusable(&path, &error))?;
+            }
+            let differences = done.differences;
+            totals.add(&done.totals);
             progress.inc(1);
             progress.set_message(totals.frames.to_string());
             if differences.is_empty() {

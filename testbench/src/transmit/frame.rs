@@ -50,13 +50,18 @@ impl Drawn {
             true => Self::segment(random),
             false => Self::raw(random),
         };
-        let pieces = random.random_range(1..=ELEMENTS_MAX.min(drawn.given.len()));
-        let inner = drawn.given.len() - 1;
-        let cuts = rand::seq::index::sample(random, inner, pieces - 1);
-        drawn.cuts = cuts.into_iter().map(|cut| cut + 1).collect();
-        drawn.cuts.push(drawn.given.len());
-        drawn.cuts.sort_unstable();
+        drawn.cut(random);
         drawn
+    }
+
+    /// Cut it into pieces.
+    pub fn cut(&mut self, random: &mut ChaCha8Rng) {
+        let pieces = random.random_range(1..=ELEMENTS_MAX.min(self.given.len()));
+        let inner = self.given.len() - 1;
+        let cuts = rand::seq::index::sample(random, inner, pieces - 1);
+        self.cuts = cuts.into_iter().map(|cut| cut + 1).collect();
+        self.cuts.push(self.given.len());
+        self.cuts.sort_unstable();
     }
 
     /// Octets without a meaning, of every length.
@@ -149,7 +154,7 @@ fn builder(random: &mut ChaCha8Rng) -> FrameBuilder {
 
 /// The ones' complement sum of the pseudo-header of a segment of `octets` octets (RFC 9293 section
 /// 3.1, RFC 8200 section 8.1).
-fn pseudo_header_sum(ends: (IpAddr, IpAddr), octets: usize) -> u16 {
+pub(super) fn pseudo_header_sum(ends: (IpAddr, IpAddr), octets: usize) -> u16 {
     let mut header = Vec::new();
     for end in [ends.0, ends.1] {
         match end {

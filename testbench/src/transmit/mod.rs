@@ -11,9 +11,10 @@
 //! depends on the cycle.
 
 pub mod frame;
+mod conversation;
 mod run;
 
-pub use run::{run, Case};
+pub use run::{run, Case, Done};
 
 use serde::Serialize;
 use std::fmt::Write;
@@ -31,12 +32,12 @@ pub struct Totals {
     pub checksums: u64,
     /// Frames with a CRC32C inserted.
     pub crcs: u64,
+    /// FPDUs of conversations.
+    pub fpdus: u64,
     /// Pieces of frames.
     pub pieces: u64,
     /// Frames given up as their memory could not be read.
     pub unreadable: u64,
-    /// Frames received again through loopback.
-    pub looped: u64,
     /// Differences.
     pub mismatches: u64,
     /// Cycles of the hardware.
@@ -72,9 +73,9 @@ impl Totals {
             ("octets", &mut self.octets),
             ("checksums inserted", &mut self.checksums),
             ("CRCs inserted", &mut self.crcs),
+            ("FPDUs of conversations", &mut self.fpdus),
             ("pieces", &mut self.pieces),
             ("frames of no memory", &mut self.unreadable),
-            ("frames looped back", &mut self.looped),
             ("mismatches", &mut self.mismatches),
             ("cycles", &mut self.cycles),
         ]

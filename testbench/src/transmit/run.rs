@@ -1,5 +1,6 @@
 //! One run: a device with random rings, on a random host.
 
+use super::conversation::conversation;
 use super::frame::Drawn;
 use super::Totals;
 use crate::play::rtl::WIRE_512;
@@ -52,19 +53,33 @@ struct Run {
     device: Device<SimBar, SimDma>,
     arena: DmaBuffer,
     used: usize,
+    /// Frames of a conversation, which keep their order.
+    conversation: VecDeque<Drawn>,
     random: ChaCha8Rng,
     /// By ring: frames without a result, and frames that have not left.
     results: [VecDeque<Pending>; 2],
     leaving: [VecDeque<Vec<u8>>; 2],
     totals: Totals,
     differences: Vec<String>,
+    sent: Vec<Vec<u8>>,
 }
 
-/// Do a run; its totals, and its differences.
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// Its totals.
+    pub totals: Totals,
+    /// Differences, of which there should be none.
+    pub differences: Vec<String>,
+    /// Frames that left, in order.
+    pub sent: Vec<Vec<u8>>,
+}
+
+/// Do a run.
 ///
 /// # Errors
 /// The core cannot be built.
-pub fn run(case: Case) -> Result<(Totals, Vec<String>), SimError> {
+pub fn run(case: Case) -> Result<Done, SimError> {
     let seed = case.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ case.run;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let reads = ReadPath {
@@ -102,8 +117,10 @@ pub fn run(case: Case) -> Result<(Totals, Vec<String>), SimError> {
     };
     let mut device = Device::open(bar, dma, config).expect("the device opens");
     let arena = device.dma().allocate("pieces", ARENA_OCTETS, 4096);
+    let conversation = conversation(&mut random).into();
     let mut run = Run {
         simulation,
+        conversation,
         arena: arena.expect("memory is there"),
         device,
         used: 0,
@@ -112,9 +129,14 @@ pub fn run(case: Case) -> Result<(Totals, Vec<String>), SimError> {
         leaving: Default::default(),
         totals: Totals::default(),
         differences: Vec::new(),
+        sent: Vec::new(),
     };
     run.go();
-    Ok((run.totals, run.differences))
+    Ok(Done {
+        totals: run.totals,
+        differences: run.differences,
+        sent: run.sent,
+    })
 }
 
 impl Run {
@@ -125,7 +147,9 @@ impl Run {
                 true => TransmitRing::Control,
                 false => TransmitRing::Bulk,
             };
-            if !self.send(ring, cookie) {
+            let is_lost = self.random.random_bool(0.03);
+            let drawn = Drawn::any(&mut self.random);
+            if !self.send(ring, cookie, drawn, is_lost) || !self.converse(cookie + frames) {
                 break;
             }
             if self.random.random_bool(0.5) {
@@ -146,16 +170,25 @@ impl Run {
         self.check_end();
     }
 
+    /// Hand the next frame of the conversation to the device; false if there is never room.
+    fn converse(&mut self, cookie: u64) -> bool {
+        let Some(mut drawn) = self.conversation.pop_front() else {
+            return true;
+        };
+        drawn.cut(&mut self.random);
+        self.totals.fpdus += u64::from(drawn.crc.is_some());
+        self.send(TransmitRing::Bulk, cookie, drawn, false)
+    }
+
     fn differ(&mut self, difference: String) {
         self.totals.mismatches += 1;
         self.differences.push(difference);
     }
 
-    /// Hand a frame to the device as soon as there is room; false if there never is.
-    fn send(&mut self, ring: TransmitRing, cookie: u64) -> bool {
-        let drawn = Drawn::any(&mut self.random);
-        let lost = self.random.random_bool(0.03);
-        let lost = lost.then(|| self.random.random_range(0..drawn.cuts.len()));
+    /// Hand a frame to the device as soon as there is room, a piece of it in no memory if it is to be
+    /// lost; false if there never is room.
+    fn send(&mut self, ring: TransmitRing, cookie: u64, drawn: Drawn, is_lost: bool) -> bool {
+        let lost = is_lost.then(|| self.random.random_range(0..drawn.cuts.len()));
         let mut start = 0;
         let mut pieces = Vec::new();
         for (number, &end) in drawn.cuts.iter().enumerate() {
@@ -273,9 +306,7 @@ impl Run {
             .position(is_next)
             .filter(|_| !sent.error);
         match ring {
-            Some(ring) => {
-                self.leaving[ring].pop_front();
-            }
+            Some(ring) => self.sent.extend(self.leaving[ring].pop_front()),
             None => self.differ(format!(
                 "cycle {}: a frame of {} octets left that is not the next of a ring: {:02x?}",
                 sent.cycle,
