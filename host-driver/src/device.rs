@@ -37,6 +37,7 @@ use rnic_abi::registers;
 use rnic_abi::sizes::Sizes;
 use rnic_abi::transmit_ring::RINGS;
 
+mod interrupts;
 mod lifecycle;
 mod transmit;
 

@@ -10,6 +10,7 @@
 //! [`Device::open`] checks the identity, resets the device and sets up the rings; then the user
 //! opens connections, registers regions, posts receive buffers, and polls completions and host
 //! frames. It sends frames of its own with [`Device::transmit`], and polls what became of them.
+//! What is polled can raise an interrupt ([`Device::route_interrupt`]).
 //! [`Device::close`] resets the device before it frees the rings, so that nothing is
 //! written to memory that was given back. If the reset fails, no memory is freed.
 //!
@@ -44,6 +45,7 @@ mod completion_queue;
 mod completion_queues;
 mod terminate;
 pub mod event;
+pub mod interrupt;
 mod event_ring;
 mod host_ring;
 mod copy_area;
@@ -65,6 +67,7 @@ pub use device::Device;
 pub use dma::{Dma, DmaBuffer};
 pub use error::DriverError;
 pub use event::{Event, Reason, Reasons};
+pub use interrupt::InterruptSource;
 pub use receive_pool::Posted;
 pub use refused_header::RefusedHeader;
 pub use region::{stag_hash, RegionConfig};

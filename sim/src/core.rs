@@ -1,10 +1,10 @@
 //! The verilated core with its ports by name.
 
+use crate::downstream::DownstreamBeat;
 use crate::error::SimError;
 use crate::library::{library, Variant};
 use crate::mutant::Mutant;
 use crate::ports::{self, Port};
-use crate::read_completions::CompletionBeat;
 use crate::verilator::Model;
 use rnic_abi::sizes::Sizes;
 use std::path::Path;
@@ -21,6 +21,7 @@ struct Offsets {
     frame_data: usize,
     tlp_ready: usize,
     request_valid: usize,
+    request_last: usize,
     request_header: usize,
     request_data: usize,
     read_request_ready: usize,
@@ -29,6 +30,8 @@ struct Offsets {
     completion_keep: usize,
     completion_header: usize,
     completion_data: usize,
+    msix_enable: usize,
+    msix_mask: usize,
     tick: usize,
     tx_ready: usize,
     tx_pause: usize,
@@ -224,7 +227,7 @@ impl Core {
     }
 
     /// Set this cycle's beat of a completion; `None` for an idle cycle.
-    pub fn set_completion(&mut self, beat: Option<CompletionBeat>) {
+    pub fn set_completion(&mut self, beat: Option<DownstreamBeat>) {
         let at = self.at;
         self.inputs[at.completion_valid] = u32::from(beat.is_some());
         let Some(beat) = beat else { return };
@@ -233,6 +236,12 @@ impl Core {
         self.inputs[at.completion_header..at.completion_header + 4].copy_from_slice(beat.header);
         self.inputs[at.completion_data..at.completion_data + beat.data.len()]
             .copy_from_slice(beat.data);
+    }
+
+    /// Set MSI-X Enable and Function Mask.
+    pub fn set_msix(&mut self, enable: bool, mask: bool) {
+        self.inputs[self.at.msix_enable] = u32::from(enable);
+        self.inputs[self.at.msix_mask] = u32::from(mask);
     }
 
     /// Set whether a microsecond begins in this cycle.
@@ -246,14 +255,14 @@ impl Core {
         self.inputs[self.at.tx_pause] = u32::from(pause);
     }
 
-    /// Set this cycle's BAR request.
-    pub fn set_request(&mut self, request: Option<(&[u32; 4], u32)>) {
+    /// Set this cycle's beat of a BAR request; `None` for an idle cycle.
+    pub fn set_request(&mut self, beat: Option<DownstreamBeat>) {
         let at = self.at;
-        self.inputs[at.request_valid] = u32::from(request.is_some());
-        if let Some((header, data)) = request {
-            self.inputs[at.request_header..at.request_header + 4].copy_from_slice(header);
-            self.inputs[at.request_data] = data;
-        }
+        self.inputs[at.request_valid] = u32::from(beat.is_some());
+        let Some(beat) = beat else { return };
+        self.inputs[at.request_last] = u32::from(beat.last);
+        self.inputs[at.request_header..at.request_header + 4].copy_from_slice(beat.header);
+        self.inputs[at.request_data..at.request_data + beat.data.len()].copy_from_slice(beat.data);
     }
 
     /// Whether the core accepts the request offered in this cycle.
@@ -328,6 +337,7 @@ fn offsets(inputs: &[Port], outputs: &[Port]) -> Offsets {
         frame_data: input("frame_data"),
         tlp_ready: input("tlp_ready"),
         request_valid: input("request_valid"),
+        request_last: input("request_last"),
         request_header: input("request_header"),
         request_data: input("request_data"),
         read_request_ready: input("read_request_ready"),
@@ -336,6 +346,8 @@ fn offsets(inputs: &[Port], outputs: &[Port]) -> Offsets {
         completion_keep: input("completion_keep"),
         completion_header: input("completion_header"),
         completion_data: input("completion_data"),
+        msix_enable: input("msix_enable"),
+        msix_mask: input("msix_mask"),
         tick: input("tick"),
         tx_ready: input("tx_ready"),
         tx_pause: input("tx_pause"),

@@ -1,14 +1,14 @@
 //! The whole system, stepped by one clock.
 
 use crate::core::{Core, TlpBeat};
+use crate::downstream::Downstream;
 use crate::error::SimError;
 use crate::ethernet::{FrameSink, FrameSource, SentFrame};
 use crate::ports;
-use crate::read_completions::ReadCompletions;
 use crate::record::{Event, Record, TlpKind};
 use pcie_sim::memory::{Access, Memory};
 use pcie_sim::{
-    Bdf, CompletionSplit, Kind, Limits, Reset, RootComplex, RootComplexSettings, Tlp, TransferSize,
+    Bdf, CompletionSplit, Kind, Limits, Reset, RootComplex, RootComplexSettings, TransferSize,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -121,9 +121,8 @@ pub struct Simulation {
     last_frame_end: u64,
     frames_ended: u64,
     assembly: Assembly,
-    request: Option<([u32; 4], u32)>,
-    requests: VecDeque<Tlp>,
-    completions: ReadCompletions,
+    requests: Downstream,
+    completions: Downstream,
     sink: FrameSink,
     tick_cycles: u64,
     observer: Option<Box<dyn WriteObserver>>,
@@ -151,6 +150,7 @@ impl Simulation {
             seed: config.seed,
             ..RootComplexSettings::default()
         };
+        let beat_dwords = ports::inner_width(config.width) / 32;
         let mut simulation = Self {
             core,
             complex: RootComplex::new(settings),
@@ -167,9 +167,8 @@ impl Simulation {
             last_frame_end: 0,
             frames_ended: 0,
             assembly: Assembly::default(),
-            request: None,
-            requests: VecDeque::new(),
-            completions: ReadCompletions::new(ports::inner_width(config.width) / 32),
+            requests: Downstream::new(beat_dwords),
+            completions: Downstream::new(beat_dwords),
             sink: FrameSink::new(config.width),
             tick_cycles: if config.width == 512 { 322 } else { 156 },
             observer: None,
@@ -192,7 +191,6 @@ impl Simulation {
         self.run(RESET_PIN_CYCLES);
         self.complex.reset(Reset::Link);
         self.requests.clear();
-        self.request = None;
         self.core.set_reset(false);
         self.in_reset = false;
         self.assembly = Assembly::default();
@@ -232,8 +230,8 @@ impl Simulation {
             }
             self.sink.take(self.now, beat);
         }
-        if self.request.is_some() && self.core.request_ready() {
-            self.request = None;
+        if !self.requests.is_empty() && self.core.request_ready() {
+            self.requests.advance();
         }
         if let Some(record) = &mut self.record {
             record.note_free_pages(self.now, self.core.free_pages());
@@ -281,6 +279,11 @@ impl Simulation {
     /// Change the probability that the host accepts no TLP beat in a cycle.
     pub fn set_stall(&mut self, stall: f64) {
         self.stall = stall;
+    }
+
+    /// Set MSI-X Enable and Function Mask, which configuration space holds.
+    pub fn set_msix(&mut self, enable: bool, mask: bool) {
+        self.core.set_msix(enable, mask);
     }
 
     /// Change the probability that the host takes no read request in a cycle.
@@ -453,16 +456,12 @@ impl Simulation {
                 self.note(Event::ToDevice { kind, octets });
                 match tlp.header.kind {
                     Kind::Cpl(_) | Kind::CplD(_) => self.completions.push(&tlp),
-                    _ => self.requests.push_back(tlp),
+                    _ => self.requests.push(&tlp),
                 }
             }
             self.last_activity = self.now;
         }
-        if self.request.is_none() {
-            self.request = self.requests.pop_front().map(|tlp| request_of(&tlp));
-        }
-        self.core
-            .set_request(self.request.as_ref().map(|(header, data)| (header, *data)));
+        self.core.set_request(self.requests.beat());
     }
 
     fn take_tlp(&mut self) {
@@ -552,22 +551,4 @@ fn address_of(header: &[u32]) -> u64 {
         [_, _, low] => u64::from(low),
         _ => unreachable!("a header has three or four doublewords"),
     }
-}
-
-/// A packet to the device in the format of the core's request port: header and first doubleword.
-fn request_of(tlp: &Tlp) -> ([u32; 4], u32) {
-    let packed = tlp
-        .header
-        .pack()
-        .expect("packets of the root complex are well formed");
-    let mut header = [0; 4];
-    header[..packed.len()].copy_from_slice(&packed);
-    let data = match tlp.header.kind {
-        Kind::MWr(_) => tlp
-            .payload
-            .first_chunk::<4>()
-            .map_or(0, |octets| u32::from_le_bytes(*octets)),
-        _ => 0,
-    };
-    (header, data)
 }

@@ -14,6 +14,7 @@ pub mod cqe;
 pub mod host_ring;
 pub mod event_ring;
 pub mod transmit_ring;
+pub mod interrupts;
 pub mod counters;
 pub mod errors;
 pub mod events;

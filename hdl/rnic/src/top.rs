@@ -10,7 +10,8 @@
 //!                       |  \--> tlp (statuses, reports)
 //!                       v
 //! frame <-> loopback <--+ --> tx
-//! request -> pcie -> csr -> tables of tcp, stream, ddp
+//! placement, events, transmit -> interrupts -> tlp
+//! request -> pcie -> csr -> tables of tcp, stream, ddp; interrupts
 //! pin, csr -> reset_sequencer -> room_reset of all rooms but pcie, hold of pcie and reads
 //! ```
 //!
@@ -28,6 +29,7 @@ use crate::bus::csr::routes::CounterRoutes;
 use crate::bus::csr::tables::TableRelay;
 use crate::bus::csr::Csr;
 use crate::bus::events::{EventRoom128, EventRoom512};
+use crate::bus::interrupts::{InterruptRoom128, InterruptRoom512};
 use crate::bus::pcie::{PcieRoom128, PcieRoom512};
 use crate::bus::reads::{ReadEngine128, ReadEngine512};
 use crate::bus::reset::ResetSequencer;
@@ -81,7 +83,7 @@ const STACK_OCTETS: usize = 256 << 20;
 macro_rules! core {
     ($(#[$doc:meta])* $name:ident, $w:literal, $d:literal, $l:literal,
      $front_end:ty, $packet:ty, $fpdu:ty, $placement:ty, $events:ty, $pcie:ty,
-     $reads:ty, $transmit:ty) => {
+     $reads:ty, $transmit:ty, $interrupts:ty) => {
         $(#[$doc])*
         #[derive(LogicBlock, Default)]
         pub struct $name {
@@ -129,6 +131,10 @@ macro_rules! core {
             pub completion_valid: Signal<In, Bit>,
             /// Header doublewords, with the first beat.
             pub completion_header: Signal<In, Bits<128>>,
+            /// MSI-X Enable of configuration space.
+            pub msix_enable: Signal<In, Bit>,
+            /// MSI-X Function Mask of configuration space.
+            pub msix_mask: Signal<In, Bit>,
             /// One cycle each microsecond.
             pub tick: Signal<In, Bit>,
             /// Octets of frames to the wire, first in bits 7:0.
@@ -145,14 +151,16 @@ macro_rules! core {
             pub tx_ready: Signal<In, Bit>,
             /// No frame may begin (IEEE 802.3, annex 31B).
             pub tx_pause: Signal<In, Bit>,
-            /// BAR request: header doublewords.
-            pub request_header: Signal<In, Bits<128>>,
-            /// BAR request: the doubleword of a write.
-            pub request_data: Signal<In, Bits<32>>,
-            /// The request is valid.
+            /// BAR requests: payload of writes.
+            pub request_data: Signal<In, Bits<$d>>,
+            /// Last beat of the TLP.
+            pub request_last: Signal<In, Bit>,
+            /// The beat is valid.
             pub request_valid: Signal<In, Bit>,
-            /// The request is taken.
+            /// The beat is taken.
             pub request_ready: Signal<Out, Bit>,
+            /// Header doublewords, with the first beat.
+            pub request_header: Signal<In, Bits<128>>,
             /// Free pages of packet memory.
             pub free_pages: Signal<Out, Bits<10>>,
             /// Stored frames that wait for TCP; at 16 the next one is dropped.
@@ -198,6 +206,7 @@ macro_rules! core {
             reads: $reads,
             transmit: $transmit,
             loopback: Loopback<$w>,
+            interrupts: $interrupts,
             pcie: $pcie,
             routes: CounterRoutes,
             csr: Csr<$w, $d>,
@@ -225,6 +234,7 @@ macro_rules! core {
                 core.tlp_ready.connect();
                 core.request_header.connect();
                 core.request_data.connect();
+                core.request_last.connect();
                 core.request_valid.connect();
                 core.read_request_ready.connect();
                 core.completion_data.connect();
@@ -232,6 +242,8 @@ macro_rules! core {
                 core.completion_last.connect();
                 core.completion_valid.connect();
                 core.completion_header.connect();
+                core.msix_enable.connect();
+                core.msix_mask.connect();
                 core.tick.connect();
                 core.tx_ready.connect();
                 core.tx_pause.connect();
@@ -246,8 +258,8 @@ macro_rules! core {
                 // Clock and reset.
                 wire!(self => self.{
                     front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement,
-                    events, reads, transmit, loopback, pcie, csr, tcp_relay, stream_relay,
-                    ddp_relay, reset_sequencer
+                    events, reads, transmit, loopback, interrupts, pcie, csr, tcp_relay,
+                    stream_relay, ddp_relay, reset_sequencer
                 }; clock);
                 wire!(self => self.{pcie, csr, reset_sequencer, loopback}; reset);
                 self.reads.link_reset.next = self.reset.val();
@@ -255,7 +267,7 @@ macro_rules! core {
                 wire!(self.reset_sequencer => self; room_reset);
                 wire!(self => self.{
                     front_end, packet, tcp, stream, ooo_completion, replays, fpdu, ddp, placement,
-                    events, reads, transmit, tcp_relay, stream_relay, ddp_relay
+                    events, reads, transmit, interrupts, tcp_relay, stream_relay, ddp_relay
                 }; room_reset as reset);
                 self.loopback.cut.next = self.room_reset.val();
                 self.csr.room_reset.next = self.room_reset.val();
@@ -374,7 +386,9 @@ macro_rules! core {
                 self.transmit.bulk_tail.next = self.csr.tx_tail[1].val();
                 self.transmit.bulk_tail_valid.next = self.csr.tx_tail_valid[1].val();
                 self.csr.tx_head[1].next = self.transmit.bulk_head.val();
-                wire!(self => self.{placement, events, pcie, transmit, reads}; device_id);
+                wire!(self => self.{
+                    placement, events, pcie, transmit, reads, interrupts
+                }; device_id);
                 self.transmit.pause.next = self.tx_pause.val();
                 stream!(self.transmit => self.reads; read_command as command);
                 wire!(self.csr => self.reads; max_read_request, timeout_ticks, extended_tags);
@@ -397,9 +411,27 @@ macro_rules! core {
                     tlp_last as status_tlp_last, tlp_valid as status_tlp_valid,
                     tlp_header as status_tlp_header);
                 self.transmit.tlp_ready.next = self.pcie.status_tlp_ready.val();
+                // Interrupts behind what they report.
+                wire!(self => self.interrupts; tick, msix_enable, msix_mask);
+                wire!(self.placement => self.interrupts;
+                    entry_written, entry_queue, slot_written);
+                wire!(self.events => self.interrupts;
+                    tlp_last as event_tlp_last, tlp_valid as event_tlp_valid);
+                self.interrupts.event_tlp_ready.next = self.pcie.event_tlp_ready.val();
+                wire!(self.transmit => self.interrupts;
+                    tlp_last as status_tlp_last, tlp_valid as status_tlp_valid);
+                self.interrupts.status_tlp_ready.next = self.pcie.status_tlp_ready.val();
+                wire!(self.csr => self.interrupts;
+                    access_address as address, access_data as data, access_write as write);
+                self.csr.apart.next = self.interrupts.value.val();
+                wire!(self.interrupts => self.pcie;
+                    tlp_data as message_tlp_data, tlp_keep as message_tlp_keep,
+                    tlp_last as message_tlp_last, tlp_valid as message_tlp_valid,
+                    tlp_header as message_tlp_header);
+                self.interrupts.tlp_ready.next = self.pcie.message_tlp_ready.val();
                 // TLPs; BAR requests to the register file.
                 wire!(self => self.pcie;
-                    tlp_ready, request_header, request_data, request_valid);
+                    tlp_ready, request_header, request_data, request_last, request_valid);
                 wire!(self.pcie => self;
                     tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header, request_ready);
                 wire!(self.pcie => self.csr;
@@ -469,15 +501,15 @@ macro_rules! core {
 core!(
     /// The core for a frame path of 64 bits.
     Rnic64, 64, 128, 4, FrontEnd64, Packet64, FpduRoom128, PlacementRoom128,
-    EventRoom128, PcieRoom128, ReadEngine128, TransmitRoom64
+    EventRoom128, PcieRoom128, ReadEngine128, TransmitRoom64, InterruptRoom128
 );
 core!(
     /// The core for a frame path of 128 bits.
     Rnic128, 128, 128, 4, FrontEnd128, Packet128, FpduRoom128, PlacementRoom128,
-    EventRoom128, PcieRoom128, ReadEngine128, TransmitRoom128
+    EventRoom128, PcieRoom128, ReadEngine128, TransmitRoom128, InterruptRoom128
 );
 core!(
     /// The core for a frame path of 512 bits.
     Rnic512, 512, 512, 16, FrontEnd512, Packet512, FpduRoom512, PlacementRoom512,
-    EventRoom512, PcieRoom512, ReadEngine512, TransmitRoom512
+    EventRoom512, PcieRoom512, ReadEngine512, TransmitRoom512, InterruptRoom512
 );

@@ -6,7 +6,7 @@ use crate::scene::pattern;
 use rnic_abi::counters::Counter::*;
 use rnic_abi::{registers, tables};
 use rnic_driver::{Bar, Config};
-use rnic_sim::simulation::BAR0_ADDRESS;
+use rnic_sim::{DownstreamBeat, BAR0_ADDRESS};
 
 /// Frames with a wrong FCS: several for each cycle of a counter's turns.
 const BAD_FRAMES: usize = 512;
@@ -253,7 +253,11 @@ fn poisoned_data_changes_no_register() {
     for (control, expected) in [(WRITE_OF_ONE | POISONED, before), (WRITE_OF_ONE, 0x77)] {
         let mut simulation = bare.simulation.borrow_mut();
         let core = simulation.core_mut();
-        core.set_request(Some((&[control, 0x0f, address, 0], 0x77)));
+        core.set_request(Some(DownstreamBeat {
+            header: &[control, 0x0f, address, 0],
+            data: &[0x77],
+            last: true,
+        }));
         core.cycle(false);
         assert!(core.request_ready());
         simulation.run(REQUEST_CYCLES);

@@ -1,5 +1,6 @@
 //! The host side: PCI Express, and the registers that the driver sees through it.
 pub mod events;
+pub mod interrupts;
 pub mod pcie;
 pub mod reads;
 pub mod csr;

@@ -109,6 +109,12 @@ pub struct Csr<const W: usize, const D: usize> {
     pub timeout_ticks: Signal<Out, Bits<16>>,
     pub extended_tags: Signal<Out, Bit>,
     pub loopback: Signal<Out, Bit>,
+    /// The access at hand, for registers that are in another room: doubleword of BAR0, data, one
+    /// cycle to write; what they read as, a cycle later; 0 if it is none of theirs.
+    pub access_address: Signal<Out, Bits<10>>,
+    pub access_data: Signal<Out, Bits<32>>,
+    pub access_write: Signal<Out, Bit>,
+    pub apart: Signal<In, Bits<32>>,
     registers: RegisterFile<W, D>,
     transmit: TransmitRegisters,
     tables: TableEngine,
@@ -153,7 +159,8 @@ impl<const W: usize, const D: usize> Logic for Csr<W, D> {
         self.transmit.clear.next = self.room_reset.val();
         wire!(self.registers => self.transmit;
             access_address as address, access_data as data, access_write as write);
-        self.registers.apart.next = self.transmit.value.val();
+        wire!(self.registers => self; access_address, access_data, access_write);
+        self.registers.apart.next = self.transmit.value.val() | self.apart.val();
         for r in 0..2 {
             self.transmit.head[r].next = self.tx_head[r].val();
             self.tx_base[r].next = self.transmit.base[r].val();

@@ -1,91 +1,72 @@
-//! BAR0 endpoint: requests of one doubleword become accesses on the register bus.
+//! BAR0 endpoint: requests of any size become accesses on the register bus, a doubleword each.
 //!
 //! ```text
-//! request --> slice --> Idle --> Decode --> Act --> (Wait) --> Respond --> read completion
-//!                                            | register bus ^
+//! request --> slice --> Idle --> Decode --> Act --+--> Write <--> Beat -------> Idle
+//!                                                 +--> Piece --> Read <--> Wait
+//!                 register bus <--> Write, Read   |                 \--> Fill --> Respond
+//!                                                 +--> Respond --> read completion
 //! ```
 //!
-//! | request                                             | answer                                 |
-//! |-----------------------------------------------------|----------------------------------------|
-//! | memory read, one doubleword                         | completion with data, successful       |
-//! | memory write, one doubleword, all four octets       | none; the register is written          |
-//! | other posted requests, poisoned writes, completions | none; ignored                          |
-//! | every other request                                 | completion, Unsupported Request        |
+//! | request                                           | answer                                   |
+//! |---------------------------------------------------|------------------------------------------|
+//! | memory read                                       | completions with data, successful        |
+//! | memory write                                      | none; each whole doubleword is written   |
+//! | other posted requests, poisoned ones, completions | none; ignored                            |
+//! | every other request                               | completion, Unsupported Request          |
 //!
-//! | latency    | request to completion: 6 cycles and the register bus                |
-//! | throughput | one request at a time                                               |
-//! | units      | `register_address` counts doublewords of BAR0                       |
-//! | source     | PCI Express Base Specification, sections 2.2.4, 2.2.9, 2.3.1        |
+//! | latency    | request to completion: 8 cycles at D = 128, 20 at 512, and the register   |
+//! |            | bus; 3 cycles and the register bus for each doubleword more, 2 if written  |
+//! | throughput | one request at a time                                                       |
+//! | units      | `register_address` counts doublewords of BAR0                               |
+//! | source     | PCI Express Base Specification, sections 2.2.4, 2.2.9, 2.3.1                |
 //!
-//! A write with some octets disabled has no effect, because every register is one number. An answer
-//! without data is a beat without lanes (`tlp_keep` 0).
-use crate::common::skid::Skid;
+//! A doubleword of which some octets are disabled is not written, because every register is one
+//! number. Answers are cut where addresses are multiples of 128 octets: every maximum payload size
+//! has room for such a piece, and a completer that is no root complex may cut there (section
+//! 2.3.1.1). An answer without data is a beat without lanes (`tlp_keep` 0).
+use super::completion::CompletionFields;
+use super::request::RequestKind;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
-
-/// Fmt and Type of a completion with data (`CplD`).
-pub const COMPLETION_DATA: u64 = 0x4a;
-/// Fmt and Type of a completion without data (`Cpl`).
-pub const COMPLETION: u64 = 0x0a;
-/// Fmt and Type of the completion without data of a locked read (`CplLk`).
-pub const COMPLETION_LOCKED: u64 = 0x0b;
-/// Completion status: successful.
-pub const STATUS_SUCCESS: u64 = 0;
-/// Completion status: unsupported request (UR).
-pub const STATUS_UNSUPPORTED: u64 = 1;
-
-/// Header of a completion, first field in the low bits.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct CompletionHeader {
-    /// Payload doublewords; 0 (reserved) without payload.
-    pub length: Bits<10>,
-    /// Bits 23:10 of doubleword 0, of which traffic class and attributes come from the request.
-    pub attributes: Bits<14>,
-    /// Fmt and Type.
-    pub format: Bits<8>,
-    /// Octets remaining, this completion included; 0 means 4096.
-    pub byte_count: Bits<12>,
-    /// Byte count modified: never.
-    pub byte_count_modified: Bit,
-    /// Completion status.
-    pub status: Bits<3>,
-    /// Completer id.
-    pub completer: Bits<16>,
-    /// Low bits of the address of the first octet returned.
-    pub lower_address: Bits<7>,
-    /// Always zero.
-    pub reserved: Bit,
-    /// Tag of the request.
-    pub tag: Bits<8>,
-    /// Requester id of the request.
-    pub requester: Bits<16>,
-    /// Doubleword 3: none.
-    pub dword_3: Bits<32>,
-}
-
 /// State of the request at hand.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum EndpointState {
     Idle,
     Decode,
     Act,
+    Write,
+    Step,
+    Load,
+    Drain,
+    Piece,
+    Read,
     Wait,
+    Fill,
     Respond,
 }
 
-/// BAR0 endpoint.
+/// BAR0 endpoint of width `D`, `L = D / 32`.
 #[derive(LogicBlock, Init)]
-pub struct BarEndpoint {
+#[init(
+    assert!(
+        D == 32 * L && L.is_power_of_two(),
+        "BarEndpoint: D = {D} must be 32 L = {}, a power of two",
+        32 * L
+    );
+    let last_lane = L as u64 - 1;
+    let top = D as u64 - 32;
+)]
+pub struct BarEndpoint<const D: usize, const L: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Completer id.
     pub device_id: Signal<In, Bits<16>>,
-    /// Header of a request that hit BAR0; doubleword 0 in bits 31:0.
-    pub request_header: Signal<In, Bits<128>>,
-    /// First doubleword of its payload, the lowest address in bits 7:0.
-    pub request_data: Signal<In, Bits<32>>,
+    /// Request that hit BAR0: payload, its first doubleword in bits 31:0, and its header.
+    pub request_data: Signal<In, Bits<D>>,
+    pub request_last: Signal<In, Bit>,
     pub request_valid: Signal<In, Bit>,
     pub request_ready: Signal<Out, Bit>,
+    pub request_header: Signal<In, Bits<128>>,
     /// Register bus: doubleword of BAR0; reads and writes last one cycle.
     pub register_address: Signal<Out, Bits<10>>,
     pub register_read: Signal<Out, Bit>,
@@ -93,18 +74,29 @@ pub struct BarEndpoint {
     pub register_write_data: Signal<Out, Bits<32>>,
     pub register_read_data: Signal<In, Bits<32>>,
     pub register_read_valid: Signal<In, Bit>,
-    /// Read completion.
-    pub completion_data: Signal<Out, Bits<32>>,
-    pub completion_has_data: Signal<Out, Bit>,
+    /// Completions.
+    pub completion_data: Signal<Out, Bits<D>>,
+    pub completion_keep: Signal<Out, Bits<L>>,
+    pub completion_last: Signal<Out, Bit>,
     pub completion_valid: Signal<Out, Bit>,
     pub completion_ready: Signal<In, Bit>,
     pub completion_header: Signal<Out, Bits<128>>,
-    headers: Skid<Bits<128>>,
-    payloads: Skid<Bits<32>>,
+    kind: RequestKind,
+    answer: CompletionFields,
     state: DFF<EndpointState>,
     request: DFF<Bits<128>>,
-    payload: DFF<Bits<32>>,
+    // Beat of the request, or of its answer: doublewords leave at the bottom and come at the top.
+    beat: DFF<Bits<D>>,
+    keep: DFF<Bits<L>>,
+    // Doublewords moved of the beat.
+    lane: DFF<Bits<4>>,
+    is_last_beat: DFF<Bit>,
     address: DFF<Bits<12>>,
+    // Doublewords left of the request, and of the answer's piece.
+    left: DFF<Bits<11>>,
+    piece_left: DFF<Bits<6>>,
+    first_be: DFF<Bits<4>>,
+    last_be: DFF<Bits<4>>,
     reads: DFF<Bit>,
     writes: DFF<Bit>,
     refuses: DFF<Bit>,
@@ -112,208 +104,219 @@ pub struct BarEndpoint {
     memory_read: DFF<Bit>,
     leading: DFF<Bits<2>>,
     trailing: DFF<Bits<2>>,
-    one_dword: DFF<Bit>,
+    is_first: DFF<Bit>,
+    // The answer's beat is aligned.
+    is_full: DFF<Bit>,
     header: DFF<Bits<128>>,
-    data: DFF<Bits<32>>,
-    has_data: DFF<Bit>,
-    format: Signal<Local, Bits<8>>,
-    kind: Signal<Local, Bits<5>>,
-    kind_group: Signal<Local, Bits<2>>,
-    completion_group: Signal<Local, Bits<4>>,
-    length: Signal<Local, Bits<10>>,
-    incoming: Signal<Local, Bits<128>>,
-    incoming_length: Signal<Local, Bits<10>>,
-    disabled: Signal<Local, Bits<12>>,
-    due: Signal<Local, Bits<12>>,
-    first_be: Signal<Local, Bits<4>>,
-    outer_be: Signal<Local, Bits<4>>,
-    lead: Signal<Local, Bits<2>>,
-    trail: Signal<Local, Bits<2>>,
-    is_memory: Signal<Local, Bit>,
-    is_locked: Signal<Local, Bit>,
-    with_data: Signal<Local, Bit>,
-    unanswered: Signal<Local, Bit>,
-    fields: Signal<Local, CompletionHeader>,
-    attributes: Signal<Local, Bits<14>>,
-    low: Signal<Local, Bits<7>>,
+    enables: Signal<Local, Bits<4>>,
+    is_whole: Signal<Local, Bit>,
+    is_last: Signal<Local, Bit>,
+    next_lane: Signal<Local, Bits<4>>,
+    ends_beat: Signal<Local, Bit>,
+    // To the next multiple of 128 octets.
+    room: Signal<Local, Bits<11>>,
+    place: Signal<Local, Bits<5>>,
+    piece: Signal<Local, Bits<11>>,
+    incoming: Signal<Local, Bits<D>>,
     #[constant(1)]
-    one: Constant<Bits<10>>,
-    #[constant(COPIED_ATTRIBUTES)]
-    attribute_mask: Constant<Bits<14>>,
+    one: Constant<Bits<11>>,
+    #[constant(1)]
+    one_lane: Constant<Bits<4>>,
+    #[constant(1)]
+    one_left: Constant<Bits<6>>,
+    #[constant(1)]
+    one_keep: Constant<Bits<L>>,
+    // Bits below the last doubleword of a beat.
+    #[constant(top)]
+    top: Constant<Bits<10>>,
+    #[constant(last_lane)]
+    last_lane: Constant<Bits<4>>,
+    #[constant(32)]
+    piece_dwords: Constant<Bits<11>>,
     #[constant(4)]
-    four: Constant<Bits<12>>,
-    #[constant(COMPLETION_DATA)]
-    format_data: Constant<Bits<8>>,
-    #[constant(COMPLETION)]
-    format_plain: Constant<Bits<8>>,
-    #[constant(COMPLETION_LOCKED)]
-    format_locked: Constant<Bits<8>>,
-    #[constant(STATUS_SUCCESS)]
-    success: Constant<Bits<3>>,
-    #[constant(STATUS_UNSUPPORTED)]
-    unsupported: Constant<Bits<3>>,
+    dword_octets: Constant<Bits<12>>,
 }
 
-/// Bits 23:10 of doubleword 0 that a completion takes over: tag bits 9 and 8, traffic class,
-/// attributes. Digest, poisoning, hints and address type are not.
-const COPIED_ATTRIBUTES: LiteralType = 0x3f0c;
-
-impl Logic for BarEndpoint {
+impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, request, payload, address, reads, writes, refuses, locked);
-        registers!(clock; memory_read, leading, trailing, one_dword, header, data, has_data);
-        wire!(self => self.headers;
-            clock, reset, request_header as s_data, request_valid as s_valid);
-        self.headers.m_ready.next = self.state.q.val() == EndpointState::Idle;
-        wire!(self => self.payloads;
-            clock, reset, request_data as s_data, request_valid as s_valid);
-        self.payloads.m_ready.next = self.state.q.val() == EndpointState::Idle;
-        self.request_ready.next = self.headers.s_ready.val();
+        registers!(clock; state, request, beat, keep, lane, is_last_beat, address, left);
+        registers!(clock; piece_left, first_be, last_be, reads, writes, refuses, locked);
+        registers!(clock; memory_read, leading, trailing, is_first, is_full, header);
+        self.request_ready.next = (self.state.q.val() == EndpointState::Idle)
+            | (self.state.q.val() == EndpointState::Load)
+            | (self.state.q.val() == EndpointState::Drain);
+        self.kind.header.next = self.request.q.val();
 
-        // Kind of request. Type 0 is memory, 1 the locked read, 10xxx a message, 0101x a
-        // completion; Fmt bit 2 a prefix, bit 1 data, bit 0 the long address.
-        self.format.next = self.request.q.val().get_bits::<8>(24);
-        self.kind.next = self.request.q.val().get_bits::<5>(24);
-        self.kind_group.next = self.request.q.val().get_bits::<2>(27);
-        self.completion_group.next = self.request.q.val().get_bits::<4>(25);
-        self.length.next = self.request.q.val().get_bits::<10>(0);
-        self.incoming.next = self.headers.m_data.val();
-        self.incoming_length.next = self.incoming.val().get_bits::<10>(0);
-        self.with_data.next = self.format.val().get_bit(6);
-        self.is_memory.next = self.kind.val() == 0;
-        self.is_locked.next = (self.kind.val() == 1) & !self.with_data.val();
-        self.unanswered.next = self.format.val().get_bit(7)
-            | (self.is_memory.val() & self.with_data.val())
-            | (self.kind_group.val() == 2)
-            | (self.completion_group.val() == 5);
-
-        // Octets that are disabled before the first and after the last one asked for.
-        self.first_be.next = self.request.q.val().get_bits::<4>(32);
-        self.outer_be.next = self.request.q.val().get_bits::<4>(36);
-        if self.one_dword.q.val() {
-            self.outer_be.next = self.request.q.val().get_bits::<4>(32);
+        // The doubleword at hand.
+        self.is_last.next = self.left.q.val() == self.one.val();
+        self.enables.next = 15.into();
+        if self.is_last.val() {
+            self.enables.next = self.last_be.q.val();
         }
-        self.lead.next = 0.into();
-        if !self.first_be.val().get_bit(0) & self.first_be.val().any() {
-            self.lead.next = 3.into();
-            if self.first_be.val().get_bit(1) {
-                self.lead.next = 1.into();
-            } else if self.first_be.val().get_bit(2) {
-                self.lead.next = 2.into();
-            }
+        if self.is_first.q.val() {
+            self.enables.next = self.first_be.q.val();
         }
-        // No octet enabled counts as one (a zero-length read).
-        self.trail.next = 3.into();
-        if self.outer_be.val().get_bit(3) {
-            self.trail.next = 0.into();
-        } else if self.outer_be.val().get_bit(2) {
-            self.trail.next = 1.into();
-        } else if self.outer_be.val().get_bit(1) {
-            self.trail.next = 2.into();
+        self.is_whole.next = self.enables.val().all();
+        self.ends_beat.next = self.lane.q.val() == self.last_lane.val();
+        self.next_lane.next = self.lane.q.val() + self.one_lane.val();
+        if self.ends_beat.val() {
+            self.next_lane.next = 0.into();
+        }
+        // The piece that begins with it.
+        self.place.next = self.address.q.val().get_bits::<5>(2);
+        self.room.next = self.piece_dwords.val() - bit_cast::<11, 5>(self.place.val());
+        self.piece.next = self.room.val();
+        if self.left.q.val() < self.room.val() {
+            self.piece.next = self.left.q.val();
         }
 
-        self.fields.next.length = 0.into();
-        self.attributes.next = self.request.q.val().get_bits::<14>(10);
-        self.fields.next.attributes = self.attributes.val() & self.attribute_mask.val();
-        self.fields.next.format = self.format_plain.val();
-        self.fields.next.byte_count = self.four.val();
-        self.fields.next.byte_count_modified = false;
-        self.fields.next.status = self.unsupported.val();
-        self.fields.next.completer = self.device_id.val();
-        self.fields.next.lower_address = 0.into();
-        self.fields.next.reserved = false;
-        self.fields.next.tag = self.request.q.val().get_bits::<8>(40);
-        self.fields.next.requester = self.request.q.val().get_bits::<16>(48);
-        self.fields.next.dword_3 = 0.into();
-        self.disabled.next =
-            bit_cast::<12, 2>(self.leading.q.val()) + bit_cast::<12, 2>(self.trailing.q.val());
-        self.due.next = (bit_cast::<12, 10>(self.length.val()) << 2) - self.disabled.val();
-        self.low.next = self.address.q.val().get_bits::<7>(0);
-        if self.memory_read.q.val() {
-            // Section 2.2.9: only memory reads have these; all others 4 and 0.
-            self.fields.next.byte_count = self.due.val();
-            self.fields.next.lower_address =
-                self.low.val() | bit_cast::<7, 2>(self.leading.q.val());
-        }
-        if self.locked.q.val() {
-            self.fields.next.format = self.format_locked.val();
-        }
-        if self.reads.q.val() {
-            self.fields.next.format = self.format_data.val();
-            self.fields.next.status = self.success.val();
-            self.fields.next.length = self.one.val();
-        }
+        wire!(self => self.answer; device_id);
+        self.answer.request.next = self.request.q.val();
+        self.answer.reads.next = self.reads.q.val();
+        self.answer.memory_read.next = self.memory_read.q.val();
+        self.answer.locked.next = self.locked.q.val();
+        self.answer.left.next = self.left.q.val();
+        self.answer.piece.next = self.piece.val();
+        self.answer.address.next = self.address.q.val().get_bits::<7>(0);
+        self.answer.leading.next = self.leading.q.val();
+        self.answer.trailing.next = self.trailing.q.val();
 
         self.register_address.next = self.address.q.val().get_bits::<10>(2);
-        self.register_write_data.next = self.payload.q.val();
-        self.register_read.next = false;
-        self.register_write.next = false;
-        self.completion_valid.next = false;
-        self.completion_data.next = self.data.q.val();
-        self.completion_has_data.next = self.has_data.q.val();
+        self.register_write_data.next = self.beat.q.val().get_bits::<32>(0);
+        self.register_read.next = self.state.q.val() == EndpointState::Read;
+        self.register_write.next =
+            (self.state.q.val() == EndpointState::Write) & self.is_whole.val();
+        self.completion_data.next = self.beat.q.val();
+        self.completion_keep.next = self.keep.q.val();
+        self.completion_last.next = !self.piece_left.q.val().any();
+        self.completion_valid.next = self.state.q.val() == EndpointState::Respond;
         self.completion_header.next = self.header.q.val();
+        self.incoming.next = bit_cast::<D, 32>(self.register_read_data.val()) << self.top.val();
         match self.state.q.val() {
             // Waits for a request.
             EndpointState::Idle => {
-                self.request.d.next = self.incoming.val();
-                self.one_dword.d.next = self.incoming_length.val() == self.one.val();
-                self.payload.d.next = self.payloads.m_data.val();
-                if self.headers.m_valid.val() {
+                self.request.d.next = self.request_header.val();
+                self.beat.d.next = self.request_data.val();
+                self.is_last_beat.d.next = self.request_last.val();
+                self.lane.d.next = 0.into();
+                self.keep.d.next = 0.into();
+                self.piece_left.d.next = 0.into();
+                self.is_first.d.next = true;
+                self.is_full.d.next = false;
+                if self.request_valid.val() {
                     self.state.d.next = EndpointState::Decode;
                 }
             }
             // One cycle: classifies the request.
             EndpointState::Decode => {
-                self.address.d.next =
-                    bit_cast::<12, 10>(self.request.q.val().get_bits::<10>(66)) << 2;
-                if self.format.val().get_bit(5) {
-                    self.address.d.next =
-                        bit_cast::<12, 10>(self.request.q.val().get_bits::<10>(98)) << 2;
-                }
-                self.memory_read.d.next =
-                    (self.is_memory.val() | self.is_locked.val()) & !self.with_data.val();
-                self.locked.d.next = self.is_locked.val();
-                self.reads.d.next = self.is_memory.val()
-                    & !self.with_data.val()
-                    & self.one_dword.q.val()
-                    & !self.format.val().get_bit(7);
-                self.writes.d.next = self.is_memory.val()
-                    & self.with_data.val()
-                    & self.one_dword.q.val()
-                    & self.first_be.val().all()
-                    & !self.format.val().get_bit(7)
-                    & !self.request.q.val().get_bit(14);
-                self.refuses.d.next = !self.unanswered.val();
-                self.leading.d.next = self.lead.val();
-                self.trailing.d.next = self.trail.val();
+                self.address.d.next = self.kind.address.val();
+                self.left.d.next = self.kind.dwords.val();
+                self.first_be.d.next = self.kind.first_be.val();
+                self.last_be.d.next = self.kind.last_be.val();
+                self.leading.d.next = self.kind.leading.val();
+                self.trailing.d.next = self.kind.trailing.val();
+                self.reads.d.next = self.kind.reads.val();
+                self.writes.d.next = self.kind.writes.val();
+                self.refuses.d.next = self.kind.refuses.val();
+                self.memory_read.d.next = self.kind.memory_read.val();
+                self.locked.d.next = self.kind.locked.val();
                 self.state.d.next = EndpointState::Act;
             }
-            // One cycle: accesses the register bus, forms the header of an answer.
+            // One cycle: where it goes.
             EndpointState::Act => {
-                self.header.d.next = self.fields.val().into();
-                self.has_data.d.next = self.reads.q.val();
-                self.register_read.next = self.reads.q.val();
-                self.register_write.next = self.writes.q.val();
-                self.state.d.next = EndpointState::Idle;
+                self.header.d.next = self.answer.header.val();
+                self.state.d.next = EndpointState::Drain;
                 if self.reads.q.val() {
-                    self.state.d.next = EndpointState::Wait;
+                    self.state.d.next = EndpointState::Piece;
+                } else if self.writes.q.val() {
+                    self.state.d.next = EndpointState::Write;
                 } else if self.refuses.q.val() {
                     self.state.d.next = EndpointState::Respond;
-                }
-            }
-            // Waits for the register.
-            EndpointState::Wait => {
-                self.data.d.next = self.register_read_data.val();
-                if self.register_read_valid.val() {
-                    self.state.d.next = EndpointState::Respond;
-                }
-            }
-            // Waits for the mux to take the answer.
-            EndpointState::Respond => {
-                self.completion_valid.next = true;
-                if self.completion_ready.val() {
+                } else if self.is_last_beat.q.val() {
                     self.state.d.next = EndpointState::Idle;
+                }
+            }
+            // One cycle: a doubleword is written.
+            EndpointState::Write => {
+                self.beat.d.next = self.beat.q.val() >> 32;
+                self.lane.d.next = self.next_lane.val();
+                self.address.d.next = self.address.q.val() + self.dword_octets.val();
+                self.left.d.next = self.left.q.val() - self.one.val();
+                self.is_first.d.next = false;
+                self.state.d.next = EndpointState::Step;
+                if self.is_last.val() | self.ends_beat.val() {
+                    self.state.d.next = EndpointState::Load;
+                    if self.is_last_beat.q.val() {
+                        self.state.d.next = EndpointState::Idle;
+                    } else if self.is_last.val() {
+                        self.state.d.next = EndpointState::Drain;
+                    }
+                }
+            }
+            // One cycle for the registers to settle.
+            EndpointState::Step => self.state.d.next = EndpointState::Write,
+            // Waits for the next beat of a write.
+            EndpointState::Load => {
+                self.beat.d.next = self.request_data.val();
+                self.is_last_beat.d.next = self.request_last.val();
+                if self.request_valid.val() {
+                    self.state.d.next = EndpointState::Write;
+                }
+            }
+            // Waits for the end of a request for which nothing more is done.
+            EndpointState::Drain => {
+                if self.request_valid.val() & self.request_last.val() {
+                    self.state.d.next = EndpointState::Idle;
+                }
+            }
+            // One cycle: forms the header of a piece of the answer.
+            EndpointState::Piece => {
+                self.header.d.next = self.answer.header.val();
+                self.piece_left.d.next = self.piece.val().get_bits::<6>(0);
+                self.state.d.next = EndpointState::Read;
+            }
+            // One cycle: a doubleword is asked for.
+            EndpointState::Read => self.state.d.next = EndpointState::Wait,
+            // Waits for it.
+            EndpointState::Wait => {
+                if self.register_read_valid.val() {
+                    self.beat.d.next = (self.beat.q.val() >> 32) | self.incoming.val();
+                    self.keep.d.next = (self.keep.q.val() << 1) | self.one_keep.val();
+                    self.lane.d.next = self.next_lane.val();
+                    self.is_full.d.next = self.ends_beat.val();
+                    self.address.d.next = self.address.q.val() + self.dword_octets.val();
+                    self.left.d.next = self.left.q.val() - self.one.val();
+                    self.piece_left.d.next = self.piece_left.q.val() - self.one_left.val();
+                    self.leading.d.next = 0.into();
+                    self.state.d.next = EndpointState::Fill;
+                }
+            }
+            // Another one, or the beat moves down until its first one is in lane 0.
+            EndpointState::Fill => {
+                if self.is_full.q.val() {
+                    self.state.d.next = EndpointState::Respond;
+                } else if self.piece_left.q.val().any() {
+                    self.state.d.next = EndpointState::Read;
+                } else {
+                    self.beat.d.next = self.beat.q.val() >> 32;
+                    self.lane.d.next = self.next_lane.val();
+                    self.is_full.d.next = self.ends_beat.val();
+                }
+            }
+            // Waits for the mux to take the beat.
+            EndpointState::Respond => {
+                if self.completion_ready.val() {
+                    self.keep.d.next = 0.into();
+                    self.is_full.d.next = false;
+                    self.state.d.next = EndpointState::Drain;
+                    if self.piece_left.q.val().any() {
+                        self.state.d.next = EndpointState::Read;
+                    } else if self.reads.q.val() & self.left.q.val().any() {
+                        self.state.d.next = EndpointState::Piece;
+                    } else if self.is_last_beat.q.val() {
+                        self.state.d.next = EndpointState::Idle;
+                    }
                 }
             }
             _ => {}

@@ -1,7 +1,8 @@
 //! PCI Express: one TLP stream out, BAR0 requests in.
 //!
 //! ```text
-//! payload TLPs (placement) --4--+
+//! payload TLPs (placement) --5--+
+//! messages (interrupts) -----4--+
 //! status TLPs (transmit) ----3--+
 //! event TLPs (events) -------2--+
 //! CQE TLPs (placement) ------1--+--> TLP mux --> tlp
@@ -10,7 +11,7 @@
 //! BAR endpoint <-- request          BAR endpoint <--> register bus (csr)
 //! ```
 //!
-//! | latency    | 1 cycle through the mux; 12 to 80 from a read request to its completion |
+//! | latency    | 1 cycle through the mux; 14 to 100 from a read request to its completion |
 //! | throughput | one beat per cycle; one BAR request at a time                           |
 //! | units      | beats of `D` bits, doublewords                                          |
 //! | source     | PCI Express Base Specification, sections 2.2.1 to 2.2.9                 |
@@ -27,10 +28,12 @@
 //!   dword 3  low half of the address, or nothing (zero)
 //! ```
 //!
-//! Nothing is dropped but what the endpoint ignores: posted requests other than a memory write of
-//! one whole doubleword, poisoned writes, completions. [`endpoint`] answers non-posted requests
-//! other than a memory read of one doubleword with Unsupported Request.
+//! Nothing is dropped but what the endpoint ignores: posted requests other than memory writes,
+//! doublewords that are not written whole, poisoned writes, completions. [`endpoint`] answers
+//! non-posted requests other than memory reads with Unsupported Request.
 
+pub mod request;
+pub mod completion;
 pub mod endpoint;
 pub mod mux;
 
@@ -79,6 +82,13 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     pub status_tlp_valid: Signal<In, Bit>,
     pub status_tlp_ready: Signal<Out, Bit>,
     pub status_tlp_header: Signal<In, Bits<128>>,
+    /// Messages of interrupts.
+    pub message_tlp_data: Signal<In, Bits<D>>,
+    pub message_tlp_keep: Signal<In, Bits<L>>,
+    pub message_tlp_last: Signal<In, Bit>,
+    pub message_tlp_valid: Signal<In, Bit>,
+    pub message_tlp_ready: Signal<Out, Bit>,
+    pub message_tlp_header: Signal<In, Bits<128>>,
     /// All TLPs of the device but its read requests; `tlp_keep` is 0 for a TLP without payload.
     pub tlp_data: Signal<Out, Bits<D>>,
     pub tlp_keep: Signal<Out, Bits<L>>,
@@ -86,11 +96,13 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     pub tlp_valid: Signal<Out, Bit>,
     pub tlp_ready: Signal<In, Bit>,
     pub tlp_header: Signal<Out, Bits<128>>,
-    /// Request that hit BAR0: its header, and the first doubleword of its payload.
-    pub request_header: Signal<In, Bits<128>>,
-    pub request_data: Signal<In, Bits<32>>,
+    /// Requests that hit BAR0, a stream like those above; how many doublewords count is in the
+    /// header.
+    pub request_data: Signal<In, Bits<D>>,
+    pub request_last: Signal<In, Bit>,
     pub request_valid: Signal<In, Bit>,
     pub request_ready: Signal<Out, Bit>,
+    pub request_header: Signal<In, Bits<128>>,
     /// Register bus: doubleword of BAR0; reads and writes last one cycle.
     pub register_address: Signal<Out, Bits<10>>,
     pub register_read: Signal<Out, Bit>,
@@ -103,8 +115,7 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     /// The last TLP before `hold` has left.
     pub held: Signal<Out, Bit>,
     mux: TlpMux<D, L>,
-    endpoint: BarEndpoint,
-    answer_keep: Signal<Local, Bits<L>>,
+    endpoint: BarEndpoint<D, L>,
 }
 
 impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
@@ -113,18 +124,14 @@ impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
         wire!(self => self.mux; clock, reset);
         wire!(self => self.endpoint; clock, reset, device_id);
 
-        wire!(self => self.endpoint; request_header, request_data, request_valid);
+        wire!(self => self.endpoint; request_header, request_data, request_last, request_valid);
         wire!(self.endpoint => self;
             request_ready, register_address, register_read, register_write, register_write_data);
         wire!(self => self.endpoint; register_read_data, register_read_valid);
 
-        self.answer_keep.next = 0.into();
-        if self.endpoint.completion_has_data.val() {
-            self.answer_keep.next = 1.into();
-        }
-        self.mux.s_data[0].next = bit_cast::<D, 32>(self.endpoint.completion_data.val());
-        self.mux.s_keep[0].next = self.answer_keep.val();
-        self.mux.s_last[0].next = true;
+        self.mux.s_data[0].next = self.endpoint.completion_data.val();
+        self.mux.s_keep[0].next = self.endpoint.completion_keep.val();
+        self.mux.s_last[0].next = self.endpoint.completion_last.val();
         self.mux.s_valid[0].next = self.endpoint.completion_valid.val();
         self.mux.s_header[0].next = self.endpoint.completion_header.val();
         self.endpoint.completion_ready.next = self.mux.s_ready[0].val();
@@ -146,12 +153,18 @@ impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
         self.mux.s_valid[3].next = self.status_tlp_valid.val();
         self.mux.s_header[3].next = self.status_tlp_header.val();
         self.status_tlp_ready.next = self.mux.s_ready[3].val();
-        self.mux.s_data[4].next = self.payload_tlp_data.val();
-        self.mux.s_keep[4].next = self.payload_tlp_keep.val();
-        self.mux.s_last[4].next = self.payload_tlp_last.val();
-        self.mux.s_valid[4].next = self.payload_tlp_valid.val();
-        self.mux.s_header[4].next = self.payload_tlp_header.val();
-        self.payload_tlp_ready.next = self.mux.s_ready[4].val();
+        self.mux.s_data[4].next = self.message_tlp_data.val();
+        self.mux.s_keep[4].next = self.message_tlp_keep.val();
+        self.mux.s_last[4].next = self.message_tlp_last.val();
+        self.mux.s_valid[4].next = self.message_tlp_valid.val();
+        self.mux.s_header[4].next = self.message_tlp_header.val();
+        self.message_tlp_ready.next = self.mux.s_ready[4].val();
+        self.mux.s_data[5].next = self.payload_tlp_data.val();
+        self.mux.s_keep[5].next = self.payload_tlp_keep.val();
+        self.mux.s_last[5].next = self.payload_tlp_last.val();
+        self.mux.s_valid[5].next = self.payload_tlp_valid.val();
+        self.mux.s_header[5].next = self.payload_tlp_header.val();
+        self.payload_tlp_ready.next = self.mux.s_ready[5].val();
 
         wire!(self.mux => self; tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header);
         self.mux.tlp_ready.next = self.tlp_ready.val();

@@ -1,28 +1,28 @@
 //! The mux of all TLPs that the device sends, non-posted requests apart.
 //!
 //! ```text
-//! s_*[0 .. 4], whole packets --> [ chosen ] --> [ Skid ] --> tlp_*
+//! s_*[0 .. 5], whole packets --> [ chosen ] --> [ Skid ] --> tlp_*
 //! hold -------------------------^        \--> held
 //! ```
 use crate::common::skid::Skid;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// TLP mux: whole packets of five sources on one stream, registered; `L = D / 32`.
+/// TLP mux: whole packets of six sources on one stream, registered; `L = D / 32`.
 ///
 /// | latency    | 1 cycle                                               |
 /// | throughput | one beat per cycle, no bubble between waiting packets |
 /// | units      | beats of `D` bits                                     |
 ///
-/// Sources in falling priority: 0 read completions, 1 CQE TLPs, 2 event TLPs, 3 statuses and
-/// reports of transmit, 4 payload. A beat is taken only when it enters the slice, so beats leave in
+/// Sources in falling priority: 4 messages of interrupts, 0 read completions, 1 CQE TLPs, 2 event
+/// TLPs, 3 statuses and reports of transmit, 5 payload. A beat is taken only when it enters the slice, so beats leave in
 /// the order in which they were taken: a CQE that is offered after its payload was taken stays
 /// behind it. When a packet ends, the lowest other waiting source is next; with none waiting,
 /// payload stays selected, so only a source that begins to wait while nothing moves loses a cycle.
 /// No source starves: only payload can follow itself, and the others need several cycles per
 /// packet, between which the next one has its turn.
 ///
-/// While `hold`, no packet of sources 1 to 4 begins; the one under way goes on to its end, and
+/// While `hold`, no packet of sources 1 to 5 begins; the one under way goes on to its end, and
 /// read completions pass.
 #[derive(LogicBlock, Init)]
 #[init(
@@ -31,13 +31,13 @@ use rust_hdl::prelude::*;
 pub struct TlpMux<const D: usize, const L: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// The five sources.
-    pub s_data: [Signal<In, Bits<D>>; 5],
-    pub s_keep: [Signal<In, Bits<L>>; 5],
-    pub s_last: [Signal<In, Bit>; 5],
-    pub s_valid: [Signal<In, Bit>; 5],
-    pub s_ready: [Signal<Out, Bit>; 5],
-    pub s_header: [Signal<In, Bits<128>>; 5],
+    /// The six sources.
+    pub s_data: [Signal<In, Bits<D>>; 6],
+    pub s_keep: [Signal<In, Bits<L>>; 6],
+    pub s_last: [Signal<In, Bit>; 6],
+    pub s_valid: [Signal<In, Bit>; 6],
+    pub s_ready: [Signal<Out, Bit>; 6],
+    pub s_header: [Signal<In, Bits<128>>; 6],
     pub tlp_data: Signal<Out, Bits<D>>,
     pub tlp_keep: Signal<Out, Bits<L>>,
     pub tlp_last: Signal<Out, Bit>,
@@ -45,14 +45,14 @@ pub struct TlpMux<const D: usize, const L: usize> {
     pub tlp_ready: Signal<In, Bit>,
     pub tlp_header: Signal<Out, Bits<128>>,
     pub hold: Signal<In, Bit>,
-    /// No packet of sources 1 to 4 is under way or in the slice.
+    /// No packet of sources 1 to 5 is under way or in the slice.
     pub held: Signal<Out, Bit>,
     data: Skid<Bits<D>>,
     keep: Skid<Bits<L>>,
     header: Skid<Bits<128>>,
     last: Skid<Bit>,
-    // One bit for each of sources 0 to 3; none set: payload is selected.
-    granted: DFF<Bits<4>>,
+    // One bit for each of sources 0 to 4; none set: payload is selected.
+    granted: DFF<Bits<5>>,
     in_packet: DFF<Bit>,
     moves: Signal<Local, Bit>,
     chosen_data: Signal<Local, Bits<D>>,
@@ -60,7 +60,7 @@ pub struct TlpMux<const D: usize, const L: usize> {
     chosen_header: Signal<Local, Bits<128>>,
     chosen_last: Signal<Local, Bit>,
     chosen_valid: Signal<Local, Bit>,
-    // Sources 1 to 4 may send a beat.
+    // Sources 1 to 5 may send a beat.
     may_send: Signal<Local, Bit>,
 }
 
@@ -73,13 +73,13 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
         wire!(self => self.header; clock, reset);
         wire!(self => self.last; clock, reset);
 
-        self.chosen_data.next = self.s_data[4].val();
-        self.chosen_keep.next = self.s_keep[4].val();
-        self.chosen_header.next = self.s_header[4].val();
-        self.chosen_last.next = self.s_last[4].val();
+        self.chosen_data.next = self.s_data[5].val();
+        self.chosen_keep.next = self.s_keep[5].val();
+        self.chosen_header.next = self.s_header[5].val();
+        self.chosen_last.next = self.s_last[5].val();
         self.may_send.next = !self.hold.val() | self.in_packet.q.val();
-        self.chosen_valid.next = self.s_valid[4].val() & self.may_send.val();
-        for i in 0..4 {
+        self.chosen_valid.next = self.s_valid[5].val() & self.may_send.val();
+        for i in 0..5 {
             if self.granted.q.val().get_bit(i) {
                 self.chosen_data.next = self.s_data[i].val();
                 self.chosen_keep.next = self.s_keep[i].val();
@@ -88,17 +88,17 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
                 self.chosen_valid.next = self.s_valid[i].val();
             }
         }
-        for i in 1..4 {
+        for i in 1..5 {
             if self.granted.q.val().get_bit(i) {
                 self.chosen_valid.next = self.s_valid[i].val() & self.may_send.val();
             }
         }
         self.s_ready[0].next = self.granted.q.val().get_bit(0) & self.data.s_ready.val();
-        for i in 1..4 {
+        for i in 1..5 {
             self.s_ready[i].next =
                 self.granted.q.val().get_bit(i) & self.data.s_ready.val() & self.may_send.val();
         }
-        self.s_ready[4].next =
+        self.s_ready[5].next =
             !self.granted.q.val().any() & self.data.s_ready.val() & self.may_send.val();
         self.held.next = self.hold.val() & !self.in_packet.q.val() & !self.data.m_valid.val();
         // Choose again with the last beat of a packet, or while the selected source is idle.
@@ -122,6 +122,9 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
             }
             if self.s_valid[0].val() & !self.granted.q.val().get_bit(0) {
                 self.granted.d.next = 1.into();
+            }
+            if self.s_valid[4].val() & !self.granted.q.val().get_bit(4) {
+                self.granted.d.next = 16.into();
             }
         }
 

@@ -27,7 +27,7 @@
 //! `reset` is not an input: completions come for tags of before, and the stream may be in the
 //! middle of a packet.
 use super::types::*;
-use crate::bus::pcie::endpoint::{COMPLETION, COMPLETION_DATA, STATUS_SUCCESS};
+use crate::bus::pcie::completion::{COMPLETION, COMPLETION_DATA, STATUS_SUCCESS};
 use crate::common::lut_ram::LutRam;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;

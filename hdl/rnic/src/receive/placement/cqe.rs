@@ -94,8 +94,9 @@ pub struct CqeWriter<const D: usize, const L: usize> {
     pub tlp_valid: Signal<Out, Bit>,
     pub tlp_ready: Signal<In, Bit>,
     pub tlp_header: Signal<Out, Bits<128>>,
-    /// One cycle for each entry written.
+    /// One cycle for each entry written, with its queue.
     pub entry_written: Signal<Out, Bit>,
+    pub entry_queue: Signal<Out, Bits<4>>,
     /// One cycle for each slot header written.
     pub slot_written: Signal<Out, Bit>,
     requests: Fifo<CqeRequest, 4, 5>,
@@ -116,6 +117,7 @@ pub struct CqeWriter<const D: usize, const L: usize> {
     low_sum: DFF<Bits<33>>,
     high_sum: DFF<Bits<32>>,
     host: DFF<Bit>,
+    queue: DFF<Bits<4>>,
     address: DFF<Bits<64>>,
     words: DFF<Bits<256>>,
     header: DFF<Bits<128>>,
@@ -157,7 +159,7 @@ impl<const D: usize, const L: usize> Logic for CqeWriter<D, L> {
     fn update(&mut self) {
         registers!(clock; state, done_count, is_done, age, slots_written);
         registers!(clock; base_low, base_high, index_mask, low_sum, high_sum);
-        registers!(clock; host, address, words, header, second);
+        registers!(clock; host, queue, address, words, header, second);
         wire!(self => self.{requests, bases_low, bases_high, sizes}; clock);
         wire!(self => self.requests; reset, request as data_in, request_valid as write);
         self.request_ready.next = !self.requests.full.val();
@@ -241,11 +243,13 @@ impl<const D: usize, const L: usize> Logic for CqeWriter<D, L> {
         self.tlp_valid.next = false;
         self.entry_written.next = false;
         self.slot_written.next = false;
+        self.entry_queue.next = self.queue.q.val();
 
         match self.state.q.val() {
             // Waits for a request whose octets have left, and for its address.
             WriterState::Idle => {
                 self.host.d.next = self.head.val().host;
+                self.queue.d.next = self.head.val().queue;
                 self.second.d.next = false;
                 self.address.d.next = bit_cast::<64, 32>(self.low_word.val())
                     | (bit_cast::<64, 32>(self.high_sum.q.val()) << 32);

@@ -85,6 +85,10 @@ pub struct PlacementRoom<const D: usize, const L: usize, const E: usize, const P
     pub cqe_tlp_valid: Signal<Out, Bit>,
     pub cqe_tlp_ready: Signal<In, Bit>,
     pub cqe_tlp_header: Signal<Out, Bits<128>>,
+    /// One cycle: the mux has taken an entry of completion queue `entry_queue`, or a slot header.
+    pub entry_written: Signal<Out, Bit>,
+    pub entry_queue: Signal<Out, Bits<4>>,
+    pub slot_written: Signal<Out, Bit>,
     /// Registers of the completion queues.
     pub cq_write: Signal<In, CqWrite>,
     /// Host ring: bus address.
@@ -141,7 +145,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
         self.cqe.payload_done.next = self.payload_done.q.val();
         self.cqe.cq_write.next = self.cq_write.val();
         wire!(self.cqe => self;
-            host_ring_producer, tlp_data as cqe_tlp_data,
+            host_ring_producer, entry_written, entry_queue, slot_written, tlp_data as cqe_tlp_data,
             tlp_keep as cqe_tlp_keep, tlp_last as cqe_tlp_last,
             tlp_valid as cqe_tlp_valid);
         self.cqe.tlp_ready.next = self.cqe_tlp_ready.val();

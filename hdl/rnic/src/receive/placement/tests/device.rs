@@ -47,6 +47,7 @@ pub struct Device<const D: usize, const L: usize, const E: usize, const P: usize
     pub tlp_ready: Signal<In, Bit>,
     pub tlp_header: Signal<Out, Bits<128>>,
     pub request_header: Signal<In, Bits<128>>,
+    /// Of a request of one doubleword.
     pub request_data: Signal<In, Bits<32>>,
     pub request_valid: Signal<In, Bit>,
     pub request_ready: Signal<Out, Bit>,
@@ -81,7 +82,9 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         wire!(self.pcie => self; tlp_data, tlp_keep, tlp_last, tlp_valid);
         self.pcie.tlp_ready.next = self.tlp_ready.val();
         self.tlp_header.next = self.pcie.tlp_header.val();
-        wire!(self => self.pcie; request_header, request_data, request_valid);
+        wire!(self => self.pcie; request_header, request_valid);
+        self.pcie.request_data.next = bit_cast::<D, 32>(self.request_data.val());
+        self.pcie.request_last.next = true;
         self.request_ready.next = self.pcie.request_ready.val();
         wire!(self.csr => self; table_request, table_valid);
         wire!(self => self.csr; table_done, table_data, free_pages);
@@ -99,6 +102,12 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         self.pcie.status_tlp_last.next = false;
         self.pcie.status_tlp_valid.next = false;
         self.pcie.status_tlp_header.next = 0.into();
+        self.pcie.message_tlp_data.next = 0.into();
+        self.pcie.message_tlp_keep.next = 0.into();
+        self.pcie.message_tlp_last.next = false;
+        self.pcie.message_tlp_valid.next = false;
+        self.pcie.message_tlp_header.next = 0.into();
+        self.csr.apart.next = 0.into();
         for ring in 0..2 {
             self.csr.tx_head[ring].next = 0.into();
         }

@@ -1,11 +1,11 @@
-//! Completions for the device's reads, cut into beats of the core's completion port.
+//! TLPs to the device, cut into beats of one of the core's ports.
 
 use pcie_sim::Tlp;
 use std::collections::VecDeque;
 
 /// One beat of a TLP to the core.
 #[derive(Copy, Clone, Debug)]
-pub struct CompletionBeat<'a> {
+pub struct DownstreamBeat<'a> {
     /// Header doublewords.
     pub header: &'a [u32; 4],
     /// Payload doublewords of the beat.
@@ -22,14 +22,14 @@ struct Packet {
 
 /// Packets in order, a beat a cycle.
 #[derive(Debug)]
-pub struct ReadCompletions {
+pub struct Downstream {
     queue: VecDeque<Packet>,
     beat_dwords: usize,
     /// Doublewords of the first packet already given.
     given: usize,
 }
 
-impl ReadCompletions {
+impl Downstream {
     /// None yet, for a port of `beat_dwords` doublewords.
     pub fn new(beat_dwords: usize) -> Self {
         Self {
@@ -68,17 +68,17 @@ impl ReadCompletions {
     }
 
     /// The beat of this cycle.
-    pub fn beat(&self) -> Option<CompletionBeat<'_>> {
+    pub fn beat(&self) -> Option<DownstreamBeat<'_>> {
         let packet = self.queue.front()?;
         let rest = &packet.data[self.given..];
-        Some(CompletionBeat {
+        Some(DownstreamBeat {
             header: &packet.header,
             data: &rest[..rest.len().min(self.beat_dwords)],
             last: rest.len() <= self.beat_dwords,
         })
     }
 
-    /// Advance to the next cycle: the port always takes a beat.
+    /// Advance behind a beat that the port has taken.
     pub fn advance(&mut self) {
         let Some(packet) = self.queue.front() else {
             return;
