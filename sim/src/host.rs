@@ -38,38 +38,48 @@ pub fn attach_at(simulation: &Rc<RefCell<Simulation>>, next: u64) -> (SimBar, Si
     (SimBar(Rc::clone(simulation)), dma)
 }
 
-impl Bar for SimBar {
+impl SimBar {
+    /// Read `octets` octets from `offset` on in one request, which must not cross 4 KiB.
+    ///
     /// # Panics
     /// If the device does not answer, or answers with an error: the simulation cannot continue.
-    fn read32(&mut self, offset: u32) -> u32 {
+    pub fn read(&mut self, offset: u32, octets: usize) -> Vec<u8> {
         let mut simulation = self.0.borrow_mut();
         let now = simulation.now();
         let address = BAR0_ADDRESS + u64::from(offset);
-        let token = simulation.complex_mut().read_bar(now, address, 4);
+        let token = simulation.complex_mut().read_bar(now, address, octets);
         for _ in 0..READ_TIMEOUT_CYCLES {
             simulation.step();
             let now = simulation.now();
             match simulation.complex_mut().poll(now, token) {
                 Ok(None) => {}
-                Ok(Some(octets)) => {
-                    return u32::from_le_bytes(
-                        octets.try_into().expect("four octets were asked for"),
-                    )
-                }
+                Ok(Some(octets)) => return octets,
                 Err(error) => panic!("register {offset:#x}: {error}"),
             }
         }
         panic!("register {offset:#x} is not answered within {READ_TIMEOUT_CYCLES} cycles");
     }
 
-    fn write32(&mut self, offset: u32, value: u32) {
+    /// Write `data` from `offset` on in one request, which must not cross 4 KiB.
+    pub fn write(&mut self, offset: u32, data: &[u8]) {
         let mut simulation = self.0.borrow_mut();
         let now = simulation.now();
         let address = BAR0_ADDRESS + u64::from(offset);
-        simulation
-            .complex_mut()
-            .write_bar(now, address, &value.to_le_bytes());
+        simulation.complex_mut().write_bar(now, address, data);
         simulation.step();
+    }
+}
+
+impl Bar for SimBar {
+    /// # Panics
+    /// As [`SimBar::read`].
+    fn read32(&mut self, offset: u32) -> u32 {
+        let octets = self.read(offset, 4);
+        u32::from_le_bytes(octets.try_into().expect("four octets were asked for"))
+    }
+
+    fn write32(&mut self, offset: u32, value: u32) {
+        self.write(offset, &value.to_le_bytes());
     }
 }
 

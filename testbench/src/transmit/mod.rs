@@ -7,11 +7,12 @@
 //! ```
 //!
 //! Compared are the octets of every frame that leaves, the order of each ring, the result of each
-//! frame, and the device's counters. Not compared is the order of frames of different rings, which
+//! frame, the device's counters, and that an interrupt follows the reports. Not compared is the order of frames of different rings, which
 //! depends on the cycle.
 
 pub mod frame;
 mod conversation;
+mod interrupts;
 mod run;
 
 pub use run::{run, Case, Done};
@@ -38,6 +39,8 @@ pub struct Totals {
     pub pieces: u64,
     /// Frames given up as their memory could not be read.
     pub unreadable: u64,
+    /// Interrupts.
+    pub interrupts: u64,
     /// Differences.
     pub mismatches: u64,
     /// Cycles of the hardware.
@@ -61,12 +64,12 @@ impl Totals {
         out
     }
 
-    fn rows(&self) -> [(&'static str, u64); 10] {
+    fn rows(&self) -> [(&'static str, u64); 11] {
         let mut copy = self.clone();
         copy.rows_mut().map(|(name, value)| (name, *value))
     }
 
-    fn rows_mut(&mut self) -> [(&'static str, &mut u64); 10] {
+    fn rows_mut(&mut self) -> [(&'static str, &mut u64); 11] {
         [
             ("runs", &mut self.runs),
             ("frames", &mut self.frames),
@@ -76,6 +79,7 @@ impl Totals {
             ("FPDUs of conversations", &mut self.fpdus),
             ("pieces", &mut self.pieces),
             ("frames of no memory", &mut self.unreadable),
+            ("interrupts", &mut self.interrupts),
             ("mismatches", &mut self.mismatches),
             ("cycles", &mut self.cycles),
         ]

@@ -2,12 +2,14 @@
 
 use super::conversation::conversation;
 use super::frame::Drawn;
+use super::interrupts::Interrupts;
 use super::Totals;
 use crate::play::rtl::WIRE_512;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::counters::Counter;
+use rnic_abi::registers::COUNTERS;
 use rnic_driver::{
     Config, Device, Dma, DmaBuffer, DriverError, Piece, TransmitFrame, TransmitResult,
     TransmitRing, Transmitted,
@@ -50,7 +52,9 @@ struct Pending {
 /// Host, device, and what is expected of both.
 struct Run {
     simulation: Rc<RefCell<Simulation>>,
+    bar: SimBar,
     device: Device<SimBar, SimDma>,
+    interrupts: Interrupts,
     arena: DmaBuffer,
     used: usize,
     /// Frames of a conversation, which keep their order.
@@ -115,11 +119,14 @@ pub fn run(case: Case) -> Result<Done, SimError> {
         max_read_request_octets: *[128, 256, 512].choose(&mut random).expect("three"),
         ..Config::default()
     };
-    let mut device = Device::open(bar, dma, config).expect("the device opens");
+    let mut device = Device::open(bar.clone(), dma, config).expect("the device opens");
+    let interrupts = Interrupts::new(&simulation, bar.clone(), &mut device, &mut random);
     let arena = device.dma().allocate("pieces", ARENA_OCTETS, 4096);
     let conversation = conversation(&mut random).into();
     let mut run = Run {
         simulation,
+        bar,
+        interrupts,
         conversation,
         arena: arena.expect("memory is there"),
         device,
@@ -263,6 +270,13 @@ impl Run {
             let pauses = self.random.random_bool(0.5);
             self.simulation.borrow_mut().sink_mut().set_paused(pauses);
         }
+        let wrong = match self.random.random_bool(0.1) {
+            true => self.interrupts.mask(self.random.random_bool(0.5)),
+            false => self.interrupts.take(),
+        };
+        if let Some(wrong) = wrong {
+            self.differ(wrong);
+        }
         loop {
             match self.device.poll_transmitted() {
                 Ok(Some(transmitted)) => self.check_result(transmitted),
@@ -316,6 +330,24 @@ impl Run {
         }
     }
 
+    /// Counters read in one request are those read one by one.
+    fn check_wide_read(&mut self) {
+        let counters = self.device.counters().expect("they are there");
+        let octets: Vec<u8> = counters
+            .iter()
+            .flat_map(|(_, value)| value.to_le_bytes())
+            .collect();
+        let start = self.random.random_range(0..octets.len());
+        let end = self.random.random_range(start..octets.len()) + 1;
+        let found = self.bar.read(COUNTERS + start as u32, end - start);
+        if found != octets[start..end] {
+            self.differ(format!(
+                "counters, octets {start} to {end}: expected {:02x?}, found {found:02x?}",
+                &octets[start..end]
+            ));
+        }
+    }
+
     fn check_end(&mut self) {
         self.simulation.borrow_mut().sink_mut().set_paused(false);
         self.simulation.borrow_mut().run_until_idle();
@@ -345,6 +377,11 @@ impl Run {
                 ));
             }
         }
+        match self.interrupts.end() {
+            Ok(count) => self.totals.interrupts += count,
+            Err(wrong) => self.differ(wrong),
+        }
+        self.check_wide_read();
         self.totals.runs = 1;
         self.totals.cycles = self.simulation.borrow().now();
     }

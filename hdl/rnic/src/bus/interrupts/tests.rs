@@ -78,7 +78,8 @@ fn sources_raise_the_vectors_of_their_routes() {
     }
     // Queue q raises vector (q + 3) mod 8, but queue 5 none.
     for half in 0..2 {
-        let route = |queue: u32| (queue + 3) % 8 | if queue == 5 { 0 } else { map::ROUTE_ON };
+        let on = |queue| if queue == 5 { 0 } else { map::ROUTE_ON };
+        let route = |queue: u32| ((queue + 3) % 8) | on(queue);
         let routes = (0..8).map(|place| route(8 * half + place) << (4 * place));
         write(&mut uut, map::QUEUE_ROUTES_LOW + 4 * half, routes.sum());
     }
