@@ -40,11 +40,12 @@ pub enum Room {
     Events,
     Reads,
     Transmit,
+    Interrupts,
 }
 
 impl Room {
     /// Every room, in the order of the pipeline.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Ethernet,
         Self::Ip,
         Self::Tcp,
@@ -59,6 +60,7 @@ impl Room {
         Self::Events,
         Self::Reads,
         Self::Transmit,
+        Self::Interrupts,
     ];
 
     /// Its name, as in the file.
