@@ -9,8 +9,8 @@
 //! sends one. For its *hold-off* after each message it sends none, and then one if it was raised
 //! meanwhile.
 //!
-//! Route, four bits: bits 2:0 the vector, bit 3 [`ROUTE_ON`]. After a reset every route is off, every
-//! hold-off 0, every vector masked; addresses and data of the table are undefined.
+//! Route, four bits: bits 2:0 the vector, bit 3 [`ROUTE_ON`]. After a reset every route is off,
+//! every hold-off 0, every vector masked; addresses and data of the table are undefined.
 
 /// Vectors.
 pub const VECTORS: usize = 8;

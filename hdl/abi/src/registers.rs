@@ -1,4 +1,6 @@
-//! BAR0: 32-bit little-endian registers, one doubleword an access.
+//! BAR0: 32-bit little-endian registers. A request may read any octets, and write any number of
+//! doublewords; one that is not written whole keeps its value. MSI-X has a part of BAR0 of its own
+//! ([`crate::interrupts`]).
 use crate::limits::{IN_ORDER_PAGES, PAGES};
 
 /// Size of BAR0 in octets.

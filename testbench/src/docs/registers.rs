@@ -28,6 +28,7 @@ pub fn text() -> Result<String, String> {
     constants(&mut out, "Host receive ring", &module("host_ring")?);
     constants(&mut out, "Event ring", &module("event_ring")?);
     constants(&mut out, "Transmit rings", &module("transmit_ring")?);
+    constants(&mut out, "Interrupts", &module("interrupts")?);
     write_counters(&mut out, &module("counters")?)?;
     write_errors(&mut out, &module("errors")?)?;
     constants(&mut out, "Limits", &module("limits")?);

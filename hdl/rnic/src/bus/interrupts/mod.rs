@@ -52,7 +52,7 @@ pub struct InterruptRoom<const D: usize, const L: usize> {
     pub data: Signal<In, Bits<32>>,
     pub write: Signal<In, Bit>,
     pub value: Signal<Out, Bits<32>>,
-    /// One cycle: an entry of completion queue `entry_queue` was taken by the mux, or a slot header.
+    /// One cycle: the mux took an entry of completion queue `entry_queue`, or a slot header.
     pub entry_written: Signal<In, Bit>,
     pub entry_queue: Signal<In, Bits<4>>,
     pub slot_written: Signal<In, Bit>,
