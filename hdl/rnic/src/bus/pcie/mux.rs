@@ -19,8 +19,8 @@ use rust_hdl::prelude::*;
 /// slice, so beats leave in the order in which they were taken: a CQE that is offered after its
 /// payload was taken stays behind it. When a packet ends, the first other waiting source is next;
 /// with none waiting, payload stays selected, so only a source that begins to wait while nothing
-/// moves loses a cycle. Payload and beats of one read completion can follow each other; the others
-/// need several cycles per packet, between which the next one has its turn.
+/// moves loses a cycle. No source starves: only payload can follow itself, and the others need
+/// several cycles per packet, between which the next one has its turn.
 ///
 /// While `hold`, no packet of sources 1 to 5 begins; the one under way goes on to its end, and
 /// read completions pass.
