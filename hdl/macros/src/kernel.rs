@@ -1,4 +1,4 @@
-//! `registers!`, `wire!` and `stream!` in the body of a kernel become what rust-hdl knows.
+//! `registers!`, `wire!`, `stream!` and `tlps!` in the body of a kernel become what rust-hdl knows.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -56,6 +56,8 @@ impl Wires {
             Some(mac.parse_body::<List>()?.wires())
         } else if mac.path.is_ident("stream") {
             Some(mac.parse_body::<List>()?.streams())
+        } else if mac.path.is_ident("tlps") {
+            Some(mac.parse_body::<List>()?.tlps())
         } else if mac.path.is_ident("registers") {
             let Registers { clock, names } = mac.parse_body()?;
             let own = &self.own;
@@ -174,6 +176,29 @@ impl List {
             ]
         })
     }
+
+    /// Streams of TLPs: beats with their lanes, ends and headers.
+    fn tlps(&self) -> Vec<Stmt> {
+        self.each(|from, to, Name { output, input }| {
+            let forward = |end: &str| -> Stmt {
+                let (out, into) = (
+                    format_ident!("{output}_{end}"),
+                    format_ident!("{input}_{end}"),
+                );
+                parse_quote!(#to.#into.next = #from.#out.val();)
+            };
+            let ready = format_ident!("{output}_ready");
+            let ready_in = format_ident!("{input}_ready");
+            [
+                forward("data"),
+                forward("keep"),
+                forward("last"),
+                forward("valid"),
+                forward("header"),
+                parse_quote!(#from.#ready.next = #to.#ready_in.val();),
+            ]
+        })
+    }
 }
 
 #[cfg(test)]
@@ -214,6 +239,26 @@ mod tests {
                     self.stored.next = self.store.stored.val();
                     self.valid.next = self.store.stored_valid.val();
                 }
+            }
+        };
+        assert_eq!(expanded(short), expanded(long));
+    }
+
+    #[test]
+    fn a_stream_of_tlps_has_lanes_ends_and_headers() {
+        let short: ItemFn = parse_quote! {
+            fn update(&mut self) {
+                tlps!(self.events => self.pcie; tlp as event_tlp);
+            }
+        };
+        let long: ItemFn = parse_quote! {
+            fn update(&mut self) {
+                self.pcie.event_tlp_data.next = self.events.tlp_data.val();
+                self.pcie.event_tlp_keep.next = self.events.tlp_keep.val();
+                self.pcie.event_tlp_last.next = self.events.tlp_last.val();
+                self.pcie.event_tlp_valid.next = self.events.tlp_valid.val();
+                self.pcie.event_tlp_header.next = self.events.tlp_header.val();
+                self.events.tlp_ready.next = self.pcie.event_tlp_ready.val();
             }
         };
         assert_eq!(expanded(short), expanded(long));

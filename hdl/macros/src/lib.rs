@@ -3,7 +3,7 @@
 //! | macro               | replaces                                                            |
 //! |---------------------|---------------------------------------------------------------------|
 //! | `#[derive(Init)]`   | `impl Default`: one line for each signal, constant and inner block  |
-//! | `#[kernel]`         | `#[hdl_gen]`; expands `registers!`, `wire!`, `stream!` first              |
+//! | `#[kernel]`         | `#[hdl_gen]`; expands `registers!`, `wire!`, `stream!`, `tlps!` first     |
 //!
 //! Both expand to what one would write by hand, so the emitted Verilog is the same.
 #![deny(missing_docs)]
@@ -64,6 +64,11 @@ pub fn init(input: TokenStream) -> TokenStream {
 ///     self.manager.accepted.next = self.tcp.accepted.val();
 ///     self.manager.accepted_valid.next = self.tcp.accepted_valid.val();
 ///     self.tcp.accepted_ready.next = self.manager.accepted_ready.val();
+///
+/// tlps!(self.events => self.pcie; tlp as event_tlp);
+///     self.pcie.event_tlp_data.next = self.events.tlp_data.val();
+///     and so `keep`, `last`, `valid`, `header`
+///     self.events.tlp_ready.next = self.pcie.event_tlp_ready.val();
 /// ```
 ///
 /// # Errors

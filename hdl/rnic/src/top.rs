@@ -270,11 +270,9 @@ macro_rules! core {
                     events, reads, transmit, interrupts, tcp_relay, stream_relay, ddp_relay
                 }; room_reset as reset);
                 self.loopback.cut.next = self.room_reset.val();
-                self.csr.room_reset.next = self.room_reset.val();
-                self.csr.resetting.next = self.reset_sequencer.resetting.val();
+                wire!(self.reset_sequencer => self.csr; room_reset, resetting);
                 self.reset_sequencer.request.next = self.csr.reset_request.val();
-                self.pcie.hold.next = self.reset_sequencer.hold.val();
-                self.reads.hold.next = self.reset_sequencer.hold.val();
+                wire!(self.reset_sequencer => self.{pcie, reads}; hold);
                 self.reset_sequencer.held.next =
                     self.pcie.held.val() & !self.reads.request_valid.val();
                 // Wire, or what is looped back, to front end.
@@ -317,9 +315,8 @@ macro_rules! core {
                 self.packet.release3.next = self.placement.page_release.val();
                 self.packet.release3_valid.next = false;
                 // Packet reader to MPA.
-                wire!(self.packet => self.fpdu;
-                    joined_data, joined_last, joined_valid);
-                self.packet.joined_ready.next = self.fpdu.joined_ready.val();
+                wire!(self.packet => self.fpdu; joined_data, joined_last, joined_valid);
+                wire!(self.fpdu => self.packet; joined_ready);
                 wire!(self.packet => self.fpdu; started, started_tag, started_valid);
                 wire!(self.fpdu => self.packet; started_ready, cancel, cancel_tag);
                 stream!(self.fpdu => self.ooo_completion; job_done);
@@ -330,8 +327,8 @@ macro_rules! core {
                 self.ddp.fpdu_verdict.next = self.fpdu.verdict.val();
                 self.ddp.fpdu_verdict_valid.next = self.fpdu.verdict_valid.val();
                 // Out-of-order placement: results, and replays in order.
-                self.ooo_completion.result.next = self.ddp.ooo_result.val();
-                self.ooo_completion.result_valid.next = self.ddp.ooo_result_valid.val();
+                wire!(self.ddp => self.ooo_completion;
+                    ooo_result as result, ooo_result_valid as result_valid);
                 stream!(self.ddp => self.ooo_completion; replayed);
                 wire!(self.stream => self.replays; order, order_valid);
                 wire!(self.fpdu => self.replays; begun, record_valid as passed);
@@ -343,18 +340,14 @@ macro_rules! core {
                 wire!(self.stream => self.ddp; record_fence);
                 wire!(self.ddp => self.stream; record_fence_done);
                 // Completion queues: room, and numbers of entries.
-                self.ddp.cq_write.next = self.csr.cq_write.val();
-                self.csr.cq_report.next = self.ddp.cq_report.val();
+                wire!(self.csr => self.ddp; cq_write);
+                wire!(self.ddp => self.csr; cq_report);
                 // DDP and the placement buffer to placement.
                 stream!(self.ddp => self.placement; command);
                 wire!(self.fpdu => self.placement; placement_data, placement_valid);
                 self.fpdu.placement_ready.next = self.placement.placement_ready.val();
                 // Placement to PCI Express.
-                wire!(self.placement => self.pcie;
-                    payload_tlp_data, payload_tlp_keep, payload_tlp_last, payload_tlp_valid,
-                    payload_tlp_header, cqe_tlp_data, cqe_tlp_keep, cqe_tlp_last, cqe_tlp_valid,
-                    cqe_tlp_header);
-                wire!(self.pcie => self.placement; payload_tlp_ready, cqe_tlp_ready);
+                tlps!(self.placement => self.pcie; payload_tlp, cqe_tlp);
                 // Events to PCI Express.
                 wire!(self.tcp => self.events; report, report_valid);
                 wire!(self.ddp => self.events; first_fpdu, first_fpdu_valid);
@@ -366,11 +359,7 @@ macro_rules! core {
                 wire!(self.csr => self.events;
                     event_base, event_entries_log2, event_consumer, event_delay_log2);
                 self.csr.event_producer.next = self.events.event_producer.val();
-                wire!(self.events => self.pcie;
-                    tlp_data as event_tlp_data, tlp_keep as event_tlp_keep,
-                    tlp_last as event_tlp_last, tlp_valid as event_tlp_valid,
-                    tlp_header as event_tlp_header);
-                self.events.tlp_ready.next = self.pcie.event_tlp_ready.val();
+                tlps!(self.events => self.pcie; tlp as event_tlp);
                 // Transmit: registers, reads, frames, statuses.
                 self.transmit.control_base.next = self.csr.tx_base[0].val();
                 self.transmit.control_report.next = self.csr.tx_report[0].val();
@@ -406,11 +395,7 @@ macro_rules! core {
                 self.loopback.loopback.next = self.csr.loopback.val();
                 wire!(self.loopback => self; tx_data, tx_octets, tx_last, tx_error, tx_valid);
                 self.loopback.tx_ready.next = self.tx_ready.val();
-                wire!(self.transmit => self.pcie;
-                    tlp_data as status_tlp_data, tlp_keep as status_tlp_keep,
-                    tlp_last as status_tlp_last, tlp_valid as status_tlp_valid,
-                    tlp_header as status_tlp_header);
-                self.transmit.tlp_ready.next = self.pcie.status_tlp_ready.val();
+                tlps!(self.transmit => self.pcie; tlp as status_tlp);
                 // Interrupts behind what they report.
                 wire!(self => self.interrupts; tick, msix_enable, msix_mask);
                 wire!(self.placement => self.interrupts;
@@ -424,16 +409,11 @@ macro_rules! core {
                 wire!(self.csr => self.interrupts;
                     access_address as address, access_data as data, access_write as write);
                 self.csr.apart.next = self.interrupts.value.val();
-                wire!(self.interrupts => self.pcie;
-                    tlp_data as message_tlp_data, tlp_keep as message_tlp_keep,
-                    tlp_last as message_tlp_last, tlp_valid as message_tlp_valid,
-                    tlp_header as message_tlp_header);
-                self.interrupts.tlp_ready.next = self.pcie.message_tlp_ready.val();
+                tlps!(self.interrupts => self.pcie; tlp as message_tlp);
                 // TLPs; BAR requests to the register file.
-                wire!(self => self.pcie;
-                    tlp_ready, request_header, request_data, request_last, request_valid);
-                wire!(self.pcie => self;
-                    tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header, request_ready);
+                tlps!(self.pcie => self; tlp);
+                wire!(self => self.pcie; request_header, request_data, request_last, request_valid);
+                wire!(self.pcie => self; request_ready);
                 wire!(self.pcie => self.csr;
                     register_address, register_read, register_write, register_write_data);
                 wire!(self.csr => self.pcie; register_read_data, register_read_valid);

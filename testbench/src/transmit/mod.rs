@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Compared are the octets of every frame that leaves, the order of each ring, the result of each
-//! frame, the device's counters, and that an interrupt follows the reports. Not compared is the order of frames of different rings, which
-//! depends on the cycle.
+//! frame, the device's counters, and that an interrupt follows the reports. Not compared is the
+//! order of frames of different rings, which depends on the cycle.
 
 pub mod frame;
 mod conversation;

@@ -192,8 +192,8 @@ impl Run {
         self.differences.push(difference);
     }
 
-    /// Hand a frame to the device as soon as there is room, with a piece in no memory if it is to be
-    /// lost; false if there never is room.
+    /// Hand a frame to the device as soon as there is room, with a piece in no memory if it is to
+    /// be lost; false if there never is room.
     fn send(&mut self, ring: TransmitRing, cookie: u64, drawn: Drawn, is_lost: bool) -> bool {
         let lost = is_lost.then(|| self.random.random_range(0..drawn.cuts.len()));
         let mut start = 0;

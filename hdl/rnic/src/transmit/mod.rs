@@ -382,8 +382,8 @@ impl<
         self.writer.frame_end.next = self.ends.data_out.val();
         self.writer.frame_end_valid.next = !self.ends.empty.val();
         self.ends.read.next = self.writer.frame_end_ready.val();
-        wire!(self => self.writer; device_id, tlp_ready);
-        wire!(self.writer => self; tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header);
+        wire!(self => self.writer; device_id);
+        tlps!(self.writer => self; tlp);
 
         self.gathered.next = 0.into();
         self.gathered.next = self.gathered.val().replace_bit(0, self.sender.sent.val());

@@ -100,8 +100,7 @@ impl<const D: usize, const L: usize> Logic for EventRoom<D, L> {
         self.event_producer.next = self.writer.producer.val();
         wire!(self.writer => self; read, read_connection);
         wire!(self => self.writer; read_taken, reported, reported_valid);
-        wire!(self.writer => self; tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header);
-        self.writer.tlp_ready.next = self.tlp_ready.val();
+        tlps!(self.writer => self; tlp);
     }
 }
 

@@ -104,8 +104,7 @@ impl<const D: usize, const L: usize> Logic for InterruptRoom<D, L> {
         wire!(self.vectors => self.message; chosen, chosen_valid);
         self.registers.entry_address.next = self.message.entry_address.val();
         self.message.entry_data.next = self.registers.entry_data.val();
-        wire!(self.message => self; tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header);
-        self.message.tlp_ready.next = self.tlp_ready.val();
+        tlps!(self.message => self; tlp);
     }
 }
 

@@ -166,8 +166,7 @@ impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
         self.mux.s_header[5].next = self.payload_tlp_header.val();
         self.payload_tlp_ready.next = self.mux.s_ready[5].val();
 
-        wire!(self.mux => self; tlp_data, tlp_keep, tlp_last, tlp_valid, tlp_header);
-        self.mux.tlp_ready.next = self.tlp_ready.val();
+        tlps!(self.mux => self; tlp);
         self.mux.hold.next = self.hold.val();
         self.held.next = self.mux.held.val();
     }

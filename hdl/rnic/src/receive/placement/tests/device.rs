@@ -114,14 +114,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         self.csr.event_producer.next = 0.into();
         self.enable.next = self.csr.enable.val();
 
-        wire!(self.placement => self.pcie;
-            payload_tlp_data, payload_tlp_keep, payload_tlp_last, payload_tlp_valid,
-            payload_tlp_header);
-        self.placement.payload_tlp_ready.next = self.pcie.payload_tlp_ready.val();
-        wire!(self.placement => self.pcie;
-            cqe_tlp_data, cqe_tlp_keep, cqe_tlp_last, cqe_tlp_valid,
-            cqe_tlp_header);
-        self.placement.cqe_tlp_ready.next = self.pcie.cqe_tlp_ready.val();
+        tlps!(self.placement => self.pcie; payload_tlp, cqe_tlp);
         wire!(self.pcie => self.csr;
             register_address, register_read, register_write, register_write_data);
         wire!(self.csr => self.pcie; register_read_data, register_read_valid);
