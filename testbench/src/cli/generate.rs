@@ -144,7 +144,7 @@ struct InjectedFaults {
     #[arg(long, value_name = "FIELD=P", value_parser = error)]
     error: Vec<(Field, f64)>,
     /// Occasional oddities, by kind: ip_options, fragments, too_long, longest, runt, stranger,
-    /// window, differ, fin, terminate, reuse. May be repeated.
+    /// window, differ, fin, terminate, reuse, sack. May be repeated.
     #[arg(long, value_name = "KIND=P", value_parser = odd)]
     odd: Vec<(Oddity, f64)>,
 }

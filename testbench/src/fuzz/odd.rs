@@ -27,7 +27,7 @@ impl Draw {
                 Oddity::IpOptions | Oddity::Window => (0.3, 0.5),
                 Oddity::Fragments | Oddity::TooLong | Oddity::Runt => (0.3, 0.02),
                 Oddity::Longest => (0.1, 0.02),
-                Oddity::Stranger => (0.4, 0.1),
+                Oddity::Stranger | Oddity::Sack => (0.4, 0.1),
                 Oddity::Differ => (0.5, 0.8),
                 Oddity::Fin => (0.7, 1.0),
                 Oddity::Reuse => (0.3, 0.1),

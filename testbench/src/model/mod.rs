@@ -297,7 +297,12 @@ impl Model {
             .expect("looked-up connections are open");
         if segment.payload.is_empty() {
             stream.tcp.receive_empty(segment);
-            return self.count(Counter::TcpPureAck);
+            self.count(Counter::TcpPureAck);
+            // A sender in software reads SACK blocks (RFC 2018) there.
+            if segment.has_more_options {
+                self.pass_to_host(frame);
+            }
+            return;
         }
         let pages = frame_pages(frame.len());
         let (acceptance, refused) = stream.accept(segment, pages, room, &mut self.ooo_pool);

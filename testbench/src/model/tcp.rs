@@ -29,6 +29,8 @@ pub struct TcpSegment<'a> {
     pub flags: u8,
     /// The checksum is right.
     pub checksum_good: bool,
+    /// It has options other than timestamps where RFC 7323 appendix A has them.
+    pub has_more_options: bool,
     /// Payload.
     pub payload: &'a [u8],
 }
@@ -55,6 +57,10 @@ impl<'a> TcpSegment<'a> {
             window: half(14),
             flags: octets[13],
             checksum_good: ones_complement_sum(octets, pseudo) == 0xffff,
+            has_more_options: !matches!(
+                octets[20..header],
+                [] | [1, 1, 8, 10, _, _, _, _, _, _, _, _]
+            ),
             payload: &octets[header..],
         })
     }

@@ -49,6 +49,8 @@ pub enum TcpOptions {
     None,
     /// Timestamps (RFC 7323) behind two NOPs, as Linux sends them: TSval and TSecr; 32 octets.
     Timestamps(u32, u32),
+    /// One SACK block (RFC 2018) behind two NOPs: its left and its right edge; 32 octets.
+    Sack(u32, u32),
 }
 
 impl TcpOptions {
@@ -56,18 +58,22 @@ impl TcpOptions {
     pub const fn octets(self) -> usize {
         match self {
             Self::None => 0,
-            Self::Timestamps(..) => 12,
+            Self::Timestamps(..) | Self::Sack(..) => 12,
         }
     }
 
     fn set(self, header: &mut TcpHeader) {
-        if let Self::Timestamps(value, echo) = self {
-            let noop = TcpOptionElement::Noop;
-            let options = [noop.clone(), noop, TcpOptionElement::Timestamp(value, echo)];
-            header
-                .set_options(&options)
-                .expect("12 octets of options fit a TCP header");
-        }
+        let option = match self {
+            Self::None => return,
+            Self::Timestamps(value, echo) => TcpOptionElement::Timestamp(value, echo),
+            Self::Sack(left, right) => {
+                TcpOptionElement::SelectiveAcknowledgement((left, right), [None; 3])
+            }
+        };
+        let noop = TcpOptionElement::Noop;
+        header
+            .set_options(&[noop.clone(), noop, option])
+            .expect("12 octets of options fit a TCP header");
     }
 }
 

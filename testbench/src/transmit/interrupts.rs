@@ -2,9 +2,6 @@
 //! none comes while its vector is masked.
 
 use pcie_sim::memory::Memory;
-use rand::seq::IndexedRandom;
-use rand::Rng;
-use rand_chacha::ChaCha8Rng;
 use rnic_abi::interrupts::{CONTROL_MASKED, ENTRY_OCTETS, TABLE, VECTORS};
 use rnic_driver::{Bar, Device, InterruptSource};
 use rnic_sim::{SimBar, SimDma, Simulation, WriteObserver};
@@ -16,6 +13,8 @@ const WINDOW: u64 = 0xfee0_0000;
 const WINDOW_OCTETS: u64 = 0x1000;
 /// Data of vector 0.
 const DATA: u32 = 0x40;
+/// Hold-offs in microseconds.
+const HOLD_OFFS: [u32; 4] = [30, 0, 3, 0];
 /// Fewest cycles of a tick, at any width.
 const TICK_CYCLES: u64 = 156;
 
@@ -44,15 +43,17 @@ pub(super) struct Interrupts {
 }
 
 impl Interrupts {
-    /// Set up a vector as an operating system does, and have transmission raise it.
+    /// Set up a vector as an operating system does, and have transmission raise it; which one, and
+    /// its hold-off, follow from the number of the run.
     pub fn new(
         simulation: &Rc<RefCell<Simulation>>,
         mut bar: SimBar,
         device: &mut Device<SimBar, SimDma>,
-        random: &mut ChaCha8Rng,
+        run: u64,
     ) -> Self {
-        let vector = random.random_range(0..VECTORS as u8);
-        let hold_off = *[0, 0, 3, 30].choose(random).expect("four");
+        // Each vector in turn, with each hold-off in turn.
+        let vector = (run % VECTORS as u64) as u8;
+        let hold_off = HOLD_OFFS[((run + run / VECTORS as u64) % 4) as usize];
         let unreported = Unreported::default();
         {
             let mut simulation = simulation.borrow_mut();

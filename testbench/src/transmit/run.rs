@@ -120,7 +120,7 @@ pub fn run(case: Case) -> Result<Done, SimError> {
         ..Config::default()
     };
     let mut device = Device::open(bar.clone(), dma, config).expect("the device opens");
-    let interrupts = Interrupts::new(&simulation, bar.clone(), &mut device, &mut random);
+    let interrupts = Interrupts::new(&simulation, bar.clone(), &mut device, case.run);
     let arena = device.dma().allocate("pieces", ARENA_OCTETS, 4096);
     let conversation = conversation(&mut random).into();
     let mut run = Run {

@@ -213,7 +213,11 @@ impl Connection {
                 }
                 Oddity::Fin => octets.end == lane.stream.len(),
                 Oddity::Differ => lane.arrived.has_some(octets),
-                Oddity::Runt | Oddity::Stranger | Oddity::Window | Oddity::Longest => true,
+                Oddity::Runt
+                | Oddity::Stranger
+                | Oddity::Window
+                | Oddity::Longest
+                | Oddity::Sack => true,
                 Oddity::Fragments | Oddity::TooLong | Oddity::Terminate | Oddity::Reuse => false,
             };
             if !possible || !self.oddities.random_bool(rate) {
@@ -229,6 +233,14 @@ impl Connection {
                 Oddity::Runt => {
                     let whole = frame.builder.segment(0, 0, FLAG_ACK, &[]);
                     self.conversation.insert(odd_frames::runt(&whole, random));
+                }
+                Oddity::Sack => {
+                    let mut builder = frame.builder.clone();
+                    let left = random.random::<u32>();
+                    builder.options = TcpOptions::Sack(left, left.wrapping_add(random.random()));
+                    let sequence = lane.sequence_start.wrapping_add(octets.start as u32);
+                    let whole = builder.segment(sequence, random.random(), FLAG_ACK, &[]);
+                    self.conversation.insert(whole);
                 }
                 _ => {
                     let stranger = odd_frames::stranger(&frame.builder, random);

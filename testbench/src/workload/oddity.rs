@@ -10,6 +10,7 @@
 //! | `runt` | segment | a frame shorter than an Ethernet header comes before it |
 //! | `stranger` | segment | a copy from a neighbour in the connection table comes before it |
 //! | `window` | segment | it advertises another window |
+//! | `sack` | segment | an acknowledgement with a SACK block comes before it |
 //! | `differ` | segment | its octets that arrived before are others now |
 //! | `fin` | segment | it ends the stream and has FIN |
 //! | `terminate` | message | a Terminate instead of it |
@@ -46,11 +47,13 @@ pub enum Oddity {
     Terminate,
     /// A tagged message to an STag that was invalidated.
     Reuse,
+    /// An acknowledgement without payload has a SACK block (RFC 2018).
+    Sack,
 }
 
 impl Oddity {
     /// Every kind.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::IpOptions,
         Self::Fragments,
         Self::TooLong,
@@ -62,6 +65,7 @@ impl Oddity {
         Self::Fin,
         Self::Terminate,
         Self::Reuse,
+        Self::Sack,
     ];
 
     /// The name in options and reports.
@@ -78,6 +82,7 @@ impl Oddity {
             Self::Fin => "fin",
             Self::Terminate => "terminate",
             Self::Reuse => "reuse",
+            Self::Sack => "sack",
         }
     }
 

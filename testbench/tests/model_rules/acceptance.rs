@@ -11,7 +11,9 @@ use rnic_testbench::model::ip::{self, IpVerdict};
 use rnic_testbench::model::reorder::OutOfOrderPool;
 use rnic_testbench::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_testbench::model::{Room, Taken};
-use rnic_testbench::traffic::frame::{FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, FLAG_URG};
+use rnic_testbench::traffic::frame::{
+    TcpOptions, FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, FLAG_URG,
+};
 use rnic_testbench::traffic::{FrameBuilder, StreamConfig};
 
 /// A stream that starts at `sequence_start` with one write of 400 octets.
@@ -105,6 +107,28 @@ fn an_acknowledgement_alone_is_counted() {
     let frame = rig.builder.segment(77, 1, FLAG_ACK, &[]);
     rig.model.receive(&frame, false);
     assert_eq!(rig.counted(), [(Counter::TcpPureAck, 1)]);
+}
+
+/// RFC 2018: what a sender must know of SACK blocks is in the frame; timestamps alone are not worth
+/// one.
+#[test]
+fn an_acknowledgement_with_sack_blocks_goes_to_the_host_too() {
+    for (options, is_shown) in [
+        (TcpOptions::Timestamps(1, 2), false),
+        (TcpOptions::Sack(500, 900), true),
+    ] {
+        let mut rig = rig(1);
+        let builder = FrameBuilder {
+            options,
+            ..rig.builder.clone()
+        };
+        let frame = builder.segment(77, 1, FLAG_ACK, &[]);
+        rig.model.receive(&frame, false);
+        let expected = if is_shown { vec![frame] } else { vec![] };
+        assert_eq!(rig.host_frames(), expected, "{options:?}");
+        let counted = rig.counted();
+        assert!(counted.contains(&(Counter::TcpPureAck, 1)), "{counted:?}");
+    }
 }
 
 /// MPA-037: at the window's right edge and beyond, across the wrap of sequence numbers.

@@ -188,7 +188,7 @@ impl<
         // The verdict.
         self.verdict.control.next = self.later_control.data_out.val();
         self.verdict.fields.next = self.settled.val();
-        wire!(self.tcp_head => self.verdict; word0, word1, word2, word3);
+        wire!(self.tcp_head => self.verdict; word0, word1, word2, word3, word5);
         self.verdict.header_good.next = self.header_checksum.good.val();
         self.verdict.tcp_good.next = self.tcp_checksum.good.val();
         self.verdict.overrun.next = self.intake.overrun.val();

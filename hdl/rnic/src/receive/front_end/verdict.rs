@@ -31,6 +31,10 @@ pub const COUNT_IP_MALFORMED: usize = 6;
 /// Bit of `counts`: dropped, TCP header malformed.
 pub const COUNT_TCP_MALFORMED: usize = 7;
 
+/// NOP, NOP, kind 8, length 10: the timestamps option as it is sent nearly always (RFC 7323,
+/// appendix A); octet 0 in bits 7:0.
+const TIMESTAMPS: u64 = 0x0a08_0101;
+
 /// Four octets of the wire, swapped into a number: octet 3 is the least significant.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct OctetQuad {
@@ -44,13 +48,14 @@ pub struct OctetQuad {
     pub octet0: Bits<8>,
 }
 
-/// Captures the first four words of the TCP header from beats of `W` bits, `L` words.
+/// Captures words of the TCP header from beats of `W` bits, `L` words.
 ///
 /// ```text
-/// beat, payload_start --> [ lane selected, is it this beat? ] --> [ captured words ] --> word0..3
+/// beat, payload_start --> [ lane selected, is it this beat? ] --> [ captured words ] --> word0..3, word5
 ///
 /// word 0  source port, destination port        word 2  acknowledgment number
 /// word 1  sequence number                      word 3  data offset, flags, window
+/// word 5  first options, if the data offset says so
 /// ```
 ///
 /// | latency    | 2 cycles; one beat per cycle                                           |
@@ -74,17 +79,19 @@ pub struct TcpHeader<const W: usize, const L: usize> {
     pub word1: Signal<Out, Bits<32>>,
     pub word2: Signal<Out, Bits<32>>,
     pub word3: Signal<Out, Bits<32>>,
-    // First cycle: what word j would be in this beat, and whether this beat has it.
-    candidate: [DFF<Bits<32>>; 4],
-    is_here: [DFF<Bit>; 4],
+    pub word5: Signal<Out, Bits<32>>,
+    // First cycle: what a word would be in this beat, and whether this beat has it.
+    candidate: [DFF<Bits<32>>; 5],
+    is_here: [DFF<Bit>; 5],
     // Second cycle: the words.
-    kept: [DFF<Bits<32>>; 4],
-    position: [Signal<Local, Bits<8>>; 4],
-    row: [Signal<Local, Bits<8>>; 4],
-    bit_offset: [Signal<Local, Bits<9>>; 4],
+    kept: [DFF<Bits<32>>; 5],
+    position: [Signal<Local, Bits<8>>; 5],
+    row: [Signal<Local, Bits<8>>; 5],
+    bit_offset: [Signal<Local, Bits<9>>; 5],
     lane: Signal<Local, Bits<8>>,
-    #[constants(|word| word as LiteralType)]
-    word_number: [Constant<Bits<8>>; 4],
+    // Words 0 to 3, and 5.
+    #[constants(|place| (place + place / 4) as LiteralType)]
+    word_number: [Constant<Bits<8>>; 5],
     #[constant(LiteralType::from(L.trailing_zeros()))]
     row_shift: Constant<Bits<3>>,
     #[constant(L as LiteralType - 1)]
@@ -94,7 +101,7 @@ pub struct TcpHeader<const W: usize, const L: usize> {
 impl<const W: usize, const L: usize> Logic for TcpHeader<W, L> {
     #[kernel]
     fn update(&mut self) {
-        for j in 0..4 {
+        for j in 0..5 {
             self.candidate[j].clock.next = self.clock.val();
             self.is_here[j].clock.next = self.clock.val();
             self.kept[j].clock.next = self.clock.val();
@@ -118,6 +125,7 @@ impl<const W: usize, const L: usize> Logic for TcpHeader<W, L> {
         self.word1.next = self.kept[1].q.val();
         self.word2.next = self.kept[2].q.val();
         self.word3.next = self.kept[3].q.val();
+        self.word5.next = self.kept[4].q.val();
     }
 }
 
@@ -144,6 +152,7 @@ pub struct Verdict {
     pub word1: Signal<In, Bits<32>>,
     pub word2: Signal<In, Bits<32>>,
     pub word3: Signal<In, Bits<32>>,
+    pub word5: Signal<In, Bits<32>>,
     // Sampled one cycle later.
     pub header_good: Signal<In, Bit>,
     pub tcp_good: Signal<In, Bit>,
@@ -185,6 +194,10 @@ pub struct Verdict {
     min_segment: Constant<Bits<16>>,
     #[constant(5)]
     min_offset: Constant<Bits<4>>,
+    #[constant(8)]
+    timestamps_offset: Constant<Bits<4>>,
+    #[constant(TIMESTAMPS)]
+    timestamps: Constant<Bits<32>>,
     #[constant(1 << COUNT_FRAMES)]
     frames: Constant<Bits<8>>,
     // `COUNT_FRAMES` and the reason of bit i.
@@ -227,6 +240,9 @@ impl Logic for Verdict {
         self.key.next.ports = self.word0.val();
         self.segment.next.flags = self.control_word.val().get_bits::<6>(8);
         self.segment.next.checksum_good = false;
+        self.segment.next.more_options = (self.data_offset.val() != self.min_offset.val())
+            & ((self.data_offset.val() != self.timestamps_offset.val())
+                | (self.word5.val() != self.timestamps.val()));
         self.segment.next.seg_seq = self.number1.val().into();
         self.segment.next.seg_ack = self.number2.val().into();
         self.segment.next.seg_wnd = self.window.val().into();

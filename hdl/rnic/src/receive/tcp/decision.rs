@@ -51,6 +51,8 @@ pub enum FrameClass {
     Control,
     /// No payload.
     PureAck,
+    /// No payload, and options that software may want to see: SACK blocks (RFC 2018).
+    OptionsAck,
     /// Payload.
     Data,
 }
@@ -72,7 +74,8 @@ pub struct FrameClassifier {
     pub classify: Signal<In, Bit>,
     /// Class `Data`.
     pub is_data: Signal<Out, Bit>,
-    /// Class `Data` or `PureAck`: SEG.ACK and SEG.WND are kept if the segment is acceptable.
+    /// Class `Data`, `PureAck` or `OptionsAck`: SEG.ACK and SEG.WND are kept if the segment is
+    /// acceptable.
     pub is_kept: Signal<Out, Bit>,
     /// The frame goes to the host.
     pub to_host: Signal<Out, Bit>,
@@ -99,14 +102,18 @@ impl Logic for FrameClassifier {
         self.flags.next = self.segment.val().flags;
         self.empty.next = self.segment.val().payload_octets == 0;
         self.is_data.next = self.data.q.val();
-        self.is_kept.next = self.data.q.val() | (self.found.q.val() == FrameClass::PureAck);
+        self.is_kept.next = self.data.q.val()
+            | (self.found.q.val() == FrameClass::PureAck)
+            | (self.found.q.val() == FrameClass::OptionsAck);
         self.to_host.next = (self.found.q.val() == FrameClass::Foreign)
-            | (self.found.q.val() == FrameClass::Control);
+            | (self.found.q.val() == FrameClass::Control)
+            | (self.found.q.val() == FrameClass::OptionsAck);
         self.counts.next = 0.into();
         match self.found.q.val() {
             FrameClass::BadChecksum => self.counts.next = self.count_checksum.val(),
             FrameClass::Control => self.counts.next = self.count_control.val(),
             FrameClass::PureAck => self.counts.next = self.count_pure_ack.val(),
+            FrameClass::OptionsAck => self.counts.next = self.count_pure_ack.val(),
             _ => {}
         }
         if self.classify.val() {
@@ -123,6 +130,9 @@ impl Logic for FrameClassifier {
                 self.found.d.next = FrameClass::Control;
             } else if self.empty.val() {
                 self.found.d.next = FrameClass::PureAck;
+                if self.segment.val().more_options {
+                    self.found.d.next = FrameClass::OptionsAck;
+                }
             } else {
                 self.found.d.next = FrameClass::Data;
                 self.data.d.next = true;

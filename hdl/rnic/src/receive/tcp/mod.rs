@@ -18,6 +18,7 @@
 //! | `FrameVerdict::Host`, or no connection has its key | `host_frame`   |                            |
 //! | TCP checksum wrong                           | `page_release` | `DropTcpChecksum`          |
 //! | SYN, RST or URG; FIN without payload         | `host_frame`   | `TcpControl`               |
+//! | no payload, options other than timestamps    | `host_frame`   | `TcpPureAck`               |
 //! | no payload                                   | `page_release` | `TcpPureAck`               |
 //! | memory is short, the reserve not for it      | `page_release` | `DropTcpNoRoom`            |
 //! | begins at or beyond the right edge           | `page_release` | `DropTcpOutsideWindow`     |

@@ -67,7 +67,11 @@ pub fn tcp_frame(random: &mut Random, shape: Shape) -> Vec<u8> {
     for flag in flags {
         *flag = random.chance(1, 2);
     }
-    tcp.set_options_raw(&octets(random, shape.tcp_options))
+    let mut options = octets(random, shape.tcp_options);
+    if options.len() >= 4 && random.chance(1, 2) {
+        options[..4].copy_from_slice(&[1, 1, 8, 10]);
+    }
+    tcp.set_options_raw(&options)
         .expect("a multiple of 4 up to 40");
     let mut identifier = || VlanId::try_new(random.below(4096) as u16).expect("12 bits");
     let (outer, inner) = (identifier(), identifier());

@@ -138,6 +138,7 @@ pub fn reading(info: &FrameInfo) -> Reading {
         ports: key.ports.to_u32().to_le_bytes(),
         flags: fields.flags.to_u8(),
         checksum_good: fields.checksum_good,
+        more_options: fields.more_options,
         seg_seq: fields.seg_seq.to_u32(),
         seg_ack: fields.seg_ack.to_u32(),
         seg_wnd: fields.seg_wnd.to_u16(),

@@ -329,6 +329,7 @@ fn random_info(drop: u64, stored: usize, random: &mut Random) -> FrameInfo {
         frame_octets: (stored as u64).into(),
         flags: random.wide(),
         checksum_good: random.chance(1, 2),
+        more_options: random.chance(1, 2),
         seg_seq: random.wide(),
         seg_ack: random.wide(),
         seg_wnd: random.wide(),

@@ -52,6 +52,7 @@ pub fn random_frame(
         frame_octets: (offset + length).into(),
         flags: flags.into(),
         checksum_good: !(strange && random.chance(1, 16)),
+        more_options: serial % 8 == 0,
         seg_seq: u64::from((stream.next + distance) as u32).into(),
         seg_ack: seg_ack.into(),
         seg_wnd: seg_wnd.into(),

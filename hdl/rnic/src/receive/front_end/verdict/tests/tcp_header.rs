@@ -18,12 +18,13 @@ fn words_are_found<const W: usize, const L: usize>() {
         uut.control.next = FrameControl::default();
         uut.tick();
         let words = [
-            uut.word0.val(),
-            uut.word1.val(),
-            uut.word2.val(),
-            uut.word3.val(),
+            (0, uut.word0.val()),
+            (1, uut.word1.val()),
+            (2, uut.word2.val()),
+            (3, uut.word3.val()),
+            (5, uut.word5.val()),
         ];
-        for (number, word) in words.into_iter().enumerate() {
+        for (number, word) in words {
             let octets = &frame[4 * (start + number) - 2..][..4];
             assert_eq!(word.to_u32().to_le_bytes(), octets, "{start} + {number}");
         }

@@ -115,6 +115,28 @@ fn first_failing_test_decides() {
     assert!(seen.iter().all(|&times| times > 30), "{seen:?}");
 }
 
+/// Options that are the timestamps of RFC 7323 appendix A, and all others.
+#[test]
+fn options_other_than_timestamps_are_told() {
+    let mut uut = simulate!(Verdict::default());
+    for (data_offset, octets, expected) in [
+        (5u64, [1, 1, 8, 10], false),
+        (8, [1, 1, 8, 10], false),
+        (8, [1, 1, 5, 10], true),
+        (8, [8, 10, 0, 0], true),
+        (9, [1, 1, 8, 10], true),
+        (6, [0, 0, 0, 0], true),
+    ] {
+        uut.control.next.end = true;
+        uut.word3.next = (data_offset << 4).into();
+        uut.word5.next = u64::from(u32::from_le_bytes(octets)).into();
+        uut.tick();
+        uut.settle();
+        let found = uut.frame_info.val().segment.more_options;
+        assert_eq!(found, expected, "{data_offset}, {octets:?}");
+    }
+}
+
 #[test]
 fn a_refused_frame_is_counted_in_a_cycle_without_another() {
     let mut uut = simulate!(Verdict::default());

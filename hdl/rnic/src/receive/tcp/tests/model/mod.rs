@@ -120,7 +120,10 @@ impl Model {
             }
             self.report(index, &before, frame, None, acceptable);
             self.counts[COUNT_PURE_ACK] += 1;
-            self.released.push_back(pages);
+            match frame.segment.more_options {
+                true => self.host.push_back(Host { pages, octets }),
+                false => self.released.push_back(pages),
+            }
             return;
         }
         let (verdict, trimmed) = self.accept(index, frame);
