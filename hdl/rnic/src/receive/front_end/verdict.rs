@@ -51,7 +51,7 @@ pub struct OctetQuad {
 /// Captures words of the TCP header from beats of `W` bits, `L` words.
 ///
 /// ```text
-/// beat, payload_start --> [ lane selected, is it this beat? ] --> [ captured words ] --> word0..3, word5
+/// beat, payload_start --> [ lane selected, is it this beat? ] --> [ captured words ] --> words
 ///
 /// word 0  source port, destination port        word 2  acknowledgment number
 /// word 1  sequence number                      word 3  data offset, flags, window
