@@ -143,6 +143,8 @@ pub struct Loop {
     pub most_waits: u32,
     pub frames: u64,
     pub rounds: u32,
+    /// In this round the network let a segment through that continues its stream.
+    continues: bool,
 }
 
 /// How a run ends.
@@ -150,7 +152,8 @@ pub struct Loop {
 pub enum End {
     /// Every peer's octets are acknowledged.
     Done,
-    /// No octet of any peer was accepted for several rounds.
+    /// No octet of any peer was accepted for several rounds, in each of which one could have been:
+    /// rounds whose segments the network lost say nothing of the device.
     Stuck,
 }
 
@@ -194,6 +197,7 @@ impl Loop {
             most_waits: 0,
             frames: 0,
             rounds: 0,
+            continues: false,
         }
     }
 
@@ -310,10 +314,11 @@ impl Loop {
             segments.push(next);
         }
         let mut simulation = self.simulation.borrow_mut();
-        for segment in &segments {
+        for (number, segment) in segments.iter().enumerate() {
             if self.random.random_ratio(peer.shape.lost_of_16, 16) {
                 continue;
             }
+            self.continues |= number == 0;
             simulation.push_frame(peer.frame(segment), false);
             self.frames += 1;
         }
@@ -341,11 +346,15 @@ impl Loop {
             order.shuffle(&mut self.random);
             self.rounds += 1;
             let mut progress = false;
+            self.continues = false;
             for number in order {
                 progress |= self.turn(number);
             }
             self.take_completions();
-            quiet = if progress { 0 } else { quiet + 1 };
+            quiet = match progress {
+                true => 0,
+                false => quiet + u32::from(self.continues),
+            };
             if quiet == ROUNDS_STUCK {
                 return End::Stuck;
             }
