@@ -6,8 +6,8 @@
 //!
 //! A source raises the vector of its *route* when the octets that the interrupt is about are on
 //! their way to memory; the message follows them. A vector raised again before its message has left
-//! sends one. For its *hold-off* after each message it sends none, and then one if it was raised
-//! meanwhile.
+//! sends one. For its *hold-off* from the beginning of each message it begins none, and then one if
+//! it was raised meanwhile.
 //!
 //! Route, four bits: bits 2:0 the vector, bit 3 [`ROUTE_ON`]. After a reset every route is off,
 //! every hold-off 0, every vector masked; addresses and data of the table are undefined.

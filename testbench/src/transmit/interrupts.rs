@@ -15,6 +15,8 @@ const WINDOW_OCTETS: u64 = 0x1000;
 const DATA: u32 = 0x40;
 /// Hold-offs in microseconds.
 const HOLD_OFFS: [u32; 4] = [30, 0, 3, 0];
+/// Cycles that a message may wait for the host to take it: a hold-off begins when it is begun.
+const WAIT_CYCLES: u64 = 200;
 /// Fewest cycles of a tick, at any width.
 const TICK_CYCLES: u64 = 156;
 
@@ -105,6 +107,7 @@ impl Interrupts {
             let number = u32::from(self.vector);
             let expected = (WINDOW + 4 * u64::from(number), DATA + number);
             let least = u64::from(self.hold_off.saturating_sub(1)) * TICK_CYCLES;
+            let least = least.saturating_sub(WAIT_CYCLES);
             let is_early = self.last.is_some_and(|last| interrupt.now - last < least);
             if self.is_masked || is_early || (interrupt.address, interrupt.data) != expected {
                 let (masked, last, hold_off) = (self.is_masked, self.last, self.hold_off);
