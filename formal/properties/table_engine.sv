@@ -13,7 +13,7 @@ module properties(
         .table_valid(table_valid), .table_done(table_done), .table_data(table_data),
         .fence(fence), .fence_done(fence_done)
     );
-    localparam WRITE = 1, QUEUE = 5, STAG = 8, REGION = 9, LAST = 13, REQUEST = 1, FENCE = 2;
+    localparam WRITE = 1, QUEUE = 5, STAG = 8, REGION = 9, LAST = 14, REQUEST = 1, FENCE = 2;
     wire [1:0] operation = table_request[1:0];
     wire [3:0] number = table_request[5:2];
     wire revokes = operation == WRITE && (number == QUEUE || number == STAG || number == REGION);

@@ -18,7 +18,7 @@ module properties(
     localparam DDP = 4, QUEUE = 5, QUEUE_TAIL = 6, POOL = 7, STAG = 8, REGION = 9;
     wire [3:0] number = table_request[5:2];
     wire is_write = table_request[1:0] == WRITE;
-    wire [5:0] strobes = {writes[236], writes[200], writes[100], writes[83], writes[34], writes[16]};
+    wire [5:0] strobes = {writes[240], writes[204], writes[104], writes[87], writes[38], writes[16]};
     wire [5:0] named = {
         number == REGION, number == STAG, number == POOL,
         number == QUEUE || number == QUEUE_TAIL, number == QUEUE, number == DDP };
@@ -44,7 +44,7 @@ module properties(
             if (table_done) assert(table_valid && strobes == (is_write ? named : 0));
             if (strobes != 0) assert(writes[15:0] == table_request[21:6]);
             // A region is valid as the request says.
-            if (strobes[5]) assert(writes[452] == table_request[53]);
+            if (strobes[5]) assert(writes[456] == table_request[53]);
             if (read_region) assert(hold && may_run);
             // What goes on from cycle to cycle.
             assert(hold == (\block.state$q != 0));
