@@ -104,7 +104,7 @@ module properties(
         if (\block.state$q == PREPARE && was_load && is_host)
             assert(shown >= 5 && since_take >= 6);
         if (slot_take) assert(is_host && writes && !took && completion_valid && completion_ready);
-        if (completion_valid && is_host) assert(completion[0] && (completion[96:33] | 16) == next);
+        if (completion_valid && is_host) assert(completion[0] && (completion[100:37] | 16) == next);
         // What makes these true after any number of cycles.
         if (\block.state$q == PREPARE) assert(!took);
         if (\block.state$q == ISSUE) assert(since_take >= 1);
