@@ -6,7 +6,7 @@
 //! ```
 //!
 //! | latency    | 2 cycles, `raises` to `chosen_valid`                             |
-//! | throughput | a vector in 4 cycles: what was chosen stays chosen for 2 more    |
+//! | throughput | a vector a cycle                                                 |
 //! | units      | ticks                                                            |
 //! | source     | PCI Express Base Specification, section 6.1.4                    |
 //!

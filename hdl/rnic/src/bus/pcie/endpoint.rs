@@ -1,10 +1,12 @@
 //! BAR0 endpoint: requests of any size become accesses on the register bus, a doubleword each.
 //!
 //! ```text
-//! request --> slice --> Idle --> Decode --> Act --+--> Write <--> Beat -------> Idle
-//!                                                 +--> Piece --> Read <--> Wait
-//!                 register bus <--> Write, Read   |                 \--> Fill --> Respond
-//!                                                 +--> Respond --> read completion
+//!                           +--> Write --> Step, Load --> Write ... --+--> Drain --> Idle
+//! request --> Idle, Decode, |                                        |
+//!             Act ----------+--> Piece --> Read, Wait, Fill --> Respond --> completion
+//!                           |      ^         ^                  |    |
+//!                           |      +---------+------------------+    |
+//!                           +--> Respond (refused), Drain (ignored) -+
 //! ```
 //!
 //! | request                                           | answer                                   |
@@ -14,10 +16,10 @@
 //! | other posted requests, poisoned ones, completions | none; ignored                            |
 //! | every other request                               | completion, Unsupported Request          |
 //!
-//! | latency    | request to completion: 8 cycles at D = 128, 20 at 512, and the register   |
-//! |            | bus; 3 cycles and the register bus for each doubleword more, 2 if written  |
-//! | throughput | one request at a time                                                       |
-//! | units      | `register_address` counts doublewords of BAR0                               |
+//! | latency    | request to completion: 9 cycles at D = 128, 21 at 512, and the register bus |
+//! | throughput | one request at a time; a doubleword more takes 2 cycles, and the register   |
+//! |            | bus if it is read                                                           |
+//! | units      | beats of `D` bits; `register_address` counts doublewords of BAR0            |
 //! | source     | PCI Express Base Specification, sections 2.2.4, 2.2.9, 2.3.1                |
 //!
 //! A doubleword of which some octets are disabled is not written, because every register is one
@@ -28,6 +30,7 @@ use super::completion::CompletionFields;
 use super::request::RequestKind;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
+
 /// State of the request at hand.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum EndpointState {
