@@ -44,6 +44,8 @@ module properties(
     reg [2:0] since_report = 5, since_fpdu = 5;
     reg [83:0] told_report = 0;
     reg [9:0] told_fpdu = 0;
+    // An input waited in its register in the cycle before, and came or was not issued.
+    reg report_waits = 0, fpdu_waits = 0;
     wire free = !\block.is_address$q ;
     wire issues_fpdu = free && \block.has_fpdu$q ;
     wire issues_report = free && !\block.has_fpdu$q && \block.has_report$q ;
@@ -52,6 +54,8 @@ module properties(
         since_fpdu <= first_fpdu_valid ? 1 : since_fpdu == 5 ? 5 : since_fpdu + 1;
         if (report_valid) told_report <= report;
         if (first_fpdu_valid) told_fpdu <= first_fpdu;
+        report_waits <= report_valid || (\block.has_report$q && !issues_report);
+        fpdu_waits <= first_fpdu_valid || (\block.has_fpdu$q && !issues_fpdu);
     end
     // Operations as they were issued: connection, reasons, range, begins, takes.
     reg [84:0] issued = 0, fetching = 0;
@@ -112,6 +116,7 @@ module properties(
         // A connection begins without a segment.
         assume(!report[83] || report[18:10] == 0);
 
+        assert(\block.has_report$q == report_waits && \block.has_fpdu$q == fpdu_waits);
         if (\block.has_report$q ) assert(since_report < 5 && \block.held_report$q == told_report);
         if (\block.has_fpdu$q ) assert(since_fpdu < 3 && \block.held_fpdu$q == told_fpdu);
         if (\block.has_report$q && since_report == 4) assert(issues_report);

@@ -10,9 +10,9 @@
 //! [`Device::open`] checks the identity, resets the device and sets up the rings; then the user
 //! opens connections, registers regions, posts receive buffers, and polls completions and host
 //! frames. It sends frames of its own with [`Device::transmit`], and polls what became of them.
-//! What is polled can raise an interrupt ([`Device::route_interrupt`]). [`Device::close`] resets the
-//! device before it frees the rings, so that nothing is written to memory that was given back. If
-//! the reset fails, no memory is freed.
+//! What is polled can raise an interrupt ([`Device::route_interrupt`]). [`Device::close`] resets
+//! the device before it frees the rings, so that nothing is written to memory that was given back.
+//! If the reset fails, no memory is freed.
 //!
 //! A device may be removed at any time. Its registers then read as ones, which the driver notices
 //! at the next register access: from then on it makes none, and everything but polls of what is

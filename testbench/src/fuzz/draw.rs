@@ -70,6 +70,7 @@ impl Case {
         workload.messages = messages(&workload, segments);
         draw.stream_errors(&mut workload);
         odd.terminates(&mut workload);
+        odd.selective_acks(&mut workload);
         let stall = draw.stall();
         Self {
             run,

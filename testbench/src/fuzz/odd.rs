@@ -22,22 +22,18 @@ impl Draw {
     /// Oddities of segments, keys and numbers.
     pub(super) fn oddities(&mut self, workload: &mut Workload) {
         let may_wait = longest_fpdu(workload) <= GAP_FPDU_OCTETS;
-        // SACK blocks are asked for by `rnic gen --odd sack=P`: drawn here they would change every run
-        // of every seed.
-        for oddity in Oddity::ALL
-            .into_iter()
-            .filter(|&oddity| oddity != Oddity::Sack)
-        {
+        for oddity in Oddity::ALL {
             let (share, most) = match oddity {
                 Oddity::IpOptions | Oddity::Window => (0.3, 0.5),
                 Oddity::Fragments | Oddity::TooLong | Oddity::Runt => (0.3, 0.02),
                 Oddity::Longest => (0.1, 0.02),
-                Oddity::Stranger | Oddity::Sack => (0.4, 0.1),
+                Oddity::Stranger => (0.4, 0.1),
                 Oddity::Differ => (0.5, 0.8),
                 Oddity::Fin => (0.7, 1.0),
                 Oddity::Reuse => (0.3, 0.1),
                 // Of messages, whose number is not known yet.
                 Oddity::Terminate => (0.0, 0.0),
+                Oddity::Sack => continue,
             };
             let possible = match oddity {
                 Oddity::Differ => workload.crc,
@@ -64,6 +60,15 @@ impl Draw {
         if self.happens(0.25) {
             let rate = self.rate(0.9) / workload.messages as f64;
             workload.faults.oddities.insert(Oddity::Terminate, rate);
+        }
+    }
+
+    /// Acknowledgements with SACK blocks. Drawn last, so runs without them stay what they were
+    /// before this kind was added.
+    pub(super) fn selective_acks(&mut self, workload: &mut Workload) {
+        if self.happens(0.1) {
+            let rate = self.rate(0.1);
+            workload.faults.oddities.insert(Oddity::Sack, rate);
         }
     }
 

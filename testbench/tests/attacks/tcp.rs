@@ -6,7 +6,9 @@ use etherparse::Ipv4Header;
 use rnic_abi::counters::Counter::*;
 use rnic_abi::errors::StreamError::{DdpBounds, MpaCrc};
 use rnic_testbench::docs::security::Answer::{Counts, Stops};
-use rnic_testbench::traffic::frame::{FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, FLAG_URG};
+use rnic_testbench::traffic::frame::{
+    TcpOptions, FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, FLAG_URG,
+};
 use rnic_wire::ddp::control::ControlRepr;
 use rnic_wire::ddp::rdmap::Opcode;
 use rnic_wire::ddp::tagged::TaggedRepr;
@@ -179,6 +181,17 @@ attacks! {
         builder.source.address.set_port(9);
         let sequence = scene.sender().sequence(0);
         scene.push(&builder.segment(sequence, 1, FLAG_ACK, &fpdu));
+    }
+
+    /// RFC 2018 section 4: acknowledgements with a SACK block go to the host ring.
+    #[test]
+    fn acknowledgements_with_sack_blocks(scene) => Counts(HostFrames, 20), {
+        let mut builder = scene.builder();
+        let sequence = scene.sender().sequence(0);
+        for block in 0..20 {
+            builder.options = TcpOptions::Sack(block * 1000, block * 1000 + 500);
+            scene.push(&builder.segment(sequence, 1, FLAG_ACK, &[]));
+        }
     }
 
     /// MPA-064: a good FPDU in order in the first of two fragments; the second overlaps it.

@@ -11,7 +11,7 @@
 //! BAR endpoint <-- request          BAR endpoint <--> register bus (csr)
 //! ```
 //!
-//! | latency    | 1 cycle through the mux; 14 to 94 from a read of one doubleword to its completion |
+//! | latency    | 1 cycle through the mux; 14 to 94 from a read of one doubleword to its data |
 //! | throughput | one beat per cycle; one BAR request at a time                           |
 //! | units      | beats of `D` bits, doublewords                                          |
 //! | source     | PCI Express Base Specification, sections 2.2.1 to 2.2.9                 |
