@@ -10,16 +10,21 @@ mod bus;
 mod transmit;
 pub mod top;
 
-/// The read engine by itself: the core does not use it yet.
+/// The read engine by itself, for its proofs.
 pub mod reads {
     pub use crate::bus::reads::types::cause;
     pub use crate::bus::reads::verilog;
 }
 
-/// The transmit room by itself: the core does not use it yet.
+/// The transmit room by itself, for its proofs.
 pub mod sending {
     pub use crate::transmit::types::count;
     pub use crate::transmit::verilog;
+}
+
+/// The adapter to the PCI Express block of AMD's UltraScale+ parts, which stands beside the core.
+pub mod amd {
+    pub use crate::bus::amd::verilog;
 }
 
 mod common;

@@ -1,5 +1,4 @@
-//! `rnic emit`: the Verilog of the core, the read engine, or the transmit room, after checks and
-//! lint.
+//! `rnic emit`: the Verilog of the core, or of a part of it or beside it, after checks and lint.
 
 use crate::cli::outcome::{Failure, Outcome};
 use rnic_abi::limits::{CONNECTIONS, REGIONS};
@@ -27,7 +26,10 @@ pub(crate) struct Arguments {
     /// The transmit room alone, in place of the core.
     #[arg(long, conflicts_with = "reads")]
     transmit: bool,
-    /// Folder for `rnic.v`, `reads.v` or `transmit.v`; created if missing.
+    /// The adapter between the core and AMD's PCI Express block, in place of the core.
+    #[arg(long, conflicts_with_all = ["reads", "transmit"])]
+    amd: bool,
+    /// Folder for `rnic.v`, `reads.v`, `transmit.v` or `amd_adapter.v`; created if missing.
     #[arg(long)]
     out: PathBuf,
 }
@@ -35,11 +37,15 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let sizes = super::play::sizes(arguments.connections, arguments.regions)?;
     let width = arguments.width;
-    let (verilog, name) = match (arguments.reads, arguments.transmit) {
+    let (verilog, name) = if arguments.reads {
         // The inner path has at least 128 bits.
-        (true, _) => (rnic_hdl::reads::verilog(width.max(128))?, "reads.v"),
-        (_, true) => (rnic_hdl::sending::verilog(width)?, "transmit.v"),
-        _ => (rnic_hdl::top::verilog(width, sizes)?, "rnic.v"),
+        (rnic_hdl::reads::verilog(width.max(128))?, "reads.v")
+    } else if arguments.transmit {
+        (rnic_hdl::sending::verilog(width)?, "transmit.v")
+    } else if arguments.amd {
+        (rnic_hdl::amd::verilog(width)?, "amd_adapter.v")
+    } else {
+        (rnic_hdl::top::verilog(width, sizes)?, "rnic.v")
     };
     let path = arguments.out.join(name);
     let failed = |error: std::io::Error| PlayError::Option(format!("{}: {error}", path.display()));

@@ -2,6 +2,7 @@
 pub mod events;
 pub mod interrupts;
 pub mod pcie;
+pub mod amd;
 pub mod reads;
 pub mod csr;
 pub mod reset;
