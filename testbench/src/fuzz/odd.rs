@@ -33,6 +33,7 @@ impl Draw {
                 Oddity::Reuse => (0.3, 0.1),
                 // Of messages, whose number is not known yet.
                 Oddity::Terminate => (0.0, 0.0),
+                // Drawn last, by itself.
                 Oddity::Sack => continue,
             };
             let possible = match oddity {

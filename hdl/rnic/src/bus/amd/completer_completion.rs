@@ -92,7 +92,9 @@ pub struct CompleterCompletion<
     head: Signal<Local, Bits<128>>,
     length: Signal<Local, Bits<10>>,
     byte_count: Signal<Local, Bits<12>>,
+    attributes: Signal<Local, Bits<3>>,
     fields: Signal<Local, CompletionDescriptor>,
+    ending: Signal<Local, Bits<4>>,
     last_lane: Signal<Local, Bits<4>>,
     user: Signal<Local, Bits<U>>,
     #[constant(4096)]
@@ -116,17 +118,17 @@ impl<const D: usize, const L: usize, const E: usize, const M: usize, const U: us
     #[kernel]
     fn update(&mut self) {
         registers!(clock; later_lane);
-        wire!(self => self.data; clock, reset, completion_data as data_in);
-        wire!(self => self.keep; clock, reset, completion_keep as data_in);
-        wire!(self => self.header; clock, reset, completion_header as data_in);
-        wire!(self => self.mark; clock, reset, sent as data_in);
-        wire!(self => self.last; clock, reset, completion_last as data_in);
+        wire!(self => self.data;
+            clock, reset, completion_data as data_in, completion_valid as write);
+        wire!(self => self.keep;
+            clock, reset, completion_keep as data_in, completion_valid as write);
+        wire!(self => self.header;
+            clock, reset, completion_header as data_in, completion_valid as write);
+        wire!(self => self.mark;
+            clock, reset, sent as data_in, completion_valid as write);
+        wire!(self => self.last;
+            clock, reset, completion_last as data_in, completion_valid as write);
         wire!(self => self.attach; clock, reset);
-        wire!(self => self.data; completion_valid as write);
-        wire!(self => self.keep; completion_valid as write);
-        wire!(self => self.header; completion_valid as write);
-        wire!(self => self.mark; completion_valid as write);
-        wire!(self => self.last; completion_valid as write);
         self.completion_ready.next = !self.data.full.val();
 
         // The fence, where a packet begins.
@@ -163,10 +165,10 @@ impl<const D: usize, const L: usize, const E: usize, const M: usize, const U: us
         self.fields.next.completer = self.head.val().get_bits::<16>(48);
         self.fields.next.completer_enable = false;
         self.fields.next.traffic_class = self.head.val().get_bits::<3>(20);
-        self.fields.next.attributes = bit_cast::<3, 2>(self.head.val().get_bits::<2>(12));
+        self.attributes.next = bit_cast::<3, 2>(self.head.val().get_bits::<2>(12));
+        self.fields.next.attributes = self.attributes.val();
         if self.head.val().get_bit(18) {
-            self.fields.next.attributes =
-                bit_cast::<3, 2>(self.head.val().get_bits::<2>(12)) | self.id_ordered.val();
+            self.fields.next.attributes = self.attributes.val() | self.id_ordered.val();
         }
         self.fields.next.force_ecrc = false;
         self.fields.next.padding = 0.into();
@@ -182,13 +184,13 @@ impl<const D: usize, const L: usize, const E: usize, const M: usize, const U: us
         self.attach.m_ready.next = self.tready.val();
 
         // What stands beside it.
+        // The last lane of descriptor and payload.
+        self.ending.next = self.length.val().get_bits::<4>(0) + self.descriptor_lane.val();
         self.last_lane.next = self.later_lane.q.val();
         self.user.next = 0.into();
         if self.attach.m_first.val() {
-            // The lane behind descriptor and payload, less one.
-            self.last_lane.next = self.length.val().get_bits::<4>(0) + self.descriptor_lane.val();
-            self.later_lane.d.next =
-                self.length.val().get_bits::<4>(0) + self.descriptor_lane.val();
+            self.last_lane.next = self.ending.val();
+            self.later_lane.d.next = self.ending.val();
             self.user.next = self.is_sop.val();
         }
         self.tuser.next = self.user.val();

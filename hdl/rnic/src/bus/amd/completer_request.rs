@@ -9,8 +9,9 @@
 //! | units      | lanes of 32 bits                                                           |
 //! | source     | AMD PG213, completer request interface                                     |
 //!
-//! The block refuses what is malformed and takes what is poisoned out; the BAR endpoint refuses
-//! what this device does not support, so every request type is passed on as what it was.
+//! Every request type is passed on as what it was: the BAR endpoint refuses what this device does
+//! not support. The descriptor has no poison bit, so what becomes of a poisoned write is the block's
+//! decision.
 use super::detach::DetachDescriptor;
 use crate::bus::pcie::MemoryHeader;
 use rnic_macros::{kernel, Init};

@@ -216,33 +216,25 @@ impl<
         self.cc.passed.next = self.passed.q.val();
 
         self.rq.credits.next = self.pcie_tfc_nph_av.val();
-        self.s_axis_rq_tdata.next = self.rq.tdata.val();
-        self.s_axis_rq_tkeep.next = self.rq.tkeep.val();
-        self.s_axis_rq_tlast.next = self.rq.tlast.val();
-        self.s_axis_rq_tuser.next = self.rq.tuser.val();
-        self.s_axis_rq_tvalid.next = self.rq.tvalid.val();
-        self.rq.tready.next = self.s_axis_rq_tready.val();
-        self.s_axis_cc_tdata.next = self.cc.tdata.val();
-        self.s_axis_cc_tkeep.next = self.cc.tkeep.val();
-        self.s_axis_cc_tlast.next = self.cc.tlast.val();
-        self.s_axis_cc_tuser.next = self.cc.tuser.val();
-        self.s_axis_cc_tvalid.next = self.cc.tvalid.val();
-        self.cc.tready.next = self.s_axis_cc_tready.val();
+        wire!(self.rq => self;
+            tdata as s_axis_rq_tdata, tkeep as s_axis_rq_tkeep, tlast as s_axis_rq_tlast,
+            tuser as s_axis_rq_tuser, tvalid as s_axis_rq_tvalid);
+        wire!(self => self.rq; s_axis_rq_tready as tready);
+        wire!(self.cc => self;
+            tdata as s_axis_cc_tdata, tkeep as s_axis_cc_tkeep, tlast as s_axis_cc_tlast,
+            tuser as s_axis_cc_tuser, tvalid as s_axis_cc_tvalid);
+        wire!(self => self.cc; s_axis_cc_tready as tready);
 
-        self.cq.tdata.next = self.m_axis_cq_tdata.val();
-        self.cq.tkeep.next = self.m_axis_cq_tkeep.val();
-        self.cq.tlast.next = self.m_axis_cq_tlast.val();
-        self.cq.tuser.next = self.m_axis_cq_tuser.val();
-        self.cq.tvalid.next = self.m_axis_cq_tvalid.val();
-        self.m_axis_cq_tready.next = self.cq.tready.val();
+        wire!(self => self.cq;
+            m_axis_cq_tdata as tdata, m_axis_cq_tkeep as tkeep, m_axis_cq_tlast as tlast,
+            m_axis_cq_tuser as tuser, m_axis_cq_tvalid as tvalid);
+        wire!(self.cq => self; tready as m_axis_cq_tready);
         wire!(self.cq => self; request_data, request_last, request_valid, request_header);
         self.cq.request_ready.next = self.request_ready.val();
-        self.rc.tdata.next = self.m_axis_rc_tdata.val();
-        self.rc.tkeep.next = self.m_axis_rc_tkeep.val();
-        self.rc.tlast.next = self.m_axis_rc_tlast.val();
-        self.rc.tuser.next = self.m_axis_rc_tuser.val();
-        self.rc.tvalid.next = self.m_axis_rc_tvalid.val();
-        self.m_axis_rc_tready.next = self.rc.tready.val();
+        wire!(self => self.rc;
+            m_axis_rc_tdata as tdata, m_axis_rc_tkeep as tkeep, m_axis_rc_tlast as tlast,
+            m_axis_rc_tuser as tuser, m_axis_rc_tvalid as tvalid);
+        wire!(self.rc => self; tready as m_axis_rc_tready);
         wire!(self.rc => self;
             completion_data, completion_keep, completion_last, completion_valid,
             completion_header);

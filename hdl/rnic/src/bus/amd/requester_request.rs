@@ -101,9 +101,11 @@ pub struct RequesterRequest<
     length: Signal<Local, Bits<10>>,
     low_dword: Signal<Local, Bits<32>>,
     high_dword: Signal<Local, Bits<32>>,
+    attributes: Signal<Local, Bits<3>>,
     fields: Signal<Local, RequestDescriptor>,
     first_be: Signal<Local, Bits<4>>,
     last_be: Signal<Local, Bits<4>>,
+    ending: Signal<Local, Bits<4>>,
     last_lane: Signal<Local, Bits<4>>,
     user: Signal<Local, Bits<U>>,
     #[constant(WRITE)]
@@ -202,11 +204,10 @@ impl<const D: usize, const L: usize, const E: usize, const M: usize, const U: us
         self.fields.next.completer = 0.into();
         self.fields.next.requester_enable = false;
         self.fields.next.traffic_class = self.chosen_header.val().get_bits::<3>(20);
-        self.fields.next.attributes = bit_cast::<3, 2>(self.chosen_header.val().get_bits::<2>(12));
+        self.attributes.next = bit_cast::<3, 2>(self.chosen_header.val().get_bits::<2>(12));
+        self.fields.next.attributes = self.attributes.val();
         if self.chosen_header.val().get_bit(18) {
-            self.fields.next.attributes =
-                bit_cast::<3, 2>(self.chosen_header.val().get_bits::<2>(12))
-                    | self.id_ordered.val();
+            self.fields.next.attributes = self.attributes.val() | self.id_ordered.val();
         }
         self.fields.next.force_ecrc = false;
 
@@ -223,17 +224,16 @@ impl<const D: usize, const L: usize, const E: usize, const M: usize, const U: us
         // What stands beside it.
         self.first_be.next = self.chosen_header.val().get_bits::<4>(32);
         self.last_be.next = self.chosen_header.val().get_bits::<4>(36);
+        // The last lane of descriptor and payload.
+        self.ending.next = self.length.val().get_bits::<4>(0) + self.descriptor_lane.val();
         self.last_lane.next = self.later_lane.q.val();
         self.user.next = 0.into();
         if self.attach.m_first.val() {
-            // The lane behind descriptor and payload, less one.
-            self.last_lane.next = self.descriptor_lane.val();
-            if !self.reads.q.val() {
-                self.last_lane.next =
-                    self.length.val().get_bits::<4>(0) + self.descriptor_lane.val();
+            self.last_lane.next = self.ending.val();
+            if self.reads.q.val() {
+                self.last_lane.next = self.descriptor_lane.val();
             }
-            self.later_lane.d.next =
-                self.length.val().get_bits::<4>(0) + self.descriptor_lane.val();
+            self.later_lane.d.next = self.ending.val();
             self.user.next = bit_cast::<U, 4>(self.first_be.val())
                 | (bit_cast::<U, 4>(self.last_be.val()) << self.last_be_at.val())
                 | self.is_sop.val();

@@ -4,9 +4,9 @@ mod descriptors;
 mod packets;
 
 use super::{AmdAdapter128, AmdAdapter512};
-use bench::{payload_words, Bench, Habits, LIMIT};
+use bench::{Bench, Habits, LIMIT};
 use descriptors::Packet;
-use packets::{completion, memory, packed};
+use packets::{completion, memory, packed, payload_words};
 use pcie_sim::{Header, Tlp};
 use rnic_hdl_tools::testkit::{lockstep, settle, Random};
 use rust_hdl::prelude::*;
@@ -14,7 +14,7 @@ use rust_hdl::prelude::*;
 type Bench128 = Bench<128, 4, 256, 8, 62, 33, 88, 75>;
 type Bench512 = Bench<512, 16, 640, 20, 137, 81, 183, 161>;
 
-/// At full speed, and with both sides at half.
+/// At full speed; both sides at half and few credits; one credit and numbers that return late.
 const HABITS: [Habits; 3] = [
     Habits {
         offers: 8,
@@ -72,7 +72,7 @@ fn reads_without_credit_hold_nothing_up() {
     assert_eq!(Bench512::sends(&tlps, &asked, habits), 0);
 }
 
-/// A write of 64 octets or more leaves at a beat a cycle, and one for the descriptor at D = 128.
+/// A write of 128 octets takes its eight beats and one for the descriptor.
 #[test]
 fn writes_leave_at_the_rate_of_the_block() {
     let mut random = Random::from_environment();

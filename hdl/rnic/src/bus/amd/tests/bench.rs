@@ -2,7 +2,7 @@
 //! cycles old, sequence numbers that return late, beats that wait.
 use super::super::AmdAdapter;
 use super::descriptors::{self, Packet};
-use super::packets::packed;
+use super::packets::{packed, payload_words};
 use pcie_sim::{Kind, Tlp};
 use rnic_hdl_tools::testkit::{bits_of_words, settle, simulate, words_of, Random, Simulation};
 use rust_hdl::prelude::*;
@@ -20,13 +20,6 @@ fn beats(words: &[u32], lanes: usize) -> VecDeque<(Vec<u32>, bool)> {
         (words[at * lanes..end].to_vec(), at + 1 == count)
     };
     (0..count).map(beat).collect()
-}
-
-pub fn payload_words(tlp: &Tlp) -> Vec<u32> {
-    let words = tlp.payload.chunks_exact(4);
-    words
-        .map(|word| u32::from_le_bytes(word.try_into().expect("four octets")))
-        .collect()
 }
 
 /// A header or what stands beside a packet, and its beats.

@@ -1,4 +1,5 @@
 //! Descriptors of AMD's block, from the tables of PG213, and what stands beside them in `tuser`.
+use super::packets::payload_words;
 use pcie_sim::tlp::Completion;
 use pcie_sim::{Header, Kind, Tlp};
 
@@ -34,11 +35,6 @@ fn traffic(header: &Header, low: u32) -> [(u32, u64); 4] {
     ]
 }
 
-fn payload(tlp: &Tlp) -> impl Iterator<Item = u32> + '_ {
-    let words = tlp.payload.chunks_exact(4);
-    words.map(|word| u32::from_le_bytes(word.try_into().expect("four octets")))
-}
-
 /// A memory request on RQ or CQ; `number` is that of RQ.
 pub fn request(tlp: &Tlp, number: u8) -> Packet {
     let (request, kind) = match tlp.header.kind {
@@ -55,7 +51,7 @@ pub fn request(tlp: &Tlp, number: u8) -> Packet {
     ];
     fields.extend(traffic(&tlp.header, 121));
     let mut words = words(4, &fields);
-    words.extend(payload(tlp));
+    words.extend(payload_words(tlp));
     Packet {
         words,
         enables: request.enables.bits(),
@@ -84,7 +80,7 @@ pub fn answer(tlp: &Tlp) -> Packet {
     ];
     fields.extend(traffic(&tlp.header, 89));
     let mut words = words(3, &fields);
-    words.extend(payload(tlp));
+    words.extend(payload_words(tlp));
     Packet {
         words,
         ..Packet::default()

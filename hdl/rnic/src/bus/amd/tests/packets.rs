@@ -96,3 +96,11 @@ pub fn packed(header: &Header) -> [u32; 4] {
     words[..packed.len()].copy_from_slice(&packed);
     words
 }
+
+/// The payload as doublewords.
+pub fn payload_words(tlp: &Tlp) -> Vec<u32> {
+    let words = tlp.payload.chunks_exact(4);
+    words
+        .map(|word| u32::from_le_bytes(word.try_into().expect("four octets")))
+        .collect()
+}
