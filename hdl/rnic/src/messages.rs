@@ -6,6 +6,7 @@
 //! `ready` is valid for one cycle, and its receiver always has room; the head of the block says
 //! why. These signals, `clock` and `reset` (synchronous: it empties the block) have a comment only
 //! where a port differs.
+use rnic_abi::limits::{HASH_SLOTS_LOG2, HASH_WAYS};
 use rust_hdl::prelude::*;
 
 /// Verdict of the front end on a frame.
@@ -18,6 +19,13 @@ pub enum FrameVerdict {
     /// A TCP segment with valid headers; look up its connection.
     Tcp,
 }
+
+/// Octets of a [`ConnectionKey`].
+pub const KEY_OCTETS: usize = 36;
+/// Its bits.
+pub const KEY_BITS: usize = 8 * KEY_OCTETS;
+/// Bits of the key's CRC32C that the lookup uses: a slot number for each way.
+pub const KEY_HASH_BITS: usize = HASH_WAYS * HASH_SLOTS_LOG2;
 
 /// What identifies a connection, besides the IP version: octet strings, octet 0 in bits 7:0, in the
 /// order in which they are hashed and compared.
@@ -80,6 +88,8 @@ pub struct PageChain {
 pub struct StoredFrame {
     /// Its verdict is never `Drop`.
     pub info: FrameInfo,
+    /// Low bits of the CRC32C of its key.
+    pub key_hash: Bits<KEY_HASH_BITS>,
     /// All its pages.
     pub pages: PageChain,
 }

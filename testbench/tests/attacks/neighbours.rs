@@ -13,9 +13,9 @@ use rnic_driver::{ConnectionKey, RegionConfig};
 use rnic_testbench::docs::security::Answer::{Counts, Stops};
 use rnic_testbench::traffic::frame::FLAG_ACK;
 use rnic_testbench::traffic::{Endpoint, FrameBuilder, StreamConfig};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Octets that the lookup compares at a time.
+/// Octets of a piece; each part that the lookup compares by itself has one of them.
 const PIECE_OCTETS: usize = 2;
 const PIECES: usize = ConnectionKey::OCTETS / PIECE_OCTETS;
 /// The hosts of the connection; its IPv6 addresses have the same octets in a key as these.
@@ -58,17 +58,21 @@ fn meet(a: u32, b: u32, ways: std::ops::RangeInclusive<usize>) -> bool {
         .all(|way| hash_slot(a, way) == hash_slot(b, way))
 }
 
-/// A key that takes the place of `key` in `way`, and those of the ways before are taken.
+/// A key that takes the place of `key` in `way`, and those of the ways before are taken. It has the
+/// remote host and port of `key`, of which the ways hold what they compare, so that both are
+/// candidates.
 fn in_front(key: &ConnectionKey, way: usize) -> ConnectionKey {
-    let with_ports = |ports: u32| {
+    let with_local_end = |bits: u32| {
         let mut octets = key.octets();
-        octets[32..].copy_from_slice(&ports.to_be_bytes());
+        let [host, port] = [bits >> 16, bits & 0xffff].map(|part| (part as u16).to_be_bytes());
+        octets[30..32].copy_from_slice(&host);
+        octets[34..].copy_from_slice(&port);
         of_octets(octets)
     };
-    let others = (1..u32::MAX).map(with_ports);
+    let others = (1..u32::MAX).map(with_local_end);
     let mut others = others.filter(|other| other != key);
     let found = others.find(|other| meet(other.hash(), key.hash(), 0..=way));
-    found.expect("there are 2^32 port pairs and at most 2^27 places")
+    found.expect("there are 2^32 local ends and at most 2^27 places")
 }
 
 /// `key` with other octets in one piece, in the same slot of `way`.
@@ -105,7 +109,7 @@ fn send(scene: &mut Scene, key: &ConnectionKey, octets: usize) {
 }
 
 /// Segments of every neighbour of a connection that stands in `way`, and of two that have no key in
-/// the table: its own octets over IPv4, and the octets of an empty slot.
+/// the table: its own octets over IPv4, and what an empty slot stands for.
 fn hear_the_neighbours(scene: &mut Scene, way: usize) {
     let own = own();
     for before in 0..way {
@@ -118,8 +122,17 @@ fn hear_the_neighbours(scene: &mut Scene, way: usize) {
         send(scene, &neighbour(&own, way, piece), 100);
     }
     send(scene, &pair((REMOTE, PORTS.0), (LOCAL, PORTS.1)), 100);
-    let unspecified = (Ipv4Addr::UNSPECIFIED, 0);
-    send(scene, &pair(unspecified, unspecified), 100);
+    send(scene, &empty_slot(&scene.builder()), 100);
+}
+
+/// What an empty slot would be the key of, if it counted: connection 0, which has the local end of
+/// every connection of the scene, from a host and a port whose octets in the slot are zeros.
+fn empty_slot(ends: &FrameBuilder) -> ConnectionKey {
+    let IpAddr::V4(remote) = ends.source.address.ip() else {
+        panic!("the scene's connections are IPv4");
+    };
+    let [a, b, c, _] = remote.octets();
+    pair((Ipv4Addr::new(a, b, c, 0), 0), ends.destination.address)
 }
 
 /// CRC32C of an STag's index, most significant octet first.

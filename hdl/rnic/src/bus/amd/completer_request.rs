@@ -10,8 +10,8 @@
 //! | source     | AMD PG213, completer request interface                                     |
 //!
 //! Every request type is passed on as what it was: the BAR endpoint refuses what this device does
-//! not support. The descriptor has no poison bit, so what becomes of a poisoned write is the block's
-//! decision.
+//! not support. The descriptor has no poison bit, so what becomes of a poisoned write is the
+//! block's decision.
 use super::detach::DetachDescriptor;
 use crate::bus::pcie::MemoryHeader;
 use rnic_macros::{kernel, Init};

@@ -35,6 +35,7 @@
 //! Synthesis of [`Packet64`] (yosys, nextpnr, seed 1, out of context, ECP5-5G -8): 2,235 LUT4,
 //! 2,457 registers, 203 DPR16X4, 67 DP16KD; 198 MHz. The limit is the multiplexer after the packet
 //! memory, which yosys builds of blocks of 2,048 words.
+pub mod key_hash;
 pub mod store;
 pub mod pool;
 pub mod reader;

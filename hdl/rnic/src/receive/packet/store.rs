@@ -4,7 +4,7 @@
 //! ```text
 //! store_* ---> gather W to D ---> memory_* (one word per D/W beats)
 //!                  |  page by page: alloc_*, links: link_* (to the next), jump_* (eight on)
-//! frame_info ---> { head, tail, failed? } ---> [ kept ] ---> stored (FIFO of 16)
+//! frame_info ---> { head, tail, failed? } ---> [ kept, key hash ] ---> stored (FIFO of 16)
 //!                                         \--> refused (FrameVerdict::Drop or failed)
 //! ```
 //!
@@ -18,9 +18,11 @@
 //! A frame fails as a whole if it needs a page and none is free, if the pool's release queue has no
 //! space for another chain (sampled on the first beat, so that a page taken can be released in any
 //! case), or if `stored` is full. A failed frame takes and writes no further page.
+use super::key_hash::KeyHash;
 use crate::common::fifo::Fifo;
-use crate::messages::FrameVerdict;
-use crate::messages::{FrameInfo, PageChain, SegmentInfo, StoredFrame};
+use crate::messages::{
+    ConnectionKey, FrameInfo, FrameVerdict, PageChain, SegmentInfo, StoredFrame, KEY_HASH_BITS,
+};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -77,6 +79,7 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     /// Stored frames in the FIFO, of 16.
     pub waiting: Signal<Out, Bits<5>>,
     queue: Fifo<StoredFrame, 4, 5>,
+    hash: KeyHash,
     // The next beat is not a frame's first.
     in_frame: DFF<Bit>,
     // The next beat goes to the current page.
@@ -109,7 +112,8 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     counted: DFF<Bit>,
     // A register before the queue. The front end is placed far away and has no output register:
     // `frame_info` includes the last step of the checksums.
-    kept_frame: DFF<StoredFrame>,
+    kept_info: DFF<FrameInfo>,
+    kept_pages: DFF<PageChain>,
     keeps: DFF<Bit>,
     opens: Signal<Local, Bit>,
     granted: Signal<Local, Bit>,
@@ -123,9 +127,10 @@ pub struct PacketStore<const W: usize, const D: usize, const B: usize> {
     // With the frame in the register, the queue is full.
     no_place: Signal<Local, Bit>,
     kept: Signal<Local, Bit>,
-    ended_chain: Signal<Local, PageChain>,
     info: Signal<Local, FrameInfo>,
     segment: Signal<Local, SegmentInfo>,
+    key: Signal<Local, ConnectionKey>,
+    key_hash: Signal<Local, Bits<32>>,
     frame: Signal<Local, StoredFrame>,
     #[init(Constant::new(D != W))]
     two_beats: Constant<Bit>,
@@ -144,8 +149,9 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         registers!(clock; word, gathered, write, write_page, write_word);
         registers!(clock; link, link_from, link_to, ended, ended_failed, ended_has_pages);
         registers!(clock; released, released_valid, counted);
-        registers!(clock; taken, jump, jump_from, kept_frame, keeps);
+        registers!(clock; taken, jump, jump_from, kept_info, kept_pages, keeps);
         wire!(self => self.queue; clock, reset);
+        wire!(self => self.hash; clock);
 
         // A page for this beat.
         self.opens.next = self.store_valid.val() & !self.page_open.q.val();
@@ -229,12 +235,16 @@ impl<const W: usize, const D: usize, const B: usize> Logic for PacketStore<W, D,
         self.released_valid.d.next =
             self.frame_info_valid.val() & !self.kept.val() & self.ended_has_pages.q.val();
         self.counted.d.next = self.frame_info_valid.val() & !self.kept.val() & !self.dropped.val();
-        self.frame.next.info = self.info.val();
-        self.ended_chain.next = self.ended.q.val();
-        self.frame.next.pages = self.ended_chain.val();
-        self.kept_frame.d.next = self.frame.val();
+        self.key.next = self.info.val().key;
+        self.hash.key.next = self.key.val().into();
+        self.kept_info.d.next = self.info.val();
+        self.kept_pages.d.next = self.ended.q.val();
         self.keeps.d.next = self.frame_info_valid.val() & self.kept.val();
-        self.queue.data_in.next = self.kept_frame.q.val();
+        self.key_hash.next = self.hash.hash.val();
+        self.frame.next.info = self.kept_info.q.val();
+        self.frame.next.key_hash = self.key_hash.val().get_bits::<KEY_HASH_BITS>(0);
+        self.frame.next.pages = self.kept_pages.q.val();
+        self.queue.data_in.next = self.frame.val();
         self.queue.write.next = self.keeps.q.val();
         self.queue.read.next = self.stored_ready.val();
         self.stored.next = self.queue.data_out.val();

@@ -1,7 +1,7 @@
 //! TCP: finds the connection of a stored frame, and decides which of its octets are accepted.
 //!
 //! ```text
-//!            +--> [ lookup: hash, 3 ways ] --> results --+
+//!            +--> [ lookup: 3 ways, keys ] --> results --+
 //! stored --->|                                           +--> [ acceptance ] --> accepted (MPA)
 //!            +--> [ queued frames, 16 ] -----------------+       |   ^   |-----> host_frame
 //!                                                                v   |   +-----> page_release
@@ -61,13 +61,12 @@
 //!
 //! The driver reads from the context how many duplicate ACKs to send; [`decision`] has the causes.
 //!
-//! | latency    | 12 cycles, `stored` taken to `accepted_valid` (nothing else queued)        |
+//! | latency    | 12 cycles, `stored_valid` to `accepted_valid` (nothing else queued)        |
 //! | throughput | one frame per 5 cycles; with ranges or out of order see [`ranges`]         |
 //! | units      | octets; sequence numbers modulo 2^32; pages of packet memory               |
 //! | tables     | `LOOKUP` (write), `TCP` (read, write, release); `EARLY`, `RANGE`, `IN_USE` |
 //! |            | (read)                                                                     |
 //! | ECP5-5G -8 | 5200 LUT4, 5862 FF, 49 DP16KD in the whole core at W = 64                  |
-pub mod hash;
 pub mod lookup;
 pub mod accept;
 pub mod decision;
@@ -81,13 +80,12 @@ pub mod tables;
 use crate::common::fifo::Fifo;
 use crate::messages::{
     Accepted, ConnectionKey, ConnectionReport, FrameInfo, HostFrame, PageChain, ReportedContext,
-    SegmentEvent, StoredFrame,
+    SegmentEvent, StoredFrame, KEY_BITS,
 };
 use crate::messages::{FpduStatus, TableRequest};
 use accept::SegmentAcceptance;
 use context::QueuedFrame;
 use decision::COUNTS;
-use hash::KEY_BITS;
 use lookup::{ConnectionLookup, LookupEntry, LookupResult};
 use rnic_abi::tables as abi;
 use rnic_macros::{kernel, Init};
@@ -205,15 +203,17 @@ impl Logic for TcpRoom {
         wire!(self => self.frames; clock, reset);
         wire!(self => self.results; clock, reset);
 
-        // A frame is taken: its key is looked up, the rest is queued.
-        self.take.next = self.stored_valid.val() & !self.frames.full.val();
-        self.stored_ready.next = !self.frames.full.val();
+        // The oldest frame's key is at the lookup; once that has it, the frame is queued.
         self.info.next = self.stored.val().info;
         self.key_fields.next = self.info.val().key;
         self.key.next = self.key_fields.val().into();
-        self.lookup.lookup.next = self.take.val();
+        self.lookup.lookup.next = self.stored_valid.val() & !self.frames.full.val();
         self.lookup.ipv6.next = self.info.val().ipv6;
         self.lookup.key.next = self.key.val();
+        self.lookup.hash.next = self.stored.val().key_hash;
+        self.stored_ready.next = self.lookup.ready.val() & !self.frames.full.val();
+        self.take.next =
+            self.stored_valid.val() & self.lookup.ready.val() & !self.frames.full.val();
         self.waiting.next.segment = self.info.val().segment;
         self.waiting.next.pages = self.stored.val().pages;
         wire!(self => self.frames; take as write, waiting as data_in);

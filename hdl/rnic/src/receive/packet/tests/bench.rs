@@ -238,8 +238,12 @@ impl<
             return;
         };
         let (info, octets) = self.to_store.pop_front().expect("a frame that was sent");
+        let key: Bits<KEY_BITS> = info.key.into();
+        let hash = u64::from(crc32c::crc32c(&octets_of(key)[..KEY_OCTETS]));
+        let hash = hash & ((1 << KEY_HASH_BITS) - 1);
         let expected = StoredFrame {
             info,
+            key_hash: hash.into(),
             pages: stored.pages,
         };
         assert_eq!(stored, expected);

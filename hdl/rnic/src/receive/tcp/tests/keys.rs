@@ -1,5 +1,5 @@
 //! Connection keys and the driver's view of the lookup table.
-use crate::receive::tcp::hash::{KEY_BITS, KEY_OCTETS};
+use crate::messages::{KEY_BITS, KEY_HASH_BITS, KEY_OCTETS};
 use rnic_abi::limits::HASH_WAYS;
 use rnic_abi::tables::hash_slot;
 use rnic_hdl_tools::testkit::Random;
@@ -36,6 +36,12 @@ impl Key {
             self.octets[place / 8] ^= 1 << (place % 8);
         }
         self
+    }
+
+    /// What packet memory hands on beside the key.
+    pub fn hash(&self) -> Bits<KEY_HASH_BITS> {
+        let hash = u64::from(crc32c::crc32c(&self.octets));
+        (hash & ((1 << KEY_HASH_BITS) - 1)).into()
     }
 
     /// Table indices of the key's possible slots, one for each way.

@@ -31,6 +31,8 @@ enum Step {
     Draw,
     /// The frame is at the port.
     Offer,
+    /// It was taken.
+    Taken,
     /// Waits for the query about a connection.
     Question(u64),
     /// The answer follows after some cycles.
@@ -277,7 +279,9 @@ impl Test {
             Step::Rest(end) if self.cycle < end => {}
             Step::Rest(_) => self.step = Step::Draw,
             Step::Draw => self.draw(uut, bench, random),
-            Step::Offer if uut.stored_ready.val() => {
+            Step::Offer if uut.stored_ready.val() => self.step = Step::Taken,
+            Step::Offer => {}
+            Step::Taken => {
                 uut.stored_valid.next = false;
                 self.step = Step::Leave;
                 if self.is_short() && self.is_data() {
@@ -286,7 +290,6 @@ impl Test {
                     self.take(None, bench);
                 }
             }
-            Step::Offer => {}
             Step::Question(about) => {
                 if let Some(asked) = bench.ports.asked.take() {
                     assert_eq!(asked, about, "cycle {}", self.cycle);

@@ -5,11 +5,11 @@
 //! key --->| 9 words of XORs   |-->| XOR of the 9 terms  |---> hash
 //! 288 bit | (4 octets each)   |   | and a constant      |
 //!         +-------------------+   +---------------------+
-//!              cycle 1                  cycle 2
+//!              registers             combinational
 //! ```
 //!
-//! | latency    | 2 cycles, `key` to `hash`                                               |
-//! | throughput | one key per cycle; no valid, no reset: the user counts two cycles       |
+//! | latency    | 1 cycle, `key` to `hash`                                                |
+//! | throughput | one key per cycle; no valid, no reset: the user counts the cycle        |
 //! | units      | `key` is an octet string, octet 0 in bits 7:0: remote address (16),     |
 //! |            | local address (16), remote port (2), local port (2)                     |
 //!
@@ -20,13 +20,9 @@
 //!
 //! A key mostly stays for many cycles. Under Verilator only, the terms are not recomputed while the
 //! key does not change; this saves simulation time.
+use crate::messages::{KEY_BITS, KEY_OCTETS};
 use rnic_macros::Init;
 use rust_hdl::prelude::*;
-
-/// Octets of a connection key.
-pub const KEY_OCTETS: usize = 36;
-/// Bits of a connection key.
-pub const KEY_BITS: usize = 8 * KEY_OCTETS;
 
 const WORDS: usize = KEY_OCTETS / 4;
 /// CRC32C (Castagnoli) polynomial, reflected.
@@ -67,7 +63,7 @@ pub struct KeyHash {
     pub clock: Signal<In, Clock>,
     /// The key, octet 0 in bits 7:0.
     pub key: Signal<In, Bits<KEY_BITS>>,
-    /// CRC32C of the key that was there two cycles ago.
+    /// CRC32C of the key of the cycle before.
     pub hash: Signal<Out, Bits<32>>,
     #[init(contributions())]
     _contributions: Vec<u32>,
@@ -88,20 +84,17 @@ impl KeyHash {
 
 impl Logic for KeyHash {
     fn update(&mut self) {
-        if !self.clock.pos_edge() {
-            return;
+        if self.clock.pos_edge() {
+            let key = self.key.val();
+            self._terms = std::array::from_fn(|word| {
+                (32 * word..32 * (word + 1))
+                    .filter(|bit| key.get_bit(*bit))
+                    .fold(0, |sum, bit| sum ^ self._contributions[bit])
+            });
         }
-        let hash = self
-            ._terms
-            .iter()
-            .fold(self._of_zeros, |sum, term| sum ^ term);
+        let terms = self._terms.iter();
+        let hash = terms.fold(self._of_zeros, |sum, term| sum ^ term);
         self.hash.next = u64::from(hash).into();
-        let key = self.key.val();
-        self._terms = std::array::from_fn(|word| {
-            (32 * word..32 * (word + 1))
-                .filter(|bit| key.get_bit(*bit))
-                .fold(0, |sum, bit| sum ^ self._contributions[bit])
-        });
     }
 
     fn connect(&mut self) {
@@ -119,7 +112,7 @@ impl Logic for KeyHash {
         for word in 0..WORDS {
             text += &format!("   term_{word} = 32'h0;\n");
         }
-        text += "   hash = 32'h0;\nend\n\nalways @(posedge clock)\n";
+        text += "end\n\nalways @(posedge clock)\n";
         // The terms of a key of zeros are zeros, as they are at the start.
         text += "`ifdef VERILATOR\nif (key != key_before)\n`endif\nbegin\n";
         for word in 0..WORDS {
@@ -134,7 +127,7 @@ impl Logic for KeyHash {
         }
         let terms: Vec<String> = (0..WORDS).map(|word| format!("term_{word}")).collect();
         text += &format!(
-            "end\n\nalways @(posedge clock) hash <= 32'h{:08x} ^ {};\n",
+            "end\n\nalways @(*) hash = 32'h{:08x} ^ {};\n",
             self._of_zeros,
             terms.join(" ^ ")
         );
