@@ -15,6 +15,7 @@ pub mod host_ring;
 pub mod event_ring;
 pub mod transmit_ring;
 pub mod interrupts;
+pub mod pci;
 pub mod counters;
 pub mod errors;
 pub mod events;
