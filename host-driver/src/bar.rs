@@ -18,6 +18,16 @@ pub trait Bar {
     fn write32(&mut self, offset: u32, value: u32);
 }
 
+impl<B: Bar + ?Sized> Bar for Box<B> {
+    fn read32(&mut self, offset: u32) -> u32 {
+        (**self).read32(offset)
+    }
+
+    fn write32(&mut self, offset: u32, value: u32) {
+        (**self).write32(offset, value);
+    }
+}
+
 /// BAR0 as the driver's parts use it: an access fails once the device is known to be gone.
 ///
 /// # Errors

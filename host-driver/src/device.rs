@@ -37,6 +37,8 @@ use rnic_abi::registers;
 use rnic_abi::sizes::Sizes;
 use rnic_abi::transmit_ring::RINGS;
 
+#[cfg(target_os = "linux")]
+mod bus;
 mod interrupts;
 mod lifecycle;
 mod transmit;

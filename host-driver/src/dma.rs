@@ -28,3 +28,30 @@ pub trait Dma {
     /// write.
     fn write(&mut self, address: u64, data: &[u8]);
 }
+
+impl<D: Dma + ?Sized> Dma for Box<D> {
+    fn allocate(
+        &mut self,
+        name: &str,
+        octets: usize,
+        align: u64,
+    ) -> Result<DmaBuffer, DriverError> {
+        (**self).allocate(name, octets, align)
+    }
+
+    fn free(&mut self, buffer: DmaBuffer) {
+        (**self).free(buffer);
+    }
+
+    fn read_u32_acquire(&self, address: u64) -> u32 {
+        (**self).read_u32_acquire(address)
+    }
+
+    fn read(&self, address: u64, out: &mut [u8]) {
+        (**self).read(address, out);
+    }
+
+    fn write(&mut self, address: u64, data: &[u8]) {
+        (**self).write(address, data);
+    }
+}

@@ -203,4 +203,14 @@ pub enum DriverError {
         /// Its size.
         octets: usize,
     },
+    /// Device-visible memory could not be made or given to the device.
+    #[error("failed to give the device {octets} octets of memory for {name}: {reason}")]
+    Memory {
+        /// What it is for.
+        name: String,
+        /// Its size.
+        octets: usize,
+        /// Why, and what to do.
+        reason: String,
+    },
 }

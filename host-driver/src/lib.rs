@@ -51,6 +51,8 @@ mod host_ring;
 mod copy_area;
 mod transmit_ring;
 pub mod device;
+#[cfg(target_os = "linux")]
+pub mod bus;
 
 #[cfg(test)]
 mod testing;

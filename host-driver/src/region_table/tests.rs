@@ -76,7 +76,7 @@ fn a_region_whose_registration_hangs_is_in_no_table() {
         |regions, bar| regions.register(bar, &region(ONE)),
         |regions, bar| {
             assert!(!regions.has_index(ONE >> 8));
-            assert_eq!(reachable(bar, ONE >> 8), []);
+            assert!(reachable(bar, ONE >> 8).is_empty());
             let held = bar.tables.written.get(&(REGION, 0));
             assert!(held.is_none_or(|words| words[0] >> 31 == 0), "{held:?}");
             let entry = StagEntry {
@@ -101,7 +101,7 @@ fn a_region_whose_removal_hangs_is_still_known() {
             let again = regions.deregister(bar, ONE);
             again.expect("the device works again");
             assert!(!regions.has_index(ONE >> 8));
-            assert_eq!(reachable(bar, ONE >> 8), []);
+            assert!(reachable(bar, ONE >> 8).is_empty());
             let is_stag =
                 |entry: (&(u32, u32), &[u32; 10])| entry.0 .0 == STAG && entry.1[0] >> 31 == 1;
             assert!(!bar.tables.written.iter().any(is_stag), "no slot is left");

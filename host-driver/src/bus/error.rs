@@ -1,0 +1,142 @@
+//! Why a device on a bus could not be opened, and what to do.
+
+use crate::error::DriverError;
+use rnic_abi::pci::{BAR0_OCTETS, DEVICE_ID, VENDOR_ID};
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+use vfio_ioctls::VfioError;
+
+/// A device that could not be opened. Nothing of it is held, except after
+/// [`DriverError::ResetTimeout`] and [`DriverError::Gone`] in [`OpenError::Driver`].
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The address has neither form.
+    #[error(
+        "`{address}` is not the address of a device; write vfio:0000:01:00.0 for a PCI function, \
+         as `lspci -D` lists it, or vfio-user:PATH for the socket of a server"
+    )]
+    Address {
+        /// As it was given.
+        address: String,
+    },
+    /// Linux has no VFIO.
+    #[error(
+        "{} does not exist: load the driver with `modprobe vfio-pci`; in a container, pass /dev/vfio \
+         to it",
+        path.display()
+    )]
+    NoVfio {
+        /// The container device.
+        path: PathBuf,
+    },
+    /// There is no such PCI function.
+    #[error(
+        "there is no PCI function {function}; `lspci -D -d {VENDOR_ID:04x}:{DEVICE_ID:04x}` lists \
+         those that could be meant"
+    )]
+    NoFunction {
+        /// Domain, bus, device and function.
+        function: String,
+    },
+    /// The function is not behind an IOMMU.
+    #[error(
+        "{function} is in no IOMMU group, so its memory accesses cannot be restricted; enable the \
+         IOMMU in the firmware (VT-d, AMD-Vi) and in Linux (`intel_iommu=on` on its command line)"
+    )]
+    NoIommu {
+        /// Domain, bus, device and function.
+        function: String,
+    },
+    /// The function has another driver, or none.
+    #[error(
+        "{function} is bound to {driver}, not to vfio-pci; as root: \
+         `modprobe vfio-pci; cd /sys/bus/pci/devices/{function}; echo vfio-pci > driver_override; \
+         [ -e driver ] && echo {function} > driver/unbind; \
+         echo {function} > /sys/bus/pci/drivers_probe`"
+    )]
+    NotBound {
+        /// Domain, bus, device and function.
+        function: String,
+        /// Name of its driver, or `no driver`.
+        driver: String,
+    },
+    /// The file of the IOMMU group could not be opened.
+    #[error(
+        "failed to open /dev/vfio/{group}: {source}; {}",
+        match source.kind() {
+            io::ErrorKind::ResourceBusy => "another process uses a device of this IOMMU group",
+            _ => "run as a user who may read and write this file",
+        }
+    )]
+    Group {
+        /// Number of the group.
+        group: String,
+        /// Linux' reason.
+        source: io::Error,
+    },
+    /// Another device of the group is in use by Linux.
+    #[error(
+        "IOMMU group {group} is not viable: Linux uses another device of it; bind each function in \
+         /sys/kernel/iommu_groups/{group}/devices to vfio-pci, or unbind it from its driver"
+    )]
+    GroupNotViable {
+        /// Number of the group.
+        group: String,
+    },
+    /// VFIO refused something else.
+    #[error("VFIO refused the function: {0}; `dmesg` may say why")]
+    Vfio(#[source] VfioError),
+    /// There is no server.
+    #[error(
+        "there is no socket {}: start the server of the device first, and check the path",
+        path.display()
+    )]
+    NoSocket {
+        /// Path of the socket.
+        path: PathBuf,
+    },
+    /// A socket without a server, or one that does not speak vfio-user.
+    #[error(
+        "failed to connect to the vfio-user server at {}: {source}; check that it runs and serves \
+         nobody else",
+        path.display()
+    )]
+    Server {
+        /// Path of the socket.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The function is of another kind.
+    #[error(
+        "the function is {vendor:04x}:{device:04x}, a Ferrowarp RNIC is \
+         {VENDOR_ID:04x}:{DEVICE_ID:04x}; check the address"
+    )]
+    OtherDevice {
+        /// Vendor ID.
+        vendor: u16,
+        /// Device ID.
+        device: u16,
+    },
+    /// BAR0 is too small for the register map.
+    #[error(
+        "BAR0 of the function has {octets} octets, a Ferrowarp RNIC has {BAR0_OCTETS}; the device \
+         was built with another register map, or the firmware gave the BAR no addresses"
+    )]
+    Bar {
+        /// Octets of BAR0.
+        octets: u64,
+    },
+    /// An access to the function failed.
+    #[error("failed to {action}: {source}; reset the device, or restart its server")]
+    Access {
+        /// What was tried.
+        action: &'static str,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The function answers, and the driver could not start it.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}

@@ -1,0 +1,52 @@
+//! A Ferrowarp RNIC as a function on a PCI bus, real or served, behind [`Bar`](crate::Bar) and
+//! [`Dma`](crate::Dma).
+//!
+//! ```text
+//!  open("vfio:0000:01:00.0")  -> Vfio -----+                 +-> FunctionBar ----+
+//!                                          +-> PciFunction --+                   +-> Device
+//!  open("vfio-user:/run/x")   -> VfioUser -+                 +-> FunctionMemory -+
+//! ```
+//!
+//! - `vfio:` is a function that is bound to Linux' `vfio-pci`: registers are mapped, an IOMMU
+//!   restricts the device to the memory it was given. **No test of this project has run it on
+//!   hardware yet.**
+//! - `vfio-user:` is a function that another process serves over a socket, such as a simulated one.
+//!
+//! Memory for the device is allocated here, always in memfds: nothing that the process has on its
+//! heap or stack is ever visible to the device. When the process ends, however it ends, the device
+//! loses its memory before anybody else gets it: Linux takes it from the IOMMU, and a server has
+//! maps of its own.
+//!
+//! Nothing here changes which driver a function is bound to, or any other state of the machine: an
+//! [`OpenError`] says what to do.
+//!
+//! Not supported: iommufd, VFIO without IOMMU, and big-endian or weakly ordered hosts whose devices
+//! need more than `std::sync::atomic::fence` between memory and registers. A mapped register of a
+//! function that Linux takes away while it is in use raises SIGBUS.
+
+mod access;
+mod address;
+mod error;
+mod iova;
+mod function;
+mod raw;
+mod memfd;
+mod configuration;
+mod interrupts;
+mod pci_function;
+mod registers;
+mod memory;
+mod iommu_info;
+mod sysfs;
+mod vfio;
+mod open;
+
+#[cfg(test)]
+mod testing;
+
+pub use access::Access;
+pub use error::OpenError;
+pub use memory::FunctionMemory;
+pub use open::{connect, open, AnyDevice};
+pub use pci_function::PciFunction;
+pub use registers::FunctionBar;
