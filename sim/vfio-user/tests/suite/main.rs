@@ -1,0 +1,7 @@
+//! Client and server together, each against the other implementation, and against malice.
+
+mod common;
+mod leaks;
+mod operations;
+mod robustness;
+mod servers;
