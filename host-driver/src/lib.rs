@@ -7,6 +7,9 @@
 //! - [`Dma`]: memory that the device can access at a bus address. The driver copies in and out, and
 //!   never holds a reference to it, because the device may write it at any time.
 //!
+//! [`bus`] implements both for a PCI function under Linux, real or served by another process, and
+//! [`bus::open`] opens it by its address.
+//!
 //! [`Device::open`] checks the identity, resets the device and sets up the rings; then the user
 //! opens connections, registers regions, posts receive buffers, and polls completions and host
 //! frames. It sends frames of its own with [`Device::transmit`], and polls what became of them.

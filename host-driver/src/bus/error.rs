@@ -22,8 +22,8 @@ pub enum OpenError {
     },
     /// Linux has no VFIO.
     #[error(
-        "{} does not exist: load the driver with `modprobe vfio-pci`; in a container, pass /dev/vfio \
-         to it",
+        "{} does not exist: load the driver with `modprobe vfio-pci`; in a container, pass \
+         /dev/vfio to it",
         path.display()
     )]
     NoVfio {

@@ -77,6 +77,7 @@ impl FirstFit {
     }
 
     /// Whether `range` is free, all of it.
+    #[cfg(test)]
     pub(crate) fn is_free(&self, range: &Range<u64>) -> bool {
         let below = self.free.range(..=range.start).next_back();
         below.is_some_and(|(_, &end)| range.end <= end)

@@ -39,6 +39,7 @@ mod memory;
 mod iommu_info;
 mod sysfs;
 mod vfio;
+mod vfio_user;
 mod open;
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use super::pci_function::PciFunction;
 use super::registers::FunctionBar;
 use super::sysfs::Places;
 use super::vfio::Vfio;
+use super::vfio_user::VfioUser;
 use crate::config::Config;
 use crate::device::Device;
 
@@ -54,10 +55,7 @@ fn start(
 pub fn connect(address: &str) -> Result<(FunctionBar, FunctionMemory), OpenError> {
     let function: Box<dyn Function> = match Address::parse(address)? {
         Address::Vfio(function) => Box::new(Vfio::open(&Places::default(), &function)?),
-        Address::VfioUser(path) => {
-            let source = std::io::Error::other("vfio-user is not in this build");
-            return Err(OpenError::Server { path, source });
-        }
+        Address::VfioUser(path) => Box::new(VfioUser::connect(&path)?),
     };
     take(function)
 }

@@ -232,7 +232,7 @@ pub(crate) fn event(eventfd: OwnedFd) -> EventFd {
 
 /// An ioctl of VFIO, whose numbers say nothing about their argument.
 const fn vfio_opcode(number: u32) -> Opcode {
-    opcode::none(VFIO_TYPE as u8, (VFIO_BASE + number) as u8)
+    opcode::none(VFIO_TYPE, (VFIO_BASE + number) as u8)
 }
 
 const VFIO_DEVICE_RESET: Opcode = vfio_opcode(11);
@@ -290,3 +290,6 @@ pub(crate) fn map_dma(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What happened at a function, in order.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -113,7 +113,8 @@ impl TestFunction {
     }
 
     pub(crate) fn inside(&self) -> MutexGuard<'_, Inside> {
-        self.0.lock().expect("no test panics with it")
+        // A test that has failed is still unwound.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the driver owns.

@@ -3,7 +3,7 @@ use crate::bus::testing::{Step, TestFunction};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 const PAGE: usize = 4096;
 
@@ -188,7 +188,7 @@ fn addresses_run_out_and_come_back() {
     let function = TestFunction::new();
     let end = LOWEST_ADDRESS + 4 * PAGE as u64;
     // Below the lowest address nothing is used; a page and its gap leave two pages.
-    function.inside().space.ranges = vec![0..end];
+    function.inside().space.ranges = std::iter::once(0..end).collect();
     let owned = PciFunction::new(function.owned()).expect("eventfds");
     let mut memory = FunctionMemory::new(owned).expect("addresses");
     let file = sealed(4 * PAGE);
@@ -248,6 +248,20 @@ fn memory_of_the_caller_is_mapped_at_one_address() {
     // It is the caller's again, as it was.
     mine.read(2 * PAGE, &mut out);
     assert_eq!(&out, b"mine");
+}
+
+/// A file that the caller may only read is enough for memory that is only read.
+#[test]
+fn a_file_for_reading_is_mapped_for_reading() {
+    let (function, mut memory) = memory();
+    let file = sealed(PAGE);
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let for_reading = std::fs::File::open(path).expect("opens");
+    let refused = memory.map_memfd(for_reading.as_fd(), 0, PAGE, Access::ReadWrite);
+    assert_eq!(reason(refused), "Permission denied (os error 13)");
+    assert_eq!(function.steps(), []);
+    let mapped = memory.map_memfd(for_reading.as_fd(), 0, PAGE, Access::Read);
+    assert!(mapped.is_ok());
 }
 
 #[test]
