@@ -48,6 +48,11 @@ pub enum OpenError {
         /// Domain, bus, device and function.
         function: String,
     },
+    /// Linux' VFIO has no driver of an IOMMU.
+    #[error(
+        "VFIO has no IOMMU driver of type 1, version 2; load it with `modprobe vfio_iommu_type1`"
+    )]
+    NoIommuDriver,
     /// The function has another driver, or none.
     #[error(
         "{function} is bound to {driver}, not to vfio-pci; as root: \
@@ -65,7 +70,7 @@ pub enum OpenError {
     #[error(
         "failed to open /dev/vfio/{group}: {source}; {}",
         match source.kind() {
-            io::ErrorKind::ResourceBusy => "another process uses a device of this IOMMU group",
+            io::ErrorKind::ResourceBusy => "this process or another one uses a device of the group",
             _ => "run as a user who may read and write this file",
         }
     )]

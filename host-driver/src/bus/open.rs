@@ -25,7 +25,8 @@ use crate::device::Device;
 pub type AnyDevice = Device<FunctionBar, FunctionMemory>;
 
 /// Open the device at `address`: `vfio:0000:01:00.0`, a PCI function that is bound to `vfio-pci`,
-/// or `vfio-user:PATH`, the socket of a server.
+/// or `vfio-user:PATH`, the socket of a server. Packet sizes in `config` are lowered to what the
+/// bus allows.
 ///
 /// # Errors
 /// An [`OpenError`], whose message says what to do.
@@ -38,7 +39,7 @@ fn start(
     config: Config,
 ) -> Result<AnyDevice, OpenError> {
     let function = memory.function().clone();
-    let device = Device::open(bar, memory, config)?;
+    let device = Device::open(bar, memory, function.fit(config)?)?;
     if let Err(error) = function.enable_interrupts() {
         // The error is about the interrupts; if the device hangs too, its memory is kept.
         let _ = device.close();
@@ -47,7 +48,8 @@ fn start(
     Ok(device)
 }
 
-/// BAR0 and memory of the device at `address`, for a [`Device::open`] of one's own. Behind it,
+/// BAR0 and memory of the device at `address`, for a [`Device::open`] of one's own:
+/// [`PciFunction::fit`] makes the configuration right for the bus, and behind it
 /// [`PciFunction::enable_interrupts`] enables the interrupts.
 ///
 /// # Errors

@@ -1,8 +1,10 @@
 //! The function behind BAR and memory of one device, shared by both.
 
+use super::configuration;
 use super::error::OpenError;
 use super::function::Function;
 use super::interrupts::{eventfds, wait};
+use crate::config::Config;
 use crate::error::DriverError;
 use rnic_abi::interrupts::VECTORS;
 use std::io;
@@ -57,6 +59,15 @@ impl PciFunction {
             action: "enable MSI-X of the function",
             source,
         })
+    }
+
+    /// `config`, with packets no larger than the bus allows: maximum payload and read request as
+    /// configuration space has them. [`open`](super::open()) uses it.
+    ///
+    /// # Errors
+    /// [`OpenError::Access`].
+    pub fn fit(&self, config: Config) -> Result<Config, OpenError> {
+        configuration::fit(self.lock().as_mut(), config)
     }
 
     /// Vectors that can be waited for: 8, or fewer if the function or its server has fewer.

@@ -277,7 +277,7 @@ pub(crate) fn map_dma(
             Access::Read => VFIO_DMA_MAP_FLAG_READ,
             Access::ReadWrite => VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE,
         },
-        vaddr: memory.map.as_ptr().addr() as u64,
+        vaddr: memory.map.as_mut_ptr().expose_provenance() as u64,
         iova,
         size: memory.octets() as u64,
     };

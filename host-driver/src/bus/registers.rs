@@ -14,9 +14,10 @@ const ALL_ONES: u32 = u32::MAX;
 /// BAR0 of a function.
 #[derive(Debug)]
 pub struct FunctionBar {
-    function: PciFunction,
-    /// `None`: each access is one of the region.
+    /// `None`: each access is one of the region. It goes before the function does: Linux has the
+    /// function in use as long as a map of it exists.
     mapped: Option<MappedRegisters>,
+    function: PciFunction,
     /// An access of the region has failed. The device counts as removed from then on: a register
     /// that was not read has no value, and one that was not written is not what the driver takes it
     /// for.
@@ -39,8 +40,8 @@ impl FunctionBar {
         let mapped = locked.map_bar0(BAR0_OCTETS as usize).map_err(access)?;
         drop(locked);
         Ok(Self {
-            function,
             mapped,
+            function,
             has_failed: false,
         })
     }

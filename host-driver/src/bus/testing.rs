@@ -14,6 +14,24 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Where the capability of PCI Express is in it.
+pub(crate) const PCI_EXPRESS: usize = 0x70;
+
+/// Configuration space of a Ferrowarp RNIC at a port that takes packets of 128 octets: another
+/// capability, then that of PCI Express.
+fn configuration() -> Vec<u8> {
+    let mut space = vec![0; 256];
+    let mut put = |at: usize, octets: &[u8]| space[at..at + octets.len()].copy_from_slice(octets);
+    put(0, &VENDOR_ID.to_le_bytes());
+    put(2, &DEVICE_ID.to_le_bytes());
+    put(4, &[0x00, 0x01, 0x10, 0x00]);
+    put(0x34, &[0x40]);
+    put(0x40, &[0x11, PCI_EXPRESS as u8]);
+    put(PCI_EXPRESS, &[0x10, 0]);
+    put(PCI_EXPRESS + 8, &[0x10, 0x28]);
+    space
+}
+
 /// What happened at a function, in order.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -37,7 +55,8 @@ pub(crate) enum Step {
 #[derive(Debug)]
 pub(crate) struct Inside {
     pub(crate) tables: Tables,
-    pub(crate) ids: [u16; 2],
+    /// Configuration space.
+    pub(crate) configuration: Vec<u8>,
     pub(crate) bar_octets: u64,
     pub(crate) space: IovaSpace,
     pub(crate) vectors: u32,
@@ -94,7 +113,7 @@ impl TestFunction {
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Inside {
             tables: Tables::default(),
-            ids: [VENDOR_ID, DEVICE_ID],
+            configuration: configuration(),
             bar_octets: BAR0_OCTETS,
             space: IovaSpace {
                 ranges: vec![0..0xfee0_0000, 0xfef0_0000..1 << 39],
@@ -154,12 +173,8 @@ impl Function for Owned {
                 data.copy_from_slice(&value.to_le_bytes());
             }
             Region::Configuration => {
-                let value = inside
-                    .ids
-                    .get(offset as usize / 2)
-                    .copied()
-                    .unwrap_or(0x0100);
-                data.copy_from_slice(&value.to_le_bytes());
+                let at = offset as usize;
+                data.copy_from_slice(&inside.configuration[at..at + data.len()]);
             }
         }
         Ok(())

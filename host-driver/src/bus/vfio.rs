@@ -35,8 +35,8 @@ impl fmt::Debug for Vfio {
 
 impl Vfio {
     /// # Errors
-    /// Those of [`sysfs::check`]; [`OpenError::Group`], [`OpenError::GroupNotViable`],
-    /// [`OpenError::Vfio`].
+    /// Those of [`sysfs::check`], [`OpenError::NoIommuDriver`], [`OpenError::Group`],
+    /// [`OpenError::GroupNotViable`], [`OpenError::Vfio`].
     pub(crate) fn open(places: &Places, function: &str) -> Result<Self, OpenError> {
         let BoundFunction { folder, group } = sysfs::check(places, function)?;
         let explain = |error| match error {
@@ -44,6 +44,7 @@ impl Vfio {
             VfioError::GroupViable => OpenError::GroupNotViable {
                 group: group.clone(),
             },
+            VfioError::VfioExtension => OpenError::NoIommuDriver,
             error => OpenError::Vfio(error),
         };
         let container = Arc::new(VfioContainer::new(None).map_err(&explain)?);

@@ -44,7 +44,7 @@ fn a_device_is_opened_step_by_step() {
 #[test]
 fn another_device_is_refused() {
     let function = TestFunction::new();
-    function.inside().ids = [0x8086, 0x100e];
+    function.inside().configuration[..4].copy_from_slice(&[0x86, 0x80, 0x0e, 0x10]);
     let refused = "the function is 8086:100e, a Ferrowarp RNIC is 1209:0001; check the address";
     assert_eq!(refusal(&function), refused);
     assert_eq!(function.steps(), [Step::Dropped], "and is not changed");
@@ -148,6 +148,16 @@ fn a_function_that_failed_once_reads_as_ones() {
         .tables
         .registers
         .contains_key(&MAX_PAYLOAD));
+}
+
+/// A port takes packets that are larger than it is set to for malformed.
+#[test]
+fn packets_are_no_larger_than_the_bus_allows() {
+    let function = TestFunction::new();
+    let device = opened(&function).expect("opens");
+    let code = function.inside().tables.registers[&MAX_PAYLOAD];
+    assert_eq!(code, 0, "128 octets, not the 256 of the default");
+    device.close().expect("closes");
 }
 
 /// Its memory is never freed: the device may still write it.

@@ -85,8 +85,8 @@ impl rnic_vfio_user::Function for Echo {
             (0, _) if out.len() == 4 => {
                 out.copy_from_slice(&self.tables.read32(offset as u32).to_le_bytes());
             }
-            (REGION_CONFIGURATION, 0 | 2 | 4) if out.len() == 2 => {
-                let values = [self.ids[0], self.ids[1], self.command];
+            (REGION_CONFIGURATION, 0 | 2 | 4 | 6) if out.len() == 2 => {
+                let values = [self.ids[0], self.ids[1], self.command, 0];
                 out.copy_from_slice(&values[offset as usize / 2].to_le_bytes());
             }
             _ => return Err(Errno::INVAL),
