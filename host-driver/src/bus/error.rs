@@ -145,3 +145,48 @@ pub enum OpenError {
     #[error(transparent)]
     Driver(#[from] DriverError),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What only VFIO itself can refuse; the other messages are where they are provoked.
+    #[test]
+    fn refusals_of_vfio_say_what_to_do() {
+        let group = |kind: io::ErrorKind| OpenError::Group {
+            group: "17".to_owned(),
+            source: kind.into(),
+        };
+        for (error, expected) in [
+            (
+                group(io::ErrorKind::PermissionDenied),
+                "failed to open /dev/vfio/17: permission denied; run as a user who may read and \
+                 write this file",
+            ),
+            (
+                group(io::ErrorKind::ResourceBusy),
+                "failed to open /dev/vfio/17: resource busy; this process or another one uses a \
+                 device of the group",
+            ),
+            (
+                OpenError::GroupNotViable {
+                    group: "17".to_owned(),
+                },
+                "IOMMU group 17 is not viable: Linux uses another device of it; bind each \
+                 function in /sys/kernel/iommu_groups/17/devices to vfio-pci, or unbind it from \
+                 its driver",
+            ),
+            (
+                OpenError::NoIommuDriver,
+                "VFIO has no IOMMU driver of type 1, version 2; load it with `modprobe \
+                 vfio_iommu_type1`",
+            ),
+            (
+                OpenError::Vfio(VfioError::GetGroupStatus),
+                "VFIO refused the function: failed to get Group Status; `dmesg` may say why",
+            ),
+        ] {
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+}

@@ -17,7 +17,8 @@ pub(crate) fn eventfds(count: usize) -> io::Result<Vec<OwnedFd>> {
 /// Wait until `event` was signalled and take the signals; `false`: it was not in `timeout`. Without
 /// a timeout it waits as long as it takes.
 pub(crate) fn wait(event: BorrowedFd, timeout: Option<Duration>) -> io::Result<bool> {
-    let end = timeout.map(|timeout| Instant::now() + timeout);
+    // An end beyond all times is none.
+    let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     loop {
         if take(event)? {
             return Ok(true);
@@ -74,7 +75,7 @@ mod tests {
     fn a_wait_ends_when_another_thread_signals() {
         let events = eventfds(1).expect("one");
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| wait(events[0].as_fd(), Some(Duration::from_secs(30))));
+            let waits = scope.spawn(|| wait(events[0].as_fd(), Some(Duration::MAX)));
             write(&events[0], &1_u64.to_ne_bytes()).expect("signals");
             assert!(waits.join().expect("ends").expect("waits"));
         });

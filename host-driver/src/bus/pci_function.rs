@@ -45,7 +45,7 @@ impl PciFunction {
     }
 
     /// Have the function signal its vectors, from now on. A reset of the device masks all vectors
-    /// in its table, which Linux then does not write again: call this behind
+    /// in its table, which is written here: call this behind each
     /// [`Device::open`](crate::Device::open), as [`open`](super::open()) does.
     ///
     /// # Errors

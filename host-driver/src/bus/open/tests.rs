@@ -174,6 +174,15 @@ fn a_device_that_is_gone_keeps_its_memory() {
     assert!(!function.inside().maps.is_empty());
 }
 
+/// A thread may own a device, and another one wait for it.
+#[test]
+fn a_device_may_go_to_another_thread() {
+    fn is_send<T: Send>() {}
+    fn is_sync<T: Sync>() {}
+    is_send::<AnyDevice>();
+    is_sync::<PciFunction>();
+}
+
 #[test]
 fn a_device_may_be_any_bar_and_any_memory() {
     let function = TestFunction::new();
