@@ -2,6 +2,7 @@
 
 mod common;
 mod leaks;
+mod malformed;
 mod operations;
 mod robustness;
 mod servers;
