@@ -1,6 +1,7 @@
 //! Client and server together, each against the other implementation, and against malice.
 
 mod common;
+mod interoperability;
 mod leaks;
 mod malformed;
 mod operations;
