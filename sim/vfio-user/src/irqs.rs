@@ -220,17 +220,12 @@ impl Vector {
     }
 }
 
-/// Refuses what is plainly no eventfd, and has writes return at once.
+/// Refuses what is no eventfd, so that a signal is never written into a file or a socket, and has
+/// writes return at once.
 fn prepare(fd: &OwnedFd) -> Result<(), Errno> {
-    // Kernels differ in the type of an eventfd, none or a regular file; these types it never has.
-    match FileType::from_raw_mode(fstat(fd)?.st_mode) {
-        FileType::Fifo
-        | FileType::Socket
-        | FileType::Directory
-        | FileType::Symlink
-        | FileType::CharacterDevice
-        | FileType::BlockDevice => return Err(Errno::INVAL),
-        _ => {}
+    // Anonymous inodes alone have no file type. Those that are no eventfd refuse to be written.
+    if FileType::from_raw_mode(fstat(fd)?.st_mode) != FileType::Unknown {
+        return Err(Errno::INVAL);
     }
     fcntl_setfl(fd, fcntl_getfl(fd)? | OFlags::NONBLOCK)
 }

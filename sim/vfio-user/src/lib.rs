@@ -22,10 +22,10 @@
 //!
 //! What a client sends is not trusted: sizes are bounded before memory is given for them, a
 //! message that is wrong gets an error reply and the next one is read where it begins, and an
-//! access to memory is checked as a whole before an octet moves. Two things a client can still do
-//! are its own to answer for. It can shrink a file after it was mapped, which ends the server with
-//! SIGBUS unless [`Server::require_sealed`] refuses such files. And it can change its memory while
-//! it is read: what was read once is a copy, what is read twice may differ.
+//! access to memory is checked as a whole before an octet moves. Two things are left. A client can
+//! take a file away under its mapping, which ends or stops the server; [`Server::require_sealed`]
+//! refuses files with which that is possible. And a client can change its memory at any time: what
+//! is read once is a copy, what is read twice may differ.
 //!
 //! Not supported, and refused as the protocol has it: memory by messages (`DMA_READ`,
 //! `DMA_WRITE`), regions that the client maps, eventfds in place of region accesses, migration and

@@ -81,9 +81,12 @@ impl Server {
         })
     }
 
-    /// Refuses memory whose file could shrink under its mapping, with `EPERM`. A client that
-    /// shrinks such a file ends this process with SIGBUS. QEMU seals the memory of
-    /// `memory-backend-memfd` by default; memory in other files cannot be sealed.
+    /// Refuses memory whose file could shrink under its mapping, with `EPERM`.
+    ///
+    /// Without this a client can stop the server: by shrinking a file that is mapped, which ends
+    /// this process with SIGBUS, or with a file on a file system of its own making that does not
+    /// answer. QEMU seals the memory of `memory-backend-memfd` unless it is told not to; files of a
+    /// directory cannot be sealed.
     pub fn require_sealed(&mut self) {
         self.sealed_only = true;
     }

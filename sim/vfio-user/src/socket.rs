@@ -129,11 +129,14 @@ impl Receiver {
         socket: BorrowedFd,
         left: Option<usize>,
     ) -> Result<Option<usize>, SessionEnd> {
-        let mut dropped = [0; DROP_OCTETS];
+        let mut dropped = Vec::new();
         let place = match left {
             None => &mut self.header_octets[self.header_have..],
             Some(_) if !self.payload.is_empty() => &mut self.payload[self.payload_have..],
-            Some(left) => &mut dropped[..left.min(DROP_OCTETS)],
+            Some(left) => {
+                dropped.resize(left.min(DROP_OCTETS), 0);
+                &mut dropped[..]
+            }
         };
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MESSAGE_FDS_MAX))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);

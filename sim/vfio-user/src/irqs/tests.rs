@@ -172,9 +172,12 @@ fn malformed_requests_change_nothing() {
         assert_eq!(result, Err(errno), "{request:?}");
     }
     let (socket, _other) = std::os::unix::net::UnixStream::pair().expect("sockets");
-    let sent = vec![OwnedFd::from(socket)];
-    let refused = irqs.set(&request(eventfds, IRQ_MSIX, 0, 1), &[], sent, COUNT);
-    assert_eq!(refused, Err(Errno::INVAL));
+    let memory = rustix::fs::memfd_create("memory", rustix::fs::MemfdFlags::CLOEXEC);
+    for other in [OwnedFd::from(socket), memory.expect("memory")] {
+        let sent = vec![pair().1, other];
+        let refused = irqs.set(&request(eventfds, IRQ_MSIX, 0, 2), &[], sent, COUNT);
+        assert_eq!(refused, Err(Errno::INVAL));
+    }
     assert_eq!(irqs.assigned_count(IRQ_MSIX), 0);
 }
 

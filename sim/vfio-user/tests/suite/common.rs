@@ -82,7 +82,7 @@ impl Toy {
     }
 
     fn count(&mut self, offset: u64) {
-        let count = self.number(offset) + 1;
+        let count = self.number(offset).wrapping_add(1);
         self.set(offset, &count.to_ne_bytes());
     }
 

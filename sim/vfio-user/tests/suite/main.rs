@@ -1,7 +1,9 @@
 //! Client and server together, each against the other implementation, and against malice.
 
 mod common;
+mod interoperability;
 mod leaks;
+mod malformed;
 mod operations;
 mod robustness;
 mod servers;

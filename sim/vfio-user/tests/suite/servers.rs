@@ -1,13 +1,13 @@
 //! Sockets in the file system, and servers that are dead, slow or wrong.
 
 use std::fs::{remove_file, write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rnic_vfio_user::protocol::{header_flags, Command, Header, RegionAccess};
-use rnic_vfio_user::{Client, ClientError, Server, ServerError, SessionEnd};
+use rnic_vfio_user::{Access, Client, ClientError, Errno, Server, ServerError, SessionEnd};
 
 use crate::common::*;
 
@@ -80,6 +80,37 @@ fn clients_come_one_after_the_other() {
     }
     server.join().expect("no panic");
     assert!(!path.exists());
+}
+
+#[test]
+fn a_server_can_insist_on_sealed_memory() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("device");
+    let mut server = Server::bind(&path).expect("bound");
+    server.require_sealed();
+    let client = thread::spawn(move || Client::connect(&path).expect("connected"));
+    let mut session = loop {
+        if let Some(session) = server.accept().expect("a socket") {
+            break session;
+        }
+    };
+    // The file may shrink.
+    let file = memory(PAGE);
+    let map = move || {
+        let mut client = client.join().expect("no panic");
+        client.map(0, PAGE, file.as_fd(), 0, Access::READ)
+    };
+    let map = thread::spawn(map);
+    assert_eq!(serve(&mut session), SessionEnd::Closed);
+    let refused = map.join().expect("no panic").expect_err("not sealed");
+    let refused = matches!(
+        refused,
+        ClientError::Refused {
+            errno: Errno::PERM,
+            ..
+        }
+    );
+    assert!(refused);
 }
 
 /// A server that settles the version and then answers one command as it is told.
@@ -194,7 +225,7 @@ fn an_error_without_a_number_is_an_error() {
     let error = client.read(0, 0, &mut [0; 4]).expect_err("refused");
     let refused = matches!(
         error,
-        ClientError::Refused { errno, .. } if errno == rnic_vfio_user::Errno::IO
+        ClientError::Refused { errno, .. } if errno == Errno::IO
     );
     assert!(refused, "{error}");
     server.join().expect("no panic");
