@@ -2,12 +2,14 @@
 
 use pcie_sim::configuration::{register, Bar, ConfigurationSpace, Identity, Msix};
 use pcie_sim::link::{enumerate, exchange, EnumerationError};
-use pcie_sim::memory::Access;
+use pcie_sim::memory::{Access, DeviceMemory, MemoryError};
 use pcie_sim::tlp::CompletionStatus;
 use pcie_sim::{
     BarDevice, Bdf, Direction, Endpoint, Interrupt, Kind, Limits, RootComplex, RootComplexSettings,
     Tlp, TransferError, TransferSize, Violation,
 };
+use std::cell::RefCell;
+use std::rc::Rc;
 
 const FUNCTION: Bdf = Bdf::new(3, 0, 0);
 const WINDOW: u64 = 0xfee0_0000;
@@ -370,4 +372,60 @@ fn enumeration_carries_the_limits_to_the_device() {
     enumerate(0, &mut host, &mut device, FUNCTION, 0x8000_0000).expect("answers");
     assert_eq!(device.configuration().limits(), limits);
     assert_eq!(device.bdf(), FUNCTION);
+}
+
+/// 16 octets at 0x8000 that are not the model's.
+#[derive(Debug, Default)]
+struct Foreign(RefCell<[u8; 16]>);
+
+impl Foreign {
+    fn range(address: u64, octets: usize) -> Result<std::ops::Range<usize>, MemoryError> {
+        let start = address.wrapping_sub(0x8000) as usize;
+        match start < 16 && octets <= 16 - start {
+            true => Ok(start..start + octets),
+            false => Err(MemoryError::Unmapped { address, octets }),
+        }
+    }
+}
+
+impl DeviceMemory for Foreign {
+    fn may_write(&self, address: u64, octets: usize) -> Result<(), MemoryError> {
+        Self::range(address, octets).map(|_| ())
+    }
+
+    fn write(&self, address: u64, data: &[u8]) -> Result<(), MemoryError> {
+        self.0.borrow_mut()[Self::range(address, data.len())?].copy_from_slice(data);
+        Ok(())
+    }
+
+    fn read(&self, address: u64, data: &mut [u8]) -> Result<(), MemoryError> {
+        data.copy_from_slice(&self.0.borrow()[Self::range(address, data.len())?]);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_device_reads_and_writes_the_memory_it_is_given() {
+    let mut host = host(RootComplexSettings::default());
+    let foreign = Rc::new(Foreign::default());
+    host.set_device_memory(Some(foreign.clone()));
+    host.upstream(0, mwr(0x8004, &[1, 2, 3, 4]));
+    // One octet too many: none is written. The model's own memory is out of reach.
+    host.upstream(1, mwr(0x800d, &[9; 4]));
+    host.upstream(2, mwr(0x1000, &[9; 4]));
+    assert_eq!(foreign.0.borrow()[4..8], [1, 2, 3, 4]);
+    assert_eq!(foreign.0.borrow()[12..], [0; 4]);
+    assert_eq!(host.memory().slice(0x1000, 4), Ok(&[0; 4][..]));
+    assert_eq!(host.statistics().writes_refused, 2);
+
+    host.upstream(3, mrd(0, 0x8004, 4));
+    let completion = host.next_downstream(3).expect("answered");
+    assert_eq!(completion.payload, [1, 2, 3, 4]);
+    host.upstream(4, mrd(1, 0x8010, 4));
+    let refusal = host.next_downstream(4).expect("answered");
+    assert!(matches!(refusal.header.kind, Kind::Cpl(_)));
+
+    host.set_device_memory(None);
+    host.upstream(5, mwr(0x1000, &[7; 4]));
+    assert_eq!(host.memory().slice(0x1000, 4), Ok(&[7; 4][..]));
 }

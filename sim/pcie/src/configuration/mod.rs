@@ -41,6 +41,10 @@ const CAPABILITY_MSIX: u8 = 0x11;
 
 /// Device Control: Extended Tag Field Enable.
 pub const DEVICE_CONTROL_EXTENDED_TAG: u16 = 1 << 8;
+/// Device Control: Initiate Function Level Reset.
+pub const DEVICE_CONTROL_RESET: u16 = 1 << 15;
+// Device Capabilities, bits 31:24: Function Level Reset Capability.
+const DEVICE_CAPABILITY_RESET: u8 = 1 << 4;
 /// Device Control: position of Max_Payload_Size.
 pub const DEVICE_CONTROL_PAYLOAD_SHIFT: u32 = 5;
 /// Device Control: position of Max_Read_Request_Size.
@@ -118,6 +122,15 @@ impl ConfigurationSpace {
         }
         space.initial = space.values.clone();
         Ok(space)
+    }
+
+    /// Advertises function-level reset. The register reads the bit that asks for one as zero; who
+    /// writes to it looks for [`DEVICE_CONTROL_RESET`] in what is written.
+    pub fn advertise_function_level_reset(&mut self) {
+        let at = usize::from(register::DEVICE_CAPABILITIES) + 3;
+        for values in [&mut self.values, &mut self.initial] {
+            values[at] |= DEVICE_CAPABILITY_RESET;
+        }
     }
 
     /// Goes back to the values of the start; of a function-level reset, Max_Payload_Size is
@@ -405,6 +418,19 @@ mod tests {
         assert_eq!(space.limits().max_payload, TransferSize::Octets256);
         assert_eq!(space.limits().max_read_request, TransferSize::Octets4096);
         assert_eq!(space.limits().tag_count, 256);
+    }
+
+    #[test]
+    fn a_function_level_reset_is_advertised_and_its_bit_reads_as_zero() {
+        let mut space = ConfigurationSpace::new(Identity::default(), &[BAR0], None).expect("legal");
+        assert_eq!(space.read(register::DEVICE_CAPABILITIES) >> 28 & 1, 0);
+        space.advertise_function_level_reset();
+        let asked = u32::from(DEVICE_CONTROL_RESET | DEVICE_CONTROL_EXTENDED_TAG);
+        space.write(register::DEVICE_CONTROL, ByteEnables::ONE_DWORD, asked);
+        let control = space.read(register::DEVICE_CONTROL) as u16;
+        assert_eq!(control, DEVICE_CONTROL_EXTENDED_TAG);
+        space.reset(Reset::Function);
+        assert_eq!(space.read(register::DEVICE_CAPABILITIES) >> 28 & 1, 1);
     }
 
     #[test]

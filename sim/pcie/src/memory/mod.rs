@@ -13,6 +13,7 @@
 
 mod region;
 
+use std::fmt::Debug;
 use std::ops::Range;
 
 use thiserror::Error;
@@ -64,6 +65,26 @@ pub enum MemoryError {
         /// Its length.
         octets: usize,
     },
+}
+
+/// Memory that a device accesses and that somebody else owns, as processes share it. An access is
+/// refused as a whole.
+pub trait DeviceMemory: Debug {
+    /// Whether the device may write all `octets` octets from `address` on.
+    ///
+    /// # Errors
+    /// Some octet is not mapped or not writable by the device.
+    fn may_write(&self, address: u64, octets: usize) -> Result<(), MemoryError>;
+    /// Writes `data` at `address`.
+    ///
+    /// # Errors
+    /// As [`may_write`](Self::may_write); nothing is written.
+    fn write(&self, address: u64, data: &[u8]) -> Result<(), MemoryError>;
+    /// Reads into `data` from `address` on.
+    ///
+    /// # Errors
+    /// Some octet is not mapped or not readable by the device; `data` is left as it was.
+    fn read(&self, address: u64, data: &mut [u8]) -> Result<(), MemoryError>;
 }
 
 /// All of host memory.

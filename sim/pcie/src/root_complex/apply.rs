@@ -52,7 +52,7 @@ impl RootComplex {
         let span = request.enables.span(length);
         let address = request.address + span.start as u64;
         // Check the whole span first, so that a refused write changes no octet.
-        if let Err(error) = self.memory.device_may_write(address, span.len()) {
+        if let Err(error) = self.may_write(address, span.len()) {
             let octets = span.len();
             let violation = match error {
                 MemoryError::Forbidden { .. } => Violation::WriteForbidden { address, octets },
@@ -66,15 +66,32 @@ impl RootComplex {
         for run in request.enables.runs(length) {
             let address = request.address + run.start as u64;
             let octets = run.len() as u64;
-            if self
-                .memory
-                .device_write(now, address, &tlp.payload[run])
-                .is_ok()
-            {
+            if self.write(now, address, &tlp.payload[run]).is_ok() {
                 self.statistics.octets_written += octets;
             }
         }
         self.statistics.writes += 1;
+    }
+
+    fn may_write(&self, address: u64, octets: usize) -> Result<(), MemoryError> {
+        match &self.device_memory {
+            Some(memory) => memory.may_write(address, octets),
+            None => self.memory.device_may_write(address, octets),
+        }
+    }
+
+    fn write(&mut self, now: u64, address: u64, data: &[u8]) -> Result<(), MemoryError> {
+        match &self.device_memory {
+            Some(memory) => memory.write(address, data),
+            None => self.memory.device_write(now, address, data),
+        }
+    }
+
+    fn read(&self, address: u64, data: &mut [u8]) -> Result<(), MemoryError> {
+        match &self.device_memory {
+            Some(memory) => memory.read(address, data),
+            None => self.memory.device_read(address, data),
+        }
     }
 
     // "The interrupt message is a dword write" (section 6.1.4).
@@ -107,7 +124,7 @@ impl RootComplex {
         let address = request.address + span.start as u64;
         let octets = span.len();
         let mut data = vec![0; header.length.octets()];
-        match self.memory.device_read(address, &mut data[span]) {
+        match self.read(address, &mut data[span]) {
             Ok(()) => {
                 self.statistics.reads += 1;
                 self.answer(now, header, &data);

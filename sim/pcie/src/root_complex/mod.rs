@@ -17,6 +17,7 @@
 //! * A packet that breaks a rule is recorded by the monitor and discarded; a write that leaves
 //!   mapped memory is recorded and writes nothing; such a read is answered with
 //!   Unsupported Request. No input makes it panic.
+//! * Memory is [`Memory`], or whatever memory it is given ([`RootComplex::set_device_memory`]).
 //! * Downstream, packets keep their order, except that a request without a free tag waits and
 //!   lets others pass, and that a class of packets without credits lets those pass that must not
 //!   wait for it. With [`RootComplexSettings::pass_percent`], others pass as well, where table 2-40
@@ -38,6 +39,7 @@ mod fault;
 use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::rc::Rc;
 
 use answers::{Answers, Pace};
 use fault::Outgoing;
@@ -48,7 +50,7 @@ use crate::choices::{Choices, Seeded};
 use crate::completer::CompletionSplit;
 use crate::flow_control::{FlowClass, Stall};
 use crate::limits::Limits;
-use crate::memory::Memory;
+use crate::memory::{DeviceMemory, Memory};
 use crate::monitor::Monitor;
 use crate::ordering::OrderedQueue;
 use crate::requester::{Requester, Token, TransferError};
@@ -137,6 +139,8 @@ pub struct Statistics {
 pub struct RootComplex {
     settings: RootComplexSettings,
     memory: Memory,
+    // What the device accesses instead of `memory`.
+    device_memory: Option<Rc<dyn DeviceMemory>>,
     monitor: Monitor,
     requester: Requester,
     interrupt_windows: Vec<Range<u64>>,
@@ -159,6 +163,7 @@ impl RootComplex {
         Self {
             settings,
             memory: Memory::new(),
+            device_memory: None,
             monitor: Monitor::new(settings.limits),
             requester,
             interrupt_windows: Vec::new(),
@@ -185,6 +190,12 @@ impl RootComplex {
     /// Host memory, for the host to map, read and write.
     pub fn memory_mut(&mut self) -> &mut Memory {
         &mut self.memory
+    }
+
+    /// Lets the device access `memory` from now on instead of [`memory`](Self::memory): memory that
+    /// belongs to somebody else, such as the client of a device that is served to it.
+    pub fn set_device_memory(&mut self, memory: Option<Rc<dyn DeviceMemory>>) {
+        self.device_memory = memory;
     }
 
     /// The monitor of the link.
