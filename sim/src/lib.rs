@@ -21,6 +21,7 @@ pub mod downstream;
 pub mod record;
 pub mod simulation;
 pub mod host;
+pub mod served;
 pub mod error;
 
 pub use crate::core::Core;
@@ -31,4 +32,5 @@ pub use host::{attach, attach_at, SimBar, SimDma};
 pub use pcie_sim::CompletionSplit;
 pub use ports::inner_width;
 pub use record::{Event, Record, TlpKind};
+pub use served::ServedDevice;
 pub use simulation::{ReadPath, Simulation, SimulationConfig, WriteObserver, BAR0_ADDRESS};

@@ -266,6 +266,16 @@ impl Simulation {
         }
     }
 
+    /// Cycles since something entered or left the core.
+    pub fn inactive_cycles(&self) -> u64 {
+        self.now - self.last_activity
+    }
+
+    /// Cycles of a tick, which is a microsecond.
+    pub fn tick_cycles(&self) -> u64 {
+        self.tick_cycles
+    }
+
     /// Whether the core has been inactive for a long time.
     pub fn is_idle(&self) -> bool {
         let all_free = self.free_pages() == self.free_pages_when_idle;
@@ -273,7 +283,7 @@ impl Simulation {
             true => IDLE_CYCLES_ALL_FREE,
             false => IDLE_CYCLES,
         };
-        self.now - self.last_activity >= enough
+        self.inactive_cycles() >= enough
     }
 
     /// Change the probability that the host accepts no TLP beat in a cycle.

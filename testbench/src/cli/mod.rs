@@ -10,6 +10,7 @@ mod fuzz_transmit;
 mod bench;
 mod mutants;
 mod emit;
+mod serve;
 mod json;
 mod outcome;
 
@@ -25,7 +26,8 @@ Examples:
   rnic fuzz --runs 200 --seed 1
   rnic bench --width 64
   rnic mutants --only 17
-  rnic emit --width 64 --out build/verilog";
+  rnic emit --width 64 --out build/verilog
+  rnic serve --vfio-user /tmp/rnic.sock --link none";
 
 /// Open iWARP RNIC receive offload: play captures through it, generate captures, measure it,
 /// emit its Verilog.
@@ -50,6 +52,8 @@ enum Command {
     Mutants(mutants::Arguments),
     /// Write the Verilog of the core.
     Emit(emit::Arguments),
+    /// Serve the device to a driver, as a PCI device over vfio-user.
+    Serve(serve::Arguments),
 }
 
 /// Run the command line of this process.
@@ -61,6 +65,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Emit(arguments) => emit::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
     };
     match result {
         Ok(Outcome::Good) => ExitCode::SUCCESS,

@@ -1,0 +1,60 @@
+//! `rnic serve`: the simulated device as a PCI device over vfio-user.
+
+use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::play::{sizes, width};
+use rnic_abi::limits::{CONNECTIONS, REGIONS};
+use rnic_sim::{Simulation, SimulationConfig};
+use rnic_testbench::serve::link::LinkKind;
+use rnic_testbench::serve::Service;
+use rnic_vfio_user::Server;
+use std::io::Write;
+use std::path::PathBuf;
+
+const EXAMPLE: &str = "\
+Example:
+  rnic serve --vfio-user /tmp/rnic.sock --link pcap:testbench/captures/rping-v4-crc.pcap
+
+A client opens it as vfio-user:/tmp/rnic.sock; clients are served one after another. The capture is
+played when the device sends its first frame, for each client anew. The peer of unix:PATH connects
+to that socket and speaks the framing of QEMU's `-netdev stream`.";
+
+/// Octets of a payload on the bus: all that the device supports.
+const PAYLOAD_OCTETS_MAX: usize = 512;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Arguments {
+    /// Socket on which clients are served. Who may write to it owns the device: put it into a
+    /// folder of yours.
+    #[arg(long, value_name = "PATH")]
+    vfio_user: PathBuf,
+    /// The other end of the wire: none, pcap:FILE or unix:PATH.
+    #[arg(long, value_name = "LINK", default_value = "none")]
+    link: LinkKind,
+    /// Frame path in bits: 64, 128 or 512.
+    #[arg(long, default_value_t = 64, value_parser = width)]
+    width: usize,
+    /// Connections of the build: 256, 512 or 1024.
+    #[arg(long, value_name = "N", default_value_t = CONNECTIONS)]
+    connections: usize,
+    /// End when so many clients have come and gone. [default: never]
+    #[arg(long, value_name = "N")]
+    clients: Option<usize>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let sizes = sizes(arguments.connections, REGIONS)?;
+    let link = arguments.link.open()?;
+    let simulation = Simulation::new(&SimulationConfig {
+        width: arguments.width,
+        sizes,
+        max_payload_octets: PAYLOAD_OCTETS_MAX,
+        ..SimulationConfig::default()
+    })?;
+    // Last: who finds the socket finds a device that answers.
+    let server = Server::bind(&arguments.vfio_user)?;
+    println!("serving vfio-user:{}", arguments.vfio_user.display());
+    std::io::stdout().flush()?;
+    Service::new(server, simulation, link).run(arguments.clients)?;
+    Ok(Outcome::Good)
+}

@@ -1,0 +1,182 @@
+//! `rnic serve`: the simulated device as a PCI device over vfio-user, with a link to play on.
+//!
+//! ```text
+//!   clients --> Server --> Session --> ServedDevice --> Simulation <-- frames --> Link
+//!                  \__________\_______________ poll: sleep while all is quiet ____/
+//! ```
+//!
+//! One thread does everything in turn, so time in the device passes only here: a device that is
+//! quiet needs no processor time until a message or a frame comes. Clients are served one after
+//! another; each begins with a device after power-up.
+
+pub mod link;
+
+use link::{Link, LinkError};
+use rnic_sim::{ServedDevice, Simulation};
+use rnic_vfio_user::{Served, Server, ServerError, Session};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use std::cell::RefCell;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use thiserror::Error;
+
+/// Cycles simulated between two looks at the sockets: some 0.5 ms.
+const TURN_CYCLES: usize = 200;
+/// Messages of a client between two turns of the device.
+const TURN_MESSAGES: usize = 64;
+/// Frames that wait on the wire; the link keeps the others.
+const WIRE_FRAMES: usize = 16;
+/// Faults of a client that are reported one by one.
+const REPORTED_FAULTS: usize = 16;
+
+/// Why a device is no longer served.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The socket for clients.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// The link.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The system cannot wait for sockets.
+    #[error("cannot wait for sockets: {0}")]
+    Wait(#[from] Errno),
+}
+
+/// A device, its clients, and its link.
+#[derive(Debug)]
+pub struct Service {
+    server: Server,
+    session: Option<Session>,
+    simulation: Rc<RefCell<Simulation>>,
+    device: ServedDevice,
+    link: Box<dyn Link>,
+    /// Of the client that is connected, or was last.
+    faults: usize,
+    clients_gone: usize,
+}
+
+impl Service {
+    /// Serve `simulation`, which nobody drives, to the clients of `server`.
+    pub fn new(server: Server, simulation: Simulation, link: Box<dyn Link>) -> Self {
+        let simulation = Rc::new(RefCell::new(simulation));
+        Self {
+            server,
+            session: None,
+            device: ServedDevice::new(&simulation),
+            simulation,
+            link,
+            faults: 0,
+            clients_gone: 0,
+        }
+    }
+
+    /// Serve until `clients` clients have come and gone, or for ever.
+    ///
+    /// # Errors
+    /// The link or a socket is of no more use. What a client does is no error.
+    pub fn run(&mut self, clients: Option<usize>) -> Result<(), ServeError> {
+        while clients.is_none_or(|clients| self.clients_gone < clients) {
+            self.wait()?;
+            self.serve()?;
+            self.exchange_frames()?;
+            if !self.is_quiet() {
+                self.device.run(TURN_CYCLES);
+            }
+            self.report_faults();
+        }
+        Ok(())
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.simulation.borrow().frames_waiting() == 0 && self.device.is_quiet()
+    }
+
+    /// Sleep until there is something to do; return at once while the device is not quiet.
+    fn wait(&mut self) -> Result<(), ServeError> {
+        let at_once = Timespec::default();
+        let timeout = match self.is_quiet() && !self.link.has_frame() {
+            true => None,
+            false => Some(&at_once),
+        };
+        let mut fds = vec![match &self.session {
+            Some(session) => {
+                let wants = match session.wants_write() {
+                    true => PollFlags::OUT,
+                    false => PollFlags::IN,
+                };
+                PollFd::from_borrowed_fd(session.as_fd(), wants)
+            }
+            None => PollFd::from_borrowed_fd(self.server.as_fd(), PollFlags::IN),
+        }];
+        let link_wants = match self.link.wants_write() {
+            true => PollFlags::IN | PollFlags::OUT,
+            false => PollFlags::IN,
+        };
+        let link = self.link.fd();
+        fds.extend(link.map(|fd| PollFd::from_borrowed_fd(fd, link_wants)));
+        match poll(&mut fds, timeout) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Accept a client, or carry out what it asks for.
+    fn serve(&mut self) -> Result<(), ServeError> {
+        let Some(session) = &mut self.session else {
+            self.session = self.server.accept()?;
+            if let Some(session) = &self.session {
+                self.device.begin(session);
+                self.link.restart();
+                self.faults = 0;
+            }
+            return Ok(());
+        };
+        for _ in 0..TURN_MESSAGES {
+            match session.serve_one(&mut self.device) {
+                Ok(Served::Message) => {}
+                Ok(Served::Idle) => break,
+                Err(end) => {
+                    self.session = None;
+                    self.device.end();
+                    self.clients_gone += 1;
+                    eprintln!("rnic serve: client {}: {end}", self.clients_gone);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Frames of the link to the wire, those of the device to the link.
+    fn exchange_frames(&mut self) -> Result<(), LinkError> {
+        let mut simulation = self.simulation.borrow_mut();
+        while simulation.frames_waiting() < WIRE_FRAMES {
+            match self.link.receive()? {
+                Some(frame) if !frame.is_empty() => simulation.push_frame(frame, false),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        while let Some(sent) = simulation.next_sent() {
+            // A frame with a bad FCS goes no further than the first switch.
+            if !sent.error {
+                self.link.send(&sent.octets)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn report_faults(&mut self) {
+        for record in self.device.take_faults() {
+            self.faults += 1;
+            if self.faults <= REPORTED_FAULTS {
+                eprintln!("rnic serve: {record}");
+            }
+            if self.faults == REPORTED_FAULTS {
+                eprintln!("rnic serve: further faults of this client are not shown");
+            }
+        }
+    }
+}
