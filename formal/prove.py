@@ -19,7 +19,8 @@ A proof is by induction over `depth` cycles, so it holds for runs of any length.
 solver must find the assumptions satisfiable (`presat = false` leaves that to the broken design,
 whose run obeys the same assumptions). A broken design (macro BROKEN, in the block `broken_in` or
 the first one) counts as caught only if the solver finds a run from reset, of up to `bmc_depth`
-cycles, in which a property fails.
+cycles, in which a property fails. Its `define` names macros under which the properties look at
+fewer runs, so that it is found sooner.
 
 Exit status: 0 everything proved and caught, 1 something is not, 2 a file or a tool is missing.
 """
@@ -119,6 +120,8 @@ class Task:
             # The sound design has shown that the assumptions are satisfiable.
             mode, depth = "bmc", self.proof["bmc_depth"]
             solver, macro = "smtbmc --nopresat z3", "-DBROKEN"
+            # A search among fewer runs; what it finds is a run of the design all the same.
+            macro += "".join(f" -D{each}" for each in self.breakage.get("define", []))
         else:
             mode, depth, solver, macro = "prove", self.proof["depth"], "smtbmc z3", ""
             if not self.proof.get("presat", True):

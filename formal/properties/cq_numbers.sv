@@ -92,6 +92,13 @@ module properties(
         if ((written && sets_up) || setting_up) assume(!mine && !mine_1 && !mine_2 && !decided_mine);
         if (written && sets_up) assume(consumed == 0 || cq_write[8:4] == 0);
         if (written && consumes && log2 != 0) assume(advance <= unconsumed);
+`ifdef ONE_QUEUE
+        // One queue of two entries, of which nothing is consumed.
+        assume(watched == 0 && cq_write[3:0] == 0 && !consumes && !loses);
+        if (sets_up) assume(cq_write[35:4] == 1);
+        if (log2 != 0) assume(!sets_up);
+        if (log2 != 0 && !setting_up) assume(cq == 0);
+`endif
     end
     always @(*) begin
         if (decide && mine_2) begin

@@ -87,7 +87,8 @@ impl ServedDevice {
         let messages = MESSAGES..MESSAGES + MESSAGE_STRIDE * VECTORS as u64;
         let mut regions = [RegionDescription::ABSENT; REGION_CONFIGURATION as usize + 1];
         regions[0] = RegionDescription::new(pci::BAR0_OCTETS);
-        regions[REGION_CONFIGURATION as usize] = RegionDescription::new(CONFIGURATION_OCTETS as u64);
+        regions[REGION_CONFIGURATION as usize] =
+            RegionDescription::new(CONFIGURATION_OCTETS as u64);
         simulation
             .borrow_mut()
             .complex_mut()

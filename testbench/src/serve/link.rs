@@ -184,7 +184,8 @@ impl SocketLink {
             source,
         };
         // What an earlier process has left; a file of another kind is in the way and stays.
-        if UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+        if UnixStream::connect(path)
+            .is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
         {
             std::fs::remove_file(path).map_err(failed)?;
         }
@@ -286,7 +287,10 @@ impl Peer {
                 Err(error) => return Err(error),
             }
         }
-        if self.announced_octets().is_some_and(|octets| octets > FRAME_OCTETS_MAX) {
+        if self
+            .announced_octets()
+            .is_some_and(|octets| octets > FRAME_OCTETS_MAX)
+        {
             return Err(Errno::MSGSIZE.into());
         }
         let Some(octets) = self.frame_octets() else {
