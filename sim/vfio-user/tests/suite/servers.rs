@@ -55,6 +55,30 @@ fn a_server_leaves_the_socket_of_its_successor() {
     assert!(!path.exists());
 }
 
+/// A listener whose queue is full refuses to be probed: it is there all the same.
+#[test]
+fn a_busy_server_keeps_its_path() {
+    use rustix::net::{bind, connect, listen, socket_with, SocketAddrUnix, SocketFlags};
+    use rustix::net::{AddressFamily, SocketType};
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("device");
+    let address = SocketAddrUnix::new(&path).expect("short");
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = || socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None);
+    let listener = socket().expect("a socket");
+    bind(&listener, &address).expect("bound");
+    listen(&listener, 0).expect("it listens");
+    let mut waiting = Vec::new();
+    while let Ok(client) = socket().and_then(|one| connect(&one, &address).map(|()| one)) {
+        waiting.push(client);
+        assert!(waiting.len() < 10, "the queue is short");
+    }
+    assert!(matches!(
+        Server::bind(&path),
+        Err(ServerError::InUse { .. })
+    ));
+}
+
 #[test]
 fn clients_come_one_after_the_other() {
     let directory = tempfile::tempdir().expect("a directory");
