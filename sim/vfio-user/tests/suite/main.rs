@@ -4,6 +4,7 @@ mod common;
 mod interoperability;
 mod leaks;
 mod malformed;
+mod malicious_server;
 mod operations;
 mod robustness;
 mod servers;

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rnic_vfio_user::protocol::{
     self, header_flags, Command, DeviceInfo, Header, RegionAccess, SetIrqs, Version,
-    DROPPED_OCTETS_MAX, IRQ_MSIX, MESSAGE_OCTETS_MAX,
+    DROPPED_OCTETS_MAX, IRQ_MSIX, MESSAGE_OCTETS_MAX, TRANSFER_OCTETS_MAX,
 };
 use rnic_vfio_user::{DmaFault, Errno, Served, SessionEnd};
 
@@ -40,6 +40,16 @@ fn map(iova: u64) -> Vec<u8> {
         size: PAGE,
     };
     message(3, Command::DmaMap, &map.encode())
+}
+
+fn unmap(flags: u32, iova: u64) -> Vec<u8> {
+    let unmap = protocol::DmaUnmap {
+        argsz: 24,
+        flags,
+        address: iova,
+        size: PAGE,
+    };
+    message(1, Command::DmaUnmap, &unmap.encode())
 }
 
 fn assign(start: u32, count: u32) -> Vec<u8> {
@@ -118,6 +128,19 @@ fn a_client_that_vanishes_takes_everything_along() {
     }
 }
 
+/// What the function does when it is told to quiesce still reaches memory, and nothing after it.
+#[test]
+fn the_function_is_quiesced_before_its_maps_go() {
+    let mut raw = Raw::new();
+    let file = memory(PAGE);
+    for flags in [0, 2] {
+        assert_eq!(raw.errno(&map(0x1000), &[file.as_fd()]), 0);
+        assert_eq!(raw.errno(&unmap(flags, 0x1000), &[]), 0);
+        assert_eq!(std::mem::take(&mut raw.toy.maps_at_quiesce), 1);
+        assert_eq!(raw.session.dma().map_count(), 0);
+    }
+}
+
 #[test]
 fn a_dropped_session_takes_everything_along() {
     let mut raw = Raw::new();
@@ -133,13 +156,17 @@ fn a_client_that_does_not_read_delays_nobody() {
     let mut raw = Raw::new();
     let (count, most) = (200, 1 << 16);
     let requests: Vec<u8> = (0..count).flat_map(|id| read(id, 2, 0, most)).collect();
+    let reset = message(count, Command::DeviceReset, &[]);
     assert_eq!(send(&raw.socket, &requests, &[]), requests.len());
+    assert_eq!(send(&raw.socket, &reset, &[]), reset.len());
     // Each call returns. In the end a reply waits, and no further message is read.
     raw.settle().expect("a session");
     assert!(raw.session.wants_write());
     assert_eq!(raw.session.serve_one(&mut raw.toy), Ok(Served::Idle));
+    assert_eq!(raw.toy.bar[RESETS as usize], 0, "the last message was read");
     let mut octets = Vec::new();
     let whole = usize::from(count) * (Header::OCTETS + RegionAccess::OCTETS + most as usize);
+    let whole = whole + Header::OCTETS;
     while octets.len() < whole {
         octets.extend(receive(&raw.socket));
         raw.settle().expect("a session");
@@ -150,10 +177,10 @@ fn a_client_that_does_not_read_delays_nobody() {
         .iter()
         .map(|(header, _)| header.message_id)
         .collect();
-    assert_eq!(ids, (0..count).collect::<Vec<u16>>());
-    assert!(replies
-        .iter()
-        .all(|(_, payload)| payload[16..].iter().all(|o| *o == 0x77)));
+    assert_eq!(ids, (0..=count).collect::<Vec<u16>>());
+    let mut reads = replies.iter().take(usize::from(count));
+    assert!(reads.all(|(_, payload)| payload[16..].iter().all(|o| *o == 0x77)));
+    assert_eq!(raw.toy.bar[RESETS as usize], 1);
 }
 
 #[test]
@@ -210,6 +237,17 @@ fn a_message_too_large_is_dropped_and_the_next_one_answered() {
         assert_eq!(replies[0].0.error, errno(wanted), "{size}");
         assert_eq!((replies[1].0.message_id, replies[1].0.error), (2, 0));
         assert_eq!(replies.len(), 2);
+    }
+}
+
+#[test]
+fn an_access_is_not_longer_than_announced() {
+    let mut raw = Raw::new();
+    let most = TRANSFER_OCTETS_MAX;
+    assert_eq!(raw.errno(&read(1, 2, 0, most), &[]), 0);
+    for count in [most + 1, 4 << 20, u32::MAX] {
+        let refused = raw.errno(&read(1, 2, 0, count), &[]);
+        assert_eq!(refused, errno(Errno::INVAL), "{count}");
     }
 }
 
@@ -277,18 +315,9 @@ fn what_is_not_supported_is_refused() {
             "{command:?}"
         );
     }
-    let unmap = |flags| {
-        let unmap = protocol::DmaUnmap {
-            argsz: 24,
-            flags,
-            address: 0,
-            size: PAGE,
-        };
-        message(1, Command::DmaUnmap, &unmap.encode())
-    };
-    assert_eq!(raw.errno(&unmap(1), &[]), unsupported);
-    assert_eq!(raw.errno(&unmap(4), &[]), errno(Errno::INVAL));
-    assert_eq!(raw.errno(&unmap(2), &[]), 0);
+    assert_eq!(raw.errno(&unmap(1, 0), &[]), unsupported);
+    assert_eq!(raw.errno(&unmap(4, 0), &[]), errno(Errno::INVAL));
+    assert_eq!(raw.errno(&unmap(2, 0), &[]), 0);
 }
 
 /// Each command with an octet more and one less, a small `argsz`, and wrong flags.

@@ -55,6 +55,30 @@ fn a_server_leaves_the_socket_of_its_successor() {
     assert!(!path.exists());
 }
 
+/// A listener whose queue is full refuses to be probed: it is there all the same.
+#[test]
+fn a_busy_server_keeps_its_path() {
+    use rustix::net::{bind, connect, listen, socket_with, SocketAddrUnix, SocketFlags};
+    use rustix::net::{AddressFamily, SocketType};
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("device");
+    let address = SocketAddrUnix::new(&path).expect("short");
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = || socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None);
+    let listener = socket().expect("a socket");
+    bind(&listener, &address).expect("bound");
+    listen(&listener, 0).expect("it listens");
+    let mut waiting = Vec::new();
+    while let Ok(client) = socket().and_then(|one| connect(&one, &address).map(|()| one)) {
+        waiting.push(client);
+        assert!(waiting.len() < 10, "the queue is short");
+    }
+    assert!(matches!(
+        Server::bind(&path),
+        Err(ServerError::InUse { .. })
+    ));
+}
+
 #[test]
 fn clients_come_one_after_the_other() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -113,6 +137,11 @@ fn a_server_can_insist_on_sealed_memory() {
     assert!(refused);
 }
 
+/// A timeout that passes.
+const SHORT: Duration = Duration::from_millis(20);
+/// A timeout that does not, however busy the machine is.
+const LONG: Duration = Duration::from_secs(60);
+
 /// A server that settles the version and then answers one command as it is told.
 fn odd_server(answer: fn(&Header) -> Vec<u8>) -> (Client, JoinHandle<OwnedFd>) {
     let (ours, theirs) = sockets();
@@ -140,13 +169,14 @@ fn odd_server(answer: fn(&Header) -> Vec<u8>) -> (Client, JoinHandle<OwnedFd>) {
         }
     });
     let mut client = Client::over(ours).expect("versions agree");
-    client.set_timeout(Duration::from_millis(50));
+    client.set_timeout(LONG);
     (client, server)
 }
 
 /// What a read returns, and that the connection is given up.
-fn first_error(answer: fn(&Header) -> Vec<u8>) -> ClientError {
+fn first_error(timeout: Duration, answer: fn(&Header) -> Vec<u8>) -> ClientError {
     let (mut client, server) = odd_server(answer);
+    client.set_timeout(timeout);
     let error = client
         .read(0, 0, &mut [0; 4])
         .expect_err("not what was asked for");
@@ -159,9 +189,9 @@ fn first_error(answer: fn(&Header) -> Vec<u8>) -> ClientError {
 
 #[test]
 fn a_server_that_does_not_answer_is_an_error() {
-    let timeout = first_error(|_| Vec::new());
+    let timeout = first_error(SHORT, |_| Vec::new());
     assert!(matches!(timeout, ClientError::Timeout { .. }), "{timeout}");
-    let half = first_error(|header| header.reply(20).encode()[..9].to_vec());
+    let half = first_error(SHORT, |header| header.reply(20).encode()[..9].to_vec());
     assert!(matches!(half, ClientError::Timeout { .. }), "{half}");
     let (ours, theirs) = sockets();
     drop(theirs);
@@ -197,13 +227,13 @@ fn a_reply_to_another_command_is_an_error() {
         |header| reply(header, RegionAccess::OCTETS),
     ];
     for (index, case) in cases.into_iter().enumerate() {
-        let error = first_error(case);
+        let error = first_error(LONG, case);
         assert!(
             matches!(error, ClientError::Malformed { .. }),
             "case {index}: {error}"
         );
     }
-    let bad = first_error(|header| {
+    let bad = first_error(LONG, |header| {
         let size = 15;
         Header {
             size,
