@@ -11,7 +11,7 @@ SEED_128 := 2
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo test lint bench emit timing formal equal mutants generate check-generated clean
+.PHONY: help tools demo receive test lint bench emit timing formal equal mutants generate check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,10 @@ tools: ## installs the pinned tools into .tools/venv (quick if they are there)
 demo: tools ## plays a capture of another iWARP stack through the verilated core and the model
 	cargo build --release --package rnic-testbench
 	@$(RNIC) play $(CAPTURE)
+
+receive: tools ## serves the device over vfio-user; a driver process receives CAPTURE into its memory
+	cargo build --release --package rnic-testbench --bin rnic --example receive
+	@testbench/examples/receive.sh $(CAPTURE)
 
 test: tools ## format, lints and all tests; ends with "N passed, N failed"
 	@.ci/test
