@@ -11,7 +11,7 @@ SEED_128 := 2
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo receive test lint bench emit timing formal equal mutants generate check-generated clean
+.PHONY: help tools demo receive raw-frames counters test lint bench emit timing formal equal mutants generate check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,7 +25,15 @@ demo: tools ## plays a capture of another iWARP stack through the verilated core
 
 receive: tools ## serves the device over vfio-user; a driver process receives CAPTURE into its memory
 	cargo build --release --package rnic-testbench --bin rnic --example receive
-	@testbench/examples/receive.sh $(CAPTURE)
+	@testbench/examples/run.sh receive $(CAPTURE)
+
+raw-frames: tools ## a driver process sends and receives Ethernet frames through the served device
+	cargo build --release --package rnic-testbench --bin rnic --example raw_frames
+	@testbench/examples/run.sh raw_frames
+
+counters: tools ## a driver process opens the served device, uses it, and prints its counters
+	cargo build --release --package rnic-testbench --bin rnic --example counters
+	@testbench/examples/run.sh counters
 
 test: tools ## format, lints and all tests; ends with "N passed, N failed"
 	@.ci/test

@@ -60,6 +60,11 @@ pub mod bus;
 #[cfg(test)]
 mod testing;
 
+/// The code of the driver's guide, which has to compile.
+#[cfg(all(doctest, target_os = "linux"))]
+#[doc = include_str!("../../docs/driver.md")]
+struct Guide;
+
 pub use bar::Bar;
 pub use completion::Completion;
 pub use completion_queue::CompletionQueue;
