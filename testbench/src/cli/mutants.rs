@@ -17,6 +17,7 @@ const EXAMPLE: &str = "\
 Example:
   rnic mutants --json mutants.json
   rnic mutants --only 17
+  rnic mutants --only 120..140
   rnic mutants --only 'checksum'
 
 Of testbench/mutants.toml; each goes through playback, fuzz, hostile fuzz, attacks and the proofs of
@@ -26,8 +27,9 @@ command RNIC_MUTANT=N and RNIC_MUTANT_LIBRARY=FILE; the file is named in the fir
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Arguments {
-    /// Only the mutant of this number, or those whose names contain this.
-    #[arg(long, value_name = "N|NAME")]
+    /// Only the mutant of this number, those from one number to another, or those whose names
+    /// contain this.
+    #[arg(long, value_name = "N|A..B|NAME")]
     only: Option<String>,
     /// Seed of every random choice.
     #[arg(long, default_value_t = 1)]

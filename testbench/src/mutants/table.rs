@@ -19,6 +19,7 @@ use super::MutantError;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// Where a change belongs: the rooms of ARCHITECTURE.md.
@@ -191,14 +192,20 @@ pub fn parse(text: &str) -> Result<Vec<Mutant>, String> {
     Ok(mutants)
 }
 
-/// Those of `mutants` that `only` picks: by number, or by a part of the name.
+/// Those of `mutants` that `only` picks: by number, from one number to another (`A..B`, both of
+/// them included), or by a part of the name.
 pub fn pick(mutants: Vec<Mutant>, only: Option<&str>) -> Result<Vec<Mutant>, MutantError> {
     let Some(only) = only else {
         return Ok(mutants);
     };
-    let number: Option<u16> = only.parse().ok();
-    let wanted = |mutant: &Mutant| match number {
-        Some(number) => mutant.number == number,
+    let (first, last) = only.split_once("..").unwrap_or((only, only));
+    let numbers: Option<RangeInclusive<u16>> = first
+        .parse()
+        .ok()
+        .zip(last.parse().ok())
+        .map(|(first, last)| first..=last);
+    let wanted = |mutant: &Mutant| match &numbers {
+        Some(numbers) => numbers.contains(&mutant.number),
         None => mutant.name.contains(only),
     };
     let picked: Vec<Mutant> = mutants.into_iter().filter(wanted).collect();
@@ -242,10 +249,11 @@ mod tests {
     }
 
     #[test]
-    fn only_picks_by_number_or_by_a_part_of_the_name() {
+    fn only_picks_by_numbers_or_by_a_part_of_the_name() {
         let mutants = || parse(TWO_WAYS).expect("a table");
         let picked = |only| pick(mutants(), Some(only)).map(|picked| picked.len());
         assert!(matches!(picked("2"), Ok(1)));
+        assert!(matches!(picked("2..4"), Ok(3)));
         assert!(matches!(picked("piece 4"), Ok(2)));
         assert!(matches!(picked("6"), Err(MutantError::Unknown(_))));
     }
