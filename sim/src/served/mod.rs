@@ -135,8 +135,11 @@ impl ServedDevice {
         // Verdicts are for those who compare a device with a model.
         simulation.clear_verdicts();
         while let Some(interrupt) = simulation.complex_mut().next_interrupt() {
-            let vector = (interrupt.address - MESSAGES) / MESSAGE_STRIDE;
-            self.irqs.trigger(IRQ_MSIX, vector as u32);
+            // A message is a write: only a bus master sends it.
+            if self.space.bus_master_enabled() {
+                let vector = (interrupt.address - MESSAGES) / MESSAGE_STRIDE;
+                self.irqs.trigger(IRQ_MSIX, vector as u32);
+            }
         }
     }
 

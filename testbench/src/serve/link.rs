@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -183,10 +184,12 @@ impl SocketLink {
             path: path.into(),
             source,
         };
-        // What an earlier process has left; a file of another kind is in the way and stays.
-        if UnixStream::connect(path)
-            .is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
-        {
+        // What an earlier process has left; a file of another kind is in the way and stays. A
+        // connection to one is refused as well.
+        let file = std::fs::symlink_metadata(path);
+        let is_socket = file.is_ok_and(|file| file.file_type().is_socket());
+        let refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
+        if is_socket && UnixStream::connect(path).is_err_and(refused) {
             std::fs::remove_file(path).map_err(failed)?;
         }
         let listener = UnixListener::bind(path).map_err(failed)?;
