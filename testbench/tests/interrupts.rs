@@ -240,25 +240,6 @@ fn masked_vectors_wait() {
     host.assert_clean();
 }
 
-/// Masking holds from the answer of the next read on, whatever the device is at.
-#[test]
-fn no_interrupt_follows_the_read_behind_a_mask() {
-    let mut host = Interrupted::new(64, 0.4);
-    for round in 0..60 {
-        host.receive(host_frame(round));
-        host.run(40 + usize::from(round));
-        host.bar.write32(control(HOST_VECTOR), CONTROL_MASKED);
-        assert_eq!(host.bar.read32(control(HOST_VECTOR)), CONTROL_MASKED);
-        host.vectors();
-        host.run(SETTLED_CYCLES);
-        assert!(host.vectors().is_empty(), "round {round}");
-        host.bar.write32(control(HOST_VECTOR), 0);
-        host.run(SETTLED_CYCLES);
-        while host.device.poll_host_frame().is_some() {}
-        host.vectors();
-    }
-}
-
 /// A vector interrupts once in its hold-off, and the last frame is not forgotten.
 #[test]
 fn hold_off_joins_interrupts() {

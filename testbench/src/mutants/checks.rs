@@ -75,6 +75,9 @@ pub enum Ended {
     Failed(String),
 }
 
+/// Runs of transmission for each run of received traffic.
+const TRANSMIT_RUNS: u64 = 4;
+
 /// Captures of the playback stage: with CRC and without, markers, lost segments, IPv6 and VLAN
 /// tags, all opcodes.
 const CAPTURES: [&str; 5] = [
@@ -121,7 +124,8 @@ impl Programs {
             let given = given.iter().chain(hostile);
             given.map(|&word| word.to_owned()).collect()
         };
-        let (runs, seed) = (fuzz_runs.to_string(), seed.to_string());
+        // Short runs, of which each looks at one vector and one hold-off.
+        let (runs, seed) = ((TRANSMIT_RUNS * fuzz_runs).to_string(), seed.to_string());
         let transmit = ["fuzz", "--transmit", "--runs", &runs, "--seed", &seed];
         let transmit = transmit.map(str::to_owned).to_vec();
         vec![

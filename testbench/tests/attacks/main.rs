@@ -15,9 +15,10 @@
 //! - [`scene`]: the device, three connections, their regions and buffers with guards around them.
 //! - [`framing`], [`tags`], [`reads`], [`untagged`], [`revocation`], [`tcp`], [`link`],
 //!   [`exhaustion`], [`neighbours`]: the rows.
-//! - [`bare`], [`host_side`], [`completion_queues`], [`state`], [`reuse`], [`reset`], [`events`]: a
-//!   device without a player; what only its wire and host can do, what its driver reads of a
-//!   connection, who gets the id of a closed one, what resets it, and what it tells a TCP sender.
+//! - [`bare`], [`host_side`], [`completion_queues`], [`state`], [`reuse`], [`reset`], [`events`],
+//!   [`reports`]: a device without a player; what only its wire and host can do, what its driver
+//!   reads of a connection, who gets the id of a closed one, what resets it, what it tells a TCP
+//!   sender, and what it reports of frames.
 
 mod scene;
 #[macro_use]
@@ -39,6 +40,7 @@ mod state;
 mod reuse;
 mod reset;
 mod events;
+mod reports;
 
 use rnic_abi::errors::{self, StreamError};
 use rnic_testbench::docs::security::Answer;
