@@ -11,7 +11,7 @@ SEED_128 := 2
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo receive raw-frames counters test lint bench emit timing formal equal mutants generate check-generated clean
+.PHONY: help tools demo receive raw-frames counters test lint bench emit timing formal equal mutants vm-test generate check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ equal: tools emit ## proves that the core behaves as the Verilog in OLD, whateve
 mutants: tools ## single changes of the emitted Verilog, each of which a check must catch
 	@mkdir -p build
 	@$(RNIC) mutants --json build/mutants.json
+
+vm-test: tools ## the driver in a Linux guest (QEMU, IOMMU, /dev/vfio) on the served device
+	@testbench/vm/vm-test
 
 generate: ## regenerates docs/registers.md, docs/conformance.md and the table of docs/security.md
 	UPDATE_DOCS=1 cargo test --quiet --no-fail-fast $(GENERATED)

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! - `vfio:` is a function that is bound to Linux' `vfio-pci`: registers are mapped, an IOMMU
-//!   restricts the device to the memory it was given. **No test of this project has run it on
-//!   hardware yet.**
+//!   restricts the device to the memory it was given. `make vm-test` runs it in a Linux guest with
+//!   an emulated IOMMU and a simulated device. **It has not run on hardware yet.**
 //! - `vfio-user:` is a function that another process serves over a socket, such as a simulated one.
 //!
 //! Memory for the device is allocated here, always in memfds: nothing that the process has on its

@@ -2,8 +2,8 @@
 //! `Documentation/driver-api/vfio.rst` describes them, in that order.
 //!
 //! Registers are read and written with `pread` and `pwrite` where they are not mapped:
-//! `VfioDevice::region_read` loses errors. No test of this project has run this file on hardware
-//! yet.
+//! `VfioDevice::region_read` loses errors. `make vm-test` runs this file in a guest with an
+//! emulated IOMMU; it has not run on hardware yet.
 
 use super::access::Access;
 use super::error::OpenError;
