@@ -10,6 +10,7 @@ use rnic_driver::{
 };
 use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};
 use rnic_testbench::traffic::{Sender, StreamConfig};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use std::time::{Duration, Instant};
 
 /// The vector of completions.
@@ -88,6 +89,24 @@ pub fn next_completion(device: &mut AnyDevice) -> Completion {
         let waited = device.wait(VECTOR, Some(PATIENCE));
         assert!(waited.expect("it can be waited for"), "no interrupt comes");
     }
+}
+
+/// Waits for interrupts of [`VECTOR`]; how many have come since the last call, all of which
+/// `Device::wait` counts as one.
+pub fn await_interrupts(device: &AnyDevice) -> u64 {
+    let event = device.interrupt_fd(VECTOR).expect("there is such a vector");
+    let timeout = Timespec {
+        tv_sec: PATIENCE.as_secs() as i64,
+        tv_nsec: 0,
+    };
+    let polled = poll(
+        &mut [PollFd::from_borrowed_fd(event, PollFlags::IN)],
+        Some(&timeout),
+    );
+    assert_eq!(polled, Ok(1), "no interrupt comes");
+    let mut count = [0; 8];
+    assert_eq!(rustix::io::read(event, &mut count), Ok(8));
+    u64::from_ne_bytes(count)
 }
 
 /// Waits until `buffer` is not `before` any more.

@@ -146,11 +146,13 @@ impl Drop for Server {
 pub struct Peer(UnixStream);
 
 impl Peer {
-    /// Send `frames`, as fast as the device takes them.
+    /// Send `frames`, all at once.
     pub fn send(&mut self, frames: impl IntoIterator<Item = Vec<u8>>) {
-        for frame in frames {
-            self.send_octets(&framed(&frame));
-        }
+        let octets: Vec<u8> = frames
+            .into_iter()
+            .flat_map(|frame| framed(&frame))
+            .collect();
+        self.send_octets(&octets);
     }
 
     /// Send octets that are not framed.
