@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Window of each connection: frames come at the wire's rate, and none waits for an acknowledgement.
+/// Window of each connection: frames come at the wire's rate, and none waits for acknowledgement.
 const WINDOW: u32 = 1 << 20;
 /// The vector that completions raise.
 const VECTOR: u8 = 0;
