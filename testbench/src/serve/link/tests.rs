@@ -132,19 +132,20 @@ fn a_capture_waits_for_the_first_frame_and_begins_anew_for_each_client() {
     fs::write(&path, capture_file(&frames)).expect("room");
     let mut link = LinkKind::Pcap(path).open().expect("a capture");
     assert!(link.fd().is_none());
+    let other = frame(99, 64);
     // How much of it each client sees until the next one comes.
     for taken in [40, 0, 1, 39, 40] {
         assert!(!link.has_frame(), "it waits");
         assert_eq!(link.receive().expect("a capture"), None, "it waits");
-        for number in 0..taken {
+        for (number, frame) in frames.iter().enumerate().take(taken) {
             // Further frames change nothing.
-            link.send(&frame(99, 64)).expect("a capture");
+            link.send(&other).expect("a capture");
             assert!(link.has_frame());
             let next = link.receive().expect("a capture");
-            assert_eq!(next.as_ref(), Some(&frames[number]), "frame {number}");
+            assert_eq!(next.as_ref(), Some(frame), "frame {number}");
         }
         if taken == frames.len() {
-            link.send(&frame(99, 64)).expect("a capture");
+            link.send(&other).expect("a capture");
             assert!(!link.has_frame(), "it is over");
             assert_eq!(link.receive().expect("a capture"), None, "it is over");
         }
