@@ -16,16 +16,14 @@ kept, so that another seed costs only a placement.
 Exit status: 0 the estimate meets the goal, 1 it does not, 2 a file or a tool is missing or failed.
 """
 
-import argparse
 import collections
-import pathlib
 import re
 import signal
 import sys
 
 import timing
 
-# 1 ps.
+# In picoseconds, as all delays here.
 PERIOD = 1e6 / timing.GOAL_MHZ
 # Rows of the table, and paths that are shown hop by hop.
 PAIRS_SHOWN, PATHS_SHOWN = 12, 3
@@ -102,7 +100,7 @@ def room(pin):
 
 
 def main():
-    options = arguments()
+    options = timing.arguments(__doc__, "build/estimate-w64")
     out = options.out
     out.mkdir(parents=True, exist_ok=True)
     if not options.verilog.is_file():
@@ -117,18 +115,6 @@ def main():
         (out / "placed.key").write_text(seed_key)
     delays = Delays(out / "delays.sdf")
     return 0 if summary(delays, options) >= timing.GOAL_MHZ else 1
-
-
-def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__.split("\n\n")[0],
-        epilog="example: %(prog)s --seed 3 --out build/estimate-w64 build/emit-w64/rnic.v",
-    )
-    parser.add_argument("verilog", type=pathlib.Path, help="the Verilog, one file")
-    parser.add_argument("--top", default="rnic", help="top module (default: rnic)")
-    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for all results")
-    parser.add_argument("--seed", type=int, default=1, help="of placement (default: 1)")
-    return parser.parse_args()
 
 
 def keys(options):

@@ -48,7 +48,7 @@ class Failed(Exception):
 
 
 def main():
-    options = arguments()
+    options = arguments(__doc__, "build/timing-w64")
     verilog = options.verilog
     if not verilog.is_file():
         raise Failed(f"{verilog}: no such file; `make emit` writes it")
@@ -68,10 +68,11 @@ def main():
     return 0 if fmax >= GOAL_MHZ else 1
 
 
-def arguments():
+def arguments(text, folder):
+    """Those of a script of this folder, which `text` describes."""
     parser = argparse.ArgumentParser(
-        description=__doc__.split("\n\n")[0],
-        epilog="example: %(prog)s --out build/timing-w64 build/emit-w64/rnic.v",
+        description=text.split("\n\n")[0],
+        epilog=f"example: %(prog)s --seed 3 --out {folder} build/emit-w64/rnic.v",
     )
     parser.add_argument("verilog", type=pathlib.Path, help="the Verilog, one file")
     parser.add_argument("--top", default="rnic", help="top module (default: rnic)")

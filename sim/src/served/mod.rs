@@ -27,7 +27,7 @@ use pcie_sim::configuration::{
 };
 use pcie_sim::msix::MsixTable;
 use pcie_sim::{ByteEnables, Record, Reset};
-use rnic_abi::interrupts::{CONTROL_MASKED, ENTRY_OCTETS, HOLD_OFF, TABLE, VECTORS};
+use rnic_abi::interrupts::{CONTROL_MASKED, ENTRY_OCTETS, HOLD_OFF, HOLD_OFF_MAX, TABLE, VECTORS};
 use rnic_abi::{pci, registers};
 use rnic_vfio_user::protocol::{IRQ_COUNT, IRQ_MSIX, REGION_CONFIGURATION};
 use rnic_vfio_user::{Errno, Function, Irqs, RegionDescription, Session};
@@ -231,7 +231,8 @@ impl ServedDevice {
         }
     }
 
-    /// How long the device may wait before it acts by itself.
+    /// How long the device may wait before it acts by itself. It ignores what there is not, and so
+    /// does this: a client cannot have a device run for ever that does nothing.
     fn note_timers(&mut self, offset: u64, data: &[u8]) {
         let written = |register: u32| {
             let at = u64::from(register).checked_sub(offset)? as usize;
@@ -240,12 +241,15 @@ impl ServedDevice {
         };
         let tick_cycles = self.simulation.borrow().tick_cycles();
         for (vector, cycles) in self.timers[..VECTORS].iter_mut().enumerate() {
-            if let Some(ticks) = written(HOLD_OFF + 4 * vector as u32) {
+            let ticks = written(HOLD_OFF + 4 * vector as u32);
+            if let Some(ticks) = ticks.filter(|&ticks| ticks <= HOLD_OFF_MAX) {
                 *cycles = u64::from(ticks) * tick_cycles;
             }
         }
-        if let Some(log2) = written(registers::EVENT_DELAY_LOG2) {
-            self.timers[VECTORS] = 1u64.checked_shl(log2).unwrap_or(0);
+        let delays = registers::EVENT_DELAY_LOG2_MIN..=registers::EVENT_DELAY_LOG2_MAX;
+        let log2 = written(registers::EVENT_DELAY_LOG2);
+        if let Some(log2) = log2.filter(|log2| *log2 == 0 || delays.contains(log2)) {
+            self.timers[VECTORS] = 1 << log2;
         }
     }
 

@@ -400,6 +400,22 @@ fn a_device_is_quiet_when_nothing_will_happen_and_not_before() {
     assert!((cycles as u64) < timer, "{cycles}");
 }
 
+#[test]
+fn a_timer_that_the_device_ignores_does_not_keep_it_awake() {
+    let mut machine = Machine::new();
+    machine.set_command(ENABLED);
+    for (register, value) in [
+        (HOLD_OFF, HOLD_OFF_MAX + 1),
+        (HOLD_OFF, u32::MAX),
+        (registers::EVENT_DELAY_LOG2, 40),
+        (registers::EVENT_DELAY_LOG2, u32::MAX),
+    ] {
+        machine.write_bar(register.into(), &value.to_le_bytes());
+        let cycles = run_until_quiet(&mut machine);
+        assert!(cycles < 2 * LINGER_CYCLES as usize, "{value:#x}: {cycles}");
+    }
+}
+
 /// When a client has gone, its memory is not written, though it is mapped as long as the session is
 /// there; the next client has a device after power-up.
 #[test]
