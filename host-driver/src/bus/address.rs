@@ -10,6 +10,8 @@ pub(crate) enum Address {
     Vfio(String),
     /// `vfio-user:PATH`: socket of a server.
     VfioUser(PathBuf),
+    /// `sim:` or `sim:LINK`: a simulated device of this process, and what its wire leads to.
+    Simulated(String),
 }
 
 impl Address {
@@ -21,6 +23,7 @@ impl Address {
                 Some(Self::Vfio(function.to_ascii_lowercase()))
             }
             Some(("vfio-user", path)) if !path.is_empty() => Some(Self::VfioUser(path.into())),
+            Some(("sim", link)) => Some(Self::Simulated(link.to_owned())),
             _ => None,
         };
         parsed.ok_or_else(|| OpenError::Address {
@@ -63,6 +66,11 @@ mod tests {
         let path = "/run/a:b.socket";
         let parsed = Address::parse(&format!("vfio-user:{path}"));
         assert_eq!(parsed.expect("a path"), Address::VfioUser(path.into()));
+        for link in ["", "pcap:a.pcap"] {
+            let parsed = Address::parse(&format!("sim:{link}"));
+            let expected = Address::Simulated(link.to_owned());
+            assert_eq!(parsed.expect("any link"), expected);
+        }
     }
 
     #[test]
@@ -79,6 +87,7 @@ mod tests {
             "vfio:0000:01:00.0/../x",
             "vfio:00g0:01:00.0",
             "vfio-user:",
+            "sim",
             "pci:0000:01:00.0",
         ] {
             let refused = Address::parse(text).expect_err(text).to_string();
@@ -86,8 +95,8 @@ mod tests {
                 refused,
                 format!(
                     "`{text}` is not the address of a device; write vfio:0000:01:00.0 for a PCI \
-                     function, as `lspci -D` lists it, or vfio-user:PATH for the socket of a \
-                     server"
+                     function, as `lspci -D` lists it, vfio-user:PATH for the socket of a server, \
+                     or sim: for a simulated device of this process"
                 )
             );
         }

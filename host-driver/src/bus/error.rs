@@ -11,10 +11,11 @@ use vfio_ioctls::VfioError;
 /// [`DriverError::ResetTimeout`] and [`DriverError::Gone`] in [`OpenError::Driver`].
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// The address has neither form.
+    /// The address has none of the forms.
     #[error(
         "`{address}` is not the address of a device; write vfio:0000:01:00.0 for a PCI function, \
-         as `lspci -D` lists it, or vfio-user:PATH for the socket of a server"
+         as `lspci -D` lists it, vfio-user:PATH for the socket of a server, or sim: for a \
+         simulated device of this process"
     )]
     Address {
         /// As it was given.
@@ -112,6 +113,19 @@ pub enum OpenError {
         path: PathBuf,
         /// The reason.
         source: io::Error,
+    },
+    /// `sim:` in a program without a simulation.
+    #[error(
+        "this program brings no simulated device; call \
+         rnic_testbench::serve::provide_simulator() first, or start `rnic serve` and open \
+         vfio-user:PATH"
+    )]
+    NoSimulator,
+    /// The simulation of the program does not start.
+    #[error("failed to start the simulated device: {reason}")]
+    Simulator {
+        /// As it is reported.
+        reason: String,
     },
     /// The function is of another kind.
     #[error(

@@ -5,12 +5,14 @@
 //!  open("vfio:0000:01:00.0")  -> Vfio -----+                 +-> FunctionBar ----+
 //!                                          +-> PciFunction --+                   +-> Device
 //!  open("vfio-user:/run/x")   -> VfioUser -+                 +-> FunctionMemory -+
+//!  open("sim:")               -> VfioUser, of a server in this process
 //! ```
 //!
 //! - `vfio:` is a function that is bound to Linux' `vfio-pci`: registers are mapped, an IOMMU
 //!   restricts the device to the memory it was given. `make vm-test` runs it in a Linux guest with
 //!   an emulated IOMMU and a simulated device. **It has not run on hardware yet.**
 //! - `vfio-user:` is a function that another process serves over a socket, such as a simulated one.
+//! - `sim:` is one that this process serves itself, if it has said how ([`provide_simulator`]).
 //!
 //! Memory for the device is allocated here, always in memfds: nothing that the process has on its
 //! heap or stack is ever visible to the device. When the process ends, however it ends, the device
@@ -40,6 +42,7 @@ mod iommu_info;
 mod sysfs;
 mod vfio;
 mod vfio_user;
+mod simulator;
 mod open;
 
 #[cfg(test)]
@@ -51,3 +54,4 @@ pub use memory::FunctionMemory;
 pub use open::{connect, open, AnyDevice};
 pub use pci_function::PciFunction;
 pub use registers::FunctionBar;
+pub use simulator::{provide_simulator, Simulator};

@@ -15,6 +15,7 @@ use super::function::Function;
 use super::memory::FunctionMemory;
 use super::pci_function::PciFunction;
 use super::registers::FunctionBar;
+use super::simulator;
 use super::sysfs::Places;
 use super::vfio::Vfio;
 use super::vfio_user::VfioUser;
@@ -25,8 +26,9 @@ use crate::device::Device;
 pub type AnyDevice = Device<FunctionBar, FunctionMemory>;
 
 /// Open the device at `address`: `vfio:0000:01:00.0`, a PCI function that is bound to `vfio-pci`,
-/// or `vfio-user:PATH`, the socket of a server. Packet sizes in `config` are lowered to what the
-/// bus allows.
+/// `vfio-user:PATH`, the socket of a server, or `sim:`, a simulated device of this process, if it
+/// has one ([`provide_simulator`](super::provide_simulator)). Packet sizes in `config` are lowered
+/// to what the bus allows.
 ///
 /// # Errors
 /// An [`OpenError`], whose message says what to do.
@@ -58,6 +60,13 @@ pub fn connect(address: &str) -> Result<(FunctionBar, FunctionMemory), OpenError
     let function: Box<dyn Function> = match Address::parse(address)? {
         Address::Vfio(function) => Box::new(Vfio::open(&Places::default(), &function)?),
         Address::VfioUser(path) => Box::new(VfioUser::connect(&path)?),
+        Address::Simulated(link) => {
+            let served = VfioUser::over(simulator::start(&link)?);
+            let served = served.map_err(|error| OpenError::Simulator {
+                reason: error.to_string(),
+            });
+            Box::new(served?)
+        }
     };
     take(function)
 }

@@ -40,11 +40,21 @@ impl VfioUser {
             Err(error) => return Err(failed(error)),
         }
         let client = Client::connect(path).map_err(|error| failed(reason(error)))?;
-        let mut connected = Self { client };
-        let info = connected.client.device_info();
-        match info.map_err(|error| failed(reason(error)))?.pci {
-            true => Ok(connected),
-            false => Err(failed(io::Error::other("it serves no PCI function"))),
+        Self::of_client(client).map_err(failed)
+    }
+
+    /// A function that is served at the other end of `socket`.
+    ///
+    /// # Errors
+    /// Those of the protocol.
+    pub(crate) fn over(socket: OwnedFd) -> io::Result<Self> {
+        Self::of_client(Client::over(socket).map_err(reason)?)
+    }
+
+    fn of_client(mut client: Client) -> io::Result<Self> {
+        match client.device_info().map_err(reason)?.pci {
+            true => Ok(Self { client }),
+            false => Err(io::Error::other("it serves no PCI function")),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::cli::play::{sizes, width};
 use rnic_abi::limits::{CONNECTIONS, REGIONS};
 use rnic_sim::{Simulation, SimulationConfig};
 use rnic_testbench::serve::link::LinkKind;
-use rnic_testbench::serve::Service;
+use rnic_testbench::serve::{Service, PAYLOAD_OCTETS_MAX};
 use rnic_vfio_user::Server;
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,10 +16,8 @@ Example:
 
 A client opens it as vfio-user:/tmp/rnic.sock; clients are served one after another. The capture is
 played when the device sends its first frame, for each client anew. The peer of unix:PATH connects
-to that socket and speaks the framing of QEMU's `-netdev stream`.";
-
-/// Octets of a payload on the bus: all that the device supports.
-const PAYLOAD_OCTETS_MAX: usize = 512;
+to that socket and speaks the framing of QEMU's `-netdev stream`. tap:NAME is an interface of Linux:
+  sudo ip tuntap add dev rnic0 mode tap user $USER; sudo ip link set rnic0 up";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
@@ -28,7 +26,7 @@ pub(crate) struct Arguments {
     /// folder of yours.
     #[arg(long, value_name = "PATH")]
     vfio_user: PathBuf,
-    /// The other end of the wire: none, pcap:FILE or unix:PATH.
+    /// The other end of the wire: none, pcap:FILE, unix:PATH or tap:NAME.
     #[arg(long, value_name = "LINK", default_value = "none")]
     link: LinkKind,
     /// Frame path in bits: 64, 128 or 512.

@@ -5,29 +5,24 @@
 //! | `none`       | none                                 | are dropped                    |
 //! | `pcap:FILE`  | those of a capture, at line rate     | the first one starts them      |
 //! | `unix:PATH`  | of one peer at a time on that socket | to that peer, if there is one  |
+//! | `tap:NAME`   | what Linux sends on an interface     | arrive on that interface       |
 //!
 //! A capture waits for the first frame that the device sends, so that its driver can set up what
-//! the capture needs; each client gets all of it. The socket has the framing of QEMU's `-netdev
-//! stream`: four octets of length, most significant first, then a frame.
+//! the capture needs; each client gets all of it.
+
+mod socket;
+mod tap;
 
 use crate::capture::{self, CaptureError};
 use rustix::io::Errno;
-use std::collections::VecDeque;
+use socket::SocketLink;
 use std::fmt::Debug;
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::io;
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use tap::TapLink;
 use thiserror::Error;
-
-/// Octets of the length in front of a frame.
-const LENGTH_OCTETS: usize = 4;
-/// Longest frame on a socket: what QEMU sends.
-const FRAME_OCTETS_MAX: usize = 68 * 1024;
-/// Octets that wait for a peer that does not read; frames beyond are dropped, as on a wire.
-const UNREAD_OCTETS_MAX: usize = 4 << 20;
 
 /// Why a link cannot be used.
 #[derive(Debug, Error)]
@@ -43,6 +38,28 @@ pub enum LinkError {
         /// What the system says.
         source: io::Error,
     },
+    /// The interface cannot be used.
+    #[error("interface {name}: {source}; {}", tap_advice(source))]
+    Tap {
+        /// Its name.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// What to do about an interface.
+fn tap_advice(error: &io::Error) -> &'static str {
+    match Errno::from_io_error(error) {
+        Some(Errno::NOENT | Errno::NODEV) => {
+            "load the driver with `modprobe tun`; in a container, pass /dev/net/tun to it"
+        }
+        Some(Errno::PERM | Errno::ACCESS) => {
+            "make it as root, for you: `ip tuntap add dev NAME mode tap user USER`"
+        }
+        Some(Errno::BUSY) => "another process uses it; choose another one",
+        _ => "it must be a TAP interface, with a name of 1 to 15 characters",
+    }
 }
 
 /// The other end of the wire.
@@ -86,6 +103,8 @@ pub enum LinkKind {
     Pcap(PathBuf),
     /// A socket.
     Unix(PathBuf),
+    /// An interface of Linux.
+    Tap(String),
 }
 
 impl FromStr for LinkKind {
@@ -96,13 +115,14 @@ impl FromStr for LinkKind {
             None if text == "none" => Ok(Self::None),
             Some(("pcap", path)) if !path.is_empty() => Ok(Self::Pcap(path.into())),
             Some(("unix", path)) if !path.is_empty() => Ok(Self::Unix(path.into())),
-            _ => Err("use none, pcap:FILE or unix:PATH".into()),
+            Some(("tap", name)) if !name.is_empty() => Ok(Self::Tap(name.into())),
+            _ => Err("use none, pcap:FILE, unix:PATH or tap:NAME".into()),
         }
     }
 }
 
 impl LinkKind {
-    /// Open it: read the capture, or listen on the socket.
+    /// Open it: read the capture, listen on the socket, or attach to the interface.
     ///
     /// # Errors
     /// That cannot be done.
@@ -111,6 +131,7 @@ impl LinkKind {
             Self::None => Box::new(NoLink),
             Self::Pcap(path) => Box::new(CaptureLink::read(path)?),
             Self::Unix(path) => Box::new(SocketLink::listen(path)?),
+            Self::Tap(name) => Box::new(TapLink::open(name)?),
         })
     }
 }
@@ -156,170 +177,6 @@ impl Link for CaptureLink {
 
     fn send(&mut self, _frame: &[u8]) -> Result<(), LinkError> {
         self.next.get_or_insert(0);
-        Ok(())
-    }
-}
-
-/// A socket on which one peer at a time is connected.
-#[derive(Debug)]
-struct SocketLink {
-    path: PathBuf,
-    listener: UnixListener,
-    peer: Option<Peer>,
-}
-
-/// A connected peer.
-#[derive(Debug)]
-struct Peer {
-    stream: UnixStream,
-    /// Received, not yet a whole frame.
-    input: VecDeque<u8>,
-    /// To be sent.
-    output: VecDeque<u8>,
-}
-
-impl SocketLink {
-    fn listen(path: &Path) -> Result<Self, LinkError> {
-        let failed = |source| LinkError::Socket {
-            path: path.into(),
-            source,
-        };
-        // What an earlier process has left; a file of another kind is in the way and stays. A
-        // connection to one is refused as well.
-        let file = std::fs::symlink_metadata(path);
-        let is_socket = file.is_ok_and(|file| file.file_type().is_socket());
-        let refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
-        if is_socket && UnixStream::connect(path).is_err_and(refused) {
-            std::fs::remove_file(path).map_err(failed)?;
-        }
-        let listener = UnixListener::bind(path).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        Ok(Self {
-            path: path.into(),
-            listener,
-            peer: None,
-        })
-    }
-
-    fn accept(&mut self) -> io::Result<()> {
-        match self.listener.accept() {
-            Ok((stream, _)) => {
-                stream.set_nonblocking(true)?;
-                self.peer = Some(Peer {
-                    stream,
-                    input: VecDeque::new(),
-                    output: VecDeque::new(),
-                });
-                Ok(())
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-impl Link for SocketLink {
-    fn fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(match &self.peer {
-            Some(peer) => peer.stream.as_fd(),
-            None => self.listener.as_fd(),
-        })
-    }
-
-    fn has_frame(&self) -> bool {
-        let peer = self.peer.as_ref();
-        peer.is_some_and(|peer| peer.frame_octets().is_some())
-    }
-
-    fn wants_write(&self) -> bool {
-        let peer = self.peer.as_ref();
-        peer.is_some_and(|peer| !peer.output.is_empty())
-    }
-
-    fn receive(&mut self) -> Result<Option<Vec<u8>>, LinkError> {
-        if self.peer.is_none() {
-            self.accept().map_err(|source| LinkError::Socket {
-                path: self.path.clone(),
-                source,
-            })?;
-        }
-        let Some(peer) = &mut self.peer else {
-            return Ok(None);
-        };
-        // A peer that leaves, or sends what is no frame, is gone; the next one may come.
-        match peer.receive() {
-            Ok(frame) => Ok(frame),
-            Err(_) => {
-                self.peer = None;
-                Ok(None)
-            }
-        }
-    }
-
-    fn send(&mut self, frame: &[u8]) -> Result<(), LinkError> {
-        if let Some(peer) = &mut self.peer {
-            if peer.send(frame).is_err() {
-                self.peer = None;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Peer {
-    /// Length of the frame at the beginning of the input, once all of it is there.
-    fn frame_octets(&self) -> Option<usize> {
-        let octets = self.announced_octets()?;
-        (self.input.len() >= LENGTH_OCTETS + octets).then_some(octets)
-    }
-
-    fn announced_octets(&self) -> Option<usize> {
-        let length = self.input.iter().take(LENGTH_OCTETS);
-        (length.len() == LENGTH_OCTETS)
-            .then(|| length.fold(0, |value, &octet| value << 8 | usize::from(octet)))
-    }
-
-    fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
-        self.flush()?;
-        if self.frame_octets().is_none() {
-            let mut octets = [0; 16 * 1024];
-            match self.stream.read(&mut octets) {
-                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(count) => self.input.extend(&octets[..count]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
-            }
-        }
-        if self
-            .announced_octets()
-            .is_some_and(|octets| octets > FRAME_OCTETS_MAX)
-        {
-            return Err(Errno::MSGSIZE.into());
-        }
-        let Some(octets) = self.frame_octets() else {
-            return Ok(None);
-        };
-        self.input.drain(..LENGTH_OCTETS);
-        Ok(Some(self.input.drain(..octets).collect()))
-    }
-
-    fn send(&mut self, frame: &[u8]) -> io::Result<()> {
-        if self.output.len() + frame.len() <= UNREAD_OCTETS_MAX {
-            self.output.extend((frame.len() as u32).to_be_bytes());
-            self.output.extend(frame);
-        }
-        self.flush()
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        while !self.output.is_empty() {
-            let (first, _) = self.output.as_slices();
-            match self.stream.write(first) {
-                Ok(count) => self.output.drain(..count),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
-            };
-        }
         Ok(())
     }
 }

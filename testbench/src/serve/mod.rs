@@ -10,6 +10,10 @@
 //! another; each begins with a device after power-up.
 
 pub mod link;
+mod in_process;
+mod tun;
+
+pub use in_process::provide_simulator;
 
 use link::{Link, LinkError};
 use rnic_sim::{ServedDevice, Simulation};
@@ -21,6 +25,8 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 use thiserror::Error;
 
+/// Octets of a payload on a served device's bus: all that the device supports.
+pub const PAYLOAD_OCTETS_MAX: usize = 512;
 /// Cycles simulated between two looks at the sockets: some 0.5 ms.
 const TURN_CYCLES: usize = 200;
 /// Messages of a client between two turns of the device.
@@ -47,7 +53,8 @@ pub enum ServeError {
 /// A device, its clients, and its link.
 #[derive(Debug)]
 pub struct Service {
-    server: Server,
+    /// None for the service of one client.
+    server: Option<Server>,
     session: Option<Session>,
     simulation: Rc<RefCell<Simulation>>,
     device: ServedDevice,
@@ -60,6 +67,18 @@ pub struct Service {
 impl Service {
     /// Serve `simulation`, which nobody drives, to the clients of `server`.
     pub fn new(server: Server, simulation: Simulation, link: Box<dyn Link>) -> Self {
+        Self::start(Some(server), simulation, link)
+    }
+
+    /// Serve `simulation`, which nobody drives, to the client of `session` alone: run it for one
+    /// client.
+    pub fn of_session(session: Session, simulation: Simulation, link: Box<dyn Link>) -> Self {
+        let mut service = Self::start(None, simulation, link);
+        service.begin(session);
+        service
+    }
+
+    fn start(server: Option<Server>, simulation: Simulation, link: Box<dyn Link>) -> Self {
         let simulation = Rc::new(RefCell::new(simulation));
         Self {
             server,
@@ -108,7 +127,10 @@ impl Service {
                 };
                 PollFd::from_borrowed_fd(session.as_fd(), wants)
             }
-            None => PollFd::from_borrowed_fd(self.server.as_fd(), PollFlags::IN),
+            None => match &self.server {
+                Some(server) => PollFd::from_borrowed_fd(server.as_fd(), PollFlags::IN),
+                None => return Ok(()),
+            },
         }];
         let link_wants = match self.link.wants_write() {
             true => PollFlags::IN | PollFlags::OUT,
@@ -122,14 +144,18 @@ impl Service {
         }
     }
 
+    fn begin(&mut self, session: Session) {
+        self.device.begin(&session);
+        self.session = Some(session);
+        self.link.restart();
+        self.faults = 0;
+    }
+
     /// Accept a client, or carry out what it asks for.
     fn serve(&mut self) -> Result<(), ServeError> {
         let Some(session) = &mut self.session else {
-            self.session = self.server.accept()?;
-            if let Some(session) = &self.session {
-                self.device.begin(session);
-                self.link.restart();
-                self.faults = 0;
+            if let Some(session) = self.server.as_ref().map_or(Ok(None), Server::accept)? {
+                self.begin(session);
             }
             return Ok(());
         };

@@ -3,7 +3,7 @@
 use crate::server::{Peer, Server};
 use rnic_abi::limits::PAGES;
 use rnic_abi::tables::{REGION, RIGHT_REMOTE_WRITE, TCP};
-use rnic_driver::bus::{self, AnyDevice};
+use rnic_driver::bus::{self, AnyDevice, OpenError};
 use rnic_driver::{
     Completion, CompletionQueue, Config, Connection, Dma, DmaBuffer, InUse, InterruptSource,
     RegionConfig,
@@ -33,10 +33,15 @@ pub fn config() -> Config {
 
 /// The device of `server`; completions of queue 0 raise [`VECTOR`].
 pub fn open(server: &Server) -> AnyDevice {
-    let device = bus::open(&server.address(), config());
-    let mut device = device.unwrap_or_else(|error| panic!("{error}; {}", server.errors()));
+    let opened = open_at(&server.address());
+    opened.unwrap_or_else(|error| panic!("{error}; {}", server.errors()))
+}
+
+/// As [`open`], of the device at `address`.
+pub fn open_at(address: &str) -> Result<AnyDevice, OpenError> {
+    let mut device = bus::open(address, config())?;
     route(&mut device);
-    device
+    Ok(device)
 }
 
 /// Completions of queue 0 raise [`VECTOR`].

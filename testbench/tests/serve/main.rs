@@ -11,6 +11,7 @@
 //! is only ever what makes a hang a failure.
 
 mod host;
+mod in_process;
 mod memory;
 mod misuse;
 mod receive;

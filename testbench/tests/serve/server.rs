@@ -96,9 +96,7 @@ impl Server {
 
     /// The peer on its link.
     pub fn peer(&self) -> Peer {
-        let stream = UnixStream::connect(self.folder.path().join("link")).expect("it listens");
-        stream.set_write_timeout(Some(PATIENCE)).expect("a socket");
-        Peer(stream)
+        Peer::connect(&self.folder.path().join("link"))
     }
 
     /// SIGKILL.
@@ -146,6 +144,13 @@ impl Drop for Server {
 pub struct Peer(UnixStream);
 
 impl Peer {
+    /// Connect to the socket of a link.
+    pub fn connect(path: &Path) -> Self {
+        let stream = UnixStream::connect(path).expect("it listens");
+        stream.set_write_timeout(Some(PATIENCE)).expect("a socket");
+        Self(stream)
+    }
+
     /// Send `frames`, all at once.
     pub fn send(&mut self, frames: impl IntoIterator<Item = Vec<u8>>) {
         let octets: Vec<u8> = frames
