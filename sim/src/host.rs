@@ -44,14 +44,25 @@ impl SimBar {
     /// # Panics
     /// If the device does not answer, or answers with an error: the simulation cannot continue.
     pub fn read(&mut self, offset: u32, octets: usize) -> Vec<u8> {
-        let mut simulation = self.0.borrow_mut();
-        let now = simulation.now();
+        self.0.borrow_mut().read_bar0(offset, octets)
+    }
+
+    /// Write `data` from `offset` on in one request, which must not cross 4 KiB.
+    pub fn write(&mut self, offset: u32, data: &[u8]) {
+        self.0.borrow_mut().write_bar0(offset, data);
+    }
+}
+
+impl Simulation {
+    /// As [`SimBar::read`].
+    pub(crate) fn read_bar0(&mut self, offset: u32, octets: usize) -> Vec<u8> {
+        let now = self.now();
         let address = BAR0_ADDRESS + u64::from(offset);
-        let token = simulation.complex_mut().read_bar(now, address, octets);
+        let token = self.complex_mut().read_bar(now, address, octets);
         for _ in 0..READ_TIMEOUT_CYCLES {
-            simulation.step();
-            let now = simulation.now();
-            match simulation.complex_mut().poll(now, token) {
+            self.step();
+            let now = self.now();
+            match self.complex_mut().poll(now, token) {
                 Ok(None) => {}
                 Ok(Some(octets)) => return octets,
                 Err(error) => panic!("register {offset:#x}: {error}"),
@@ -60,13 +71,12 @@ impl SimBar {
         panic!("register {offset:#x} is not answered within {READ_TIMEOUT_CYCLES} cycles");
     }
 
-    /// Write `data` from `offset` on in one request, which must not cross 4 KiB.
-    pub fn write(&mut self, offset: u32, data: &[u8]) {
-        let mut simulation = self.0.borrow_mut();
-        let now = simulation.now();
+    /// As [`SimBar::write`].
+    pub(crate) fn write_bar0(&mut self, offset: u32, data: &[u8]) {
+        let now = self.now();
         let address = BAR0_ADDRESS + u64::from(offset);
-        simulation.complex_mut().write_bar(now, address, data);
-        simulation.step();
+        self.complex_mut().write_bar(now, address, data);
+        self.step();
     }
 }
 

@@ -32,5 +32,5 @@ pub use host::{attach, attach_at, SimBar, SimDma};
 pub use pcie_sim::CompletionSplit;
 pub use ports::inner_width;
 pub use record::{Event, Record, TlpKind};
-pub use served::ServedDevice;
+pub use served::{DeviceCore, ServedDevice};
 pub use simulation::{ReadPath, Simulation, SimulationConfig, WriteObserver, BAR0_ADDRESS};

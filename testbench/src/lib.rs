@@ -9,6 +9,7 @@ pub mod transmit;
 pub mod workload;
 pub mod fuzz;
 pub mod bench;
+pub mod device_model;
 pub mod serve;
 pub mod mutants;
 pub mod docs;

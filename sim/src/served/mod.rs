@@ -3,7 +3,7 @@
 //! ```text
 //!   client --messages--> Session --> ServedDevice -- configuration space, MSI-X table: pcie-sim
 //!     |                                   |
-//!     |                                   +-- BAR0 requests --> Simulation -- TLPs --+
+//!     |                                   +-- BAR0 requests --> DeviceCore -- TLPs --+
 //!     +-- memory  <-- DmaMap  <-- ClientMemory <------------------------------------+
 //!     +-- eventfd <-- Irqs    <-- interrupts <--------------------------------------+
 //! ```
@@ -16,9 +16,11 @@
 //! Each client begins with a device after power-up. When it leaves, or is killed, the device is
 //! reset, and its memory is out of reach before that.
 
+mod device_core;
 mod memory;
 
-use crate::host::{attach, SimBar};
+pub use device_core::DeviceCore;
+
 use crate::simulation::Simulation;
 use memory::ClientMemory;
 use pcie_sim::configuration::{
@@ -26,7 +28,7 @@ use pcie_sim::configuration::{
     DEVICE_CONTROL_RESET,
 };
 use pcie_sim::msix::MsixTable;
-use pcie_sim::{ByteEnables, Record, Reset};
+use pcie_sim::{ByteEnables, Reset};
 use rnic_abi::interrupts::{CONTROL_MASKED, ENTRY_OCTETS, HOLD_OFF, HOLD_OFF_MAX, TABLE, VECTORS};
 use rnic_abi::{pci, registers};
 use rnic_vfio_user::protocol::{IRQ_COUNT, IRQ_MSIX, REGION_CONFIGURATION};
@@ -65,9 +67,8 @@ const IDENTITY: Identity = Identity {
 
 /// The function. Time passes in [`ServedDevice::run`], and a little with each access of BAR0.
 #[derive(Debug)]
-pub struct ServedDevice {
-    simulation: Rc<RefCell<Simulation>>,
-    bar: SimBar,
+pub struct ServedDevice<C: DeviceCore = Simulation> {
+    core: Rc<RefCell<C>>,
     space: ConfigurationSpace,
     /// As the client reads and writes it.
     table: MsixTable,
@@ -78,9 +79,9 @@ pub struct ServedDevice {
     timers: [u64; VECTORS + 1],
 }
 
-impl ServedDevice {
-    /// A function of the device in `simulation`, which nobody drives.
-    pub fn new(simulation: &Rc<RefCell<Simulation>>) -> Self {
+impl<C: DeviceCore> ServedDevice<C> {
+    /// A function of the device `core`, which nobody drives.
+    pub fn new(core: &Rc<RefCell<C>>) -> Self {
         let mut space = ConfigurationSpace::new(IDENTITY, &[BAR0], Some(MSIX))
             .expect("BAR and MSI-X are those of the register map, which is checked when compiled");
         space.advertise_function_level_reset();
@@ -89,13 +90,9 @@ impl ServedDevice {
         regions[0] = RegionDescription::new(pci::BAR0_OCTETS);
         regions[REGION_CONFIGURATION as usize] =
             RegionDescription::new(CONFIGURATION_OCTETS as u64);
-        simulation
-            .borrow_mut()
-            .complex_mut()
-            .add_interrupt_window(messages);
+        core.borrow_mut().add_interrupt_window(messages);
         Self {
-            simulation: Rc::clone(simulation),
-            bar: attach(simulation).0,
+            core: Rc::clone(core),
             space,
             table: MsixTable::new(&MSIX),
             irqs: Irqs::default(),
@@ -111,9 +108,7 @@ impl ServedDevice {
         self.irqs = session.irqs();
         let memory = Rc::new(ClientMemory::new(session.dma()));
         self.memory = Some(Rc::clone(&memory));
-        let mut simulation = self.simulation.borrow_mut();
-        simulation.complex_mut().set_device_memory(Some(memory));
-        drop(simulation);
+        self.core.borrow_mut().set_memory(Some(memory));
         self.reset_device();
     }
 
@@ -121,23 +116,18 @@ impl ServedDevice {
     pub fn end(&mut self) {
         self.irqs = Irqs::default();
         self.memory = None;
-        let mut simulation = self.simulation.borrow_mut();
-        // Its own memory, of which nothing is mapped.
-        simulation.complex_mut().set_device_memory(None);
-        drop(simulation);
+        self.core.borrow_mut().set_memory(None);
         self.reset_device();
     }
 
     /// Simulate `cycles` cycles, and signal the interrupts that were sent.
     pub fn run(&mut self, cycles: usize) {
-        let mut simulation = self.simulation.borrow_mut();
-        simulation.run(cycles);
-        // Verdicts are for those who compare a device with a model.
-        simulation.clear_verdicts();
-        while let Some(interrupt) = simulation.complex_mut().next_interrupt() {
+        let mut core = self.core.borrow_mut();
+        core.run(cycles);
+        while let Some(address) = core.next_interrupt() {
             // A message is a write: only a bus master sends it.
             if self.space.bus_master_enabled() {
-                let vector = (interrupt.address - MESSAGES) / MESSAGE_STRIDE;
+                let vector = (address - MESSAGES) / MESSAGE_STRIDE;
                 self.irqs.trigger(IRQ_MSIX, vector as u32);
             }
         }
@@ -147,18 +137,17 @@ impl ServedDevice {
     /// timer runs. Such a device needs no cycles.
     pub fn is_quiet(&self) -> bool {
         let timers = self.timers.iter().max().copied().unwrap_or_default();
-        self.simulation.borrow().inactive_cycles() > LINGER_CYCLES + timers
+        self.core.borrow().inactive_cycles() > LINGER_CYCLES + timers
     }
 
-    /// Accesses of memory that the client has not mapped, and rules of PCI Express that were
-    /// broken, since the last call.
-    pub fn take_faults(&mut self) -> Vec<Record> {
-        let mut simulation = self.simulation.borrow_mut();
-        simulation.complex_mut().monitor_mut().take_records()
+    /// What went wrong since the last call, a line each: accesses of memory that the client has not
+    /// mapped, rules of PCI Express that were broken, what the device does not do.
+    pub fn take_faults(&mut self) -> Vec<String> {
+        self.core.borrow_mut().take_faults()
     }
 
     fn reset_device(&mut self) {
-        self.simulation.borrow_mut().reset();
+        self.core.borrow_mut().reset();
         self.table = MsixTable::new(&MSIX);
         self.timers = [0; VECTORS + 1];
         self.set_up_vectors();
@@ -175,10 +164,11 @@ impl ServedDevice {
             };
             let entry = [address as u32, (address >> 32) as u32, vector, control];
             let octets: Vec<u8> = entry.into_iter().flat_map(u32::to_le_bytes).collect();
-            self.bar.write(TABLE + vector * ENTRY_OCTETS, &octets);
+            let place = TABLE + vector * ENTRY_OCTETS;
+            self.core.borrow_mut().write_bar(place, &octets);
         }
         let enable = self.irqs.assigned_count(IRQ_MSIX) > 0;
-        self.simulation.borrow_mut().set_msix(enable, false);
+        self.core.borrow_mut().set_msix(enable, false);
     }
 
     /// Command may have changed.
@@ -197,7 +187,7 @@ impl ServedDevice {
             // Nothing claims the request.
             return out.fill(0xff);
         }
-        out.copy_from_slice(&self.bar.read(offset as u32, out.len()));
+        self.core.borrow_mut().read_bar(offset as u32, out);
         // The table in the device is the host's.
         let table = u64::from(TABLE)..u64::from(TABLE) + MSIX.table_octets() as u64;
         for (place, octet) in (offset..).zip(out) {
@@ -222,7 +212,7 @@ impl ServedDevice {
                 match table.contains(&place) {
                     true => self.table.write_table((place - table.start) as usize, part),
                     false => {
-                        self.bar.write(place as u32, part);
+                        self.core.borrow_mut().write_bar(place as u32, part);
                         self.note_timers(place, part);
                     }
                 }
@@ -239,7 +229,7 @@ impl ServedDevice {
             let value = data.get(at..at + 4)?;
             Some(u32::from_le_bytes(value.try_into().expect("four octets")))
         };
-        let tick_cycles = self.simulation.borrow().tick_cycles();
+        let tick_cycles = self.core.borrow().tick_cycles();
         for (vector, cycles) in self.timers[..VECTORS].iter_mut().enumerate() {
             let ticks = written(HOLD_OFF + 4 * vector as u32);
             if let Some(ticks) = ticks.filter(|&ticks| ticks <= HOLD_OFF_MAX) {
@@ -271,7 +261,7 @@ impl ServedDevice {
     }
 }
 
-impl Function for ServedDevice {
+impl<C: DeviceCore> Function for ServedDevice<C> {
     fn regions(&self) -> &[RegionDescription] {
         &self.regions
     }

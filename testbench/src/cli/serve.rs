@@ -1,10 +1,11 @@
-//! `rnic serve`: the simulated device as a PCI device over vfio-user.
+//! `rnic serve`: the simulated device, or its model, as a PCI device over vfio-user.
 
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::play::{sizes, width};
 use rnic_abi::limits::{CONNECTIONS, REGIONS};
-use rnic_sim::{Simulation, SimulationConfig};
-use rnic_testbench::serve::link::LinkKind;
+use rnic_sim::{DeviceCore, Simulation, SimulationConfig};
+use rnic_testbench::device_model::DeviceModel;
+use rnic_testbench::serve::link::{Link, LinkKind};
 use rnic_testbench::serve::{Service, PAYLOAD_OCTETS_MAX};
 use rnic_vfio_user::Server;
 use std::io::Write;
@@ -19,6 +20,15 @@ played when the device sends its first frame, for each client anew. The peer of 
 to that socket and speaks the framing of QEMU's `-netdev stream`. tap:NAME is an interface of Linux:
   sudo ip tuntap add dev rnic0 mode tap user $USER; sudo ip link set rnic0 up";
 
+/// What is served.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ServedKind {
+    /// The verilated core.
+    Rtl,
+    /// The device in software: fast, and built without Verilator; its time is its own.
+    Model,
+}
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Arguments {
@@ -29,7 +39,10 @@ pub(crate) struct Arguments {
     /// The other end of the wire: none, pcap:FILE, unix:PATH or tap:NAME.
     #[arg(long, value_name = "LINK", default_value = "none")]
     link: LinkKind,
-    /// Frame path in bits: 64, 128 or 512.
+    /// The device.
+    #[arg(long, value_enum, default_value_t = ServedKind::Rtl)]
+    dut: ServedKind,
+    /// Frame path in bits: 64, 128 or 512. The model reports it, and times frames by it.
     #[arg(long, default_value_t = 64, value_parser = width)]
     width: usize,
     /// Connections of the build: 256, 512 or 1024.
@@ -43,16 +56,29 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let sizes = sizes(arguments.connections, REGIONS)?;
     let link = arguments.link.open()?;
-    let simulation = Simulation::new(&SimulationConfig {
-        width: arguments.width,
-        sizes,
-        max_payload_octets: PAYLOAD_OCTETS_MAX,
-        ..SimulationConfig::default()
-    })?;
+    match arguments.dut {
+        ServedKind::Model => serve(arguments, DeviceModel::new(arguments.width, sizes), link),
+        ServedKind::Rtl => {
+            let simulation = Simulation::new(&SimulationConfig {
+                width: arguments.width,
+                sizes,
+                max_payload_octets: PAYLOAD_OCTETS_MAX,
+                ..SimulationConfig::default()
+            })?;
+            serve(arguments, simulation, link)
+        }
+    }
+}
+
+fn serve(
+    arguments: &Arguments,
+    device: impl DeviceCore,
+    link: Box<dyn Link>,
+) -> Result<Outcome, Failure> {
     // Last: who finds the socket finds a device that answers.
     let server = Server::bind(&arguments.vfio_user)?;
     println!("serving vfio-user:{}", arguments.vfio_user.display());
     std::io::stdout().flush()?;
-    Service::new(server, simulation, link).run(arguments.clients)?;
+    Service::new(server, device, link).run(arguments.clients)?;
     Ok(Outcome::Good)
 }

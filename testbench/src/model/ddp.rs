@@ -50,10 +50,10 @@ pub struct Read {
 }
 
 #[derive(Clone, Debug)]
-struct Queue {
+pub(super) struct Queue {
     /// MSN that the first buffer serves.
     next_msn: u32,
-    buffers: VecDeque<Buffer>,
+    pub(super) buffers: VecDeque<Buffer>,
 }
 
 /// What an FPDU does.
@@ -72,15 +72,15 @@ pub struct Outcome {
 /// DDP state of one connection.
 #[derive(Clone, Debug)]
 pub struct DdpReceiver {
-    protection_domain: u16,
-    version: u8,
-    stopped: bool,
-    first_seen: bool,
+    pub(super) protection_domain: u16,
+    pub(super) version: u8,
+    pub(super) stopped: bool,
+    pub(super) first_seen: bool,
     /// FPDUs are looked at whose predecessors are missing.
     beyond_gap: bool,
-    queues: [Option<Queue>; QUEUES],
+    pub(super) queues: [Option<Queue>; QUEUES],
     /// In the order of their requests; without a queue there is none.
-    reads: VecDeque<Read>,
+    pub(super) reads: VecDeque<Read>,
 }
 
 impl DdpReceiver {
@@ -234,7 +234,7 @@ impl DdpReceiver {
         if outcome.completion.is_some() {
             outcome.announced = outcome.placement.as_ref().map(|(address, data)| {
                 let tail = data.len().min(TAIL_OCTETS);
-                (address + (data.len() - tail) as u64, tail)
+                (address.wrapping_add((data.len() - tail) as u64), tail)
             });
         }
         Ok(outcome)
@@ -287,7 +287,7 @@ impl DdpReceiver {
         let end = place_within(&buffer, segment)?;
         let placement = (!segment.payload.is_empty()).then(|| {
             (
-                buffer.address + u64::from(segment.mo),
+                buffer.address.wrapping_add(segment.mo.into()),
                 segment.payload.to_vec(),
             )
         });

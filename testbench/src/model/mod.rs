@@ -16,7 +16,8 @@
 //! | placement | `placement.rs` | memory |
 //! | completion | `completion.rs` | completion entries |
 //!
-//! `events.rs` keeps what events must have said. `out_of_order.rs` lists what FPDUs beyond a gap
+//! `contexts.rs` sets a connection up table by table, as a driver does. `events.rs` keeps what events
+//! must have said. `out_of_order.rs` lists what FPDUs beyond a gap
 //! may have left in memory; `starts.rs` handles one error that the hardware may report sooner.
 
 pub mod ethernet;
@@ -29,11 +30,13 @@ pub mod ddp;
 pub mod stag;
 pub mod placement;
 pub mod completion;
+mod contexts;
 mod events;
 mod out_of_order;
 mod stream;
 mod starts;
 
+pub use contexts::{MpaContext, TcpContext};
 pub use stream::{Room, Taken, DISTANT_OCTETS};
 
 use crate::model::ddp::{DdpReceiver, Outcome};
@@ -46,7 +49,7 @@ use crate::model::stream::Stream;
 use crate::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_abi::counters::{Counter, ALL, COUNT, FIRST_REFUSAL};
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
-use rnic_abi::limits::{frame_pages, MAX_FRAME_OCTETS, MIN_FRAME_OCTETS};
+use rnic_abi::limits::{frame_pages, COMPLETION_QUEUES, MAX_FRAME_OCTETS, MIN_FRAME_OCTETS};
 use rnic_driver::{
     CompletionQueue, Connection, ConnectionConfig, ConnectionKey, Reason, RegionConfig,
 };
@@ -72,8 +75,12 @@ pub struct Model {
     pub memory: Memory,
     /// Registered regions.
     pub regions: Regions,
-    /// Completion entries in order; no queue is ever full.
+    /// Completion entries in order.
     pub completions: Vec<Entry>,
+    /// Entries that each completion queue has room for; unlimited by default.
+    pub completion_room: [usize; COMPLETION_QUEUES],
+    /// Queues that have lost an entry, one bit each.
+    pub lost_completions: u32,
     /// Slots of the host receive ring in order: words 0 to 2 of the header, and the frame.
     pub host_slots: Vec<Vec<u8>>,
     /// Verdicts on segments with payload, in order.
@@ -85,13 +92,19 @@ pub struct Model {
     /// What was refused of the last frame for lack of room; its sender must retransmit it.
     pub refused: Room,
     streams: BTreeMap<u16, Stream>,
+    /// Whether it is noted what FPDUs beyond a gap may have left in memory. Who compares with the
+    /// hardware needs that; a device that runs for long must not.
+    notes_out_of_order: bool,
+    /// The connection of the last segment, until somebody has asked for it.
+    touched: Option<u16>,
     /// The regions when the receivers were last idle.
     regions_when_idle: Regions,
     /// Payload that FPDUs beyond a gap of closed connections may have left in memory.
     left_out_of_order: Vec<Placement>,
     lookup: HashMap<ConnectionKey, u16>,
     counters: [u32; COUNT],
-    host_frame_octets_max: usize,
+    /// Longest frame that fits a slot of the host ring.
+    pub host_frame_octets_max: usize,
     /// Slots of the host ring that are filled before the host empties it; unlimited by default.
     pub host_ring_room: usize,
     host_slots_taken: usize,
@@ -104,12 +117,16 @@ impl Model {
             memory: Memory::default(),
             regions: Regions::default(),
             completions: Vec::new(),
+            completion_room: [usize::MAX; COMPLETION_QUEUES],
+            lost_completions: 0,
             host_slots: Vec::new(),
             segments: Vec::new(),
             fpdus: Vec::new(),
             ooo_pool: OutOfOrderPool::default(),
             refused: Room::Enough,
             streams: BTreeMap::new(),
+            notes_out_of_order: true,
+            touched: None,
             regions_when_idle: Regions::default(),
             left_out_of_order: Vec::new(),
             lookup: HashMap::new(),
@@ -295,6 +312,7 @@ impl Model {
             .streams
             .get_mut(&connection)
             .expect("looked-up connections are open");
+        self.touched = Some(connection);
         if segment.payload.is_empty() {
             stream.tcp.receive_empty(segment);
             self.count(Counter::TcpPureAck);
@@ -349,7 +367,11 @@ impl Model {
             return;
         }
         let is_first = !stream.ddp.has_begun();
-        let outcome = stream.ddp.receive(connection, fpdu, &mut self.regions);
+        let has_room = self.completion_room[usize::from(stream.completion_queue.0)] > 0;
+        let outcome = match has_room || !stream.ddp.completes(connection, fpdu, &self.regions) {
+            true => stream.ddp.receive(connection, fpdu, &mut self.regions),
+            false => stream.ddp.overflow(),
+        };
         if outcome.error.is_none() {
             // START-014: from now on a responder may send.
             let validated = is_first.then_some(Reason::FirstFpdu);
@@ -381,7 +403,7 @@ impl Model {
 
     fn apply(&mut self, connection: u16, fpdu: &Fpdu, outcome: Outcome) {
         if let Some(error) = outcome.error {
-            self.counters[FIRST_REFUSAL + error as usize - 1] += 1;
+            self.count(ALL[FIRST_REFUSAL + error as usize - 1]);
             self.complete(connection, completion::error(connection, fpdu, error), None);
         }
         if let Some((address, data)) = &outcome.placement {
@@ -396,6 +418,12 @@ impl Model {
     /// `announced`.
     fn complete(&mut self, connection: u16, words: [u32; 7], announced: Option<(u64, usize)>) {
         let queue = self.stream(Connection(connection)).completion_queue;
+        let room = &mut self.completion_room[usize::from(queue.0)];
+        if *room == 0 {
+            self.lost_completions |= 1 << queue.0;
+            return;
+        }
+        *room -= 1;
         let announced = announced.and_then(|(address, octets)| self.memory.read(address, octets));
         self.completions.push(Entry {
             queue,
@@ -418,7 +446,8 @@ impl Model {
     }
 
     fn count(&mut self, counter: Counter) {
-        self.counters[counter.index()] += 1;
+        let value = &mut self.counters[counter.index()];
+        *value = value.wrapping_add(1);
     }
 
     fn stream(&mut self, connection: Connection) -> &mut Stream {

@@ -49,6 +49,10 @@ impl Model {
     pub(super) fn read_out_of_order(&mut self, connection: u16) {
         let stream = self.streams.get_mut(&connection);
         let stream = stream.expect("its connection is open");
+        if !self.notes_out_of_order {
+            stream.tcp.closed = ClosedRange::default();
+            return;
+        }
         let mpa = &stream.mpa;
         let states = [
             (&stream.ddp, &self.regions),

@@ -17,6 +17,8 @@ pub struct Memory {
     pieces: BTreeMap<u64, Vec<u8>>,
     /// Writes that left mapped memory: address and octets.
     pub violations: Vec<(u64, usize)>,
+    /// Memory is somebody else's: what is written is put here, in order, and nothing is mapped.
+    pub handed_on: Option<Vec<Placement>>,
 }
 
 impl Memory {
@@ -32,6 +34,10 @@ impl Memory {
 
     /// The device writes `data` at `address`.
     pub fn write(&mut self, address: u64, data: &[u8]) {
+        if let Some(handed_on) = &mut self.handed_on {
+            let data = data.to_vec();
+            return handed_on.push(Placement { address, data });
+        }
         let piece = self.pieces.range_mut(..=address).next_back();
         let target = piece.and_then(|(base, piece)| {
             let from = usize::try_from(address - base).ok()?;

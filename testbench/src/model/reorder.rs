@@ -111,6 +111,13 @@ pub struct OutOfOrderPool {
     ranges: usize,
 }
 
+impl OutOfOrderPool {
+    /// Pages that are charged.
+    pub fn pages(&self) -> u32 {
+        self.pages
+    }
+}
+
 impl Default for OutOfOrderPool {
     fn default() -> Self {
         let pages_max = (PAGES - IN_ORDER_PAGES) as u32;
@@ -143,6 +150,12 @@ impl OutOfOrderRanges {
     /// Positions from RCV.NXT of each range: its first octet, and the one after its last.
     pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.ranges.iter().map(|held| held.left..held.right())
+    }
+
+    /// Pages charged for each range, and its spans, in the order of [`ranges`](Self::ranges).
+    pub fn charged(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
+        let held = self.ranges.iter();
+        held.map(|held| (held.pages, held.spans.len()))
     }
 
     /// Octets of `range` that are not held.

@@ -39,13 +39,14 @@ pub struct Regions {
 impl Regions {
     /// Register a region, or make it valid again.
     pub fn register(&mut self, config: &RegionConfig) {
-        self.by_index.insert(
-            config.stag >> 8,
-            Region {
-                config: *config,
-                valid: true,
-            },
-        );
+        self.write(config, true);
+    }
+
+    /// As [`register`](Self::register), of a region that may be invalid.
+    pub fn write(&mut self, config: &RegionConfig, valid: bool) {
+        let config = *config;
+        self.by_index
+            .insert(config.stag >> 8, Region { config, valid });
     }
 
     /// Take a region away.

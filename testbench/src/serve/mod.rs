@@ -1,7 +1,8 @@
-//! `rnic serve`: the simulated device as a PCI device over vfio-user, with a link to play on.
+//! `rnic serve`: a device as a PCI device over vfio-user, with a link to play on: the simulated
+//! core, or the software model.
 //!
 //! ```text
-//!   clients --> Server --> Session --> ServedDevice --> Simulation <-- frames --> Link
+//!   clients --> Server --> Session --> ServedDevice --> DeviceCore <-- frames --> Link
 //!                  \__________\_______________ poll: sleep while all is quiet ____/
 //! ```
 //!
@@ -16,7 +17,7 @@ mod tun;
 pub use in_process::provide_simulator;
 
 use link::{Link, LinkError};
-use rnic_sim::{ServedDevice, Simulation};
+use rnic_sim::{DeviceCore, ServedDevice, Simulation};
 use rnic_vfio_user::{Served, Server, ServerError, Session};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
@@ -52,39 +53,38 @@ pub enum ServeError {
 
 /// A device, its clients, and its link.
 #[derive(Debug)]
-pub struct Service {
+pub struct Service<C: DeviceCore = Simulation> {
     /// None for the service of one client.
     server: Option<Server>,
     session: Option<Session>,
-    simulation: Rc<RefCell<Simulation>>,
-    device: ServedDevice,
+    core: Rc<RefCell<C>>,
+    device: ServedDevice<C>,
     link: Box<dyn Link>,
     /// Of the client that is connected, or was last.
     faults: usize,
     clients_gone: usize,
 }
 
-impl Service {
-    /// Serve `simulation`, which nobody drives, to the clients of `server`.
-    pub fn new(server: Server, simulation: Simulation, link: Box<dyn Link>) -> Self {
-        Self::start(Some(server), simulation, link)
+impl<C: DeviceCore> Service<C> {
+    /// Serve `core`, which nobody drives, to the clients of `server`.
+    pub fn new(server: Server, core: C, link: Box<dyn Link>) -> Self {
+        Self::start(Some(server), core, link)
     }
 
-    /// Serve `simulation`, which nobody drives, to the client of `session` alone: run it for one
-    /// client.
-    pub fn of_session(session: Session, simulation: Simulation, link: Box<dyn Link>) -> Self {
-        let mut service = Self::start(None, simulation, link);
+    /// Serve `core`, which nobody drives, to the client of `session` alone: run it for one client.
+    pub fn of_session(session: Session, core: C, link: Box<dyn Link>) -> Self {
+        let mut service = Self::start(None, core, link);
         service.begin(session);
         service
     }
 
-    fn start(server: Option<Server>, simulation: Simulation, link: Box<dyn Link>) -> Self {
-        let simulation = Rc::new(RefCell::new(simulation));
+    fn start(server: Option<Server>, core: C, link: Box<dyn Link>) -> Self {
+        let core = Rc::new(RefCell::new(core));
         Self {
             server,
             session: None,
-            device: ServedDevice::new(&simulation),
-            simulation,
+            device: ServedDevice::new(&core),
+            core,
             link,
             faults: 0,
             clients_gone: 0,
@@ -109,7 +109,7 @@ impl Service {
     }
 
     fn is_quiet(&self) -> bool {
-        self.simulation.borrow().frames_waiting() == 0 && self.device.is_quiet()
+        self.core.borrow().frames_waiting() == 0 && self.device.is_quiet()
     }
 
     /// Sleep until there is something to do; return at once while the device is not quiet.
@@ -177,15 +177,15 @@ impl Service {
 
     /// Frames of the link to the wire, those of the device to the link.
     fn exchange_frames(&mut self) -> Result<(), LinkError> {
-        let mut simulation = self.simulation.borrow_mut();
-        while simulation.frames_waiting() < WIRE_FRAMES {
+        let mut core = self.core.borrow_mut();
+        while core.frames_waiting() < WIRE_FRAMES {
             match self.link.receive()? {
-                Some(frame) if !frame.is_empty() => simulation.push_frame(frame, false),
+                Some(frame) if !frame.is_empty() => core.push_frame(frame, false),
                 Some(_) => {}
                 None => break,
             }
         }
-        while let Some(sent) = simulation.next_sent() {
+        while let Some(sent) = core.next_sent() {
             // A frame with a bad FCS goes no further than the first switch.
             if !sent.error {
                 self.link.send(&sent.octets)?;
@@ -195,10 +195,10 @@ impl Service {
     }
 
     fn report_faults(&mut self) {
-        for record in self.device.take_faults() {
+        for fault in self.device.take_faults() {
             self.faults += 1;
             if self.faults <= REPORTED_FAULTS {
-                eprintln!("rnic serve: {record}");
+                eprintln!("rnic serve: {fault}");
             }
             if self.faults == REPORTED_FAULTS {
                 eprintln!("rnic serve: further faults of this client are not shown");

@@ -7,6 +7,8 @@
 //!    Peer  -------- unix:link -------------->   wire
 //! ```
 //!
+//! Each test runs with the verilated device and with the model of it.
+//!
 //! Frames are built by `traffic`, which shares nothing with the hardware. A time that is waited for
 //! is only ever what makes a hang a failure.
 

@@ -1,7 +1,7 @@
 //! Memory of the client: one octet, a page and an octet, a gigabyte of which little exists.
 
 use crate::host::{allocate, open, pattern, read, register, Stream};
-use crate::server::{in_time, Server};
+use crate::server::{with_each, Server};
 use rnic_driver::bus::Access;
 use rnic_driver::{Completion, DmaBuffer};
 use rustix::fs::{fcntl_add_seals, fstat, ftruncate, memfd_create, MemfdFlags, SealFlags};
@@ -12,8 +12,8 @@ const GIGABYTE: usize = 1 << 30;
 
 #[test]
 fn regions_of_any_size_are_written_to_their_last_octet() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut peer = server.peer();
         let mut device = open(&server);
         let mut stream = Stream::open(&mut device, 2_001, 3);
@@ -74,8 +74,8 @@ fn regions_of_any_size_are_written_to_their_last_octet() {
 #[test]
 fn a_thousand_regions_are_registered_and_deregistered() {
     const REGIONS: usize = 1_000;
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut peer = server.peer();
         let mut device = open(&server);
         let mut stream = Stream::open(&mut device, 2_002, 1);

@@ -1,7 +1,7 @@
 //! A client that does not keep to the protocol, and a server that nobody asks anything.
 
 use crate::host::{converse, open};
-use crate::server::{in_time, Server};
+use crate::server::{with_each, Server};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -101,8 +101,8 @@ fn malformed(random: &mut ChaCha8Rng) -> Vec<u8> {
 
 #[test]
 fn malformed_messages_harm_no_later_client() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let (mut sent, mut sessions, mut replied) = (0, 0, 0);
         while sent < MESSAGES {
@@ -155,8 +155,8 @@ fn assert_becomes_idle(server: &Server) {
 /// Work, not speed: what is measured is the processor time of a process that has nothing to do.
 #[test]
 fn an_idle_server_uses_no_processor_time() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         assert_becomes_idle(&server);
         // Neither with a client and a peer that do nothing.
         let mut device = open(&server);

@@ -1,6 +1,6 @@
 //! The example `receive` over a served capture, against the model.
 
-use crate::server::{in_time, Server};
+use crate::server::{with_each, Server};
 use rnic_testbench::skip::skipped;
 use serde_json::Value;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn receive_has_the_memory_and_the_messages_of_the_model() {
         let name = "receive_has_the_memory_and_the_messages_of_the_model";
         return skipped(name, "the example receive, which `cargo test` builds,");
     }
-    in_time(move || {
+    with_each(move |dut| {
         let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/rping-v4-crc.pcap");
         let report = output(
             Command::new(env!("CARGO_BIN_EXE_rnic"))
@@ -53,7 +53,7 @@ fn receive_has_the_memory_and_the_messages_of_the_model() {
                 .arg(&capture),
         );
         let report: Value = serde_json::from_str(&report).expect("JSON");
-        let server = Server::start_with_capture(&capture);
+        let server = Server::start_with_capture(dut, &capture);
         // Host 0 of the capture, twice: each client has all of it.
         for round in 0..2 {
             let mut command = Command::new(&receive);

@@ -27,33 +27,62 @@ pub fn in_time(test: impl FnOnce() + Send + 'static) {
     }
 }
 
+/// What is served.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Dut {
+    /// The verilated core.
+    Rtl,
+    /// The device in software.
+    Model,
+}
+
+impl Dut {
+    /// As `--dut` names it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rtl => "rtl",
+            Self::Model => "model",
+        }
+    }
+}
+
+/// Runs a test with each device in turn, and ends it if it hangs.
+pub fn with_each(test: impl Fn(Dut) + Clone + Send + 'static) {
+    for dut in [Dut::Rtl, Dut::Model] {
+        let test = test.clone();
+        println!("{dut:?}");
+        in_time(move || test(dut));
+    }
+}
+
 /// A server with a folder of its own; it ends with this.
 pub struct Server {
     child: Child,
     /// Kept open, for the server to write to.
     _stdout: BufReader<ChildStdout>,
     folder: TempDir,
+    dut: Dut,
     is_killed: bool,
 }
 
 impl Server {
-    /// A server whose link is a socket.
-    pub fn start() -> Self {
-        Self::start_in(tempfile::tempdir().expect("a folder"), None)
+    /// A server of `dut` whose link is a socket.
+    pub fn start(dut: Dut) -> Self {
+        Self::start_in(tempfile::tempdir().expect("a folder"), dut, None)
     }
 
     /// A server whose link is a capture.
-    pub fn start_with_capture(path: &Path) -> Self {
+    pub fn start_with_capture(dut: Dut, path: &Path) -> Self {
         let link = format!("pcap:{}", path.display());
-        Self::start_in(tempfile::tempdir().expect("a folder"), Some(link))
+        Self::start_in(tempfile::tempdir().expect("a folder"), dut, Some(link))
     }
 
-    fn start_in(folder: TempDir, link: Option<String>) -> Self {
+    fn start_in(folder: TempDir, dut: Dut, link: Option<String>) -> Self {
         let path = |name: &str| folder.path().join(name);
         let link = link.unwrap_or_else(|| format!("unix:{}", path("link").display()));
         let errors = fs::File::create(path("errors")).expect("room");
         let mut child = Command::new(env!("CARGO_BIN_EXE_rnic"))
-            .args(["serve", "--link", &link, "--vfio-user"])
+            .args(["serve", "--dut", dut.name(), "--link", &link, "--vfio-user"])
             .arg(path("rnic.sock"))
             .stdout(Stdio::piped())
             .stderr(errors)
@@ -66,6 +95,7 @@ impl Server {
             child,
             _stdout: stdout,
             folder,
+            dut,
             is_killed: false,
         };
         let errors = server.errors();
@@ -81,7 +111,7 @@ impl Server {
     pub fn start_again(mut self) -> Self {
         assert!(self.is_killed);
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().expect("a folder"));
-        Self::start_in(folder, None)
+        Self::start_in(folder, self.dut, None)
     }
 
     /// Path of its socket for clients.

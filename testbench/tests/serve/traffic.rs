@@ -4,7 +4,7 @@ use crate::host::{
     allocate, assert_clean, await_change, await_interrupts, config, converse, next_completion,
     open, read, register, route, take_interrupts, writes, Stream, VECTOR,
 };
-use crate::server::{in_time, Peer, Server};
+use crate::server::{in_time, with_each, Peer, Server};
 use rnic_driver::bus::{self, AnyDevice};
 use rnic_driver::{Completion, Device, DmaBuffer, DriverError};
 use std::env;
@@ -30,8 +30,8 @@ fn prepare(device: &mut AnyDevice) -> DmaBuffer {
 
 #[test]
 fn a_region_that_is_revoked_under_traffic_is_not_written_any_more() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut device = open(&server);
         let region = prepare(&mut device);
         let traffic = server.peer().flood(writes(STAG, OCTETS, PORT, WRITES));
@@ -73,8 +73,8 @@ fn interrupts_of_a_storm(device: &mut AnyDevice, peer: &mut Peer, port: u16) -> 
 
 #[test]
 fn an_interrupt_that_is_held_off_comes_once_for_many_completions() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut peer = server.peer();
         let mut device = open(&server);
         let each = interrupts_of_a_storm(&mut device, &mut peer, PORT);
@@ -88,8 +88,8 @@ fn an_interrupt_that_is_held_off_comes_once_for_many_completions() {
 
 #[test]
 fn a_device_that_is_reset_under_traffic_works_and_writes_nothing_of_before() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut device = open(&server);
         let region = prepare(&mut device);
         let traffic = server.peer().flood(writes(STAG, OCTETS, PORT, WRITES));
@@ -142,8 +142,8 @@ fn a_client_that_is_killed() {
 
 #[test]
 fn after_a_client_was_killed_in_mid_traffic_the_next_one_finds_a_clean_device() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut client = Command::new(env::current_exe().expect("this program"))
             .args(["--exact", "traffic::a_client_that_is_killed", "--nocapture"])
             .env(ADDRESS, server.address())
@@ -171,8 +171,8 @@ fn after_a_client_was_killed_in_mid_traffic_the_next_one_finds_a_clean_device() 
 
 #[test]
 fn a_driver_whose_server_was_killed_in_mid_traffic_finds_its_device_gone() {
-    in_time(|| {
-        let mut server = Server::start();
+    with_each(|dut| {
+        let mut server = Server::start(dut);
         let mut device = open(&server);
         let region = prepare(&mut device);
         let traffic = server.peer().flood(writes(STAG, OCTETS, PORT, WRITES));

@@ -1,0 +1,131 @@
+//! Events: which connections have one pending, and their entries of the ring.
+
+use super::DeviceModel;
+use rnic_abi::event_ring::{EVENT_OCTETS, FIN_SEEN, HAS_RANGE, RANGES_SHIFT};
+use rnic_abi::interrupts::ROUTE_EVENTS;
+use rnic_driver::{Event, Reason, Reasons};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Segments in order that raise an event together.
+const JOINED_SEGMENTS: u32 = 2;
+
+/// A connection with reasons of which no event has told.
+#[derive(Copy, Clone, Debug, Default)]
+struct Untold {
+    /// Segments in order since the last event, while there was nothing else.
+    segments: u32,
+    /// Its event is due at this cycle at the latest; `None` once it is pending.
+    due: Option<u64>,
+}
+
+/// Connections to tell of.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    untold: BTreeMap<u16, Untold>,
+    /// Those whose event waits for room alone, the oldest first.
+    pending: VecDeque<u16>,
+}
+
+impl Events {
+    /// A segment of `connection` was judged at cycle `now`, and there are `reasons` since its last
+    /// event. With `delay_log2` other than 0 segments in order may wait.
+    fn note(&mut self, connection: u16, reasons: Reasons, now: u64, delay_log2: u32) {
+        let is_new = !self.untold.contains_key(&connection);
+        let untold = self.untold.entry(connection).or_default();
+        if !is_new && untold.due.is_none() {
+            return;
+        }
+        untold.segments += 1;
+        let in_order_alone = reasons.iter().all(|reason| reason == Reason::InOrder);
+        let may_wait = in_order_alone && delay_log2 != 0 && untold.segments < JOINED_SEGMENTS;
+        if may_wait {
+            untold.due = Some(now + (1 << delay_log2));
+        } else {
+            untold.due = None;
+            self.pending.push_back(connection);
+        }
+    }
+
+    /// Events that have waited long enough at cycle `now` are pending.
+    fn expire(&mut self, now: u64) {
+        for (&connection, untold) in &mut self.untold {
+            if untold.due.is_some_and(|due| due <= now) {
+                untold.due = None;
+                self.pending.push_back(connection);
+            }
+        }
+    }
+
+    /// The TCP context of `connection` was written: what happened before is not told.
+    pub(super) fn forget(&mut self, connection: u16) {
+        self.untold.remove(&connection);
+        self.pending.retain(|&pending| pending != connection);
+    }
+
+    /// Whether something waits for the time only, or there is `room` for what is pending.
+    pub(super) fn wait(&self, room: u32) -> bool {
+        let waits = self.untold.values().any(|untold| untold.due.is_some());
+        waits || room > 0 && !self.pending.is_empty()
+    }
+}
+
+impl DeviceModel {
+    /// A segment of `connection` was judged.
+    pub(super) fn note_event(&mut self, connection: u16) {
+        let reasons = self.model.reasons(connection);
+        if reasons.iter().next().is_some() {
+            let delay_log2 = self.registers.event_delay_log2;
+            self.events.note(connection, reasons, self.now, delay_log2);
+        }
+    }
+
+    /// Write the events that are due, as far as the ring has room.
+    pub(super) fn write_events(&mut self) {
+        self.events.expire(self.now);
+        while self.rings.events.room() > 0 {
+            let Some(connection) = self.events.pending.pop_front() else {
+                return;
+            };
+            self.events.untold.remove(&connection);
+            let Some(event) = self.model.take_event(connection) else {
+                continue;
+            };
+            let (address, number) = self.rings.events.take(EVENT_OCTETS.ilog2());
+            let entry = encode(&event, number).map(u32::to_le_bytes);
+            self.write_memory(address, &entry.concat());
+            self.interrupts.raise_ring(ROUTE_EVENTS);
+        }
+    }
+}
+
+/// An entry of the ring; `number` with its phase.
+fn encode(event: &Event, number: u32) -> [u32; EVENT_OCTETS / 4] {
+    let reasons = event
+        .reasons
+        .iter()
+        .fold(0, |bits, reason| bits | reason as u32);
+    let flags = [
+        (event.fin_seen, FIN_SEEN),
+        (event.changed.is_some(), HAS_RANGE),
+    ];
+    let flags = flags.into_iter().filter(|(is_set, _)| *is_set);
+    let head = flags.fold(reasons, |bits, (_, flag)| bits | flag)
+        | u32::from(event.ranges) << RANGES_SHIFT
+        | u32::from(event.connection.0) << 16;
+    let counts = u32::from(event.seg_wnd)
+        | u32::from(event.duplicate_acks_due) << 16
+        | u32::from(event.duplicate_acks_seen) << 24;
+    let (left, right) = event
+        .changed
+        .map_or((0, 0), |range| (range.left, range.right));
+    [
+        head,
+        event.rcv_nxt,
+        event.seg_ack,
+        counts,
+        left,
+        right,
+        0,
+        number,
+    ]
+}

@@ -1,0 +1,203 @@
+//! BAR0: which register an offset names, and what a write of it starts.
+
+use super::rings::Ring;
+use super::DeviceModel;
+use crate::device_model::TICK_CYCLES;
+use rnic_abi::counters::{ALL, COUNT};
+use rnic_abi::interrupts::{
+    ENTRY_OCTETS, HOLD_OFF, HOLD_OFF_MAX, PENDING, QUEUE_ROUTES_HIGH, QUEUE_ROUTES_LOW,
+    RING_ROUTES, TABLE, VECTORS,
+};
+use rnic_abi::limits::{COMPLETION_QUEUES, PAGES};
+use rnic_abi::registers::*;
+use rnic_abi::transmit_ring::RINGS;
+use rnic_sim::inner_width;
+use std::collections::BTreeMap;
+
+const TABLE_END: u32 = TABLE + VECTORS as u32 * ENTRY_OCTETS;
+const HOLD_OFF_END: u32 = HOLD_OFF + 4 * VECTORS as u32;
+const COUNTERS_END: u32 = COUNTERS + 4 * COUNT as u32;
+const TABLE_DATA_END: u32 = TABLE_DATA + 4 * TABLE_DATA_WORDS as u32;
+const CQ_END: u32 = CQ_BASE_LOW + COMPLETION_QUEUES as u32 * CQ_STRIDE;
+const TX_END: u32 = TX_BASE_LOW + RINGS as u32 * TX_STRIDE;
+
+/// Registers that are no part of a ring, of a table operation or of interrupts.
+#[derive(Debug)]
+pub(super) struct Registers {
+    pub(super) enabled: bool,
+    pub(super) loopback: bool,
+    /// log2 of the cycles, 0 for none.
+    pub(super) event_delay_log2: u32,
+    pub(super) table_data: [u32; TABLE_DATA_WORDS],
+    /// Those that are only read back, and those of which a part is kept elsewhere.
+    kept: BTreeMap<u32, u32>,
+}
+
+impl Default for Registers {
+    /// After a reset.
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            loopback: false,
+            event_delay_log2: 0,
+            table_data: [0; TABLE_DATA_WORDS],
+            kept: BTreeMap::from([
+                (EARLY_PAGES, EARLY_PAGES_MAX),
+                (EARLY_SHARE, EARLY_PAGES_MAX),
+                (IN_ORDER_RESERVE, IN_ORDER_RESERVE_FIRST),
+                (READ_MAX_REQUEST, READ_MAX_REQUEST_FIRST),
+                (READ_TIMEOUT, READ_TIMEOUT_FIRST),
+            ]),
+        }
+    }
+}
+
+impl DeviceModel {
+    pub(super) fn read_register(&self, offset: u32) -> u32 {
+        match offset {
+            IDENTITY => IDENTITY_VALUE,
+            REVISION => REVISION_VALUE,
+            CAPABILITIES => {
+                (self.width | inner_width(self.width) << 16) as u32 | self.sizes.encode()
+            }
+            PACKET_PAGES => PAGES as u32,
+            CONTROL => u32::from(self.registers.enabled),
+            FREE_PAGES => PAGES as u32 - self.model.ooo_pool.pages(),
+            CQ_OVERFLOW => self.rings.overflowed,
+            HOST_RING_BASE_LOW..=HOST_RING_PRODUCER => self.rings.read_host(offset),
+            EVENT_BASE_LOW..=EVENT_PRODUCER => self.rings.events.read(offset - EVENT_BASE_LOW),
+            EVENT_DELAY_LOG2 => self.registers.event_delay_log2,
+            TX_BASE_LOW..TX_END => {
+                let (ring, register) = transmit_register(offset);
+                self.transmit[ring].read(register)
+            }
+            TABLE_DATA..TABLE_DATA_END => {
+                self.registers.table_data[((offset - TABLE_DATA) / 4) as usize]
+            }
+            CQ_BASE_LOW..CQ_END => {
+                let (queue, register) = queue_register(offset);
+                let value = self.rings.completions[queue].read(register);
+                // Numbers of entries are modulo 2^31.
+                value
+                    & if register == CQ_PRODUCER - CQ_BASE_LOW {
+                        u32::MAX >> 1
+                    } else {
+                        u32::MAX
+                    }
+            }
+            COUNTERS..COUNTERS_END => self.model.counter(ALL[((offset - COUNTERS) / 4) as usize]),
+            TABLE..TABLE_END => self.interrupts.read_table(offset - TABLE),
+            PENDING => self.interrupts.pending(),
+            HOLD_OFF..HOLD_OFF_END => self.interrupts.hold_off((offset - HOLD_OFF) / 4),
+            QUEUE_ROUTES_LOW | QUEUE_ROUTES_HIGH | RING_ROUTES => self.interrupts.routes(offset),
+            // A table operation is never busy.
+            _ => self.registers.kept.get(&offset).copied().unwrap_or(0),
+        }
+    }
+
+    pub(super) fn write_register(&mut self, offset: u32, value: u32) {
+        match offset {
+            CONTROL if value & CONTROL_RESET != 0 => self.reset_tables(),
+            CONTROL => self.registers.enabled = value & CONTROL_ENABLE != 0,
+            HOST_RING_BASE_LOW..=HOST_RING_PRODUCER => self.write_host_ring(offset, value),
+            EARLY_PAGES | EARLY_SHARE => self.write_early(offset, value & 0x3ff),
+            EVENT_BASE_LOW..=EVENT_PRODUCER => {
+                let written = self.rings.events.write(offset - EVENT_BASE_LOW, value);
+                self.check_size(written, "EVENT_ENTRIES_LOG2", value);
+            }
+            EVENT_DELAY_LOG2 => {
+                if value == 0 || (EVENT_DELAY_LOG2_MIN..=EVENT_DELAY_LOG2_MAX).contains(&value) {
+                    self.registers.event_delay_log2 = value;
+                }
+            }
+            TX_BASE_LOW..TX_END => self.write_transmit(offset, value),
+            TX_CONTROL => {
+                self.registers.loopback = value & TX_CONTROL_LOOPBACK != 0;
+                self.keep(
+                    offset,
+                    value & (TX_CONTROL_LOOPBACK | TX_CONTROL_EXTENDED_TAGS),
+                );
+            }
+            TABLE_COMMAND => self.table_operation(value),
+            TABLE_DATA..TABLE_DATA_END => {
+                self.registers.table_data[((offset - TABLE_DATA) / 4) as usize] = value;
+            }
+            CQ_BASE_LOW..CQ_END => self.write_queue_register(offset, value),
+            TABLE..TABLE_END => self.interrupts.write_table(offset - TABLE, value),
+            HOLD_OFF..HOLD_OFF_END if value <= HOLD_OFF_MAX => {
+                let cycles = u64::from(value) * TICK_CYCLES;
+                self.interrupts
+                    .set_hold_off((offset - HOLD_OFF) / 4, value, cycles);
+            }
+            QUEUE_ROUTES_LOW | QUEUE_ROUTES_HIGH | RING_ROUTES => {
+                self.interrupts.set_routes(offset, value);
+            }
+            MAX_PAYLOAD if value <= 2 => self.keep(offset, value),
+            IN_ORDER_RESERVE => self.keep(offset, value & !IN_ORDER_RESERVE_GROWN),
+            READ_MAX_REQUEST if value <= READ_MAX_REQUEST_MAX => self.keep(offset, value),
+            READ_TIMEOUT if value <= READ_TIMEOUT_MAX => self.keep(offset, value),
+            // There is no such register, or it is read only: the hardware ignores that too.
+            _ => {}
+        }
+    }
+
+    fn keep(&mut self, offset: u32, value: u32) {
+        self.registers.kept.insert(offset, value);
+    }
+
+    fn write_early(&mut self, offset: u32, value: u32) {
+        self.keep(offset, value);
+        let pages = |register| self.registers.kept[&register].min(EARLY_PAGES_MAX);
+        let (pages_max, share) = (pages(EARLY_PAGES), pages(EARLY_SHARE));
+        self.model.ooo_pool.pages_max = pages_max;
+        self.model.ooo_pool.share = share;
+    }
+
+    fn write_host_ring(&mut self, offset: u32, value: u32) {
+        let written = self.rings.write_host(offset, value);
+        let name = match offset {
+            HOST_RING_SLOT_OCTETS_LOG2 => "HOST_RING_SLOT_OCTETS_LOG2",
+            _ => "HOST_RING_SLOTS_LOG2",
+        };
+        self.check_size(written, name, value);
+    }
+
+    fn write_queue_register(&mut self, offset: u32, value: u32) {
+        let (queue, register) = queue_register(offset);
+        let ring = &mut self.rings.completions[queue];
+        let written = ring.write(register, value);
+        if written && register == Ring::ENTRIES_LOG2 {
+            ring.producer = 0;
+            self.rings.overflowed &= !(1 << queue);
+        }
+        self.check_size(written, "CQ_ENTRIES_LOG2", value);
+    }
+
+    fn write_transmit(&mut self, offset: u32, value: u32) {
+        let (ring, register) = transmit_register(offset);
+        if let Some(counter) = self.transmit[ring].write(register, value) {
+            self.model.count_outside(counter);
+        }
+    }
+
+    fn check_size(&mut self, is_taken: bool, register: &str, value: u32) {
+        if !is_taken {
+            self.fault(format!(
+                "{register}: {value} is no size of this ring, which stays as it was; see \
+                 docs/registers.md"
+            ));
+        }
+    }
+}
+
+/// The number of a completion queue, and its register as an offset from the queue's first one.
+fn queue_register(offset: u32) -> (usize, u32) {
+    let place = offset - CQ_BASE_LOW;
+    ((place / CQ_STRIDE) as usize, place % CQ_STRIDE)
+}
+
+/// As [`queue_register`], of transmit rings.
+fn transmit_register(offset: u32) -> (usize, u32) {
+    let place = offset - TX_BASE_LOW;
+    ((place / TX_STRIDE) as usize, place % TX_STRIDE)
+}
