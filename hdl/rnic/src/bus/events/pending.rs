@@ -34,11 +34,8 @@ use rnic_abi::event_ring;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Reasons of an event; wider than those of TCP by `FIRST_FPDU`.
-pub const REASONS: usize = event_ring::REASONS;
-
 const _: () = {
-    assert!(REASONS == 9 && event_ring::FIRST_FPDU == 1 << 8);
+    assert!(event_ring::REASONS == 9 && event_ring::FIRST_FPDU == 1 << 8);
     assert!(event_ring::IN_ORDER == 1, "the kernel tests bit 0");
 };
 
