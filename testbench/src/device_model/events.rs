@@ -129,3 +129,39 @@ fn encode(event: &Event, number: u32) -> [u32; EVENT_OCTETS / 4] {
         number,
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(reason: Reason) -> Reasons {
+        [reason].into_iter().collect()
+    }
+
+    #[test]
+    fn segments_in_order_wait_for_a_second_one_or_for_the_delay() {
+        let mut events = Events::default();
+        events.note(3, of(Reason::InOrder), 100, 12);
+        events.expire(100 + 4_095);
+        assert!(events.pending.is_empty() && events.wait(0));
+        events.expire(100 + 4_096);
+        assert_eq!(events.pending, [3]);
+        // What happens while it is pending joins it.
+        events.note(3, of(Reason::InOrder), 5_000, 12);
+        events.note(4, of(Reason::InOrder), 5_000, 12);
+        events.note(4, of(Reason::InOrder), 5_001, 12);
+        assert_eq!(events.pending, [3, 4]);
+        // Without room nothing happens by itself.
+        assert!(!events.wait(0) && events.wait(1));
+    }
+
+    #[test]
+    fn other_reasons_and_no_delay_wait_for_nothing() {
+        let mut events = Events::default();
+        events.note(3, of(Reason::Push), 100, 12);
+        events.note(4, of(Reason::InOrder), 100, 0);
+        assert_eq!(events.pending, [3, 4]);
+        events.forget(3);
+        assert_eq!(events.pending, [4]);
+    }
+}

@@ -105,10 +105,8 @@ impl DeviceModel {
                 let written = self.rings.events.write(offset - EVENT_BASE_LOW, value);
                 self.check_size(written, "EVENT_ENTRIES_LOG2", value);
             }
-            EVENT_DELAY_LOG2 => {
-                if value == 0 || (EVENT_DELAY_LOG2_MIN..=EVENT_DELAY_LOG2_MAX).contains(&value) {
-                    self.registers.event_delay_log2 = value;
-                }
+            EVENT_DELAY_LOG2 if is_event_delay(value) => {
+                self.registers.event_delay_log2 = value;
             }
             TX_BASE_LOW..TX_END => self.write_transmit(offset, value),
             TX_CONTROL => {
@@ -188,6 +186,10 @@ impl DeviceModel {
             ));
         }
     }
+}
+
+fn is_event_delay(log2: u32) -> bool {
+    log2 == 0 || (EVENT_DELAY_LOG2_MIN..=EVENT_DELAY_LOG2_MAX).contains(&log2)
 }
 
 /// The number of a completion queue, and its register as an offset from the queue's first one.
