@@ -43,7 +43,9 @@ mod vfio_user;
 mod open;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
+#[cfg(test)]
+pub(crate) use open::take;
 
 pub use access::Access;
 pub use error::OpenError;
