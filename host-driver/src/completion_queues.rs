@@ -125,6 +125,25 @@ impl CompletionQueues {
         Ok(())
     }
 
+    /// Queues that exist.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn count(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// Entries of a queue; `None`: it does not exist.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn entries(&self, queue: CompletionQueue) -> Option<u32> {
+        self.queues.get(&queue).map(|known| known.ring.entries())
+    }
+
+    /// Whether [`CompletionQueues::next`] would return an entry now.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn has_next(&self, dma: &impl Dma, queue: CompletionQueue) -> bool {
+        let known = self.queues.get(&queue);
+        known.is_some_and(|known| known.ring.has_next(dma))
+    }
+
     /// The memory of every queue.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = DmaBuffer> + '_ {
         self.queues.values().map(|queue| queue.ring.buffer())

@@ -71,6 +71,12 @@ impl CompletionRing {
         Ok(producer.wrapping_sub(self.consumer()) & (u32::MAX >> 1))
     }
 
+    /// Whether there is an entry.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn has_next(&self, dma: &impl Dma) -> bool {
+        self.ring.oldest(dma).is_some()
+    }
+
     /// The next entry, if there is one; its slot is free from then on. It is in memory whether or
     /// not the device is still there.
     pub(crate) fn next(&mut self, bar: &mut impl Registers, dma: &impl Dma) -> Option<Entry> {

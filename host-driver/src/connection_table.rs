@@ -65,6 +65,12 @@ impl ConnectionTable {
         }
     }
 
+    /// Whether none is open.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.iter().all(Option::is_none)
+    }
+
     /// Write a connection's contexts, then its lookup entry: the first segment that matches the
     /// entry finds all of them. Also returns the events written in between: older ones are of an
     /// earlier connection with this id.

@@ -41,6 +41,8 @@ use rnic_abi::transmit_ring::RINGS;
 mod bus;
 mod interrupts;
 mod lifecycle;
+#[cfg(target_os = "linux")]
+mod ownership;
 mod transmit;
 
 /// An open device.

@@ -73,6 +73,29 @@ pub enum DriverError {
         /// Which table.
         what: &'static str,
     },
+    /// Something is in use by others, which end first.
+    #[error("{what} is in use by {by}; close these first")]
+    InUse {
+        /// What it is.
+        what: String,
+        /// Who uses it.
+        by: String,
+    },
+    /// Two objects belong to different devices.
+    #[error("the {what} belongs to another context; make all objects that work together from one")]
+    OtherContext {
+        /// The kind of the second one.
+        what: &'static str,
+    },
+    /// Memory that the device may only read is wanted for what it writes.
+    #[error(
+        "the device may only read this memory, which it would write as {what}; map it with \
+         Access::ReadWrite"
+    )]
+    ReadOnly {
+        /// What the memory was to be.
+        what: &'static str,
+    },
     /// An id names nothing.
     #[error("there is no {what} {id}")]
     Unknown {

@@ -17,6 +17,9 @@
 //! the device before it frees the rings, so that nothing is written to memory that was given back.
 //! If the reset fails, no memory is freed.
 //!
+//! [`verbs`] is the layer for applications: objects that own what the device writes, each freed
+//! only when it does so no more.
+//!
 //! A device may be removed at any time. Its registers then read as ones, which the driver notices
 //! at the next register access: from then on it makes none, and everything but polls of what is
 //! already in memory returns [`DriverError::Gone`].
@@ -56,6 +59,8 @@ mod transmit_ring;
 pub mod device;
 #[cfg(target_os = "linux")]
 pub mod bus;
+#[cfg(target_os = "linux")]
+pub mod verbs;
 
 #[cfg(test)]
 mod testing;

@@ -48,6 +48,12 @@ impl RegionTable {
         }
     }
 
+    /// Whether none is registered.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.regions.iter().all(Option::is_none)
+    }
+
     /// Write the region's entry, then the STag's; both are recorded only after the device has both.
     pub(crate) fn register(
         &mut self,

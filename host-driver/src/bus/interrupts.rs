@@ -42,7 +42,7 @@ pub(crate) fn wait(event: BorrowedFd, timeout: Option<Duration>) -> io::Result<b
 }
 
 /// Whether `event` was signalled since it was last taken.
-fn take(event: BorrowedFd) -> io::Result<bool> {
+pub(crate) fn take(event: BorrowedFd) -> io::Result<bool> {
     loop {
         match read(event, &mut [0; 8]) {
             Ok(_) => return Ok(true),

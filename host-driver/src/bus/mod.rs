@@ -46,7 +46,9 @@ mod simulator;
 mod open;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
+#[cfg(test)]
+pub(crate) use open::take;
 
 pub use access::Access;
 pub use error::OpenError;

@@ -3,7 +3,7 @@
 use super::configuration;
 use super::error::OpenError;
 use super::function::Function;
-use super::interrupts::{eventfds, wait};
+use super::interrupts::{eventfds, take, wait};
 use crate::config::Config;
 use crate::error::DriverError;
 use rnic_abi::interrupts::VECTORS;
@@ -99,6 +99,12 @@ impl PciFunction {
     pub fn wait(&self, vector: u8, timeout: Option<Duration>) -> io::Result<bool> {
         let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
         wait(self.interrupt_fd(vector).map_err(invalid)?, timeout)
+    }
+
+    /// Take the interrupts of a vector since they were last taken; `false`: there were none.
+    pub(crate) fn take_interrupts(&self, vector: u8) -> io::Result<bool> {
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
+        take(self.interrupt_fd(vector).map_err(invalid)?)
     }
 
     /// Reset the function through the bus; `Ok(false)`: it has no such reset. After it the device

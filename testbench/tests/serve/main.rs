@@ -19,3 +19,4 @@ mod misuse;
 mod receive;
 mod server;
 mod traffic;
+mod verbs;

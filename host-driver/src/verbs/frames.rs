@@ -1,0 +1,123 @@
+//! Frames that the device sends, and the memory that it reads for them.
+//!
+//! A frame holds its memory from [`Context::transmit`](super::Context::transmit) until its result
+//! is polled, also if the object that it came from is dropped meanwhile.
+
+use super::ledger::{Core, Ledger};
+use super::place::Place;
+use crate::bar::Bar;
+use crate::dma::{Dma, DmaBuffer};
+use crate::error::DriverError;
+use crate::transmit_frame::{self, InsertChecksum, InsertCrc, TransmitFrame, TransmitRing};
+use crate::transmit_ring::Transmitted;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A part of memory or of a region, for a frame.
+#[derive(Copy, Clone, Debug)]
+pub struct Part<'a> {
+    /// Which context it is of.
+    context: usize,
+    memory: u64,
+    buffer: DmaBuffer,
+    object: PhantomData<&'a ()>,
+}
+
+impl Part<'_> {
+    /// The octets `range` of the memory `memory`, which is at `place`.
+    pub(crate) fn new<B: Bar, D: Dma>(
+        core: &Arc<Core<B, D>>,
+        memory: u64,
+        place: &Place,
+        range: Range<usize>,
+    ) -> Result<Self, DriverError> {
+        let octets = range.end.saturating_sub(range.start);
+        let address = place.part(range.start, octets)?;
+        Ok(Self {
+            context: identity(core),
+            memory,
+            buffer: DmaBuffer { address, octets },
+            object: PhantomData,
+        })
+    }
+}
+
+/// A number of a context that no other one has at the same time.
+fn identity<B: Bar, D: Dma>(core: &Arc<Core<B, D>>) -> usize {
+    Arc::as_ptr(core) as usize
+}
+
+/// A run of octets of a frame.
+#[derive(Copy, Clone, Debug)]
+pub enum Piece<'a> {
+    /// Memory that the device reads; it should stay as it is until the frame's result is polled.
+    Memory(Part<'a>),
+    /// Octets that are copied: headers.
+    Octets(&'a [u8]),
+}
+
+/// A frame to send, from Ethernet's destination on, without its FCS.
+#[derive(Copy, Clone, Debug)]
+pub struct Frame<'a> {
+    /// Runs of octets that follow each other.
+    pub pieces: &'a [Piece<'a>],
+    /// The checksum to insert, if any.
+    pub checksum: Option<InsertChecksum>,
+    /// The CRC32C to insert, if any; the checksum then sums it.
+    pub crc: Option<InsertCrc>,
+    /// Comes back with the frame's result.
+    pub cookie: u64,
+}
+
+/// Hand a frame to the device.
+pub(crate) fn transmit<B: Bar, D: Dma>(
+    core: &Arc<Core<B, D>>,
+    ring: TransmitRing,
+    frame: &Frame,
+) -> Result<(), DriverError> {
+    let mut memory = Vec::new();
+    for piece in frame.pieces {
+        if let Piece::Memory(part) = piece {
+            if part.context != identity(core) {
+                return Err(DriverError::OtherContext { what: "memory" });
+            }
+            memory.push(part.memory);
+        }
+    }
+    let pieces: Vec<transmit_frame::Piece> = frame
+        .pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Memory(part) => transmit_frame::Piece::Memory(part.buffer),
+            Piece::Octets(octets) => transmit_frame::Piece::Octets(octets),
+        })
+        .collect();
+    let frame = TransmitFrame {
+        pieces: &pieces,
+        checksum: frame.checksum,
+        crc: frame.crc,
+        cookie: frame.cookie,
+    };
+    let mut ledger = core.lock();
+    ledger.device().transmit(ring, &frame)?;
+    for &id in &memory {
+        ledger.hold_memory(id);
+    }
+    ledger.frames[ring.number() as usize].push_back(memory);
+    Ok(())
+}
+
+impl<B: Bar, D: Dma> Ledger<B, D> {
+    /// The next result of a frame, whose memory is released.
+    pub(crate) fn poll_transmitted(&mut self) -> Result<Option<Transmitted>, DriverError> {
+        let polled = self.device().poll_transmitted()?;
+        if let Some(transmitted) = &polled {
+            let sent = self.frames[transmitted.ring.number() as usize].pop_front();
+            for id in sent.into_iter().flatten() {
+                self.release_memory(id);
+            }
+        }
+        Ok(polled)
+    }
+}
