@@ -39,7 +39,7 @@ impl Head {
         units(self.elements)
     }
 
-    /// Its elements in `octets`, the units behind the head: address and octets. `None` if the head
+    /// Its elements in `units`, the units behind the head: address and octets. `None` if the head
     /// is refused.
     pub(super) fn elements(&self, units: &[u8]) -> Option<Vec<(u64, usize)>> {
         let is_frame = (FRAME_OCTETS_MIN..=MAX_FRAME_OCTETS).contains(&self.octets);
@@ -64,8 +64,8 @@ impl Head {
         (all_have_some && octets == self.octets).then_some(elements)
     }
 
-    /// Insert what is asked for: the CRC of the octets as they are in memory, then the checksum over
-    /// it.
+    /// Insert what is asked for: the CRC of the octets as they are in memory, then the checksum
+    /// over it.
     pub(super) fn insert(&self, frame: &mut [u8]) {
         if let Some((first, covered)) = self.crc {
             let (octets, crc) = frame[first..].split_at_mut(covered);

@@ -13,25 +13,30 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `registers.rs` | decodes BAR0 |
-//! | `tables.rs`, `connections.rs`, `queues.rs`, `regions.rs` | table operations: contexts, pool, STags |
+//! | `registers.rs`, `register_values.rs` | decodes BAR0 |
+//! | `tables.rs`, `table_state.rs`, `entries.rs` | table operations |
+//! | `connections.rs`, `lookup.rs` | lookup, contexts, ranges |
+//! | `queues.rs`, `pool.rs` | queues of buffers and reads |
+//! | `regions.rs`, `stags.rs` | regions and their STags |
 //! | `receive.rs` | a frame through the model, then into memory and rings |
-//! | `rings.rs`, `events.rs` | places of entries, phases; which connections have an event pending |
-//! | `transmit.rs`, `gather.rs` | heads and elements, checksum, CRC32C; statuses and reports |
+//! | `rings.rs` | places of entries, phases |
+//! | `events.rs`, `untold.rs` | which connections have an event pending, and its entry |
+//! | `transmit.rs`, `transmit_ring.rs` | heads in their order, statuses and reports |
+//! | `gather.rs` | elements, checksum, CRC32C |
 //! | `interrupts.rs` | routes, hold-offs, messages |
 //! | `host.rs` | the driver's two traits over it, in one process |
 //!
 //! Protocol decisions are the model's; nothing is shared with the hardware but `rnic_abi`.
 //!
 //! **Time.** A clock of its own, in cycles of 156 a microsecond: it advances with each
-//! [`run`](DeviceCore::run) and with the octets of each frame. Hold-offs and event delays follow it.
-//! A table operation and a reset are done when they are written.
+//! [`run`](DeviceCore::run) and with the octets of each frame. Hold-offs and event delays follow
+//! it. A table operation and a reset are done when they are written.
 //!
 //! **What has no effect**, because there is nothing that it could shape: `MAX_PAYLOAD`,
 //! `READ_MAX_REQUEST`, `READ_TIMEOUT` and `TX_CONTROL_EXTENDED_TAGS` (no TLPs: accesses of memory
 //! are whole, and end at once), `IN_ORDER_RESERVE` (packet memory has no end; of pages only those
-//! charged beyond gaps are counted in `FREE_PAGES`). FPDUs beyond a gap are placed when it closes, so
-//! `RECORDS` are all free, and `IN_USE` names no shared runs.
+//! charged beyond gaps are counted in `FREE_PAGES`). FPDUs beyond a gap are placed when it closes,
+//! so `RECORDS` are all free, and `IN_USE` names no shared runs.
 //!
 //! **What is refused**, with a line that names the table or register (see
 //! [`take_faults`](DeviceCore::take_faults)): a TCP context over received ranges, a pool entry that
@@ -39,25 +44,32 @@
 //! exist, sizes of rings and slots that do not exist.
 
 mod connections;
+mod entries;
 mod events;
 mod gather;
 mod host;
 mod interrupts;
+mod lookup;
+mod pool;
 mod queues;
 mod receive;
 mod regions;
+mod register_values;
 mod registers;
 mod rings;
+mod stags;
+mod table_state;
 mod tables;
 mod transmit;
+mod transmit_ring;
+mod untold;
 
 pub use host::{attach, HostMemory, ModelBar, ModelDma};
 
 use crate::model::Model;
-use events::Events;
 use interrupts::Interrupts;
 use pcie_sim::memory::{DeviceMemory, MemoryError};
-use registers::Registers;
+use register_values::Registers;
 use rings::Rings;
 use rnic_abi::sizes::Sizes;
 use rnic_abi::transmit_ring::RINGS;
@@ -65,8 +77,9 @@ use rnic_sim::{DeviceCore, SentFrame};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
-use tables::Tables;
-use transmit::TransmitRing;
+use table_state::Tables;
+use transmit_ring::TransmitRing;
+use untold::Events;
 
 /// Cycles of a tick, which is a microsecond, as the hardware has them at W = 64.
 const TICK_CYCLES: u64 = 156;

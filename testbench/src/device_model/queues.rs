@@ -1,64 +1,13 @@
 //! Queues of connections and the pool of buffers and outstanding reads.
 
-use super::tables::Words;
+use super::entries::Words;
+use super::pool::Window;
 use super::DeviceModel;
 use crate::model::ddp::{Buffer, Read};
 use rnic_abi::limits::{QUEUE_SLOTS, READ_QUEUE, RECEIVE_POOL, RECEIVE_POOL_LOG2};
 use rnic_abi::tables::{QUEUE, QUEUE_TAIL, RECEIVE_POOL as POOL_TABLE};
-use std::ops::Range;
 
 const OPEN: u32 = 1 << 31;
-
-/// An open queue's window of the pool.
-#[derive(Clone, Debug)]
-struct Window {
-    first: usize,
-    entries_log2: u32,
-    /// MSN after the last posted one.
-    tail: u32,
-}
-
-impl Window {
-    fn pool_entries(&self) -> Range<usize> {
-        self.first..self.first + (1 << self.entries_log2)
-    }
-
-    fn entry(&self, msn: u32) -> usize {
-        self.first + (msn & ((1 << self.entries_log2) - 1)) as usize
-    }
-}
-
-/// An entry of the pool.
-#[derive(Copy, Clone, Debug, Default)]
-struct PoolEntry {
-    words: [u32; 4],
-    /// It is posted: the model has it.
-    is_posted: bool,
-}
-
-/// The queues by `connection << 2 | queue`, and the pool.
-#[derive(Debug)]
-pub(super) struct Queues {
-    open: Vec<Option<Window>>,
-    pool: Vec<PoolEntry>,
-}
-
-impl Queues {
-    /// So many queues, all closed.
-    pub(super) fn new(queues: usize) -> Self {
-        Self {
-            open: vec![None; queues],
-            pool: vec![PoolEntry::default(); RECEIVE_POOL],
-        }
-    }
-
-    /// A message has been delivered, or a read is complete: the entry may be written again.
-    pub(super) fn release(&mut self, pool_entry: usize) {
-        if let Some(entry) = self.pool.get_mut(pool_entry) {
-            entry.is_posted = false;
-        }
-    }
-}
 
 impl DeviceModel {
     pub(super) fn write_queue(&mut self, index: usize, words: &Words) {

@@ -1,8 +1,7 @@
 //! BAR0: which register an offset names, and what a write of it starts.
 
 use super::rings::Ring;
-use super::DeviceModel;
-use crate::device_model::TICK_CYCLES;
+use super::{DeviceModel, TICK_CYCLES};
 use rnic_abi::counters::{ALL, COUNT};
 use rnic_abi::interrupts::{
     ENTRY_OCTETS, HOLD_OFF, HOLD_OFF_MAX, PENDING, QUEUE_ROUTES_HIGH, QUEUE_ROUTES_LOW,
@@ -12,7 +11,6 @@ use rnic_abi::limits::{COMPLETION_QUEUES, PAGES};
 use rnic_abi::registers::*;
 use rnic_abi::transmit_ring::RINGS;
 use rnic_sim::inner_width;
-use std::collections::BTreeMap;
 
 const TABLE_END: u32 = TABLE + VECTORS as u32 * ENTRY_OCTETS;
 const HOLD_OFF_END: u32 = HOLD_OFF + 4 * VECTORS as u32;
@@ -20,37 +18,6 @@ const COUNTERS_END: u32 = COUNTERS + 4 * COUNT as u32;
 const TABLE_DATA_END: u32 = TABLE_DATA + 4 * TABLE_DATA_WORDS as u32;
 const CQ_END: u32 = CQ_BASE_LOW + COMPLETION_QUEUES as u32 * CQ_STRIDE;
 const TX_END: u32 = TX_BASE_LOW + RINGS as u32 * TX_STRIDE;
-
-/// Registers that are no part of a ring, of a table operation or of interrupts.
-#[derive(Debug)]
-pub(super) struct Registers {
-    pub(super) enabled: bool,
-    pub(super) loopback: bool,
-    /// log2 of the cycles, 0 for none.
-    pub(super) event_delay_log2: u32,
-    pub(super) table_data: [u32; TABLE_DATA_WORDS],
-    /// Those that are only read back, and those of which a part is kept elsewhere.
-    kept: BTreeMap<u32, u32>,
-}
-
-impl Default for Registers {
-    /// After a reset.
-    fn default() -> Self {
-        Self {
-            enabled: false,
-            loopback: false,
-            event_delay_log2: 0,
-            table_data: [0; TABLE_DATA_WORDS],
-            kept: BTreeMap::from([
-                (EARLY_PAGES, EARLY_PAGES_MAX),
-                (EARLY_SHARE, EARLY_PAGES_MAX),
-                (IN_ORDER_RESERVE, IN_ORDER_RESERVE_FIRST),
-                (READ_MAX_REQUEST, READ_MAX_REQUEST_FIRST),
-                (READ_TIMEOUT, READ_TIMEOUT_FIRST),
-            ]),
-        }
-    }
-}
 
 impl DeviceModel {
     pub(super) fn read_register(&self, offset: u32) -> u32 {

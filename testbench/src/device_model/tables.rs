@@ -1,41 +1,11 @@
 //! Table operations: a command, the data, and which file knows the table.
 
-use super::connections::{Connections, Ranges};
-use super::queues::Queues;
-use super::regions::RegionTables;
+use super::entries::{padded, Words};
 use super::DeviceModel;
+use rnic_abi::limits::EARLY_RECORDS;
 use rnic_abi::limits::RECEIVE_POOL as POOL_ENTRIES;
-use rnic_abi::limits::{EARLY_RECORDS, HASH_SLOTS_LOG2, HASH_WAYS};
 use rnic_abi::registers::TABLE_DATA_WORDS;
-use rnic_abi::sizes::Sizes;
 use rnic_abi::tables::*;
-
-/// Slots of a hash table.
-pub(super) const HASH_SLOTS: usize = HASH_WAYS << HASH_SLOTS_LOG2;
-
-/// An entry as the driver writes it.
-pub(super) type Words = [u32; TABLE_DATA_WORDS];
-
-/// What the tables hold beside the model.
-#[derive(Debug)]
-pub(super) struct Tables {
-    pub(super) connections: Connections,
-    pub(super) queues: Queues,
-    pub(super) regions: RegionTables,
-    pub(super) ranges: Ranges,
-}
-
-impl Tables {
-    /// Empty tables.
-    pub(super) fn new(sizes: Sizes) -> Self {
-        Self {
-            connections: Connections::default(),
-            queues: Queues::new(sizes.queues()),
-            regions: RegionTables::new(sizes.regions()),
-            ranges: Ranges::default(),
-        }
-    }
-}
 
 impl DeviceModel {
     /// Carry out what was written to `TABLE_COMMAND`; it is done at once, as nothing is on its way
@@ -116,11 +86,4 @@ impl DeviceModel {
         };
         self.fault(format!("table {table} {name}, entry {index}: {reason}"));
     }
-}
-
-/// An entry of fewer words.
-pub(super) fn padded(words: &[u32]) -> Words {
-    let mut all = [0; TABLE_DATA_WORDS];
-    all[..words.len()].copy_from_slice(words);
-    all
 }

@@ -16,9 +16,9 @@
 //! | placement | `placement.rs` | memory |
 //! | completion | `completion.rs` | completion entries |
 //!
-//! `contexts.rs` sets a connection up table by table, as a driver does. `events.rs` keeps what events
-//! must have said. `out_of_order.rs` lists what FPDUs beyond a gap
-//! may have left in memory; `starts.rs` handles one error that the hardware may report sooner.
+//! `contexts.rs` sets a connection up table by table, as a driver does. `events.rs` keeps what
+//! events must have said. `out_of_order.rs` lists what FPDUs beyond a gap may have left in memory;
+//! `starts.rs` handles one error that the hardware may report sooner.
 
 pub mod ethernet;
 pub mod ip;
