@@ -11,7 +11,7 @@ SEED_128 := 2
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo receive raw-frames counters test lint bench emit timing estimate formal equal mutants vm-test generate check-generated clean
+.PHONY: help tools demo receive raw-frames counters test lint bench emit timing estimate formal equal mutants ip ip-check vm-test generate check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,18 @@ bench: tools ## cycles a frame, latency and simulation speed (WIDTH=64, 128 or 5
 
 emit: ## writes the core's Verilog to build/emit-wWIDTH/rnic.v (WIDTH=64, CONNECTIONS=1024)
 	@$(RNIC) emit --width $(WIDTH) --connections $(CONNECTIONS) --out build/emit-w$(WIDTH)
+
+# What `make ip` writes; the check has a folder of its own.
+OUT ?= build/ip-w$(WIDTH)
+
+ip: ## the core in a folder for other people's flows: OUT=build/ip-wWIDTH (WIDTH=64, CONNECTIONS=1024)
+	@$(RNIC) emit --ip --width $(WIDTH) --connections $(CONNECTIONS) --out $(OUT)
+
+# The smallest build: Verilator and the C++ compiler take the least time for it.
+ip-check: tools ## that folder outside of the tree: lint, FuseSoC, a cocotb test, cycles a second
+	@cargo build --release --quiet --package rnic-testbench --bin rnic
+	@$(RNIC) emit --ip --width $(WIDTH) --connections 256 --regions 256 --out build/ip-check
+	@$(VENV)/python3 hdl/ip/check build/ip-check
 
 # The device with 1,024 connections needs more block RAMs than the part has.
 timing: CONNECTIONS := 512

@@ -1,12 +1,14 @@
-//! `rnic emit`: the Verilog of the core, or of a part of it or beside it, after checks and lint.
+//! `rnic emit`: the Verilog of the core, or of a part of it or beside it, after checks and lint; or
+//! the core in a folder for other people's flows.
 
 use crate::cli::outcome::{Failure, Outcome};
 use rnic_abi::limits::{CONNECTIONS, REGIONS};
 use rnic_testbench::play::dut::PlayError;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-const EXAMPLE: &str = "Example:\n  rnic emit --width 128 --out build/verilog";
+const EXAMPLE: &str = "Examples:\n  rnic emit --width 128 --out build/verilog\n  \
+                       rnic emit --ip --connections 256 --out build/ip";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
@@ -29,7 +31,11 @@ pub(crate) struct Arguments {
     /// The adapter between the core and AMD's PCI Express block, in place of the core.
     #[arg(long, conflicts_with_all = ["reads", "transmit"])]
     amd: bool,
-    /// Folder for `rnic.v`, `reads.v`, `transmit.v` or `amd_adapter.v`; created if missing.
+    /// The core in a folder that works by itself: AXI-Stream names, waivers, FuseSoC, cocotb test.
+    #[arg(long, conflicts_with_all = ["reads", "transmit", "amd"])]
+    ip: bool,
+    /// Folder for `rnic.v`, `reads.v`, `transmit.v`, `amd_adapter.v` or what `--ip` writes; created
+    /// if missing.
     #[arg(long)]
     out: PathBuf,
 }
@@ -37,6 +43,13 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let sizes = super::play::sizes(arguments.connections, arguments.regions)?;
     let width = arguments.width;
+    if arguments.ip {
+        for file in rnic_ip::files(width, sizes)? {
+            write(&arguments.out.join(file.path), &file.text)?;
+        }
+        println!("{}", arguments.out.display());
+        return Ok(Outcome::Good);
+    }
     let (verilog, name) = if arguments.reads {
         // The inner path has at least 128 bits.
         (rnic_hdl::reads::verilog(width.max(128))?, "reads.v")
@@ -48,9 +61,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         (rnic_hdl::top::verilog(width, sizes)?, "rnic.v")
     };
     let path = arguments.out.join(name);
-    let failed = |error: std::io::Error| PlayError::Option(format!("{}: {error}", path.display()));
-    fs::create_dir_all(&arguments.out).map_err(failed)?;
-    fs::write(&path, verilog).map_err(failed)?;
+    write(&path, &verilog)?;
     println!("{}", path.display());
     Ok(Outcome::Good)
+}
+
+/// Writes a file, in folders that are made for it.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| PlayError::Option(format!("{}: {error}", path.display()));
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    Ok(fs::write(path, text).map_err(failed)?)
 }
