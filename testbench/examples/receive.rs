@@ -13,16 +13,15 @@
 use clap::Parser;
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::READ_QUEUE;
-use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_WRITE};
-use rnic_driver::bus::{self, AnyDevice};
-use rnic_driver::{
-    Completion, CompletionQueue, Config, Connection, ConnectionConfig, ConnectionKey, Dma,
-    DmaBuffer, InterruptSource, Piece, RegionConfig, TransmitFrame, TransmitRing,
+use rnic_driver::verbs::{
+    Completed, CompletionEvents, CompletionQueue, Connection, Context, Frame, MemoryRegion, Piece,
+    ProtectionDomain, Received, RegionOptions, Rights,
 };
+use rnic_driver::{Config, ConnectionConfig, ConnectionKey, TransmitRing};
 use rnic_testbench::capture::{self, Flow};
 use rnic_testbench::play::plan::{devices, Plan};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,8 +29,6 @@ use std::time::{Duration, Instant};
 
 /// Window of each connection: the frames of a capture do not wait for acknowledgements.
 const WINDOW: u32 = 1 << 20;
-/// The vector that completions raise.
-const VECTOR: u8 = 0;
 /// Time without any progress after which the rest is given up.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a wait for an interrupt may last: RDMA Writes raise none.
@@ -62,19 +59,12 @@ struct Arguments {
     host: usize,
 }
 
-/// An untagged message that is expected, or has come.
-struct Message {
-    qn: u32,
-    msn: u32,
-    buffer: DmaBuffer,
-    received: Option<u32>,
-}
-
 /// A connection of the capture.
 struct Stream {
     flow: usize,
     connection: Connection,
-    messages: Vec<Message>,
+    /// The untagged messages that have come.
+    messages: Vec<Received>,
 }
 
 fn main() -> ExitCode {
@@ -114,111 +104,107 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         host_slots_log2: 10,
         ..Config::default()
     };
-    let mut device = bus::open(&arguments.address, config)?;
-    device.route_interrupt(
-        InterruptSource::Completion(CompletionQueue::default()),
-        Some(VECTOR),
-    )?;
-    let regions = register(&mut device, plan)?;
+    let context = Context::open(&arguments.address, config)?;
+    let queue = context.completion_queue(config.completion_entries_log2)?;
+    let events = context.completion_events(&[&queue])?;
+    let domains = domains(&context, plan)?;
+    let regions = register(&context, &domains, plan)?;
     let mut streams = Vec::new();
-    for &flow in &plan.flows {
-        streams.push(open(&mut device, plan, &flows, flow)?);
+    for &number in &plan.flows {
+        let domain = &domains[&plan.domains[&number]];
+        let connection = open(&context, domain, &queue, &flows[number], &regions)?;
+        streams.push(Stream {
+            flow: number,
+            connection,
+            messages: Vec::new(),
+        });
     }
-    begin(&mut device)?;
-    receive(&mut device, &flows, &mut streams)?;
-    print(&mut device, &flows, &streams, &regions);
-    for stream in &streams {
-        device.close_connection(stream.connection)?;
-    }
-    device.close()?;
+    begin(&context)?;
+    receive(&context, &queue, &events, &flows, &mut streams)?;
+    print(&flows, &mut streams, &regions)?;
+    // The device writes to nothing that is dropped; closing it would say what is left.
+    drop((streams, regions, domains, events, queue));
+    context.close()?;
     Ok(())
 }
 
-/// Memory for each region, by STag.
-fn register(
-    device: &mut AnyDevice,
+/// The Protection Domains of the plan, by its numbers.
+fn domains(
+    context: &Context,
     plan: &Plan,
-) -> Result<BTreeMap<u32, DmaBuffer>, Box<dyn Error>> {
-    let mut memory = BTreeMap::new();
-    for known in &plan.regions {
-        let region = &known.region;
-        let buffer = device
-            .dma()
-            .allocate("region", region.octets.max(1) as usize, 4096)?;
-        let first = known.flows.first().ok_or("a region has a flow")?;
-        device.register_region(&RegionConfig {
-            stag: region.stag,
-            rights: region.rights | RIGHT_REMOTE_WRITE | RIGHT_READ_SINK,
-            protection_domain: plan.domains[first],
-            connection: None,
-            tagged_offset: region.base,
-            octets: region.octets,
-            address: buffer.address,
-        })?;
-        memory.insert(
-            region.stag,
-            DmaBuffer {
-                octets: region.octets as usize,
-                ..buffer
-            },
-        );
+) -> Result<BTreeMap<u16, ProtectionDomain>, Box<dyn Error>> {
+    let numbers: BTreeSet<u16> = plan.domains.values().copied().collect();
+    let mut domains = BTreeMap::new();
+    for number in numbers {
+        domains.insert(number, context.protection_domain()?);
     }
-    Ok(memory)
+    Ok(domains)
 }
 
-/// The connection of a flow, with a buffer for each message and all its reads outstanding.
-fn open(
-    device: &mut AnyDevice,
+/// The regions of the plan, by STag.
+fn register(
+    context: &Context,
+    domains: &BTreeMap<u16, ProtectionDomain>,
     plan: &Plan,
-    flows: &[Flow],
-    flow: usize,
-) -> Result<Stream, Box<dyn Error>> {
-    let known = &flows[flow];
-    let connection = device.open_connection(&ConnectionConfig {
+) -> Result<BTreeMap<u32, MemoryRegion>, Box<dyn Error>> {
+    let mut regions = BTreeMap::new();
+    for known in &plan.regions {
+        let region = &known.region;
+        let first = known.flows.first().ok_or("a region has a flow")?;
+        let rights = Rights::from_bits(region.rights).ok_or("a right that no region has")?;
+        let options = RegionOptions {
+            rights: rights | Rights::REMOTE_WRITE | Rights::READ_SINK,
+            tagged_offset: region.base,
+            stag: Some(region.stag),
+        };
+        let memory = context.allocate(region.octets as usize)?;
+        let domain = &domains[&plan.domains[first]];
+        regions.insert(region.stag, domain.register(memory, &options)?);
+    }
+    Ok(regions)
+}
+
+/// The connection of a flow, with memory for each message and all its reads outstanding.
+fn open(
+    context: &Context,
+    domain: &ProtectionDomain,
+    queue: &CompletionQueue,
+    flow: &Flow,
+    regions: &BTreeMap<u32, MemoryRegion>,
+) -> Result<Connection, Box<dyn Error>> {
+    let config = ConnectionConfig {
         key: ConnectionKey {
-            remote: known.source,
-            local: known.destination,
+            remote: flow.source,
+            local: flow.destination,
         },
-        sequence_start: known.sequence_start,
+        sequence_start: flow.sequence_start,
         window: WINDOW,
-        markers: known.markers,
-        crc: known.crc,
-        version: known.revision.min(1),
-        protection_domain: plan.domains[&flow],
-        completion_queue: CompletionQueue::default(),
-    })?;
-    let mut expected = known.messages.clone();
-    expected.sort_by_key(|message| (message.qn, message.msn));
+        markers: flow.markers,
+        crc: flow.crc,
+        version: flow.revision.min(1),
+        protection_domain: domain.number(),
+        completion_queue: queue.number(),
+    };
+    let connection = domain.open_connection(queue, &config)?;
     for qn in 0..3 {
-        let count = expected.iter().filter(|message| message.qn == qn).count();
-        device.open_queue(connection, qn, entries_log2(count))?;
+        let expected = flow.messages.iter().filter(|message| message.qn == qn);
+        connection.open_queue(qn, entries_log2(expected.count()))?;
     }
-    device.open_queue(
-        connection,
-        READ_QUEUE as u32,
-        entries_log2(known.reads.len()),
-    )?;
-    let mut messages = Vec::new();
+    connection.open_queue(READ_QUEUE as u32, entries_log2(flow.reads.len()))?;
+    let mut expected = flow.messages.clone();
+    expected.sort_by_key(|message| (message.qn, message.msn));
     for message in expected {
-        let octets = message.octets as usize;
-        let buffer = device.dma().allocate("receive buffer", octets.max(1), 64)?;
-        let buffer = DmaBuffer { octets, ..buffer };
-        let posted = device.post_receive(connection, message.qn, buffer)?;
-        messages.push(Message {
-            qn: message.qn,
-            msn: posted.msn,
-            buffer,
-            received: None,
-        });
+        let memory = context.allocate(message.octets as usize)?;
+        connection.post_receive(message.qn, memory)?;
     }
-    for read in &known.reads {
-        device.post_read(connection, read.stag, read.offset, read.octets)?;
+    for read in &flow.reads {
+        match regions.get(&read.stag) {
+            _ if read.octets == 0 => connection.post_empty_read()?,
+            Some(sink) => connection.post_read(sink, read.offset, read.octets)?,
+            None => return Err("a read has a region".into()),
+        };
     }
-    Ok(Stream {
-        flow,
-        connection,
-        messages,
-    })
+    Ok(connection)
 }
 
 /// Entries of a queue that holds `count`, in log2.
@@ -227,37 +213,39 @@ fn entries_log2(count: usize) -> u32 {
 }
 
 /// Send a frame: the other end begins.
-fn begin(device: &mut AnyDevice) -> Result<(), Box<dyn Error>> {
-    let frame = TransmitFrame {
+fn begin(context: &Context) -> Result<(), Box<dyn Error>> {
+    let frame = Frame {
         pieces: &[Piece::Octets(&FIRST_FRAME)],
         checksum: None,
         crc: None,
         cookie: 0,
     };
-    device.transmit(TransmitRing::Control, &frame)?;
+    context.transmit(TransmitRing::Control, &frame)?;
     Ok(())
 }
 
 /// Until every whole FPDU and every message is there, or nothing more comes.
 fn receive(
-    device: &mut AnyDevice,
+    context: &Context,
+    queue: &CompletionQueue,
+    events: &CompletionEvents,
     flows: &[Flow],
     streams: &mut [Stream],
 ) -> Result<(), Box<dyn Error>> {
-    let fpdus: usize = streams.iter().map(|s| flows[s.flow].fpdus.len()).sum();
+    let (mut fpdus, mut wanted) = (0, 0);
+    for stream in &*streams {
+        fpdus += flows[stream.flow].fpdus.len();
+        wanted += flows[stream.flow].messages.len();
+    }
     let mut seen = (0, 0);
     let mut moved = Instant::now();
     loop {
-        while let Some(completion) = device.poll_completion() {
-            note(streams, completion);
+        while let Some(completed) = queue.poll() {
+            note(streams, completed);
         }
-        while device.poll_host_frame().is_some() {}
-        let received = streams.iter().flat_map(|stream| &stream.messages);
-        let messages = received
-            .filter(|message| message.received.is_some())
-            .count();
-        let now = (device.counter(Counter::Fpdus)? as usize, messages);
-        let wanted = streams.iter().map(|stream| stream.messages.len()).sum();
+        while context.poll_host_frame().is_some() {}
+        let messages = streams.iter().map(|stream| stream.messages.len()).sum();
+        let now = (context.counter(Counter::Fpdus)? as usize, messages);
         if now.0 >= fpdus && now.1 >= wanted {
             return Ok(());
         }
@@ -274,76 +262,63 @@ fn receive(
             )
             .into());
         }
-        device.wait(VECTOR, Some(LOOK))?;
+        events.wait(Some(LOOK))?;
     }
 }
 
-fn note(streams: &mut [Stream], completion: Completion) {
-    match completion {
-        Completion::Receive {
-            connection,
-            qn,
-            msn,
-            length,
-            ..
-        } => {
-            let stream = streams
-                .iter_mut()
-                .find(|stream| stream.connection == connection);
-            let messages = stream.into_iter().flat_map(|stream| &mut stream.messages);
-            for message in messages.filter(|message| (message.qn, message.msn) == (qn, msn)) {
-                message.received = Some(length);
+fn note(streams: &mut [Stream], completed: Completed) {
+    match completed {
+        Completed::Received(received) => {
+            let mut streams = streams.iter_mut();
+            let stream = streams.find(|stream| stream.connection.number() == received.connection);
+            if let Some(stream) = stream {
+                stream.messages.push(received);
             }
         }
-        Completion::Error { .. } => println!("stream error: {completion:?}"),
-        Completion::ReadResponse { .. } => {}
-        Completion::Unknown(_) => println!("an entry of no known kind: {completion:?}"),
+        Completed::Stopped(error) => println!("stream error: {error:?}"),
+        Completed::Read { .. } => {}
+        Completed::Unknown(entry) => println!("an entry of no known kind: {entry:?}"),
     }
 }
 
 fn print(
-    device: &mut AnyDevice,
     flows: &[Flow],
-    streams: &[Stream],
-    regions: &BTreeMap<u32, DmaBuffer>,
-) {
+    streams: &mut [Stream],
+    regions: &BTreeMap<u32, MemoryRegion>,
+) -> Result<(), Box<dyn Error>> {
     for stream in streams {
         let flow = &flows[stream.flow];
         println!(
             "flow {}: {} > {}",
             stream.flow, flow.source, flow.destination
         );
-        for region in &flow.regions {
-            if let Some(&buffer) = regions.get(&region.stag) {
-                let digest = digest(device, buffer);
-                let octets = buffer.octets;
-                println!(
-                    "  region {:#010x}: {octets} octets, sha256 {digest}",
-                    region.stag
-                );
-            }
-        }
-        for message in &stream.messages {
-            let Some(octets) = message.received else {
+        for known in &flow.regions {
+            let Some(region) = regions.get(&known.stag) else {
                 continue;
             };
-            let octets = octets as usize;
-            let digest = digest(
-                device,
-                DmaBuffer {
-                    octets,
-                    ..message.buffer
-                },
+            let mut octets = vec![0; region.octets()];
+            region.read(0, &mut octets)?;
+            let (stag, digest) = (region.stag(), digest(&octets));
+            println!(
+                "  region {stag:#010x}: {} octets, sha256 {digest}",
+                octets.len()
             );
-            let Message { qn, msn, .. } = message;
+        }
+        stream
+            .messages
+            .sort_by_key(|message| (message.qn, message.msn));
+        for received in &stream.messages {
+            let Received {
+                qn, msn, octets, ..
+            } = received;
+            let digest = digest(&received.message());
             println!("  queue {qn} message {msn}: {octets} octets, sha256 {digest}");
         }
     }
+    Ok(())
 }
 
-fn digest(device: &mut AnyDevice, buffer: DmaBuffer) -> String {
-    let mut octets = vec![0; buffer.octets];
-    device.dma().read(buffer.address, &mut octets);
-    let digest = Sha256::digest(&octets);
+fn digest(octets: &[u8]) -> String {
+    let digest = Sha256::digest(octets);
     digest.iter().map(|octet| format!("{octet:02x}")).collect()
 }

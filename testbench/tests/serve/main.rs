@@ -16,3 +16,4 @@ mod misuse;
 mod receive;
 mod server;
 mod traffic;
+mod verbs;

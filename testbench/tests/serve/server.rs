@@ -1,7 +1,7 @@
 //! The process `rnic serve`, and the peer at the other end of its link.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -158,6 +158,15 @@ impl Peer {
     /// Send octets that are not framed.
     pub fn send_octets(&mut self, octets: &[u8]) {
         self.0.write_all(octets).expect("the server reads");
+    }
+
+    /// The next frame that the device has sent.
+    pub fn receive(&mut self) -> Vec<u8> {
+        let mut length = [0; 4];
+        self.0.read_exact(&mut length).expect("the server writes");
+        let mut frame = vec![0; u32::from_be_bytes(length) as usize];
+        self.0.read_exact(&mut frame).expect("the server writes");
+        frame
     }
 
     /// Send `frames` from another thread, until they are all sent or [`Traffic::stop`].
