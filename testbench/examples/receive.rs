@@ -21,7 +21,7 @@ use rnic_driver::{Config, ConnectionConfig, ConnectionKey, TransmitRing};
 use rnic_testbench::capture::{self, Flow};
 use rnic_testbench::play::plan::{devices, Plan};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -133,11 +133,10 @@ fn domains(
     context: &Context,
     plan: &Plan,
 ) -> Result<BTreeMap<u16, ProtectionDomain>, Box<dyn Error>> {
+    let numbers: BTreeSet<u16> = plan.domains.values().copied().collect();
     let mut domains = BTreeMap::new();
-    for &number in plan.domains.values() {
-        if !domains.contains_key(&number) {
-            domains.insert(number, context.protection_domain()?);
-        }
+    for number in numbers {
+        domains.insert(number, context.protection_domain()?);
     }
     Ok(domains)
 }

@@ -84,8 +84,9 @@ impl Context {
     /// the device has eight.
     ///
     /// # Errors
-    /// [`DriverError::Exhausted`]; [`DriverError::Duplicate`] if a queue has such a file;
-    /// [`DriverError::OtherContext`], [`DriverError::Gone`].
+    /// [`DriverError::Exhausted`]; [`DriverError::InUse`] if a queue has such a file,
+    /// [`DriverError::Duplicate`] if one is there twice; [`DriverError::OtherContext`],
+    /// [`DriverError::Gone`].
     pub fn completion_events(
         &self,
         queues: &[&CompletionQueue],

@@ -60,10 +60,15 @@ impl CompletionEvents {
         let mut ledger = core.lock();
         let mut numbers = Vec::new();
         for number in queues.iter().map(|queue| queue.number()) {
-            let has_vector = ledger.queues[&number].vector.is_some();
-            if has_vector || numbers.contains(&number) {
+            if let Some(vector) = ledger.queues[&number].vector {
+                return Err(DriverError::InUse {
+                    what: Object::CompletionQueue(number.0).to_string(),
+                    by: Object::CompletionEvents(vector).to_string(),
+                });
+            }
+            if numbers.contains(&number) {
                 return Err(DriverError::Duplicate {
-                    what: "the completion queue, in other events,",
+                    what: "a completion queue of these events",
                 });
             }
             numbers.push(number);
@@ -108,9 +113,15 @@ impl CompletionEvents {
     /// # Errors
     /// Those of `read(2)` on an eventfd.
     pub fn arm(&self) -> io::Result<bool> {
+        self.arm_around(|| {})
+    }
+
+    /// As [`CompletionEvents::arm`]; `meanwhile` happens between its steps.
+    pub(crate) fn arm_around(&self, meanwhile: impl FnOnce()) -> io::Result<bool> {
         // In this order: an interrupt that is taken here was raised behind its completion, so that
         // is in memory now; the interrupt of a later one is not taken.
         self.function.take_interrupts(self.vector)?;
+        meanwhile();
         let ledger = self.core.lock();
         Ok(self.queues.iter().any(|&queue| ledger.has_entry(queue)))
     }

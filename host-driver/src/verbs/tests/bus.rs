@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::error::DriverError;
 use crate::verbs::{CompletionEvents, Context, RegionOptions, Rights};
 use crate::Device;
-use rnic_abi::cqe::{KIND_ERROR, PHASE};
+use rnic_abi::cqe::{CQE_OCTETS, KIND_ERROR, PHASE};
 use rnic_abi::interrupts::QUEUE_ROUTES_LOW;
 use rnic_abi::registers::{cq_register, CQ_BASE_HIGH, CQ_BASE_LOW};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
@@ -33,13 +33,14 @@ fn sealed(octets: u64) -> OwnedFd {
     file
 }
 
-/// The device writes the first completion of a queue.
-fn complete(function: &TestFunction, queue: u32) {
+/// The device writes a completion of a queue, the `number`th on the first pass over it.
+fn complete(function: &TestFunction, queue: u32, number: u64) {
     let inside = function.inside();
     let register = |offset| inside.tables.registers[&cq_register(queue, offset)];
     let base = u64::from(register(CQ_BASE_HIGH)) << 32 | u64::from(register(CQ_BASE_LOW));
-    inside.device_writes(base, &KIND_ERROR.to_le_bytes());
-    inside.device_writes(base + 28, &PHASE.to_le_bytes());
+    let entry = base + number * CQE_OCTETS as u64;
+    inside.device_writes(entry, &KIND_ERROR.to_le_bytes());
+    inside.device_writes(entry + 28, &PHASE.to_le_bytes());
 }
 
 fn is_readable(events: &CompletionEvents) -> bool {
@@ -122,7 +123,7 @@ fn arming_sees_what_came_before_and_is_woken_by_what_comes_later() {
     let number = u32::from(queues[1].number().0);
     assert!(!events.arm().expect("an eventfd") && !is_readable(&events));
     // Between the last poll and arming: the interrupt is taken, its completion is seen.
-    complete(&function, number);
+    complete(&function, number, 0);
     interrupt();
     assert!(is_readable(&events));
     assert!(events.arm().expect("an eventfd") && !is_readable(&events));
@@ -143,12 +144,36 @@ fn a_wait_ends_with_a_completion_of_another_thread() {
     let events = context.completion_events(&[&queue]).expect("vectors");
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| events.wait(None));
-        complete(&function, 0);
+        complete(&function, 0, 0);
         let inside = function.inside();
         signal(inside.eventfds[usize::from(events.vector())].as_fd());
         drop(inside);
         assert!(waits.join().expect("ends").expect("an eventfd"));
     });
+}
+
+/// A completion that comes while it arms is seen, or makes the file readable.
+#[test]
+fn no_completion_is_lost_between_the_steps_of_arming() {
+    let (function, context) = open();
+    let queue = context.completion_queue(12).expect("queue 0");
+    let events = context.completion_events(&[&queue]).expect("vectors");
+    let interrupt = || {
+        let vector = usize::from(events.vector());
+        signal(function.inside().eventfds[vector].as_fd());
+    };
+    // All of it, or its completion alone, whose interrupt follows.
+    let armed = events.arm_around(|| {
+        complete(&function, 0, 0);
+        interrupt();
+    });
+    assert!(armed.expect("an eventfd") || is_readable(&events));
+    assert!(queue.poll().is_some());
+    events.arm().expect("an eventfd");
+    let armed = events.arm_around(|| complete(&function, 0, 1));
+    interrupt();
+    assert!(armed.expect("an eventfd") || is_readable(&events));
+    assert!(queue.poll().is_some() && queue.poll().is_none());
 }
 
 #[test]
@@ -169,6 +194,11 @@ fn each_vector_belongs_to_one_waiter() {
         Err(DriverError::Exhausted { limit: 8, .. })
     ));
     let refused = context.completion_events(&[&queues[8], &queues[3]]);
+    assert_eq!(
+        refused.map(drop).expect_err("one has a vector").to_string(),
+        "completion queue 3 is in use by completion events 3; close these first"
+    );
+    let refused = context.completion_events(&[&queues[8], &queues[8]]);
     assert!(matches!(refused, Err(DriverError::Duplicate { .. })));
     all.remove(3);
     let routes = function.inside().tables.registers[&QUEUE_ROUTES_LOW];
