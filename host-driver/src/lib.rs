@@ -17,6 +17,9 @@
 //! the device before it frees the rings, so that nothing is written to memory that was given back.
 //! If the reset fails, no memory is freed.
 //!
+//! A device has one owner. An owner that serves a [`monitor`] lets an administrator look at the
+//! device while it is in use.
+//!
 //! A device may be removed at any time. Its registers then read as ones, which the driver notices
 //! at the next register access: from then on it makes none, and everything but polls of what is
 //! already in memory returns [`DriverError::Gone`].
@@ -56,6 +59,8 @@ mod transmit_ring;
 pub mod device;
 #[cfg(target_os = "linux")]
 pub mod bus;
+#[cfg(target_os = "linux")]
+pub mod monitor;
 
 #[cfg(test)]
 mod testing;

@@ -38,6 +38,7 @@ mod registers;
 mod memory;
 mod iommu_info;
 mod sysfs;
+mod functions;
 mod vfio;
 mod vfio_user;
 mod open;
@@ -47,6 +48,7 @@ mod testing;
 
 pub use access::Access;
 pub use error::OpenError;
+pub use functions::{functions, FoundFunction};
 pub use memory::FunctionMemory;
 pub use open::{connect, open, AnyDevice};
 pub use pci_function::PciFunction;
