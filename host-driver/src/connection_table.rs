@@ -137,6 +137,12 @@ impl ConnectionTable {
         })
     }
 
+    /// The open connections, in the order of their ids.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Connection, &ConnectionConfig)> {
+        let slots = (0..).map(Connection).zip(&self.open);
+        slots.filter_map(|(connection, slot)| Some((connection, slot.as_ref()?)))
+    }
+
     /// Write a connection's window, and nothing else of its context.
     pub(crate) fn set_window(
         &mut self,

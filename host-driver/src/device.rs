@@ -219,6 +219,12 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.connections.config(connection)
     }
 
+    /// The open connections with their configurations, in the order of their ids; no access of the
+    /// device.
+    pub fn connections(&self) -> impl Iterator<Item = (Connection, &ConnectionConfig)> {
+        self.connections.iter()
+    }
+
     /// TCP state of a connection, for acknowledgements.
     pub fn tcp_state(&mut self, connection: Connection) -> Result<TcpState, DriverError> {
         self.connections.tcp_state(&mut self.bar, connection)
@@ -274,6 +280,12 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// window or has some.
     pub fn deregister_region(&mut self, stag: u32) -> Result<(), DriverError> {
         self.regions.deregister(&mut self.bar, stag)
+    }
+
+    /// The registered regions and the bound windows, as last given to the device, in no order; no
+    /// access of the device. A peer may have invalidated one since ([`Device::region_valid`]).
+    pub fn regions(&self) -> impl Iterator<Item = &RegionConfig> {
+        self.regions.iter()
     }
 
     /// Whether the device holds the region as valid: a peer may have invalidated it.
@@ -463,6 +475,14 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// is gone as [`Device::poll_completion`].
     pub fn poll_host_frame(&mut self) -> Option<Vec<u8>> {
         self.host_ring.next(&mut self.bar, &self.dma)
+    }
+}
+
+#[cfg(test)]
+impl<B: Bar, D: Dma> Device<B, D> {
+    /// The double that stands for the device.
+    pub(crate) fn double(&mut self) -> &mut B {
+        self.bar.double()
     }
 }
 

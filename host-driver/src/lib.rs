@@ -20,6 +20,9 @@
 //! [`verbs`] is the layer for applications: objects that own what the device writes, each freed
 //! only when it does so no more.
 //!
+//! A device has one owner. An owner that serves a [`monitor`] lets an administrator look at the
+//! device while it is in use.
+//!
 //! A device may be removed at any time. Its registers then read as ones, which the driver notices
 //! at the next register access: from then on it makes none, and everything but polls of what is
 //! already in memory returns [`DriverError::Gone`].
@@ -61,6 +64,8 @@ pub mod device;
 pub mod bus;
 #[cfg(target_os = "linux")]
 pub mod verbs;
+#[cfg(target_os = "linux")]
+pub mod monitor;
 
 #[cfg(test)]
 mod testing;

@@ -182,6 +182,11 @@ impl RegionTable {
         Ok(words[0] >> 31 == 1)
     }
 
+    /// The registered regions and bound windows, as last given to the device, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &RegionConfig> {
+        self.regions.iter().flatten()
+    }
+
     /// Whether a region has this stag_index.
     pub(crate) fn has_index(&self, stag_index: u32) -> bool {
         self.find(stag_index).is_some()

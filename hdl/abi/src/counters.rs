@@ -1,11 +1,11 @@
 //! Counters: one for each cause of a drop or refusal, and for accepted frames, segments and FPDUs.
 
 macro_rules! counters {
-    ($($(#[$doc:meta])* $variant:ident = $index:literal, $name:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $variant:ident = $index:literal, $name:literal;)*) => {
         /// A counter of the device; the discriminant is its index in the BAR.
         #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
-        pub enum Counter { $($(#[$doc])* $variant = $index,)* }
+        pub enum Counter { $($(#[doc = $doc])* $variant = $index,)* }
 
         /// Every counter, in the order of its index.
         pub const ALL: &[Counter] = &[$(Counter::$variant,)*];
@@ -15,7 +15,11 @@ macro_rules! counters {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
-            /// What it counts.
+            /// What it counts, in words.
+            pub const fn description(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),*).trim_ascii(),)* }
+            }
+            /// Its place in the BAR.
             pub const fn index(self) -> usize { self as usize }
         }
     };

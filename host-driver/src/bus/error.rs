@@ -71,7 +71,9 @@ pub enum OpenError {
     #[error(
         "failed to open /dev/vfio/{group}: {source}; {}",
         match source.kind() {
-            io::ErrorKind::ResourceBusy => "this process or another one uses a device of the group",
+            io::ErrorKind::ResourceBusy =>
+                "this process or another one uses a device of the group; stop it, or ask its \
+                 monitor, which `rnicctl list` finds",
             _ => "run as a user who may read and write this file",
         }
     )]
@@ -105,7 +107,7 @@ pub enum OpenError {
     /// A socket without a server, or one that does not speak vfio-user.
     #[error(
         "failed to connect to the vfio-user server at {}: {source}; check that it runs and serves \
-         nobody else",
+         nobody else; who has the device open may have a monitor, which `rnicctl list` finds",
         path.display()
     )]
     Server {
@@ -180,7 +182,7 @@ mod tests {
             (
                 group(io::ErrorKind::ResourceBusy),
                 "failed to open /dev/vfio/17: resource busy; this process or another one uses a \
-                 device of the group",
+                 device of the group; stop it, or ask its monitor, which `rnicctl list` finds",
             ),
             (
                 OpenError::GroupNotViable {

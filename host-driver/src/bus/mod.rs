@@ -40,6 +40,7 @@ mod registers;
 mod memory;
 mod iommu_info;
 mod sysfs;
+mod functions;
 mod vfio;
 mod vfio_user;
 mod simulator;
@@ -52,6 +53,7 @@ pub(crate) use open::take;
 
 pub use access::Access;
 pub use error::OpenError;
+pub use functions::{functions, FoundFunction};
 pub use memory::FunctionMemory;
 pub use open::{connect, open, AnyDevice};
 pub use pci_function::PciFunction;

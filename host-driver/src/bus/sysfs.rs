@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Driver that shows functions through VFIO.
-const DRIVER: &str = "vfio-pci";
+pub(crate) const DRIVER: &str = "vfio-pci";
 
 /// Where Linux shows functions and VFIO; a test has places of its own.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ pub(crate) fn check(places: &Places, function: &str) -> Result<BoundFunction, Op
 }
 
 /// The last part of what a link points to.
-fn link_name(link: &Path) -> Option<String> {
+pub(crate) fn link_name(link: &Path) -> Option<String> {
     let target = fs::read_link(link).ok()?;
     Some(target.file_name()?.to_string_lossy().into_owned())
 }

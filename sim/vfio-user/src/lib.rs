@@ -15,6 +15,7 @@
 //!
 //! * **[`Client`]** asks a server for its regions and interrupts, accesses regions, and gives it
 //!   memory and eventfds. A server that is dead or wrong is an error, never a wait without end.
+//! * **[`Listener`]** is a socket in the file system, for any protocol.
 //! * **[`Server`]** and **[`Session`]** answer a client for a [`Function`]. Nothing blocks, and
 //!   there is no thread: a device model calls [`Session::serve_one`] between two of its cycles.
 //! * **[`DmaMap`]** is how the device reaches the client's memory, **[`Irqs`]** how it interrupts.
@@ -124,6 +125,7 @@ mod dma;
 mod irqs;
 mod function;
 mod session;
+mod listener;
 mod server;
 mod client;
 
@@ -131,7 +133,8 @@ pub use client::{Client, ClientError, DeviceInfo, IrqInfo, MmapArea, RegionInfo}
 pub use dma::{Access, DmaFault, DmaMap, FILES_MAX, MAPS_MAX};
 pub use function::{Function, RegionDescription};
 pub use irqs::Irqs;
+pub use listener::{Listener, ServerError};
 pub use rustix::io::Errno;
-pub use server::{Server, ServerError};
+pub use server::Server;
 pub use session::{Served, Session};
 pub use socket::SessionEnd;

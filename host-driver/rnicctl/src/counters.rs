@@ -1,0 +1,262 @@
+//! `rnicctl counters`: as a list, as JSON, as OpenMetrics text, or as rates.
+
+use crate::address::Address;
+use crate::open_metrics;
+use crate::outcome::{Failure, Outcome};
+use crate::rates::{per_second, Totals};
+use crate::source::{Source, Values};
+use crate::text_table::render;
+use serde_json::{json, Map, Value};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const EXAMPLE: &str = "\
+Examples:
+  rnicctl counters monitor:$XDG_RUNTIME_DIR/ferrowarp/storage.sock --watch 1
+  rnicctl counters monitor:/run/storage.sock --openmetrics \\
+      --out /var/lib/node_exporter/textfile/ferrowarp.prom
+
+Counters that are zero are left out; --all shows them. They count since the device was opened,
+modulo 2^32. --watch takes differences modulo 2^32, and with --openmetrics --out it sums them in 64
+bits, so nothing wraps there; without --watch a counter that wraps looks like one that was reset.
+
+Opening a vfio: or vfio-user: device resets it, so its counters are those since then.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Arguments {
+    /// vfio:0000:01:00.0, vfio-user:PATH or monitor:PATH.
+    address: Address,
+    /// Print JSON: an object, or with --watch one a line.
+    #[arg(long, conflicts_with = "openmetrics")]
+    json: bool,
+    /// Print OpenMetrics text, as node_exporter's textfile collector reads it.
+    #[arg(long)]
+    openmetrics: bool,
+    /// Replace this file by the OpenMetrics text, in one step.
+    #[arg(long, value_name = "FILE", requires = "openmetrics")]
+    out: Option<PathBuf>,
+    /// Read again every so many seconds, and print rates of what changes, until the device is gone.
+    #[arg(long, value_name = "SECONDS", value_parser = interval)]
+    watch: Option<Duration>,
+    /// Counters that are zero too.
+    #[arg(long)]
+    all: bool,
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok();
+    let seconds = seconds.filter(|seconds| (0.01..=86_400.0).contains(seconds));
+    let seconds = seconds.ok_or("write seconds between 0.01 and 86400")?;
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    if arguments.openmetrics && arguments.watch.is_some() && arguments.out.is_none() {
+        return Err("--openmetrics with --watch needs --out FILE, which it rewrites".into());
+    }
+    let mut source = Source::open(&arguments.address)?;
+    let values = source.counters()?;
+    let totals = Totals::new(values.clone());
+    if arguments.openmetrics {
+        write_metrics(arguments, &mut source, &totals)?;
+    }
+    let Some(interval) = arguments.watch else {
+        if !arguments.openmetrics {
+            print(&as_text_or_json(arguments, &values))?;
+        }
+        source.close()?;
+        return Ok(Outcome::Good);
+    };
+    watch(arguments, interval, source, totals)
+}
+
+fn as_text_or_json(arguments: &Arguments, values: &Values) -> String {
+    if arguments.json {
+        let counters = values.iter();
+        let counters: Map<String, Value> = counters
+            .map(|(name, value)| (name.clone(), json!(value)))
+            .collect();
+        return format!("{}\n", Value::Object(counters));
+    }
+    let shown = values
+        .iter()
+        .filter(|(_, value)| arguments.all || *value != 0);
+    let rows: Vec<[String; 2]> = shown
+        .map(|(name, value)| [name.clone(), value.to_string()])
+        .collect();
+    match rows.is_empty() {
+        true => "all counters are zero; --all shows them\n".to_owned(),
+        false => render(["COUNTER", "VALUE"], &rows),
+    }
+}
+
+fn write_metrics(
+    arguments: &Arguments,
+    source: &mut Source,
+    totals: &Totals,
+) -> Result<(), Failure> {
+    let info = source.info()?;
+    let text = open_metrics::render(&arguments.address.to_string(), &totals.totals(), &info);
+    match &arguments.out {
+        Some(path) => replace(path, &text)
+            .map_err(|error| format!("failed to write {}: {error}", path.display()).into()),
+        None => print(&text),
+    }
+}
+
+/// A reader finds the old file or the new one, never a part: a file beside it takes its name.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::Builder::new()
+        .prefix(".rnicctl-")
+        // Another user reads it: the collector.
+        .permissions(PermissionsExt::from_mode(0o644))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Until the device, or who answers for it, is gone.
+fn watch(
+    arguments: &Arguments,
+    interval: Duration,
+    mut source: Source,
+    mut totals: Totals,
+) -> Result<Outcome, Failure> {
+    let begin = Instant::now();
+    let mut last = begin;
+    loop {
+        std::thread::sleep(interval);
+        let values = match source.counters() {
+            Ok(values) => values,
+            Err(error) => {
+                eprintln!("rnicctl: the watch ends: {error}");
+                return Ok(Outcome::Good);
+            }
+        };
+        let now = Instant::now();
+        let rates = per_second(&totals.add(values), now - last);
+        last = now;
+        if arguments.openmetrics {
+            write_metrics(arguments, &mut source, &totals)?;
+            continue;
+        }
+        let is_terminal = io::stdout().is_terminal();
+        print(&rates_text(arguments, now - begin, &rates, is_terminal))?;
+    }
+}
+
+/// Rates of an interval that ends `at` after the beginning: a block for a terminal, else a line.
+fn rates_text(
+    arguments: &Arguments,
+    at: Duration,
+    rates: &[(String, f64)],
+    is_terminal: bool,
+) -> String {
+    let shown = rates
+        .iter()
+        .filter(|(_, rate)| arguments.all || *rate != 0.0);
+    let seconds = at.as_secs_f64();
+    if arguments.json {
+        let rates: Map<String, Value> = shown
+            .map(|(name, rate)| (name.clone(), json!(rate)))
+            .collect();
+        return format!("{}\n", json!({ "seconds": seconds, "rates": rates }));
+    }
+    if !is_terminal {
+        let rates: Vec<String> = shown
+            .map(|(name, rate)| format!(" {name}={rate:.1}/s"))
+            .collect();
+        return format!("{seconds:.2} s{}\n", rates.concat());
+    }
+    let rows: Vec<[String; 2]> = shown
+        .map(|(name, rate)| [name.clone(), format!("{rate:.1}")])
+        .collect();
+    let at = format!("AFTER {seconds:.1} s");
+    render([&at, "PER SECOND"], &rows) + "\n"
+}
+
+/// A pipe whose reader has left ends the command without a word, as `head` expects.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        written => Ok(written?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(json: bool, all: bool) -> Arguments {
+        let Ok(address) = "monitor:/run/x".parse();
+        Arguments {
+            address,
+            json,
+            openmetrics: false,
+            out: None,
+            watch: None,
+            all,
+        }
+    }
+
+    fn values() -> Values {
+        vec![("frames".to_owned(), 7), ("fpdus".to_owned(), 0)]
+    }
+
+    #[test]
+    fn counters_that_are_zero_are_left_out_unless_asked_for() {
+        let text = |json, all| as_text_or_json(&arguments(json, all), &values());
+        assert_eq!(text(false, false), "COUNTER  VALUE\nframes   7\n");
+        assert_eq!(
+            text(false, true),
+            "COUNTER  VALUE\nframes   7\nfpdus    0\n"
+        );
+        assert_eq!(text(true, false), "{\"fpdus\":0,\"frames\":7}\n");
+        let zero = as_text_or_json(&arguments(false, false), &values()[1..].to_vec());
+        assert!(zero.contains("--all"), "{zero}");
+    }
+
+    #[test]
+    fn an_interval_is_a_line_in_a_pipe_and_a_block_on_a_terminal() {
+        let rates = [("frames".to_owned(), 12.5), ("fpdus".to_owned(), 0.0)];
+        let at = Duration::from_millis(2_040);
+        let text = |json, is_terminal| rates_text(&arguments(json, false), at, &rates, is_terminal);
+        assert_eq!(text(false, false), "2.04 s frames=12.5/s\n");
+        let block = "AFTER 2.0 s  PER SECOND\nframes       12.5\n\n";
+        assert_eq!(text(false, true), block);
+        let json = "{\"rates\":{\"frames\":12.5},\"seconds\":2.04}\n";
+        assert_eq!(text(true, false), json);
+    }
+
+    #[test]
+    fn intervals_are_seconds() {
+        assert_eq!(interval("0.5"), Ok(Duration::from_millis(500)));
+        for text in ["0", "-1", "nan", "1s", "1e9"] {
+            interval(text).expect_err(text);
+        }
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("ferrowarp.prom");
+        for text in ["first\n", "second\n"] {
+            replace(&path, text).expect("it is written");
+            assert_eq!(std::fs::read_to_string(&path).expect("a file"), text);
+        }
+        let files = std::fs::read_dir(folder.path()).expect("a folder");
+        assert_eq!(files.count(), 1);
+        replace(&folder.path().join("none/x"), "").expect_err("no such folder");
+    }
+}

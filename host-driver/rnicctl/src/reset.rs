@@ -1,0 +1,45 @@
+//! `rnicctl reset`: a device that nobody uses, as after power-up.
+
+use crate::address::Address;
+use crate::outcome::{Failure, Outcome};
+use crate::source::SMALL;
+use rnic_driver::bus;
+
+const EXAMPLE: &str = "\
+Example:
+  rnicctl reset vfio:0000:01:00.0
+
+Resets the function through the bus, if it has such a reset, and the device through its registers.
+A device that a process has open is not touched.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Arguments {
+    /// vfio:0000:01:00.0 or vfio-user:PATH.
+    address: Address,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let Address::Device(address) = &arguments.address else {
+        return Err(
+            "a monitor only looks: stop its application, then reset the device by its \
+                    vfio: or vfio-user: address"
+                .into(),
+        );
+    };
+    let device = bus::open(address, SMALL())?;
+    let (_, memory) = device.close()?;
+    println!("device: reset through its registers, its tables are empty");
+    match memory.function().reset() {
+        Ok(true) => println!("function: reset through the bus"),
+        Ok(false) => println!("function: the bus has no reset for it"),
+        Err(error) => {
+            return Err(format!(
+                "failed to reset the function through the bus: {error}; `dmesg` may say why, and \
+                 a power cycle resets it"
+            )
+            .into())
+        }
+    }
+    Ok(Outcome::Good)
+}

@@ -1,0 +1,138 @@
+//! Reads from a device what is asked for.
+//!
+//! Input: a request. Output: its answer; of a list, a page. The device is only read.
+
+use super::protocol::{
+    Body, ConnectionReport, Info, OutOfOrderReport, Page, PoolReport, RegionReport, Request,
+    TcpReport,
+};
+use crate::bar::Bar;
+use crate::connection::{Connection, ConnectionConfig};
+use crate::device::Device;
+use crate::dma::Dma;
+use crate::error::DriverError;
+use crate::region::RegionConfig;
+use rnic_abi::limits::{EARLY_RECORDS, RANGES, SHARED_RUNS, SPANS};
+use rnic_abi::tables::{
+    RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_READ, RIGHT_REMOTE_WRITE,
+};
+
+/// Items of a page of regions or connections.
+pub const PAGE_ITEMS: usize = 16;
+
+/// Names of rights in reports.
+const RIGHTS: [(u32, &str); 4] = [
+    (RIGHT_REMOTE_WRITE, "remote_write"),
+    (RIGHT_READ_SINK, "read_sink"),
+    (RIGHT_REMOTE_READ, "remote_read"),
+    (RIGHT_REMOTE_INVALIDATE, "remote_invalidate"),
+];
+
+/// What the device answers to `request`; a device that does not answer is a [`Body::Error`].
+pub fn report<B: Bar, D: Dma>(device: &mut Device<B, D>, request: Request) -> Body {
+    let read = match request {
+        Request::Info => info(device).map(Body::Info),
+        Request::Counters => device.counters().map(|counters| {
+            let named = counters
+                .into_iter()
+                .map(|(counter, value)| (counter.name().to_owned(), value));
+            Body::Counters(named.collect())
+        }),
+        Request::Regions { from } => regions(device, from).map(Body::Regions),
+        Request::Connections { from } => connections(device, from).map(Body::Connections),
+    };
+    read.unwrap_or_else(|error| Body::Error(error.to_string()))
+}
+
+fn info<B: Bar, D: Dma>(device: &mut Device<B, D>) -> Result<Info, DriverError> {
+    let (sizes, used) = (device.sizes(), device.in_use()?);
+    let pools = [
+        ("ranges", used.ranges, RANGES),
+        ("shared_runs", used.shared_runs, SHARED_RUNS),
+        ("spans", used.spans, SPANS),
+        ("records", used.records, EARLY_RECORDS),
+    ];
+    let pools = pools.into_iter().map(|(name, used, size)| {
+        let (used, size) = (u32::from(used), size as u32);
+        (name.to_owned(), PoolReport { used, size })
+    });
+    Ok(Info {
+        process: std::process::id(),
+        frame_path_bits: device.frame_path_bits()?,
+        connections: sizes.connections() as u32,
+        connections_open: device.connections().count() as u32,
+        regions: sizes.regions() as u32,
+        regions_registered: device.regions().count() as u32,
+        free_pages: device.free_pages()?,
+        pools: pools.collect(),
+    })
+}
+
+fn regions<B: Bar, D: Dma>(
+    device: &mut Device<B, D>,
+    from: u64,
+) -> Result<Page<RegionReport>, DriverError> {
+    let regions = device.regions();
+    let mut regions: Vec<RegionConfig> = regions
+        .filter(|region| u64::from(region.stag) >= from)
+        .copied()
+        .collect();
+    regions.sort_unstable_by_key(|region| region.stag);
+    let next = regions.get(PAGE_ITEMS).map(|region| region.stag.into());
+    regions.truncate(PAGE_ITEMS);
+    let items = regions.into_iter().map(|region| {
+        let rights = RIGHTS.iter().filter(|(bit, _)| region.rights & bit != 0);
+        Ok(RegionReport {
+            stag: region.stag,
+            octets: region.octets,
+            rights: rights.map(|(_, name)| (*name).to_owned()).collect(),
+            protection_domain: region.protection_domain,
+            connection: region.connection.map(|connection| connection.0),
+            valid: device.region_valid(region.stag)?,
+        })
+    });
+    let items = items.collect::<Result<_, DriverError>>()?;
+    Ok(Page { items, next })
+}
+
+fn connections<B: Bar, D: Dma>(
+    device: &mut Device<B, D>,
+    from: u64,
+) -> Result<Page<ConnectionReport>, DriverError> {
+    let open = device.connections();
+    let mut open: Vec<(Connection, ConnectionConfig)> = open
+        .filter(|(connection, _)| u64::from(connection.0) >= from)
+        .take(PAGE_ITEMS + 1)
+        .map(|(connection, config)| (connection, *config))
+        .collect();
+    let next = open.get(PAGE_ITEMS).map(|(connection, _)| connection.0);
+    open.truncate(PAGE_ITEMS);
+    let items = open.into_iter().map(|(connection, config)| {
+        let (tcp, early) = (
+            device.tcp_state(connection)?,
+            device.early_state(connection)?,
+        );
+        Ok(ConnectionReport {
+            id: connection.0,
+            remote: config.key.remote,
+            local: config.key.local,
+            protection_domain: config.protection_domain,
+            completion_queue: config.completion_queue.0.into(),
+            window: config.window,
+            tcp: TcpReport {
+                rcv_nxt: tcp.rcv_nxt,
+                seg_ack: tcp.seg_ack,
+                seg_wnd: tcp.seg_wnd,
+                fin_seen: tcp.fin_seen,
+            },
+            out_of_order: OutOfOrderReport {
+                ranges: tcp.ranges,
+                pages: early.pages,
+                duplicate_acks: early.duplicate_acks,
+            },
+        })
+    });
+    let items = items.collect::<Result<_, DriverError>>()?;
+    let next = next.map(u64::from);
+    Ok(Page { items, next })
+}
