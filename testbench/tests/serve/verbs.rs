@@ -1,7 +1,7 @@
 //! Objects that own what the device writes, under traffic (`rnic_driver::verbs`).
 
 use crate::host::{self, config, pattern, writes};
-use crate::server::{in_time, Peer, Server};
+use crate::server::{in_time, with_each, Peer, Server};
 use rnic_driver::bus::Access;
 use rnic_driver::verbs::{
     Completed, CompletionEvents, CompletionQueue, Connection, Context, Frame, MemoryRegion, Piece,
@@ -175,8 +175,8 @@ fn converse(host: &Host, peer: &mut Peer, port: u16) {
 
 #[test]
 fn a_region_that_is_dropped_under_traffic_is_not_written_afterwards() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let host = Host::open(&server.address());
         let file = sealed(4096);
         let memory = host
@@ -208,8 +208,8 @@ fn a_region_that_is_dropped_under_traffic_is_not_written_afterwards() {
 #[test]
 fn arming_and_polling_loses_no_completion_of_a_storm() {
     const SENDS: usize = 128;
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut peer = server.peer();
         let host = Host::open(&server.address());
         let connection = host.connection(PORT, SENDS);
@@ -264,8 +264,8 @@ fn a_client_that_leaks() {
 
 #[test]
 fn a_device_whose_context_was_leaked_under_traffic_is_opened_again() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut client = Command::new(env::current_exe().expect("this program"))
             .args(["--exact", "verbs::a_client_that_leaks", "--nocapture"])
             .env(ADDRESS, server.address())
@@ -291,8 +291,8 @@ fn a_device_whose_context_was_leaked_under_traffic_is_opened_again() {
 
 #[test]
 fn an_invalidated_window_and_region_are_closed_and_renewed() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut peer = server.peer();
         let host = Host::open(&server.address());
         let region = host.region(STAG);
@@ -332,8 +332,8 @@ fn an_invalidated_window_and_region_are_closed_and_renewed() {
 
 #[test]
 fn memory_that_the_device_only_reads_is_sent() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut peer = server.peer();
         let host = Host::open(&server.address());
         let file = sealed(4096);
@@ -371,8 +371,8 @@ fn memory_that_the_device_only_reads_is_sent() {
 /// What the layer refuses to ask for, below it: a region that peers may write, of such memory.
 #[test]
 fn a_write_of_the_device_to_memory_that_it_only_reads_is_refused_and_reported() {
-    in_time(|| {
-        let server = Server::start();
+    with_each(|dut| {
+        let server = Server::start(dut);
         let mut peer = server.peer();
         let mut device = host::open(&server);
         let file = sealed(4096);
