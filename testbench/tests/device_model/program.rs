@@ -3,7 +3,7 @@
 use crate::machine::Machine;
 use crate::traffic::{
     invalidatable, others, sink, writable, Peer, BUFFERS, BUFFER_OCTETS, PEERS, READ_OCTETS,
-    REGION_OCTETS,
+    REGION_OCTETS, SINK_BASE,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -166,7 +166,7 @@ impl<M: Machine> Program<'_, M> {
                 rights,
                 protection_domain: PROTECTION_DOMAIN,
                 connection: bound,
-                tagged_offset: 0,
+                tagged_offset: if stag == sink(number) { SINK_BASE } else { 0 },
                 octets: REGION_OCTETS as u64,
                 address: buffer.address,
             });
@@ -183,10 +183,10 @@ impl<M: Machine> Program<'_, M> {
         self.device
             .open_queue(connection, 3, 1)
             .expect("it has room");
-        for offset in [0, READ_OCTETS] {
+        for offset in [SINK_BASE, SINK_BASE + READ_OCTETS as u64] {
             let posted =
                 self.device
-                    .post_read(connection, sink(number), offset as u64, READ_OCTETS as u32);
+                    .post_read(connection, sink(number), offset, READ_OCTETS as u32);
             posted.expect("it has room");
         }
     }

@@ -16,6 +16,8 @@ pub const BUFFER_OCTETS: usize = 400;
 /// Buffers of each Send queue; a read's sink has so many octets.
 pub const BUFFERS: usize = 8;
 pub const READ_OCTETS: usize = 700;
+/// Tagged Offset of the first octet of a sink: more bits than an outstanding read holds.
+pub const SINK_BASE: u64 = 0x5571_2fc8_ac30;
 /// Messages of each peer.
 const MESSAGES: usize = 20;
 /// Longest payload of a segment.
@@ -143,8 +145,8 @@ impl Peer {
                 2 if !reads.is_empty() => {
                     let mut octets = vec![0; reads.pop().expect("not empty")];
                     random.fill(&mut octets[..]);
-                    let offset = (1 - reads.len()) * READ_OCTETS;
-                    sender.read_response(sink(peer), offset as u64, &octets);
+                    let offset = SINK_BASE + ((1 - reads.len()) * READ_OCTETS) as u64;
+                    sender.read_response(sink(peer), offset, &octets);
                 }
                 _ => {
                     // No two of them overlap: the hardware may place the later one first.
