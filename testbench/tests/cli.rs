@@ -122,6 +122,10 @@ fn options_that_cannot_be_used_are_named_with_what_to_use() {
         &["--width", "32"],
     );
     refuses(&["emit"], &["--out"]);
+    refuses(
+        &["emit", "--ip", "--amd", "--out", "never-made"],
+        &["--ip", "--amd"],
+    );
     refuses(&["bench", "--width", "65"], &["--width", "65"]);
     refuses(&["fuzz", "--width", "65"], &["--width", "65"]);
     refuses(&["fuzz", "--runs", "many"], &["--runs", "many"]);

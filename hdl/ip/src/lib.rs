@@ -26,9 +26,6 @@ use plan::PlanError;
 use rnic_abi::sizes::Sizes;
 use rnic_hdl_tools::emit::EmitError;
 
-/// Name of the wrapper, and of the file that holds it.
-pub const WRAPPER: &str = "ferrowarp_rnic";
-
 /// Why there is no folder.
 #[derive(Debug, thiserror::Error)]
 pub enum IpError {

@@ -5,9 +5,11 @@
 
 use crate::names::{Form, STREAMS};
 use crate::plan::Connection;
-use crate::WRAPPER;
 use rnic_abi::sizes::Sizes;
 use std::fmt::Write;
+
+/// Name of the module, and of the file that holds it.
+const WRAPPER: &str = "ferrowarp_rnic";
 
 /// The module.
 pub(crate) fn verilog(plan: &[Connection], width: usize, sizes: Sizes) -> String {
@@ -66,7 +68,7 @@ fn head(width: usize, sizes: Sizes) -> String {
     format!(
         "// {WRAPPER}: the Ferrowarp RNIC under AXI-Stream names.\n\
          //\n\
-         // Frame path of {width} bits, {} connections, {} memory regions; ports are in README.md.\n\
+         // Frame path of {width} bits, {} connections, {} regions; README.md has the ports.\n\
          // Made by `rnic emit --ip`; it renames and repacks, and decides nothing.\n\
          // SPDX-License-Identifier: MIT OR Apache-2.0\n\n\
          `default_nettype none\n\n",
