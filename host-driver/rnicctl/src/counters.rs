@@ -6,6 +6,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::rates::{per_second, Totals};
 use crate::source::{Source, Values};
 use crate::text_table::render;
+use rnic_driver::monitor::MonitorError;
 use serde_json::{json, Map, Value};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -133,12 +134,15 @@ fn watch(
     let mut last = begin;
     loop {
         std::thread::sleep(interval);
-        let values = match source.counters() {
+        // Who ends while it answers is told from who answers wrongly by asking again.
+        let read = source.counters().or_else(|_| source.counters());
+        let values = match read {
             Ok(values) => values,
-            Err(error) => {
+            Err(error) if is_end(&error) => {
                 eprintln!("rnicctl: the watch ends: {error}");
                 return Ok(Outcome::Good);
             }
+            Err(error) => return Err(error),
         };
         let now = Instant::now();
         let rates = per_second(&totals.add(values), now - last);
@@ -149,6 +153,20 @@ fn watch(
         }
         let is_terminal = io::stdout().is_terminal();
         print(&rates_text(arguments, now - begin, &rates, is_terminal))?;
+    }
+}
+
+/// Whether an error is the end of a device, or of the application that had it open.
+fn is_end(error: &Failure) -> bool {
+    match error.downcast_ref::<MonitorError>() {
+        Some(error) => matches!(
+            error,
+            MonitorError::NoSocket { .. }
+                | MonitorError::Left { .. }
+                | MonitorError::Refused { .. }
+        ),
+        // The device itself does not answer.
+        None => true,
     }
 }
 
@@ -237,6 +255,17 @@ mod tests {
         assert_eq!(text(false, true), block);
         let json = "{\"rates\":{\"frames\":12.5},\"seconds\":2.04}\n";
         assert_eq!(text(true, false), json);
+    }
+
+    #[test]
+    fn a_watch_ends_well_with_the_application_and_not_with_a_wrong_answer() {
+        let path = PathBuf::from("/run/x");
+        let left = MonitorError::Left { path: path.clone() };
+        let reason = "no JSON".to_owned();
+        let wrong = MonitorError::Protocol { path, reason };
+        assert!(is_end(&left.into()));
+        assert!(!is_end(&wrong.into()));
+        assert!(is_end(&"the device is gone".into()));
     }
 
     #[test]

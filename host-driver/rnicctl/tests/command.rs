@@ -17,9 +17,10 @@ use rnic_sim::{ServedDevice, Simulation, SimulationConfig};
 use rnic_vfio_user::protocol::IRQ_COUNT;
 use rnic_vfio_user::{Errno, Function, Irqs, RegionDescription, Server};
 use std::cell::RefCell;
+use std::io::{BufRead, BufReader};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -261,6 +262,37 @@ fn an_application_answers_for_the_device_that_it_has_open() {
     let text = std::fs::read_to_string(&metrics).expect("it was written");
     assert!(text.contains("ferrowarp_regions_registered{device=\"monitor:"));
     assert!(text.ends_with("# EOF\n"));
+    device.close().expect("it answers");
+}
+
+/// A line an interval in a pipe; the application's end is the end, and no failure.
+#[test]
+fn a_watch_ends_with_the_application() {
+    let served = Served::start(None);
+    let mut device = bus::open(&served.address(), Config::default()).expect("it opens");
+    let socket = served.path("monitor.sock");
+    let watch = while_served(&mut device, &socket, |address| {
+        let mut watch = Command::new(env!("CARGO_BIN_EXE_rnicctl"))
+            .args(["counters", address, "--watch", "0.02"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("cargo has built it");
+        let stdout = watch.stdout.take().expect("it is piped");
+        let mut lines = BufReader::new(stdout).lines();
+        for _ in 0..2 {
+            let line = lines.next().expect("it goes on").expect("it is piped");
+            // Nothing counts in a device whose wire is silent.
+            assert!(line.ends_with(" s"), "{line}");
+        }
+        (watch, lines)
+    });
+    let rest = watch.1.map(|line| line.expect("it is piped"));
+    assert!(rest.last().is_none_or(|line| line.ends_with(" s")));
+    let output = watch.0.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.starts_with("rnicctl: the watch ends: "), "{errors}");
     device.close().expect("it answers");
 }
 

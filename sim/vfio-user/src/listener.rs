@@ -1,8 +1,8 @@
 //! A socket in the file system on which this process listens.
 //!
 //! ```text
-//!   path --> nothing there, or a socket that nobody serves --> bound --> UnixStream for each client
-//!        `-> somebody serves it, or it is another file     --> error
+//!   path --> nothing there, or a socket that is left --> bound --> UnixStream for each client
+//!        `-> somebody serves it, or another file     --> error
 //! ```
 //!
 //! Nothing blocks. The file goes with the listener, unless another one has taken its place.

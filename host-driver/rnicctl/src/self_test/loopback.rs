@@ -1,7 +1,7 @@
 //! Frames through both transmit rings into the host ring, and their interrupts.
 
 use super::bench::{Bench, HOST_VECTOR};
-use super::{expect, Checked};
+use super::checked::{expect, Checked};
 use crate::frames::plain;
 use rnic_driver::TransmitRing;
 use std::time::Duration;

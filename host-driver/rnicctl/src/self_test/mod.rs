@@ -5,10 +5,11 @@
 //!               -> closed, opened again -> tables empty -> closed
 //! ```
 //!
-//! The device sends everything to itself: its link does not matter, and nothing goes out. Each check
-//! is a line; one that fails does not keep the next ones from running, unless there is no device
-//! any more.
+//! The device sends everything to itself: its link does not matter, and nothing goes out. Each
+//! check is a line; one that fails does not keep the next ones from running, unless there is no
+//! device any more.
 
+mod checked;
 mod bench;
 mod loopback;
 mod registers;
@@ -17,6 +18,7 @@ mod rdma;
 use crate::address::Address;
 use crate::outcome::{Failure, Outcome};
 use bench::Bench;
+use checked::{expect, Checked};
 use rnic_driver::bus::{self, AnyDevice};
 use rnic_driver::{Config, Device};
 use std::time::Duration;
@@ -38,9 +40,6 @@ pub(crate) struct Arguments {
           value_parser = clap::value_parser!(u16).range(1..))]
     patience: u16,
 }
-
-/// What a check has found: what was so, or what was not.
-type Checked = Result<String, Failure>;
 
 /// Prints the checks, and counts them.
 #[derive(Debug, Default)]
@@ -68,14 +67,6 @@ impl Report {
             0 => Outcome::Good,
             _ => Outcome::Bad,
         }
-    }
-}
-
-/// `Err` with what was not so.
-fn expect(holds: bool, what: impl Into<String>) -> Result<(), Failure> {
-    match holds {
-        true => Ok(()),
-        false => Err(what.into().into()),
     }
 }
 

@@ -2,7 +2,7 @@
 //! reset there is neither a connection nor a region for one.
 
 use super::bench::Bench;
-use super::{expect, Checked};
+use super::checked::{expect, Checked};
 use crate::frames::{connection, Stream, PROTECTION_DOMAIN};
 use crate::outcome::Failure;
 use rnic_abi::counters::{Counter, ALL};

@@ -1,6 +1,6 @@
 //! Every register is read once, behind a reset of the function and before the driver writes any.
 
-use super::{expect, Checked};
+use super::checked::{expect, Checked};
 use rnic_abi::counters;
 use rnic_abi::limits::{COMPLETION_QUEUES, PAGES};
 use rnic_abi::registers::*;
