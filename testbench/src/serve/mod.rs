@@ -99,10 +99,11 @@ impl<C: DeviceCore> Service<C> {
         while clients.is_none_or(|clients| self.clients_gone < clients) {
             self.wait()?;
             self.serve()?;
-            self.exchange_frames()?;
+            self.receive_frames()?;
             if !self.is_quiet() {
                 self.device.run(TURN_CYCLES);
             }
+            self.send_frames()?;
             self.report_faults();
         }
         Ok(())
@@ -175,8 +176,8 @@ impl<C: DeviceCore> Service<C> {
         Ok(())
     }
 
-    /// Frames of the link to the wire, those of the device to the link.
-    fn exchange_frames(&mut self) -> Result<(), LinkError> {
+    /// Frames of the link to the wire.
+    fn receive_frames(&mut self) -> Result<(), LinkError> {
         let mut core = self.core.borrow_mut();
         while core.frames_waiting() < WIRE_FRAMES {
             match self.link.receive()? {
@@ -185,6 +186,13 @@ impl<C: DeviceCore> Service<C> {
                 None => break,
             }
         }
+        Ok(())
+    }
+
+    /// Frames of the device to the link, behind each turn: a device may be quiet when it has sent
+    /// its last one.
+    fn send_frames(&mut self) -> Result<(), LinkError> {
+        let mut core = self.core.borrow_mut();
         while let Some(sent) = core.next_sent() {
             // A frame with a bad FCS goes no further than the first switch.
             if !sent.error {
