@@ -3,7 +3,7 @@
 //! The framing is that of QEMU's `-netdev stream`: four octets of length, most significant first,
 //! then a frame.
 
-use super::{Link, LinkError};
+use super::end::{Link, LinkError};
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};

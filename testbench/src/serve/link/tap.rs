@@ -12,7 +12,7 @@
 //! sudo ip link set rnic0 up
 //! ```
 
-use super::{Link, LinkError};
+use super::end::{Link, LinkError};
 use crate::serve::tun;
 use rustix::io::Errno;
 use std::fs::File;
