@@ -1,4 +1,4 @@
-//! What the wrapper calls the core's ports, and what they mean to somebody who has never seen the
+//! What the wrapper calls the core's ports, and what they mean to a reader who has never seen the
 //! core.
 //!
 //! A port belongs to a stream if its name is the stream's and one of [`SIGNALS`]; otherwise it is a

@@ -14,8 +14,8 @@ Examples:
   rnicctl counters monitor:$XDG_RUNTIME_DIR/ferrowarp/storage.sock --watch 1
 
 ADDRESS is one of
-  vfio:0000:01:00.0   a PCI function that is bound to vfio-pci and that nobody uses
-  vfio-user:PATH      a device that another process serves, and that nobody uses
+  vfio:0000:01:00.0   a PCI function that is bound to vfio-pci and not in use
+  vfio-user:PATH      a device that another process serves, not in use
   monitor:PATH        a device that an application has open, which answers for it";
 
 /// Look at Ferrowarp devices, test and reset them.
@@ -38,9 +38,9 @@ enum Command {
     Regions(tables::RegionsArguments),
     /// Connections that an application has open.
     Connections(tables::ConnectionsArguments),
-    /// Check a device that nobody uses.
+    /// Check an unused device.
     SelfTest(self_test::Arguments),
-    /// Reset a device that nobody uses.
+    /// Reset an unused device.
     Reset(reset::Arguments),
 }
 

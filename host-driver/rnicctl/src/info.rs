@@ -11,7 +11,7 @@ Example:
   rnicctl info vfio-user:/tmp/rnic.sock
   rnicctl info monitor:$XDG_RUNTIME_DIR/ferrowarp/storage.sock --json
 
-Opening a vfio: or vfio-user: device resets it; only a device that nobody uses can be opened.";
+Opening a vfio: or vfio-user: device resets it; only an unused device can be opened.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
@@ -41,7 +41,7 @@ fn as_text(address: &Address, info: &Info) -> String {
     };
     line("device", address.to_string());
     let owner = match address {
-        Address::Device(_) => "nobody; it was reset to look at it".to_owned(),
+        Address::Device(_) => "none; it was reset to read it".to_owned(),
         Address::Monitor(_) => format!("process {}", info.process),
     };
     line("opened by", owner);

@@ -197,7 +197,7 @@ no monitor of an application of this user
     }
 
     #[test]
-    fn a_monitor_that_nobody_serves_is_listed_with_the_reason() {
+    fn a_monitor_without_an_application_is_listed_with_the_reason() {
         let path = PathBuf::from("/run/left.sock");
         let monitors = [FoundMonitor {
             info: Err(MonitorError::Left { path: path.clone() }),

@@ -1,4 +1,4 @@
-//! `rnicctl reset`: a device that nobody uses, as after power-up.
+//! `rnicctl reset`: an unused device, as after power-up.
 
 use crate::address::Address;
 use crate::outcome::{Failure, Outcome};

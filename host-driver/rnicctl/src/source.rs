@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Time in which an application serves its monitor, however long a turn of its loop takes.
 pub(crate) const MONITOR_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Rings that nobody uses, so that opening is quick and locks little memory.
+/// Rings that are not used, so that opening is quick and locks little memory.
 pub(crate) const SMALL: fn() -> Config = || Config {
     completion_entries_log2: 6,
     host_slots_log2: 4,
@@ -35,7 +35,7 @@ pub(crate) enum Source {
 pub(crate) type Values = Vec<(String, u32)>;
 
 impl Source {
-    /// Opens the device, or finds that somebody answers.
+    /// Opens the device, or finds that its owner answers.
     pub(crate) fn open(address: &Address) -> Result<Self, Failure> {
         Ok(match address {
             Address::Device(address) => Self::Device(Box::new(bus::open(address, SMALL())?)),
@@ -73,7 +73,7 @@ impl Source {
         }
     }
 
-    /// Resets a device that was opened; nobody else is disturbed.
+    /// Resets a device that was opened; no other device is disturbed.
     pub(crate) fn close(self) -> Result<(), Failure> {
         if let Self::Device(device) = self {
             device.close()?;

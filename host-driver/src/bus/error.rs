@@ -106,8 +106,8 @@ pub enum OpenError {
     },
     /// A socket without a server, or one that does not speak vfio-user.
     #[error(
-        "failed to connect to the vfio-user server at {}: {source}; check that it runs and serves \
-         nobody else; who has the device open may have a monitor, which `rnicctl list` finds",
+        "failed to connect to the vfio-user server at {}: {source}; check that it runs and has no \
+         other client; who has the device open may have a monitor, which `rnicctl list` finds",
         path.display()
     )]
     Server {

@@ -31,7 +31,7 @@ pub enum MonitorError {
     },
     /// The application has ended without removing its socket.
     #[error(
-        "nobody serves {}: its application has ended; start it again",
+        "no application serves {}: its application has ended; start it again",
         path.display()
     )]
     Left {

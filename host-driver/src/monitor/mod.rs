@@ -11,7 +11,7 @@
 //! # fn turn(device: &mut rnic_driver::bus::AnyDevice) -> Result<(), Box<dyn std::error::Error>> {
 //! let mut monitor = Monitor::bind("/run/user/1000/ferrowarp/storage.sock".as_ref())?;
 //! loop {
-//!     // ... wait for interrupts, and for `monitor.as_fd()`, which is readable when somebody asks
+//!     // ... wait for interrupts, and for `monitor.as_fd()`, which is readable when a client asks
 //!     monitor.serve(device)?;
 //! }
 //! # }

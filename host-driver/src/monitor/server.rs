@@ -34,7 +34,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Answers on a socket at `path`, mode 0600. A socket that is left there and that nobody serves
+    /// Answers on a socket at `path`, mode 0600. A socket that is left there and that no process serves
     /// is replaced. The socket goes with the monitor. A folder of
     /// [`default_directory`](super::default_directory) is where `rnicctl list` looks; make it
     /// first.

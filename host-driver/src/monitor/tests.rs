@@ -221,7 +221,7 @@ fn a_request_may_come_octet_by_octet() {
 }
 
 #[test]
-fn clients_that_say_nothing_lose_their_places_and_hold_nobody_up() {
+fn clients_that_say_nothing_lose_their_places_and_block_no_other() {
     let mut bench = Bench::new();
     let silent: Vec<UnixStream> = (0..3 * CLIENTS_MAX).map(|_| bench.connect()).collect();
     bench.settle();
@@ -298,7 +298,7 @@ fn a_client_says_what_to_do() {
     let path = folder.path().join("monitor");
     let ask = |timeout| {
         let refused = Client::new(&path, timeout).info();
-        refused.expect_err("nobody answers").to_string()
+        refused.expect_err("it has no owner").to_string()
     };
     assert_eq!(
         ask(PATIENCE),

@@ -64,7 +64,7 @@ pub enum Completed<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     },
     /// A connection has stopped: [`Completion::Error`] says why. It still has to be closed.
     Stopped(Completion),
-    /// What this driver does not know, or nobody has posted.
+    /// What this driver does not know, or was never posted.
     Unknown(Completion),
 }
 

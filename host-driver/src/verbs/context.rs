@@ -99,8 +99,8 @@ impl<B: Bar, D: Dma> Context<B, D> {
     /// A device that was opened and not used yet.
     ///
     /// # Errors
-    /// [`DriverError::InUse`]: it has connections, regions or completion queues, whose owner is
-    /// somebody else. It is dropped, as [`Device`] describes.
+    /// [`DriverError::InUse`]: it has connections, regions or completion queues, which
+    /// have another owner. It is dropped, as [`Device`] describes.
     pub fn new(device: Device<B, D>) -> Result<Self, DriverError> {
         match device.is_unused() {
             true => Ok(Self {

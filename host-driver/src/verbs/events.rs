@@ -49,7 +49,7 @@ pub struct CompletionEvents {
 }
 
 impl CompletionEvents {
-    /// Events of `queues`, by a vector that nobody has.
+    /// Events of `queues`, by a vector that is free.
     pub(crate) fn create(
         core: &Arc<Core<FunctionBar, FunctionMemory>>,
         queues: &[&CompletionQueue],

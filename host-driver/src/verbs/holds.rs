@@ -129,7 +129,7 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
         record.expect("its holder has said so").holders += 1;
     }
 
-    /// One less uses the queue. What nobody has polled is dropped behind the last one.
+    /// One less uses the queue. What was not polled is dropped behind the last one.
     pub(crate) fn release_queue(&mut self, number: CompletionQueue) {
         let Some(record) = self.queues.get_mut(&number) else {
             return;

@@ -257,7 +257,7 @@ impl<B: Bar, D: Dma> Core<B, D> {
 
 impl<B: Bar, D: Dma> Drop for Core<B, D> {
     fn drop(&mut self) {
-        // Nobody is left to tell; memory that the device may still write is kept.
+        // There is no caller to report to; memory that the device may still write is kept.
         let _ = self.lock().shut();
     }
 }

@@ -91,7 +91,7 @@ impl<B: Bar, D: Dma> MemoryRegion<B, D> {
                     drop(ledger);
                     return Err(Refused::new(Some(memory), error));
                 }
-                // The device may have the region: nobody releases this hold.
+                // The device may have the region: this hold is never released.
                 memory.hand_over(&mut ledger);
                 return Err(Refused::new(None, error));
             }

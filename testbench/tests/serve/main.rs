@@ -12,6 +12,7 @@
 //! Frames are built by `traffic`, which shares nothing with the hardware. A time that is waited for
 //! is only ever what makes a hang a failure.
 
+mod client;
 mod host;
 mod in_process;
 mod memory;

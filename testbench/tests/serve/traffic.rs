@@ -1,5 +1,6 @@
 //! What happens in mid-traffic: a region is revoked, the device is reset, a process is killed.
 
+use crate::client::{self, Client};
 use crate::host::{
     allocate, assert_clean, await_change, await_interrupts, config, converse, next_completion,
     open, read, register, route, take_interrupts, writes, Stream, VECTOR,
@@ -7,9 +8,6 @@ use crate::host::{
 use crate::server::{in_time, with_each, Peer, Server};
 use rnic_driver::bus::{self, AnyDevice};
 use rnic_driver::{Completion, Device, DmaBuffer, DriverError};
-use std::env;
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const STAG: u32 = 0x0001_0042;
@@ -17,8 +15,6 @@ const PORT: u16 = 3_000;
 const OCTETS: usize = 1_000;
 /// Writes of a flood: more than the device takes while anything here happens.
 const WRITES: usize = 20_000;
-/// Where a client that is to be killed finds its server.
-const ADDRESS: &str = "FERROWARP_TEST_ADDRESS";
 
 /// A device with a region that a peer at [`PORT`] may write.
 fn prepare(device: &mut AnyDevice) -> DmaBuffer {
@@ -125,7 +121,7 @@ fn a_device_that_is_reset_under_traffic_works_and_writes_nothing_of_before() {
 /// Not a test by itself: the client of the test below, in a process that is killed.
 #[test]
 fn a_client_that_is_killed() {
-    let Ok(address) = env::var(ADDRESS) else {
+    let Some(address) = client::address() else {
         return;
     };
     in_time(move || {
@@ -144,21 +140,10 @@ fn a_client_that_is_killed() {
 fn after_a_client_was_killed_in_mid_traffic_the_next_one_finds_a_clean_device() {
     with_each(|dut| {
         let server = Server::start(dut);
-        let mut client = Command::new(env::current_exe().expect("this program"))
-            .args(["--exact", "traffic::a_client_that_is_killed", "--nocapture"])
-            .env(ADDRESS, server.address())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this program");
-        let stdout = client.stdout.take().expect("it is piped");
-        let mut lines = BufReader::new(stdout)
-            .lines()
-            .map(|line| line.expect("it is piped"));
-        assert!(lines.any(|line| line == "ready"), "the client has ended");
+        let mut client = Client::start("traffic::a_client_that_is_killed", &server);
         let traffic = server.peer().flood(writes(STAG, OCTETS, PORT, WRITES));
-        assert!(lines.any(|line| line == "written"), "the client has ended");
-        client.kill().expect("it runs");
-        client.wait().expect("it ends");
+        client.await_line("written");
+        client.kill();
         let mut device = open(&server);
         let (mut peer, left) = traffic.stop();
         assert!(left > 0, "the traffic was over");

@@ -1,5 +1,6 @@
 //! Objects that own what the device writes, under traffic (`rnic_driver::verbs`).
 
+use crate::client::{self, Client};
 use crate::host::{self, config, pattern, writes};
 use crate::server::{in_time, with_each, Dut, Peer, Server};
 use rnic_driver::bus::Access;
@@ -12,10 +13,7 @@ use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};
 use rnic_testbench::traffic::{Sender, StreamConfig};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fs::{fcntl_add_seals, ftruncate, memfd_create, MemfdFlags, SealFlags};
-use std::env;
-use std::io::{BufRead, BufReader};
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const STAG: u32 = 0x0001_0042;
@@ -24,8 +22,6 @@ const OCTETS: usize = 1_000;
 /// Writes of a flood: more than the device takes while anything here happens.
 const WRITES: usize = 20_000;
 const WINDOW: u32 = 1 << 20;
-/// Where a client in a process of its own finds its server.
-const ADDRESS: &str = "FERROWARP_TEST_ADDRESS";
 /// What takes longer has not come.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -249,7 +245,7 @@ fn arming_and_polling_loses_no_completion_of_a_storm() {
 /// Not a test by itself: the client of the test below, in a process of its own.
 #[test]
 fn a_client_that_leaks() {
-    let Ok(address) = env::var(ADDRESS) else {
+    let Some(address) = client::address() else {
         return;
     };
     in_time(move || {
@@ -266,21 +262,9 @@ fn a_client_that_leaks() {
 fn a_device_whose_context_was_leaked_under_traffic_is_opened_again() {
     with_each(|dut| {
         let server = Server::start(dut);
-        let mut client = Command::new(env::current_exe().expect("this program"))
-            .args(["--exact", "verbs::a_client_that_leaks", "--nocapture"])
-            .env(ADDRESS, server.address())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this program");
-        let stdout = client.stdout.take().expect("it is piped");
-        let mut lines = BufReader::new(stdout)
-            .lines()
-            .map(|line| line.expect("it is piped"));
-        assert!(lines.any(|line| line == "ready"), "the client has ended");
+        let client = Client::start("verbs::a_client_that_leaks", &server);
         let traffic = server.peer().flood(writes(STAG, OCTETS, PORT, WRITES));
-        // What it still prints is read, so that it can end.
-        lines.for_each(drop);
-        assert!(client.wait().expect("it ends").success());
+        client.await_end();
         let host = Host::open(&server.address());
         let (mut peer, left) = traffic.stop();
         assert!(left > 0, "the traffic was over");

@@ -1,4 +1,4 @@
-"""Smoke test of the core in somebody else's bench: cocotb, a root complex, a MAC.
+"""Smoke test of the core in a third-party bench: cocotb, a root complex, a MAC.
 
     1  enumerates the function, reads IDENTITY, REVISION and CAPABILITIES from BAR0
     2  resets the device, sets up the host receive ring and MSI-X, enables reception

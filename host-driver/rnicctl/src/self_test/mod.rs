@@ -1,4 +1,4 @@
-//! `rnicctl self-test`: whether a device that nobody uses works.
+//! `rnicctl self-test`: whether an unused device works.
 //!
 //! ```text
 //!  bus::connect -> registers -> Device::open -> loopback on -> frames -> RDMA Write -> refusal

@@ -84,7 +84,7 @@ fn next_completion(bench: &mut Bench) -> Result<Completion, Failure> {
     bench.until("a completion", |device| Ok(device.poll_completion()))
 }
 
-/// A Write to an STag that nobody has registered stops its connection, and is counted.
+/// A Write to an STag that is not registered stops its connection, and is counted.
 pub(super) fn write_is_refused(bench: &mut Bench, left: Option<&Left>) -> Checked {
     let device = &mut bench.device;
     // Two connections of the same key cannot be.

@@ -355,7 +355,7 @@ fn a_socket_without_a_server_says_what_to_do() {
         "failed to connect to the vfio-user server at {}",
         path.display()
     );
-    let end = "; check that it runs and serves nobody else; who has the device open may have a \
+    let end = "; check that it runs and has no other client; who has the device open may have a \
                monitor, which `rnicctl list` finds";
     assert!(text.starts_with(&begin) && text.ends_with(end), "{text}");
     assert!(matches!(refused(), OpenError::Server { .. }));

@@ -201,7 +201,7 @@ fn objects_of_two_devices_do_not_mix() {
 }
 
 #[test]
-fn a_device_that_somebody_has_used_is_refused() {
+fn a_device_that_was_used_is_refused() {
     let (_test, context) = TestDevice::open();
     let (bar, memory) = context.close().expect("it is unused");
     let device = crate::Device::open(bar, memory, crate::Config::default());

@@ -73,7 +73,7 @@ fn closing_a_connection_loses_no_message() {
 }
 
 #[test]
-fn what_nobody_polls_is_freed_with_its_queue() {
+fn what_is_not_polled_is_freed_with_its_queue() {
     let (test, context, domain, queue) = prepare();
     let connection = connection(&domain, &queue, 1);
     let memory = context.allocate(16).expect("memory");
@@ -87,7 +87,7 @@ fn what_nobody_polls_is_freed_with_its_queue() {
 }
 
 #[test]
-fn a_message_that_nobody_has_posted_is_unknown() {
+fn a_message_that_was_never_posted_is_unknown() {
     let (test, _context, domain, queue) = prepare();
     let connection = connection(&domain, &queue, 1);
     for (number, msn) in [(connection.number().0, 9), (77, 1)] {
