@@ -34,10 +34,9 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Answers on a socket at `path`, mode 0600. A socket that is left there and that no process serves
-    /// is replaced. The socket goes with the monitor. A folder of
-    /// [`default_directory`](super::default_directory) is where `rnicctl list` looks; make it
-    /// first.
+    /// Answers on a socket at `path`, mode 0600, which goes with the monitor. A socket that an
+    /// ended process has left there is replaced. `rnicctl list` looks in
+    /// [`default_directory`](super::default_directory); make it first.
     ///
     /// # Errors
     /// [`ServerError`]: what is at `path`, or why there can be no socket.
