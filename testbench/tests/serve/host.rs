@@ -3,10 +3,10 @@
 use crate::server::{Peer, Server};
 use rnic_abi::limits::PAGES;
 use rnic_abi::tables::{REGION, RIGHT_REMOTE_WRITE, TCP};
-use rnic_driver::bus::{self, AnyDevice, OpenError};
+use rnic_driver::bus::{self, AnyDevice, FunctionMemory, OpenError};
 use rnic_driver::{
-    Completion, CompletionQueue, Config, Connection, Dma, DmaBuffer, InUse, InterruptSource,
-    RegionConfig,
+    Bar, Completion, CompletionQueue, Config, Connection, ConnectionConfig, Device, Dma, DmaBuffer,
+    InUse, InterruptSource, RegionConfig,
 };
 use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};
 use rnic_testbench::traffic::{Sender, StreamConfig};
@@ -20,6 +20,9 @@ const PROTECTION_DOMAIN: u16 = 7;
 const WINDOW: u32 = 1 << 20;
 /// What takes longer has not come.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A device on a bus, behind whatever BAR0.
+pub type BusDevice<B> = Device<B, FunctionMemory>;
 
 /// Choices that need little memory, so that opening is quick.
 pub fn config() -> Config {
@@ -65,7 +68,7 @@ pub fn read(device: &mut AnyDevice, buffer: DmaBuffer) -> Vec<u8> {
     octets
 }
 
-pub fn allocate(device: &mut AnyDevice, octets: usize) -> DmaBuffer {
+pub fn allocate<B: Bar>(device: &mut BusDevice<B>, octets: usize) -> DmaBuffer {
     let buffer = device.dma().allocate("test", octets, 64);
     buffer.unwrap_or_else(|error| panic!("{octets} octets: {error}"))
 }
@@ -145,29 +148,48 @@ pub struct Stream {
 impl Stream {
     /// Opens the connection to the peer at `port`, and `receives` buffers for its Sends.
     pub fn open(device: &mut AnyDevice, port: u16, receives: usize) -> Self {
+        Self::open_on(device, port, receives, CompletionQueue::default())
+    }
+
+    /// As [`Stream::open`], with completions in `queue`.
+    pub fn open_on<B: Bar>(
+        device: &mut BusDevice<B>,
+        port: u16,
+        receives: usize,
+        queue: CompletionQueue,
+    ) -> Self {
         let (builder, stream) = (builder(port), StreamConfig::default());
         let config = builder.connection(&stream, WINDOW, PROTECTION_DOMAIN);
-        let connection = device.open_connection(&config).expect("it has room");
-        if receives > 0 {
-            let entries_log2 = receives.next_power_of_two().ilog2();
-            let opened = device.open_queue(connection, 0, entries_log2);
-            opened.expect("it has room");
-            let memory = allocate(device, receives * 64);
-            for number in 0..receives as u64 {
-                let address = memory.address + 64 * number;
-                let buffer = DmaBuffer {
-                    address,
-                    octets: 64,
-                };
-                let posted = device.post_receive(connection, 0, buffer);
-                posted.expect("it has room");
-            }
-        }
-        Self {
-            connection,
+        let connection = device.open_connection(&ConnectionConfig {
+            completion_queue: queue,
+            ..config
+        });
+        let stream = Self {
+            connection: connection.expect("it has room"),
             sender: Sender::new(stream),
             builder,
             taken: 0,
+        };
+        if receives > 0 {
+            let entries_log2 = receives.next_power_of_two().ilog2();
+            let opened = device.open_queue(stream.connection, 0, entries_log2);
+            opened.expect("it has room");
+            stream.post(device, receives);
+        }
+        stream
+    }
+
+    /// Posts `receives` further buffers of 64 octets.
+    pub fn post<B: Bar>(&self, device: &mut BusDevice<B>, receives: usize) {
+        let memory = allocate(device, receives * 64);
+        for number in 0..receives as u64 {
+            let address = memory.address + 64 * number;
+            let buffer = DmaBuffer {
+                address,
+                octets: 64,
+            };
+            let posted = device.post_receive(self.connection, 0, buffer);
+            posted.expect("it has room");
         }
     }
 

@@ -17,6 +17,7 @@ mod host;
 mod in_process;
 mod memory;
 mod misuse;
+mod overflow;
 mod receive;
 mod server;
 mod traffic;
