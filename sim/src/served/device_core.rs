@@ -35,7 +35,7 @@ pub trait DeviceCore: Debug {
     /// Let `cycles` clock cycles pass.
     fn run(&mut self, cycles: usize);
 
-    /// Bus address of the next interrupt message that nobody has looked at.
+    /// Bus address of the next interrupt message that was not taken yet.
     fn next_interrupt(&mut self) -> Option<u64>;
 
     /// Cycles since the device did something; `u64::MAX` if it is known that it will do nothing
@@ -55,7 +55,7 @@ pub trait DeviceCore: Debug {
     /// Frames of the wire that the device has not yet received completely.
     fn frames_waiting(&self) -> usize;
 
-    /// The next frame that the device has sent and nobody has looked at.
+    /// The next frame that the device has sent and that was not taken yet.
     fn next_sent(&mut self) -> Option<SentFrame>;
 }
 

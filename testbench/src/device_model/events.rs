@@ -22,7 +22,7 @@ impl DeviceModel {
             let Some(connection) = self.events.pending.pop_front() else {
                 return;
             };
-            self.events.untold.remove(&connection);
+            self.events.unreported.remove(&connection);
             let Some(event) = self.model.take_event(connection) else {
                 continue;
             };

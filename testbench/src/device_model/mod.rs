@@ -20,7 +20,7 @@
 //! | `regions.rs`, `stags.rs` | regions and their STags |
 //! | `receive.rs` | a frame through the model, then into memory and rings |
 //! | `rings.rs` | places of entries, phases |
-//! | `events.rs`, `untold.rs` | which connections have an event pending, and its entry |
+//! | `events.rs`, `unreported.rs` | which connections have an event pending, and its entry |
 //! | `transmit.rs`, `transmit_ring.rs` | heads in their order, statuses and reports |
 //! | `gather.rs` | elements, checksum, CRC32C |
 //! | `interrupts.rs` | routes, hold-offs, messages |
@@ -62,7 +62,7 @@ mod table_state;
 mod tables;
 mod transmit;
 mod transmit_ring;
-mod untold;
+mod unreported;
 
 pub use host::{attach, HostMemory, ModelBar, ModelDma};
 
@@ -79,13 +79,13 @@ use std::ops::Range;
 use std::rc::Rc;
 use table_state::Tables;
 use transmit_ring::TransmitRing;
-use untold::Events;
+use unreported::Events;
 
 /// Cycles of a tick, which is a microsecond, as the hardware has them at W = 64.
 const TICK_CYCLES: u64 = 156;
 /// Frames of transmit rings that one turn sends at most, so that frames of the wire come between.
 const TURN_FRAMES: usize = 64;
-/// Faults that are kept until somebody takes them.
+/// Faults that are kept until they are taken.
 const FAULTS_MAX: usize = 64;
 
 /// The device. Time passes in [`DeviceCore::run`].

@@ -6,19 +6,19 @@ use std::collections::{BTreeMap, VecDeque};
 /// Segments in order that raise an event together.
 const JOINED_SEGMENTS: u32 = 2;
 
-/// A connection with reasons of which no event has told.
+/// A connection with reasons that no event has reported.
 #[derive(Copy, Clone, Debug, Default)]
-pub(super) struct Untold {
+pub(super) struct Unreported {
     /// Segments in order since the last event, while there was nothing else.
     segments: u32,
     /// Its event is due at this cycle at the latest; `None` once it is pending.
     due: Option<u64>,
 }
 
-/// Connections to tell of.
+/// Connections to report.
 #[derive(Debug, Default)]
 pub(super) struct Events {
-    pub(super) untold: BTreeMap<u16, Untold>,
+    pub(super) unreported: BTreeMap<u16, Unreported>,
     /// Those whose event waits for room alone, the oldest first.
     pub(super) pending: VecDeque<u16>,
 }
@@ -27,41 +27,44 @@ impl Events {
     /// A segment of `connection` was judged at cycle `now`, and there are `reasons` since its last
     /// event. With `delay_log2` other than 0 segments in order may wait.
     pub(super) fn note(&mut self, connection: u16, reasons: Reasons, now: u64, delay_log2: u32) {
-        let is_new = !self.untold.contains_key(&connection);
-        let untold = self.untold.entry(connection).or_default();
-        if !is_new && untold.due.is_none() {
+        let is_new = !self.unreported.contains_key(&connection);
+        let unreported = self.unreported.entry(connection).or_default();
+        if !is_new && unreported.due.is_none() {
             return;
         }
-        untold.segments += 1;
+        unreported.segments += 1;
         let in_order_alone = reasons.iter().all(|reason| reason == Reason::InOrder);
-        let may_wait = in_order_alone && delay_log2 != 0 && untold.segments < JOINED_SEGMENTS;
+        let may_wait = in_order_alone && delay_log2 != 0 && unreported.segments < JOINED_SEGMENTS;
         if may_wait {
-            untold.due = Some(now + (1 << delay_log2));
+            unreported.due = Some(now + (1 << delay_log2));
         } else {
-            untold.due = None;
+            unreported.due = None;
             self.pending.push_back(connection);
         }
     }
 
     /// Events that have waited long enough at cycle `now` are pending.
     pub(super) fn expire(&mut self, now: u64) {
-        for (&connection, untold) in &mut self.untold {
-            if untold.due.is_some_and(|due| due <= now) {
-                untold.due = None;
+        for (&connection, unreported) in &mut self.unreported {
+            if unreported.due.is_some_and(|due| due <= now) {
+                unreported.due = None;
                 self.pending.push_back(connection);
             }
         }
     }
 
-    /// The TCP context of `connection` was written: what happened before is not told.
+    /// The TCP context of `connection` was written: what happened before is not reported.
     pub(super) fn forget(&mut self, connection: u16) {
-        self.untold.remove(&connection);
+        self.unreported.remove(&connection);
         self.pending.retain(|&pending| pending != connection);
     }
 
     /// Whether something waits for the time only, or there is `room` for what is pending.
     pub(super) fn wait(&self, room: u32) -> bool {
-        let waits = self.untold.values().any(|untold| untold.due.is_some());
+        let waits = self
+            .unreported
+            .values()
+            .any(|unreported| unreported.due.is_some());
         waits || room > 0 && !self.pending.is_empty()
     }
 }
