@@ -1,15 +1,11 @@
 //! The driver's two traits over a simulation: register accesses become TLPs and take cycles.
 
+use crate::host_addresses::HostAddresses;
 use crate::simulation::{Simulation, BAR0_ADDRESS};
 use rnic_driver::{Bar, Dma, DmaBuffer, DriverError};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Bus address of the first allocation; above 4 GiB, so that both address forms of a TLP occur
-/// (BAR0 and interrupts are below).
-const FIRST_ADDRESS: u64 = 0x1_0000_0000;
-/// Unmapped octets after each allocation: the monitor reports a write past its end.
-const GUARD_OCTETS: u64 = 4096;
 /// Cycles after which an unanswered register read counts as a dead device.
 const READ_TIMEOUT_CYCLES: u64 = 100_000;
 
@@ -21,19 +17,23 @@ pub struct SimBar(Rc<RefCell<Simulation>>);
 #[derive(Debug)]
 pub struct SimDma {
     simulation: Rc<RefCell<Simulation>>,
-    next: u64,
+    addresses: HostAddresses,
 }
 
 /// The BAR and the memory of `simulation`, as a driver accesses them.
 pub fn attach(simulation: &Rc<RefCell<Simulation>>) -> (SimBar, SimDma) {
-    attach_at(simulation, FIRST_ADDRESS)
+    attach_with(simulation, HostAddresses::default())
 }
 
 /// As [`attach`], with allocations from the bus address `next` on.
 pub fn attach_at(simulation: &Rc<RefCell<Simulation>>, next: u64) -> (SimBar, SimDma) {
+    attach_with(simulation, HostAddresses::starting_at(next))
+}
+
+fn attach_with(simulation: &Rc<RefCell<Simulation>>, addresses: HostAddresses) -> (SimBar, SimDma) {
     let dma = SimDma {
         simulation: Rc::clone(simulation),
-        next,
+        addresses,
     };
     (SimBar(Rc::clone(simulation)), dma)
 }
@@ -100,9 +100,8 @@ impl Dma for SimDma {
         octets: usize,
         align: u64,
     ) -> Result<DmaBuffer, DriverError> {
-        let address = self.next.next_multiple_of(align.max(1));
         let octets_mapped = octets.max(1);
-        self.next = (address + octets_mapped as u64 + GUARD_OCTETS).next_multiple_of(64);
+        let address = self.addresses.take(octets_mapped, align);
         let out_of_memory = DriverError::OutOfMemory {
             name: name.to_owned(),
             octets,

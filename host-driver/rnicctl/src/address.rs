@@ -1,5 +1,6 @@
 //! Where a device is, or who has it open, as a user writes it.
 
+use crate::outcome::Failure;
 use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
@@ -12,6 +13,20 @@ pub(crate) enum Address {
     Device(String),
     /// `monitor:PATH`: the socket of the application that has the device open.
     Monitor(PathBuf),
+}
+
+impl Address {
+    /// The device's address, for what only its owner can do: to `action` it.
+    pub(crate) fn device(&self, action: &str) -> Result<&str, Failure> {
+        match self {
+            Self::Device(address) => Ok(address),
+            Self::Monitor(_) => Err(format!(
+                "a monitor only looks: stop its application, then {action} the device by its \
+                 vfio: or vfio-user: address"
+            )
+            .into()),
+        }
+    }
 }
 
 impl FromStr for Address {

@@ -99,7 +99,7 @@ fn write_metrics(
     totals: &Totals,
 ) -> Result<(), Failure> {
     let info = source.info()?;
-    let text = open_metrics::render(&arguments.address.to_string(), &totals.totals(), &info);
+    let text = open_metrics::render(&arguments.address.to_string(), totals.totals(), &info);
     match &arguments.out {
         Some(path) => replace(path, &text)
             .map_err(|error| format!("failed to write {}: {error}", path.display()).into()),

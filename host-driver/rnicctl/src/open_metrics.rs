@@ -16,11 +16,12 @@ pub(crate) fn render(device: &str, totals: &[(String, u64)], info: &Info) -> Str
         head(&mut text, &metric, "counter", help);
         line(&mut text, &format!("{metric}_total{label}}} {total}"));
     }
-    let pages = "Pages of packet memory that are free.";
-    head(&mut text, "ferrowarp_free_pages", "gauge", pages);
-    let free = info.free_pages;
-    line(&mut text, &format!("ferrowarp_free_pages{label}}} {free}"));
     for (metric, help, value) in [
+        (
+            "ferrowarp_free_pages",
+            "Pages of packet memory that are free.",
+            info.free_pages,
+        ),
         (
             "ferrowarp_connections_open",
             "Connections that are open.",

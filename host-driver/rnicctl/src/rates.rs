@@ -8,52 +8,33 @@ use crate::source::Values;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Totals of counters in 64 bits, from readings in 32.
+/// Totals of counters in 64 bits, in the order of the device; a reading is its total modulo 2^32.
 #[derive(Debug)]
-pub(crate) struct Totals {
-    last: Values,
-    totals: BTreeMap<String, u64>,
-}
+pub(crate) struct Totals(Vec<(String, u64)>);
 
 impl Totals {
     /// Begins with what a first reading has.
     pub(crate) fn new(first: Values) -> Self {
-        let totals = first
-            .iter()
-            .map(|(name, value)| (name.clone(), u64::from(*value)));
-        Self {
-            totals: totals.collect(),
-            last: first,
-        }
+        let totals = first.into_iter().map(|(name, value)| (name, value.into()));
+        Self(totals.collect())
     }
 
     /// Another reading; what each counter has moved by since the one before.
     pub(crate) fn add(&mut self, now: Values) -> Vec<(String, u32)> {
-        let last: BTreeMap<&str, u32> = self
-            .last
-            .iter()
-            .map(|(name, value)| (name.as_str(), *value))
-            .collect();
-        let moved: Vec<(String, u32)> = now
-            .iter()
-            .map(|(name, value)| {
-                let before = last.get(name.as_str()).copied().unwrap_or_default();
-                (name.clone(), value.wrapping_sub(before))
-            })
-            .collect();
-        for (name, by) in &moved {
-            *self.totals.entry(name.clone()).or_default() += u64::from(*by);
+        let before: BTreeMap<String, u64> = std::mem::take(&mut self.0).into_iter().collect();
+        let mut moved = Vec::new();
+        for (name, value) in now {
+            let total = before.get(&name).copied().unwrap_or_default();
+            let by = value.wrapping_sub(total as u32);
+            self.0.push((name.clone(), total + u64::from(by)));
+            moved.push((name, by));
         }
-        self.last = now;
         moved
     }
 
     /// In the order of the device.
-    pub(crate) fn totals(&self) -> Vec<(String, u64)> {
-        let names = self.last.iter();
-        names
-            .map(|(name, _)| (name.clone(), self.totals[name]))
-            .collect()
+    pub(crate) fn totals(&self) -> &[(String, u64)] {
+        &self.0
     }
 }
 

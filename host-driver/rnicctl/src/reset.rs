@@ -20,13 +20,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let Address::Device(address) = &arguments.address else {
-        return Err(
-            "a monitor only looks: stop its application, then reset the device by its \
-                    vfio: or vfio-user: address"
-                .into(),
-        );
-    };
+    let address = arguments.address.device("reset")?;
     let device = bus::open(address, SMALL())?;
     let (_, memory) = device.close()?;
     println!("device: reset through its registers, its tables are empty");

@@ -17,6 +17,9 @@
 //! # }
 //! ```
 //!
+//! An application of [`verbs`](crate::verbs) calls
+//! [`Context::serve_monitor`](crate::verbs::Context::serve_monitor) instead.
+//!
 //! # Protocol, version 1
 //!
 //! A client sends one line and gets one line, a JSON object; then the connection ends.

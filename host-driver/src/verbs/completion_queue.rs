@@ -88,7 +88,6 @@ pub struct CompletionQueue<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     core: Arc<Core<B, D>>,
     id: u64,
     number: QueueNumber,
-    is_closed: bool,
 }
 
 impl<B: Bar, D: Dma> CompletionQueue<B, D> {
@@ -102,7 +101,6 @@ impl<B: Bar, D: Dma> CompletionQueue<B, D> {
             core: Arc::clone(core),
             id,
             number,
-            is_closed: false,
         })
     }
 
@@ -140,7 +138,7 @@ impl<B: Bar, D: Dma> CompletionQueue<B, D> {
     ///
     /// # Errors
     /// The queue, and [`DriverError::InUse`]: there are connections or events that use it.
-    pub fn close(mut self) -> Result<(), Refused<Self>> {
+    pub fn close(self) -> Result<(), Refused<Self>> {
         let core = Arc::clone(&self.core);
         let mut ledger = core.lock();
         let record = &ledger.queues[&self.number];
@@ -156,7 +154,6 @@ impl<B: Bar, D: Dma> CompletionQueue<B, D> {
             drop(ledger);
             return Err(Refused::new(self, DriverError::InUse { what, by }));
         }
-        self.is_closed = true;
         ledger.handles.remove(&self.id);
         ledger.release_queue(self.number);
         Ok(())
@@ -208,9 +205,9 @@ fn received<B: Bar, D: Dma>(completion: Completion, memory: Memory<B, D>) -> Com
 
 impl<B: Bar, D: Dma> Drop for CompletionQueue<B, D> {
     fn drop(&mut self) {
-        if !self.is_closed {
-            let mut ledger = self.core.lock();
-            ledger.handles.remove(&self.id);
+        let mut ledger = self.core.lock();
+        // Whoever closed it has taken its handle.
+        if ledger.handles.remove(&self.id).is_some() {
             ledger.release_queue(self.number);
         }
     }

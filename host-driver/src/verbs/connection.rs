@@ -48,7 +48,6 @@ pub struct Connection<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     core: Arc<Core<B, D>>,
     id: u64,
     number: Number,
-    is_closed: bool,
 }
 
 impl<B: Bar, D: Dma> Connection<B, D> {
@@ -84,7 +83,6 @@ impl<B: Bar, D: Dma> Connection<B, D> {
             core: Arc::clone(core),
             id,
             number,
-            is_closed: false,
         })
     }
 
@@ -262,14 +260,13 @@ impl<B: Bar, D: Dma> Connection<B, D> {
     /// # Errors
     /// The connection, which is closed in part and can only be closed again, and
     /// [`DriverError::TableTimeout`] or [`DriverError::Gone`].
-    pub fn close(mut self) -> Result<(), Refused<Self>> {
+    pub fn close(self) -> Result<(), Refused<Self>> {
         let core = Arc::clone(&self.core);
         let mut ledger = core.lock();
         if let Err(error) = ledger.close_connection(self.number) {
             drop(ledger);
             return Err(Refused::new(self, error));
         }
-        self.is_closed = true;
         ledger.handles.remove(&self.id);
         Ok(())
     }
@@ -287,9 +284,9 @@ impl<B: Bar, D: Dma> Connection<B, D> {
 
 impl<B: Bar, D: Dma> Drop for Connection<B, D> {
     fn drop(&mut self) {
-        if !self.is_closed {
-            let mut ledger = self.core.lock();
-            ledger.handles.remove(&self.id);
+        let mut ledger = self.core.lock();
+        // Whoever closed it has taken its handle.
+        if ledger.handles.remove(&self.id).is_some() {
             // A connection that could not be closed stays in the ledger, with all it holds.
             let _ = ledger.close_connection(self.number);
         }

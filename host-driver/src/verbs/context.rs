@@ -15,11 +15,13 @@ use crate::device::Device;
 use crate::dma::Dma;
 use crate::error::DriverError;
 use crate::event::Event;
+use crate::monitor::Monitor;
 use crate::transmit_frame::TransmitRing;
 use crate::transmit_ring::Transmitted;
 use rnic_abi::counters::Counter;
 use rnic_abi::sizes::Sizes;
 use std::fmt;
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
@@ -99,8 +101,8 @@ impl<B: Bar, D: Dma> Context<B, D> {
     /// A device that was opened and not used yet.
     ///
     /// # Errors
-    /// [`DriverError::InUse`]: it has connections, regions or completion queues, which
-    /// have another owner. It is dropped, as [`Device`] describes.
+    /// [`DriverError::InUse`]: it has connections, regions or completion queues, which have another
+    /// owner. It is dropped, as [`Device`] describes.
     pub fn new(device: Device<B, D>) -> Result<Self, DriverError> {
         match device.is_unused() {
             true => Ok(Self {
@@ -226,6 +228,14 @@ impl<B: Bar, D: Dma> Context<B, D> {
     /// [`DriverError::TableTimeout`], [`DriverError::Gone`].
     pub fn in_use(&self) -> Result<InUse, DriverError> {
         self.core.lock().device().in_use()
+    }
+
+    /// Serve a monitor of the device, as [`Monitor::serve`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn serve_monitor(&self, monitor: &mut Monitor) -> io::Result<()> {
+        monitor.serve(self.core.lock().device())
     }
 
     /// As [`Device::check_present`].

@@ -73,7 +73,6 @@ pub(crate) struct RegionRecord {
     /// As last given to the device.
     pub(crate) config: RegionConfig,
     pub(crate) memory: u64,
-    pub(crate) access: Access,
     /// Its handle, windows, reads.
     pub(crate) holders: usize,
     /// Closing its connection ends this.

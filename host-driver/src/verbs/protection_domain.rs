@@ -33,7 +33,6 @@ pub struct ProtectionDomain<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     core: Arc<Core<B, D>>,
     id: u64,
     number: u16,
-    is_closed: bool,
 }
 
 impl<B: Bar, D: Dma> ProtectionDomain<B, D> {
@@ -53,7 +52,6 @@ impl<B: Bar, D: Dma> ProtectionDomain<B, D> {
             core: Arc::clone(core),
             id,
             number,
-            is_closed: false,
         })
     }
 
@@ -94,7 +92,7 @@ impl<B: Bar, D: Dma> ProtectionDomain<B, D> {
     ///
     /// # Errors
     /// The domain, and [`DriverError::InUse`] with the regions and connections that are in it.
-    pub fn close(mut self) -> Result<(), Refused<Self>> {
+    pub fn close(self) -> Result<(), Refused<Self>> {
         let core = Arc::clone(&self.core);
         let mut ledger = core.lock();
         if ledger.protection_domains.get(&self.number) != Some(&1) {
@@ -103,7 +101,6 @@ impl<B: Bar, D: Dma> ProtectionDomain<B, D> {
             drop(ledger);
             return Err(Refused::new(self, DriverError::InUse { what, by }));
         }
-        self.is_closed = true;
         ledger.handles.remove(&self.id);
         ledger.release_protection_domain(self.number);
         Ok(())
@@ -112,9 +109,9 @@ impl<B: Bar, D: Dma> ProtectionDomain<B, D> {
 
 impl<B: Bar, D: Dma> Drop for ProtectionDomain<B, D> {
     fn drop(&mut self) {
-        if !self.is_closed {
-            let mut ledger = self.core.lock();
-            ledger.handles.remove(&self.id);
+        let mut ledger = self.core.lock();
+        // Whoever closed it has taken its handle.
+        if ledger.handles.remove(&self.id).is_some() {
             ledger.release_protection_domain(self.number);
         }
     }

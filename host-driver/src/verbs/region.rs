@@ -56,7 +56,6 @@ pub struct MemoryRegion<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     id: u64,
     memory: u64,
     place: Place,
-    is_closed: bool,
 }
 
 impl<B: Bar, D: Dma> MemoryRegion<B, D> {
@@ -102,7 +101,6 @@ impl<B: Bar, D: Dma> MemoryRegion<B, D> {
         let record = RegionRecord {
             config,
             memory: memory_id,
-            access: place.access,
             holders: 1,
             is_registered: true,
         };
@@ -113,7 +111,6 @@ impl<B: Bar, D: Dma> MemoryRegion<B, D> {
             id,
             memory: memory_id,
             place,
-            is_closed: false,
         })
     }
 
@@ -210,7 +207,7 @@ impl<B: Bar, D: Dma> MemoryRegion<B, D> {
     /// # Errors
     /// The region, as it was: [`DriverError::InUse`] with the windows and reads that hold it;
     /// [`DriverError::TableTimeout`], [`DriverError::Gone`].
-    pub fn close(mut self) -> Result<Memory<B, D>, Refused<Self>> {
+    pub fn close(self) -> Result<Memory<B, D>, Refused<Self>> {
         let core = Arc::clone(&self.core);
         let mut ledger = core.lock();
         let fenced = ledger.expect_unshared(self.id);
@@ -218,7 +215,6 @@ impl<B: Bar, D: Dma> MemoryRegion<B, D> {
             drop(ledger);
             return Err(Refused::new(self, error));
         }
-        self.is_closed = true;
         ledger.handles.remove(&self.id);
         ledger.hold_memory(self.memory);
         ledger.forget_region(self.id);
@@ -270,9 +266,9 @@ pub(crate) fn may_have_taken_effect(error: &DriverError) -> bool {
 
 impl<B: Bar, D: Dma> Drop for MemoryRegion<B, D> {
     fn drop(&mut self) {
-        if !self.is_closed {
-            let mut ledger = self.core.lock();
-            ledger.handles.remove(&self.id);
+        let mut ledger = self.core.lock();
+        // Whoever closed it has taken its handle.
+        if ledger.handles.remove(&self.id).is_some() {
             // A region that could not be fenced stays in the ledger, with its memory.
             let _ = ledger.release_region(self.id);
         }

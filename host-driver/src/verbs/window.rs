@@ -55,7 +55,6 @@ pub struct MemoryWindow<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     core: Arc<Core<B, D>>,
     id: u64,
     stag: u32,
-    is_closed: bool,
 }
 
 impl<B: Bar, D: Dma> MemoryWindow<B, D> {
@@ -70,7 +69,7 @@ impl<B: Bar, D: Dma> MemoryWindow<B, D> {
         let WindowOptions { rights, range, .. } = options;
         let mut ledger = core.lock();
         let record = ledger.regions[&region.id()];
-        check_rights(record.access, *rights)?;
+        check_rights(ledger.place(record.memory).access, *rights)?;
         if !record.is_registered {
             return Err(DriverError::Unknown {
                 what: "region with STag",
@@ -114,7 +113,6 @@ impl<B: Bar, D: Dma> MemoryWindow<B, D> {
             core: Arc::clone(core),
             id,
             stag,
-            is_closed: false,
         })
     }
 
@@ -140,14 +138,13 @@ impl<B: Bar, D: Dma> MemoryWindow<B, D> {
     ///
     /// # Errors
     /// The window, as it was, and [`DriverError::TableTimeout`] or [`DriverError::Gone`].
-    pub fn close(mut self) -> Result<(), Refused<Self>> {
+    pub fn close(self) -> Result<(), Refused<Self>> {
         let core = Arc::clone(&self.core);
         let mut ledger = core.lock();
         if let Err(error) = ledger.unbind(self.id) {
             drop(ledger);
             return Err(Refused::new(self, error));
         }
-        self.is_closed = true;
         ledger.handles.remove(&self.id);
         // The region itself was dropped before, if this ends it. If that fails, it stays.
         let _ = ledger.forget_window(self.id);
@@ -157,9 +154,9 @@ impl<B: Bar, D: Dma> MemoryWindow<B, D> {
 
 impl<B: Bar, D: Dma> Drop for MemoryWindow<B, D> {
     fn drop(&mut self) {
-        if !self.is_closed {
-            let mut ledger = self.core.lock();
-            ledger.handles.remove(&self.id);
+        let mut ledger = self.core.lock();
+        // Whoever closed it has taken its handle.
+        if ledger.handles.remove(&self.id).is_some() {
             // A window that could not be unbound stays in the ledger, and holds its region.
             if ledger.unbind(self.id).is_ok() {
                 let _ = ledger.forget_window(self.id);

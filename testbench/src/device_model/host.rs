@@ -3,14 +3,10 @@
 use super::DeviceModel;
 use pcie_sim::memory::{Access, DeviceMemory, Memory, MemoryError};
 use rnic_driver::{Bar, Dma, DmaBuffer, DriverError};
-use rnic_sim::DeviceCore;
+use rnic_sim::{DeviceCore, HostAddresses};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Bus address of the first allocation; above 4 GiB, as that of the simulated host.
-const FIRST_ADDRESS: u64 = 0x1_0000_0000;
-/// Unmapped octets behind each allocation: a write past its end is a fault.
-const GUARD_OCTETS: u64 = 4096;
 /// Cycles that an access of BAR0 takes.
 const ACCESS_CYCLES: usize = 16;
 
@@ -40,7 +36,7 @@ pub struct ModelBar(Rc<RefCell<DeviceModel>>);
 #[derive(Debug)]
 pub struct ModelDma {
     memory: Rc<HostMemory>,
-    next: u64,
+    addresses: HostAddresses,
 }
 
 /// The BAR and the memory of `device`, as a driver accesses them.
@@ -49,7 +45,7 @@ pub fn attach(device: &Rc<RefCell<DeviceModel>>) -> (ModelBar, ModelDma) {
     device.borrow_mut().set_memory(Some(memory.clone()));
     let dma = ModelDma {
         memory,
-        next: FIRST_ADDRESS,
+        addresses: HostAddresses::default(),
     };
     (ModelBar(Rc::clone(device)), dma)
 }
@@ -84,9 +80,8 @@ impl Dma for ModelDma {
         octets: usize,
         align: u64,
     ) -> Result<DmaBuffer, DriverError> {
-        let address = self.next.next_multiple_of(align.max(1));
         let mapped = octets.max(1);
-        self.next = (address + mapped as u64 + GUARD_OCTETS).next_multiple_of(64);
+        let address = self.addresses.take(mapped, align);
         let mut memory = self.memory.0.borrow_mut();
         let result = memory.map(name, address, mapped, Access::READ_WRITE);
         match result {

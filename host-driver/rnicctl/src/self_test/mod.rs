@@ -80,13 +80,7 @@ fn config() -> Config {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let Address::Device(address) = &arguments.address else {
-        return Err(
-            "a monitor only looks: stop its application, then test the device by its \
-                    vfio: or vfio-user: address"
-                .into(),
-        );
-    };
+    let address = arguments.address.device("test")?;
     let patience = Duration::from_secs(arguments.patience.into());
     let mut report = Report::default();
     let (mut bar, memory) = bus::connect(address)?;

@@ -3,6 +3,7 @@
 
 mod bus;
 mod fence;
+mod monitor;
 mod order;
 mod traffic;
 

@@ -4,13 +4,13 @@
 //! then a frame.
 
 use super::end::{Link, LinkError};
+use rnic_vfio_user::{Listener, ServerError};
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 /// Octets of the length in front of a frame.
 const LENGTH_OCTETS: usize = 4;
@@ -22,8 +22,7 @@ const UNREAD_OCTETS_MAX: usize = 4 << 20;
 /// A socket on which one peer at a time is connected.
 #[derive(Debug)]
 pub(super) struct SocketLink {
-    path: PathBuf,
-    listener: UnixListener,
+    listener: Listener,
     peer: Option<Peer>,
 }
 
@@ -39,41 +38,40 @@ struct Peer {
 
 impl SocketLink {
     pub(super) fn listen(path: &Path) -> Result<Self, LinkError> {
-        let failed = |source| LinkError::Socket {
-            path: path.into(),
-            source,
-        };
-        // What an earlier process has left; a file of another kind is in the way and stays. A
-        // connection to one is refused as well.
-        let file = std::fs::symlink_metadata(path);
-        let is_socket = file.is_ok_and(|file| file.file_type().is_socket());
-        let refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
-        if is_socket && UnixStream::connect(path).is_err_and(refused) {
-            std::fs::remove_file(path).map_err(failed)?;
-        }
-        let listener = UnixListener::bind(path).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
+        let listener = Listener::bind(path).map_err(|error| failed(path, error))?;
         Ok(Self {
-            path: path.into(),
             listener,
             peer: None,
         })
     }
 
-    fn accept(&mut self) -> io::Result<()> {
-        match self.listener.accept() {
-            Ok((stream, _)) => {
-                stream.set_nonblocking(true)?;
-                self.peer = Some(Peer {
-                    stream,
-                    input: VecDeque::new(),
-                    output: VecDeque::new(),
-                });
-                Ok(())
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
-            Err(error) => Err(error),
+    /// Take the peer that waits, if there is one.
+    fn accept(&mut self) -> Result<(), LinkError> {
+        let path = self.listener.path();
+        let accepted = self.listener.accept();
+        if let Some(stream) = accepted.map_err(|error| failed(path, error))? {
+            let unblocked = stream.set_nonblocking(true);
+            unblocked.map_err(|source| failed(path, ServerError::Accept(source)))?;
+            self.peer = Some(Peer {
+                stream,
+                input: VecDeque::new(),
+                output: VecDeque::new(),
+            });
         }
+        Ok(())
+    }
+}
+
+/// The error of a listener, which [`LinkError::Socket`] puts behind the path.
+fn failed(path: &Path, error: ServerError) -> LinkError {
+    let source = match error {
+        ServerError::InUse { .. } => ErrorKind::AddrInUse.into(),
+        ServerError::NoSocket { .. } => io::Error::other("it exists and is no socket"),
+        ServerError::Bind { source, .. } | ServerError::Accept(source) => source,
+    };
+    LinkError::Socket {
+        path: path.into(),
+        source,
     }
 }
 
@@ -97,10 +95,7 @@ impl Link for SocketLink {
 
     fn receive(&mut self) -> Result<Option<Vec<u8>>, LinkError> {
         if self.peer.is_none() {
-            self.accept().map_err(|source| LinkError::Socket {
-                path: self.path.clone(),
-                source,
-            })?;
+            self.accept()?;
         }
         let Some(peer) = &mut self.peer else {
             return Ok(None);

@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use tempfile::TempDir;
 
 const NONE: [Vec<u8>; 0] = [];
