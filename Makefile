@@ -11,7 +11,8 @@ SEED_128 := 2
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo receive raw-frames counters test lint bench emit timing estimate formal equal mutants ip ip-check vm-test generate check-generated clean
+.PHONY: help tools demo receive raw-frames counters test lint bench emit timing estimate seeds \
+	bitstream formal equal mutants ip ip-check vm-test generate check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +72,19 @@ estimate: CONNECTIONS := 512
 estimate: tools emit ## the same before routing, in minutes: late paths by room (WIDTH=64 or 128)
 	@$(VENV)/python3 constraints/estimate.py --seed $(or $(SEED_$(WIDTH)),1) \
 		--out build/estimate-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
+
+seeds: CONNECTIONS := 512
+seeds: tools emit ## that at five seeds, with a page in docs/timing (WIDTH=64 or 128; ESTIMATE=1: minutes)
+	@$(VENV)/python3 constraints/seeds.py $(if $(ESTIMATE),--estimate) \
+		--document docs/timing/w$(WIDTH).md --out build/seeds-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
+
+# A board that people can buy; boards/*.lpf has their pins.
+BOARD ?= ecp5-evn
+
+bitstream: tools ## self-test of the whole device as a bitstream (BOARD=ecp5-evn)
+	@$(RNIC) emit --board $(BOARD) --out build/$(BOARD)
+	@$(VENV)/python3 constraints/bitstream.py --board $(BOARD) --out build/$(BOARD) \
+		build/$(BOARD)/board.v
 
 formal: tools ## proofs on the blocks' emitted Verilog, and on broken designs, which must fail
 	@$(RNIC) emit --width 64 --out build/emit-w64

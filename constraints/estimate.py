@@ -18,10 +18,9 @@ Exit status: 0 the estimate meets the goal, 1 it does not, 2 a file or a tool is
 
 import collections
 import re
-import signal
-import sys
 
 import timing
+import tools
 
 # In picoseconds, as all delays here.
 PERIOD = 1e6 / timing.GOAL_MHZ
@@ -104,7 +103,7 @@ def main():
     out = options.out
     out.mkdir(parents=True, exist_ok=True)
     if not options.verilog.is_file():
-        raise timing.Failed(f"{options.verilog}: no such file; `make emit` writes it")
+        raise tools.Failed(f"{options.verilog}: no such file; `make emit` writes it")
     netlist_key, seed_key = keys(options)
     if not kept(out / "netlist.key", netlist_key):
         timing.synthesise(options.verilog, options.top, out)
@@ -113,41 +112,40 @@ def main():
         (out / "placed.key").unlink(missing_ok=True)
         timing.nextpnr(options.seed, out, ["--no-route", "--sdf", "delays.sdf"])
         (out / "placed.key").write_text(seed_key)
-    delays = Delays(out / "delays.sdf")
-    return 0 if summary(delays, options) >= timing.GOAL_MHZ else 1
+    return 0 if summary(options) >= timing.GOAL_MHZ else 1
 
 
 def keys(options):
     """Hashes of what the netlist depends on, and of what the placement does."""
-    seed, options.seed = options.seed, "any"
-    netlist = timing.fingerprint(options.verilog, options)
-    options.seed = seed
-    return netlist, timing.fingerprint(options.verilog, options)
+    verilog, top = options.verilog, options.top
+    return (timing.fingerprint(verilog, top, seed) for seed in ("any", options.seed))
 
 
 def kept(path, key):
     return path.is_file() and path.read_text() == key
 
 
-def summary(delays, options):
-    """Prints the estimate, the rooms of late paths, and the worst paths; returns MHz."""
+def endpoints(out):
+    """Arrival with setup at each register and RAM, and the path, latest first; from a folder's SDF."""
+    delays = Delays(out / "delays.sdf")
     latest = delays.arrivals()
     ends = [
-        (latest[pin][0] + setup, pin)
-        for pin, setup in delays.setups.items()
-        if pin in latest
+        (latest[pin][0] + setup, pin) for pin, setup in delays.setups.items() if pin in latest
     ]
     if not ends:
-        raise timing.Failed(f"no path of '{options.top}' ends in a register or RAM")
-    ends.sort(reverse=True)
-    paths = [(total, path(latest, pin)) for total, pin in ends if total > PERIOD] or [
-        (ends[0][0], path(latest, ends[0][1]))
-    ]
+        raise tools.Failed(f"{out / 'delays.sdf'}: no path ends in a register or RAM")
+    return [(total, path(latest, pin)) for total, pin in sorted(ends, reverse=True)]
+
+
+def summary(options):
+    """Prints the estimate, the rooms of late paths, and the worst paths; returns MHz."""
+    ends = endpoints(options.out)
     mhz = 1e6 / ends[0][0]
-    late = sum(total > PERIOD for total, _ in ends)
+    late = [end for end in ends if end[0] > PERIOD]
     print(f"\n{options.verilog.name} on {timing.PART}, seed {options.seed}, placed, not routed")
     print(f"  estimate {mhz:.1f} MHz = {mhz / timing.GOAL_MHZ:.3f} x goal")
-    print(f"  {late} of {len(ends)} endpoints are later than {timing.GOAL_MHZ} MHz")
+    print(f"  {len(late)} of {len(ends)} endpoints are later than {timing.GOAL_MHZ} MHz")
+    paths = late or ends[:1]
     pairs = collections.defaultdict(list)
     for total, hops in paths:
         pairs[" > ".join(rooms(hops))].append(total)
@@ -192,10 +190,4 @@ def print_path(name, total, hops):
 
 
 if __name__ == "__main__":
-    # A reader that closes the pipe (`| head`) ends this quietly.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    try:
-        sys.exit(main())
-    except timing.Failed as error:
-        print(f"estimate: {error}", file=sys.stderr)
-        sys.exit(2)
+    tools.script("estimate", main)

