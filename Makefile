@@ -12,7 +12,7 @@ GENERATED := --package rnic-testbench --test registers --test conformance --test
 
 .DEFAULT_GOAL := help
 .PHONY: help tools demo receive raw-frames counters test lint bench emit timing estimate seeds \
-	bitstream formal equal mutants ip ip-check vm-test generate check-generated clean
+	netlist formal equal mutants ip ip-check vm-test generate check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,13 +78,12 @@ seeds: tools emit ## that at five seeds, with a page in docs/timing (WIDTH=64 or
 	@$(VENV)/python3 constraints/seeds.py $(if $(ESTIMATE),--estimate) \
 		--document docs/timing/w$(WIDTH).md --out build/seeds-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
 
-# A board that people can buy; boards/*.lpf has their pins.
-BOARD ?= ecp5-evn
-
-bitstream: tools ## self-test of the whole device as a bitstream (BOARD=ecp5-evn)
-	@$(RNIC) emit --board $(BOARD) --out build/$(BOARD)
-	@$(VENV)/python3 constraints/bitstream.py --board $(BOARD) --out build/$(BOARD) \
-		build/$(BOARD)/board.v
+# In order; out of order with loss and markers; writes that are refused.
+netlist: tools ## plays three captures through the synthesised netlist and the model
+	cargo build --release --package rnic-testbench --bin rnic
+	@$(RNIC) play --dut netlist $(CAPTURE) testbench/captures/mk-loss.pcap
+	@$(RNIC) play --dut netlist --regions testbench/captures/mk-aligned-refused.toml \
+		testbench/captures/mk-aligned.pcap
 
 formal: tools ## proofs on the blocks' emitted Verilog, and on broken designs, which must fail
 	@$(RNIC) emit --width 64 --out build/emit-w64

@@ -1,6 +1,6 @@
 """Tools of the pinned environment, run with their progress shown and their output kept.
 
-The scripts of this folder share it: each runs yosys, nextpnr or ecppack in a folder of its own.
+The scripts of this folder share it: each runs yosys or nextpnr in a folder of its own.
 """
 
 import pathlib

@@ -2,6 +2,7 @@
 
 use crate::downstream::DownstreamBeat;
 use crate::error::SimError;
+use crate::form::Form;
 use crate::library::{library, Variant};
 use crate::mutant::Mutant;
 use crate::ports::{self, Port};
@@ -106,14 +107,14 @@ pub struct Core {
 
 impl Core {
     /// Emit, build (unless cached) and load the core of `width`; `trace` names an FST file to
-    /// write. With `silicon`, the core as synthesised is loaded, and this seed determines the
-    /// values that hardware leaves undefined. If the environment selects a mutant
-    /// ([`mutant`](crate::mutant)), that one is loaded instead.
+    /// write. Where the form leaves values undefined, `seed` determines them. If the environment
+    /// selects a mutant ([`mutant`](crate::mutant)), that one is loaded instead.
     pub fn load(
         width: usize,
         sizes: Sizes,
+        form: Form,
         trace: Option<&Path>,
-        silicon: Option<u64>,
+        seed: u64,
     ) -> Result<Self, SimError> {
         if ![64, 128, 512].contains(&width) {
             return Err(SimError::Width(width));
@@ -124,7 +125,7 @@ impl Core {
             width,
             sizes,
             trace: trace.is_some(),
-            silicon: silicon.is_some(),
+            form,
         };
         let library = match &mutant {
             Some(mutant) => mutant.library_for(width, trace)?,
@@ -133,8 +134,11 @@ impl Core {
         if mutant.is_some() {
             inputs.push(ports::MUTANT);
         }
-        // Verilator's seed has 31 bits and is not 0.
-        let seed = silicon.map_or(0, |seed| (seed % 0x7fff_fffe) as u32 + 1);
+        let seed = match form {
+            Form::Emitted => 0,
+            // Verilator's seed has 31 bits and is not 0.
+            Form::Silicon | Form::Netlist => (seed % 0x7fff_fffe) as u32 + 1,
+        };
         let (input_words, output_words) = (ports::words(&inputs), ports::words(&outputs));
         let mut input_values = vec![0; input_words];
         if let Some(mutant) = mutant {

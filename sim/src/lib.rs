@@ -13,6 +13,8 @@
 
 pub mod verilator;
 pub mod ports;
+pub mod form;
+pub mod netlist;
 pub mod core;
 pub mod library;
 pub mod mutant;
@@ -29,6 +31,7 @@ pub use crate::core::Core;
 pub use downstream::DownstreamBeat;
 pub use error::SimError;
 pub use ethernet::SentFrame;
+pub use form::Form;
 pub use host::{attach, attach_at, SimBar, SimDma};
 pub use host_addresses::HostAddresses;
 pub use pcie_sim::CompletionSplit;

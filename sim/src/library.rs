@@ -1,7 +1,9 @@
 //! Libraries of the core: emitted, built or found once a process.
 
 use crate::error::SimError;
+use crate::form::Form;
 use crate::mutant::Mutant;
+use crate::netlist;
 use crate::ports;
 use crate::verilator::{build, is_guided, Options, Training, ROOMS};
 use rnic_abi::sizes::Sizes;
@@ -18,8 +20,8 @@ pub(crate) struct Variant {
     pub(crate) sizes: Sizes,
     /// With waveform support.
     pub(crate) trace: bool,
-    /// As synthesised.
-    pub(crate) silicon: bool,
+    /// Which text of the core.
+    pub(crate) form: Form,
 }
 
 /// Libraries that this process has built or found: emitting a core takes longer than a short run,
@@ -41,6 +43,20 @@ pub(crate) fn library(variant: Variant) -> Result<PathBuf, SimError> {
     Ok(built)
 }
 
+/// Build the library of a core without waveform unless it is there, so that loading it is quick.
+///
+/// # Errors
+/// The core is not emitted, or a tool is missing or fails.
+pub fn prepare(width: usize, sizes: Sizes, form: Form) -> Result<(), SimError> {
+    let variant = Variant {
+        width,
+        sizes,
+        trace: false,
+        form,
+    };
+    library(variant).map(drop)
+}
+
 /// From here on, this process runs cores of `width` that are guided by a profile of `train`, which
 /// runs such a core and drops it before it returns. Returns whether they are: without clang and its
 /// tools, or with a mutant selected, they stay as they are. Only cores without waveform and not as
@@ -55,7 +71,7 @@ pub fn guide(width: usize, train: &dyn Fn()) -> Result<bool, SimError> {
         width,
         sizes: Sizes::LARGEST,
         trace: false,
-        silicon: false,
+        form: Form::Emitted,
     };
     let train = |instrumented: &Path| {
         libraries().insert(variant, instrumented.to_path_buf());
@@ -75,20 +91,29 @@ fn build_variant(variant: Variant, training: Option<Training>) -> Result<PathBuf
         width,
         sizes,
         trace,
-        silicon,
+        form,
     } = variant;
     let verilog = rnic_hdl::top::verilog(width, sizes).map_err(|error| SimError::Emission {
         width,
         reason: error.to_string(),
     })?;
+    let verilog = match form {
+        Form::Netlist => netlist::text(&verilog, "rnic")?,
+        Form::Emitted | Form::Silicon => verilog,
+    };
     build(&Options {
         verilog: &verilog,
         inputs: &ports::inputs(width),
         outputs: &ports::outputs(width),
         trace,
-        silicon,
-        // A waveform shows each room at each edge. As silicon, registers begin with anything.
-        gated: if trace || silicon { &[] } else { ROOMS },
+        form,
+        // A waveform shows each room at each edge. As silicon, registers begin with anything. A
+        // netlist has no rooms.
+        gated: if trace || form != Form::Emitted {
+            &[]
+        } else {
+            ROOMS
+        },
         training,
     })
 }

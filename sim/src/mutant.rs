@@ -15,6 +15,7 @@
 //! | output | a library, and the number of the active change       |
 
 use crate::error::SimError;
+use crate::form::Form;
 use crate::ports;
 use crate::verilator::{build, Options, ROOMS};
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ pub fn library(verilog: &str) -> Result<PathBuf, SimError> {
         inputs: &inputs,
         outputs: &ports::outputs(WIDTH),
         trace: false,
-        silicon: false,
+        form: Form::Emitted,
         gated: ROOMS,
         training: None,
     })

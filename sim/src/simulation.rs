@@ -4,6 +4,7 @@ use crate::core::{Core, TlpBeat};
 use crate::downstream::Downstream;
 use crate::error::SimError;
 use crate::ethernet::{FrameSink, FrameSource, SentFrame};
+use crate::form::Form;
 use crate::ports;
 use crate::record::{Event, Record, TlpKind};
 use pcie_sim::memory::{Access, Memory};
@@ -66,9 +67,8 @@ pub struct SimulationConfig {
     pub trace: Option<PathBuf>,
     /// Maximum payload size in octets that the monitor enforces.
     pub max_payload_octets: usize,
-    /// Simulate the core as synthesised: values that hardware leaves undefined - registers without
-    /// reset, reads of block RAM that collide with a write - are drawn from the seed.
-    pub silicon: bool,
+    /// Which text of the core.
+    pub form: Form,
 }
 
 impl Default for SimulationConfig {
@@ -81,7 +81,7 @@ impl Default for SimulationConfig {
             reads: ReadPath::default(),
             trace: None,
             max_payload_octets: 256,
-            silicon: false,
+            form: Form::Emitted,
         }
     }
 }
@@ -134,8 +134,8 @@ pub struct Simulation {
 impl Simulation {
     /// Load the core, reset it, and wait until it is ready.
     pub fn new(config: &SimulationConfig) -> Result<Self, SimError> {
-        let seed = config.silicon.then_some(config.seed);
-        let core = Core::load(config.width, config.sizes, config.trace.as_deref(), seed)?;
+        let trace = config.trace.as_deref();
+        let core = Core::load(config.width, config.sizes, config.form, trace, config.seed)?;
         let payload = TransferSize::from_octets(config.max_payload_octets);
         let limits = Limits {
             max_payload: payload.unwrap_or(TransferSize::Octets128),

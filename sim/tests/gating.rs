@@ -7,6 +7,7 @@ use rnic_abi::sizes::Sizes;
 use rnic_sim::ports::Port;
 use rnic_sim::verilator::{build, build_with, gate, is_guided, Compiler, Gated};
 use rnic_sim::verilator::{Model, Options, Training, ROOMS};
+use rnic_sim::Form;
 use std::path::{Path, PathBuf};
 
 /// Written in the form of the emitted core. The room counts down from a given value, for many
@@ -118,7 +119,7 @@ fn library(gated: &[&str], gate: impl Fn(&str, &[&str]) -> Gated) -> PathBuf {
         inputs: &INPUTS,
         outputs: &OUTPUTS,
         trace: false,
-        silicon: false,
+        form: Form::Emitted,
         gated,
         training: None,
     };
@@ -163,7 +164,7 @@ fn a_guided_model_gives_the_same() {
         inputs: &INPUTS,
         outputs: &OUTPUTS,
         trace: false,
-        silicon: false,
+        form: Form::Emitted,
         gated: &["room"],
         training: Some(Training(&training)),
     });

@@ -4,6 +4,7 @@
 
 use rnic_sim::ports::Port;
 use rnic_sim::verilator::{build, Model, Options};
+use rnic_sim::Form;
 
 /// Written as the core is emitted. `sum` counts on from whatever it began with, `read_data` is what
 /// stands in a word that is written in every cycle.
@@ -78,7 +79,11 @@ fn run(silicon: bool, seed: u32) -> [[u32; 4]; 2] {
         inputs: &inputs,
         outputs: &outputs,
         trace: false,
-        silicon,
+        form: if silicon {
+            Form::Silicon
+        } else {
+            Form::Emitted
+        },
         gated: &[],
         training: None,
     });

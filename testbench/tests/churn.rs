@@ -8,6 +8,7 @@ use rnic_abi::limits::{CONNECTIONS, RANGES, RANGES_PER_CONNECTION};
 use rnic_abi::sizes::Sizes;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{Config, Connection, RegionConfig};
+use rnic_sim::Form;
 use rnic_testbench::model::Room;
 use rnic_testbench::play::dut::{Dut, Observation};
 use rnic_testbench::play::rtl::{Rtl, RtlOptions};
@@ -56,7 +57,7 @@ impl Bench {
             seed: 1,
             stall: 0.0,
             trace: None,
-            silicon: false,
+            form: Form::Emitted,
             used: false,
             loopback: false,
             config: Config::default(),

@@ -4,6 +4,7 @@ use indicatif::ProgressBar;
 use rnic_abi::sizes::Sizes;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{Config, Connection, DriverError, RegionConfig};
+use rnic_sim::Form;
 use rnic_testbench::capture;
 use rnic_testbench::model::Room;
 use rnic_testbench::play::dut::Dut;
@@ -52,7 +53,7 @@ fn each_connection_of_a_small_build_has_its_own_entries() {
         seed: 1,
         stall: 0.0,
         trace: None,
-        silicon: false,
+        form: Form::Emitted,
         used: false,
         loopback: false,
         config: Config::default(),

@@ -22,6 +22,11 @@ pub mod sending {
     pub use crate::transmit::verilog;
 }
 
+/// The memories of the core, each alone.
+pub mod memories {
+    pub use crate::common::memories::{verilog, Shape, SHAPES};
+}
+
 /// The adapter to the PCI Express block of AMD's UltraScale+ parts, which stands beside the core.
 pub mod amd {
     pub use crate::bus::amd::verilog;

@@ -9,6 +9,7 @@ use super::gating::{self, Gated};
 use super::profile::{self, Training};
 use super::{shim, silicon, wrapper};
 use crate::error::SimError;
+use crate::form::Form;
 use crate::ports::Port;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -28,8 +29,8 @@ pub struct Options<'a> {
     pub outputs: &'a [Port],
     /// Build with waveform support; slower.
     pub trace: bool,
-    /// Build the core as synthesised, with noise where hardware is undefined (`silicon.rs`).
-    pub silicon: bool,
+    /// What `verilog` is; as silicon it is changed first (`silicon.rs`).
+    pub form: Form,
     /// Paths of rooms that get no clock edge while it would change nothing (`gating.rs`).
     pub gated: &'a [&'a str],
     /// Let a profile of this run guide the compiler, if it is clang with its tools (`profile.rs`);
@@ -52,9 +53,9 @@ pub fn build_with(
     options: &Options,
     gate: impl Fn(&str, &[&str]) -> Gated,
 ) -> Result<PathBuf, SimError> {
-    let verilog = match options.silicon {
-        true => Cow::Owned(silicon::text(options.verilog)),
-        false => Cow::Borrowed(options.verilog),
+    let verilog = match options.form {
+        Form::Silicon => Cow::Owned(silicon::text(options.verilog)),
+        Form::Emitted | Form::Netlist => Cow::Borrowed(options.verilog),
     };
     let Gated { verilog, rooms } = gate(&verilog, options.gated);
     let shim_text = shim::text(options.inputs, options.outputs, options.trace, &rooms);
@@ -127,7 +128,7 @@ fn compile_and_link(
 
 /// The name of a build: the first 16 octets of the SHA-256 of all its inputs. Each part is preceded
 /// by its length, so that moving an octet from one part to the next changes the hash.
-fn content_key<'a>(parts: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn content_key<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());
@@ -158,7 +159,10 @@ fn verilate(work: &Path, options: &Options) -> Result<(), SimError> {
         "-Mdir",
         "obj",
     ]);
-    let unknown = if options.silicon { "unique" } else { "fast" };
+    let unknown = match options.form {
+        Form::Emitted => "fast",
+        Form::Silicon | Form::Netlist => "unique",
+    };
     command.args([
         "-O3",
         "--x-assign",

@@ -41,7 +41,7 @@ pub(super) const LINK_FLAGS: &str = "-Wl,-Bsymbolic";
 pub(super) const COMMON_FLAGS: &str = "-fPIC -std=c++17";
 
 /// Write a file of a build.
-pub(super) fn write(path: &Path, text: &str) -> Result<(), SimError> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), SimError> {
     fs::write(path, text).map_err(|source| SimError::Io {
         path: path.to_path_buf(),
         source,
@@ -92,7 +92,7 @@ pub(super) fn link(
 }
 
 /// Run a tool in `work`, where its output goes to a log.
-pub(super) fn run(tool: &str, mut command: Command, work: &Path) -> Result<(), SimError> {
+pub(crate) fn run(tool: &str, mut command: Command, work: &Path) -> Result<(), SimError> {
     let log = work.join(format!("{}.log", tool.replace('/', "_")));
     let output = command.current_dir(work).output();
     let output = output.map_err(|source| SimError::Io {

@@ -13,7 +13,9 @@ mod silicon;
 mod wrapper;
 mod build;
 
+pub(crate) use build::content_key;
 pub use build::{build, build_with, Options};
+pub(crate) use command::{run, write};
 pub use command::{verilator_root, workspace_root};
 pub use compiler::{Compiler, Profiler};
 pub use ffi::Model;

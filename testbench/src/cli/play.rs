@@ -13,10 +13,15 @@ use std::fs::File;
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const EXAMPLE: &str = "\
-Example:
-  rnic play --dut both --width 64 --json - testbench/captures/rping-v4-crc.pcap";
+Examples:
+  rnic play --dut both --width 64 --json - testbench/captures/rping-v4-crc.pcap
+  rnic play --dut netlist testbench/captures/rping-v4-crc.pcap";
+
+/// Connections, and memory regions, of the smallest build.
+const SMALLEST: usize = 256;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
@@ -24,15 +29,17 @@ pub(crate) struct Arguments {
     /// pcap or pcapng files, plain or gzip, of Ethernet frames.
     #[arg(required = true, value_name = "CAPTURE")]
     captures: Vec<PathBuf>,
-    /// Which receiver plays the capture; `both` compares the two.
+    /// Which receiver plays the capture; `both` compares the two, `netlist` compares what yosys
+    /// makes of the RTL with the model. The first netlist takes some minutes, and it runs slowly.
     #[arg(long, value_enum, default_value_t = DutKind::Both)]
     dut: DutKind,
     /// Frame path of the RTL in bits: 64, 128 or 512.
     #[arg(long, default_value_t = 64, value_parser = width)]
     width: usize,
-    /// Connections of the RTL's build: 256, 512 or 1024.
-    #[arg(long, value_name = "N", default_value_t = CONNECTIONS)]
-    connections: usize,
+    /// Connections of the RTL's build: 256, 512 or 1024. [default: 1024, with 1,024 memory regions;
+    /// of a netlist 256, with 256]
+    #[arg(long, value_name = "N")]
+    connections: Option<usize>,
     /// Write the report as JSON; `-` for stdout. Several captures give one report a line.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -90,6 +97,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         let what = "--trace takes one capture; give one CAPTURE only".into();
         return Err(PlayError::Option(what).into());
     }
+    let netlist = arguments.dut == DutKind::Netlist;
+    if netlist && (arguments.trace.is_some() || arguments.silicon) {
+        let what = "--dut netlist is what is synthesised already, and writes no waveform; leave \
+                    --silicon and --trace out, or use --dut both";
+        return Err(PlayError::Option(what.into()).into());
+    }
     let regions = arguments
         .regions
         .as_deref()
@@ -98,7 +111,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let options = Options {
         dut: arguments.dut,
         width: arguments.width,
-        sizes: sizes(arguments.connections, REGIONS)?,
+        sizes: match netlist {
+            true => sizes(arguments.connections.unwrap_or(SMALLEST), SMALLEST)?,
+            false => sizes(arguments.connections.unwrap_or(CONNECTIONS), REGIONS)?,
+        },
         seed: arguments.seed,
         stall: arguments.stall,
         flow: arguments.flow,
@@ -115,6 +131,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         loopback: arguments.loopback,
         timeline: arguments.html.is_some(),
     };
+    if netlist {
+        build_netlist(&options)?;
+    }
     let mut json = JsonSink::open(arguments.json.as_deref())?;
     // Opened before the work begins: an unwritable path fails at once.
     let page = arguments.html.as_deref().map(open_page).transpose()?;
@@ -144,6 +163,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             .map_err(|error| unusable(path, &error))?;
     }
     Ok(outcome)
+}
+
+/// Builds the netlist and its library unless they are there, with a sign of life on a terminal.
+fn build_netlist(options: &Options) -> Result<(), Failure> {
+    let progress = ProgressBar::new_spinner();
+    progress.set_message("synthesises and verilates the netlist; minutes, once");
+    progress.enable_steady_tick(Duration::from_millis(250));
+    let built = rnic_sim::library::prepare(options.width, options.sizes, options.form());
+    progress.finish_and_clear();
+    built.map_err(|error| PlayError::Simulation(error).into())
 }
 
 fn open_page(path: &Path) -> Result<(File, &Path), PlayError> {

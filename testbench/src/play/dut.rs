@@ -22,6 +22,8 @@ pub enum DutKind {
     Model,
     /// Both, compared.
     Both,
+    /// The verilated netlist of the hardware and the model, compared.
+    Netlist,
 }
 
 impl DutKind {
@@ -31,6 +33,7 @@ impl DutKind {
             Self::Rtl => "rtl",
             Self::Model => "model",
             Self::Both => "both",
+            Self::Netlist => "netlist",
         }
     }
 }

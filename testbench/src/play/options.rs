@@ -4,6 +4,7 @@ use crate::play::conditions::Conditions;
 use crate::play::dut::DutKind;
 use crate::play::regions::RegionOverride;
 use rnic_abi::sizes::Sizes;
+use rnic_sim::Form;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -34,7 +35,7 @@ pub struct Options {
     pub conditions: Conditions,
     /// One device receives for all hosts of the capture, whose STags must then differ.
     pub one_device: bool,
-    /// The RTL is what is synthesised ([`silicon`](crate::play::rtl::RtlOptions::silicon)).
+    /// The RTL is what is synthesised ([`Form::Silicon`](rnic_sim::Form::Silicon)).
     pub silicon: bool,
     /// The RTL was used before ([`used`](crate::play::rtl::RtlOptions::used)).
     pub used: bool,
@@ -43,6 +44,17 @@ pub struct Options {
     pub loopback: bool,
     /// Keep the RTL's timeline ([`crate::play::timeline`]).
     pub timeline: bool,
+}
+
+impl Options {
+    /// Which text of the core is simulated.
+    pub fn form(&self) -> Form {
+        match (self.dut, self.silicon) {
+            (DutKind::Netlist, _) => Form::Netlist,
+            (_, true) => Form::Silicon,
+            (_, false) => Form::Emitted,
+        }
+    }
 }
 
 impl Default for Options {

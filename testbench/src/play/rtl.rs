@@ -19,7 +19,7 @@ use rnic_driver::{
     Completion, CompletionQueue, Config, Connection, ConnectionConfig, Device, DmaBuffer,
     DriverError, Event, InUse, Posted, RegionConfig, WindowConfig,
 };
-use rnic_sim::{attach_at, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
+use rnic_sim::{attach_at, Form, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -97,8 +97,8 @@ pub struct RtlOptions {
     pub stall: f64,
     /// Waveform.
     pub trace: Option<PathBuf>,
-    /// Simulate what is synthesised ([`SimulationConfig::silicon`]).
-    pub silicon: bool,
+    /// Which text of the core.
+    pub form: Form,
     /// The device was used before, and reset in mid-traffic ([`crate::play::used`]).
     pub used: bool,
     /// Frames are put on the bulk transmit ring, and looped back; those that a device cannot send
@@ -142,7 +142,7 @@ impl Rtl {
             stall: options.stall,
             trace: options.trace.clone(),
             max_payload_octets: options.config.max_payload_octets as usize,
-            silicon: options.silicon,
+            form: options.form,
             ..SimulationConfig::default()
         })?;
         if options.width == 512 {

@@ -15,7 +15,7 @@ use rnic_driver::{
     TransmitRing, Transmitted,
 };
 use rnic_sim::{
-    attach, CompletionSplit, ReadPath, SentFrame, SimBar, SimDma, SimError, Simulation,
+    attach, CompletionSplit, Form, ReadPath, SentFrame, SimBar, SimDma, SimError, Simulation,
     SimulationConfig,
 };
 use std::cell::RefCell;
@@ -104,7 +104,10 @@ pub fn run(case: Case) -> Result<Done, SimError> {
         seed: random.random(),
         stall: *[0.0, 0.05, 0.2, 0.8].choose(&mut random).expect("four"),
         reads,
-        silicon: case.silicon,
+        form: match case.silicon {
+            true => Form::Silicon,
+            false => Form::Emitted,
+        },
         ..SimulationConfig::default()
     })?;
     if case.width == 512 {

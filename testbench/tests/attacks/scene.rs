@@ -18,6 +18,7 @@ mod setup;
 use rnic_abi::counters::Counter;
 use rnic_abi::sizes::Sizes;
 use rnic_driver::{Config, Connection, DriverError, RegionConfig};
+use rnic_sim::Form;
 use rnic_testbench::capture::Flow;
 use rnic_testbench::model::Room;
 use rnic_testbench::play::compare::Comparison;
@@ -180,7 +181,11 @@ impl Scene {
             seed: 1,
             stall,
             trace: None,
-            silicon,
+            form: if silicon {
+                Form::Silicon
+            } else {
+                Form::Emitted
+            },
             used: false,
             loopback: false,
             config,

@@ -13,7 +13,7 @@
 //! | Sweep  | in reset | not seen        | none                                       |
 //! | Settle | start up | dropped         | none: nothing has a reason to send one     |
 //!
-//! | latency    | `RESET_CYCLES`, and in Drain the rest of the TLP under way                  |
+//! | latency    | `RESET_CYCLES`, and in Drain 2 cycles and the rest of the TLP under way     |
 //! | units      | cycles                                                                      |
 //! | source     | PCI Express Base Specification, section 6.6 (conventional and function-level|
 //! |            | reset)                                                                      |
@@ -72,6 +72,8 @@ pub struct ResetSequencer {
     state: DFF<ResetState>,
     rooms: DFF<Bit>,
     holds: DFF<Bit>,
+    // `held` comes from two rooms; their answer to `hold`, a cycle later.
+    is_held: DFF<Bit>,
     count: DFF<Bits<13>>,
     #[constant(1)]
     one: Constant<Bits<13>>,
@@ -84,11 +86,12 @@ pub struct ResetSequencer {
 impl Logic for ResetSequencer {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, rooms, holds, count);
+        registers!(clock; state, rooms, holds, is_held, count);
         self.hold.next = self.holds.q.val();
         self.room_reset.next = self.rooms.q.val();
         self.resetting.next = self.state.q.val() != ResetState::Ready;
         self.count.d.next = self.count.q.val() + self.one.val();
+        self.is_held.d.next = self.held.val() & self.holds.q.val();
         match self.state.q.val() {
             ResetState::Ready => {
                 if self.request.val() {
@@ -98,7 +101,7 @@ impl Logic for ResetSequencer {
             }
             ResetState::Drain => {
                 self.count.d.next = 0.into();
-                if self.held.val() {
+                if self.is_held.q.val() {
                     self.rooms.d.next = true;
                     self.state.d.next = ResetState::Sweep;
                 }

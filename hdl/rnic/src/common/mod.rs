@@ -11,6 +11,7 @@ pub mod fifo;
 pub mod lut_ram;
 pub mod free_list;
 pub mod ram;
+pub mod memories;
 pub mod skid;
 
 use rust_hdl::prelude::TimingInfo;

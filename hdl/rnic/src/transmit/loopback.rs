@@ -7,13 +7,13 @@
 //!                          \--> [ Skid ] --> tx_* (MAC)
 //! ```
 //!
-//! | latency    | none to `rx_*`; 1 cycle to `tx_*`                                             |
+//! | latency    | none to `rx_*`; 1 cycle to `tx_*`, and from `loopback` to what follows it     |
 //! | throughput | a beat a cycle; looped, one in 2 cycles at W = 512                            |
 //! | units      | beats of `W` bits                                                             |
 //! | source     | `rnic_abi::registers::TX_CONTROL`                                             |
 //!
 //! Each frame goes one way to its end, whatever the register says by then. A frame of the wire is
-//! dropped, and counted, if it begins while `loopback` is high, a looped frame is under way, or one
+//! dropped, and counted, if it begins a cycle after `loopback` is high, a looped frame is under way, or one
 //! was `GAP_CYCLES` before; a looped frame begins only when no frame of the wire is under way, and
 //! `GAP_CYCLES` after the last one. So neither is ever cut, and the front end has its spaces.
 //!
@@ -76,6 +76,8 @@ pub struct Loopback<const W: usize> {
     pub dropped: Signal<Out, Bit>,
     data: Skid<Bits<W>>,
     notes: Skid<TxNote>,
+    // The register is far away; every beat depends on this copy of it.
+    is_on: DFF<Bit>,
     // A frame of the wire is under way: to the front end, or dropped.
     receives: DFF<Bit>,
     drops: DFF<Bit>,
@@ -105,13 +107,15 @@ pub struct Loopback<const W: usize> {
 impl<const W: usize> Logic for Loopback<W> {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; receives, drops, loops, sends, is_cut, paced, gap, was_looped);
+        registers!(clock; is_on, receives, drops, loops, sends, is_cut, paced, gap, was_looped);
         wire!(self => self.{data, notes}; clock, reset);
+
+        self.is_on.d.next = self.loopback.val();
 
         // Frames of the wire.
         self.takes_wire.next = self.receives.q.val()
             | (!self.drops.q.val()
-                & !self.loopback.val()
+                & !self.is_on.q.val()
                 & !self.loops.q.val()
                 & !(self.gap.q.val().any() & self.was_looped.q.val()));
         self.dropped.next = self.wire_valid.val() & !self.takes_wire.val() & !self.drops.q.val();
@@ -126,7 +130,7 @@ impl<const W: usize> Logic for Loopback<W> {
             & !(self.paced.q.val() & self.is_wide.val())
             & (self.loops.q.val()
                 | (!self.sends.q.val()
-                    & self.loopback.val()
+                    & self.is_on.q.val()
                     & !self.receives.q.val()
                     & !self.gap.q.val().any()));
         self.paced.d.next = self.looped.val();
@@ -134,7 +138,7 @@ impl<const W: usize> Logic for Loopback<W> {
         self.offers.next = self.aborts.val()
             | (self.frame_valid.val()
                 & !self.cut.val()
-                & (self.sends.q.val() | (!self.loops.q.val() & !self.loopback.val())));
+                & (self.sends.q.val() | (!self.loops.q.val() & !self.is_on.q.val())));
         self.sent.next = self.offers.val() & self.data.s_ready.val();
         self.frame_ready.next = self.looped.val() | (self.sent.val() & !self.aborts.val());
         self.note.next.octets = self.frame_octets.val();

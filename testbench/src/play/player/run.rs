@@ -77,7 +77,7 @@ impl<'a> Player<'a> {
                 seed: options.seed,
                 stall: options.stall,
                 trace: options.trace.as_deref().map(|path| trace_of(path, number)),
-                silicon: options.silicon,
+                form: options.form(),
                 used: options.used,
                 loopback: options.loopback,
                 config,

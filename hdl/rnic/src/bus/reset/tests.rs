@@ -39,6 +39,7 @@ fn a_request_waits_for_the_packet_under_way_with_the_rooms_at_work() {
         }
         uut.request.next = false;
         uut.pulse(|uut| &mut uut.held);
+        uut.tick();
         expect_sweep_and_settle(&mut uut);
     }
 }
