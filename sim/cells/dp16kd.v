@@ -1,16 +1,16 @@
 // DP16KD: block RAM of ECP5, as yosys uses it for the core's memories.
 //
 //   port A writes --> [ 2,048 octets of 9 bits ] --+--> port B reads, 1 cycle
-//                                                  +--> port A reads while it does not write
+//                                                  +--> port A reads, the old word of a write
 //
-// | parameters | DATA_WIDTH_A, DATA_WIDTH_B of 1, 2, 4, 9, 18 or 36 bits; 36 joins both ports |
-// | contents   | INITVAL_00 to INITVAL_3F: 16 words of 18 bits each, a word in 20 bits        |
-// | collision  | a read of bits that are written at the same edge gives noise: another value    |
-// |            | time, as the part defines none (FPGA-TN-02204, ECP5 memory usage guide)           |
-// | source     | FPGA-TN-02204; which pin is which is that of yosys' own mapping (brams_map_16kd.v) |
+// | parameters | DATA_WIDTH_A, DATA_WIDTH_B of 1, 2, 4, 9, 18 or 36 bits; 36 joins both ports    |
+// | contents   | INITVAL_00 to INITVAL_3F: 16 words of 18 bits each, a word in 20 bits           |
+// | collision  | a read of bits that are written at the same edge gives noise, another value     |
+// |            | each time, as the part defines none                                             |
+// | source     | FPGA-TN-02204, ECP5 memory usage guide; pins as in yosys' own brams_map_16kd.v  |
 //
 // Anything else stops the simulation at its first use: two clocks, an inverted clock, output
-// registers, chip selects, resets, writes through port B. An address counts bits: that of a word of
+// registers, chip selects, resets, writes through port B, WRITETHROUGH. An address counts bits: that of a word of
 // 9 bits is in bits 13:3, of 18 in 13:4, of 36 in 13:5, and the low bits that are free then enable
 // octets of a write.
 module DP16KD (
@@ -196,7 +196,8 @@ module DP16KD (
             if (collides) noise <= noise * 32'd1664525 + 32'd1013904223;
         end
     always @(posedge CLKA)
-        if (CEA && !WEA && DATA_WIDTH_A != 36) fetched_a <= word(DATA_WIDTH_A, written);
+        if (CEA && DATA_WIDTH_A != 36 && (!WEA || WRITEMODE_A == "READBEFOREWRITE"))
+            fetched_a <= word(DATA_WIDTH_A, written);
     // A word of 36 bits leaves through both ports.
     wire [17:0] low = DATA_WIDTH_B == 36 ? fetched[17:0] : fetched_a;
     wire [17:0] high = DATA_WIDTH_B == 36 ? fetched[35:18] : fetched[17:0];
@@ -216,8 +217,10 @@ module DP16KD (
             octets[2 * number + 1] = CONTENTS[20 * number + 9 +: 9];
         end
         if (REGMODE_A != "NOREG" || REGMODE_B != "NOREG" || CSDECODE_A != "0b000" ||
-            CSDECODE_B != "0b000" || CLKAMUX != "CLKA" || CLKBMUX != "CLKB") begin
-            $display("%m: DP16KD with output registers, chip selects or an inverted clock");
+            CSDECODE_B != "0b000" || CLKAMUX != "CLKA" || CLKBMUX != "CLKB" ||
+            WRITEMODE_A == "WRITETHROUGH") begin
+            $display("%m: DP16KD with output registers, chip selects, an inverted clock or");
+            $display("    a port that reads what it writes");
             $stop;
         end
     end

@@ -238,6 +238,20 @@ fn the_page_shows_every_capture_and_loads_nothing() {
     }
 }
 
+/// A netlist has no waveform, and is synthesised already.
+#[test]
+fn options_that_a_netlist_does_not_take_are_refused() {
+    let capture = capture_without_iwarp("netlist.pcap");
+    for option in [&["--silicon"][..], &["--trace", "netlist.fst"]] {
+        let arguments = [&["play", "--dut", "netlist", &capture], option].concat();
+        refuses_in_one_line(&arguments, &["--dut netlist", "--silicon and --trace"]);
+    }
+    refuses_in_one_line(
+        &["play", "--dut", "netlist", "--connections", "300", &capture],
+        &["300 connections"],
+    );
+}
+
 #[test]
 fn unusable_files_of_options_are_named() {
     let capture = capture_without_iwarp("options.pcap");

@@ -81,6 +81,7 @@ fn verdict(report: &Report) -> Markup {
     html! {
         @match (report.mismatches, report.dut) {
             (0, "both") => span.good { "hardware and model agree" },
+            (0, "netlist") => span.good { "netlist and model agree" },
             (0, dut) => span.good { (dut) " alone, no fault seen" },
             (count, _) => span.bad { (count) " mismatches" },
         }
