@@ -10,9 +10,9 @@
 // | source     | FPGA-TN-02204, ECP5 memory usage guide; pins as in yosys' own brams_map_16kd.v  |
 //
 // Anything else stops the simulation at its first use: two clocks, an inverted clock, output
-// registers, chip selects, resets, writes through port B, WRITETHROUGH. An address counts bits: that of a word of
-// 9 bits is in bits 13:3, of 18 in 13:4, of 36 in 13:5, and the low bits that are free then enable
-// octets of a write.
+// registers, chip selects, resets, writes through port B, WRITETHROUGH. An address counts bits:
+// that of a word of 9 bits is in bits 13:3, of 18 in 13:4, of 36 in 13:5, and the low bits that are
+// free then enable octets of a write.
 module DP16KD (
     input DIA17, DIA16, DIA15, DIA14, DIA13, DIA12, DIA11, DIA10, DIA9, DIA8, DIA7, DIA6, DIA5,
           DIA4, DIA3, DIA2, DIA1, DIA0, ADA13, ADA12, ADA11, ADA10, ADA9, ADA8, ADA7, ADA6,
