@@ -9,13 +9,16 @@ module properties(input clock, input reset, input request, input held);
     );
     // Cycles that the rooms have been in reset; and what was before this cycle.
     reg [12:0] swept = 0;
-    reg started = 0, held_before = 0, rooms_before = 0, reset_before = 0;
+    reg started = 0, rooms_before = 0, reset_before = 0;
+    // No TLP was under way, and none could begin: a cycle ago, and two.
+    reg held_before = 0, held_earlier = 0;
     reg asked = 0, whole = 1;
     wire [12:0] swept_now = room_reset ? swept + 13'd1 : 13'd0;
     always @(posedge clock) begin
         started <= 1;
         reset_before <= reset;
         held_before <= held && hold;
+        held_earlier <= held_before && hold;
         rooms_before <= room_reset;
         asked <= request && !resetting;
         swept <= reset ? 13'd0 : swept_now;
@@ -30,7 +33,7 @@ module properties(input clock, input reset, input request, input held);
             else assert(!hold && !room_reset);
             // Neither sooner nor later than the sweep: all rooms, then none.
             if (rooms_before && !room_reset) assert(whole);
-            if (!rooms_before && room_reset && !reset_before) assert(held_before);
+            if (!rooms_before && room_reset && !reset_before) assert(held_earlier);
             if (!resetting) assert(whole);
             if (asked) assert(resetting);
             if (reset_before) assert(room_reset);
@@ -38,10 +41,12 @@ module properties(input clock, input reset, input request, input held);
             assert(swept <= SWEEP);
             if (room_reset) assert(swept == \block.count$q && swept < SWEEP);
             assert(room_reset == (\block.state$q == 2));
+            assert(\block.is_held$q == held_before);
             if (\block.state$q == 3) assert(whole && hold);
             if (\block.state$q == 1) assert(hold);
         end
     end
     (* hierconn *) wire [12:0] \block.count$q ;
     (* hierconn *) wire [1:0] \block.state$q ;
+    (* hierconn *) wire \block.is_held$q ;
 endmodule
