@@ -43,6 +43,7 @@ class Run:
     mhz: float
     late: dict[str, tuple[int, float]]
     ends: int
+    used: dict[str, tuple[int, int]]
 
 
 def main():
@@ -111,14 +112,16 @@ def read(seed, folder, options):
     for total, hops in ends:
         if total > estimate.PERIOD:
             late[" > ".join(estimate.rooms(hops))].append(total / 1000)
-    return Run(seed, mhz, {name: (len(t), max(t)) for name, t in late.items()}, len(ends))
+    worst = {name: (len(totals), max(totals)) for name, totals in late.items()}
+    return Run(seed, mhz, worst, len(ends), timing.utilisation(folder / "nextpnr.log"))
 
 
 def page(runs, options):
     """The tables, as Markdown."""
     goal, kind = timing.GOAL_MHZ, "placed, estimated" if options.estimate else "routed"
     met = sum(run.mhz >= goal for run in runs)
-    lines = [f"{met} of {len(runs)} seeds meet {goal} MHz ({timing.PART}, {kind}).", ""]
+    lines = [f"# Placement seeds of {options.verilog.parent.name}", ""]
+    lines += [f"{met} of {len(runs)} seeds meet {goal} MHz ({timing.PART}, {kind}).", ""]
     lines += [f"| seed | MHz | of {goal} | late endpoints | worst rooms |", "|---|---|---|---|---|"]
     for run in runs:
         late = sum(count for count, _ in run.late.values())
@@ -126,6 +129,9 @@ def page(runs, options):
         lines += [
             f"| {run.seed} | {run.mhz:.1f} | {run.mhz / goal:.3f} | {late} of {run.ends} | {worst} |"
         ]
+    lines += ["", "| | used | of | |", "|---|---|---|---|"]
+    for name, (used, total) in runs[0].used.items():
+        lines += [f"| {name.strip()} | {used} | {total} | {100 * used / total:.0f} % |"]
     rows = collections.defaultdict(list)
     for run in runs:
         for name, figures in run.late.items():

@@ -163,7 +163,7 @@ def summary(report_path, netlist_path, place_log, options):
     ratio, verdict = fmax / GOAL_MHZ, "meets" if fmax >= GOAL_MHZ else "BELOW"
     print(f"\n{options.verilog.name} on {PART}, seed {options.seed}, out of context")
     print(f"  {'Fmax':<17} {fmax:9.2f} MHz = {ratio:.3f} x goal; {verdict} {GOAL_MHZ} MHz")
-    used = utilisation(report, place_log)
+    used = utilisation(place_log)
     for name, (count, total) in used.items():
         print(f"  {name:<17} {count:9} of {total:6} = {100 * count / total:5.1f} %")
     print_rooms(json.loads(netlist_path.read_text()))
@@ -171,8 +171,8 @@ def summary(report_path, netlist_path, place_log, options):
     return fmax
 
 
-def utilisation(report, place_log):
-    """Rows of (used, available); nextpnr's log splits the LUTs by use, its report does not."""
+def utilisation(place_log):
+    """Rows of (used, available), as nextpnr's log has them; it splits the LUTs by use."""
     rows = {}
     words = {
         "Total LUT4s:": "LUT4",
@@ -180,18 +180,18 @@ def utilisation(report, place_log):
         "RAM LUTs:": "  in RAM, data",
         "RAMW LUTs:": "  in RAM, write",
         "Total DFFs:": "registers",
+        "DP16KD:": "block RAM",
+        "MULT18X18D:": "multipliers",
     }
     for line in place_log.read_text(encoding="utf-8").splitlines():
         for word, name in words.items():
             head, found, tail = line.partition(word)
+            figures = re.match(r"\s*(\d+)/\s*(\d+)", tail)
             # The name must start the line: "RAMW LUTs:" is not "RAM LUTs:".
-            if found and head.strip() == "Info:":
-                count, total = tail.split()[0].split("/")
-                rows.setdefault(name, (int(count), int(total)))
-    for cell, name in {"DP16KD": "block RAM", "MULT18X18D": "multipliers"}.items():
-        figures = report["utilization"][cell]
-        if cell == "DP16KD" or figures["used"]:
-            rows[name] = (figures["used"], figures["available"])
+            if found and figures and head.strip() == "Info:":
+                rows.setdefault(name, tuple(int(figure) for figure in figures.groups()))
+    if not rows.get("multipliers", (0, 0))[0]:
+        rows.pop("multipliers", None)
     return rows
 
 
