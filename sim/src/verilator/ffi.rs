@@ -27,7 +27,8 @@ pub struct Model {
 impl Model {
     /// Load `library`, built by [`build`](super::build()), and make an instance that exchanges the
     /// given numbers of words. `trace` names a waveform file, for libraries built with waveform
-    /// support. A library built as silicon or netlist starts with values drawn from `seed`, with 0 all zero.
+    /// support. A library built as silicon or netlist starts with values drawn from `seed`, with 0
+    /// all zero.
     pub fn load(
         library: &Path,
         input_words: usize,

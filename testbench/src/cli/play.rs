@@ -92,7 +92,8 @@ pub(crate) struct Arguments {
     loopback: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+/// How to play; combinations that make no sense are refused.
+fn options(arguments: &Arguments) -> Result<Options, Failure> {
     if arguments.trace.is_some() && arguments.captures.len() > 1 {
         let what = "--trace takes one capture; give one CAPTURE only".into();
         return Err(PlayError::Option(what).into());
@@ -108,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         .as_deref()
         .map(regions::read)
         .transpose()?;
-    let options = Options {
+    Ok(Options {
         dut: arguments.dut,
         width: arguments.width,
         sizes: match netlist {
@@ -130,13 +131,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         used: arguments.used,
         loopback: arguments.loopback,
         timeline: arguments.html.is_some(),
-    };
-    if netlist {
-        build_netlist(&options)?;
-    }
+    })
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let options = options(arguments)?;
     let mut json = JsonSink::open(arguments.json.as_deref())?;
     // Opened before the work begins: an unwritable path fails at once.
     let page = arguments.html.as_deref().map(open_page).transpose()?;
+    if options.dut == DutKind::Netlist {
+        build_netlist(&options)?;
+    }
     let mut reports = Vec::new();
     let mut outcome = Outcome::Good;
     for path in &arguments.captures {

@@ -13,9 +13,10 @@
 //! | source     | `rnic_abi::registers::TX_CONTROL`                                             |
 //!
 //! Each frame goes one way to its end, whatever the register says by then. A frame of the wire is
-//! dropped, and counted, if it begins a cycle after `loopback` is high, a looped frame is under way, or one
-//! was `GAP_CYCLES` before; a looped frame begins only when no frame of the wire is under way, and
-//! `GAP_CYCLES` after the last one. So neither is ever cut, and the front end has its spaces.
+//! dropped, and counted, if it begins a cycle after `loopback` is high, a looped frame is under
+//! way, or one was `GAP_CYCLES` before; a looped frame begins only when no frame of the wire is
+//! under way, and `GAP_CYCLES` after the last one. So neither is ever cut, and the front end has
+//! its spaces.
 //!
 //! `cut` resets the sender. A frame that is under way then ends with one more beat that has an
 //! error: the front end drops it, the MAC spoils its FCS.
