@@ -35,7 +35,7 @@ pub struct Options {
     pub conditions: Conditions,
     /// One device receives for all hosts of the capture, whose STags must then differ.
     pub one_device: bool,
-    /// The RTL is what is synthesised ([`Form::Silicon`](rnic_sim::Form::Silicon)).
+    /// The RTL is what is synthesised ([`Form::Silicon`]).
     pub silicon: bool,
     /// The RTL was used before ([`used`](crate::play::rtl::RtlOptions::used)).
     pub used: bool,
