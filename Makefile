@@ -74,7 +74,7 @@ estimate: tools emit ## the same before routing, in minutes: late paths by room 
 		--out build/estimate-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
 
 seeds: CONNECTIONS := 512
-seeds: tools emit ## that at five seeds, with a page in docs/timing (WIDTH=64 or 128; ESTIMATE=1: minutes)
+seeds: tools emit ## Fmax and late rooms at five seeds, a page in docs/timing (WIDTH; ESTIMATE=1: before routing)
 	@$(VENV)/python3 constraints/seeds.py $(if $(ESTIMATE),--estimate) \
 		--document docs/timing/w$(WIDTH).md --out build/seeds-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
 

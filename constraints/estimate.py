@@ -118,7 +118,8 @@ def main():
 def keys(options):
     """Hashes of what the netlist depends on, and of what the placement does."""
     verilog, top = options.verilog, options.top
-    return (timing.fingerprint(verilog, top, seed) for seed in ("any", options.seed))
+    netlist = timing.fingerprint(verilog, top, "any")
+    return netlist, timing.fingerprint(verilog, top, options.seed)
 
 
 def kept(path, key):

@@ -210,6 +210,10 @@ module DP16KD (
         DOB4, DOB3, DOB2, DOB1, DOB0
     } = high;
 
+    function is_width(input integer bits);
+        is_width = bits == 1 || bits == 2 || bits == 4 || bits == 9 || bits == 18 || bits == 36;
+    endfunction
+
     integer number;
     initial begin
         for (number = 0; number < 1024; number = number + 1) begin
@@ -218,9 +222,10 @@ module DP16KD (
         end
         if (REGMODE_A != "NOREG" || REGMODE_B != "NOREG" || CSDECODE_A != "0b000" ||
             CSDECODE_B != "0b000" || CLKAMUX != "CLKA" || CLKBMUX != "CLKB" ||
-            WRITEMODE_A == "WRITETHROUGH") begin
-            $display("%m: DP16KD with output registers, chip selects, an inverted clock or");
-            $display("    a port that reads what it writes");
+            WRITEMODE_A == "WRITETHROUGH" || !is_width(DATA_WIDTH_A) ||
+            !is_width(DATA_WIDTH_B)) begin
+            $display("%m: DP16KD with output registers, chip selects, an inverted clock,");
+            $display("    a port that reads what it writes, or a width that there is not");
             $stop;
         end
     end

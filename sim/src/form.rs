@@ -13,3 +13,13 @@ pub enum Form {
     /// the bitstream has them; colliding reads are drawn from the seed.
     Netlist,
 }
+
+impl Form {
+    /// The emitted Verilog, or as silicon.
+    pub fn of_verilog(silicon: bool) -> Self {
+        match silicon {
+            true => Self::Silicon,
+            false => Self::Emitted,
+        }
+    }
+}

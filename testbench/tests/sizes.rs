@@ -15,15 +15,11 @@ use rnic_testbench::traffic::{Sender, StreamConfig};
 use std::path::Path;
 
 /// Connections, and regions, of the smallest build.
-const SMALLEST: usize = 256;
+const SMALLEST: usize = Sizes::SMALLEST.connections();
 const ADDRESS: u64 = 0x80_0000_0000;
 const OCTETS: usize = 64;
 const DOMAIN: u16 = 3;
 const WINDOW: u32 = 1 << 20;
-
-fn smallest() -> Sizes {
-    Sizes::new(SMALLEST, SMALLEST).expect("a build")
-}
 
 /// Open to `connection` alone.
 fn region(number: usize, connection: Connection) -> RegionConfig {
@@ -49,7 +45,7 @@ fn builder(number: usize) -> FrameBuilder {
 fn each_connection_of_a_small_build_has_its_own_entries() {
     let rtl = Rtl::new(&RtlOptions {
         width: 64,
-        sizes: smallest(),
+        sizes: Sizes::SMALLEST,
         seed: 1,
         stall: 0.0,
         trace: None,
@@ -94,7 +90,7 @@ fn a_small_build_plays_a_capture_as_the_largest_does() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/mk-loss.pcap");
     let capture = capture::read(&path).expect("the project's captures are whole");
     let flows = capture::flows(&capture, None);
-    let reports = [smallest(), Sizes::LARGEST].map(|sizes| {
+    let reports = [Sizes::SMALLEST, Sizes::LARGEST].map(|sizes| {
         let options = Options {
             sizes,
             ..Options::default()

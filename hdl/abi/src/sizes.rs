@@ -25,6 +25,12 @@ impl Sizes {
         regions_log2: REGIONS_LOG2,
     };
 
+    /// The smallest build.
+    pub const SMALLEST: Self = Self {
+        connections_log2: FEWEST_LOG2,
+        regions_log2: FEWEST_LOG2,
+    };
+
     /// A build for so many connections and regions, if there is one.
     pub const fn new(connections: usize, regions: usize) -> Option<Self> {
         if !connections.is_power_of_two() || !regions.is_power_of_two() {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 fn small() -> Sizes {
-    Sizes::new(256, 256).expect("the smallest build")
+    Sizes::SMALLEST
 }
 
 /// What most tests look at, made once.

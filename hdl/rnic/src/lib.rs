@@ -22,7 +22,7 @@ pub mod sending {
     pub use crate::transmit::verilog;
 }
 
-/// The memories of the core, each alone.
+/// The memories of the core, each alone, for tests of what synthesis makes of them.
 pub mod memories {
     pub use crate::common::memories::{verilog, Shape, SHAPES};
 }

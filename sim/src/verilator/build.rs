@@ -1,8 +1,8 @@
 //! Verilate and compile, with a cache named by content.
 
 use super::command::{
-    compile, link, run, verilator_root, workspace_root, write, COMMON_FLAGS, LINK_FLAGS,
-    MODEL_FLAGS, RUNTIME_FLAGS, SLOW_FLAGS,
+    compile, link, once, run, verilator_root, write, COMMON_FLAGS, LINK_FLAGS, MODEL_FLAGS,
+    RUNTIME_FLAGS, SLOW_FLAGS,
 };
 use super::compiler::{Compiler, Profiler};
 use super::gating::{self, Gated};
@@ -74,35 +74,16 @@ pub fn build_with(
     let guide = profiler.as_ref().map(|profiler| profiler.version.as_str());
     let parts = texts.into_iter().chain(flags).chain(tools).chain(guide);
     let key = content_key(parts);
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target = target.unwrap_or_else(|| workspace_root().join("target"));
-    let folder = target.join("verilated").join(key);
-    let library = folder.join(LIBRARY);
     // Threads of one process build in turn: the second finds the result of the first.
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
-    if library.exists() {
-        return Ok(library);
-    }
-    // Build in a folder of its own, then rename it: an interrupted build leaves nothing half done,
-    // and two processes that build at once do not collide.
-    let work = folder.with_extension(format!("work{}", std::process::id()));
-    fs::create_dir_all(&work).map_err(|source| SimError::Io {
-        path: work.clone(),
-        source,
+    let folder = once("verilated", &key, |work| {
+        write(&work.join("rnic.v"), &verilog)?;
+        write(&work.join("bench.v"), &wrapper_text)?;
+        write(&work.join("shim.cpp"), &shim_text)?;
+        verilate(work, options)?;
+        compile_and_link(work, &compiler, options, profiler)
     })?;
-    write(&work.join("rnic.v"), &verilog)?;
-    write(&work.join("bench.v"), &wrapper_text)?;
-    write(&work.join("shim.cpp"), &shim_text)?;
-    verilate(&work, options)?;
-    compile_and_link(&work, &compiler, options, profiler)?;
-    if fs::rename(&work, &folder).is_err() && !library.exists() {
-        let source = std::io::Error::other("the finished build could not be moved into place");
-        return Err(SimError::Io {
-            path: folder,
-            source,
-        });
-    }
-    Ok(library)
+    Ok(folder.join(LIBRARY))
 }
 
 /// Two compilations with a profile, otherwise one.

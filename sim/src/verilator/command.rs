@@ -18,15 +18,49 @@ pub fn workspace_root() -> PathBuf {
 
 /// Verilator's own folder in the project's tool environment.
 pub fn verilator_root() -> Result<PathBuf, SimError> {
+    let root = site_packages()?.join("verilator");
+    match root.join("bin/verilator_bin").exists() {
+        true => Ok(root),
+        false => Err(SimError::ToolMissing { path: root }),
+    }
+}
+
+/// The folder of the packages in the project's tool environment.
+pub(crate) fn site_packages() -> Result<PathBuf, SimError> {
     let libraries = workspace_root().join(".tools/venv/lib");
     let missing = || SimError::ToolMissing {
         path: libraries.clone(),
     };
-    let found = fs::read_dir(&libraries).map_err(|_| missing())?.flatten();
-    let mut roots = found.map(|python| python.path().join("site-packages/verilator"));
-    roots
-        .find(|root| root.join("bin/verilator_bin").exists())
-        .ok_or_else(missing)
+    let pythons = fs::read_dir(&libraries).map_err(|_| missing())?.flatten();
+    let mut folders = pythons.map(|python| python.path().join("site-packages"));
+    folders.find(|folder| folder.exists()).ok_or_else(missing)
+}
+
+/// What `make` puts into the folder `results` of cargo's target folder, named by `key`: found, or
+/// made by `make` in a folder of its own, which then gets that name. So an interrupted run leaves
+/// nothing half done, and two processes that make the same at once do not collide.
+pub(crate) fn once(
+    results: &str,
+    key: &str,
+    make: impl FnOnce(&Path) -> Result<(), SimError>,
+) -> Result<PathBuf, SimError> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.unwrap_or_else(|| workspace_root().join("target"));
+    let folder = target.join(results).join(key);
+    if folder.exists() {
+        return Ok(folder);
+    }
+    let failed = |path: &Path, source| SimError::Io {
+        path: path.to_path_buf(),
+        source,
+    };
+    let work = folder.with_extension(format!("work{}", std::process::id()));
+    fs::create_dir_all(&work).map_err(|source| failed(&work, source))?;
+    make(&work)?;
+    match fs::rename(&work, &folder) {
+        Err(source) if !folder.exists() => Err(failed(&folder, source)),
+        _ => Ok(folder),
+    }
 }
 
 /// For code that runs every cycle, on this machine.

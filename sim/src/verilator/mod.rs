@@ -15,7 +15,7 @@ mod build;
 
 pub(crate) use build::content_key;
 pub use build::{build, build_with, Options};
-pub(crate) use command::{run, write};
+pub(crate) use command::{once, run, site_packages, write};
 pub use command::{verilator_root, workspace_root};
 pub use compiler::{Compiler, Profiler};
 pub use ffi::Model;

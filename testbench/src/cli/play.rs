@@ -3,7 +3,6 @@
 use crate::cli::json::{unusable, JsonSink};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
-use rnic_abi::limits::{CONNECTIONS, REGIONS};
 use rnic_abi::sizes::Sizes;
 use rnic_testbench::capture::{self, StartupOverride};
 use rnic_testbench::play::{
@@ -20,9 +19,6 @@ Examples:
   rnic play --dut both --width 64 --json - testbench/captures/rping-v4-crc.pcap
   rnic play --dut netlist testbench/captures/rping-v4-crc.pcap";
 
-/// Connections, and memory regions, of the smallest build.
-const SMALLEST: usize = 256;
-
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Arguments {
@@ -36,8 +32,8 @@ pub(crate) struct Arguments {
     /// Frame path of the RTL in bits: 64, 128 or 512.
     #[arg(long, default_value_t = 64, value_parser = width)]
     width: usize,
-    /// Connections of the RTL's build: 256, 512 or 1024. [default: 1024, with 1,024 memory regions;
-    /// of a netlist 256, with 256]
+    /// Connections of the RTL's build: 256, 512 or 1024. [default: 1024; of a netlist 256, and
+    /// 256 memory regions in place of 1,024]
     #[arg(long, value_name = "N")]
     connections: Option<usize>,
     /// Write the report as JSON; `-` for stdout. Several captures give one report a line.
@@ -104,6 +100,10 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
                     --silicon and --trace out, or use --dut both";
         return Err(PlayError::Option(what.into()).into());
     }
+    let usual = match netlist {
+        true => Sizes::SMALLEST,
+        false => Sizes::LARGEST,
+    };
     let regions = arguments
         .regions
         .as_deref()
@@ -112,10 +112,10 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
     Ok(Options {
         dut: arguments.dut,
         width: arguments.width,
-        sizes: match netlist {
-            true => sizes(arguments.connections.unwrap_or(SMALLEST), SMALLEST)?,
-            false => sizes(arguments.connections.unwrap_or(CONNECTIONS), REGIONS)?,
-        },
+        sizes: sizes(
+            arguments.connections.unwrap_or(usual.connections()),
+            usual.regions(),
+        )?,
         seed: arguments.seed,
         stall: arguments.stall,
         flow: arguments.flow,

@@ -49,10 +49,9 @@ pub struct Options {
 impl Options {
     /// Which text of the core is simulated.
     pub fn form(&self) -> Form {
-        match (self.dut, self.silicon) {
-            (DutKind::Netlist, _) => Form::Netlist,
-            (_, true) => Form::Silicon,
-            (_, false) => Form::Emitted,
+        match self.dut {
+            DutKind::Netlist => Form::Netlist,
+            _ => Form::of_verilog(self.silicon),
         }
     }
 }

@@ -104,10 +104,7 @@ pub fn run(case: Case) -> Result<Done, SimError> {
         seed: random.random(),
         stall: *[0.0, 0.05, 0.2, 0.8].choose(&mut random).expect("four"),
         reads,
-        form: match case.silicon {
-            true => Form::Silicon,
-            false => Form::Emitted,
-        },
+        form: Form::of_verilog(case.silicon),
         ..SimulationConfig::default()
     })?;
     if case.width == 512 {

@@ -181,11 +181,7 @@ impl Scene {
             seed: 1,
             stall,
             trace: None,
-            form: if silicon {
-                Form::Silicon
-            } else {
-                Form::Emitted
-            },
+            form: Form::of_verilog(silicon),
             used: false,
             loopback: false,
             config,
