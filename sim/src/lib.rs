@@ -15,6 +15,7 @@ pub mod verilator;
 pub mod ports;
 pub mod form;
 pub mod netlist;
+pub mod board;
 pub mod core;
 pub mod library;
 pub mod mutant;
@@ -28,6 +29,7 @@ pub mod served;
 pub mod error;
 
 pub use crate::core::Core;
+pub use board::BoardSim;
 pub use downstream::DownstreamBeat;
 pub use error::SimError;
 pub use ethernet::SentFrame;

@@ -27,6 +27,12 @@ pub mod memories {
     pub use crate::common::memories::{verilog, Shape, SHAPES};
 }
 
+/// Leaves that stand beside the core too.
+pub mod parts {
+    pub use crate::common::crc32c::network::StateStep;
+    pub use crate::common::ram::SdpRam;
+}
+
 /// The adapter to the PCI Express block of AMD's UltraScale+ parts, which stands beside the core.
 pub mod amd {
     pub use crate::bus::amd::verilog;

@@ -66,7 +66,15 @@ pub fn verilog(width: usize, sizes: Sizes) -> Result<String, EmitError> {
         512 => verilog_named("rnic", &Rnic512::standalone()),
         other => panic!("there is no core of width {other}: use 64, 128 or 512"),
     };
-    let emit = move || with_sizes(sizes, core);
+    emit_with(sizes, core)
+}
+
+/// What `emit` makes of blocks with tables of these sizes.
+///
+/// # Panics
+/// If `emit` does.
+pub fn emit_with<T: Send + 'static>(sizes: Sizes, emit: impl FnOnce() -> T + Send + 'static) -> T {
+    let emit = move || with_sizes(sizes, emit);
     // A core is one value of some megabytes, more than the stack of a test's thread.
     let thread = std::thread::Builder::new().stack_size(STACK_OCTETS);
     let emitting = thread.spawn(emit).expect("a thread can be started");

@@ -36,6 +36,7 @@ use rust_hdl::prelude::*;
     );
 )]
 pub struct SdpRam<T: Synth, const A: usize> {
+    /// The clock of both ports.
     pub clock: Signal<In, Clock>,
     /// High for each cycle in which `write_data` is stored.
     pub write_enable: Signal<In, Bit>,
