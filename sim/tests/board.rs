@@ -81,7 +81,11 @@ fn the_report_is_read_again_and_the_self_test_runs_again() {
     // The button starts all over.
     board.press(true);
     board.run(100);
-    assert_eq!(board.leds() & 0b1111, 0, "in reset no LED of the run lights");
+    assert_eq!(
+        board.leds() & 0b1111,
+        0,
+        "in reset no LED of the run lights"
+    );
     board.press(false);
     board.run(RUN_CYCLES);
     assert_eq!(board.leds(), PASSED);

@@ -71,3 +71,6 @@ end
         }]
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -87,8 +87,7 @@ impl Logic for Console {
                 // Capture-DR.
                 self.outgoing.d.next = 0.into();
                 if self.has_octet.val() {
-                    self.outgoing.d.next =
-                        bit_cast::<9, 8>(self.read_data.val()) | self.flag.val();
+                    self.outgoing.d.next = bit_cast::<9, 8>(self.read_data.val()) | self.flag.val();
                 }
                 self.takes.d.next = self.has_octet.val();
                 self.incoming.d.next = 0.into();

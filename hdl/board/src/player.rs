@@ -258,3 +258,6 @@ impl Logic for Player {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -98,3 +98,6 @@ impl Logic for Report {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

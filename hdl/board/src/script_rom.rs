@@ -79,3 +79,6 @@ impl Logic for ScriptRom {
         }]
     }
 }
+
+#[cfg(test)]
+mod tests;

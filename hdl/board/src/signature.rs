@@ -111,3 +111,6 @@ impl Logic for Signature {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

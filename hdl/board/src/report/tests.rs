@@ -1,0 +1,58 @@
+//! The report: characters, digits, and its end.
+use super::*;
+use rnic_hdl_tools::testkit::{lockstep, simulate, Simulation};
+
+fn write(uut: &mut Simulation<Report>, word: u64, is_value: bool) {
+    uut.word.next = word.into();
+    uut.is_value.next = is_value;
+    uut.pulse(|uut| &mut uut.write);
+    uut.wait_for(20, |uut| !uut.busy.val());
+}
+
+fn read(uut: &mut Simulation<Report>) -> String {
+    let length = uut.length.val().to_u64();
+    let octet = |address: u64| {
+        uut.read_address.next = address.into();
+        uut.ticks(2);
+        uut.read_data.val().to_u64() as u8
+    };
+    String::from_utf8(length_octets(length, octet)).expect("ASCII")
+}
+
+fn length_octets(length: u64, octet: impl FnMut(u64) -> u8) -> Vec<u8> {
+    (0..length).map(octet).collect()
+}
+
+#[test]
+fn characters_and_digits_are_written_in_order_and_zeros_are_left_out() {
+    let mut uut = simulate!(Report::default());
+    uut.pulse(|uut| &mut uut.clear);
+    write(&mut uut, u64::from_le_bytes(*b"one\0 two"), false);
+    write(&mut uut, 0x0012_abef, true);
+    write(&mut uut, u64::from_le_bytes(*b"\n\0\0\0\0\0\0\0"), false);
+    assert_eq!(read(&mut uut), "one two0012abef\n");
+    uut.pulse(|uut| &mut uut.clear);
+    assert_eq!(read(&mut uut), "");
+}
+
+#[test]
+fn what_does_not_fit_is_dropped() {
+    let mut uut = simulate!(Report::default());
+    uut.pulse(|uut| &mut uut.clear);
+    for _ in 0..crate::script::REPORT_OCTETS / 8 + 1 {
+        write(&mut uut, u64::from_le_bytes(*b"abcdefgh"), false);
+    }
+    assert_eq!(uut.length.val(), crate::script::REPORT_OCTETS as u64);
+    assert!(read(&mut uut).ends_with("abcdefgh"));
+}
+
+#[test]
+fn lockstep_with_verilog() {
+    lockstep!("report", Report::default(), 8000, |uut, random| {
+        uut.clear.next = random.chance(1, 1000);
+        uut.word.next = random.wide();
+        uut.is_value.next = random.chance(1, 2);
+        uut.write.next = random.chance(1, 4);
+        uut.read_address.next = random.below(64).into();
+    });
+}
