@@ -12,7 +12,7 @@ GENERATED := --package rnic-testbench --test registers --test conformance --test
 
 .DEFAULT_GOAL := help
 .PHONY: help tools demo receive raw-frames counters test lint bench emit timing estimate seeds \
-	netlist formal equal mutants ip ip-check vm-test generate check-generated clean
+	bitstream selftest netlist formal equal mutants ip ip-check vm-test generate check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,18 @@ seeds: CONNECTIONS := 512
 seeds: tools emit ## Fmax and late rooms at five seeds, a page in docs/timing (WIDTH; ESTIMATE=1: before routing)
 	@$(VENV)/python3 constraints/seeds.py $(if $(ESTIMATE),--estimate) \
 		--document docs/timing/w$(WIDTH).md --out build/seeds-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
+
+# Boards are those of constraints/boards.
+BOARD ?= ecp5-evn
+
+bitstream: tools ## the self-test of the whole device as a bitstream: build/BOARD/BOARD.bit (BOARD=ecp5-evn)
+	cargo build --release --package rnic-testbench --bin rnic
+	@$(RNIC) emit --board $(BOARD) --out build/$(BOARD)
+	@$(VENV)/python3 constraints/bitstream.py --board $(BOARD) --out build/$(BOARD) build/$(BOARD)/board.v
+
+selftest: tools ## that self-test in simulation, at the board's pins (DUT=rtl or netlist)
+	cargo build --release --package rnic-testbench --bin rnic
+	@$(RNIC) selftest --dut $(or $(DUT),rtl)
 
 # In order; out of order with loss and markers; writes that are refused.
 netlist: tools ## plays three captures through the synthesised netlist and the model
