@@ -1,0 +1,4 @@
+//! Boards that the core is configured into: self-test, clocks, pins.
+#![deny(missing_docs)]
+
+pub mod script;
