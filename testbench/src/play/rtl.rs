@@ -178,7 +178,7 @@ impl Rtl {
             opened,
             device,
             rings,
-            frame_cycles_min: frame_cycles_min(options.width),
+            frame_cycles_min: frame_cycles_min(options.width).max(surroundings.frame_cycles_min),
             pauses: options.pauses.then(Pauses::default),
             short_pages: options.short_pages,
             watches_all: options.watches_all,

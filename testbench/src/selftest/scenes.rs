@@ -4,7 +4,7 @@
 
 use crate::capture::{self, Capture, StartupOverride};
 use crate::play::regions::RegionOverride;
-use crate::play::{play, DutKind, Options, PlayError, Report};
+use crate::play::{play, Conditions, DutKind, Options, PlayError, Report};
 use crate::traffic::frame::{FLAG_ACK, FLAG_FIN, FLAG_PSH};
 use crate::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
 use indicatif::ProgressBar;
@@ -23,6 +23,10 @@ const STAG: u32 = 0x0012_3456;
 const OFFSET: u64 = 0xffff_fff1;
 /// Longest ULPDU, so that messages have several segments.
 const MULPDU: usize = 128;
+
+/// Cycles from one frame to the next: its way through the core, so that the order of what two frames
+/// cause does not depend on how long the player takes for a frame.
+const FRAME_CYCLES: u64 = 400;
 
 /// A scene of the self-test.
 #[derive(Clone, Debug)]
@@ -62,12 +66,15 @@ impl Scene {
         };
         let flows = capture::flows(&capture, Some(self.startup));
         let transcript = Transcript::default();
+        let mut conditions = Conditions::default();
+        conditions.surroundings.frame_cycles_min = FRAME_CYCLES;
         let options = Options {
             dut: DutKind::Both,
             width: 64,
             sizes: Sizes::SMALLEST,
             regions: self.regions.clone(),
             loopback: self.loopback,
+            conditions,
             transcript: Some(transcript.clone()),
             ..Options::default()
         };
@@ -109,10 +116,9 @@ impl Stream {
             .segment(sequence, ACKNOWLEDGEMENT, flags, payload)
     }
 
-    /// The segment that ends the stream; software handles it.
-    fn end(&self) -> Vec<u8> {
+    /// A segment without payload behind the whole stream.
+    fn empty(&self, flags: u8) -> Vec<u8> {
         let sequence = self.sender.sequence(self.sender.stream().len());
-        let flags = FLAG_ACK | FLAG_FIN;
         self.builder.segment(sequence, ACKNOWLEDGEMENT, flags, &[])
     }
 
@@ -150,7 +156,7 @@ fn in_order() -> Scene {
     stream.sender.send_solicited(&octets(21));
     let fpdus = 0..stream.sender.fpdus().len();
     let mut frames: Vec<Vec<u8>> = fpdus.map(|fpdu| stream.segment(fpdu)).collect();
-    frames.push(stream.end());
+    frames.push(stream.empty(FLAG_ACK | FLAG_FIN));
     stream.scene("in order", frames)
 }
 
@@ -187,12 +193,20 @@ fn refused() -> Scene {
     }
 }
 
-/// Frames that the device reads from host memory and sends to itself.
+/// Frames that the device reads from host memory and sends to itself, the last two for software.
+///
+/// The device asks for a frame in three reads, or in two if the driver has copied all of it, as it
+/// does with a segment without payload. Together these are 16 reads: tags of reads are given in
+/// turn, also across a reset, and so all 16 are used and a further run begins where this one did.
 fn loopback() -> Scene {
     let mut stream = Stream::new(true);
-    stream.sender.send(&octets(90));
-    stream.sender.rdma_write(STAG, OFFSET, &octets(100));
-    let frames = [0, 1].map(|fpdu| stream.segment(fpdu)).to_vec();
+    stream.sender.send(&octets(60));
+    stream.sender.rdma_write(STAG, OFFSET, &octets(50));
+    stream.sender.rdma_write(STAG, OFFSET + 50, &octets(13));
+    stream.sender.send(&octets(5));
+    let mut frames = [0, 1, 2, 3].map(|fpdu| stream.segment(fpdu)).to_vec();
+    frames.push(stream.empty(FLAG_ACK));
+    frames.push(stream.empty(FLAG_ACK | FLAG_FIN));
     Scene {
         loopback: true,
         ..stream.scene("loopback", frames)
