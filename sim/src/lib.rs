@@ -39,5 +39,5 @@ pub use pcie_sim::CompletionSplit;
 pub use ports::inner_width;
 pub use record::{Event, Record, TlpKind};
 pub use served::{DeviceCore, ServedDevice};
-pub use transcript::Transcript;
 pub use simulation::{ReadPath, Simulation, SimulationConfig, WriteObserver, BAR0_ADDRESS};
+pub use transcript::Transcript;

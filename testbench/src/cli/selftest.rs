@@ -51,6 +51,9 @@ fn text(script: &Script) -> String {
         );
     }
     let (words, cycles) = (script.words.len(), script.cycles);
-    let _ = writeln!(text, "{words} of {WORDS} words, {cycles} cycles; the report:\n");
+    let _ = writeln!(
+        text,
+        "{words} of {WORDS} words, {cycles} cycles; the report:\n"
+    );
     text + &script.report
 }

@@ -14,7 +14,7 @@ use thiserror::Error;
 /// Shorter pauses than this are left to the time that the words take.
 const PAUSE_CYCLES_MIN: u64 = 8;
 /// Longest pause: the way of a frame through an idle core.
-const PAUSE_CYCLES_MAX: u64 = 400;
+const PAUSE_CYCLES_MAX: u64 = 150;
 /// Octets of a beat of a frame.
 const FRAME_BEAT_OCTETS: usize = 8;
 /// Octets of a beat of a TLP to the core.
@@ -238,9 +238,9 @@ mod tests {
             Word::HeaderHigh(0xfe00_0100),
             ones(1),
             ones(2),
-            wait(400, 1),
+            wait(150, 1),
             beat(7, 1, true),
-            wait(400, 1),
+            wait(150, 1),
         ];
         assert_eq!(encoder.words(), expected);
     }

@@ -1,7 +1,7 @@
 //! The whole script: scenes, counters, and what the core must send.
 
 use super::encode::{EncodeError, Encoder, Sent};
-use super::player::{play, Part, Stuck};
+use super::player::{play, play_at, Part, Stuck};
 use super::scenes::{self, PlayedScene, Scene};
 use super::signer::{Packet, Signatures};
 use crate::play::PlayError;
@@ -11,7 +11,7 @@ use rnic_abi::counters;
 use rnic_abi::limits::RESET_CYCLES;
 use rnic_abi::registers::COUNTERS;
 use rnic_abi::sizes::Sizes;
-use rnic_board::script::{Value, When, Word, REPORT_OCTETS, WORDS};
+use rnic_board::script::{Value, When, Word, REPORT_OCTETS, WORDS, WORD_CYCLES};
 use rnic_sim::{Core, Form, SimError, BAR0_ADDRESS};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -20,8 +20,14 @@ use thiserror::Error;
 const TITLE: &str = "Ferrowarp self-test\n";
 /// Cycles after reset until the device is ready, and a margin.
 const SETTLE_CYCLES: u32 = RESET_CYCLES as u32 + 10;
-/// Runs of one core: the first gives the signatures, the others find them again.
-const RUNS: usize = 3;
+/// Cycles of a word in further runs of the core that gave the signatures: it must find them again
+/// after all that was before, and they must not depend on a cycle more or less.
+const PACES: [usize; 4] = [
+    WORD_CYCLES,
+    WORD_CYCLES - 1,
+    WORD_CYCLES + 1,
+    2 * WORD_CYCLES + 1,
+];
 
 /// A script, and what is known of it.
 #[derive(Clone, Debug)]
@@ -55,6 +61,8 @@ pub struct SceneSummary {
     pub signatures: Signatures,
     /// Every counter, as hardware and model agree on it.
     pub counters: BTreeMap<&'static str, u32>,
+    /// Octets that were placed before their turn.
+    pub placed_out_of_order_octets: u64,
 }
 
 /// Why there is no script.
@@ -108,9 +116,16 @@ pub enum SelftestError {
         /// What it sent in the compared run.
         expected: Option<Packet>,
     },
-    /// A run of the same core does not pass again.
-    #[error("run {0} of the same core does not pass")]
-    NotRepeatable(usize),
+    /// A further run of the same core does not pass.
+    #[error("run {run} of the same core, with {word_cycles} cycles a word, fails:\n{report}")]
+    Unsteady {
+        /// Which one; the first one gives the signatures.
+        run: usize,
+        /// Cycles of a word.
+        word_cycles: usize,
+        /// What it writes.
+        report: String,
+    },
     /// It does not fit.
     #[error("{count} {what} do not fit: there is room for {room}")]
     TooLong {
@@ -157,11 +172,7 @@ pub fn generate(progress: &ProgressBar) -> Result<Script, SelftestError> {
         let Signatures { tlps, reads } = part.signatures;
         words[placed.expect] = Word::Expect { tlps, reads };
     }
-    for run in 2..=RUNS {
-        if !play(&mut core, &words)?.passes() {
-            return Err(SelftestError::NotRepeatable(run));
-        }
-    }
+    check_steady(&mut core, &words)?;
     drop(core);
     let mut core = Core::load(64, Sizes::SMALLEST, Form::Emitted, None, 1)?;
     let played = play(&mut core, &words)?;
@@ -169,10 +180,26 @@ pub fn generate(progress: &ProgressBar) -> Result<Script, SelftestError> {
     let summaries = placed.into_iter().zip(&played.parts);
     Ok(Script {
         words,
-        scenes: summaries.map(|(placed, part)| summary(placed, part)).collect(),
+        scenes: summaries
+            .map(|(placed, part)| summary(placed, part))
+            .collect(),
         report: played.report,
         cycles: played.cycles,
     })
+}
+
+fn check_steady(core: &mut Core, words: &[Word]) -> Result<(), SelftestError> {
+    for (run, word_cycles) in PACES.into_iter().enumerate() {
+        let played = play_at(core, words, word_cycles)?;
+        if !played.passes() {
+            return Err(SelftestError::Unsteady {
+                run: run + 2,
+                word_cycles,
+                report: played.report,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Play a scene and append its words.
@@ -277,6 +304,9 @@ fn check_room(what: &'static str, count: usize, room: usize) -> Result<(), Selft
 }
 
 fn summary(placed: Placed, part: &Part) -> SceneSummary {
+    let report = placed.played.report;
+    let early = report.flows.iter();
+    let early = early.map(|flow| flow.placed_out_of_order_octets).sum();
     SceneSummary {
         name: placed.scene.name,
         frames: placed.scene.frames.len(),
@@ -285,6 +315,7 @@ fn summary(placed: Placed, part: &Part) -> SceneSummary {
         tlps: part.tlps.len(),
         reads: part.reads.len(),
         signatures: part.signatures,
-        counters: placed.played.report.counters,
+        counters: report.counters,
+        placed_out_of_order_octets: early,
     }
 }

@@ -27,5 +27,5 @@ pub mod player;
 pub mod generate;
 
 pub use generate::{generate, SceneSummary, Script, SelftestError};
-pub use player::{play, Part, Played, Stuck};
+pub use player::{play, play_at, Part, Played, Stuck};
 pub use signer::{Packet, Signatures};

@@ -75,6 +75,15 @@ impl Played {
 /// # Errors
 /// A word never ends. A board shows that by a report that ends before it.
 pub fn play(core: &mut Core, words: &[Word]) -> Result<Played, Stuck> {
+    play_at(core, words, WORD_CYCLES)
+}
+
+/// As [`play`], with `word_cycles` cycles for each word: what the core sends must not depend on a
+/// cycle more or less.
+///
+/// # Errors
+/// As of [`play`].
+pub fn play_at(core: &mut Core, words: &[Word], word_cycles: usize) -> Result<Played, Stuck> {
     core.set_device_id(DEVICE_ID);
     core.set_msix(false, false);
     core.set_tx(true, false);
@@ -100,7 +109,7 @@ pub fn play(core: &mut Core, words: &[Word]) -> Result<Played, Stuck> {
         if word == Word::End {
             break;
         }
-        player.idle(WORD_CYCLES - 1);
+        player.idle(word_cycles - 1);
         let ended = player.execute(word);
         ended.ok_or_else(|| Stuck {
             word: number,

@@ -176,7 +176,7 @@ mod tests {
         all.insert(0, read(1, CONTROL, CONTROL_RESET).to_vec());
         all.insert(0, vec![write(CONTROL, CONTROL_RESET)]);
         let found = relevant(entries(all.concat()));
-        
+
         let found: Vec<Item> = found.into_iter().map(|entry| entry.item).collect();
         assert_eq!(found, kept.concat());
     }
