@@ -7,6 +7,7 @@ use crate::ethernet::{FrameSink, FrameSource, SentFrame};
 use crate::form::Form;
 use crate::ports;
 use crate::record::{Event, Record, TlpKind};
+use crate::transcript::{Item, Transcript};
 use pcie_sim::memory::{Access, Memory};
 use pcie_sim::{
     Bdf, CompletionSplit, Kind, Limits, Reset, RootComplex, RootComplexSettings, TransferSize,
@@ -69,6 +70,8 @@ pub struct SimulationConfig {
     pub max_payload_octets: usize,
     /// Which text of the core.
     pub form: Form,
+    /// Takes down what crosses the core's ports, from the end of the first reset on.
+    pub transcript: Option<Transcript>,
 }
 
 impl Default for SimulationConfig {
@@ -82,6 +85,7 @@ impl Default for SimulationConfig {
             trace: None,
             max_payload_octets: 256,
             form: Form::Emitted,
+            transcript: None,
         }
     }
 }
@@ -129,6 +133,7 @@ pub struct Simulation {
     segments: VecDeque<SegmentTrace>,
     fpdus: VecDeque<FpduTrace>,
     record: Option<Record>,
+    transcript: Option<Transcript>,
 }
 
 impl Simulation {
@@ -175,10 +180,12 @@ impl Simulation {
             segments: VecDeque::new(),
             fpdus: VecDeque::new(),
             record: None,
+            transcript: None,
         };
         simulation.core.set_device_id(Bdf::new(1, 0, 0).bits());
         simulation.reset();
         simulation.free_pages_when_idle = simulation.free_pages();
+        simulation.transcript = config.transcript.clone();
         Ok(simulation)
     }
 
@@ -206,6 +213,9 @@ impl Simulation {
         self.core.set_tlp_ready(ready);
         let beat = self.frames.beat();
         let given = beat.is_some();
+        if let (Some(transcript), Some(beat)) = (&self.transcript, beat) {
+            transcript.frame_beat(self.now, beat);
+        }
         self.core.set_frame(beat);
         self.offer_request();
         let takes_read = self.offer_reads();
@@ -426,6 +436,12 @@ impl Simulation {
         }
     }
 
+    fn transcribe(&self, item: impl FnOnce() -> Item) {
+        if let Some(transcript) = &self.transcript {
+            transcript.push(self.now, item());
+        }
+    }
+
     /// Read requests wait apart: neither they nor their completions stop anything else.
     fn offer_reads(&mut self) -> bool {
         let ready = match self.read_stall {
@@ -455,6 +471,9 @@ impl Simulation {
             address: address_of(&request),
             octets: 0,
         });
+        self.transcribe(|| Item::Read {
+            header: request.clone(),
+        });
         self.complex.upstream_dwords(self.now, &request, Vec::new());
     }
 
@@ -464,6 +483,7 @@ impl Simulation {
                 let kind = TlpKind::of(&tlp.header.kind);
                 let octets = tlp.payload.len();
                 self.note(Event::ToDevice { kind, octets });
+                self.transcribe(|| Item::to_core(&tlp));
                 match tlp.header.kind {
                     Kind::Cpl(_) | Kind::CplD(_) => self.completions.push(&tlp),
                     _ => self.requests.push(&tlp),
@@ -492,6 +512,10 @@ impl Simulation {
                 octets,
             };
             record.push(self.now, event);
+        }
+        if let Some(transcript) = &self.transcript {
+            let (header, payload) = (header.to_vec(), payload.clone());
+            transcript.push(self.now, Item::Tlp { header, payload });
         }
         self.complex.upstream_dwords(self.now, header, payload);
         if kind == TlpKind::Write {

@@ -12,5 +12,6 @@ pub mod bench;
 pub mod device_model;
 pub mod serve;
 pub mod mutants;
+pub mod selftest;
 pub mod docs;
 pub mod skip;

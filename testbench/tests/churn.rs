@@ -64,6 +64,7 @@ impl Bench {
             short_pages: 0,
             watches_all: false,
             pauses: false,
+            transcript: None,
         });
         let mut rtl = rtl.expect("the core is there");
         rtl.map("region", ADDRESS, WRITE_OCTETS);

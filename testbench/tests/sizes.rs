@@ -56,6 +56,7 @@ fn each_connection_of_a_small_build_has_its_own_entries() {
         short_pages: 0,
         watches_all: false,
         pauses: false,
+        transcript: None,
     });
     let mut rtl = rtl.expect("the core is there");
     rtl.map("regions", ADDRESS, SMALLEST * OCTETS);

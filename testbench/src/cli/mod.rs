@@ -11,6 +11,7 @@ mod bench;
 mod mutants;
 mod emit;
 mod serve;
+mod selftest;
 mod json;
 mod outcome;
 
@@ -54,6 +55,8 @@ enum Command {
     Emit(emit::Arguments),
     /// Serve the device to a driver, as a PCI device over vfio-user.
     Serve(serve::Arguments),
+    /// Make the script of a board's self-test, from runs that are compared with the model.
+    Selftest(selftest::Arguments),
 }
 
 /// Run the command line of this process.
@@ -66,6 +69,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Emit(arguments) => emit::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Selftest(arguments) => selftest::run(&arguments),
     };
     match result {
         Ok(Outcome::Good) => ExitCode::SUCCESS,

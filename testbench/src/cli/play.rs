@@ -131,6 +131,7 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         used: arguments.used,
         loopback: arguments.loopback,
         timeline: arguments.html.is_some(),
+        transcript: None,
     })
 }
 

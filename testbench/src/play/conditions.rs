@@ -176,6 +176,8 @@ pub struct Surroundings {
     /// Cycles that the wire waits before each frame while few pages are left, as peers do that a
     /// receiver slows down.
     pub patience_cycles: usize,
+    /// Cycles from one frame's start to the next, at least; 0: as fast as the wire brings them.
+    pub frame_cycles_min: u64,
 }
 
 impl Default for Surroundings {
@@ -184,6 +186,7 @@ impl Default for Surroundings {
             rings_address: RINGS_ADDRESS,
             late_frames: 1,
             patience_cycles: PATIENCE_CYCLES,
+            frame_cycles_min: 0,
         }
     }
 }

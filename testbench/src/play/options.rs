@@ -4,7 +4,7 @@ use crate::play::conditions::Conditions;
 use crate::play::dut::DutKind;
 use crate::play::regions::RegionOverride;
 use rnic_abi::sizes::Sizes;
-use rnic_sim::Form;
+use rnic_sim::{Form, Transcript};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -44,6 +44,8 @@ pub struct Options {
     pub loopback: bool,
     /// Keep the RTL's timeline ([`crate::play::timeline`]).
     pub timeline: bool,
+    /// Takes down what crosses the ports of the RTL; of a capture with one receiving host.
+    pub transcript: Option<Transcript>,
 }
 
 impl Options {
@@ -75,6 +77,7 @@ impl Default for Options {
             used: false,
             loopback: false,
             timeline: false,
+            transcript: None,
         }
     }
 }

@@ -19,7 +19,9 @@ use rnic_driver::{
     Completion, CompletionQueue, Config, Connection, ConnectionConfig, Device, DmaBuffer,
     DriverError, Event, InUse, Posted, RegionConfig, WindowConfig,
 };
-use rnic_sim::{attach_at, Form, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
+use rnic_sim::{
+    attach_at, Form, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig, Transcript,
+};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -114,6 +116,8 @@ pub struct RtlOptions {
     pub short_pages: u32,
     /// Every frame is watched: nothing else can say which segments beyond a gap found no room.
     pub watches_all: bool,
+    /// Takes down what crosses the core's ports.
+    pub transcript: Option<Transcript>,
 }
 
 /// Why the device could not be brought up.
@@ -143,6 +147,7 @@ impl Rtl {
             trace: options.trace.clone(),
             max_payload_octets: options.config.max_payload_octets as usize,
             form: options.form,
+            transcript: options.transcript.clone(),
             ..SimulationConfig::default()
         })?;
         if options.width == 512 {
@@ -173,7 +178,7 @@ impl Rtl {
             opened,
             device,
             rings,
-            frame_cycles_min: frame_cycles_min(options.width),
+            frame_cycles_min: frame_cycles_min(options.width).max(surroundings.frame_cycles_min),
             pauses: options.pauses.then(Pauses::default),
             short_pages: options.short_pages,
             watches_all: options.watches_all,

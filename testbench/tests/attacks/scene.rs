@@ -188,6 +188,7 @@ impl Scene {
             pauses: false,
             short_pages: 0,
             watches_all: false,
+            transcript: None,
         });
         let ends = [41_000, 42_000, 43_000]
             .map(|port| FrameBuilder::new(Endpoint::host(1, port), Endpoint::host(2, 4420)));

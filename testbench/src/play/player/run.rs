@@ -84,6 +84,7 @@ impl<'a> Player<'a> {
                 pauses: true,
                 short_pages: short_pages(&config),
                 watches_all: options.dut == DutKind::Rtl,
+                transcript: options.transcript.clone(),
             };
             let rtl = Rtl::within(&rtl_options, &options.conditions.surroundings);
             duts.push(Box::new(rtl.map_err(|error| match error {
