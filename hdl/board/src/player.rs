@@ -10,7 +10,7 @@
 //!
 //! | latency | 4 cycles a word ([`WORD_CYCLES`](crate::script::WORD_CYCLES)), and what it waits for |
 //! | units   | words of [`crate::script`], which says what each one means                          |
-use crate::script::{ADDRESS_BITS, RESET_CYCLES, WORD_BITS};
+use crate::script::{ADDRESS_BITS, RESET_CYCLES, TIMEOUT_CYCLES, WORD_BITS};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -83,6 +83,8 @@ pub struct Player {
     payload_high: DFF<Bits<64>>,
     cycles: DFF<Bits<32>>,
     all_held: DFF<Bit>,
+    // The core has not sent in time what a word of this scene waited for.
+    late: DFF<Bit>,
     held: DFF<Bits<4>>,
     operation: Signal<Local, Bits<4>>,
     flags: Signal<Local, Bits<4>>,
@@ -99,13 +101,15 @@ pub struct Player {
     one_octet: Constant<Bits<7>>,
     #[constant(RESET_CYCLES as u64 - 1)]
     reset_last: Constant<Bits<32>>,
+    #[constant(TIMEOUT_CYCLES as u64 - 1)]
+    timeout_last: Constant<Bits<32>>,
 }
 
 impl Logic for Player {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; state, place, header_low, header_high, payload_high);
-        registers!(clock; cycles, all_held, held);
+        registers!(clock; cycles, all_held, late, held);
         self.operation.next = self.word.val().get_bits::<4>(64);
         self.flags.next = self.word.val().get_bits::<4>(68);
         self.low.next = self.word.val().get_bits::<64>(0);
@@ -148,7 +152,8 @@ impl Logic for Player {
         self.good.next = self.all_held.q.val();
         self.scenes.next = self.held.q.val();
         self.holds.next = (self.low.val().get_bits::<32>(0) == self.tlps_signature.val())
-            & (self.low.val().get_bits::<32>(32) == self.reads_signature.val());
+            & (self.low.val().get_bits::<32>(32) == self.reads_signature.val())
+            & !self.late.q.val();
 
         self.next.next = false;
         match self.state.q.val() {
@@ -188,7 +193,10 @@ impl Logic for Player {
                         self.next.next = true;
                     }
                     7 => self.state.d.next = PlayerState::Count,
-                    8 => self.state.d.next = PlayerState::Reset,
+                    8 => {
+                        self.late.d.next = false;
+                        self.state.d.next = PlayerState::Reset;
+                    }
                     9 => {
                         self.held.d.next = self.held.q.val() << 1;
                         if self.holds.val() {
@@ -226,10 +234,16 @@ impl Logic for Player {
                 self.next.next = self.request_ready.val();
             }
             PlayerState::Count => {
-                if (self.tlps.val() >= self.low.val().get_bits::<16>(48))
-                    & (self.reads.val() >= self.low.val().get_bits::<16>(32))
+                self.cycles.d.next = self.cycles.q.val() + self.one_cycle.val();
+                if ((self.tlps.val() >= self.low.val().get_bits::<16>(48))
+                    & (self.reads.val() >= self.low.val().get_bits::<16>(32)))
+                    | self.late.q.val()
                 {
+                    self.cycles.d.next = 0.into();
                     self.state.d.next = PlayerState::Delay;
+                } else if self.cycles.q.val() == self.timeout_last.val() {
+                    self.late.d.next = true;
+                    self.all_held.d.next = false;
                 }
             }
             PlayerState::Delay => {

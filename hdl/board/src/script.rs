@@ -15,6 +15,8 @@ pub const WORDS: usize = 1 << ADDRESS_BITS;
 pub const WORD_CYCLES: usize = 4;
 /// Cycles for which [`Word::Begin`] holds the core's reset pin.
 pub const RESET_CYCLES: usize = 16;
+/// Cycles after which a [`Word::Wait`] no longer waits for counts; the scene has failed then.
+pub const TIMEOUT_CYCLES: usize = 1 << 16;
 /// Octets of a report.
 pub const REPORT_OCTETS: usize = 4096;
 
@@ -110,7 +112,8 @@ pub enum Word {
         last: bool,
     },
     /// Goes on when the core has sent so many TLPs since the last [`Word::Begin`], and then
-    /// `cycles` cycles later.
+    /// `cycles` cycles later. If it has not in [`TIMEOUT_CYCLES`], the run has failed, and no word
+    /// waits for TLPs until the next [`Word::Begin`].
     Wait {
         /// Cycles beyond that.
         cycles: u32,
@@ -121,7 +124,8 @@ pub enum Word {
     },
     /// A scene: resets the core, and counts and signs what it sends from here on.
     Begin,
-    /// Compares the signatures of what the core has sent since [`Word::Begin`].
+    /// Compares the signatures of what the core has sent since [`Word::Begin`]; fails if a word has
+    /// waited in vain since then.
     Expect {
         /// Of posted requests and completions.
         tlps: u32,

@@ -28,7 +28,7 @@ pub struct Signature {
     pub ready: Signal<Out, Bit>,
     /// CRC32C of what was taken since `clear`.
     pub signature: Signal<Out, Bits<32>>,
-    /// TLPs that were taken whole since `clear`.
+    /// TLPs since `clear` that are in the signature to their end.
     pub count: Signal<Out, Bits<16>>,
     /// First doubleword of the last completion with data.
     pub answer: Signal<Out, Bits<32>>,
@@ -37,6 +37,8 @@ pub struct Signature {
     tlps: DFF<Bits<16>>,
     kept_answer: DFF<Bits<32>>,
     in_tlp: DFF<Bit>,
+    // The beat that is worked on ends a TLP.
+    ends: DFF<Bit>,
     rest_header: DFF<Bits<128>>,
     rest_data: DFF<Bits<128>>,
     // Doublewords left of each.
@@ -61,7 +63,7 @@ pub struct Signature {
 impl Logic for Signature {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; crc, tlps, kept_answer, in_tlp);
+        registers!(clock; crc, tlps, kept_answer, in_tlp, ends);
         registers!(clock; rest_header, rest_data, left_header, left_data);
         self.busy.next = self.left_header.q.val().any() | self.left_data.q.val().any();
         self.ready.next = !self.busy.val();
@@ -84,14 +86,16 @@ impl Logic for Signature {
             self.rest_data.d.next = self.rest_data.q.val() >> 32;
             self.left_data.d.next = self.left_data.q.val() >> 1;
         }
+        if self.ends.q.val() & !self.busy.val() {
+            self.tlps.d.next = self.tlps.q.val() + self.one.val();
+            self.ends.d.next = false;
+        }
         if self.valid.val() & !self.busy.val() {
             self.rest_header.d.next = self.header.val();
             self.rest_data.d.next = self.data.val();
             self.left_data.d.next = self.keep.val();
             self.in_tlp.d.next = !self.last.val();
-            if self.last.val() {
-                self.tlps.d.next = self.tlps.q.val() + self.one.val();
-            }
+            self.ends.d.next = self.last.val();
             if !self.in_tlp.q.val() {
                 self.left_header.d.next = self.three_left.val();
                 if (self.header.val().get_bits::<32>(0) & self.four_dwords.val()).any() {
@@ -106,6 +110,7 @@ impl Logic for Signature {
             self.crc.d.next = self.ones.val();
             self.tlps.d.next = 0.into();
             self.in_tlp.d.next = false;
+            self.ends.d.next = false;
             self.left_header.d.next = 0.into();
             self.left_data.d.next = 0.into();
         }

@@ -4,12 +4,12 @@
 //! | word      | cycles: 3 to fetch it, 1 to execute it, and                                  |
 //! |-----------|------------------------------------------------------------------------------|
 //! | `Request` | those in which the core does not take it                                     |
-//! | `Wait`    | until the counts are reached, and `cycles` more                              |
+//! | `Wait`    | until the counts are reached, or for too long, and `cycles` more             |
 //! | `Begin`   | those of the reset                                                           |
 //! | `Text`    | one for each character, left-out ones included; the same for `Hex`           |
 
 use super::signer::{Packet, Signatures, Signer};
-use rnic_board::script::{Value, When, Word, RESET_CYCLES, WORD_CYCLES};
+use rnic_board::script::{Value, When, Word, RESET_CYCLES, TIMEOUT_CYCLES, WORD_CYCLES};
 use rnic_sim::core::{Core, FrameBeat};
 use rnic_sim::DownstreamBeat;
 use thiserror::Error;
@@ -20,21 +20,17 @@ const DEVICE_ID: u16 = 0x0100;
 const TICK_CYCLES: u64 = 60;
 /// Cycles that a text or a value takes beyond a word.
 const REPORT_CYCLES: usize = 8;
-/// Cycles after which a word that waits never ends: more than a whole script takes.
+/// Cycles after which a request is never taken: more than a whole script takes.
 const STUCK_CYCLES: usize = 200_000;
 
-/// A word waits for what the core does not do.
+/// The core does not take a request.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("word {word} waits for ever: {what:?}, with {tlps} TLPs and {reads} read requests sent")]
+#[error("word {word}: the core never takes the request {what:?}")]
 pub struct Stuck {
     /// Which word.
     pub word: usize,
     /// What it says.
     pub what: Word,
-    /// TLPs that the core has sent.
-    pub tlps: usize,
-    /// Read requests that it has sent.
-    pub reads: usize,
 }
 
 /// What happened from a [`Word::Begin`] to the next one.
@@ -48,6 +44,8 @@ pub struct Part {
     pub signatures: Signatures,
     /// Whether what was expected held; `None` if nothing was.
     pub held: Option<bool>,
+    /// A word has waited for TLPs that did not come.
+    pub late: bool,
     /// Cycles.
     pub cycles: u64,
 }
@@ -66,14 +64,15 @@ pub struct Played {
 impl Played {
     /// Whether all that was expected held.
     pub fn passes(&self) -> bool {
-        !self.parts.iter().any(|part| part.held == Some(false))
+        let fails = |part: &Part| part.late || part.held == Some(false);
+        !self.parts.iter().any(fails)
     }
 }
 
 /// Run `words` on `core`.
 ///
 /// # Errors
-/// A word never ends. A board shows that by a report that ends before it.
+/// The core does not take a request. A board shows that by a report that ends before it.
 pub fn play(core: &mut Core, words: &[Word]) -> Result<Played, Stuck> {
     play_at(core, words, WORD_CYCLES)
 }
@@ -114,8 +113,6 @@ pub fn play_at(core: &mut Core, words: &[Word], word_cycles: usize) -> Result<Pl
         ended.ok_or_else(|| Stuck {
             word: number,
             what: word,
-            tlps: player.tlps.sent.len(),
-            reads: player.reads.sent.len(),
         })?;
     }
     player.end_part();
@@ -203,7 +200,7 @@ impl Player<'_> {
                 cycles,
                 tlps,
                 reads,
-            } => self.wait(cycles as usize, usize::from(tlps), usize::from(reads))?,
+            } => self.wait(cycles as usize, usize::from(tlps), usize::from(reads)),
             Word::Begin => self.begin(),
             Word::Expect { tlps, reads } => self.expect(Signatures { tlps, reads }),
             Word::Text { when, text } => self.write(when, text),
@@ -212,13 +209,19 @@ impl Player<'_> {
         Some(())
     }
 
-    fn wait(&mut self, cycles: usize, tlps: usize, reads: usize) -> Option<()> {
-        (0..STUCK_CYCLES).find(|_| {
+    fn wait(&mut self, cycles: usize, tlps: usize, reads: usize) {
+        let is_late = self.part.as_ref().is_some_and(|part| part.late);
+        let came = (0..TIMEOUT_CYCLES).any(|_| {
             self.idle(1);
-            self.tlps.sent.len() >= tlps && self.reads.sent.len() >= reads
-        })?;
+            is_late || self.tlps.sent.len() >= tlps && self.reads.sent.len() >= reads
+        });
+        if !came {
+            self.all_held = false;
+            if let Some(part) = &mut self.part {
+                part.late = true;
+            }
+        }
         self.idle(cycles);
-        Some(())
     }
 
     fn begin(&mut self) {
@@ -256,7 +259,8 @@ impl Player<'_> {
     fn expect(&mut self, expected: Signatures) {
         self.idle(1);
         let signatures = self.signatures();
-        let held = signatures == expected;
+        let is_late = self.part.as_ref().is_some_and(|part| part.late);
+        let held = signatures == expected && !is_late;
         self.all_held &= held;
         if let Some(part) = &mut self.part {
             part.signatures = signatures;

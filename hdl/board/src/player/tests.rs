@@ -103,6 +103,23 @@ fn a_wait_is_for_both_counts_and_then_for_cycles() {
     assert!((30..40).contains(&cycles), "{cycles} cycles");
 }
 
+/// What never comes fails its scene, and holds up neither it nor the next one for long.
+#[test]
+fn a_wait_in_vain_ends_and_fails_its_scene() {
+    let wait = Word::Wait {
+        cycles: 3,
+        tlps: 1,
+        reads: 0,
+    };
+    let expect = Word::Expect { tlps: 0, reads: 0 };
+    let mut rig = Rig::new(vec![wait, wait, expect, Word::Begin, expect]);
+    (0..TIMEOUT_CYCLES).for_each(|_| rig.tick());
+    assert!(!rig.uut.done.val());
+    rig.wait_for(|uut| uut.done.val());
+    assert!(!rig.uut.good.val());
+    assert_eq!(rig.uut.scenes.val(), 0b01u64, "the scene behind it holds");
+}
+
 #[test]
 fn expectations_are_kept_and_texts_depend_on_them() {
     let expect = |tlps| Word::Expect { tlps, reads: 7 };

@@ -77,7 +77,7 @@ fn it_is_the_crc32c_of_the_doublewords_that_count() {
             waits += u64::from(offer(&mut uut, settle, tick));
             uut.valid.next = false;
         }
-        uut.ticks(9);
+        uut.ticks(10);
         assert_eq!(uut.signature.val(), u64::from(crc32c::crc32c(&octets)));
         assert_eq!(uut.count.val(), number);
     }
