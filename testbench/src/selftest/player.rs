@@ -110,7 +110,7 @@ pub fn play_at(core: &mut Core, words: &[Word], word_cycles: usize) -> Result<Pl
         }
         player.idle(word_cycles - 1);
         let ended = player.execute(word);
-        ended.ok_or_else(|| Stuck {
+        ended.ok_or(Stuck {
             word: number,
             what: word,
         })?;

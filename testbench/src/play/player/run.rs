@@ -71,22 +71,10 @@ impl<'a> Player<'a> {
             ..options.conditions.config(Config::default())
         };
         if options.dut != DutKind::Model {
-            let rtl_options = RtlOptions {
-                width: options.width,
-                sizes: options.sizes,
-                seed: options.seed,
-                stall: options.stall,
-                trace: options.trace.as_deref().map(|path| trace_of(path, number)),
-                form: options.form(),
-                used: options.used,
-                loopback: options.loopback,
-                config,
-                pauses: true,
-                short_pages: short_pages(&config),
-                watches_all: options.dut == DutKind::Rtl,
-                transcript: options.transcript.clone(),
-            };
-            let rtl = Rtl::within(&rtl_options, &options.conditions.surroundings);
+            let rtl = Rtl::within(
+                &rtl_options(options, config, number),
+                &options.conditions.surroundings,
+            );
             duts.push(Box::new(rtl.map_err(|error| match error {
                 BringUpError::Simulation(source) => PlayError::Simulation(source),
                 BringUpError::Driver(source) => PlayError::Driver {
@@ -167,6 +155,25 @@ impl<'a> Player<'a> {
     /// A condition is met.
     pub(super) fn meet(&mut self, condition: Condition) {
         *self.met.entry(condition).or_default() += 1;
+    }
+}
+
+/// How device `number` runs, which `config` sets up.
+fn rtl_options(options: &Options, config: Config, number: usize) -> RtlOptions {
+    RtlOptions {
+        width: options.width,
+        sizes: options.sizes,
+        seed: options.seed,
+        stall: options.stall,
+        trace: options.trace.as_deref().map(|path| trace_of(path, number)),
+        form: options.form(),
+        used: options.used,
+        loopback: options.loopback,
+        config,
+        pauses: true,
+        short_pages: short_pages(&config),
+        watches_all: options.dut == DutKind::Rtl,
+        transcript: options.transcript.clone(),
     }
 }
 
