@@ -24,8 +24,8 @@ const OFFSET: u64 = 0xffff_fff1;
 /// Longest ULPDU, so that messages have several segments.
 const MULPDU: usize = 128;
 
-/// Cycles from one frame to the next: its way through the core, so that the order of what two frames
-/// cause does not depend on how long the player takes for a frame.
+/// Cycles from one frame to the next: its way through the core, so that the order of what two
+/// frames cause does not depend on how long the player takes for a frame.
 const FRAME_CYCLES: u64 = 250;
 
 /// A scene of the self-test.
