@@ -122,9 +122,8 @@ impl Logic for Board {
         wire!(self.player => self.core;
             header as completion_header, data as completion_data, keep as completion_keep,
             last as completion_last, completion_valid);
-        self.core.frame_data.next = self.player.data.val().get_bits::<64>(0);
         wire!(self.player => self.core;
-            octets as frame_octets, last as frame_last, frame_valid);
+            frame_data, octets as frame_octets, last as frame_last, frame_valid);
         // What a board without bus and wire gives the core.
         self.core.reset.next = self.core_reset.val();
         self.core.device_id.next = 0x0100.into();
@@ -159,6 +158,7 @@ impl Logic for Board {
         self.report.clear.next = self.restart.val();
         self.report.read_address.next = self.console.read_address.val();
         wire!(self.report => self.console; read_data, length);
+        wire!(self.console => self.player; spoil_frame, spoil_signature);
         self.console.reset.next = self.startup.reset.val();
         self.tck.data.next = self.tap.tck.val();
         self.tdi.data.next = self.tap.tdi.val();

@@ -8,6 +8,8 @@
 //! | command | effect                                                 |
 //! |---------|--------------------------------------------------------|
 //! | `r`     | the self-test runs again                               |
+//! | `f`     | the same with one bit of a frame changed: it must fail |
+//! | `s`     | the same with one bit of a signature changed           |
 //! | `a`     | the report is read again, from its first octet on      |
 //!
 //! | latency | an octet that is written is read by the next scan but one              |
@@ -38,6 +40,9 @@ pub struct Console {
     pub read_data: Signal<In, Bits<8>>,
     /// One cycle: the self-test is to run again.
     pub run: Signal<Out, Bit>,
+    /// From then on: with a frame, or a signature, that is wrong.
+    pub spoil_frame: Signal<Out, Bit>,
+    pub spoil_signature: Signal<Out, Bit>,
     tck_before: DFF<Bit>,
     outgoing: DFF<Bits<9>>,
     incoming: DFF<Bits<9>>,
@@ -48,15 +53,23 @@ pub struct Console {
     takes: DFF<Bit>,
     place: DFF<Bits<13>>,
     runs: DFF<Bit>,
+    spoils_frame: DFF<Bit>,
+    spoils_signature: DFF<Bit>,
     falls: Signal<Local, Bit>,
     has_octet: Signal<Local, Bit>,
     command: Signal<Local, Bits<9>>,
+    with_frame: Signal<Local, Bit>,
+    with_signature: Signal<Local, Bit>,
     #[constant(1)]
     one: Constant<Bits<13>>,
     #[constant(0x100)]
     flag: Constant<Bits<9>>,
     #[constant(0x100 | u64::from(b'r'))]
     run_again: Constant<Bits<9>>,
+    #[constant(0x100 | u64::from(b'f'))]
+    run_with_frame: Constant<Bits<9>>,
+    #[constant(0x100 | u64::from(b's'))]
+    run_with_signature: Constant<Bits<9>>,
     #[constant(0x100 | u64::from(b'a'))]
     read_again: Constant<Bits<9>>,
 }
@@ -65,13 +78,18 @@ impl Logic for Console {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; tck_before, outgoing, incoming, shifts, scanned, takes, place, runs);
+        registers!(clock; spoils_frame, spoils_signature);
         self.tck_before.d.next = self.tck.val();
         self.falls.next = self.tck_before.q.val() & !self.tck.val();
         self.tdo.next = self.outgoing.q.val().get_bit(0);
         self.read_address.next = self.place.q.val().get_bits::<REPORT_LOG2>(0);
         self.has_octet.next = self.place.q.val() != self.length.val();
         self.command.next = self.incoming.q.val();
+        self.with_frame.next = self.command.val() == self.run_with_frame.val();
+        self.with_signature.next = self.command.val() == self.run_with_signature.val();
         self.run.next = self.runs.q.val();
+        self.spoil_frame.next = self.spoils_frame.q.val();
+        self.spoil_signature.next = self.spoils_signature.q.val();
         self.runs.d.next = false;
         if self.falls.val() {
             self.shifts.d.next = self.select.val() & self.shift.val();
@@ -100,9 +118,14 @@ impl Logic for Console {
                 if self.command.val() == self.read_again.val() {
                     self.place.d.next = 0.into();
                 }
-                if self.command.val() == self.run_again.val() {
+                if (self.command.val() == self.run_again.val())
+                    | self.with_frame.val()
+                    | self.with_signature.val()
+                {
                     self.place.d.next = 0.into();
                     self.runs.d.next = true;
+                    self.spoils_frame.d.next = self.with_frame.val();
+                    self.spoils_signature.d.next = self.with_signature.val();
                 }
             }
         }
@@ -111,6 +134,8 @@ impl Logic for Console {
             self.scanned.d.next = false;
             self.shifts.d.next = false;
             self.runs.d.next = false;
+            self.spoils_frame.d.next = false;
+            self.spoils_signature.d.next = false;
         }
     }
 }

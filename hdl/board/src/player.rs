@@ -52,6 +52,7 @@ pub struct Player {
     pub core_reset: Signal<Out, Bit>,
     pub header: Signal<Out, Bits<128>>,
     pub data: Signal<Out, Bits<128>>,
+    pub frame_data: Signal<Out, Bits<64>>,
     pub last: Signal<Out, Bit>,
     pub keep: Signal<Out, Bits<4>>,
     pub octets: Signal<Out, Bits<7>>,
@@ -59,6 +60,10 @@ pub struct Player {
     pub request_ready: Signal<In, Bit>,
     pub completion_valid: Signal<Out, Bit>,
     pub frame_valid: Signal<Out, Bit>,
+    /// A bit of the first frame's last beat, or of the first signature that is expected, is wrong:
+    /// the self-test must fail.
+    pub spoil_frame: Signal<In, Bit>,
+    pub spoil_signature: Signal<In, Bit>,
     /// What the core has sent, and its signatures.
     pub tlps: Signal<In, Bits<16>>,
     pub reads: Signal<In, Bits<16>>,
@@ -85,11 +90,15 @@ pub struct Player {
     all_held: DFF<Bit>,
     // The core has not sent in time what a word of this scene waited for.
     late: DFF<Bit>,
+    // No frame has ended yet, and nothing was expected.
+    first_frame: DFF<Bit>,
+    first_expect: DFF<Bit>,
     held: DFF<Bits<4>>,
     operation: Signal<Local, Bits<4>>,
     flags: Signal<Local, Bits<4>>,
     low: Signal<Local, Bits<64>>,
     dwords: Signal<Local, Bits<3>>,
+    expected: Signal<Local, Bits<64>>,
     holds: Signal<Local, Bit>,
     says: Signal<Local, Bit>,
     next: Signal<Local, Bit>,
@@ -97,6 +106,8 @@ pub struct Player {
     one: Constant<Bits<ADDRESS_BITS>>,
     #[constant(1)]
     one_cycle: Constant<Bits<32>>,
+    #[constant(1)]
+    one_bit: Constant<Bits<64>>,
     #[constant(1)]
     one_octet: Constant<Bits<7>>,
     #[constant(RESET_CYCLES as u64 - 1)]
@@ -109,7 +120,7 @@ impl Logic for Player {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; state, place, header_low, header_high, payload_high);
-        registers!(clock; cycles, all_held, late, held);
+        registers!(clock; cycles, all_held, late, held, first_frame, first_expect);
         self.operation.next = self.word.val().get_bits::<4>(64);
         self.flags.next = self.word.val().get_bits::<4>(68);
         self.low.next = self.word.val().get_bits::<64>(0);
@@ -121,6 +132,10 @@ impl Logic for Player {
         self.data.next = bit_cast::<128, 64>(self.low.val())
             | (bit_cast::<128, 64>(self.payload_high.q.val()) << 64);
         self.last.next = self.flags.val().get_bit(3);
+        self.frame_data.next = self.low.val();
+        if self.spoil_frame.val() & self.first_frame.q.val() & self.flags.val().get_bit(3) {
+            self.frame_data.next = self.low.val() ^ self.one_bit.val();
+        }
         self.dwords.next = self.flags.val().get_bits::<3>(0);
         self.octets.next = bit_cast::<7, 3>(self.dwords.val()) + self.one_octet.val();
         self.keep.next = 0.into();
@@ -151,8 +166,12 @@ impl Logic for Player {
         self.done.next = self.state.q.val() == PlayerState::Done;
         self.good.next = self.all_held.q.val();
         self.scenes.next = self.held.q.val();
-        self.holds.next = (self.low.val().get_bits::<32>(0) == self.tlps_signature.val())
-            & (self.low.val().get_bits::<32>(32) == self.reads_signature.val())
+        self.expected.next = self.low.val();
+        if self.spoil_signature.val() & self.first_expect.q.val() {
+            self.expected.next = self.low.val() ^ self.one_bit.val();
+        }
+        self.holds.next = (self.expected.val().get_bits::<32>(0) == self.tlps_signature.val())
+            & (self.expected.val().get_bits::<32>(32) == self.reads_signature.val())
             & !self.late.q.val();
 
         self.next.next = false;
@@ -190,6 +209,9 @@ impl Logic for Player {
                     }
                     6 => {
                         self.frame_valid.next = true;
+                        if self.flags.val().get_bit(3) {
+                            self.first_frame.d.next = false;
+                        }
                         self.next.next = true;
                     }
                     7 => self.state.d.next = PlayerState::Count,
@@ -198,6 +220,7 @@ impl Logic for Player {
                         self.state.d.next = PlayerState::Reset;
                     }
                     9 => {
+                        self.first_expect.d.next = false;
                         self.held.d.next = self.held.q.val() << 1;
                         if self.holds.val() {
                             self.held.d.next = (self.held.q.val() << 1) | 1;
@@ -267,6 +290,8 @@ impl Logic for Player {
         if self.reset.val() {
             self.place.d.next = 0.into();
             self.all_held.d.next = true;
+            self.first_frame.d.next = true;
+            self.first_expect.d.next = true;
             self.held.d.next = 0.into();
             self.state.d.next = PlayerState::Fetch;
         }

@@ -4,6 +4,7 @@
 use crate::cli::outcome::{Failure, Outcome};
 use rnic_abi::limits::{CONNECTIONS, REGIONS};
 use rnic_testbench::play::dut::PlayError;
+use rnic_testbench::selftest;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -34,8 +35,13 @@ pub(crate) struct Arguments {
     /// The core in a folder that works by itself: AXI-Stream names, waivers, FuseSoC, cocotb test.
     #[arg(long, conflicts_with_all = ["reads", "transmit", "amd"])]
     ip: bool,
-    /// Folder for `rnic.v`, `reads.v`, `transmit.v`, `amd_adapter.v` or what `--ip` writes; created
-    /// if missing.
+    /// The self-test of a board, in place of the core: `ecp5-evn`. It has the smallest core; its
+    /// script is made and compared with the model first.
+    #[arg(long, value_name = "NAME", value_parser = ["ecp5-evn"],
+        conflicts_with_all = ["reads", "transmit", "amd", "ip", "connections", "regions"])]
+    board: Option<String>,
+    /// Folder for `rnic.v`, `reads.v`, `transmit.v`, `amd_adapter.v`, `board.v` or what `--ip`
+    /// writes; created if missing.
     #[arg(long)]
     out: PathBuf,
 }
@@ -57,6 +63,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         (rnic_hdl::sending::verilog(width)?, "transmit.v")
     } else if arguments.amd {
         (rnic_hdl::amd::verilog(width)?, "amd_adapter.v")
+    } else if arguments.board.is_some() {
+        (board()?, "board.v")
     } else {
         (rnic_hdl::top::verilog(width, sizes)?, "rnic.v")
     };
@@ -64,6 +72,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     write(&path, &verilog)?;
     println!("{}", path.display());
     Ok(Outcome::Good)
+}
+
+/// The self-test of a board.
+fn board() -> Result<String, Failure> {
+    let progress = super::selftest::spinner();
+    let script = selftest::generate(&progress)?;
+    progress.finish_and_clear();
+    Ok(selftest::board::verilog(&script)?)
 }
 
 /// Writes a file, in folders that are made for it.

@@ -28,7 +28,8 @@ Examples:
   rnic bench --width 64
   rnic mutants --only 17
   rnic emit --width 64 --out build/verilog
-  rnic serve --vfio-user /tmp/rnic.sock --link none";
+  rnic serve --vfio-user /tmp/rnic.sock --link none
+  rnic selftest";
 
 /// Open iWARP RNIC receive offload: play captures through it, generate captures, measure it,
 /// emit its Verilog.
@@ -55,7 +56,8 @@ enum Command {
     Emit(emit::Arguments),
     /// Serve the device to a driver, as a PCI device over vfio-user.
     Serve(serve::Arguments),
-    /// Make the script of a board's self-test, from runs that are compared with the model.
+    /// Run the self-test of a board at its simulated pins; its script comes from runs that are
+    /// compared with the model.
     Selftest(selftest::Arguments),
 }
 

@@ -18,6 +18,7 @@
 //! - [`signer`]: the unit that takes what the core sends.
 //! - [`player`]: the words on a verilated core.
 //! - [`mod@generate`]: the whole script.
+//! - [`board`]: the script on a simulated board, at its pins.
 
 pub mod scenes;
 pub mod relevant;
@@ -25,6 +26,7 @@ pub mod encode;
 pub mod signer;
 pub mod player;
 pub mod generate;
+pub mod board;
 
 pub use generate::{generate, SceneSummary, Script, SelftestError};
 pub use player::{play, play_at, Part, Played, Stuck};

@@ -149,6 +149,34 @@ fn expectations_are_kept_and_texts_depend_on_them() {
     assert_eq!(rig.uut.scenes.val(), 0b10u64);
 }
 
+/// One bit of the first frame's last beat, one of the first signature, and no other.
+#[test]
+fn a_spoiled_run_has_one_wrong_bit() {
+    let frame = |last| Word::Frame {
+        octets: 0x10,
+        count: 8,
+        last,
+    };
+    let expect = Word::Expect { tlps: 0, reads: 0 };
+    let words = [frame(false), frame(true), frame(true), expect, expect];
+    for (spoil_frame, spoil_signature) in [(false, false), (true, false), (false, true)] {
+        let mut rig = Rig::new(words.to_vec());
+        rig.uut.spoil_frame.next = spoil_frame;
+        rig.uut.spoil_signature.next = spoil_signature;
+        let mut given = vec![];
+        for _ in 0..60 {
+            if rig.uut.frame_valid.val() {
+                given.push(rig.uut.frame_data.val().to_u64());
+            }
+            rig.tick();
+        }
+        let spoiled = if spoil_frame { 0x11 } else { 0x10 };
+        assert_eq!(given, [0x10, spoiled, 0x10]);
+        let scenes = if spoil_signature { 0b01u64 } else { 0b11 };
+        assert_eq!(rig.uut.scenes.val(), scenes);
+    }
+}
+
 #[test]
 fn a_scene_resets_the_core() {
     let mut rig = Rig::new(vec![Word::Begin]);
@@ -169,5 +197,7 @@ fn lockstep_with_verilog() {
         uut.reads_signature.next = random.wide();
         uut.answer.next = random.wide();
         uut.report_busy.next = random.chance(1, 2);
+        uut.spoil_frame.next = random.chance(1, 2);
+        uut.spoil_signature.next = random.chance(1, 2);
     });
 }
