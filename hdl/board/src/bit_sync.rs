@@ -4,10 +4,10 @@
 //! data (any clock) --> [ register ] --> [ register ] --> synced
 //! ```
 //!
-//! | latency    | 2 cycles, of which one may be missing or double                          |
-//! | units      | one bit; neighbours that cross together may arrive a cycle apart         |
-//! | constraint | no path to the first register is timed: `constraints/bitstream.py` checks |
-//! |            | that no other register takes anything from another clock's domain        |
+//! | latency    | 2 cycles, of which one may be missing or double                             |
+//! | units      | one bit; neighbours that cross together may arrive a cycle apart            |
+//! | constraint | no path to the first register is timed, and no other register takes such a  |
+//! |            | bit: `constraints/bitstream.py` refuses a netlist with one                  |
 //!
 //! The first register may see a bit while it changes, and take a moment to settle; the second
 //! gives it a cycle for that. Verilator shows a change a cycle late at random, as silicon may.

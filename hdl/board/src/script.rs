@@ -1,9 +1,9 @@
 //! The script of a self-test: what the player gives the core, in which order, what it waits for,
 //! and what the report says.
 //!
-//! | entered by | the generator, from a run that was compared with the model                      |
-//! | left as    | words of 72 bits: an operation in bits 67:64, its flags in 71:68, 64 bits of data |
-//! | units      | cycles of the core's clock; TLPs and read requests since [`Word::Begin`]        |
+//! | entered by | the generator, from a run that was compared with the model                    |
+//! | left as    | words of 72 bits: operation in bits 67:64, flags in 71:68, data in bits 63:0  |
+//! | units      | cycles of the core's clock; TLPs and read requests since [`Word::Begin`]      |
 
 /// Bits of a word.
 pub const WORD_BITS: usize = 72;

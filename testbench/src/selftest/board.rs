@@ -1,4 +1,4 @@
-//! The self-test on a simulated board: everything at its pins, as a person with a JTAG cable does it.
+//! The self-test on a simulated board, at its pins: as a person with a JTAG cable sees it.
 //!
 //! | run          | expected                                                        |
 //! |--------------|-----------------------------------------------------------------|
