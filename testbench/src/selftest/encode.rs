@@ -2,7 +2,7 @@
 //!
 //! The player takes four cycles for a word where the recorded host took one, and the unit that
 //! signs takes a cycle for a doubleword. So an item waits for what had left the core before it was
-//! given, and then as long as it did in the recorded run, but no longer than [`PAUSE_CYCLES_MAX`]:
+//! given, and then as long as it did in the recorded run, but no longer than `PAUSE_CYCLES_MAX`:
 //! a simulation waits thousands of cycles to see that a core is idle.
 
 use super::relevant::relevant;

@@ -96,7 +96,7 @@ fn lockstep_with_verilog() {
             uut.clear.next = random.chance(1, 200);
             uut.header.next = random.wide();
             uut.data.next = random.wide();
-            uut.keep.next = (((1u64 << random.below(5)) - 1) as u64).into();
+            uut.keep.next = ((1u64 << random.below(5)) - 1).into();
             uut.last.next = random.chance(1, 2);
             uut.valid.next = random.chance(1, 2);
         }
