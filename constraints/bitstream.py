@@ -29,8 +29,8 @@ TOP = "board"
 # Part of each board.
 PARTS = {"ecp5-evn": ["--um5g-85k", "--package", "CABGA381", "--speed", "8"]}
 SYNTHESIS = f"synth_ecp5 -top {TOP}"
-# The placer that spreads by an electrostatic model leaves a fifth less wire than the default one,
-# whose result the router does not finish within an hour (docs/adr/0033-a-board-plays-a-script.md).
+# The placer that spreads by an electrostatic model leaves a fifth less wire than the default one
+# (docs/adr/0033-a-board-plays-a-script.md).
 PLACE = ["--placer", "static", "--seed", "1", "--timing-allow-fail", "--report", "report.json"]
 # What a crossing may reach: register and input, and how the register's output is called.
 REGISTER, DATA, FIRST = "TRELLIS_FF", "DI", "crossing_first"

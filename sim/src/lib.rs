@@ -21,6 +21,7 @@ pub mod library;
 pub mod mutant;
 pub mod ethernet;
 pub mod downstream;
+mod assembly;
 pub mod record;
 pub mod transcript;
 pub mod simulation;

@@ -1,6 +1,7 @@
 //! The whole system, stepped by one clock.
 
-use crate::core::{Core, TlpBeat};
+use crate::assembly::{address_of, header_of, Assembly};
+use crate::core::Core;
 use crate::downstream::Downstream;
 use crate::error::SimError;
 use crate::ethernet::{FrameSink, FrameSource, SentFrame};
@@ -88,14 +89,6 @@ impl Default for SimulationConfig {
             transcript: None,
         }
     }
-}
-
-/// A TLP assembled from its beats.
-#[derive(Debug, Default)]
-struct Assembly {
-    open: bool,
-    header: [u32; 4],
-    payload: Vec<u8>,
 }
 
 /// Observes the device's writes to host memory.
@@ -313,7 +306,7 @@ impl Simulation {
 
     /// Whether the device has sent a part of a TLP, and not its end.
     pub fn is_in_tlp(&self) -> bool {
-        self.assembly.open
+        self.assembly.is_open()
     }
 
     /// Append a frame to the wire.
@@ -552,37 +545,5 @@ impl Simulation {
             self.note(Event::Fpdu(trace));
             self.fpdus.push_back(trace);
         }
-    }
-}
-
-impl Assembly {
-    /// Add a beat; returns true when the packet is complete.
-    fn take(&mut self, beat: &TlpBeat) -> bool {
-        if !self.open {
-            self.header.copy_from_slice(beat.header);
-            self.payload.clear();
-        }
-        for (lane, dword) in beat.data.iter().enumerate() {
-            if beat.keep >> lane & 1 == 1 {
-                self.payload.extend_from_slice(&dword.to_le_bytes());
-            }
-        }
-        self.open = !beat.last;
-        beat.last
-    }
-}
-
-/// The three or four doublewords of a header that its format says.
-fn header_of(dwords: &[u32]) -> &[u32] {
-    let has_four = dwords[0] >> 29 & 1 == 1;
-    &dwords[..if has_four { 4 } else { 3 }]
-}
-
-/// Bus address in the header of a memory request.
-fn address_of(header: &[u32]) -> u64 {
-    match *header {
-        [_, _, high, low] => u64::from(high) << 32 | u64::from(low),
-        [_, _, low] => u64::from(low),
-        _ => unreachable!("a header has three or four doublewords"),
     }
 }

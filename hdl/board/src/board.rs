@@ -1,4 +1,5 @@
-//! The top of a board: the core, and around it the self-test. It connects, and decides nothing.
+//! The top of a board: the core, and around it the self-test. It connects; only the LEDs are
+//! decided here.
 //!
 //! ```text
 //! clock12 --> Pll --> clock of all           button_n, locked --> BitSync --> Startup --> reset
@@ -10,12 +11,15 @@
 //! Player --> led_n
 //! ```
 //!
-//! | LED | lights when                                |
-//! |-----|--------------------------------------------|
-//! | 0   | the clock is stable and the reset is over  |
-//! | 1   | the self-test runs                         |
-//! | 2   | it has ended, and passed                   |
-//! | 3   | an expectation has failed                  |
+//! | latency | an LED follows its cause in the same cycle, a bit that crosses in 2         |
+//! | units   | cycles of the core's clock, 60 MHz; the tick is a microsecond               |
+//!
+//! | LED | lights when                                  |
+//! |-----|----------------------------------------------|
+//! | 0   | the clock is stable and the reset is over    |
+//! | 1   | the self-test runs                           |
+//! | 2   | it has ended, and passed                     |
+//! | 3   | it has ended, and failed                     |
 //! | 4-7 | the scene has passed: 7 is the first of four |
 use crate::bit_sync::BitSync;
 use crate::console::Console;
@@ -140,6 +144,7 @@ impl Logic for Board {
         self.core.tlp_ready.next = self.tlps.ready.val();
         wire!(self.core => self.reads;
             read_request_header as header, read_request_valid as valid);
+        // Requests have no payload: whatever is there, nothing of it is kept.
         self.reads.data.next = self.core.tlp_data.val();
         self.reads.keep.next = 0.into();
         self.reads.last.next = true;

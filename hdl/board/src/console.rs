@@ -12,9 +12,12 @@
 //! | `s`     | the same with one bit of a signature changed           |
 //! | `a`     | the report is read again, from its first octet on      |
 //!
-//! | latency | an octet that is written is read by the next scan but one              |
+//! | latency | an octet leaves in the scan whose Capture-DR it precedes by 3 cycles    |
 //! | units   | TCK must be slower than a tenth of the clock                            |
-//! | source  | IEEE 1149.1 (states of a scan); the part's side is [`crate::jtag_tap`] |
+//! | source  | IEEE 1149.1 (states of a scan); the part's side is [`crate::jtag_tap`]  |
+//!
+//! An octet that is written 1 or 2 cycles before Capture-DR is counted, but not yet read from the
+//! memory: the scan then gives a wrong one. Read the report when the self-test has ended.
 //!
 //! All signals of the TAP come through synchronisers, and TCK is one of them: what happens at its
 //! falling edge happens here a few cycles later, long before the next one.

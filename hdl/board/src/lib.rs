@@ -27,7 +27,7 @@ use script::Word;
 /// Name of the top module.
 pub const TOP: &str = "board";
 
-pub use pll::{BOARD_MHZ, CORE_MHZ};
+pub use pll::CORE_MHZ;
 
 /// The Verilog of the board with this script; its core has tables of these sizes.
 ///

@@ -11,7 +11,10 @@ use rust_hdl::prelude::*;
 /// The core's clock in MHz.
 pub const CORE_MHZ: u64 = 60;
 /// The board's clock in MHz.
-pub const BOARD_MHZ: u64 = 12;
+const BOARD_MHZ: u64 = 12;
+
+/// The PLL's oscillator in MHz.
+const OSCILLATOR_MHZ: u64 = 600;
 
 /// The PLL. It has no behaviour in Rust: boards are simulated as Verilog.
 #[derive(LogicBlock, Init)]
@@ -56,5 +59,3 @@ always @(*) locked = stable;
         ))
     }
 }
-
-const OSCILLATOR_MHZ: u64 = 600;

@@ -4,6 +4,8 @@
 //! | entered by | the generator, from a run that was compared with the model                    |
 //! | left as    | words of 72 bits: operation in bits 67:64, flags in 71:68, data in bits 63:0  |
 //! | units      | cycles of the core's clock; TLPs and read requests since [`Word::Begin`]      |
+//! | signatures | CRC32C over the doublewords of headers, as many as their format says, and of  |
+//! |            | payload, least significant octet first                                        |
 
 /// Bits of a word.
 pub const WORD_BITS: usize = 72;
@@ -17,34 +19,24 @@ pub const WORD_CYCLES: usize = 4;
 pub const RESET_CYCLES: usize = 16;
 /// Cycles after which a [`Word::Wait`] no longer waits for counts; the scene has failed then.
 pub const TIMEOUT_CYCLES: usize = 1 << 16;
+/// Bit of the first doubleword of a header that has four.
+pub const FOUR_DWORDS: u32 = 1 << 29;
 /// Octets of a report.
 pub const REPORT_OCTETS: usize = 4096;
 
 /// Operations, bits 67:64.
-pub mod operation {
-    /// [`Word::End`](super::Word::End).
+mod operation {
     pub const END: u64 = 0;
-    /// [`Word::HeaderLow`](super::Word::HeaderLow).
     pub const HEADER_LOW: u64 = 1;
-    /// [`Word::HeaderHigh`](super::Word::HeaderHigh).
     pub const HEADER_HIGH: u64 = 2;
-    /// [`Word::PayloadHigh`](super::Word::PayloadHigh).
     pub const PAYLOAD_HIGH: u64 = 3;
-    /// [`Word::Request`](super::Word::Request).
     pub const REQUEST: u64 = 4;
-    /// [`Word::Completion`](super::Word::Completion).
     pub const COMPLETION: u64 = 5;
-    /// [`Word::Frame`](super::Word::Frame).
     pub const FRAME: u64 = 6;
-    /// [`Word::Wait`](super::Word::Wait).
     pub const WAIT: u64 = 7;
-    /// [`Word::Begin`](super::Word::Begin).
     pub const BEGIN: u64 = 8;
-    /// [`Word::Expect`](super::Word::Expect).
     pub const EXPECT: u64 = 9;
-    /// [`Word::Text`](super::Word::Text).
     pub const TEXT: u64 = 10;
-    /// [`Word::Hex`](super::Word::Hex).
     pub const HEX: u64 = 11;
 }
 
@@ -188,11 +180,4 @@ pub fn text(when: When, text: &str) -> impl Iterator<Item = Word> + '_ {
             text: u64::from_le_bytes(octets),
         }
     })
-}
-
-/// Signatures of what a core sends: CRC32C over the doublewords of headers, as many as their format
-/// says, and of payload, least significant octet first.
-pub mod signature {
-    /// Bit of the first doubleword of a header that has four.
-    pub const FOUR_DWORDS: u32 = 1 << 29;
 }

@@ -7,7 +7,7 @@
 //! | latency    | a beat is taken while no other is worked on; then a cycle for each doubleword |
 //! | units      | doublewords, least significant octet first; TLPs are counted at their end     |
 //! | source     | CRC32C as of RFC 3720, 12.1                                                   |
-use crate::script::signature::FOUR_DWORDS;
+use crate::script::FOUR_DWORDS;
 use rnic_hdl::parts::StateStep;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;

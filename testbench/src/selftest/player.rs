@@ -16,8 +16,8 @@ use thiserror::Error;
 
 /// Bus, device and function number of the core, as in a simulation.
 const DEVICE_ID: u16 = 0x0100;
-/// Cycles of a tick: a microsecond at 60 MHz.
-const TICK_CYCLES: u64 = 60;
+/// Cycles of a tick, which is a microsecond.
+const TICK_CYCLES: u64 = rnic_board::CORE_MHZ;
 /// Cycles that a text or a value takes beyond a word.
 const REPORT_CYCLES: usize = 8;
 /// Cycles after which a request is never taken: more than a whole script takes.

@@ -4,7 +4,7 @@
 //! The unit on the board is slow on purpose: one CRC of 32 bits in place of one of a whole beat. So
 //! the core meets a host that is seldom ready.
 
-use rnic_board::script::signature::FOUR_DWORDS;
+use rnic_board::script::FOUR_DWORDS;
 
 /// What the core must send: CRC32C of each of its two ports.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

@@ -16,11 +16,7 @@ fn read(uut: &mut Simulation<Report>) -> String {
         uut.ticks(2);
         uut.read_data.val().to_u64() as u8
     };
-    String::from_utf8(length_octets(length, octet)).expect("ASCII")
-}
-
-fn length_octets(length: u64, octet: impl FnMut(u64) -> u8) -> Vec<u8> {
-    (0..length).map(octet).collect()
+    String::from_utf8((0..length).map(octet).collect()).expect("ASCII")
 }
 
 #[test]

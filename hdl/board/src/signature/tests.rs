@@ -1,23 +1,14 @@
 //! Signatures against another CRC32C, over random TLPs of one to four beats.
 use super::*;
-use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
+use rnic_hdl_tools::testkit::{lockstep, simulate, Random, Simulation};
 
-/// Offers a beat until it is taken; returns whether the unit made it wait.
-fn offer(
-    uut: &mut Signature,
-    settle: impl Fn(&mut Signature),
-    tick: impl Fn(&mut Signature),
-) -> bool {
-    let mut waited = false;
-    loop {
-        settle(uut);
-        let taken = uut.ready.val();
-        tick(uut);
-        if taken {
-            return waited;
-        }
-        waited = true;
-    }
+/// Waits until the beat that is offered is taken; returns whether the unit made it wait.
+fn taken(uut: &mut Simulation<Signature>) -> bool {
+    uut.settle();
+    let waited = !uut.ready.val();
+    uut.wait_for(20, |uut| uut.ready.val());
+    uut.tick();
+    waited
 }
 
 /// A random header: of a write or of a completion with data, of three or four doublewords.
@@ -71,10 +62,7 @@ fn it_is_the_crc32c_of_the_doublewords_that_count() {
             uut.keep.next = ((1u64 << kept) - 1).into();
             uut.last.next = beat + 1 == beats;
             uut.valid.next = true;
-            let settle = |uut: &mut Signature| rnic_hdl_tools::testkit::settle(uut);
-            let tick =
-                |uut: &mut Signature| rnic_hdl_tools::testkit::tick(uut, |uut| &mut uut.clock);
-            waits += u64::from(offer(&mut uut, settle, tick));
+            waits += u64::from(taken(&mut uut));
             uut.valid.next = false;
         }
         uut.ticks(10);
