@@ -1,5 +1,4 @@
-//! The top of a board: the core, and around it the self-test. It connects; only the LEDs are
-//! decided here.
+//! The top of a board: the core, and around it the self-test. It connects; nothing is decided here.
 //!
 //! ```text
 //! clock12 --> Pll --> clock of all           button_n, locked --> BitSync --> Startup --> reset
@@ -8,22 +7,15 @@
 //!                 ^  \                                          |
 //!                 |   \--> Report <-- Console <-- BitSync 5 <-- JtagTap
 //!                 +------- Signature 2 <-- posted TLPs, read requests
-//! Player --> led_n
+//! Startup, Player --> Leds --> led_n
 //! ```
 //!
-//! | latency | an LED follows its cause in the same cycle, a bit that crosses in 2         |
+//! | latency | a bit that crosses comes 2 cycles later                                     |
 //! | units   | cycles of the core's clock, 60 MHz; the tick is a microsecond               |
-//!
-//! | LED | lights when                                  |
-//! |-----|----------------------------------------------|
-//! | 0   | the clock is stable and the reset is over    |
-//! | 1   | the self-test runs                           |
-//! | 2   | it has ended, and passed                     |
-//! | 3   | it has ended, and failed                     |
-//! | 4-7 | the scene has passed: 7 is the first of four |
 use crate::bit_sync::BitSync;
 use crate::console::Console;
 use crate::jtag_tap::JtagTap;
+use crate::leds::Leds;
 use crate::player::Player;
 use crate::pll::Pll;
 use crate::report::Report;
@@ -61,9 +53,9 @@ pub struct Board {
     select: BitSync,
     shift: BitSync,
     update_dr: BitSync,
+    leds: Leds,
     restart: Signal<Local, Bit>,
     core_reset: Signal<Local, Bit>,
-    lit: Signal<Local, Bits<8>>,
 }
 
 impl Board {
@@ -90,9 +82,9 @@ impl Board {
             select: Default::default(),
             shift: Default::default(),
             update_dr: Default::default(),
+            leds: Default::default(),
             restart: Default::default(),
             core_reset: Default::default(),
-            lit: Default::default(),
         };
         board.clock12.connect();
         board.button_n.connect();
@@ -177,17 +169,8 @@ impl Logic for Board {
         self.console.update_dr.next = self.update_dr.synced.val();
         self.tap.tdo.next = self.console.tdo.val();
         // LEDs.
-        self.lit.next = bit_cast::<8, 4>(self.player.scenes.val()) << 4;
-        if !self.startup.reset.val() {
-            self.lit.next = (bit_cast::<8, 4>(self.player.scenes.val()) << 4) | 1;
-            if !self.player.done.val() {
-                self.lit.next = (bit_cast::<8, 4>(self.player.scenes.val()) << 4) | 3;
-            } else if self.player.good.val() {
-                self.lit.next = (bit_cast::<8, 4>(self.player.scenes.val()) << 4) | 5;
-            } else {
-                self.lit.next = (bit_cast::<8, 4>(self.player.scenes.val()) << 4) | 9;
-            }
-        }
-        self.led_n.next = !self.lit.val();
+        self.leds.reset.next = self.startup.reset.val();
+        wire!(self.player => self.leds; done, good, scenes);
+        self.led_n.next = self.leds.led_n.val();
     }
 }

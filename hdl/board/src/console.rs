@@ -16,9 +16,6 @@
 //! | units   | TCK must be slower than a tenth of the clock                            |
 //! | source  | IEEE 1149.1 (states of a scan); the part's side is [`crate::jtag_tap`]  |
 //!
-//! An octet that is written 1 or 2 cycles before Capture-DR is counted, but not yet read from the
-//! memory: the scan then gives a wrong one. Read the report when the self-test has ended.
-//!
 //! All signals of the TAP come through synchronisers, and TCK is one of them: what happens at its
 //! falling edge happens here a few cycles later, long before the next one.
 use crate::report::REPORT_LOG2;

@@ -16,6 +16,7 @@ mod player;
 mod signature;
 mod report;
 mod console;
+mod leds;
 mod board;
 
 use board::Board;

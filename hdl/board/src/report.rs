@@ -28,7 +28,8 @@ pub struct Report {
     pub write: Signal<In, Bit>,
     /// From the cycle behind `write` on, until it is.
     pub busy: Signal<Out, Bit>,
-    /// Characters so far.
+    /// Characters so far that can be read: if the one at `read_address` is among them, `read_data` is
+    /// it in the same cycle.
     pub length: Signal<Out, Bits<13>>,
     pub read_address: Signal<In, Bits<REPORT_LOG2>>,
     pub read_data: Signal<Out, Bits<8>>,
@@ -37,6 +38,9 @@ pub struct Report {
     digits: DFF<Bit>,
     left: DFF<Bits<4>>,
     written: DFF<Bits<13>>,
+    // What was written comes out of the memory two cycles later.
+    settling: DFF<Bits<13>>,
+    readable: DFF<Bits<13>>,
     digit: Signal<Local, Bits<4>>,
     character: Signal<Local, Bits<8>>,
     writes: Signal<Local, Bit>,
@@ -59,11 +63,13 @@ pub struct Report {
 impl Logic for Report {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; rest, digits, left, written);
+        registers!(clock; rest, digits, left, written, settling, readable);
         wire!(self => self.memory; clock, read_address);
         self.read_data.next = self.memory.read_data.val();
         self.busy.next = self.left.q.val().any();
-        self.length.next = self.written.q.val();
+        self.settling.d.next = self.written.q.val();
+        self.readable.d.next = self.settling.q.val();
+        self.length.next = self.readable.q.val();
 
         self.digit.next = self.rest.q.val().get_bits::<4>(28);
         self.character.next = self.rest.q.val().get_bits::<8>(0);
@@ -95,6 +101,8 @@ impl Logic for Report {
         if self.clear.val() {
             self.left.d.next = 0.into();
             self.written.d.next = 0.into();
+            self.settling.d.next = 0.into();
+            self.readable.d.next = 0.into();
         }
     }
 }

@@ -2,11 +2,15 @@
 use super::*;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Simulation};
 
+/// Cycles between the last octet's writing and its reading.
+const SETTLES: usize = 2;
+
 fn write(uut: &mut Simulation<Report>, word: u64, is_value: bool) {
     uut.word.next = word.into();
     uut.is_value.next = is_value;
     uut.pulse(|uut| &mut uut.write);
     uut.wait_for(20, |uut| !uut.busy.val());
+    uut.ticks(SETTLES);
 }
 
 fn read(uut: &mut Simulation<Report>) -> String {
@@ -29,6 +33,25 @@ fn characters_and_digits_are_written_in_order_and_zeros_are_left_out() {
     assert_eq!(read(&mut uut), "one two0012abef\n");
     uut.pulse(|uut| &mut uut.clear);
     assert_eq!(read(&mut uut), "");
+}
+
+/// A reader that waits at an address gets the octet as soon as it is counted, not what was there.
+#[test]
+fn an_octet_is_counted_when_it_can_be_read() {
+    let mut uut = simulate!(Report::default());
+    let texts = [*b"abcdefgh", *b"ABCDEFGH"];
+    for (address, text) in (0..8).flat_map(|address| texts.map(|text| (address, text))) {
+        uut.pulse(|uut| &mut uut.clear);
+        uut.read_address.next = (address as u64).into();
+        uut.ticks(2);
+        uut.word.next = u64::from_le_bytes(text).into();
+        uut.is_value.next = false;
+        uut.pulse(|uut| &mut uut.write);
+        uut.wait_for(20, |uut| uut.length.val() > address as u64);
+        assert_eq!(uut.read_data.val(), u64::from(text[address]), "{address}");
+        assert_eq!(uut.length.val(), address as u64 + 1, "as early as possible");
+        uut.ticks(20);
+    }
 }
 
 #[test]
