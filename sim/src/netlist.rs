@@ -1,7 +1,7 @@
 //! The netlist that yosys makes of the core for an ECP5, as Verilog that can be verilated.
 //!
 //! ```text
-//!  Verilog --> yosys synth_ecp5 --> cells of the part --+
+//!  Verilog --> yosys (constraints/synthesis.ys) --------+
 //!  yosys' models of logic cells, registers, LUT RAM ----+--> one text
 //!  models of our own where yosys has none (sim/cells) --+
 //! ```
@@ -28,6 +28,8 @@ const YOSYS_CELLS: [&str; 2] = ["common_sim.vh", "ccu2c_sim.vh"];
 /// one model sets initial contents with delayed assignments.
 const WAIVERS: &str = "/* verilator lint_off PINMISSING */\n/* verilator lint_off SPECIFYIGN */\n\
                        /* verilator lint_off INITIALDLY */\n";
+/// Commands of yosys that make a netlist, those of timing and bitstreams.
+const SYNTHESIS: &str = "constraints/synthesis.ys";
 /// File of the finished netlist.
 const NETLIST: &str = "netlist.v";
 
@@ -56,8 +58,9 @@ pub fn check_hierarchy(verilog: &str, top: &str) -> Result<(), SimError> {
 
 /// The netlist alone, from an earlier run or a new one.
 fn netlist(verilog: &str, top: &str) -> Result<String, SimError> {
+    let synthesis = read(&workspace_root().join(SYNTHESIS))?;
     let script = format!(
-        "read_verilog design.v\nsynth_ecp5 -top {top}\nsplitnets\nopt_clean -purge\n\
+        "read_verilog design.v\nhierarchy -top {top}\n{synthesis}splitnets\nopt_clean -purge\n\
          write_verilog -noattr {NETLIST}\n"
     );
     read(&synthesise("netlists", verilog, &script)?.join(NETLIST))

@@ -145,8 +145,9 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
         self.push.next = self.write.val() & !self.is_full.q.val();
         self.pop.next = self.read.val() & self.head_valid.q.val();
         // The memory never holds 2^A words, as one word is always in the output register before
-        // another waits; so the place at the write pointer is always free, and may be written with
-        // a word that enters the output register at once.
+        // another waits; so the place at the write pointer is always free. It is written in every
+        // cycle: a word that waits there is the last one written before the pointer moved on, and
+        // `write`, which comes late, need not reach each cell of a wide memory.
         self.one_waits.next =
             self.read_pointer.q.val() + self.one_address.val() == self.write_pointer.q.val();
         self.makes_room.next = !self.head_valid.q.val() | self.read.val();
@@ -154,7 +155,7 @@ impl<T: Synth, const A: usize, const F: usize> Logic for Fifo<T, A, F> {
         self.bypass.next = self.push.val() & !self.waits.q.val() & self.makes_room.val();
         self.stores.next = self.push.val() & (self.waits.q.val() | !self.makes_room.val());
 
-        self.memory.write_enable.next = self.push.val();
+        self.memory.write_enable.next = true;
         self.memory.write_address.next = self.write_pointer.q.val();
         self.memory.write_data.next = self.data_in.val();
         self.memory.read_address.next = self.read_pointer.q.val();

@@ -35,6 +35,10 @@ pub struct Skid<T: Synth> {
     head_valid: DFF<Bit>,
     spare: DFF<T>,
     spare_valid: DFF<Bit>,
+    // A word waits for the output register, or comes now.
+    offered: Signal<Local, Bit>,
+    // The output register's word is not taken.
+    stalls: Signal<Local, Bit>,
 }
 
 impl<T: Synth> Logic for Skid<T> {
@@ -48,19 +52,20 @@ impl<T: Synth> Logic for Skid<T> {
         if !self.spare_valid.q.val() {
             self.spare.d.next = self.s_data.val();
         }
+        // The output register is free: the spare word is older and goes first.
         if self.m_ready.val() | !self.head_valid.q.val() {
-            // The output register is free: the spare word is older and goes first.
-            self.head_valid.d.next = self.spare_valid.q.val() | self.s_valid.val();
-            self.spare_valid.d.next = false;
+            self.head.d.next = self.s_data.val();
             if self.spare_valid.q.val() {
                 self.head.d.next = self.spare.q.val();
-            } else {
-                self.head.d.next = self.s_data.val();
             }
-        } else if self.s_valid.val() {
-            // The sink stalls: the word that `s_ready` promised to take is set aside.
-            self.spare_valid.d.next = true;
         }
+        // Written out: under the condition above, the flags would share the enable of all of the
+        // output register's bits. A word that `s_ready` promised to take is set aside if the sink
+        // stalls.
+        self.offered.next = self.spare_valid.q.val() | self.s_valid.val();
+        self.stalls.next = self.head_valid.q.val() & !self.m_ready.val();
+        self.head_valid.d.next = self.offered.val() | self.stalls.val();
+        self.spare_valid.d.next = self.offered.val() & self.stalls.val();
         if self.reset.val() {
             self.head_valid.d.next = false;
             self.spare_valid.d.next = false;

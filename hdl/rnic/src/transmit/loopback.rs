@@ -7,7 +7,7 @@
 //!                          \--> [ Skid ] --> tx_* (MAC)
 //! ```
 //!
-//! | latency    | none to `rx_*`; 1 cycle to `tx_*`, and from `loopback` to what follows it     |
+//! | latency    | none to `rx_*`; 1 cycle to `tx_*`, and from `loopback`, `cut` to what follows |
 //! | throughput | a beat a cycle; looped, one in 2 cycles at W = 512                            |
 //! | units      | beats of `W` bits                                                             |
 //! | source     | `rnic_abi::registers::TX_CONTROL`                                             |
@@ -44,7 +44,7 @@ pub struct Loopback<const W: usize> {
     pub clock: Signal<In, Clock>,
     /// The reset pin.
     pub reset: Signal<In, Bit>,
-    /// The sender is in reset.
+    /// The sender is in reset: it offers nothing from the next cycle on.
     pub cut: Signal<In, Bit>,
     /// `TX_CONTROL_LOOPBACK`.
     pub loopback: Signal<In, Bit>,
@@ -77,8 +77,9 @@ pub struct Loopback<const W: usize> {
     pub dropped: Signal<Out, Bit>,
     data: Skid<Bits<W>>,
     notes: Skid<TxNote>,
-    // The register is far away; every beat depends on this copy of it.
+    // The register and the reset are far away; every beat depends on these copies of them.
     is_on: DFF<Bit>,
+    cuts: DFF<Bit>,
     // A frame of the wire is under way: to the front end, or dropped.
     receives: DFF<Bit>,
     drops: DFF<Bit>,
@@ -108,10 +109,11 @@ pub struct Loopback<const W: usize> {
 impl<const W: usize> Logic for Loopback<W> {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; is_on, receives, drops, loops, sends, is_cut, paced, gap, was_looped);
+        registers!(clock; is_on, cuts, receives, drops, loops, sends, is_cut, paced, gap, was_looped);
         wire!(self => self.{data, notes}; clock, reset);
 
         self.is_on.d.next = self.loopback.val();
+        self.cuts.d.next = self.cut.val();
 
         // Frames of the wire.
         self.takes_wire.next = self.receives.q.val()
@@ -127,7 +129,7 @@ impl<const W: usize> Logic for Loopback<W> {
 
         // Frames of the sender; `loops` and `sends` are never high together.
         self.looped.next = self.frame_valid.val()
-            & !self.cut.val()
+            & !self.cuts.q.val()
             & !(self.paced.q.val() & self.is_wide.val())
             & (self.loops.q.val()
                 | (!self.sends.q.val()
@@ -135,10 +137,10 @@ impl<const W: usize> Logic for Loopback<W> {
                     & !self.receives.q.val()
                     & !self.gap.q.val().any()));
         self.paced.d.next = self.looped.val();
-        self.aborts.next = self.sends.q.val() & (self.cut.val() | self.is_cut.q.val());
+        self.aborts.next = self.sends.q.val() & (self.cuts.q.val() | self.is_cut.q.val());
         self.offers.next = self.aborts.val()
             | (self.frame_valid.val()
-                & !self.cut.val()
+                & !self.cuts.q.val()
                 & (self.sends.q.val() | (!self.loops.q.val() & !self.is_on.q.val())));
         self.sent.next = self.offers.val() & self.data.s_ready.val();
         self.frame_ready.next = self.looped.val() | (self.sent.val() & !self.aborts.val());
@@ -171,7 +173,7 @@ impl<const W: usize> Logic for Loopback<W> {
             self.rx_error.next = false;
             self.rx_valid.next = self.looped.val();
         }
-        if self.loops.q.val() & self.cut.val() {
+        if self.loops.q.val() & self.cuts.q.val() {
             self.rx_octets.next = 1.into();
             self.rx_last.next = true;
             self.rx_error.next = true;

@@ -280,16 +280,19 @@ impl Logic for TcpTables {
         }
         self.finished.next = self.answers.val();
         self.done.d.next = self.answers.val();
-        self.data.d.next = 0.into();
         if self.answers.val() {
             self.state.d.next = TablesState::Wait;
-            if self.is_read.q.val() & self.is_tcp.q.val() {
+        }
+        // A read is answered in Act, whatever the context and MPA say, which come late.
+        self.data.d.next = 0.into();
+        if self.acts.val() & self.is_read.q.val() {
+            if self.is_tcp.q.val() {
                 self.data.d.next = self.context_words.val().into();
-            } else if self.is_read.q.val() & self.is_ooo.q.val() {
+            } else if self.is_ooo.q.val() {
                 self.data.d.next = self.ooo_words.val().into();
-            } else if self.is_read.q.val() & self.is_range.q.val() {
+            } else if self.is_range.q.val() {
                 self.data.d.next = self.range_words.val().into();
-            } else if self.is_read.q.val() & self.is_use.q.val() {
+            } else if self.is_use.q.val() {
                 self.data.d.next = self.use_words.val().into();
             }
         }

@@ -87,6 +87,7 @@ fn goes_one_way<const W: usize>(name: &str) {
         if now % 1000 == 777 && random.chance(3, 4) {
             cut_until = now + 20;
         }
+        let was_cut = uut.cut.next;
         uut.cut.next = now < cut_until;
         // The wire: frames of 1 to 9 beats, at least 2 cycles apart.
         if wire.beats == 0 && random.chance(1, 8) {
@@ -97,13 +98,13 @@ fn goes_one_way<const W: usize>(name: &str) {
         uut.wire_data.next = wire.data(WIRE).into();
         uut.wire_last.next = wire.is_last();
         uut.wire_octets.next = (1 + wire.beat % 8).into();
-        // The sender, which forgets everything in reset.
-        if uut.cut.next {
+        // The sender, which has forgotten everything a cycle after its reset begins.
+        if uut.cut.next && was_cut {
             if sender.beat > 0 {
                 sender.end();
             }
             sender.beats = 0;
-        } else if sender.beats == 0 && random.chance(1, 4) {
+        } else if !uut.cut.next && sender.beats == 0 && random.chance(1, 4) {
             sender.beats = 1 + random.below(9);
         }
         uut.frame_valid.next = sender.beats > 0;
