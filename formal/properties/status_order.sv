@@ -1,5 +1,5 @@
-// The head of a ring passes a frame with a status in the very cycle in which that status leaves, and
-// not otherwise; one without a status, or of a ring that settles, writes nothing. A report has the
+// The head of a ring passes a frame with a status in the cycle after that status leaves, and not
+// otherwise; one without a status, or of a ring that settles, writes nothing. A report has the
 // head of its ring as it was when the report was composed. So no report passes a frame before its
 // status.
 module properties(
@@ -42,11 +42,12 @@ module properties(
     wire settles = ring ? bulk_settles : control_settles;
     wire leaves = tlp_valid && tlp_ready;
 
-    reg waits = 0;
+    reg waits = 0, status_left = 0;
     reg [`BITS_frame_end-1:0] frame_end_before = 0;
     reg [31:0] control_composed = 0, bulk_composed = 0;
     always @(posedge clock) begin
         waits <= frame_end_valid && !frame_end_ready && !reset;
+        status_left <= leaves && tlp_keep == 1 && !reset;
         frame_end_before <= frame_end;
         if (\block.state$q == 0) begin
             control_composed <= control_head;
@@ -62,9 +63,10 @@ module properties(
         if (frame_end_ready) begin
             assert(frame_end_valid && bulk_passes == ring && pass_units == frame_end[4:1]);
             if (status != 0 && !settles)
-                assert(leaves && tlp_keep == 1 && tlp_data[31:0] == status && gave_up);
+                assert(status_left && gave_up);
         end
-        if (leaves && tlp_keep == 1) assert(frame_end_ready && tlp_data[31:0] == status);
+        if (leaves && tlp_keep == 1) assert(!frame_end_ready && tlp_data[31:0] == status);
+        if (status_left) assert(frame_end_ready);
         if (tlp_valid) assert(tlp_last && (tlp_keep == 1 || tlp_keep == 15));
         if (tlp_valid && tlp_keep == 15)
             assert(tlp_data[31:0] == (bulk_writing ? bulk_composed : control_composed));
@@ -72,8 +74,10 @@ module properties(
         if (tlp_valid) assert(control_writing || bulk_writing);
 
         // For the induction.
-        assert(\block.state$q <= 4);
-        if (\block.state$q == 1 || \block.state$q == 2) assert(\block.is_status$q );
+        assert(\block.state$q <= 5);
+        assert((\block.state$q == 5) == status_left);
+        if (\block.state$q == 1 || \block.state$q == 2 || \block.state$q == 5)
+            assert(\block.is_status$q );
         if (\block.state$q != 0) begin
             assert(\block.keep$q == (\block.is_status$q ? 1 : 15));
             if (\block.is_status$q )

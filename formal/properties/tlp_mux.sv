@@ -1,6 +1,7 @@
 // The multiplexer passes packets on whole: each beat leaves once, in the order in which the beats
 // were taken, with the header, lanes and end of its own source; between two beats of a packet there
-// is none of another. While `hold`, only read completions begin; once `held`, nothing else leaves.
+// is none of another. From the cycle behind `hold`, or a reset, on only
+// read completions begin; once `held`, nothing else leaves.
 module properties(
     input clock, input reset,
     input [`BITS_tlp_data-1:0] data_0, input [`BITS_tlp_data-1:0] data_1,
@@ -46,9 +47,11 @@ module properties(
     reg [1:0] inside = 0;
     reg [BEAT-1:0] first = 0, second = 0;
     reg [5:0] open = 0;
+    reg holds = 0;
     wire push = |taken, pop = tlp_valid && tlp_ready;
     wire [1:0] left = inside - pop;
     always @(posedge clock) begin
+        holds <= hold || reset;
         inside <= left + push;
         if (pop) first <= second;
         if (push && left == 0) first <= beat;
@@ -63,11 +66,11 @@ module properties(
         assert(inside <= 2);
         assert((ready & (ready - 1)) == 0);
         if (open != 0) assert((taken & ~open) == 0);
-        if (hold && open == 0) assert(taken[5:1] == 0);
+        if (holds && open == 0) assert(taken[5:1] == 0);
         // A packet under way goes on, held or not.
         if ((open & valid) != 0 && inside != 2) assert(taken == open);
-        if (held) assert(hold && open == 0 && inside == 0);
-        if (hold && open == 0 && inside == 0) assert(held);
+        if (held) assert(holds && open == 0 && inside == 0);
+        if (holds && open == 0 && inside == 0) assert(held);
         assert(tlp_valid == (inside != 0));
         if (tlp_valid) assert(leaves == first);
         // What goes on from cycle to cycle: the four slices move together, and the grant stands
@@ -82,6 +85,7 @@ module properties(
                 \block.data.spare$q , \block.keep.spare$q , \block.header.spare$q ,
                 \block.last.spare$q });
         end
+        assert(\block.holds$q == holds);
         assert(\block.in_packet$q == (open != 0));
         assert((\block.granted$q & (\block.granted$q - 1)) == 0);
         if (open != 0) assert(open == (\block.granted$q == 0 ? 32 : \block.granted$q ));
@@ -98,6 +102,7 @@ module properties(
     (* hierconn *) wire \block.last.head_valid$q ;
     (* hierconn *) wire \block.last.spare_valid$q ;
     (* hierconn *) wire \block.last.spare$q ;
+    (* hierconn *) wire \block.holds$q ;
     (* hierconn *) wire \block.in_packet$q ;
     (* hierconn *) wire [4:0] \block.granted$q ;
 endmodule

@@ -28,7 +28,7 @@ pub struct Report {
     pub write: Signal<In, Bit>,
     /// From the cycle behind `write` on, until it is.
     pub busy: Signal<Out, Bit>,
-    /// Characters so far that can be read: if the one at `read_address` is among them, `read_data` is
+    /// Characters so far that can be read: if that at `read_address` is among them, `read_data` is
     /// it in the same cycle.
     pub length: Signal<Out, Bits<13>>,
     pub read_address: Signal<In, Bits<REPORT_LOG2>>,

@@ -13,7 +13,7 @@
 //! | Sweep  | in reset | not seen        | none                                       |
 //! | Settle | start up | dropped         | none: nothing has a reason to send one     |
 //!
-//! | latency    | `RESET_CYCLES`, and in Drain 2 cycles and the rest of the TLP under way     |
+//! | latency    | `RESET_CYCLES`, and in Drain 3 cycles and the rest of the TLP under way     |
 //! | units      | cycles                                                                      |
 //! | source     | PCI Express Base Specification, section 6.6 (conventional and function-level|
 //! |            | reset)                                                                      |

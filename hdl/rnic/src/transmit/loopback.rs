@@ -109,7 +109,8 @@ pub struct Loopback<const W: usize> {
 impl<const W: usize> Logic for Loopback<W> {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; is_on, cuts, receives, drops, loops, sends, is_cut, paced, gap, was_looped);
+        registers!(clock; is_on, cuts, receives, drops, loops, sends, is_cut);
+        registers!(clock; paced, gap, was_looped);
         wire!(self => self.{data, notes}; clock, reset);
 
         self.is_on.d.next = self.loopback.val();

@@ -3,13 +3,13 @@
 //! ```text
 //! frame_end --> Idle --(no status)--> passes                        due: report of a ring
 //!                |                                                        |
-//!                +--(status)--> Low --> High --> Head --> Send --> passes |
+//!                +--(status)--> Low --> High --> Head --> Send --> Passes |
 //!                +------------------------------> Head --> Send <---------+
 //! ```
 //!
 //! | latency    | 2 cycles from `frame_end_valid` to `tlp_valid` of its report, 4 to that of   |
 //! |            | its status                                                                   |
-//! | throughput | a frame a cycle without status; a report in 3 cycles, a status in 5          |
+//! | throughput | a frame a cycle without status; a report in 3 cycles, a status in 6          |
 //! | units      | units of 32 octets                                                           |
 //! | source     | `rnic_abi::transmit_ring`                                                    |
 //!
@@ -33,6 +33,7 @@ enum WriterState {
     High,
     Head,
     Send,
+    Passes,
 }
 
 /// A report, first field in the low bits.
@@ -244,9 +245,16 @@ impl<const D: usize, const L: usize> Logic for StatusWriter<D, L> {
             WriterState::Head => self.state.d.next = WriterState::Send,
             WriterState::Send => {
                 if self.tlp_ready.val() {
-                    self.passes.next = self.is_status.q.val();
                     self.state.d.next = WriterState::Idle;
+                    if self.is_status.q.val() {
+                        self.state.d.next = WriterState::Passes;
+                    }
                 }
+            }
+            // A cycle later, as the ready of the bus comes late and much follows from it.
+            WriterState::Passes => {
+                self.passes.next = true;
+                self.state.d.next = WriterState::Idle;
             }
             _ => {}
         }

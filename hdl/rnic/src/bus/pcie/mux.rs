@@ -22,8 +22,8 @@ use rust_hdl::prelude::*;
 /// moves loses a cycle. No source starves: only payload can follow itself, and the others need
 /// several cycles per packet, between which the next one has its turn.
 ///
-/// While `hold`, no packet of sources 1 to 5 begins; the one under way goes on to its end, and
-/// read completions pass.
+/// From the cycle behind `hold` on, no packet of sources 1 to 5 begins; the one under way goes on to
+/// its end, and read completions pass.
 #[derive(LogicBlock, Init)]
 #[init(
     assert!(D == 32 * L, "TlpMux: D = {D} must be 32 L = {}", 32 * L);
@@ -45,7 +45,7 @@ pub struct TlpMux<const D: usize, const L: usize> {
     pub tlp_ready: Signal<In, Bit>,
     pub tlp_header: Signal<Out, Bits<128>>,
     pub hold: Signal<In, Bit>,
-    /// No packet of sources 1 to 5 is under way or in the slice.
+    /// It is obeyed, and no packet of sources 1 to 5 is under way or in the slice.
     pub held: Signal<Out, Bit>,
     data: Skid<Bits<D>>,
     keep: Skid<Bits<L>>,
@@ -54,6 +54,8 @@ pub struct TlpMux<const D: usize, const L: usize> {
     // One bit for each of sources 0 to 4; none set: payload is selected.
     granted: DFF<Bits<5>>,
     in_packet: DFF<Bit>,
+    // The sequencer is far away, and all sources wait for this.
+    holds: DFF<Bit>,
     moves: Signal<Local, Bit>,
     chosen_data: Signal<Local, Bits<D>>,
     chosen_keep: Signal<Local, Bits<L>>,
@@ -67,7 +69,7 @@ pub struct TlpMux<const D: usize, const L: usize> {
 impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; granted, in_packet);
+        registers!(clock; granted, in_packet, holds);
         wire!(self => self.data; clock, reset);
         wire!(self => self.keep; clock, reset);
         wire!(self => self.header; clock, reset);
@@ -77,7 +79,8 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
         self.chosen_keep.next = self.s_keep[5].val();
         self.chosen_header.next = self.s_header[5].val();
         self.chosen_last.next = self.s_last[5].val();
-        self.may_send.next = !self.hold.val() | self.in_packet.q.val();
+        self.holds.d.next = self.hold.val();
+        self.may_send.next = !self.holds.q.val() | self.in_packet.q.val();
         self.chosen_valid.next = self.s_valid[5].val() & self.may_send.val();
         for i in 0..5 {
             if self.granted.q.val().get_bit(i) {
@@ -100,7 +103,7 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
         }
         self.s_ready[5].next =
             !self.granted.q.val().any() & self.data.s_ready.val() & self.may_send.val();
-        self.held.next = self.hold.val() & !self.in_packet.q.val() & !self.data.m_valid.val();
+        self.held.next = self.holds.q.val() & !self.in_packet.q.val() & !self.data.m_valid.val();
         // Choose again with the last beat of a packet, or while the selected source is idle.
         self.moves.next = self.chosen_valid.val() & self.data.s_ready.val();
         if self.moves.val() {
@@ -143,6 +146,8 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
         if self.reset.val() {
             self.granted.d.next = 0.into();
             self.in_packet.d.next = false;
+            // As the sequencer does, so that nothing begins before its `hold` arrives.
+            self.holds.d.next = true;
         }
     }
 }
