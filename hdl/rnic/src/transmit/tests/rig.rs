@@ -463,7 +463,11 @@ impl Rig {
         let (_, last, error) = self.inputs.read.take().expect("it was offered");
         self.beats.pop_front();
         if last {
-            let read = self.reads.pop_front().expect("it was answered");
+            let Some(read) = self.reads.pop_front() else {
+                // Its last beat is still offered in the first cycle of a reset.
+                assert!(self.inputs.reset, "it was answered");
+                return;
+            };
             let first = read.ranges[0].0;
             if self.ring_at(first).is_none() {
                 let owns = |ring: &&mut Ring| {
