@@ -22,8 +22,8 @@ use rust_hdl::prelude::*;
 /// moves loses a cycle. No source starves: only payload can follow itself, and the others need
 /// several cycles per packet, between which the next one has its turn.
 ///
-/// From the cycle behind `hold` on, no packet of sources 1 to 5 begins; the one under way goes on to
-/// its end, and read completions pass.
+/// From the cycle behind `hold` on, no packet of sources 1 to 5 begins; the one under way goes on
+/// to its end, and read completions pass.
 #[derive(LogicBlock, Init)]
 #[init(
     assert!(D == 32 * L, "TlpMux: D = {D} must be 32 L = {}", 32 * L);
