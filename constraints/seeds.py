@@ -136,6 +136,8 @@ def page(runs, options):
     for run in runs:
         for name, figures in run.late.items():
             rows[name].append(figures)
+    if not rows:
+        return [*lines, "", f"No path is later than {1000 / goal:.1f} ns."]
     lines += ["", f"Paths later than {1000 / goal:.1f} ns, by the rooms they pass:", ""]
     lines += ["| rooms | seeds | endpoints at most | worst |", "|---|---|---|---|"]
     by_worst = sorted(rows.items(), key=lambda row: (-len(row[1]), -max(w for _, w in row[1])))
