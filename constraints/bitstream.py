@@ -99,7 +99,7 @@ def build(options, pins):
 
 
 def synthesise(options):
-    tools.synthesise([options.verilog], TOP, options.out)
+    tools.synthesise(options.verilog.read_text(encoding="utf-8"), TOP, options.out)
     netlist = json.loads((options.out / "netlist.json").read_text())
     check_crossings(netlist["modules"][TOP])
 

@@ -88,8 +88,7 @@ def fingerprint(verilog, top, seed):
 
 def synthesise(verilog, top, out):
     text = verilog.read_text(encoding="utf-8")
-    (out / "harness.v").write_text(harness(text, top), encoding="utf-8")
-    tools.synthesise([verilog, out / "harness.v"], HARNESS, out)
+    tools.synthesise(f"{text}\n{harness(text, top)}", HARNESS, out)
 
 
 def harness(verilog, top):

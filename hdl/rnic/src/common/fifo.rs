@@ -10,8 +10,8 @@
 //! | units      | `fill`, `almost_full` count words; the output register is one of them |
 //! | depth      | `2^A` words in all                                                    |
 //!
-//! ECP5-5G -8, 140 bits, out of context: 16 words 334 MHz (30 LUT4, 35 DPR16X4, 156 registers), 64
-//! words 269 MHz (455 LUT4, 140 DPR16X4): past 32 words look at a block RAM first.
+//! ECP5-5G -8, 140 bits, out of context, before ADR 34: 16 words 334 MHz (30 LUT4, 35 DPR16X4, 156
+//! registers), 64 words 269 MHz (455 LUT4, 140 DPR16X4): past 32 words look at a block RAM first.
 //!
 //! `data_out`, `empty`, `full`, `almost_full` and `fill` come from registers: a consumer has the
 //! whole cycle. `data_out` is valid while `empty` is low and stays until `read` is high at a

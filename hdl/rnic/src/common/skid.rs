@@ -10,7 +10,7 @@
 //! | throughput | one word per cycle                                                  |
 //! | units      | one word is one `T`                                                 |
 //!
-//! ECP5-5G -8, 140 bits, out of context: 563 MHz; 144 LUT4, 282 registers.
+//! ECP5-5G -8, 140 bits, out of context, before ADR 34: 563 MHz; 144 LUT4, 282 registers.
 //!
 //! A word moves when `valid` and `ready` are both high at a clock edge. `m_valid` and `m_data`
 //! hold until taken and never depend on `m_ready` in the same cycle; `s_ready` depends on
