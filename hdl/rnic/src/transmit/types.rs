@@ -17,6 +17,17 @@ pub struct ReadKind {
     pub ring: Bit,
 }
 
+/// What the read engine says of a beat beside its octets.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct BeatEnd {
+    /// Valid octets, from lane 0 on.
+    pub octets: Bits<7>,
+    /// Last beat of its read.
+    pub last: Bit,
+    /// With `last`: octets are missing.
+    pub error: Bit,
+}
+
 /// Heads to intake: a frame whose octets are being read, or which is refused.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FrameJob {

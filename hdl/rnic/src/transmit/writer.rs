@@ -212,6 +212,7 @@ impl<const D: usize, const L: usize> Logic for StatusWriter<D, L> {
         self.tlp_valid.next = self.state.q.val() == WriterState::Send;
 
         self.passes.next = false;
+        self.gives_up.next = false;
         match self.state.q.val() {
             WriterState::Idle => {
                 self.ring.d.next = self.chosen.val();
@@ -254,6 +255,7 @@ impl<const D: usize, const L: usize> Logic for StatusWriter<D, L> {
             // A cycle later, as the ready of the bus comes late and much follows from it.
             WriterState::Passes => {
                 self.passes.next = true;
+                self.gives_up.next = !self.end_settles.val();
                 self.state.d.next = WriterState::Idle;
             }
             _ => {}
@@ -267,7 +269,6 @@ impl<const D: usize, const L: usize> Logic for StatusWriter<D, L> {
         self.control_passes.next = self.passes_control.val();
         self.bulk_passes.next = self.passes_bulk.val();
         self.pass_units.next = self.frame_end.val().units;
-        self.gives_up.next = self.passes.val() & self.has_status.val();
         self.gave_up.next = self.gives_up.val();
         self.refused.next = self.gives_up.val() & (self.frame_end.val().status == 1);
         self.control_writing.next = (self.state.q.val() != WriterState::Idle) & !self.ring.q.val();

@@ -45,7 +45,7 @@ pub struct CompletionQueueRegisters {
     pub clear: Signal<In, Bit>,
     /// Doubleword of BAR0 that is accessed.
     pub address: Signal<In, Bits<10>>,
-    /// One cycle: `data` is written to `address`.
+    /// One cycle: `data` is written to `address`; both are there a cycle before too.
     pub write: Signal<In, Bit>,
     pub data: Signal<In, Bits<32>>,
     /// What `address` reads as; zero if it is none of these registers.
@@ -58,6 +58,8 @@ pub struct CompletionQueueRegisters {
     memory: LutRam<Bits<32>, 6>,
     producers: LutRam<Bits<31>, 4>,
     swept: DFF<Bits<6>>,
+    // `data` is a size; compared a cycle before the write.
+    is_size: DFF<Bit>,
     held: DFF<CqWrite>,
     read: DFF<Bits<32>>,
     overflowed: DFF<Bits<16>>,
@@ -84,7 +86,7 @@ pub struct CompletionQueueRegisters {
 impl Logic for CompletionQueueRegisters {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; swept, held, read, overflowed);
+        registers!(clock; swept, is_size, held, read, overflowed);
         wire!(self => self.{memory, producers}; clock);
         self.is_here.next = self.address.val().get_bits::<3>(7) == self.space.val();
         self.number.next = self.address.val().get_bits::<4>(3);
@@ -95,7 +97,8 @@ impl Logic for CompletionQueueRegisters {
         if self.kind.val() == 0 {
             self.stored.next = self.data.val() & self.page_mask.val();
         }
-        if (self.kind.val() == 2) & (self.data.val() > self.entries_log2_max.val()) {
+        self.is_size.d.next = self.data.val() <= self.entries_log2_max.val();
+        if (self.kind.val() == 2) & !self.is_size.q.val() {
             self.is_allowed.next = false;
         }
         self.stores.next = self.write.val() & self.is_here.val() & self.is_allowed.val();

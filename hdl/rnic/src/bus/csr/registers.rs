@@ -1,13 +1,13 @@
 //! Register file: decodes BAR0 and holds the registers.
 //!
 //! ```text
-//! bus --> address, data --> one hit bit a register --> write
+//! bus --> address, data --> one hit bit a register --> write; `access_*` a cycle later
 //!  \--> completion queues                          \--> five groups ORed --> read data
 //! ```
 //!
-//! | latency    | a write takes effect after 3 cycles, a read is answered after 4       |
-//! | throughput | one access in 4 cycles                                                |
-//! | units      | doublewords; offsets and their meaning: `rnic_abi::registers`         |
+//! | latency    | a write takes effect after 3 cycles, apart after 4; a read is answered after 4 |
+//! | throughput | one access in 4 cycles                                                         |
+//! | units      | doublewords; offsets and their meaning: `rnic_abi::registers`                  |
 //!
 //! Reads of counters go to [`super::counters`] by `counter_read`; registers of the completion
 //! queues are those of [`super::completion_queues`].
@@ -209,6 +209,16 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     data: DFF<Bits<32>>,
     decode_write: DFF<Bit>,
     decode_read: DFF<Bit>,
+    // Of registers that are apart: they are far away, and `address` and `data` have sinks enough.
+    far_address: DFF<Bits<10>>,
+    far_data: DFF<Bits<32>>,
+    far_write: DFF<Bit>,
+    // Is `data` in the range of these registers? Compared a cycle before the write.
+    payload_allowed: DFF<Bit>,
+    entries_allowed: DFF<Bit>,
+    slot_octets_allowed: DFF<Bit>,
+    ooo_pages_allowed: DFF<Bit>,
+    delay_allowed: DFF<Bit>,
     write: DFF<Bit>,
     read: DFF<Bit>,
     gathered: DFF<Bit>,
@@ -287,6 +297,8 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; address, data, decode_write, decode_read);
+        registers!(clock; far_address, far_data, far_write, payload_allowed, entries_allowed);
+        registers!(clock; slot_octets_allowed, ooo_pages_allowed, delay_allowed);
         registers!(clock; write, read, gathered, hits, result);
         registers!(clock; result_valid, enabled, payload_size);
         registers!(clock; ring_low, ring_high, ring_slots);
@@ -323,6 +335,15 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         self.hits.d.next = self.hit.val();
         self.write.d.next = self.decode_write.q.val();
         self.read.d.next = self.decode_read.q.val() & !self.is_counter.val();
+
+        self.payload_allowed.d.next = self.data.q.val() <= self.payload_max.val();
+        self.entries_allowed.d.next = self.data.q.val() <= self.entries_log2_max.val();
+        self.slot_octets_allowed.d.next = (self.data.q.val() >= self.slot_octets_log2_min.val())
+            & (self.data.q.val() <= self.slot_octets_log2_max.val());
+        self.ooo_pages_allowed.d.next = self.data.q.val() <= self.ooo_pages_max.val();
+        self.delay_allowed.d.next = !self.data.q.val().any()
+            | ((self.data.q.val() >= self.delay_log2_min.val())
+                & (self.data.q.val() <= self.delay_log2_max.val()));
 
         // Third stage: write, or gather what is read. The order is that of OFFSETS.
         self.gather.value[0].next = self.identity.val();
@@ -373,15 +394,18 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
             self.write_hit.next = self.hits.q.val();
         }
         self.queues.write.next = self.writes.val();
-        self.access_address.next = self.address.q.val();
-        self.access_data.next = self.data.q.val();
-        self.access_write.next = self.writes.val();
+        self.far_address.d.next = self.address.q.val();
+        self.far_data.d.next = self.data.q.val();
+        self.far_write.d.next = self.writes.val();
+        self.access_address.next = self.far_address.q.val();
+        self.access_data.next = self.far_data.q.val();
+        self.access_write.next = self.far_write.q.val();
         self.page_aligned.next = self.data.q.val() & self.page_mask.val();
         self.reset_request.next = self.write_hit.val().get_bit(4) & self.data.q.val().get_bit(1);
         if self.write_hit.val().get_bit(4) {
             self.enabled.d.next = self.data.q.val().get_bit(0) & !self.data.q.val().get_bit(1);
         }
-        if self.write_hit.val().get_bit(5) & (self.data.q.val() <= self.payload_max.val()) {
+        if self.write_hit.val().get_bit(5) & self.payload_allowed.q.val() {
             self.payload_size.d.next = self.data.q.val().get_bits::<2>(0);
         }
         if self.write_hit.val().get_bit(8) {
@@ -390,20 +414,17 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         if self.write_hit.val().get_bit(9) {
             self.ring_high.d.next = self.data.q.val();
         }
-        if self.write_hit.val().get_bit(10) & (self.data.q.val() <= self.entries_log2_max.val()) {
+        if self.write_hit.val().get_bit(10) & self.entries_allowed.q.val() {
             self.ring_slots.d.next = self.data.q.val().get_bits::<5>(0);
         }
-        if self.write_hit.val().get_bit(11)
-            & (self.data.q.val() >= self.slot_octets_log2_min.val())
-            & (self.data.q.val() <= self.slot_octets_log2_max.val())
-        {
+        if self.write_hit.val().get_bit(11) & self.slot_octets_allowed.q.val() {
             self.ring_slot_octets.d.next = self.data.q.val().get_bits::<4>(0);
         }
         if self.write_hit.val().get_bit(12) {
             self.ring_consumed.d.next = self.data.q.val();
         }
         self.ooo_limited.next = self.data.q.val().get_bits::<10>(0);
-        if self.data.q.val() > self.ooo_pages_max.val() {
+        if !self.ooo_pages_allowed.q.val() {
             self.ooo_limited.next = self.ooo_pages_first.val();
         }
         if self.write_hit.val().get_bit(14) {
@@ -425,17 +446,13 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
         if self.write_hit.val().get_bit(18) {
             self.event_high.d.next = self.data.q.val();
         }
-        if self.write_hit.val().get_bit(19) & (self.data.q.val() <= self.entries_log2_max.val()) {
+        if self.write_hit.val().get_bit(19) & self.entries_allowed.q.val() {
             self.event_entries.d.next = self.data.q.val().get_bits::<5>(0);
         }
         if self.write_hit.val().get_bit(20) {
             self.event_consumed.d.next = self.data.q.val();
         }
-        if self.write_hit.val().get_bit(22)
-            & (!self.data.q.val().any()
-                | ((self.data.q.val() >= self.delay_log2_min.val())
-                    & (self.data.q.val() <= self.delay_log2_max.val())))
-        {
+        if self.write_hit.val().get_bit(22) & self.delay_allowed.q.val() {
             self.event_delay.d.next = self.data.q.val().get_bits::<5>(0);
         }
         self.table_command_write.next = self.write_hit.val().get_bit(23);
@@ -474,6 +491,7 @@ impl<const W: usize, const D: usize> Logic for RegisterFile<W, D> {
             self.decode_write.d.next = false;
             self.decode_read.d.next = false;
             self.write.d.next = false;
+            self.far_write.d.next = false;
             self.read.d.next = false;
             self.gathered.d.next = false;
             self.result_valid.d.next = false;

@@ -40,7 +40,7 @@ pub struct TransmitRegisters {
     pub clear: Signal<In, Bit>,
     /// Doubleword of BAR0 that is accessed.
     pub address: Signal<In, Bits<10>>,
-    /// One cycle: `data` is written to `address`.
+    /// One cycle: `data` is written to `address`; both are there a cycle before too.
     pub write: Signal<In, Bit>,
     pub data: Signal<In, Bits<32>>,
     /// What `address` reads as; zero if it is none of these registers.

@@ -34,7 +34,7 @@ pub struct RingRegisters {
     pub clear: Signal<In, Bit>,
     /// Doubleword of the ring's registers that is accessed.
     pub register: Signal<In, Bits<3>>,
-    /// One cycle: `data` is written to `register`.
+    /// One cycle: `data` is written to `register`; `data` is there a cycle before too.
     pub write: Signal<In, Bit>,
     pub data: Signal<In, Bits<32>>,
     /// What `register` reads as.
@@ -57,7 +57,8 @@ pub struct RingRegisters {
     report_high: DFF<Bits<32>>,
     sets_up: DFF<Bit>,
     rings: DFF<Bit>,
-    units_allowed: Signal<Local, Bit>,
+    // `data` is a size; compared a cycle before the write.
+    is_size: DFF<Bit>,
     #[constant(LiteralType::from(!0xfffu32))]
     page_mask: Constant<Bits<32>>,
     #[constant(LiteralType::from(!0x3fu32))]
@@ -72,8 +73,8 @@ impl Logic for RingRegisters {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; base_low, base_high, units, doorbell, report_low, report_high);
-        registers!(clock; sets_up, rings);
-        self.units_allowed.next = !self.data.val().any()
+        registers!(clock; sets_up, rings, is_size);
+        self.is_size.d.next = !self.data.val().any()
             | ((self.data.val() >= self.units_log2_min.val())
                 & (self.data.val() <= self.units_log2_max.val()));
         self.sets_up.d.next = false;
@@ -91,7 +92,7 @@ impl Logic for RingRegisters {
             }
         } else if self.register.val() == 2 {
             self.value.next = bit_cast::<32, 5>(self.units.q.val());
-            if self.write.val() & self.units_allowed.val() {
+            if self.write.val() & self.is_size.q.val() {
                 self.units.d.next = self.data.val().get_bits::<5>(0);
                 self.doorbell.d.next = 0.into();
                 self.sets_up.d.next = true;

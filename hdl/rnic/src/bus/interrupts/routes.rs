@@ -1,10 +1,10 @@
 //! From what was written to the vectors that it raises.
 //!
 //! ```text
-//! entry, slot, event, status --> [ its route ] --> [ one bit each, joined ] --> raises
+//! entry, slot, event, status --> [ taken ] --> [ its route ] --> [ a bit each, joined ] --> raises
 //! ```
 //!
-//! | latency    | 2 cycles                                             |
+//! | latency    | 3 cycles, of which one is for the way from the mux   |
 //! | throughput | one of each source a cycle                           |
 //! | source     | `rnic_abi::interrupts`                               |
 use rnic_abi::interrupts as map;
@@ -35,7 +35,14 @@ pub struct RaiseRoutes {
     pub ring_routes: Signal<In, Bits<12>>,
     /// One cycle: these vectors are raised.
     pub raises: Signal<Out, Bits<8>>,
-    // Routes of what was written in the last cycle; zero where nothing was.
+    // What was written in the last cycle: these come from the TLP mux's grants, at the other end of
+    // the device.
+    entry_taken: DFF<Bit>,
+    queue_taken: DFF<Bits<4>>,
+    slot_taken: DFF<Bit>,
+    event_taken: DFF<Bit>,
+    status_taken: DFF<Bit>,
+    // Its routes, a cycle later; zero where nothing was.
     queue_route: DFF<Bits<4>>,
     host_route: DFF<Bits<4>>,
     event_route: DFF<Bits<4>>,
@@ -54,23 +61,29 @@ pub struct RaiseRoutes {
 impl Logic for RaiseRoutes {
     #[kernel]
     fn update(&mut self) {
+        registers!(clock; entry_taken, queue_taken, slot_taken, event_taken, status_taken);
         registers!(clock; queue_route, host_route, event_route, transmit_route, raised);
-        self.from.next = bit_cast::<6, 4>(self.entry_queue.val()) << 2;
+        self.entry_taken.d.next = self.entry_written.val();
+        self.queue_taken.d.next = self.entry_queue.val();
+        self.slot_taken.d.next = self.slot_written.val();
+        self.event_taken.d.next = self.event_written.val();
+        self.status_taken.d.next = self.status_written.val();
+        self.from.next = bit_cast::<6, 4>(self.queue_taken.q.val()) << 2;
         self.shifted.next = self.queue_routes.val() >> self.from.val();
         self.queue_route.d.next = 0.into();
-        if self.entry_written.val() {
+        if self.entry_taken.q.val() {
             self.queue_route.d.next = self.shifted.val().get_bits::<4>(0);
         }
         self.host_route.d.next = 0.into();
-        if self.slot_written.val() {
+        if self.slot_taken.q.val() {
             self.host_route.d.next = self.ring_routes.val().get_bits::<4>(0);
         }
         self.event_route.d.next = 0.into();
-        if self.event_written.val() {
+        if self.event_taken.q.val() {
             self.event_route.d.next = self.ring_routes.val().get_bits::<4>(4);
         }
         self.transmit_route.d.next = 0.into();
-        if self.status_written.val() {
+        if self.status_taken.q.val() {
             self.transmit_route.d.next = self.ring_routes.val().get_bits::<4>(8);
         }
         self.bit_of_queue.next = 0.into();
@@ -96,6 +109,14 @@ impl Logic for RaiseRoutes {
             | self.bit_of_transmit.val();
         self.raises.next = self.raised.q.val();
         if self.reset.val() {
+            self.entry_taken.d.next = false;
+            self.slot_taken.d.next = false;
+            self.event_taken.d.next = false;
+            self.status_taken.d.next = false;
+            self.queue_route.d.next = 0.into();
+            self.host_route.d.next = 0.into();
+            self.event_route.d.next = 0.into();
+            self.transmit_route.d.next = 0.into();
             self.raised.d.next = 0.into();
         }
     }

@@ -108,11 +108,12 @@ pub struct BarEndpoint<const D: usize, const L: usize> {
     leading: DFF<Bits<2>>,
     trailing: DFF<Bits<2>>,
     is_first: DFF<Bit>,
+    // Every octet of the doubleword at hand is enabled. Settled a cycle before Write.
+    is_whole: DFF<Bit>,
     // The answer's beat is aligned.
     is_full: DFF<Bit>,
     header: DFF<Bits<128>>,
     enables: Signal<Local, Bits<4>>,
-    is_whole: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
     next_lane: Signal<Local, Bits<4>>,
     ends_beat: Signal<Local, Bit>,
@@ -145,7 +146,7 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
     fn update(&mut self) {
         registers!(clock; state, request, beat, keep, lane, is_last_beat, address, left);
         registers!(clock; piece_left, first_be, last_be, reads, writes, refuses, locked);
-        registers!(clock; memory_read, leading, trailing, is_first, is_full, header);
+        registers!(clock; memory_read, leading, trailing, is_first, is_full, is_whole, header);
         self.request_ready.next = (self.state.q.val() == EndpointState::Idle)
             | (self.state.q.val() == EndpointState::Load)
             | (self.state.q.val() == EndpointState::Drain);
@@ -160,7 +161,7 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
         if self.is_first.q.val() {
             self.enables.next = self.first_be.q.val();
         }
-        self.is_whole.next = self.enables.val().all();
+        self.is_whole.d.next = self.enables.val().all();
         self.ends_beat.next = self.lane.q.val() == self.last_lane.val();
         self.next_lane.next = self.lane.q.val() + self.one_lane.val();
         if self.ends_beat.val() {
@@ -189,7 +190,7 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
         self.register_write_data.next = self.beat.q.val().get_bits::<32>(0);
         self.register_read.next = self.state.q.val() == EndpointState::Read;
         self.register_write.next =
-            (self.state.q.val() == EndpointState::Write) & self.is_whole.val();
+            (self.state.q.val() == EndpointState::Write) & self.is_whole.q.val();
         self.completion_data.next = self.beat.q.val();
         self.completion_keep.next = self.keep.q.val();
         self.completion_last.next = !self.piece_left.q.val().any();

@@ -343,7 +343,8 @@ impl<const L: usize> Logic for Mover<L> {
         registers!(clock; current, current_valid, priming, second_prime, last_beat);
         registers!(clock; draining, needs, ends, more_beats, drain, ready);
         self.go.next = self.ready.q.val() & (self.beat_valid.val() | !self.needs.q.val());
-        self.beat_take.next = self.go.val() & self.needs.q.val();
+        // Of the inputs, not of `go`: one gate to the placement buffer, which is far.
+        self.beat_take.next = self.ready.q.val() & self.needs.q.val() & self.beat_valid.val();
         self.finish.next = self.go.val() & self.ends.q.val();
 
         self.emit.next = self.go.val() & !self.priming.q.val() & !self.draining.q.val();

@@ -148,6 +148,12 @@ pub struct SegmentAcceptance {
     answered: Signal<Local, Bit>,
     // SEG.ACK and SEG.WND are those of `current`; stable from state Decide on.
     same_ack: DFF<Bit>,
+    // The ranges that the reserve discards are purged.
+    purged: DFF<Bit>,
+    // `reset` two cycles later: the next context follows from it. Synthesis makes one register of
+    // all that are `reset` a cycle later, wherever they are, so the second one is near.
+    resets: DFF<Bit>,
+    sweeps: DFF<Bit>,
     // The context RAM's port is not used by frames or tables.
     port_free: Signal<Local, Bit>,
     pulses: DFF<Bits<COUNTS>>,
@@ -166,11 +172,17 @@ impl Logic for SegmentAcceptance {
     fn update(&mut self) {
         registers!(clock; state, held, connection, connected, current);
         registers!(clock; has_ranges, pulses);
-        registers!(clock; must_ask, asked, limited, same_ack);
+        registers!(clock; must_ask, asked, limited, same_ack, purged, resets, sweeps);
+        self.resets.d.next = self.reset.val();
+        self.sweeps.d.next = self.resets.q.val();
+        self.purged.d.next = self.walk.done.val() & (self.state.q.val() == AcceptState::Forget);
         wire!(self => self.{classifier, judge}; clock);
         wire!(self => self.{
-            contexts, walk, tables, reserve, outputs, reporter, event_reader
+            walk, tables, reserve, outputs, reporter, event_reader
         }; clock, reset);
+        self.contexts.clock.next = self.clock.val();
+        self.contexts.reset.next = self.sweeps.q.val();
+        self.tables.sweeps.next = self.sweeps.q.val();
         stream!(self.outputs => self; accepted, host_frame, page_release);
         self.counts.next = self.pulses.q.val();
         self.segment.next = self.held.q.val().segment;
@@ -198,8 +210,8 @@ impl Logic for SegmentAcceptance {
         self.walk.start.next = (self.state.q.val() == AcceptState::Decide) & self.walks.val();
         self.reserve.has_ranges.next =
             self.judge.accept.val() & !self.judge.ooo.val() & self.has_ranges.q.val();
-        self.answered.next = (self.reserve.decided.val() & !self.reserve.discards.val())
-            | ((self.state.q.val() == AcceptState::Forget) & self.walk.done.val());
+        self.answered.next =
+            (self.reserve.decided.val() & !self.reserve.discards.val()) | self.purged.q.val();
         self.walk.purge.next = self.tables.purge.val() | self.reserve.discards.val();
         self.walk.frame.next = self.held.q.val();
         self.walk.segment.next = self.judge.segment.val();
@@ -261,7 +273,7 @@ impl Logic for SegmentAcceptance {
             self.contexts.updated.next = self.tables.written.val();
             self.contexts.updated.next.window = self.reserve.limit.val();
         }
-        if self.reset.val() {
+        if self.sweeps.q.val() {
             self.contexts.updated.next = self.tables.written.val();
         }
         self.contexts.hold.next = self.settle.val()
@@ -342,7 +354,7 @@ impl Logic for SegmentAcceptance {
                 }
             }
             AcceptState::Forget => {
-                if self.walk.done.val() {
+                if self.purged.q.val() {
                     self.current.d.next = self.tables.written.val();
                     self.asked.d.next = true;
                     self.limited.d.next = true;

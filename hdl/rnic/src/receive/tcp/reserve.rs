@@ -75,7 +75,7 @@ pub struct PageReserve {
     pub connection: Signal<In, Bits<10>>,
     pub window: Signal<In, Bits<32>>,
     pub reach: Signal<In, Bits<32>>,
-    /// The segment is in order, and its connection has ranges.
+    /// The segment is in order, and its connection has ranges; stable like these.
     pub has_ranges: Signal<In, Bit>,
     /// Octets of the last segment with `start` were accepted in order.
     pub in_order: Signal<In, Bit>,
@@ -129,6 +129,8 @@ pub struct PageReserve {
     ready: DFF<Bit>,
     refuses: DFF<Bit>,
     clips: DFF<Bit>,
+    // `has_ranges` comes late from the window check, and the answer of MPA much later.
+    loses_ranges: DFF<Bit>,
     missing: Signal<Local, Bits<32>>,
     aged: Signal<Local, Bits<32>>,
     #[constant(1)]
@@ -141,7 +143,8 @@ impl Logic for PageReserve {
         registers!(clock; free, few, ooo, holder, held, own, age, expired);
         registers!(clock; asking, second, status, arrived, weighs, reached);
         registers!(clock; ends, far, too_far, nothing, ready, refuses, clips);
-        registers!(clock; few_for_long, settled, first, has_first, grown_before);
+        registers!(clock; few_for_long, settled, first, has_first, grown_before, loses_ranges);
+        self.loses_ranges.d.next = self.has_ranges.val();
         // Registers on both sides: the pool and the users of `short` are placed far away.
         self.free.d.next = self.free_pages.val();
         self.few.d.next = self.free.q.val() < self.reserve_pages.val();
@@ -213,7 +216,7 @@ impl Logic for PageReserve {
             }
         }
         self.decided.next = self.ready.q.val();
-        self.discards.next = self.ready.q.val() & self.too_far.q.val() & self.has_ranges.val();
+        self.discards.next = self.ready.q.val() & self.too_far.q.val() & self.loses_ranges.q.val();
         self.limited.next = self.refuses.q.val() | self.clips.q.val();
         self.limit.next = self.window.val();
         if self.refuses.q.val() {

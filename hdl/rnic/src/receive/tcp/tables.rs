@@ -95,6 +95,8 @@ struct InUseWords {
 pub struct TcpTables {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// `written` is that of the request, which has zero data: `reset`, two cycles later.
+    pub sweeps: Signal<In, Bit>,
     pub table_request: Signal<In, TableRequest>,
     pub table_valid: Signal<In, Bit>,
     pub table_done: Signal<Out, Bit>,
@@ -223,14 +225,14 @@ impl Logic for TcpTables {
         // request has zero data, so the whole context is zero.
         self.acts.next = self.state.q.val() == TablesState::Act;
         self.written.next = self.current.val();
-        if self.acts.val() & self.is_window.q.val() & !self.reset.val() {
+        if self.acts.val() & self.is_window.q.val() & !self.sweeps.val() {
             self.written.next.window = self.request_data.val().get_bits::<32>(0);
         } else {
             self.written.next.ranges = 0.into();
             self.written.next.first_range = 0.into();
             self.written.next.last_range = 0.into();
             self.written.next.ooo_pages = 0.into();
-            if self.acts.val() | self.reset.val() {
+            if self.acts.val() | self.sweeps.val() {
                 self.written.next.rcv_nxt = self.request_data.val().get_bits::<32>(0);
                 self.written.next.window = self.request_data.val().get_bits::<32>(32);
                 self.written.next.seg_ack = self.request_data.val().get_bits::<32>(64);

@@ -34,7 +34,7 @@ const MIXED: Paces = Paces {
 
 /// Everything that can happen to a frame.
 const ALL_FATES: Plan = Plan {
-    frames: 60,
+    frames: 90,
     most_octets: 1600,
     refused_of_100: 20,
     failing_of_100: 10,

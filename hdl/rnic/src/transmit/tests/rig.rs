@@ -21,6 +21,8 @@ pub struct Outputs {
     /// Address, octets, whether more follows.
     pub command: Option<(u64, usize, bool)>,
     pub read_ready: bool,
+    /// The last beat of a read leaves the slice: what comes of its frame is decided.
+    pub read_ends: bool,
     pub tlp: Option<Tlp>,
     pub frame: Option<Beat>,
     pub counts: u64,
@@ -148,6 +150,7 @@ impl<
                 (command.address.to_u64(), octets, command.more)
             }),
             read_ready: self.read_ready.val(),
+            read_ends: self.answers.order_ready.val(),
             ..show_transmit_ports!(&*self)
         }
     }
@@ -217,7 +220,9 @@ pub struct Rig {
     tracks: bool,
     reads: VecDeque<Read>,
     /// Beats of the oldest read.
-    beats: VecDeque<(Vec<u8>, bool, bool)>,
+    beats: VecDeque<Beat3>,
+    /// Reads that are answered and in the slice: first address, error.
+    answered: VecDeque<(u64, bool)>,
     tlps: StreamMonitor<Tlp>,
     frames: StreamMonitor<Beat>,
     frame: Vec<u8>,
@@ -241,6 +246,7 @@ impl Rig {
             tracks: true,
             reads: VecDeque::new(),
             beats: VecDeque::new(),
+            answered: VecDeque::new(),
             tlps: StreamMonitor::new(paces.tlp),
             frames: StreamMonitor::new(paces.frame),
             frame: Vec::new(),
@@ -305,6 +311,7 @@ impl Rig {
         }
         self.reads.clear();
         self.beats.clear();
+        self.answered.clear();
         self.frame.clear();
         self.tlps.reset();
         self.frames.reset();
@@ -380,6 +387,9 @@ impl Rig {
         }
         if self.inputs.read.is_some() && shown.read_ready {
             self.end_beat();
+        }
+        if shown.read_ends {
+            self.end_read();
         }
         for (ring, log2) in self.inputs.set_up.into_iter().enumerate() {
             if let Some(log2) = log2 {
@@ -468,17 +478,25 @@ impl Rig {
                 assert!(self.inputs.reset, "it was answered");
                 return;
             };
-            let first = read.ranges[0].0;
-            if self.ring_at(first).is_none() {
-                let owns = |ring: &&mut Ring| {
-                    ring.pending
-                        .iter()
-                        .any(|one| one.first_address == first && one.fate != Fate::Refused)
-                };
-                // None if the ring was set up meanwhile.
-                if let Some(ring) = self.rings.iter_mut().find(owns) {
-                    ring.answer(first, !error);
-                }
+            self.answered.push_back((read.ranges[0].0, error));
+        }
+    }
+
+    /// The oldest answered read has left the slice.
+    fn end_read(&mut self) {
+        let Some((first, error)) = self.answered.pop_front() else {
+            assert!(self.inputs.reset || !self.tracks, "it was answered");
+            return;
+        };
+        if self.ring_at(first).is_none() {
+            let owns = |ring: &&mut Ring| {
+                ring.pending
+                    .iter()
+                    .any(|one| one.first_address == first && one.fate != Fate::Refused)
+            };
+            // None if the ring was set up meanwhile.
+            if let Some(ring) = self.rings.iter_mut().find(owns) {
+                ring.answer(first, !error);
             }
         }
     }

@@ -16,6 +16,7 @@ const WRITTEN: [(u32, u32); 4] = [
 fn write(uut: &mut Uut, offset: u32, value: u32) -> CqWrite {
     uut.address.next = u64::from(offset / 4).into();
     uut.data.next = u64::from(value).into();
+    uut.tick();
     uut.pulse(|uut| &mut uut.write);
     let told = uut.cq_write.val();
     uut.tick();

@@ -5,6 +5,7 @@ use rnic_hdl_tools::testkit::{lockstep, simulate, Simulation};
 fn write(uut: &mut Simulation<TransmitRegisters>, offset: u32, value: u32) {
     uut.address.next = u64::from(offset / 4).into();
     uut.data.next = u64::from(value).into();
+    uut.tick();
     uut.write.next = true;
     uut.tick();
     uut.write.next = false;
