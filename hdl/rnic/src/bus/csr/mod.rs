@@ -9,7 +9,7 @@
 //!                      +------> Counters   <-- counts
 //! ```
 //!
-//! | latency    | a read 4 cycles, of a counter up to 72; a write takes effect after 3      |
+//! | latency    | a read 4 cycles, of a counter up to 72; a write takes effect after 3 or 4 |
 //! | throughput | one access at a time; every counter may count in every cycle              |
 //! | units      | doublewords of BAR0; table words of 32 bits                               |
 //! | source     | `rnic_abi::{registers, tables, counters}`                                 |
