@@ -276,7 +276,8 @@ impl<
 {
     #[kernel]
     fn update(&mut self) {
-        wire!(self => self.{control, bulk, units, heads, jobs, commands, orders, answers}; clock, reset);
+        wire!(self => self.{control, bulk, units, heads, jobs, commands}; clock, reset);
+        wire!(self => self.{orders, answers}; clock, reset);
         wire!(self => self.{intake, ends, store, finisher, patches, sender, writer}; clock, reset);
 
         // The control ring.

@@ -150,10 +150,6 @@ pub struct SegmentAcceptance {
     same_ack: DFF<Bit>,
     // The ranges that the reserve discards are purged.
     purged: DFF<Bit>,
-    // `reset` two cycles later: the next context follows from it. Synthesis makes one register of
-    // all that are `reset` a cycle later, wherever they are, so the second one is near.
-    resets: DFF<Bit>,
-    sweeps: DFF<Bit>,
     // The context RAM's port is not used by frames or tables.
     port_free: Signal<Local, Bit>,
     pulses: DFF<Bits<COUNTS>>,
@@ -170,19 +166,13 @@ pub struct SegmentAcceptance {
 impl Logic for SegmentAcceptance {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, held, connection, connected, current);
-        registers!(clock; has_ranges, pulses);
-        registers!(clock; must_ask, asked, limited, same_ack, purged, resets, sweeps);
-        self.resets.d.next = self.reset.val();
-        self.sweeps.d.next = self.resets.q.val();
+        registers!(clock; state, held, connection, connected, current, has_ranges, pulses);
+        registers!(clock; must_ask, asked, limited, same_ack, purged);
         self.purged.d.next = self.walk.done.val() & (self.state.q.val() == AcceptState::Forget);
         wire!(self => self.{classifier, judge}; clock);
         wire!(self => self.{
-            walk, tables, reserve, outputs, reporter, event_reader
+            contexts, walk, tables, reserve, outputs, reporter, event_reader
         }; clock, reset);
-        self.contexts.clock.next = self.clock.val();
-        self.contexts.reset.next = self.sweeps.q.val();
-        self.tables.sweeps.next = self.sweeps.q.val();
         stream!(self.outputs => self; accepted, host_frame, page_release);
         self.counts.next = self.pulses.q.val();
         self.segment.next = self.held.q.val().segment;
@@ -273,7 +263,7 @@ impl Logic for SegmentAcceptance {
             self.contexts.updated.next = self.tables.written.val();
             self.contexts.updated.next.window = self.reserve.limit.val();
         }
-        if self.sweeps.q.val() {
+        if self.tables.sweeps.val() {
             self.contexts.updated.next = self.tables.written.val();
         }
         self.contexts.hold.next = self.settle.val()

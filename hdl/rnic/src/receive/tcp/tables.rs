@@ -95,8 +95,6 @@ struct InUseWords {
 pub struct TcpTables {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// `written` is that of the request, which has zero data: `reset`, two cycles later.
-    pub sweeps: Signal<In, Bit>,
     pub table_request: Signal<In, TableRequest>,
     pub table_valid: Signal<In, Bit>,
     pub table_done: Signal<Out, Bit>,
@@ -114,6 +112,8 @@ pub struct TcpTables {
     /// Stores `written`.
     pub write: Signal<Out, Bit>,
     pub written: Signal<Out, TcpContext>,
+    /// In reset, but for its first two cycles: store `written`, which is zero.
+    pub sweeps: Signal<Out, Bit>,
     /// Reads range `peek_number` instead of the context's first one.
     pub peek: Signal<Out, Bit>,
     pub peek_number: Signal<Out, Bits<8>>,
@@ -129,6 +129,11 @@ pub struct TcpTables {
     pub message_waits: Signal<In, Bit>,
     pub in_use: Signal<In, PoolsInUse>,
     state: DFF<TablesState>,
+    // `reset` two cycles later: the sweep passes each entry several times, so what is written in the
+    // first two cycles does not stay. Synthesis makes one register of all that are `reset` a cycle
+    // later, wherever they are; the second one is near.
+    resets: DFF<Bit>,
+    in_sweep: DFF<Bit>,
     done: DFF<Bit>,
     data: DFF<Bits<128>>,
     is_tcp: DFF<Bit>,
@@ -171,7 +176,10 @@ impl Logic for TcpTables {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; state, done, data, is_tcp, is_ooo, is_range);
-        registers!(clock; is_window, is_use, is_write, is_read, is_release);
+        registers!(clock; is_window, is_use, is_write, is_read, is_release, resets, in_sweep);
+        self.resets.d.next = self.reset.val();
+        self.in_sweep.d.next = self.resets.q.val();
+        self.sweeps.next = self.in_sweep.q.val();
         self.table_done.next = self.done.q.val();
         self.table_data.next = self.data.q.val();
         self.is_tcp.d.next = self.table_request.val().table == self.table_tcp.val();
@@ -225,14 +233,14 @@ impl Logic for TcpTables {
         // request has zero data, so the whole context is zero.
         self.acts.next = self.state.q.val() == TablesState::Act;
         self.written.next = self.current.val();
-        if self.acts.val() & self.is_window.q.val() & !self.sweeps.val() {
+        if self.acts.val() & self.is_window.q.val() & !self.in_sweep.q.val() {
             self.written.next.window = self.request_data.val().get_bits::<32>(0);
         } else {
             self.written.next.ranges = 0.into();
             self.written.next.first_range = 0.into();
             self.written.next.last_range = 0.into();
             self.written.next.ooo_pages = 0.into();
-            if self.acts.val() | self.sweeps.val() {
+            if self.acts.val() | self.in_sweep.q.val() {
                 self.written.next.rcv_nxt = self.request_data.val().get_bits::<32>(0);
                 self.written.next.window = self.request_data.val().get_bits::<32>(32);
                 self.written.next.seg_ack = self.request_data.val().get_bits::<32>(64);
