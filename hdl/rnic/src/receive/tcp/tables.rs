@@ -129,9 +129,9 @@ pub struct TcpTables {
     pub message_waits: Signal<In, Bit>,
     pub in_use: Signal<In, PoolsInUse>,
     state: DFF<TablesState>,
-    // `reset` two cycles later: the sweep passes each entry several times, so what is written in the
-    // first two cycles does not stay. Synthesis makes one register of all that are `reset` a cycle
-    // later, wherever they are; the second one is near.
+    // `reset` two cycles later: the sweep passes each entry several times, so what is written in
+    // the first two cycles does not stay. Synthesis makes one register of all that are `reset` a
+    // cycle later, wherever they are; the second one is near.
     resets: DFF<Bit>,
     in_sweep: DFF<Bit>,
     done: DFF<Bit>,
