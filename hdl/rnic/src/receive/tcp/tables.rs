@@ -112,7 +112,7 @@ pub struct TcpTables {
     /// Stores `written`.
     pub write: Signal<Out, Bit>,
     pub written: Signal<Out, TcpContext>,
-    /// In reset, but for its first two cycles: store `written`, which is zero.
+    /// `reset` two cycles later: `written` is what the request has, zero while reset lasts.
     pub sweeps: Signal<Out, Bit>,
     /// Reads range `peek_number` instead of the context's first one.
     pub peek: Signal<Out, Bit>,
