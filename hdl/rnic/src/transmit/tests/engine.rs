@@ -1,5 +1,5 @@
 //! The room and the real read engine, in front of a host that answers in any legal way.
-use super::rig::{Inputs, Outputs, Room, DEVICE_ID};
+use super::ports::{Inputs, Outputs, Room, DEVICE_ID};
 use crate::bus::reads::tests::completer::{Completer, Fault};
 use crate::bus::reads::ReadEngine128;
 use crate::transmit::types::count;

@@ -2,13 +2,15 @@
 mod bench;
 mod engine;
 pub mod frames;
+mod ports;
 mod rig;
 mod software;
 
 use super::types::count;
 use super::{TransmitRoom128, TransmitRoom512, TransmitRoom64};
 use frames::{frame_of, Spec};
-use rig::{Paces, Plan, Rig, Room};
+use ports::Room;
+use rig::{Paces, Plan, Rig};
 use rnic_hdl_tools::testkit::{lockstep, simulate, Pace, Random, Simulation};
 use rust_hdl::prelude::Block;
 
