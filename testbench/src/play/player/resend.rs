@@ -100,7 +100,7 @@ impl Player<'_> {
 
     /// Keep a segment that was taken, for the case that it lies beyond a gap.
     fn keep_taken(&mut self, flow: Option<usize>, one: Waiting) {
-        let (Some(number), true) = (flow, segment_of(&one.octets).is_some()) else {
+        let (Some(number), true) = (flow, one.may_be_held()) else {
             return;
         };
         let taken = self.resend.taken.entry(number).or_default();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 /// Frames played before a flow whose end was put off is looked at again.
 const POSTPONE_FRAMES: usize = 128;
+
 /// A frame that waits, or may have to again.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
@@ -18,6 +19,14 @@ impl Waiting {
         segment_of(&self.octets).is_some_and(|(first, octets)| {
             let end = first.wrapping_add(u32::from(octets));
             end.wrapping_sub(rcv_nxt) as i32 > 0
+        })
+    }
+
+    /// May the device hold octets of it? A wrong checksum means that it dropped the segment, and a
+    /// control segment is the host's.
+    pub(super) fn may_be_held(&self) -> bool {
+        Segment::of_frame(&self.octets).is_some_and(|segment| {
+            !segment.payload.is_empty() && segment.checksum_good && !segment.is_control()
         })
     }
 }
