@@ -45,21 +45,6 @@ fn runs_that_do_not_fit_and_streams_that_do_not_end_still_agree() {
     assert!(resent > 0, "each run has room now");
 }
 
-/// Overlaps with different octets give five streams length fields that were never sent, and their
-/// small segments fill packet memory: the driver closes one of them, and all others get through
-/// (ADR 13).
-#[test]
-fn fpdus_beyond_the_reserve_stop_only_their_own_connection() {
-    let mut campaign = Campaign::new(Settings {
-        silicon: true,
-        ..settings("reserve", 886_555_268, 64)
-    });
-    let failure = campaign.run(4).expect("the core is there");
-    let text = failure.as_ref().map(Failure::text);
-    assert_eq!(failure, None, "{}", text.unwrap_or_default());
-    assert!(campaign.totals.closed_for_room > 0, "each had room");
-}
-
 /// MPA-043, MPA-046, DDP-020 under faults of every kind, in every run of this seed.
 #[test]
 fn rtl_and_model_agree_on_random_traffic_of_a_fixed_seed() {

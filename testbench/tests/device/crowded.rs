@@ -4,7 +4,7 @@
 
 use indicatif::ProgressBar;
 use rnic_testbench::capture;
-use rnic_testbench::play::{play, Options, Report};
+use rnic_testbench::play::{play, FlowReport, Options, Report};
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{generate, Faults, Generation, Markers, Resend, Workload};
 use std::path::Path;
@@ -92,6 +92,45 @@ fn two_flows_with_fpdus_of_64_000_octets() {
     };
     let report = delivered("long-crowded.pcap", &crowded);
     assert!(resent(&report) > 0, "each FPDU found room at once");
+}
+
+/// FPDUs of 64,000 octets in segments so small that one of them takes more pages than the reserve:
+/// several fill packet memory. The driver closes a connection, and all others get through (ADR 13).
+#[test]
+fn fpdus_beyond_the_reserve_stop_only_their_own_connection() {
+    let workload = Workload {
+        connections: 2,
+        seed: 2,
+        messages: 1,
+        sizes: 60_000..=63_950,
+        mulpdu: Some(64_000),
+        mtu: 576,
+        cutter: Cutter::Chopped,
+        one_pair: true,
+        ..Workload::default()
+    };
+    let file = generate(&workload).expect("a capture").file;
+    let capture = capture::parse(Path::new("small.pcap"), file).expect("a sound capture");
+    let flows = capture::flows(&capture, None);
+    let report = play(
+        &capture,
+        &flows,
+        &Options::default(),
+        &ProgressBar::hidden(),
+    );
+    let report = report.expect("a play of a sound capture");
+    assert_eq!(report.mismatches, 0, "{:#?}", report.differences);
+    let is_closed = |flow: &&FlowReport| flow.closed_for_room;
+    let (closed, others): (Vec<_>, Vec<_>) = report.flows.iter().partition(is_closed);
+    assert!(!closed.is_empty(), "each had room");
+    assert!(!others.is_empty(), "all were closed");
+    for flow in others {
+        assert_eq!(
+            flow.fpdus, 2,
+            "{}: the opening Send and a message",
+            flow.src
+        );
+    }
 }
 
 /// 64 connections that lose segments, with markers.
