@@ -76,7 +76,8 @@ estimate: tools emit ## the same before routing, in minutes: late paths by room 
 seeds: CONNECTIONS := 512
 seeds: tools emit ## Fmax and late rooms at five seeds, a page in docs/timing (WIDTH; ESTIMATE=1: before routing)
 	@$(VENV)/python3 constraints/seeds.py $(if $(ESTIMATE),--estimate) \
-		--document docs/timing/w$(WIDTH).md --out build/seeds-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
+		--document docs/timing/w$(WIDTH)$(if $(ESTIMATE),-estimated).md \
+		--out build/seeds-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
 
 # Boards are those of constraints/boards.
 BOARD ?= ecp5-evn
