@@ -3,11 +3,20 @@
 //! for was sent again.
 
 use indicatif::ProgressBar;
-use rnic_testbench::capture;
+use rnic_testbench::capture::{self, Capture, Flow};
 use rnic_testbench::play::{play, FlowReport, Options, Report};
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{generate, Faults, Generation, Markers, Resend, Workload};
 use std::path::Path;
+
+/// Hardware and model play `capture`, and agree.
+fn agreed(capture: &Capture, flows: &[Flow]) -> Report {
+    let name = capture.path.display();
+    let report = play(capture, flows, &Options::default(), &ProgressBar::hidden());
+    let report = report.unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(report.mismatches, 0, "{name}: {:#?}", report.differences);
+    report
+}
 
 /// Hardware and model play what `workload` describes, and every message of it is delivered.
 fn delivered(name: &str, workload: &Workload) -> Report {
@@ -19,14 +28,7 @@ fn delivered(name: &str, workload: &Workload) -> Report {
     let capture = capture::parse(Path::new(name), file).expect("a sound capture");
     let flows = capture::flows(&capture, None);
     assert_eq!(flows.len(), directions.len(), "{name}");
-    let report = play(
-        &capture,
-        &flows,
-        &Options::default(),
-        &ProgressBar::hidden(),
-    );
-    let report = report.unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert_eq!(report.mismatches, 0, "{name}: {:#?}", report.differences);
+    let report = agreed(&capture, &flows);
     let fpdus: u64 = report.flows.iter().map(|flow| flow.fpdus).sum();
     assert_eq!(fpdus, summary.fpdus as u64, "{name}: FPDUs");
     for direction in &directions {
@@ -112,14 +114,7 @@ fn fpdus_beyond_the_reserve_stop_only_their_own_connection() {
     let file = generate(&workload).expect("a capture").file;
     let capture = capture::parse(Path::new("small.pcap"), file).expect("a sound capture");
     let flows = capture::flows(&capture, None);
-    let report = play(
-        &capture,
-        &flows,
-        &Options::default(),
-        &ProgressBar::hidden(),
-    );
-    let report = report.expect("a play of a sound capture");
-    assert_eq!(report.mismatches, 0, "{:#?}", report.differences);
+    let report = agreed(&capture, &flows);
     let is_closed = |flow: &&FlowReport| flow.closed_for_room;
     let (closed, others): (Vec<_>, Vec<_>) = report.flows.iter().partition(is_closed);
     assert!(!closed.is_empty(), "each had room");
@@ -194,14 +189,7 @@ fn a_damaged_segment_of_a_flow_that_gives_up_ranges() {
     // Behind it the same flow is refused pages, so that what it holds beyond gaps would come again.
     let damaged = &mut capture.frames[100];
     *damaged.last_mut().expect("a frame has octets") ^= 1;
-    let report = play(
-        &capture,
-        &flows,
-        &Options::default(),
-        &ProgressBar::hidden(),
-    );
-    let report = report.expect("a play of a sound capture");
-    assert_eq!(report.mismatches, 0, "{:#?}", report.differences);
+    let report = agreed(&capture, &flows);
     assert!(resent(&report) > 0, "everything found room at once");
     assert_eq!(report.counters["drop_tcp_checksum"], 1, "sent again");
 }
