@@ -120,6 +120,27 @@ pub struct RtlOptions {
     pub transcript: Option<Transcript>,
 }
 
+/// W = 64, the largest tables, the emitted text, a host that takes every TLP, no frame watched.
+impl Default for RtlOptions {
+    fn default() -> Self {
+        Self {
+            width: 64,
+            sizes: Sizes::LARGEST,
+            seed: 1,
+            stall: 0.0,
+            trace: None,
+            form: Form::Emitted,
+            used: false,
+            loopback: false,
+            config: Config::default(),
+            pauses: false,
+            short_pages: 0,
+            watches_all: false,
+            transcript: None,
+        }
+    }
+}
+
 /// Why the device could not be brought up.
 #[derive(Debug, thiserror::Error)]
 pub enum BringUpError {

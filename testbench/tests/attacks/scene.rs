@@ -16,7 +16,6 @@ mod check;
 mod setup;
 
 use rnic_abi::counters::Counter;
-use rnic_abi::sizes::Sizes;
 use rnic_driver::{Config, Connection, DriverError, RegionConfig};
 use rnic_sim::Form;
 use rnic_testbench::capture::Flow;
@@ -176,19 +175,10 @@ impl Scene {
             ..Config::default()
         };
         let rtl = Rtl::new(&RtlOptions {
-            width: 64,
-            sizes: Sizes::LARGEST,
-            seed: 1,
             stall,
-            trace: None,
             form: Form::of_verilog(silicon),
-            used: false,
-            loopback: false,
             config,
-            pauses: false,
-            short_pages: 0,
-            watches_all: false,
-            transcript: None,
+            ..RtlOptions::default()
         });
         let ends = [41_000, 42_000, 43_000]
             .map(|port| FrameBuilder::new(Endpoint::host(1, port), Endpoint::host(2, 4420)));

@@ -5,10 +5,8 @@
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::limits::{CONNECTIONS, RANGES, RANGES_PER_CONNECTION};
-use rnic_abi::sizes::Sizes;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
-use rnic_driver::{Config, Connection, RegionConfig};
-use rnic_sim::Form;
+use rnic_driver::{Connection, RegionConfig};
 use rnic_testbench::model::Room;
 use rnic_testbench::play::dut::{Dut, Observation};
 use rnic_testbench::play::rtl::{Rtl, RtlOptions};
@@ -51,21 +49,7 @@ fn region() -> RegionConfig {
 
 impl Bench {
     fn new() -> Self {
-        let rtl = Rtl::new(&RtlOptions {
-            width: 64,
-            sizes: Sizes::LARGEST,
-            seed: 1,
-            stall: 0.0,
-            trace: None,
-            form: Form::Emitted,
-            used: false,
-            loopback: false,
-            config: Config::default(),
-            short_pages: 0,
-            watches_all: false,
-            pauses: false,
-            transcript: None,
-        });
+        let rtl = Rtl::new(&RtlOptions::default());
         let mut rtl = rtl.expect("the core is there");
         rtl.map("region", ADDRESS, WRITE_OCTETS);
         rtl.register(&region()).expect("there is room");

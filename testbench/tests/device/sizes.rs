@@ -3,8 +3,7 @@
 use indicatif::ProgressBar;
 use rnic_abi::sizes::Sizes;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
-use rnic_driver::{Config, Connection, DriverError, RegionConfig};
-use rnic_sim::Form;
+use rnic_driver::{Connection, DriverError, RegionConfig};
 use rnic_testbench::capture;
 use rnic_testbench::model::Room;
 use rnic_testbench::play::dut::Dut;
@@ -44,19 +43,8 @@ fn builder(number: usize) -> FrameBuilder {
 #[test]
 fn each_connection_of_a_small_build_has_its_own_entries() {
     let rtl = Rtl::new(&RtlOptions {
-        width: 64,
         sizes: Sizes::SMALLEST,
-        seed: 1,
-        stall: 0.0,
-        trace: None,
-        form: Form::Emitted,
-        used: false,
-        loopback: false,
-        config: Config::default(),
-        short_pages: 0,
-        watches_all: false,
-        pauses: false,
-        transcript: None,
+        ..RtlOptions::default()
     });
     let mut rtl = rtl.expect("the core is there");
     rtl.map("regions", ADDRESS, SMALLEST * OCTETS);
