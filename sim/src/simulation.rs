@@ -1,26 +1,22 @@
 //! The whole system, stepped by one clock.
 
 use crate::assembly::{address_of, header_of, Assembly};
+use crate::config::SimulationConfig;
 use crate::core::Core;
 use crate::downstream::Downstream;
 use crate::error::SimError;
 use crate::ethernet::{FrameSink, FrameSource, SentFrame};
-use crate::form::Form;
 use crate::ports;
 use crate::record::{Event, Record, TlpKind};
 use crate::transcript::{Item, Transcript};
 use pcie_sim::memory::{Access, Memory};
-use pcie_sim::{
-    Bdf, CompletionSplit, Kind, Limits, Reset, RootComplex, RootComplexSettings, TransferSize,
-};
+use pcie_sim::{Bdf, Kind, Limits, Reset, RootComplex, RootComplexSettings, TransferSize};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
 use rnic_abi::limits::RESET_CYCLES;
-use rnic_abi::sizes::Sizes;
 use std::collections::VecDeque;
 use std::fmt::Debug;
-use std::path::PathBuf;
 
 /// Bus address of BAR0.
 pub const BAR0_ADDRESS: u64 = 0xfe00_0000;
@@ -36,60 +32,6 @@ const IDLE_CYCLES_ALL_FREE: u64 = 1_000;
 /// Cycles after the last frame within which the core must go idle: it holds 128 KiB at most, and
 /// the slowest host accepts a beat in 20 cycles.
 const REST_CYCLES_MAX: u64 = 5_000_000;
-
-/// How the host answers the device's reads.
-#[derive(Copy, Clone, Debug, Default)]
-pub struct ReadPath {
-    /// Probability that the host takes no read request in a cycle; 1 for never.
-    pub stall: f64,
-    /// Cycles from a read request to the first moment its completions may leave the host.
-    pub latency_cycles: u64,
-    /// Cycles at most that each completion may take beyond that; how many is drawn.
-    pub spread_cycles: u64,
-    /// Whether completions of different requests pass each other at random.
-    pub reorders: bool,
-    /// How the host cuts completions.
-    pub split: CompletionSplit,
-}
-
-/// How a simulation runs.
-#[derive(Clone, Debug)]
-pub struct SimulationConfig {
-    /// Frame path in bits: 64, 128 or 512.
-    pub width: usize,
-    /// Sizes of its tables.
-    pub sizes: Sizes,
-    /// Seed of every random choice.
-    pub seed: u64,
-    /// Probability that the host accepts no TLP beat in a cycle.
-    pub stall: f64,
-    /// How the host answers the device's reads.
-    pub reads: ReadPath,
-    /// Waveform to write.
-    pub trace: Option<PathBuf>,
-    /// Maximum payload size in octets that the monitor enforces.
-    pub max_payload_octets: usize,
-    /// Which text of the core.
-    pub form: Form,
-    /// Takes down what crosses the core's ports, from the end of the first reset on.
-    pub transcript: Option<Transcript>,
-}
-
-impl Default for SimulationConfig {
-    fn default() -> Self {
-        Self {
-            width: 64,
-            sizes: Sizes::LARGEST,
-            seed: 1,
-            stall: 0.0,
-            reads: ReadPath::default(),
-            trace: None,
-            max_payload_octets: 256,
-            form: Form::Emitted,
-            transcript: None,
-        }
-    }
-}
 
 /// Observes the device's writes to host memory.
 pub trait WriteObserver: Debug {

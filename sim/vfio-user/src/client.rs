@@ -1,138 +1,49 @@
 //! The other end: uses a PCI function that a server offers.
 //!
-//! ```text
-//!   call --> command, descriptors --> socket
-//!        <-- reply of the same id and command, in time <-- socket
-//! ```
-//!
-//! One command is under way at a time. A server that does not answer in time, answers something
-//! else or breaks off leaves the stream out of step: from then on every call fails.
+//! Each method is a command of the protocol; `channel` carries it, one at a time.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-use rustix::event::{poll, PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
-use rustix::net::sockopt::{set_socket_timeout, Timeout};
-use rustix::net::{connect, socket_with, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-use thiserror::Error;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::time::Duration;
 
 use crate::dma::Access;
 use crate::protocol::{
-    self, device_flags, header_flags, set_irqs_flags, unmap_flags, Capabilities, Command, DmaUnmap,
-    Header, RegionAccess, SetIrqs, Version, MESSAGE_FDS_MAX, VERSION_MAJOR, VERSION_MINOR,
+    self, device_flags, set_irqs_flags, unmap_flags, Capabilities, Command, DmaUnmap, RegionAccess,
+    SetIrqs, Version, MESSAGE_FDS_MAX, VERSION_MAJOR, VERSION_MINOR,
 };
-use crate::socket::{Message, Receiver, Sender, SessionEnd};
+use channel::Channel;
 
+mod channel;
+mod error;
 mod information;
 
+pub use error::ClientError;
 pub use information::{DeviceInfo, IrqInfo, MmapArea, RegionInfo};
-
-/// How long a reply may take unless [`Client::set_timeout`] says otherwise. QEMU waits as long.
-const TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Why a call failed.
-#[derive(Debug, Error)]
-pub enum ClientError {
-    /// No server takes the connection.
-    #[error("cannot connect to {path}: {errno}")]
-    Connect {
-        /// Path of the socket.
-        path: PathBuf,
-        /// What the system says.
-        errno: Errno,
-    },
-    /// The server refused; the session goes on.
-    #[error("the server refused {command:?}: {errno}")]
-    Refused {
-        /// What it refused.
-        command: Command,
-        /// Why; `EIO` if it does not say.
-        errno: Errno,
-    },
-    /// More data than the server takes in one access; nothing was sent.
-    #[error("{octets} octets in one access, the server takes {most}")]
-    TooLong {
-        /// Octets asked for.
-        octets: usize,
-        /// What the server announced.
-        most: u32,
-    },
-    /// The server has another major version.
-    #[error("the server speaks version {major}, not {VERSION_MAJOR}")]
-    Version {
-        /// Its major version.
-        major: u16,
-    },
-    /// The server did not answer in time.
-    #[error("no reply to {command:?} within {timeout:?}")]
-    Timeout {
-        /// What it did not answer.
-        command: Command,
-        /// How long was waited.
-        timeout: Duration,
-    },
-    /// The reply is not as the protocol has it.
-    #[error("malformed reply to {command:?}: {what}")]
-    Malformed {
-        /// What it answers.
-        command: Command,
-        /// What is wrong.
-        what: &'static str,
-    },
-    /// The connection broke off.
-    #[error(transparent)]
-    Ended(#[from] SessionEnd),
-    /// An earlier call left the stream out of step.
-    #[error("the connection failed in an earlier call; connect again")]
-    Broken,
-}
 
 /// A connection to a server.
 #[derive(Debug)]
 pub struct Client {
-    socket: OwnedFd,
-    receiver: Receiver,
-    next_id: u16,
+    channel: Channel,
     /// What the server can receive.
     server: Capabilities,
-    timeout: Duration,
-    broken: bool,
 }
 
 impl Client {
     /// Connects and settles the version.
     pub fn connect(path: &Path) -> Result<Self, ClientError> {
-        let flags = SocketFlags::CLOEXEC;
-        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None);
-        let connected = socket.and_then(|socket| {
-            // A server that listens and never accepts has a full queue at some time.
-            set_socket_timeout(&socket, Timeout::Send, Some(TIMEOUT))?;
-            connect(&socket, &SocketAddrUnix::new(path)?)?;
-            Ok(socket)
-        });
-        let path = path.into();
-        Self::over(connected.map_err(|errno| ClientError::Connect { path, errno })?)
+        Self::over(channel::connect(path)?)
     }
 
     /// Settles the version over a connected stream socket.
     pub fn over(socket: OwnedFd) -> Result<Self, ClientError> {
-        let mut client = Self {
-            socket,
-            receiver: Receiver::default(),
-            next_id: 0,
-            server: Capabilities::DEFAULT,
-            timeout: TIMEOUT,
-            broken: false,
-        };
+        let mut channel = Channel::over(socket);
         let ours = Version {
             major: VERSION_MAJOR,
             minor: VERSION_MINOR,
         };
         let command = Command::Version;
         let capabilities = Capabilities::OURS.encode();
-        let reply = client.call(command, &[&ours.encode(), &capabilities], &[])?;
+        let reply = channel.call(command, &[&ours.encode(), &capabilities], &[])?;
         let malformed = |what| ClientError::Malformed { command, what };
         let version = Version::decode(&reply.payload).ok_or(malformed("no version"))?;
         if version.major != VERSION_MAJOR {
@@ -143,13 +54,13 @@ impl Client {
             return Err(malformed("a minor version above the proposed one"));
         }
         let capabilities = Capabilities::decode(&reply.payload[Version::OCTETS..]);
-        client.server = capabilities.map_err(|_| malformed("capabilities"))?;
-        Ok(client)
+        let server = capabilities.map_err(|_| malformed("capabilities"))?;
+        Ok(Self { channel, server })
     }
 
     /// How long a reply may take from now on.
     pub fn set_timeout(&mut self, timeout: Duration) {
-        self.timeout = timeout;
+        self.channel.set_timeout(timeout);
     }
 
     /// What the server said that it can receive.
@@ -164,9 +75,9 @@ impl Client {
             ..protocol::DeviceInfo::default()
         };
         let command = Command::DeviceGetInfo;
-        let reply = self.call(command, &[&request.encode()], &[])?;
+        let reply = self.channel.call(command, &[&request.encode()], &[])?;
         let info = protocol::DeviceInfo::decode(&reply.payload);
-        let info = info.ok_or_else(|| self.malformed(command, "too short"))?;
+        let info = info.ok_or_else(|| self.channel.malformed(command, "too short"))?;
         Ok(DeviceInfo {
             pci: info.flags & device_flags::PCI != 0,
             resettable: info.flags & device_flags::RESET != 0,
@@ -185,15 +96,15 @@ impl Client {
                 index,
                 ..protocol::RegionInfo::default()
             };
-            let reply = self.call(command, &[&request.encode()], &[])?;
+            let reply = self.channel.call(command, &[&request.encode()], &[])?;
             match information::region(index, &request, reply) {
                 Ok(Some(info)) => return Ok(info),
                 // The server has more to say: once more, with the room it asks for.
                 Ok(None) if argsz < information::REGION_INFO_OCTETS_MAX => {
                     argsz = information::REGION_INFO_OCTETS_MAX;
                 }
-                Ok(None) => return Err(self.malformed(command, "too many capabilities")),
-                Err(what) => return Err(self.malformed(command, what)),
+                Ok(None) => return Err(self.channel.malformed(command, "too many capabilities")),
+                Err(what) => return Err(self.channel.malformed(command, what)),
             }
         }
     }
@@ -202,10 +113,14 @@ impl Client {
     pub fn read(&mut self, region: u32, offset: u64, out: &mut [u8]) -> Result<(), ClientError> {
         let access = self.access(region, offset, out.len())?;
         let command = Command::RegionRead;
-        let reply = self.call(command, &[&access.encode()], &[])?;
+        let reply = self.channel.call(command, &[&access.encode()], &[])?;
         match reply.payload.split_at_checked(RegionAccess::OCTETS) {
             Some((_, data)) if data.len() == out.len() => out.copy_from_slice(data),
-            _ => return Err(self.malformed(command, "not as many octets as asked for")),
+            _ => {
+                return Err(self
+                    .channel
+                    .malformed(command, "not as many octets as asked for"))
+            }
         }
         Ok(())
     }
@@ -214,10 +129,12 @@ impl Client {
     pub fn write(&mut self, region: u32, offset: u64, data: &[u8]) -> Result<(), ClientError> {
         let access = self.access(region, offset, data.len())?;
         let command = Command::RegionWrite;
-        let reply = self.call(command, &[&access.encode(), data], &[])?;
+        let reply = self.channel.call(command, &[&access.encode(), data], &[])?;
         let done = RegionAccess::decode(&reply.payload);
         if done.is_none_or(|done| done.count != access.count) {
-            return Err(self.malformed(command, "not as many octets as written"));
+            return Err(self
+                .channel
+                .malformed(command, "not as many octets as written"));
         }
         Ok(())
     }
@@ -232,10 +149,7 @@ impl Client {
     ) -> Result<(), ClientError> {
         let access = self.access(region, offset, data.len())?;
         let payload = [&access.encode()[..], data];
-        let deadline = Instant::now() + self.timeout;
-        let flags = header_flags::NO_REPLY;
-        self.send(Command::RegionWrite, flags, &payload, &[], deadline)?;
-        Ok(())
+        self.channel.post(Command::RegionWrite, &payload)
     }
 
     /// Lets the device use `octets` of the file from `fd_offset` on, at `iova`.
@@ -275,7 +189,8 @@ impl Client {
             address: iova,
             size: octets,
         };
-        self.call(Command::DmaMap, &[&request.encode()], fds)?;
+        self.channel
+            .call(Command::DmaMap, &[&request.encode()], fds)?;
         Ok(())
     }
 
@@ -296,7 +211,8 @@ impl Client {
             address: iova,
             size: octets,
         };
-        self.call(Command::DmaUnmap, &[&request.encode()], &[])?;
+        self.channel
+            .call(Command::DmaUnmap, &[&request.encode()], &[])?;
         Ok(())
     }
 
@@ -308,10 +224,10 @@ impl Client {
             ..protocol::IrqInfo::default()
         };
         let command = Command::DeviceGetIrqInfo;
-        let reply = self.call(command, &[&request.encode()], &[])?;
+        let reply = self.channel.call(command, &[&request.encode()], &[])?;
         match protocol::IrqInfo::decode(&reply.payload) {
             Some(info) if info.index == index => Ok(IrqInfo::from(info)),
-            _ => Err(self.malformed(command, "not the kind asked for")),
+            _ => Err(self.channel.malformed(command, "not the kind asked for")),
         }
     }
 
@@ -368,13 +284,14 @@ impl Client {
             start,
             count,
         };
-        self.call(Command::DeviceSetIrqs, &[&request.encode()], fds)?;
+        self.channel
+            .call(Command::DeviceSetIrqs, &[&request.encode()], fds)?;
         Ok(())
     }
 
     /// Resets the device.
     pub fn reset(&mut self) -> Result<(), ClientError> {
-        self.call(Command::DeviceReset, &[], &[])?;
+        self.channel.call(Command::DeviceReset, &[], &[])?;
         Ok(())
     }
 
@@ -390,124 +307,5 @@ impl Client {
             region,
             count,
         })
-    }
-
-    /// The reply cannot be trusted, nor what follows.
-    fn malformed(&mut self, command: Command, what: &'static str) -> ClientError {
-        self.broken = true;
-        ClientError::Malformed { command, what }
-    }
-
-    /// Sends a command and waits for its reply.
-    fn call(
-        &mut self,
-        command: Command,
-        payload: &[&[u8]],
-        fds: &[BorrowedFd],
-    ) -> Result<Message, ClientError> {
-        let deadline = Instant::now() + self.timeout;
-        let id = self.send(command, 0, payload, fds, deadline)?;
-        let reply = self.reply(id, command, deadline);
-        self.broken = reply.is_err();
-        let reply = reply?;
-        if reply.header.is_error() {
-            let errno = i32::try_from(reply.header.error).ok();
-            let errno = errno.filter(|errno| (1..4096).contains(errno));
-            return Err(ClientError::Refused {
-                command,
-                errno: errno.map_or(Errno::IO, Errno::from_raw_os_error),
-            });
-        }
-        Ok(reply)
-    }
-
-    fn send(
-        &mut self,
-        command: Command,
-        flags: u32,
-        payload: &[&[u8]],
-        fds: &[BorrowedFd],
-        deadline: Instant,
-    ) -> Result<u16, ClientError> {
-        if self.broken {
-            return Err(ClientError::Broken);
-        }
-        let payload = payload.concat();
-        let id = self.next_id;
-        self.next_id = id.wrapping_add(1);
-        let header = Header {
-            flags,
-            ..Header::command(id, command, payload.len())
-        };
-        let sent = self.send_whole(&header, &payload, fds, deadline);
-        self.broken = sent.is_err();
-        sent.map(|()| id)
-    }
-
-    fn send_whole(
-        &self,
-        header: &Header,
-        payload: &[u8],
-        fds: &[BorrowedFd],
-        deadline: Instant,
-    ) -> Result<(), ClientError> {
-        let mut sender = Sender::default();
-        sender.push(header, payload);
-        while !sender.flush(self.socket.as_fd(), fds)? {
-            let command = Command::from_code(header.command);
-            self.wait(PollFlags::OUT, command, deadline)?;
-        }
-        Ok(())
-    }
-
-    fn reply(
-        &mut self,
-        id: u16,
-        command: Command,
-        deadline: Instant,
-    ) -> Result<Message, ClientError> {
-        loop {
-            let Some(message) = self.receiver.receive(self.socket.as_fd())? else {
-                self.wait(PollFlags::IN, command, deadline)?;
-                continue;
-            };
-            let header = message.header;
-            if !header.is_reply() {
-                // The server asks for memory by messages; it has been given files.
-                if !header.is_final() {
-                    let errno = Errno::NOTSUP.raw_os_error().unsigned_abs();
-                    self.send_whole(&header.error_reply(errno), &[], &[], deadline)?;
-                }
-                continue;
-            }
-            let what = if header.message_id != id || header.command != command.code() {
-                "it answers another command"
-            } else if message.damage.is_some() {
-                "too large"
-            } else {
-                return Ok(message);
-            };
-            return Err(ClientError::Malformed { command, what });
-        }
-    }
-
-    /// Waits until the socket is ready.
-    fn wait(
-        &self,
-        flags: PollFlags,
-        command: Command,
-        deadline: Instant,
-    ) -> Result<(), ClientError> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let timespec = Timespec::try_from(left).ok();
-        let mut fds = [PollFd::new(&self.socket, flags)];
-        match poll(&mut fds, timespec.as_ref()) {
-            Ok(1..) | Err(Errno::INTR) => Ok(()),
-            Ok(0) => Err(ClientError::Timeout {
-                command,
-                timeout: self.timeout,
-            }),
-            Err(errno) => Err(SessionEnd::Socket(errno).into()),
-        }
     }
 }

@@ -14,23 +14,22 @@ use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::SegmentTrace;
 use rnic_abi::limits::PAGES;
-use rnic_abi::sizes::Sizes;
 use rnic_driver::{
-    Completion, CompletionQueue, Config, Connection, ConnectionConfig, Device, DmaBuffer,
-    DriverError, Event, InUse, Posted, RegionConfig, WindowConfig,
+    Completion, CompletionQueue, Connection, ConnectionConfig, Device, DmaBuffer, DriverError,
+    Event, InUse, Posted, RegionConfig, WindowConfig,
 };
-use rnic_sim::{
-    attach_at, Form, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig, Transcript,
-};
+use rnic_sim::{attach_at, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::rc::Rc;
 
-pub use loop_memory::is_looped;
 use loop_memory::LoopMemory;
+
+pub use loop_memory::is_looped;
+pub use options::RtlOptions;
 
 mod loop_memory;
 mod looped;
+mod options;
 mod watch;
 
 /// What 100GbE brings at the clock of W=512: so many cycles for so many octets. 64 octets a cycle
@@ -84,61 +83,6 @@ pub struct Rtl {
     segments: Vec<SegmentTrace>,
     /// Memory of the frame that is looped back, if frames are.
     looped: Option<LoopMemory>,
-}
-
-/// How to run it.
-#[derive(Clone, Debug)]
-pub struct RtlOptions {
-    /// Frame path in bits.
-    pub width: usize,
-    /// Sizes of its tables.
-    pub sizes: Sizes,
-    /// Seed.
-    pub seed: u64,
-    /// Probability of back-pressure on the PCI Express side in a cycle.
-    pub stall: f64,
-    /// Waveform.
-    pub trace: Option<PathBuf>,
-    /// Which text of the core.
-    pub form: Form,
-    /// The device was used before, and reset in mid-traffic ([`crate::play::used`]).
-    pub used: bool,
-    /// Frames are put on the bulk transmit ring, and looped back; those that a device cannot send
-    /// come from the wire ([`is_looped`]).
-    pub loopback: bool,
-    /// How the driver sets the device up.
-    pub config: Config,
-    /// The wire pauses while packet memory is nearly full, as the sender of a capture would have
-    /// been slowed down; if not, frames come as a wire brings them, whatever becomes of them.
-    pub pauses: bool,
-    /// Free pages below which each frame is watched until it has its verdict, so that it is known
-    /// which ones the device had no room for; 0: never.
-    pub short_pages: u32,
-    /// Every frame is watched: nothing else can say which segments beyond a gap found no room.
-    pub watches_all: bool,
-    /// Takes down what crosses the core's ports.
-    pub transcript: Option<Transcript>,
-}
-
-/// W = 64, the largest tables, the emitted text, a host that takes every TLP, no frame watched.
-impl Default for RtlOptions {
-    fn default() -> Self {
-        Self {
-            width: 64,
-            sizes: Sizes::LARGEST,
-            seed: 1,
-            stall: 0.0,
-            trace: None,
-            form: Form::Emitted,
-            used: false,
-            loopback: false,
-            config: Config::default(),
-            pauses: false,
-            short_pages: 0,
-            watches_all: false,
-            transcript: None,
-        }
-    }
 }
 
 /// Why the device could not be brought up.

@@ -21,6 +21,7 @@
 
 pub mod completion_queues;
 pub mod counters;
+pub mod read_gather;
 pub mod registers;
 pub mod routes;
 pub mod tables;

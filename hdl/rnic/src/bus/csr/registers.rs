@@ -12,16 +12,15 @@
 //! Reads of counters go to [`super::counters`] by `counter_read`; registers of the completion
 //! queues are those of [`super::completion_queues`].
 use super::completion_queues::CompletionQueueRegisters;
+use super::read_gather::{ReadGather, READABLE};
 use crate::common::build::sizes;
 use crate::messages::{CqReport, CqWrite};
 use rnic_abi::registers as map;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Registers that can be read, counters and completion queues apart; the last ten are the table
-/// data.
-const READABLE: usize = OFFSETS.len() + map::TABLE_DATA_WORDS;
-/// Offsets; `value[i]` in the kernel is what offset `i` of this list reads as.
+/// Offsets of the registers that can be read, in the order of [`ReadGather`]'s values; table data
+/// follows.
 const OFFSETS: [u32; 24] = [
     map::IDENTITY,
     map::REVISION,
@@ -56,8 +55,8 @@ const _: () = {
     );
     assert!(map::TABLE_DATA_WORDS == 10, "table data is 320 bits wide");
     assert!(
-        READABLE == 34,
-        "registers are read in four groups of eight and one of two"
+        READABLE == OFFSETS.len() + map::TABLE_DATA_WORDS,
+        "each register that can be read has a value to gather"
     );
     assert!(map::CONTROL_ENABLE == 1 && map::CONTROL_RESET == 2 && map::TABLE_BUSY == 1 << 31);
     assert!(map::IN_ORDER_RESERVE_HOLD_SHIFT == 16 && map::IN_ORDER_RESERVE_LONG_SHIFT == 21);
@@ -70,50 +69,6 @@ fn register_dword(i: usize) -> LiteralType {
         Some(word) => map::TABLE_DATA + 4 * word as u32,
     };
     LiteralType::from(offset / 4)
-}
-
-/// Gathers what a read hits, in groups, so that no stage has more than eight values.
-///
-/// | latency    | 1 cycle           |
-/// | throughput | one read per cycle |
-#[derive(LogicBlock, Init)]
-pub struct ReadGather {
-    pub clock: Signal<In, Clock>,
-    /// One bit a register: it is read.
-    pub hits: Signal<In, Bits<34>>,
-    /// Values of the registers, in the order of `OFFSETS`, then the table data.
-    pub value: [Signal<In, Bits<32>>; READABLE],
-    /// The value that is read, or 0.
-    pub gathered: Signal<Out, Bits<32>>,
-    group: [DFF<Bits<32>>; 5],
-    gather: Signal<Local, Bits<32>>,
-}
-
-impl Logic for ReadGather {
-    #[kernel]
-    fn update(&mut self) {
-        for g in 0..4 {
-            self.gather.next = 0.into();
-            for i in 0..8 {
-                if self.hits.val().get_bit(g * 8 + i) {
-                    self.gather.next = self.gather.val() | self.value[g * 8 + i].val();
-                }
-            }
-            self.group[g].clock.next = self.clock.val();
-            self.group[g].d.next = self.gather.val();
-        }
-        self.gather.next = 0.into();
-        for i in 32..34 {
-            if self.hits.val().get_bit(i) {
-                self.gather.next = self.gather.val() | self.value[i].val();
-            }
-        }
-        self.group[4].clock.next = self.clock.val();
-        self.group[4].d.next = self.gather.val();
-        self.gathered.next = (self.group[0].q.val() | self.group[1].q.val())
-            | (self.group[2].q.val() | self.group[3].q.val())
-            | self.group[4].q.val();
-    }
 }
 
 /// Register file of a device with frame path `W` and inner path `D`, in bits.
