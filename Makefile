@@ -12,7 +12,8 @@ GENERATED := --package rnic-testbench --test registers --test conformance --test
 
 .DEFAULT_GOAL := help
 .PHONY: help tools demo receive raw-frames counters test lint bench emit timing estimate seeds \
-	bitstream selftest netlist formal equal mutants ip ip-check vm-test generate check-generated clean
+	limits bitstream selftest netlist formal equal mutants ip ip-check vm-test generate \
+	check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +79,12 @@ seeds: tools emit ## Fmax and late rooms at five seeds, a page in docs/timing (W
 	@$(VENV)/python3 constraints/seeds.py $(if $(ESTIMATE),--estimate) \
 		--document docs/timing/w$(WIDTH)$(if $(ESTIMATE),-estimated).md \
 		--out build/seeds-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
+
+# Seeds that `make seeds ESTIMATE=1` has placed.
+limits: tools ## where late paths begin, at each placed seed of each width: the table of docs/timing/limits.md
+	@$(VENV)/python3 constraints/limits.py --document docs/timing/limits.md \
+		$(sort $(wildcard build/seeds-w64/placed-*/delays.sdf)) \
+		$(sort $(wildcard build/seeds-w128/placed-*/delays.sdf))
 
 # Boards are those of constraints/boards.
 BOARD ?= ecp5-evn

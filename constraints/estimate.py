@@ -126,21 +126,21 @@ def kept(path, key):
     return path.is_file() and path.read_text() == key
 
 
-def endpoints(out):
-    """Arrival with setup at each register and RAM, and the path, latest first; from a folder's SDF."""
-    delays = Delays(out / "delays.sdf")
+def endpoints(file):
+    """Arrival with setup at each register and RAM, and the path, latest first; from an SDF file."""
+    delays = Delays(file)
     latest = delays.arrivals()
     ends = [
         (latest[pin][0] + setup, pin) for pin, setup in delays.setups.items() if pin in latest
     ]
     if not ends:
-        raise tools.Failed(f"{out / 'delays.sdf'}: no path ends in a register or RAM")
+        raise tools.Failed(f"{file}: no path ends in a register or RAM")
     return [(total, path(latest, pin)) for total, pin in sorted(ends, reverse=True)]
 
 
 def summary(options):
     """Prints the estimate, the rooms of late paths, and the worst paths; returns MHz."""
-    ends = endpoints(options.out)
+    ends = endpoints(options.out / "delays.sdf")
     mhz = 1e6 / ends[0][0]
     late = [end for end in ends if end[0] > PERIOD]
     print(f"\n{options.verilog.name} on {timing.PART}, seed {options.seed}, placed, not routed")

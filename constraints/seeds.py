@@ -103,7 +103,7 @@ def place(seed, netlist, options):
 
 def read(seed, folder, options):
     """What a seed's delays say; a routed design's Fmax is the one that nextpnr reports."""
-    ends = estimate.endpoints(folder)
+    ends = estimate.endpoints(folder / "delays.sdf")
     mhz = 1e6 / ends[0][0]
     if not options.estimate:
         report = json.loads((folder / "report.json").read_text())
