@@ -5,7 +5,7 @@ use rnic_driver::Config;
 use rnic_sim::{Form, Transcript};
 use std::path::PathBuf;
 
-/// How to run it.
+/// The core that is loaded, how its host and driver behave, and what is watched and taken down.
 #[derive(Clone, Debug)]
 pub struct RtlOptions {
     /// Frame path in bits.

@@ -5,9 +5,9 @@
 //! hits, values --> four groups of eight, one of two --> registers --> OR
 //! ```
 //!
-//! | latency    | 1 cycle            |
-//! | throughput | one read per cycle |
-//! | units      | registers          |
+//! | latency    | 1 cycle                                    |
+//! | throughput | one read per cycle                         |
+//! | units      | a bit, and a doubleword, for each register |
 
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -15,7 +15,7 @@ use rust_hdl::prelude::*;
 /// Registers that can be read; those of counters and of rooms that are apart are not among them.
 pub(super) const READABLE: usize = 34;
 
-/// One cycle from the hits to the value.
+/// The OR of the values that are hit: at most one, so it is that register, or 0.
 #[derive(LogicBlock, Init)]
 pub struct ReadGather {
     pub clock: Signal<In, Clock>,
