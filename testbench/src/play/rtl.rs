@@ -104,25 +104,20 @@ impl Rtl {
 
     /// As [`Rtl::new`], with the given rings and driver.
     pub fn within(options: &RtlOptions, surroundings: &Surroundings) -> Result<Self, BringUpError> {
+        let max_payload_octets = options.config.max_payload_octets;
+        let SimulationConfig { width, seed, .. } = options.simulation;
         let mut simulation = Simulation::new(&SimulationConfig {
-            width: options.width,
-            sizes: options.sizes,
-            seed: options.seed,
-            stall: options.stall,
-            trace: options.trace.clone(),
-            max_payload_octets: options.config.max_payload_octets as usize,
-            form: options.form,
-            transcript: options.transcript.clone(),
-            ..SimulationConfig::default()
+            max_payload_octets: max_payload_octets as usize,
+            ..options.simulation.clone()
         })?;
-        if options.width == 512 {
+        if width == 512 {
             let (cycles, octets) = WIRE_512;
             simulation.frames_mut().set_rate(cycles, octets);
             simulation.sink_mut().set_rate(cycles, octets);
         }
         let simulation = Rc::new(RefCell::new(simulation));
         if options.used {
-            use_and_reset(&simulation, options.seed, options.config.max_payload_octets)?;
+            use_and_reset(&simulation, seed, max_payload_octets)?;
         }
         let (bar, dma) = attach_at(&simulation, surroundings.rings_address);
         let config = match options.loopback {
@@ -143,7 +138,7 @@ impl Rtl {
             opened,
             device,
             rings,
-            frame_cycles_min: frame_cycles_min(options.width).max(surroundings.frame_cycles_min),
+            frame_cycles_min: frame_cycles_min(width).max(surroundings.frame_cycles_min),
             pauses: options.pauses.then(Pauses::default),
             short_pages: options.short_pages,
             watches_all: options.watches_all,

@@ -17,7 +17,7 @@ mod setup;
 
 use rnic_abi::counters::Counter;
 use rnic_driver::{Config, Connection, DriverError, RegionConfig};
-use rnic_sim::Form;
+use rnic_sim::{Form, SimulationConfig};
 use rnic_testbench::capture::Flow;
 use rnic_testbench::model::Room;
 use rnic_testbench::play::compare::Comparison;
@@ -175,8 +175,11 @@ impl Scene {
             ..Config::default()
         };
         let rtl = Rtl::new(&RtlOptions {
-            stall,
-            form: Form::of_verilog(silicon),
+            simulation: SimulationConfig {
+                stall,
+                form: Form::of_verilog(silicon),
+                ..SimulationConfig::default()
+            },
             config,
             ..RtlOptions::default()
         });

@@ -4,6 +4,7 @@ use indicatif::ProgressBar;
 use rnic_abi::sizes::Sizes;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{Connection, DriverError, RegionConfig};
+use rnic_sim::SimulationConfig;
 use rnic_testbench::capture;
 use rnic_testbench::model::Room;
 use rnic_testbench::play::dut::Dut;
@@ -43,7 +44,10 @@ fn builder(number: usize) -> FrameBuilder {
 #[test]
 fn each_connection_of_a_small_build_has_its_own_entries() {
     let rtl = Rtl::new(&RtlOptions {
-        sizes: Sizes::SMALLEST,
+        simulation: SimulationConfig {
+            sizes: Sizes::SMALLEST,
+            ..SimulationConfig::default()
+        },
         ..RtlOptions::default()
     });
     let mut rtl = rtl.expect("the core is there");

@@ -15,12 +15,14 @@ use crate::play::software::Software;
 use crate::play::tally::Tally;
 use crate::play::timeline::Log;
 use rnic_driver::{CompletionQueue, Config};
+use rnic_sim::SimulationConfig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// log2 of the cycles that a connection keeps its turn while memory is short and nothing of it
 /// comes: longer than a round of resends takes. Peers of a capture fall silent when it ends.
 pub(super) const HOLD_CYCLES_LOG2: u32 = 17;
+
 /// A device's part of a run, in progress.
 pub(super) struct Player<'a> {
     pub(super) capture: &'a Capture,
@@ -161,19 +163,22 @@ impl<'a> Player<'a> {
 /// How device `number` runs, which `config` sets up.
 fn rtl_options(options: &Options, config: Config, number: usize) -> RtlOptions {
     RtlOptions {
-        width: options.width,
-        sizes: options.sizes,
-        seed: options.seed,
-        stall: options.stall,
-        trace: options.trace.as_deref().map(|path| trace_of(path, number)),
-        form: options.form(),
+        simulation: SimulationConfig {
+            width: options.width,
+            sizes: options.sizes,
+            seed: options.seed,
+            stall: options.stall,
+            trace: options.trace.as_deref().map(|path| trace_of(path, number)),
+            form: options.form(),
+            transcript: options.transcript.clone(),
+            ..SimulationConfig::default()
+        },
         used: options.used,
         loopback: options.loopback,
         config,
         pauses: true,
         short_pages: short_pages(&config),
         watches_all: options.dut == DutKind::Rtl,
-        transcript: options.transcript.clone(),
     }
 }
 

@@ -1,25 +1,14 @@
 //! How to run the hardware under test.
 
-use rnic_abi::sizes::Sizes;
 use rnic_driver::Config;
-use rnic_sim::{Form, Transcript};
-use std::path::PathBuf;
+use rnic_sim::SimulationConfig;
 
-/// The core that is loaded, how its host and driver behave, and what is watched and taken down.
-#[derive(Clone, Debug)]
+/// The core that is loaded, how its host and driver behave, and what is watched; by default nothing
+/// is, and no frame waits.
+#[derive(Clone, Debug, Default)]
 pub struct RtlOptions {
-    /// Frame path in bits.
-    pub width: usize,
-    /// Sizes of its tables.
-    pub sizes: Sizes,
-    /// Seed.
-    pub seed: u64,
-    /// Probability of back-pressure on the PCI Express side in a cycle.
-    pub stall: f64,
-    /// Waveform.
-    pub trace: Option<PathBuf>,
-    /// Which text of the core.
-    pub form: Form,
+    /// The core and its host. How much a TLP carries at most is what `config` says.
+    pub simulation: SimulationConfig,
     /// The device was used before, and reset in mid-traffic ([`crate::play::used`]).
     pub used: bool,
     /// Frames are put on the bulk transmit ring, and looped back; those that a device cannot send
@@ -35,27 +24,4 @@ pub struct RtlOptions {
     pub short_pages: u32,
     /// Every frame is watched: nothing else can say which segments beyond a gap found no room.
     pub watches_all: bool,
-    /// Takes down what crosses the core's ports.
-    pub transcript: Option<Transcript>,
-}
-
-/// W = 64, the largest tables, the emitted text, a host that takes every TLP, no frame watched.
-impl Default for RtlOptions {
-    fn default() -> Self {
-        Self {
-            width: 64,
-            sizes: Sizes::LARGEST,
-            seed: 1,
-            stall: 0.0,
-            trace: None,
-            form: Form::Emitted,
-            used: false,
-            loopback: false,
-            config: Config::default(),
-            pauses: false,
-            short_pages: 0,
-            watches_all: false,
-            transcript: None,
-        }
-    }
 }

@@ -1,12 +1,14 @@
 //! Drives a room and a model side by side.
+mod records;
+mod check;
+
 use super::super::DdpRoom;
 use super::fence::FenceWatch;
 use super::model::{Command, CompletionQueue, Event, Model, OutOfOrder, Outcome, Record, Report};
 use crate::messages::*;
 use rnic_abi::tables;
 use rnic_hdl_tools::testkit::{
-    bits_of, bits_of_words, simulate, words_of, Pace, Random, Simulation, StreamDriver,
-    StreamMonitor,
+    bits_of, bits_of_words, simulate, Pace, Random, Simulation, StreamDriver, StreamMonitor,
 };
 use std::collections::VecDeque;
 
@@ -55,11 +57,6 @@ pub fn request(operation: &Operation) -> TableRequest {
         index: operation.index.into(),
         data: bits_of_words(&operation.words),
     }
-}
-
-/// `replay` is about the records of `span`.
-fn names(replay: &Replay, span: u64) -> bool {
-    replay.kind != ReplayKind::Fault && replay.span == span
 }
 
 /// A room, its model, and what is still to go in and to come out.
@@ -270,86 +267,6 @@ impl Bench {
         self.uut.tick();
     }
 
-    /// Up to two records come once the room for two is gone.
-    fn offer_record(&mut self) -> bool {
-        if self.uut.record_room.val() {
-            self.beyond_room = 0;
-        }
-        let may = self.beyond_room < 2 && !self.is_held_back();
-        self.records.pace = self.offer;
-        let record = self
-            .records
-            .offer(&mut self.random)
-            .filter(|_| may)
-            .map(message);
-        self.uut.record_valid.next = record.is_some();
-        if let Some(record) = record {
-            self.uut.record.next = record;
-            self.beyond_room += 1;
-        }
-        record.is_some()
-    }
-
-    /// MPA sends no FPDU out of order of a span while the span is replayed.
-    fn is_held_back(&self) -> bool {
-        let replaying = self.replaying.iter().map(|(replay, _)| replay);
-        let mut replays = self.replays.waiting().iter().take(1).chain(replaying);
-        let record = self.records.waiting().front();
-        record.is_some_and(|record| {
-            record.kind == FpduKind::OutOfOrder && replays.any(|replay| names(replay, record.span))
-        })
-    }
-
-    /// Offers the next replay, if no record of its span waits; returns it if it is taken.
-    fn offer_replay(&mut self) -> Option<Replay> {
-        let next = self.replays.waiting().front();
-        let mut ooo = self
-            .inside
-            .iter()
-            .filter(|record| record.kind == FpduKind::OutOfOrder);
-        let waits = next.is_some_and(|replay| ooo.any(|record| names(replay, record.span)));
-        self.replays.pace = if waits { Pace::Never } else { self.offer };
-        let uut = &mut *self.uut;
-        let (data, valid) = (&mut uut.replay, &mut uut.replay_valid);
-        self.replays
-            .drive(data, valid, &uut.replay_ready, &mut self.random)
-    }
-
-    /// The room says itself in which cycle a replayed record goes in between those of MPA.
-    fn advance_replay(&mut self, taken: Option<Replay>) {
-        if self.uut.record_queue.offered_taken.val() {
-            let record = self.delivered.pop_front().expect("a record to deliver");
-            self.inside.push_back(record);
-            self.fence.replays(self.uut.cycle());
-            let (_, left) = self.replaying.front_mut().expect("a replay at hand");
-            *left -= 1;
-        }
-        let Some(replay) = taken else {
-            return;
-        };
-        let mut records = self.released(&replay);
-        if replay.kind == ReplayKind::Forget {
-            records.clear();
-        }
-        self.replaying.push_back((replay, records.len()));
-        self.delivered.extend(records);
-    }
-
-    /// The stored records of the span of `replay` or, for a fault, its record.
-    fn released(&mut self, replay: &Replay) -> Vec<Record> {
-        if replay.kind != ReplayKind::Fault {
-            return self.model.release(replay.span.to_u64());
-        }
-        vec![Record {
-            kind: FpduKind::Fault,
-            connection: replay.connection.to_u64(),
-            sequence: replay.sequence.to_u32(),
-            sequence_end: replay.sequence.to_u32(),
-            crc_good: true,
-            ..Record::default()
-        }]
-    }
-
     /// Reads from the room in which cycle it commits a record and executes a table operation.
     fn advance_model(&mut self) {
         if self.uut.sequencer.commit.val() {
@@ -381,79 +298,6 @@ impl Bench {
                     self.read = Some(self.model.read(operation.table, operation.index));
                 }
                 _ => {}
-            }
-        }
-    }
-
-    fn check_table(&mut self) {
-        let words = words_of(self.uut.table_data.val());
-        let done = self.uut.table_done.val();
-        if done {
-            let expected = self.read.take().expect("an operation was executed");
-            assert_eq!(words, expected, "table_data");
-        } else {
-            assert_eq!(words, [0; 4], "data on the bus without done");
-        }
-        self.operations.advance(done);
-    }
-
-    fn check_streams(&mut self) {
-        let (uut, random) = (&mut *self.uut, &mut self.random);
-        self.commands_seen.pace = self.take;
-        let command = uut
-            .command_valid
-            .val()
-            .then(|| seen_command(&uut.command.val()));
-        let ready = &mut uut.command_ready;
-        self.commands_seen
-            .check(command, &mut self.commands, ready, random);
-
-        self.stops_seen.pace = self.take;
-        let stopped = uut
-            .stream_error_valid
-            .val()
-            .then(|| uut.stream_error.val().to_u64());
-        let ready = &mut uut.stream_error_ready;
-        self.stops_seen
-            .check(stopped, &mut self.stops, ready, random);
-
-        self.replays_seen.pace = self.take;
-        let replayed = uut.replayed_valid.val().then(|| uut.replayed.val());
-        let ready = &mut uut.replayed_ready;
-        let taken = self.replays_seen.observe(replayed, ready, random);
-        if let Some(seen) = replayed {
-            let (replay, left) = self.replaying.front().expect("a replay to answer");
-            let expected = Replayed {
-                kind: replay.kind,
-                connection: replay.connection,
-                span: replay.span,
-            };
-            assert_eq!(seen, expected, "replayed");
-            assert_eq!(*left, 0, "records are left");
-        }
-        if taken.is_some() {
-            self.replaying.pop_front();
-            self.answered += 1;
-        }
-    }
-
-    fn check_pulses(&mut self) {
-        self.check_ooo();
-        self.check_report();
-        if self.uut.first_fpdu_valid.val() {
-            let connection = self.uut.first_fpdu.val().to_u64();
-            assert_eq!(Some(connection), self.firsts.pop_front(), "first FPDU");
-        }
-        let event = self.uut.fpdu_event_valid.val();
-        let (counted, refused) = (self.uut.count_fpdu.val(), self.uut.error_valid.val());
-        if event || counted || refused {
-            let trace = self.trace.pop_front().expect("an event is due");
-            let (expected, expected_count, error) = trace;
-            assert_eq!(event.then(|| self.seen_event()), expected, "event");
-            assert_eq!(counted, expected_count, "count_fpdu");
-            assert_eq!(refused, error != 0, "error_valid");
-            if refused {
-                assert_eq!(self.uut.error_number.val().to_u64(), error, "error");
             }
         }
     }
@@ -493,60 +337,5 @@ impl Bench {
         self.step();
         self.uut.cq_write.next = CqWrite::default();
         self.steps(3);
-    }
-
-    fn check_report(&mut self) {
-        let seen = self.uut.cq_report.val();
-        let queue = seen.queue.to_u64();
-        assert!(!(seen.numbered && seen.lost));
-        if seen.numbered {
-            let report = Report::Numbered(queue, seen.entries.to_u64());
-            assert_eq!(Some(report), self.reports.pop_front());
-        }
-        if seen.lost {
-            assert_eq!(Some(Report::Lost(queue)), self.reports.pop_front());
-        }
-    }
-
-    fn check_ooo(&mut self) {
-        if self.uut.ooo_result_valid.val() {
-            let result = self.uut.ooo_result.val();
-            let seen = OutOfOrder {
-                good: result.good,
-                sequence_end: result.sequence_end.to_u32(),
-            };
-            assert_eq!(Some(seen), self.results.pop_front());
-        }
-    }
-
-    fn seen_event(&self) -> Event {
-        let event = self.uut.fpdu_event.val();
-        Event {
-            connection: event.connection.to_u64(),
-            sequence: event.sequence.to_u32(),
-            ulpdu_length: event.ulpdu_length.to_u64(),
-            error: event.error.to_u64(),
-            opcode: event.opcode.to_u64(),
-            opcode_valid: event.opcode_valid,
-            placed_octets: event.placed_octets.to_u64(),
-            placed_ooo: event.placed_ooo,
-        }
-    }
-}
-
-fn seen_command(command: &PlaceCommand) -> Command {
-    Command {
-        kind: command.kind,
-        beats: command.beats.to_u64(),
-        skip_words: command.skip_words.to_u64(),
-        address: command.address.to_u64(),
-        octets: command.octets.to_u64(),
-        complete: command.complete,
-        queue: if command.complete {
-            command.queue.to_u64()
-        } else {
-            0
-        },
-        cqe: words_of(command.cqe),
     }
 }
