@@ -2,7 +2,7 @@
 """Where late paths begin, at each seed of each width.
 
 In: the delays (SDF) of seeds, as `make seeds` leaves them. Out: a table on stdout, and between the
-two marks of the page of --document. `make limits` runs it.
+two marks of the page of --document that have the name of --table. `make limits` runs it.
 
     delays of a seed -> late endpoints -> root: the block where the path begins, and where it ends
             -> endpoints a root, for each seed; worst path of a root
@@ -47,7 +47,6 @@ OTHERS = "others"
 CELL = re.compile(r"_TRELLIS.*|\$.*|_LUT4.*|_CCU2C.*|_PFUMX.*|_L6MUX.*")
 # Pins of a register that do not carry its data: clock enable and set or reset.
 GATED = ("CE", "LSR")
-BEGIN, END = "<!-- late endpoints: begin -->\n", "<!-- late endpoints: end -->\n"
 
 
 def main():
@@ -57,11 +56,12 @@ def main():
     )
     parser.add_argument("delays", type=pathlib.Path, nargs="+", help="delays.sdf of a seed")
     parser.add_argument("--document", type=pathlib.Path, help="also write the table to this page")
+    parser.add_argument("--table", default="placed", help="its name there (default: placed)")
     options = parser.parse_args()
     table = "\n".join(lines(options.delays)) + "\n"
     print(table)
     if options.document:
-        write(options.document, table)
+        write(options.document, options.table, table)
     return 0
 
 
@@ -133,12 +133,13 @@ def block(pin):
     return CELL.sub("", pin.rpartition("/")[0].removeprefix("core."))
 
 
-def write(page, table):
+def write(page, name, table):
     text = page.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    marks = [f"<!-- late endpoints, {name}: {mark} -->" for mark in ("begin", "end")]
+    before, begin, rest = text.partition(f"{marks[0]}\n")
+    _, end, after = rest.partition(f"{marks[1]}\n")
     if not (begin and end):
-        raise tools.Failed(f"{page}: its table needs the lines {BEGIN.strip()} and {END.strip()}")
+        raise tools.Failed(f"{page}: its table needs the lines {marks[0]} and {marks[1]}")
     page.write_text(f"{before}{begin}{table}{end}{after}", encoding="utf-8")
 
 

@@ -10,9 +10,10 @@ named in `best`. `make seeds WIDTH=64` runs it.
 
 A netlist that meets the goal at one seed of five depends on luck; one that meets it at three does
 not. Rooms that are late at every seed are limits of the design, rooms that are late at one are
-limits of that placement. With --estimate nothing is routed: minutes a seed in place of an hour, and
-a lower figure (estimate.py). Harness, part and options are those of timing.py; seeds that have been
-run for the same netlist are not run again.
+limits of that placement. Two efforts are smaller than the whole, and their figures lower: with
+--once, late arcs are not ripped up and routed again, which takes an unknown number of rounds; with
+--estimate nothing is routed: minutes a seed in place of an hour (estimate.py). Harness, part and
+options are those of timing.py; seeds that have been run for the same netlist are not run again.
 
 Exit status: 0 as many seeds as wanted meet the goal, 1 they do not, 2 a file or a tool is missing or
 failed.
@@ -33,6 +34,13 @@ import tools
 WANTED = 3
 # Rows of the table of rooms.
 ROOMS_SHOWN = 16
+# How far a seed is taken, which names the folder of its results: what nextpnr is told, and what the
+# page says of it.
+EFFORTS = {
+    "placed": (["--no-route"], "placed, estimated"),
+    "once": (["--report", "report.json"], "routed once, late arcs not rerouted"),
+    "routed": (timing.ROUTE_OPTIONS, "routed"),
+}
 
 
 @dataclasses.dataclass
@@ -81,21 +89,32 @@ def arguments():
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for all results")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default: 2)")
-    parser.add_argument("--estimate", action="store_true", help="place only, and estimate")
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument(
+        "--estimate",
+        action="store_const",
+        const="placed",
+        dest="effort",
+        help="place only, and estimate",
+    )
+    effort.add_argument(
+        "--once", action="store_const", const="once", dest="effort", help="do not reroute late arcs"
+    )
+    parser.set_defaults(effort="routed")
     parser.add_argument("--document", type=pathlib.Path, help="also write the tables to this page")
     return parser.parse_args()
 
 
 def place(seed, netlist, options):
     """Runs nextpnr for one seed, unless it was; returns the folder of its results."""
-    folder = options.out / f"{'placed' if options.estimate else 'routed'}-{seed}"
+    folder = options.out / f"{options.effort}-{seed}"
     folder.mkdir(exist_ok=True)
     if estimate.kept(folder / "key", netlist):
         return folder
     (folder / "key").unlink(missing_ok=True)
     (folder / "netlist.json").unlink(missing_ok=True)
     (folder / "netlist.json").hardlink_to(options.out / "netlist.json")
-    more = ["--no-route"] if options.estimate else timing.ROUTE_OPTIONS
+    more, _ = EFFORTS[options.effort]
     timing.nextpnr(seed, folder, [*more, "--sdf", "delays.sdf"])
     (folder / "key").write_text(netlist)
     return folder
@@ -105,7 +124,7 @@ def read(seed, folder, options):
     """What a seed's delays say; a routed design's Fmax is the one that nextpnr reports."""
     ends = estimate.endpoints(folder / "delays.sdf")
     mhz = 1e6 / ends[0][0]
-    if not options.estimate:
+    if options.effort != "placed":
         report = json.loads((folder / "report.json").read_text())
         mhz = min(figures["achieved"] for figures in report["fmax"].values())
     late = collections.defaultdict(list)
@@ -118,7 +137,7 @@ def read(seed, folder, options):
 
 def page(runs, options):
     """The tables, as Markdown."""
-    goal, kind = timing.GOAL_MHZ, "placed, estimated" if options.estimate else "routed"
+    goal, (_, kind) = timing.GOAL_MHZ, EFFORTS[options.effort]
     met = sum(run.mhz >= goal for run in runs)
     lines = [f"# Placement seeds of {options.verilog.parent.name}", ""]
     lines += [f"{met} of {len(runs)} seeds meet {goal} MHz ({timing.PART}, {kind}).", ""]
