@@ -6,27 +6,14 @@ use super::{reset, BASES, BRISK, MIXED};
 use crate::bus::reads::tests::completer::{Completer, Fault, Manner};
 use crate::transmit::types::count;
 use pcie_sim::tlp::CompletionStatus;
-use pcie_sim::{CompletionSplit, Limits, ReadCompletionBoundary, TransferSize};
+use pcie_sim::CompletionSplit;
 use rnic_hdl_tools::testkit::{simulate, Pace, Simulation};
 
 /// A host that answers after `latency` cycles.
 fn manner(latency: u64) -> Manner {
     Manner {
-        limits: Limits {
-            max_payload: TransferSize::Octets256,
-            max_read_request: TransferSize::Octets512,
-            read_completion_boundary: ReadCompletionBoundary::Octets64,
-            tag_count: 256,
-            zero_length_writes: false,
-        },
-        split: CompletionSplit::Largest,
         latency,
-        spread: 0,
-        reorders: false,
-        begins_of_8: 8,
-        goes_on_of_8: 8,
-        other_of_64: 0,
-        late: 10_000,
+        ..Manner::brisk(10_000)
     }
 }
 

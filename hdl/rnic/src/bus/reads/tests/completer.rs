@@ -4,7 +4,9 @@ use pcie_sim::check::{check, Direction};
 use pcie_sim::choices::Seeded;
 use pcie_sim::completer::complete_read;
 use pcie_sim::tlp::{Completion, CompletionStatus};
-use pcie_sim::{Bdf, CompletionSplit, Header, Kind, Length, Limits, Tlp};
+use pcie_sim::{
+    Bdf, CompletionSplit, Header, Kind, Length, Limits, ReadCompletionBoundary, Tlp, TransferSize,
+};
 use rnic_hdl_tools::testkit::Random;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -125,6 +127,29 @@ pub struct Manner {
     pub other_of_64: u64,
     /// Cycles after which an answer that is late has come too late.
     pub late: u64,
+}
+
+impl Manner {
+    /// A host in a hurry that does nothing wrong.
+    pub const fn brisk(late: u64) -> Self {
+        Self {
+            limits: Limits {
+                max_payload: TransferSize::Octets256,
+                max_read_request: TransferSize::Octets512,
+                read_completion_boundary: ReadCompletionBoundary::Octets64,
+                tag_count: 256,
+                zero_length_writes: false,
+            },
+            split: CompletionSplit::Largest,
+            latency: 4,
+            spread: 0,
+            reorders: false,
+            begins_of_8: 8,
+            goes_on_of_8: 8,
+            other_of_64: 0,
+            late,
+        }
+    }
 }
 
 /// The host.

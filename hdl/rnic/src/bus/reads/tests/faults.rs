@@ -78,17 +78,22 @@ fn each_fault_ends_its_read_and_nothing_else() {
     }
 }
 
-#[test]
-fn among_many_faults_every_read_is_answered_once() {
+/// `reads` reads, and faults among them.
+fn faulty_bench(reads: u64) -> Bench {
     let mut random = Random::from_environment();
-    let mut uut = engine_128();
     let mut bench = Bench::new(Settings {
         faults_of_1000: 120,
         kinds: &PASSING,
         ..MIXED
     });
-    (0..120).for_each(|_| bench.add_random(&mut random));
-    run_128(&mut uut, &mut bench);
+    (0..reads).for_each(|_| bench.add_random(&mut random));
+    bench
+}
+
+#[test]
+fn among_many_faults_every_read_is_answered_once() {
+    let mut bench = faulty_bench(120);
+    run_128(&mut engine_128(), &mut bench);
     let (good, failed) = (bench.reads_good, bench.reads_failed);
     assert!(good > 20 && failed > 20, "{good} good, {failed} failed");
     for cause in 0..cause::REFUSED {
@@ -98,15 +103,8 @@ fn among_many_faults_every_read_is_answered_once() {
 
 #[test]
 fn among_many_faults_every_read_is_answered_once_512() {
-    let mut random = Random::from_environment();
-    let mut uut = engine_512();
-    let mut bench = Bench::new(Settings {
-        faults_of_1000: 120,
-        kinds: &PASSING,
-        ..MIXED
-    });
-    (0..40).for_each(|_| bench.add_random(&mut random));
-    run_512(&mut uut, &mut bench);
+    let mut bench = faulty_bench(40);
+    run_512(&mut engine_512(), &mut bench);
     let (good, failed) = (bench.reads_good, bench.reads_failed);
     assert!(good > 5 && failed > 5, "{good} good, {failed} failed");
 }

@@ -2,32 +2,17 @@
 use super::bench::{Bench, Settings, TICK_CYCLES};
 use super::completer::{Fault, Manner};
 use crate::bus::reads::{ReadEngine128, ReadEngine512};
-use pcie_sim::{CompletionSplit, Limits, ReadCompletionBoundary, TransferSize};
+use pcie_sim::{CompletionSplit, ReadCompletionBoundary, TransferSize};
 use rnic_hdl_tools::testkit::{simulate, Pace, Simulation};
 
-pub const TIMEOUT_TICKS: u64 = 100;
+const TIMEOUT_TICKS: u64 = 100;
 /// Cycles after which a time-out has surely been noticed, if nothing else waits.
 pub const TIMEOUT_CYCLES: u64 = (TIMEOUT_TICKS + 2) * TICK_CYCLES;
 
 /// A host in a hurry that does nothing wrong.
-pub const BRISK: Manner = Manner {
-    limits: Limits {
-        max_payload: TransferSize::Octets256,
-        max_read_request: TransferSize::Octets512,
-        read_completion_boundary: ReadCompletionBoundary::Octets64,
-        tag_count: 256,
-        zero_length_writes: false,
-    },
-    split: CompletionSplit::Largest,
-    latency: 4,
-    spread: 0,
-    reorders: false,
-    begins_of_8: 8,
-    goes_on_of_8: 8,
-    other_of_64: 0,
-    late: 2 * TIMEOUT_CYCLES,
-};
+pub const BRISK: Manner = Manner::brisk(2 * TIMEOUT_CYCLES);
 
+/// No stream stalls, and nothing is wrong.
 pub const PLAIN: Settings = Settings {
     manner: BRISK,
     max_read_request: 2,
