@@ -75,17 +75,15 @@ estimate: tools emit ## the same before routing, in minutes: late paths by room 
 		--out build/estimate-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
 
 seeds: CONNECTIONS := 512
-seeds: tools emit ## Fmax and late rooms at five seeds, a page in docs/timing (WIDTH; ESTIMATE=1: before routing; ONCE=1: without rerouting)
+# An estimate is read for what it names, not for its MHz, so it is no document.
+SEEDS_PAGE = $(if $(ESTIMATE),build/seeds-w$(WIDTH)/estimated,docs/timing/w$(WIDTH)$(if $(ONCE),-once))
+seeds: tools emit ## Fmax and late rooms at five seeds, a page in docs/timing (WIDTH; ONCE=1: without rerouting; ESTIMATE=1: before routing)
 	@$(VENV)/python3 constraints/seeds.py $(if $(ESTIMATE),--estimate) $(if $(ONCE),--once) \
-		--document docs/timing/w$(WIDTH)$(if $(ESTIMATE),-estimated)$(if $(ONCE),-once).md \
-		--out build/seeds-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
+		--document $(SEEDS_PAGE).md --out build/seeds-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
 
-# Seeds that `make seeds ESTIMATE=1` has placed, or `make seeds ONCE=1` has routed.
-limits: EFFORT := $(if $(ONCE),once,placed)
-limits: tools ## where late paths begin, at each seed of each width: a table of docs/timing/limits.md (ONCE=1: routed)
-	@$(VENV)/python3 constraints/limits.py --document docs/timing/limits.md --table $(EFFORT) \
-		$(sort $(wildcard build/seeds-w64/$(EFFORT)-*/delays.sdf)) \
-		$(sort $(wildcard build/seeds-w128/$(EFFORT)-*/delays.sdf))
+limits: tools ## where late paths begin, at each seed that `make seeds ONCE=1` has routed: a table of docs/timing/limits.md
+	@$(VENV)/python3 constraints/limits.py --document docs/timing/limits.md \
+		docs/timing/w64-once.jsonl docs/timing/w128-once.jsonl
 
 # Boards are those of constraints/boards.
 BOARD ?= ecp5-evn

@@ -33,6 +33,8 @@ CELL = re.compile(rf"\(IOPATH (\S+) (\S+) {DELAYS} {DELAYS}\)")
 CHECK = re.compile(rf"\(SETUPHOLD \(\w+ (\S+)\) \(\w+ \S+\) {DELAYS} {DELAYS}\)")
 # Pins at which a path begins: their own arrival is that of the clock.
 CLOCKS = re.compile(r"CLK[AB]?|WCK")
+# What yosys adds to the name of a register or RAM.
+ADDED = re.compile(r"_TRELLIS.*|\$.*|_LUT4.*|_CCU2C.*|_PFUMX.*|_L6MUX.*")
 
 
 class Delays:
@@ -92,6 +94,11 @@ class Delays:
 
 def pin_of(place):
     return place.rpartition("/")[2]
+
+
+def block(pin):
+    """The register or RAM that a pin is of, by the name that the design has for it."""
+    return ADDED.sub("", pin.rpartition("/")[0].removeprefix(f"{timing.INSTANCE}."))
 
 
 def room(pin):

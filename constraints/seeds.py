@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Fmax at several placement seeds, and which rooms limit it.
 
-In: a Verilog file of `rnic emit`, and the seeds. Out: a table on stdout and, with --document, as a
-page; netlist, logs and delays (SDF) of each seed in the folder of --out, where the best seed is
-named in `best`. `make seeds WIDTH=64` runs it.
+In: a Verilog file of `rnic emit`, and the seeds. Out: a table on stdout and as the page of
+--document, and the seeds' figures in a file beside it (results.py); netlist, logs and delays (SDF)
+of each seed in the folder of --out, where the best seed is named in `best`. `make seeds WIDTH=64`
+runs it.
 
     Verilog -> yosys -> nextpnr-ecp5, once for each seed, two at a time -> Fmax, delays
             -> table of seeds; rooms of late paths at each seed
@@ -13,7 +14,8 @@ not. Rooms that are late at every seed are limits of the design, rooms that are 
 limits of that placement. Two efforts are smaller than the whole, and their figures lower: with
 --once, late arcs are not ripped up and routed again, which takes an unknown number of rounds; with
 --estimate nothing is routed: minutes a seed in place of an hour (estimate.py). Harness, part and
-options are those of timing.py; seeds that have been run for the same netlist are not run again.
+options are those of timing.py. A seed whose figures for the same netlist are kept is not run again,
+and the tables are of all that are kept.
 
 Exit status: 0 as many seeds as wanted meet the goal, 1 they do not, 2 a file or a tool is missing or
 failed.
@@ -22,11 +24,12 @@ failed.
 import argparse
 import collections
 import concurrent.futures
-import dataclasses
 import json
 import pathlib
+import threading
 
 import estimate
+import results
 import timing
 import tools
 
@@ -42,18 +45,6 @@ EFFORTS = {
     "routed": (timing.ROUTE_OPTIONS, "routed"),
 }
 
-
-@dataclasses.dataclass
-class Run:
-    """One seed: its figure in MHz, and for each pair of rooms the late endpoints and the worst."""
-
-    seed: int
-    mhz: float
-    late: dict[str, tuple[int, float]]
-    ends: int
-    used: dict[str, tuple[int, int]]
-
-
 def main():
     options = arguments()
     if not options.verilog.is_file():
@@ -61,20 +52,29 @@ def main():
     out = options.out
     out.mkdir(parents=True, exist_ok=True)
     key = timing.fingerprint(options.verilog, options.top, "any")
-    if not estimate.kept(out / "netlist.key", key):
+    file = options.document.with_suffix(".jsonl")
+    runs = results.load(file, key)
+    missing = [seed for seed in options.seeds if seed not in runs]
+    if missing and not estimate.kept(out / "netlist.key", key):
         (out / "netlist.key").unlink(missing_ok=True)
         timing.synthesise(options.verilog, options.top, out)
         (out / "netlist.key").write_text(key)
+    one_at_a_time = threading.Lock()
+
+    def run(seed):
+        folder = place(seed, key, options)
+        with one_at_a_time:
+            runs[seed] = read(seed, folder, options)
+            results.save(file, key, runs)
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        places = list(pool.map(lambda seed: place(seed, key, options), options.seeds))
-    runs = [read(seed, folder, options) for seed, folder in zip(options.seeds, places)]
+        list(pool.map(run, missing))
+    runs = [runs[seed] for seed in sorted(runs)]
     best = max(runs, key=lambda run: run.mhz)
     (out / "best").write_text(f"{best.seed}\n")
     lines = page(runs, options)
     print("\n" + "\n".join(lines))
-    if options.document:
-        options.document.parent.mkdir(parents=True, exist_ok=True)
-        options.document.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    options.document.write_text("\n".join(lines) + "\n", encoding="utf-8")
     met = sum(run.mhz >= timing.GOAL_MHZ for run in runs)
     return 0 if met >= WANTED else 1
 
@@ -82,7 +82,8 @@ def main():
 def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__.split("\n\n")[0],
-        epilog="example: %(prog)s --seeds 1 2 3 --out build/seeds-w64 build/emit-w64/rnic.v",
+        epilog="example: %(prog)s --seeds 1 2 3 --out build/seeds-w64 --document build/w64.md "
+        "build/emit-w64/rnic.v",
     )
     parser.add_argument("verilog", type=pathlib.Path, help="the Verilog, one file")
     parser.add_argument("--top", default="rnic", help="top module (default: rnic)")
@@ -101,7 +102,12 @@ def arguments():
         "--once", action="store_const", const="once", dest="effort", help="do not reroute late arcs"
     )
     parser.set_defaults(effort="routed")
-    parser.add_argument("--document", type=pathlib.Path, help="also write the tables to this page")
+    parser.add_argument(
+        "--document",
+        type=pathlib.Path,
+        required=True,
+        help="page for the tables; the figures are kept beside it",
+    )
     return parser.parse_args()
 
 
@@ -123,16 +129,11 @@ def place(seed, netlist, options):
 def read(seed, folder, options):
     """What a seed's delays say; a routed design's Fmax is the one that nextpnr reports."""
     ends = estimate.endpoints(folder / "delays.sdf")
-    mhz = 1e6 / ends[0][0]
+    mhz = None
     if options.effort != "placed":
         report = json.loads((folder / "report.json").read_text())
         mhz = min(figures["achieved"] for figures in report["fmax"].values())
-    late = collections.defaultdict(list)
-    for total, hops in ends:
-        if total > estimate.PERIOD:
-            late[" > ".join(estimate.rooms(hops))].append(total / 1000)
-    worst = {name: (len(totals), max(totals)) for name, totals in late.items()}
-    return Run(seed, mhz, worst, len(ends), timing.utilisation(folder / "nextpnr.log"))
+    return results.run_of(seed, ends, timing.utilisation(folder / "nextpnr.log"), mhz)
 
 
 def page(runs, options):
@@ -143,18 +144,19 @@ def page(runs, options):
     lines += [f"{met} of {len(runs)} seeds meet {goal} MHz ({timing.PART}, {kind}).", ""]
     lines += [f"| seed | MHz | of {goal} | late endpoints | worst rooms |", "|---|---|---|---|---|"]
     for run in runs:
-        late = sum(count for count, _ in run.late.values())
-        worst = max(run.late, key=lambda name: run.late[name][1], default="-")
+        worst = max(run.late, key=lambda path: path.nanoseconds, default=None)
         lines += [
-            f"| {run.seed} | {run.mhz:.1f} | {run.mhz / goal:.3f} | {late} of {run.ends} | {worst} |"
+            f"| {run.seed} | {run.mhz:.1f} | {run.mhz / goal:.3f} | {len(run.late)} of {run.ends} "
+            f"| {worst.rooms if worst else '-'} |"
         ]
     lines += ["", "| | used | of | |", "|---|---|---|---|"]
     for name, (used, total) in runs[0].used.items():
         lines += [f"| {name.strip()} | {used} | {total} | {100 * used / total:.0f} % |"]
     rows = collections.defaultdict(list)
     for run in runs:
-        for name, figures in run.late.items():
-            rows[name].append(figures)
+        for name in {path.rooms for path in run.late}:
+            times = [path.nanoseconds for path in run.late if path.rooms == name]
+            rows[name].append((len(times), max(times)))
     if not rows:
         return [*lines, "", f"No path is later than {1000 / goal:.1f} ns."]
     lines += ["", f"Paths later than {1000 / goal:.1f} ns, by the rooms they pass:", ""]

@@ -40,6 +40,7 @@ module properties(input clock, input reset, input request, input held);
             // What goes on from cycle to cycle.
             assert(swept <= SWEEP);
             if (room_reset) assert(swept == \block.count$q && swept < SWEEP);
+            if (room_reset) assert(\block.sweep_ends$q == (swept == SWEEP - 1));
             assert(room_reset == (\block.state$q == 2));
             assert(\block.is_held$q == held_before);
             if (\block.state$q == 3) assert(whole && hold);
@@ -47,6 +48,7 @@ module properties(input clock, input reset, input request, input held);
         end
     end
     (* hierconn *) wire [12:0] \block.count$q ;
+    (* hierconn *) wire \block.sweep_ends$q ;
     (* hierconn *) wire [1:0] \block.state$q ;
     (* hierconn *) wire \block.is_held$q ;
 endmodule

@@ -1,7 +1,7 @@
 // The head of a ring passes a frame with a status in the cycle after that status leaves, and not
-// otherwise; one without a status, or of a ring that settles, writes nothing. A report has the
-// head of its ring as it was when the report was composed. So no report passes a frame before its
-// status.
+// otherwise; one without a status, or of a ring that settles when it is looked at, writes nothing.
+// A report has the head of its ring as it was when the report was composed. So no report passes a
+// frame before its status.
 module properties(
     input clock, input reset, input [15:0] device_id, input [`BITS_frame_end-1:0] frame_end,
     input frame_end_valid, input [63:0] control_base, input [63:0] control_report,
@@ -32,6 +32,7 @@ module properties(
         .tlp_header(tlp_header)
     );
     (* hierconn *) wire [2:0] \block.state$q ;
+    (* hierconn *) wire \block.sends$q ;
     (* hierconn *) wire \block.is_status$q ;
     (* hierconn *) wire \block.ring$q ;
     (* hierconn *) wire [3:0] \block.keep$q ;
@@ -42,7 +43,7 @@ module properties(
     wire settles = ring ? bulk_settles : control_settles;
     wire leaves = tlp_valid && tlp_ready;
 
-    reg waits = 0, status_left = 0;
+    reg waits = 0, status_left = 0, settled = 0;
     reg [`BITS_frame_end-1:0] frame_end_before = 0;
     reg [31:0] control_composed = 0, bulk_composed = 0;
     always @(posedge clock) begin
@@ -52,6 +53,7 @@ module properties(
         if (\block.state$q == 0) begin
             control_composed <= control_head;
             bulk_composed <= bulk_head;
+            settled <= settles;
         end
     end
     always @(*) begin
@@ -62,8 +64,8 @@ module properties(
         assert(!(control_passes && bulk_passes));
         if (frame_end_ready) begin
             assert(frame_end_valid && bulk_passes == ring && pass_units == frame_end[4:1]);
-            if (status != 0 && !settles)
-                assert(status_left && gave_up);
+            assert(status_left == (status != 0 && !settled));
+            assert(gave_up == (status_left && !settles));
         end
         if (leaves && tlp_keep == 1) assert(!frame_end_ready && tlp_data[31:0] == status);
         if (status_left) assert(frame_end_ready);
@@ -75,13 +77,16 @@ module properties(
 
         // For the induction.
         assert(\block.state$q <= 5);
-        assert((\block.state$q == 5) == status_left);
-        if (\block.state$q == 1 || \block.state$q == 2 || \block.state$q == 5)
-            assert(\block.is_status$q );
-        if (\block.state$q != 0) begin
+        assert(\block.sends$q == (\block.state$q == 4));
+        assert((\block.state$q == 5 && \block.is_status$q ) == status_left);
+        if (\block.state$q == 1 || \block.state$q == 2) assert(\block.is_status$q );
+        if (\block.state$q == 5) assert(waits && \block.ring$q == frame_end_before[0]
+            && \block.is_status$q == (frame_end_before[6:5] != 0 && !settled));
+        else if (\block.state$q != 0) begin
             assert(\block.keep$q == (\block.is_status$q ? 1 : 15));
             if (\block.is_status$q )
-                assert(waits && frame_end_before[6:5] != 0 && \block.ring$q == frame_end_before[0]
+                assert(waits && frame_end_before[6:5] != 0 && !settled
+                    && \block.ring$q == frame_end_before[0]
                     && \block.words$q == frame_end_before[6:5]);
             else
                 assert(\block.words$q [31:0]

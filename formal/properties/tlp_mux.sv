@@ -88,6 +88,7 @@ module properties(
         assert(\block.holds$q == holds);
         assert(\block.in_packet$q == (open != 0));
         assert((\block.granted$q & (\block.granted$q - 1)) == 0);
+        assert(\block.grants_other$q == (\block.granted$q != 0));
         if (open != 0) assert(open == (\block.granted$q == 0 ? 32 : \block.granted$q ));
     end
     (* hierconn *) wire \block.data.head_valid$q ;
@@ -105,4 +106,5 @@ module properties(
     (* hierconn *) wire \block.holds$q ;
     (* hierconn *) wire \block.in_packet$q ;
     (* hierconn *) wire [4:0] \block.granted$q ;
+    (* hierconn *) wire \block.grants_other$q ;
 endmodule

@@ -75,22 +75,28 @@ pub struct ResetSequencer {
     // `held` comes from two rooms; their answer to `hold`, a cycle later.
     is_held: DFF<Bit>,
     count: DFF<Bits<13>>,
+    // The count is that of the last cycle, found a cycle before: much follows from it.
+    sweep_ends: DFF<Bit>,
+    settle_ends: DFF<Bit>,
     #[constant(1)]
     one: Constant<Bits<13>>,
-    #[constant(SWEEP_CYCLES - 1)]
-    sweep_last: Constant<Bits<13>>,
-    #[constant(SETTLE_CYCLES - 1)]
-    settle_last: Constant<Bits<13>>,
+    // The last count but one.
+    #[constant(SWEEP_CYCLES - 2)]
+    sweep_near: Constant<Bits<13>>,
+    #[constant(SETTLE_CYCLES - 2)]
+    settle_near: Constant<Bits<13>>,
 }
 
 impl Logic for ResetSequencer {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, rooms, holds, is_held, count);
+        registers!(clock; state, rooms, holds, is_held, count, sweep_ends, settle_ends);
         self.hold.next = self.holds.q.val();
         self.room_reset.next = self.rooms.q.val();
         self.resetting.next = self.state.q.val() != ResetState::Ready;
         self.count.d.next = self.count.q.val() + self.one.val();
+        self.sweep_ends.d.next = self.count.q.val() == self.sweep_near.val();
+        self.settle_ends.d.next = self.count.q.val() == self.settle_near.val();
         self.is_held.d.next = self.held.val() & self.holds.q.val();
         match self.state.q.val() {
             ResetState::Ready => {
@@ -101,20 +107,22 @@ impl Logic for ResetSequencer {
             }
             ResetState::Drain => {
                 self.count.d.next = 0.into();
+                self.sweep_ends.d.next = false;
                 if self.is_held.q.val() {
                     self.rooms.d.next = true;
                     self.state.d.next = ResetState::Sweep;
                 }
             }
             ResetState::Sweep => {
-                if self.count.q.val() == self.sweep_last.val() {
+                if self.sweep_ends.q.val() {
                     self.count.d.next = 0.into();
+                    self.settle_ends.d.next = false;
                     self.rooms.d.next = false;
                     self.state.d.next = ResetState::Settle;
                 }
             }
             ResetState::Settle => {
-                if self.count.q.val() == self.settle_last.val() {
+                if self.settle_ends.q.val() {
                     self.holds.d.next = false;
                     self.state.d.next = ResetState::Ready;
                 }
@@ -123,6 +131,7 @@ impl Logic for ResetSequencer {
         }
         if self.reset.val() {
             self.count.d.next = 0.into();
+            self.sweep_ends.d.next = false;
             self.rooms.d.next = true;
             self.holds.d.next = true;
             self.state.d.next = ResetState::Sweep;

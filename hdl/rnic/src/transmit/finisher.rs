@@ -38,9 +38,10 @@ enum FinishState {
     Push,
 }
 
-/// Cycles from `start` in which `sum` and `crc_state` are those of the whole frame.
-const SUM_CYCLE: LiteralType = 2;
-const CRC_CYCLE: LiteralType = 4;
+/// Cycles of `Wait` in which `sum` and `crc_state` are those of the whole frame: 3 and 5 cycles
+/// from `start`.
+const SUM_CYCLE: LiteralType = 1;
+const CRC_CYCLE: LiteralType = 3;
 
 /// Finisher behind beats of `2^O` octets; `P = O - 2`.
 #[derive(LogicBlock, Init)]
@@ -50,8 +51,9 @@ const CRC_CYCLE: LiteralType = 4;
 pub struct Finisher<const O: usize, const P: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Only while `ready`; `job` is the frame's.
+    /// Only while `ready`.
     pub start: Signal<In, Bit>,
+    /// The frame's, in the cycle after `start`.
     pub job: Signal<In, FrameJob>,
     pub ready: Signal<Out, Bit>,
     /// From intake: total is 15:0 plus 31:16.
@@ -63,6 +65,8 @@ pub struct Finisher<const O: usize, const P: usize> {
     pub patch_ready: Signal<In, Bit>,
     one_octet_back: StateBack<1>,
     one_word_back: StateBack<4>,
+    // `start`, from far away.
+    starts: DFF<Bit>,
     state: DFF<FinishState>,
     cycle: DFF<Bits<3>>,
     current: DFF<FrameJob>,
@@ -119,9 +123,10 @@ pub struct Finisher<const O: usize, const P: usize> {
 impl<const O: usize, const P: usize> Logic for Finisher<O, P> {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, cycle, current, total, crc, octets, words, sum_behind, sum_far);
-        registers!(clock; skipped, turned, counted, sum_1, sum_2, sum_all, folded);
-        self.ready.next = self.state.q.val() == FinishState::Idle;
+        registers!(clock; starts, state, cycle, current, total, crc, octets, words, sum_behind);
+        registers!(clock; sum_far, skipped, turned, counted, sum_1, sum_2, sum_all, folded);
+        self.starts.d.next = self.start.val();
+        self.ready.next = (self.state.q.val() == FinishState::Idle) & !self.starts.q.val();
         self.one_octet_back.state.next = self.crc.q.val();
         self.one_word_back.state.next = self.crc.q.val();
 
@@ -189,7 +194,7 @@ impl<const O: usize, const P: usize> Logic for Finisher<O, P> {
             FinishState::Idle => {
                 self.current.d.next = self.job.val();
                 self.cycle.d.next = 0.into();
-                if self.start.val() {
+                if self.starts.q.val() {
                     self.state.d.next = FinishState::Wait;
                 }
             }
@@ -244,6 +249,7 @@ impl<const O: usize, const P: usize> Logic for Finisher<O, P> {
         self.patch.next.crc = self.turned.q.val();
         self.patch_valid.next = self.state.q.val() == FinishState::Push;
         if self.reset.val() {
+            self.starts.d.next = false;
             self.state.d.next = FinishState::Idle;
         }
     }

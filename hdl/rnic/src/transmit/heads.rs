@@ -76,6 +76,7 @@ pub struct HeadDecoder<const O: usize> {
     /// With `job_room`, one cycle.
     pub job: Signal<Out, FrameJob>,
     pub job_valid: Signal<Out, Bit>,
+    /// Once there is room, it stays until the next job takes it.
     pub job_room: Signal<In, Bit>,
     /// The reads of a frame: one run.
     pub command: Signal<Out, ReadCommand>,
@@ -98,6 +99,8 @@ pub struct HeadDecoder<const O: usize> {
     is_empty: DFF<Bit>,
     check: HeadCheck<O>,
     fits: DFF<Bit>,
+    // Room for a job, as of the cycle before.
+    has_room: DFF<Bit>,
     whole_address: Signal<Local, Bits<9>>,
     count: Signal<Local, Bits<4>>,
     control_ready: Signal<Local, Bit>,
@@ -124,7 +127,7 @@ impl<const O: usize> Logic for HeadDecoder<O> {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; state, second, ring, address, head, control_need, bulk_need, index);
-        registers!(clock; total, is_empty, seen, fits);
+        registers!(clock; total, is_empty, seen, fits, has_room);
         wire!(self => self.{elements, check}; clock);
         self.whole_address.next = bit_cast::<9, 8>(self.address.q.val());
         self.read_address.next = self.whole_address.val().replace_bit(8, self.ring.q.val());
@@ -167,6 +170,7 @@ impl<const O: usize> Logic for HeadDecoder<O> {
         self.check.is_empty.next = self.is_empty.q.val();
         self.check.seen.next = self.seen.q.val();
         self.fits.d.next = self.check.need.val() <= self.free.val();
+        self.has_room.d.next = self.job_room.val();
 
         // The job, and the command at hand.
         self.job.next.ring = self.ring.q.val();
@@ -235,7 +239,7 @@ impl<const O: usize> Logic for HeadDecoder<O> {
                 }
                 if self.check.is_short.val() {
                     self.state.d.next = HeadState::Idle;
-                } else if !self.settles.val() & self.job_room.val() {
+                } else if !self.settles.val() & self.has_room.q.val() {
                     if self.check.refused.val() {
                         self.takes.next = true;
                         self.state.d.next = HeadState::Idle;

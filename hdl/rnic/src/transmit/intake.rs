@@ -65,11 +65,12 @@ pub struct FrameIntake<
     /// With `frame_end_room`, one cycle.
     pub frame_end: Signal<Out, FrameEnd>,
     pub frame_end_valid: Signal<Out, Bit>,
+    /// Once there is room, it stays until the next end of a frame takes it.
     pub frame_end_room: Signal<In, Bit>,
-    /// One cycle, with a good frame's last beat; `finish_job` is its job.
+    /// One cycle, with a good frame's last beat; `finish_job` is its job, in the next cycle, too.
     pub finish_start: Signal<Out, Bit>,
     pub finish_job: Signal<Out, FrameJob>,
-    /// The finisher can start.
+    /// The finisher can start; this stays until it does.
     pub finish_ready: Signal<In, Bit>,
     pub sum: Signal<Out, Bits<32>>,
     pub crc_state: Signal<Out, Bits<32>>,
@@ -77,6 +78,8 @@ pub struct FrameIntake<
     current: DFF<FrameJob>,
     words: DFF<Bits<12>>,
     is_first: DFF<Bit>,
+    // Room for the end of a frame, and for its patch, as of the cycle before, in which none ended.
+    may_end: DFF<Bit>,
     sum_from: LaneMask<K, O, H>,
     frame_end_from: LaneMask<K, O, H>,
     crc_from: LaneMask<K, O, H>,
@@ -103,7 +106,6 @@ pub struct FrameIntake<
     reduce: Reduce<D>,
     state_step: StateStep<D>,
     state: DFF<Bits<32>>,
-    may_end: Signal<Local, Bit>,
     ready: Signal<Local, Bit>,
     takes: Signal<Local, Bit>,
     loads: Signal<Local, Bit>,
@@ -136,8 +138,8 @@ impl<
 {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; running, current, words, is_first, data, sum_keep, crc_keep, crc_flip);
-        registers!(clock; crc_valid, first, masked, valid_q2, valid_q3, valid_q4);
+        registers!(clock; running, current, words, is_first, may_end, data, sum_keep, crc_keep);
+        registers!(clock; crc_flip, crc_valid, first, masked, valid_q2, valid_q3, valid_q4);
         registers!(clock; first_q2, first_q3, first_q4, state);
         wire!(self => self.{sum_from, frame_end_from, crc_from, plain_from}; clock);
         wire!(self => self.{place_from, behind_from, stream_sum, reduce}; clock);
@@ -148,8 +150,7 @@ impl<
         if self.current.q.val().ring {
             self.settles.next = self.bulk_settles.val();
         }
-        self.may_end.next = self.frame_end_room.val() & self.finish_ready.val();
-        self.ready.next = self.running.q.val() & (!self.beat_last.val() | self.may_end.val());
+        self.ready.next = self.running.q.val() & (!self.beat_last.val() | self.may_end.q.val());
         self.beat_ready.next = self.ready.val();
         self.takes.next = self.beat_valid.val() & self.ready.val();
         self.loads.next = !self.running.q.val() & self.job_valid.val() & self.frame_end_room.val();
@@ -191,6 +192,8 @@ impl<
                 }
             }
         }
+        self.may_end.d.next =
+            self.frame_end_room.val() & self.finish_ready.val() & !self.frame_end_valid.val();
         self.store_data.next = self.beat_data.val();
         self.store_write.next = self.takes.val();
         self.finish_job.next = self.current.q.val();
@@ -251,6 +254,7 @@ impl<
         self.crc_state.next = self.state.q.val();
         if self.reset.val() {
             self.running.d.next = false;
+            self.may_end.d.next = false;
         }
     }
 }

@@ -87,12 +87,17 @@ pub struct Loopback<const W: usize> {
     loops: DFF<Bit>,
     sends: DFF<Bit>,
     is_cut: DFF<Bit>,
+    // As of the cycle before, a looped frame may begin now if the switch is on.
+    is_free: DFF<Bit>,
     // A looped beat was sent in the cycle before.
     paced: DFF<Bit>,
     gap: DFF<Bits<2>>,
     // The last frame that the front end got was looped.
     was_looped: DFF<Bit>,
     takes_wire: Signal<Local, Bit>,
+    // A beat of the sender would go this way; to the MAC, when the slice takes it.
+    may_loop: Signal<Local, Bit>,
+    may_send: Signal<Local, Bit>,
     looped: Signal<Local, Bit>,
     sent: Signal<Local, Bit>,
     offers: Signal<Local, Bit>,
@@ -110,7 +115,7 @@ impl<const W: usize> Logic for Loopback<W> {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; is_on, cuts, receives, drops, loops, sends, is_cut);
-        registers!(clock; paced, gap, was_looped);
+        registers!(clock; is_free, paced, gap, was_looped);
         wire!(self => self.{data, notes}; clock, reset);
 
         self.is_on.d.next = self.loopback.val();
@@ -129,22 +134,26 @@ impl<const W: usize> Logic for Loopback<W> {
         }
 
         // Frames of the sender; `loops` and `sends` are never high together.
-        self.looped.next = self.frame_valid.val()
-            & !self.cuts.q.val()
+        self.may_loop.next = !self.cuts.q.val()
             & !(self.paced.q.val() & self.is_wide.val())
-            & (self.loops.q.val()
-                | (!self.sends.q.val()
-                    & self.is_on.q.val()
-                    & !self.receives.q.val()
-                    & !self.gap.q.val().any()));
+            & (self.loops.q.val() | (self.is_free.q.val() & self.is_on.q.val()));
+        self.looped.next = self.frame_valid.val() & self.may_loop.val();
         self.paced.d.next = self.looped.val();
+        // While the switch is on, no other frame begins; the gap ends with this cycle.
+        self.is_free.d.next = self.is_on.q.val()
+            & !self.sends.q.val()
+            & !self.receives.q.val()
+            & !self.loops.q.val()
+            & !self.looped.val()
+            & !self.gap.q.val().get_bit(1);
         self.aborts.next = self.sends.q.val() & (self.cuts.q.val() | self.is_cut.q.val());
-        self.offers.next = self.aborts.val()
-            | (self.frame_valid.val()
-                & !self.cuts.q.val()
-                & (self.sends.q.val() | (!self.loops.q.val() & !self.is_on.q.val())));
+        self.may_send.next = !self.cuts.q.val()
+            & !self.is_cut.q.val()
+            & (self.sends.q.val() | (!self.loops.q.val() & !self.is_on.q.val()));
+        self.offers.next = self.aborts.val() | (self.frame_valid.val() & self.may_send.val());
         self.sent.next = self.offers.val() & self.data.s_ready.val();
-        self.frame_ready.next = self.looped.val() | (self.sent.val() & !self.aborts.val());
+        self.frame_ready.next =
+            self.may_loop.val() | (self.may_send.val() & self.data.s_ready.val());
         self.note.next.octets = self.frame_octets.val();
         self.note.next.last = self.frame_last.val();
         self.note.next.error = false;
@@ -201,6 +210,7 @@ impl<const W: usize> Logic for Loopback<W> {
             self.loops.d.next = false;
             self.sends.d.next = false;
             self.is_cut.d.next = false;
+            self.is_free.d.next = false;
             self.gap.d.next = 0.into();
         }
     }

@@ -1,21 +1,22 @@
 //! Writer: moves the heads of the rings on, and tells software by statuses and reports.
 //!
 //! ```text
-//! frame_end --> Idle --(no status)--> passes                        due: report of a ring
-//!                |                                                        |
-//!                +--(status)--> Low --> High --> Head --> Send --> Passes |
-//!                +------------------------------> Head --> Send <---------+
+//! frame_end --> Idle --(no status)--------------------------------> Passes   due: report of a ring
+//!                |                                                   ^              |
+//!                +--(status)--> Low --> High --> Head --> Send ------+              |
+//!                +-----------------------------> Head --> Send <--------------------+
 //! ```
 //!
 //! | latency    | 2 cycles from `frame_end_valid` to `tlp_valid` of its report, 4 to that of   |
 //! |            | its status                                                                   |
-//! | throughput | a frame a cycle without status; a report in 3 cycles, a status in 6          |
+//! | throughput | a frame in 2 cycles without status; a report in 3 cycles, a status in 6      |
 //! | units      | units of 32 octets                                                           |
 //! | source     | `rnic_abi::transmit_ring`                                                    |
 //!
 //! A head passes a frame with a status when the status has left, so no report passes the frame
 //! before. Ends of frames of a ring that settles only count: nothing is written. A ring whose TLP
-//! is under way is `writing`.
+//! is under way, or whose head is about to pass, is `writing`. All heads pass from a register: much
+//! follows from it, far away.
 use super::types::*;
 use crate::bus::pcie::WriteHeader;
 use rnic_abi::transmit_ring as abi;
@@ -76,7 +77,7 @@ pub struct StatusWriter<const D: usize, const L: usize> {
     pub bulk_stopped: Signal<In, Bit>,
     pub bulk_stops: Signal<In, Bit>,
     pub bulk_settles: Signal<In, Bit>,
-    /// A TLP of this ring is under way.
+    /// A TLP of this ring is under way, or its head is about to pass.
     pub control_writing: Signal<Out, Bit>,
     pub bulk_writing: Signal<Out, Bit>,
     /// One cycle: the head of this ring passes `pass_units`.
@@ -95,6 +96,8 @@ pub struct StatusWriter<const D: usize, const L: usize> {
     pub tlp_header: Signal<Out, Bits<128>>,
     write_header: WriteHeader,
     state: DFF<WriterState>,
+    // `Send`: the mux is far away.
+    sends: DFF<Bit>,
     is_status: DFF<Bit>,
     ring: DFF<Bit>,
     control_due: DFF<Bit>,
@@ -111,6 +114,7 @@ pub struct StatusWriter<const D: usize, const L: usize> {
     header: DFF<Bits<128>>,
     end_ring: Signal<Local, Bit>,
     end_settles: Signal<Local, Bit>,
+    ring_settles: Signal<Local, Bit>,
     has_status: Signal<Local, Bit>,
     passes: Signal<Local, Bit>,
     gives_up: Signal<Local, Bit>,
@@ -140,8 +144,8 @@ pub struct StatusWriter<const D: usize, const L: usize> {
 impl<const D: usize, const L: usize> Logic for StatusWriter<D, L> {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, is_status, ring, control_due, bulk_due, control_mask, bulk_mask);
-        registers!(clock; base, offset, low_sum, address, words, keep, header);
+        registers!(clock; state, sends, is_status, ring, control_due, bulk_due, control_mask);
+        registers!(clock; bulk_mask, base, offset, low_sum, address, words, keep, header);
         self.above_control.next = self.all_units.val() << self.control_units_log2.val();
         self.above_bulk.next = self.all_units.val() << self.bulk_units_log2.val();
         if self.control_set_up.val() {
@@ -158,6 +162,11 @@ impl<const D: usize, const L: usize> Logic for StatusWriter<D, L> {
             self.end_settles.next = self.bulk_settles.val();
         }
         self.has_status.next = self.frame_end.val().status.any() & !self.end_settles.val();
+        // The same of the frame that passes.
+        self.ring_settles.next = self.control_settles.val();
+        if self.ring.q.val() {
+            self.ring_settles.next = self.bulk_settles.val();
+        }
         self.chosen.next = !self.control_due.q.val();
         if self.frame_end_valid.val() {
             self.chosen.next = self.end_ring.val();
@@ -209,7 +218,7 @@ impl<const D: usize, const L: usize> Logic for StatusWriter<D, L> {
         self.tlp_keep.next = self.keep.q.val();
         self.tlp_header.next = self.header.q.val();
         self.tlp_last.next = true;
-        self.tlp_valid.next = self.state.q.val() == WriterState::Send;
+        self.tlp_valid.next = self.sends.q.val();
 
         self.passes.next = false;
         self.gives_up.next = false;
@@ -219,13 +228,13 @@ impl<const D: usize, const L: usize> Logic for StatusWriter<D, L> {
                 self.base.d.next = self.chosen_base.val();
                 self.address.d.next = self.chosen_report.val();
                 self.offset.d.next = self.unit.val() | self.status_offset.val();
-                self.is_status.d.next = self.frame_end_valid.val();
+                self.is_status.d.next = self.frame_end_valid.val() & self.has_status.val();
                 self.words.d.next = self.report.val().into();
                 self.keep.d.next = 15.into();
                 if self.frame_end_valid.val() {
                     self.words.d.next = bit_cast::<128, 2>(self.frame_end.val().status);
                     self.keep.d.next = 1.into();
-                    self.passes.next = !self.has_status.val();
+                    self.state.d.next = WriterState::Passes;
                     if self.has_status.val() {
                         self.state.d.next = WriterState::Low;
                     }
@@ -243,19 +252,22 @@ impl<const D: usize, const L: usize> Logic for StatusWriter<D, L> {
                     | (bit_cast::<64, 32>(self.high_sum.val()) << 32);
                 self.state.d.next = WriterState::Head;
             }
-            WriterState::Head => self.state.d.next = WriterState::Send,
+            WriterState::Head => {
+                self.sends.d.next = true;
+                self.state.d.next = WriterState::Send;
+            }
             WriterState::Send => {
                 if self.tlp_ready.val() {
+                    self.sends.d.next = false;
                     self.state.d.next = WriterState::Idle;
                     if self.is_status.q.val() {
                         self.state.d.next = WriterState::Passes;
                     }
                 }
             }
-            // A cycle later, as the ready of the bus comes late and much follows from it.
             WriterState::Passes => {
                 self.passes.next = true;
-                self.gives_up.next = !self.end_settles.val();
+                self.gives_up.next = self.is_status.q.val() & !self.ring_settles.val();
                 self.state.d.next = WriterState::Idle;
             }
             _ => {}
@@ -264,8 +276,8 @@ impl<const D: usize, const L: usize> Logic for StatusWriter<D, L> {
             self.header.d.next = self.write_header.header.val();
         }
         self.frame_end_ready.next = self.passes.val();
-        self.passes_control.next = self.passes.val() & !self.end_ring.val();
-        self.passes_bulk.next = self.passes.val() & self.end_ring.val();
+        self.passes_control.next = self.passes.val() & !self.ring.q.val();
+        self.passes_bulk.next = self.passes.val() & self.ring.q.val();
         self.control_passes.next = self.passes_control.val();
         self.bulk_passes.next = self.passes_bulk.val();
         self.pass_units.next = self.frame_end.val().units;
@@ -287,6 +299,7 @@ impl<const D: usize, const L: usize> Logic for StatusWriter<D, L> {
             self.bulk_due.d.next = false;
         }
         if self.reset.val() {
+            self.sends.d.next = false;
             self.state.d.next = WriterState::Idle;
             self.control_due.d.next = false;
             self.bulk_due.d.next = false;

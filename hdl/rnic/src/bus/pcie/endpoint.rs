@@ -98,6 +98,8 @@ pub struct BarEndpoint<const D: usize, const L: usize> {
     // Doublewords left of the request, and of the answer's piece.
     left: DFF<Bits<11>>,
     piece_left: DFF<Bits<6>>,
+    // None is left: the beat at hand is the answer's last.
+    is_over: DFF<Bit>,
     first_be: DFF<Bits<4>>,
     last_be: DFF<Bits<4>>,
     reads: DFF<Bit>,
@@ -145,7 +147,7 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; state, request, beat, keep, lane, is_last_beat, address, left);
-        registers!(clock; piece_left, first_be, last_be, reads, writes, refuses, locked);
+        registers!(clock; piece_left, is_over, first_be, last_be, reads, writes, refuses, locked);
         registers!(clock; memory_read, leading, trailing, is_first, is_full, is_whole, header);
         self.request_ready.next = (self.state.q.val() == EndpointState::Idle)
             | (self.state.q.val() == EndpointState::Load)
@@ -193,7 +195,7 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
             (self.state.q.val() == EndpointState::Write) & self.is_whole.q.val();
         self.completion_data.next = self.beat.q.val();
         self.completion_keep.next = self.keep.q.val();
-        self.completion_last.next = !self.piece_left.q.val().any();
+        self.completion_last.next = self.is_over.q.val();
         self.completion_valid.next = self.state.q.val() == EndpointState::Respond;
         self.completion_header.next = self.header.q.val();
         self.incoming.next = bit_cast::<D, 32>(self.register_read_data.val()) << self.top.val();
@@ -205,7 +207,7 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
                 self.is_last_beat.d.next = self.request_last.val();
                 self.lane.d.next = 0.into();
                 self.keep.d.next = 0.into();
-                self.piece_left.d.next = 0.into();
+                self.is_over.d.next = true;
                 self.is_first.d.next = true;
                 self.is_full.d.next = false;
                 if self.request_valid.val() {
@@ -278,6 +280,7 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
             EndpointState::Piece => {
                 self.header.d.next = self.answer.header.val();
                 self.piece_left.d.next = self.piece.val().get_bits::<6>(0);
+                self.is_over.d.next = false;
                 self.state.d.next = EndpointState::Read;
             }
             // One cycle: a doubleword is asked for.
@@ -292,6 +295,7 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
                     self.address.d.next = self.address.q.val() + self.dword_octets.val();
                     self.left.d.next = self.left.q.val() - self.one.val();
                     self.piece_left.d.next = self.piece_left.q.val() - self.one_left.val();
+                    self.is_over.d.next = self.piece_left.q.val() == self.one_left.val();
                     self.leading.d.next = 0.into();
                     self.state.d.next = EndpointState::Fill;
                 }
@@ -300,7 +304,7 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
             EndpointState::Fill => {
                 if self.is_full.q.val() {
                     self.state.d.next = EndpointState::Respond;
-                } else if self.piece_left.q.val().any() {
+                } else if !self.is_over.q.val() {
                     self.state.d.next = EndpointState::Read;
                 } else {
                     self.beat.d.next = self.beat.q.val() >> 32;
@@ -314,7 +318,7 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
                     self.keep.d.next = 0.into();
                     self.is_full.d.next = false;
                     self.state.d.next = EndpointState::Drain;
-                    if self.piece_left.q.val().any() {
+                    if !self.is_over.q.val() {
                         self.state.d.next = EndpointState::Read;
                     } else if self.reads.q.val() & self.left.q.val().any() {
                         self.state.d.next = EndpointState::Piece;

@@ -53,9 +53,12 @@ pub struct TlpMux<const D: usize, const L: usize> {
     last: Skid<Bit>,
     // One bit for each of sources 0 to 4; none set: payload is selected.
     granted: DFF<Bits<5>>,
+    // One is set; payload, which is far away, waits until none is.
+    grants_other: DFF<Bit>,
     in_packet: DFF<Bit>,
     // The sequencer is far away, and all sources wait for this.
     holds: DFF<Bit>,
+    next_granted: Signal<Local, Bits<5>>,
     moves: Signal<Local, Bit>,
     chosen_data: Signal<Local, Bits<D>>,
     chosen_keep: Signal<Local, Bits<L>>,
@@ -69,7 +72,7 @@ pub struct TlpMux<const D: usize, const L: usize> {
 impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; granted, in_packet, holds);
+        registers!(clock; granted, grants_other, in_packet, holds);
         wire!(self => self.data; clock, reset);
         wire!(self => self.keep; clock, reset);
         wire!(self => self.header; clock, reset);
@@ -102,35 +105,38 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
                 self.granted.q.val().get_bit(i) & self.data.s_ready.val() & self.may_send.val();
         }
         self.s_ready[5].next =
-            !self.granted.q.val().any() & self.data.s_ready.val() & self.may_send.val();
+            !self.grants_other.q.val() & self.data.s_ready.val() & self.may_send.val();
         self.held.next = self.holds.q.val() & !self.in_packet.q.val() & !self.data.m_valid.val();
         // Choose again with the last beat of a packet, or while the selected source is idle.
         self.moves.next = self.chosen_valid.val() & self.data.s_ready.val();
         if self.moves.val() {
             self.in_packet.d.next = !self.chosen_last.val();
         }
+        self.next_granted.next = self.granted.q.val();
         if (self.moves.val() & self.chosen_last.val())
             | (!self.in_packet.q.val() & !self.chosen_valid.val())
         {
             // The `valid` of the source that ends belongs to its last beat, not to its next packet.
-            self.granted.d.next = 0.into();
+            self.next_granted.next = 0.into();
             if self.s_valid[3].val() & !self.granted.q.val().get_bit(3) {
-                self.granted.d.next = 8.into();
+                self.next_granted.next = 8.into();
             }
             if self.s_valid[2].val() & !self.granted.q.val().get_bit(2) {
-                self.granted.d.next = 4.into();
+                self.next_granted.next = 4.into();
             }
             if self.s_valid[1].val() & !self.granted.q.val().get_bit(1) {
-                self.granted.d.next = 2.into();
+                self.next_granted.next = 2.into();
             }
             if self.s_valid[0].val() & !self.granted.q.val().get_bit(0) {
-                self.granted.d.next = 1.into();
+                self.next_granted.next = 1.into();
             }
             if self.s_valid[4].val() & !self.granted.q.val().get_bit(4) {
-                self.granted.d.next = 16.into();
+                self.next_granted.next = 16.into();
             }
         }
 
+        self.granted.d.next = self.next_granted.val();
+        self.grants_other.d.next = self.next_granted.val().any();
         wire!(self => self.data;
             chosen_data as s_data, chosen_valid as s_valid, tlp_ready as m_ready);
         wire!(self => self.keep;
@@ -145,6 +151,7 @@ impl<const D: usize, const L: usize> Logic for TlpMux<D, L> {
         self.tlp_last.next = self.last.m_data.val();
         if self.reset.val() {
             self.granted.d.next = 0.into();
+            self.grants_other.d.next = false;
             self.in_packet.d.next = false;
             // As the sequencer does, so that nothing begins before its `hold` arrives.
             self.holds.d.next = true;

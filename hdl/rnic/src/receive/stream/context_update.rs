@@ -64,6 +64,8 @@ pub struct ContextUpdate {
     pub current: Signal<Out, StreamContext>,
     /// The span that the stream has reached.
     pub popped: Signal<Out, StreamContext>,
+    /// It has octets; a cycle later than `popped`.
+    pub popped_any: Signal<Out, Bit>,
     /// Nothing was queued.
     pub was_empty: Signal<Out, Bit>,
     /// With the accepted octets, enough are queued for a job.
@@ -76,6 +78,7 @@ pub struct ContextUpdate {
     pub updated: Signal<Out, StreamContext>,
     held: DFF<StreamContext>,
     held_popped: DFF<StreamContext>,
+    popped_octets: DFF<Bit>,
     // From the stream's next FPDU to the octets accepted.
     distance: DFF<Bits<32>>,
     empty: DFF<Bit>,
@@ -106,10 +109,12 @@ pub struct ContextUpdate {
 impl Logic for ContextUpdate {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; held, held_popped, distance, empty, completes, more);
+        registers!(clock; held, held_popped, popped_octets, distance, empty, completes, more);
         registers!(clock; less_missing, fewer, sequence_after, phase_after, another, missing);
         self.current.next = self.held.q.val();
         self.popped.next = self.held_popped.q.val();
+        self.popped_octets.d.next = self.held_popped.q.val().avail.any();
+        self.popped_any.next = self.popped_octets.q.val();
         self.was_empty.next = self.empty.q.val();
         self.complete.next = self.completes.q.val();
         self.some_left.next = self.fewer.q.val().any();

@@ -283,7 +283,7 @@ impl Logic for StreamManager {
         wire!(self => self.queue;
             clock, reset, link_write, link_page, link_next, jump_write, jump_page, frame);
         self.queue.append.next = self.control.append.val()
-            | (self.control.append_span.val() & self.popped.val().avail.any());
+            | (self.control.append_span.val() & self.context_update.popped_any.val());
         self.queue.links_only.next = self.control.append_span.val();
         self.queue.opens.next = self.arrived.val().first;
         self.queue.closes.next = self.arrived.val().last;

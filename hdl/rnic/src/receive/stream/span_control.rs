@@ -91,13 +91,17 @@ pub struct SpanAdvance {
     // context depend on them.
     loads: DFF<Bit>,
     takes_over: DFF<Bit>,
+    // High in Join; the number goes back at once, or behind its records.
+    joining: DFF<Bit>,
+    freeing: DFF<Bit>,
+    delivering: DFF<Bit>,
     reads_on: Signal<Local, Bit>,
 }
 
 impl Logic for SpanAdvance {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, loads, takes_over);
+        registers!(clock; state, loads, takes_over, joining, freeing, delivering);
         self.load.next = self.loads.q.val();
         self.loads.d.next = false;
         self.keep_popped.next = self.state.q.val() == AdvanceState::PopLoad;
@@ -105,10 +109,13 @@ impl Logic for SpanAdvance {
         self.advancing.next = self.takes_over.q.val();
         self.takes_over.d.next = self.state.q.val() == AdvanceState::Sum;
         self.fault.next = self.state.q.val() == AdvanceState::Fault;
-        self.joins.next = self.state.q.val() == AdvanceState::Join;
+        self.joining.d.next = false;
+        self.freeing.d.next = false;
+        self.delivering.d.next = false;
+        self.joins.next = self.joining.q.val();
         self.writes.next = self.joins.val() | self.fault.val();
-        self.delivers.next = self.joins.val() & self.popped.val().placed;
-        self.frees.next = self.joins.val() & !self.popped.val().placed;
+        self.delivers.next = self.delivering.q.val();
+        self.frees.next = self.freeing.q.val();
         self.sends.next = self.frees.val() & self.complete.val();
         self.reads_on.next =
             self.popped.val().has_next & !self.popped.val().placed & !self.complete.val();
@@ -154,7 +161,12 @@ impl Logic for SpanAdvance {
                     self.state.d.next = AdvanceState::Fault;
                 }
             }
-            AdvanceState::Sum => self.state.d.next = AdvanceState::Join,
+            AdvanceState::Sum => {
+                self.joining.d.next = true;
+                self.freeing.d.next = !self.popped.val().placed;
+                self.delivering.d.next = self.popped.val().placed;
+                self.state.d.next = AdvanceState::Join;
+            }
             AdvanceState::Join => {
                 self.done.next = !self.reads_on.val();
                 self.state.d.next = AdvanceState::Wait;
@@ -165,6 +177,9 @@ impl Logic for SpanAdvance {
             self.state.d.next = AdvanceState::Wait;
             self.loads.d.next = false;
             self.takes_over.d.next = false;
+            self.joining.d.next = false;
+            self.freeing.d.next = false;
+            self.delivering.d.next = false;
         }
     }
 }

@@ -99,7 +99,7 @@ pub struct TcpTables {
     pub table_valid: Signal<In, Bit>,
     pub table_done: Signal<Out, Bit>,
     pub table_data: Signal<Out, Bits<128>>,
-    /// There is an operation on one of the tables.
+    /// There is an operation on one of the tables, a cycle after its request.
     pub wants: Signal<Out, Bit>,
     /// Contexts and ranges are reserved for this block; stays high until `finished`.
     pub grant: Signal<In, Bit>,
@@ -135,6 +135,8 @@ pub struct TcpTables {
     resets: DFF<Bit>,
     in_sweep: DFF<Bit>,
     done: DFF<Bit>,
+    // The request comes from far away, and frames wait for `wants`.
+    wanted: DFF<Bit>,
     data: DFF<Bits<128>>,
     is_tcp: DFF<Bit>,
     is_window: DFF<Bit>,
@@ -175,7 +177,7 @@ pub struct TcpTables {
 impl Logic for TcpTables {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, done, data, is_tcp, is_ooo, is_range);
+        registers!(clock; state, done, wanted, data, is_tcp, is_ooo, is_range);
         registers!(clock; is_window, is_use, is_write, is_read, is_release, resets, in_sweep);
         self.resets.d.next = self.reset.val();
         self.in_sweep.d.next = self.resets.q.val();
@@ -195,7 +197,9 @@ impl Logic for TcpTables {
             | (self.table_request.val().table == self.table_ooo.val())
             | (self.table_request.val().table == self.table_range.val())
             | (self.table_request.val().table == self.table_use.val());
-        self.wants.next = self.table_valid.val() & !self.done.q.val() & self.ours.val();
+        self.wanted.d.next =
+            self.table_valid.val() & self.ours.val() & !self.done.q.val() & !self.grant.val();
+        self.wants.next = self.wanted.q.val();
         self.request_index.next = self.table_request.val().index;
         self.request_data.next = self.table_request.val().data;
         self.connection.next = self.request_index.val().get_bits::<10>(0);
@@ -309,6 +313,7 @@ impl Logic for TcpTables {
         if self.reset.val() {
             self.state.d.next = TablesState::Wait;
             self.done.d.next = false;
+            self.wanted.d.next = false;
             self.data.d.next = 0.into();
         }
     }

@@ -83,11 +83,16 @@ fn finishes<const O: usize, const P: usize>(name: &str) {
         uut.sum.next = random.wide();
         uut.crc_state.next = random.wide();
         since += 1;
-        if let Some((_, sum, state, patch)) = &at_hand {
-            if since == 1 + SUM_CYCLE {
+        // So is the job.
+        uut.job.next = frame(1 << O, random).0;
+        if let Some((job, sum, state, patch)) = &at_hand {
+            if since == 1 {
+                uut.job.next = *job;
+            }
+            if since == 2 + SUM_CYCLE {
                 uut.sum.next = u64::from(*sum).into();
             }
-            if since == 1 + CRC_CYCLE {
+            if since == 2 + CRC_CYCLE {
                 uut.crc_state.next = u64::from(*state).into();
             }
             if uut.patch_valid.val() {
@@ -99,7 +104,6 @@ fn finishes<const O: usize, const P: usize>(name: &str) {
             }
         } else if uut.ready.val() && random.chance(1, 2) {
             let next = frame(1 << O, random);
-            uut.job.next = next.0;
             uut.start.next = true;
             at_hand = Some(next);
             since = 0;

@@ -36,10 +36,10 @@ const MIXED: Paces = Paces {
 
 /// Everything that can happen to a frame.
 const ALL_FATES: Plan = Plan {
-    frames: 90,
+    frames: 120,
     most_octets: 1600,
     refused_of_100: 20,
-    failing_of_100: 10,
+    failing_of_100: 15,
     pace: (1, 8),
 };
 

@@ -337,6 +337,10 @@ impl Rig {
     }
 
     fn watch(&mut self, shown: Outputs, beat: usize, random: &mut Random) {
+        // Until the clock edge the ports show what is forgotten.
+        if self.inputs.reset {
+            return;
+        }
         let mut ready = rust_hdl::prelude::Signal::default();
         let tlp = self.tlps.observe(shown.tlp, &mut ready, random);
         self.inputs.tlp_ready = ready.next;

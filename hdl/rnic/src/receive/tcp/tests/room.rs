@@ -224,7 +224,7 @@ fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random)
 fn each_frame_leaves_once_as_the_table_says() {
     let mut bench = Bench::with_connections(6, &mut Random::from_environment());
     let mut cycle = 0;
-    lockstep!("tcp_room", TcpRoom::default(), 21_600, |uut, random| {
+    lockstep!("tcp_room", TcpRoom::default(), 25_200, |uut, random| {
         uut.reset.next = cycle == 0;
         let busy = !bench.ports.operations.is_empty();
         let stalls = if busy || cycle % ROUND > TRAFFIC_END {
