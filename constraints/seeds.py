@@ -45,6 +45,7 @@ EFFORTS = {
     "routed": (timing.ROUTE_OPTIONS, "routed"),
 }
 
+
 def main():
     options = arguments()
     if not options.verilog.is_file():

@@ -7,8 +7,8 @@
 //!                +-----------------------------> Head --> Send <--------------------+
 //! ```
 //!
-//! | latency    | 2 cycles from `frame_end_valid` to `tlp_valid` of its report, 4 to that of   |
-//! |            | its status                                                                   |
+//! | latency    | 4 cycles from `frame_end_valid` to `tlp_valid` of its status, or of its      |
+//! |            | report if it has none                                                        |
 //! | throughput | a frame in 2 cycles without status; a report in 3 cycles, a status in 6      |
 //! | units      | units of 32 octets                                                           |
 //! | source     | `rnic_abi::transmit_ring`                                                    |
