@@ -29,6 +29,7 @@ ROOTS = [
     ),
     ("placement: entries and commands", r"placement\."),
     ("TLP mux: grants", r"pcie\.mux"),
+    ("transmit: heads of frames", r"transmit\.heads"),
     ("transmit: ends of frames", r"transmit\.(ends|writer)"),
     ("transmit: finisher", r"transmit\.finisher"),
     ("tcp: table bus", r"tcp\.acceptance\.tables"),

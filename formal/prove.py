@@ -18,9 +18,9 @@ run for each module with these ports, and once for modules that differ only in n
 A proof is by induction over `depth` cycles, so it holds for runs of any length. Before that the
 solver must find the assumptions satisfiable (`presat = false` leaves that to the broken design,
 whose run obeys the same assumptions). A broken design (macro BROKEN, in the block `broken_in` or
-the first one) counts as caught only if the solver finds a run from reset, of up to `bmc_depth`
-cycles, in which a property fails. Its `define` names macros under which the properties look at
-fewer runs, so that it is found sooner.
+the first one, there in the sub-module `part` or the block itself) counts as caught only if the
+solver finds a run from reset, of up to `bmc_depth` cycles, in which a property fails. Its `define`
+names macros under which the properties look at fewer runs, so that it is found sooner.
 
 Exit status: 0 everything proved and caught, 1 something is not, 2 a file or a tool is missing.
 """
@@ -95,13 +95,14 @@ class Task:
         self.status = self.seconds = None
 
     def apply(self, breakage):
-        text = self.modules[self.block]
+        place = f"{self.block}${breakage['part']}" if "part" in breakage else self.block
+        text = self.modules[place]
         if text.count(breakage["from"]) != 1:
             raise Failed(
-                f"proofs.toml: {self.proof['name']}, \"{breakage['name']}\": {self.block} has"
+                f"proofs.toml: {self.proof['name']}, \"{breakage['name']}\": {place} has"
                 f" {text.count(breakage['from'])} occurrences of `{breakage['from']}`, not one"
             )
-        self.modules[self.block] = text.replace(breakage["from"], breakage["to"])
+        self.modules[place] = text.replace(breakage["from"], breakage["to"])
 
     def folder(self):
         what = self.breakage["name"] if self.breakage else "sound"

@@ -99,8 +99,10 @@ pub struct HeadDecoder<const O: usize> {
     is_empty: DFF<Bit>,
     check: HeadCheck<O>,
     fits: DFF<Bit>,
-    // Room for a job, as of the cycle before.
+    // Room for a job, and whether a ring settles, as of the cycle before.
     has_room: DFF<Bit>,
+    is_control_settling: DFF<Bit>,
+    is_bulk_settling: DFF<Bit>,
     whole_address: Signal<Local, Bits<9>>,
     count: Signal<Local, Bits<4>>,
     control_ready: Signal<Local, Bit>,
@@ -128,6 +130,7 @@ impl<const O: usize> Logic for HeadDecoder<O> {
     fn update(&mut self) {
         registers!(clock; state, second, ring, address, head, control_need, bulk_need, index);
         registers!(clock; total, is_empty, seen, fits, has_room);
+        registers!(clock; is_control_settling, is_bulk_settling);
         wire!(self => self.{elements, check}; clock);
         self.whole_address.next = bit_cast::<9, 8>(self.address.q.val());
         self.read_address.next = self.whole_address.val().replace_bit(8, self.ring.q.val());
@@ -144,10 +147,12 @@ impl<const O: usize> Logic for HeadDecoder<O> {
         }
         self.first_address.next = bit_cast::<8, 7>(self.slot.val()) << 1;
         self.buffered.next = self.control_buffered.val();
-        self.settles.next = self.control_settles.val();
+        self.is_control_settling.d.next = self.control_settles.val();
+        self.is_bulk_settling.d.next = self.bulk_settles.val();
+        self.settles.next = self.is_control_settling.q.val();
         if self.ring.q.val() {
             self.buffered.next = self.bulk_buffered.val();
-            self.settles.next = self.bulk_settles.val();
+            self.settles.next = self.is_bulk_settling.q.val();
         }
         self.control_deciding.next = ((self.state.q.val() != HeadState::Idle) & !self.ring.q.val())
             | self.control_ready.val();
@@ -272,10 +277,10 @@ impl<const O: usize> Logic for HeadDecoder<O> {
                 self.control_need.d.next = self.check.units.val();
             }
         }
-        if (self.takes.val() & !self.ring.q.val()) | self.control_settles.val() {
+        if (self.takes.val() & !self.ring.q.val()) | self.is_control_settling.q.val() {
             self.control_need.d.next = 1.into();
         }
-        if (self.takes.val() & self.ring.q.val()) | self.bulk_settles.val() {
+        if (self.takes.val() & self.ring.q.val()) | self.is_bulk_settling.q.val() {
             self.bulk_need.d.next = 1.into();
         }
         if self.reset.val() {

@@ -199,9 +199,10 @@ impl<const D: usize, const L: usize> Logic for EventWriter<D, L> {
         }
         if self.taken_valid.val() {
             self.entry.d.next = self.taken.val();
-            self.right.d.next = self.taken.val().left + bit_cast::<32, 30>(self.taken.val().octets);
             self.has_entry.d.next = true;
         }
+        // A cycle behind the entry, which comes late; Range is two behind it.
+        self.right.d.next = self.entry.q.val().left + bit_cast::<32, 30>(self.entry.q.val().octets);
         if self.reported_valid.val() {
             self.held_context.d.next = self.reported.val();
             self.has_context.d.next = true;

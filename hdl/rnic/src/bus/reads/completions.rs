@@ -23,12 +23,16 @@
 //! ended, its Byte Count is what is missing, and it ends with the request or at a multiple of 64
 //! octets. One that is not due moves nothing on, so a tag is over only when fitting completions
 //! have brought every octet of it. Headers other than those of completions are not looked at.
+//! Right behind the header of the same tag two things may be due, so [`due`] compares with both.
 //!
 //! `reset` is not an input: completions come for tags of before, and the stream may be in the
 //! middle of a packet.
+pub mod due;
+
 use super::types::*;
 use crate::bus::pcie::completion::{COMPLETION, COMPLETION_DATA, STATUS_SUCCESS};
 use crate::common::lut_ram::LutRam;
+use due::{DueCompare, DueCompletion};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -54,36 +58,6 @@ pub struct CompletionFields {
     pub lower_address: Bits<7>,
     pub tag: Bits<8>,
     pub requester: Bits<16>,
-}
-
-/// Stage 2: a completion, and what is due for its tag. Counts are less one.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct DueCompletion {
-    pub completion: Bit,
-    pub with_data: Bit,
-    pub poisoned: Bit,
-    pub more_dwords: Bits<10>,
-    pub more_octets: Bits<12>,
-    pub status: Bits<3>,
-    pub lower_address: Bits<7>,
-    pub tag: Bits<6>,
-    /// It is for one of our tags.
-    pub ours: Bit,
-    /// A completion for the tag is due, unless the one before was the last.
-    pub owed: Bit,
-    /// Where the next octet is due: a doubleword of the place, and the octet in it.
-    pub dword: Bits<7>,
-    pub octet: Bits<2>,
-    /// Doublewords due, less one.
-    pub due_dwords: Bits<7>,
-    /// Octets due, less one.
-    pub due_octets: Bits<9>,
-    /// The beat before was the header of one for the same tag: if that moved it on, the next octet
-    /// is due in this doubleword, with so many due.
-    pub follows: Bit,
-    pub behind_dword: Bits<7>,
-    pub behind_dwords: Bits<7>,
-    pub behind_octets: Bits<9>,
 }
 
 /// Check to beats: a completion, valid with its first beat.
@@ -165,16 +139,14 @@ pub struct CompletionCheck<const L: usize, const A: usize, const T: usize> {
     next_octet: Signal<Local, Bits<2>>,
     header_passes: Signal<Local, Bit>,
     now: Signal<Local, DueCompletion>,
+    // What is due by the tables, and what is due right behind the header of the beat before.
+    stored: DueCompare,
+    chained: DueCompare,
+    is_chained: Signal<Local, Bit>,
     more_dwords: Signal<Local, Bits<10>>,
     dword: Signal<Local, Bits<7>>,
-    octet: Signal<Local, Bits<2>>,
-    due_dwords: Signal<Local, Bits<10>>,
-    due_octets: Signal<Local, Bits<12>>,
     advanced: Signal<Local, Bits<7>>,
-    at_boundary: Signal<Local, Bits<4>>,
-    lower_address: Signal<Local, Bits<7>>,
     good_status: Signal<Local, Bit>,
-    fits_length: Signal<Local, Bit>,
     reaches: Signal<Local, Bit>,
     fits: Signal<Local, Bit>,
     accepts: Signal<Local, Bit>,
@@ -245,18 +217,29 @@ impl<const L: usize, const A: usize, const T: usize> Logic for CompletionCheck<L
         // Where the header in stage 3 is due, and where it ends.
         self.now.next = self.due.q.val();
         self.header_passes.next = self.valid[1].q.val() & self.first[1].q.val();
-        self.dword.next = self.now.val().dword;
-        self.octet.next = self.now.val().octet;
-        self.due_dwords.next = bit_cast::<10, 7>(self.now.val().due_dwords);
-        self.due_octets.next = bit_cast::<12, 9>(self.now.val().due_octets);
-        if self.now.val().follows & !self.misfit.q.val() {
-            self.dword.next = self.now.val().behind_dword;
-            self.octet.next = 0.into();
-            self.due_dwords.next = bit_cast::<10, 7>(self.now.val().behind_dwords);
-            self.due_octets.next = bit_cast::<12, 9>(self.now.val().behind_octets);
-        }
         self.more_dwords.next = self.now.val().more_dwords;
-        self.advanced.next = self.dword.val() + self.more_dwords.val().get_bits::<7>(0) + 1;
+        self.stored.completion.next = self.now.val();
+        self.stored.dword.next = self.now.val().dword;
+        self.stored.octet.next = self.now.val().octet;
+        self.stored.due_dwords.next = self.now.val().due_dwords;
+        self.stored.due_octets.next = self.now.val().due_octets;
+        self.chained.completion.next = self.now.val();
+        self.chained.dword.next = self.now.val().behind_dword;
+        self.chained.octet.next = 0.into();
+        self.chained.due_dwords.next = self.now.val().behind_dwords;
+        self.chained.due_octets.next = self.now.val().behind_octets;
+        // `misfit` comes late: it chooses between two results.
+        self.is_chained.next = self.now.val().follows & !self.misfit.q.val();
+        self.dword.next = self.now.val().dword;
+        self.advanced.next = self.stored.advanced.val();
+        self.fits.next = self.stored.fits.val();
+        self.reaches.next = self.stored.reaches.val();
+        if self.is_chained.val() {
+            self.dword.next = self.now.val().behind_dword;
+            self.advanced.next = self.chained.advanced.val();
+            self.fits.next = self.chained.fits.val();
+            self.reaches.next = self.chained.reaches.val();
+        }
 
         // Stage 2: what is due for this tag. Right behind another header of the same tag that
         // depends on whether that one fits, which is known one stage later.
@@ -301,15 +284,7 @@ impl<const L: usize, const A: usize, const T: usize> Logic for CompletionCheck<L
         self.due.d.next = self.next_due.val();
 
         // Stage 3: is it what is due?
-        self.at_boundary.next = self.advanced.val().get_bits::<4>(0);
-        self.lower_address.next = (self.dword.val() << 2) | bit_cast::<7, 2>(self.octet.val());
         self.good_status.next = self.now.val().status == self.success.val();
-        self.reaches.next = self.more_dwords.val() >= self.due_dwords.val();
-        self.fits_length.next = self.more_dwords.val() <= self.due_dwords.val();
-        self.fits.next = (self.now.val().with_data & self.good_status.val())
-            & (self.fits_length.val() & (self.reaches.val() | !self.at_boundary.val().any()))
-            & (self.now.val().more_octets == self.due_octets.val())
-            & (self.now.val().lower_address == self.lower_address.val());
         self.accepts.next = (self.header_passes.val() & self.now.val().ours)
             & (self.now.val().owed & !(self.now.val().follows & self.closed.q.val()));
         self.advances.next = self.accepts.val() & self.fits.val();

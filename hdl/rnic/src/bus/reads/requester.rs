@@ -78,6 +78,8 @@ pub struct Requester {
     /// The walker has room for a part.
     pub part_room: Signal<In, Bit>,
     commands: Fifo<ReadCommand, 4, 5>,
+    // There was room for two commands in the cycle before, so there is for one.
+    has_room: DFF<Bit>,
     state: DFF<RequesterState>,
     // Address of the next octet: its 128-octet unit, with a carry, and the octet in it.
     unit: DFF<Bits<58>>,
@@ -111,11 +113,12 @@ pub struct Requester {
 impl Logic for Requester {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, unit, low, rest, empty, more, cookie);
+        registers!(clock; has_room, state, unit, low, rest, empty, more, cookie);
         registers!(clock; first, last, is_last, step, header, line_mask, unit_mask);
-        wire!(self => self.commands;
-            clock, reset, command as data_in, command_valid as write);
-        self.command_ready.next = !self.commands.full.val();
+        wire!(self => self.commands; clock, reset, command as data_in);
+        self.has_room.d.next = !self.commands.almost_full.val();
+        self.command_ready.next = self.has_room.q.val();
+        self.commands.write.next = self.command_valid.val() & self.has_room.q.val();
         self.commands.read.next = self.state.q.val() == RequesterState::Idle;
         self.address.next = self.commands.data_out.val().address;
 

@@ -65,14 +65,17 @@ pub struct RecordQueue {
     pub head_judged: Signal<Out, Bit>,
     /// It leaves the FIFO.
     pub leave: Signal<In, Bit>,
-    order: OctetOrder<32>,
-    hash: StagHash,
+    record_order: OctetOrder<32>,
+    record_hash: StagHash,
+    offered_order: OctetOrder<32>,
+    offered_hash: StagHash,
     // Not almost full: four entries are free.
     #[init(Fifo::new(3))]
     queue: Fifo<QueuedRecord, 4, 5>,
-    entering: Signal<Local, FpduRecord>,
-    header: Signal<Local, Bits<160>>,
-    stag: Signal<Local, Bits<32>>,
+    record_header: Signal<Local, Bits<160>>,
+    record_stag: Signal<Local, Bits<32>>,
+    offered_header: Signal<Local, Bits<160>>,
+    offered_stag: Signal<Local, Bits<32>>,
     arrival: Signal<Local, QueuedRecord>,
     enters: Signal<Local, Bit>,
     head_now: Signal<Local, FpduRecord>,
@@ -89,18 +92,23 @@ impl Logic for RecordQueue {
             & !self.record_valid.val()
             & (self.queue.fill.val() < self.crowded.val());
         self.offered_taken.next = self.enters.val();
-        self.entering.next = self.offered.val();
-        if self.record_valid.val() {
-            self.entering.next = self.record.val();
-        }
 
-        // The STag is hashed before it enters the FIFO.
-        self.header.next = self.entering.val().header;
-        self.order.octets.next = self.header.val().get_bits::<32>(32);
-        self.stag.next = self.order.number.val();
-        self.hash.stag_index.next = self.stag.val().get_bits::<24>(8);
-        self.arrival.next.record = self.entering.val();
-        self.arrival.next.hash = self.hash.hash.val();
+        // The STag is hashed before it enters the FIFO: of both records, as `record_valid` comes
+        // late.
+        self.record_header.next = self.record.val().header;
+        self.record_order.octets.next = self.record_header.val().get_bits::<32>(32);
+        self.record_stag.next = self.record_order.number.val();
+        self.record_hash.stag_index.next = self.record_stag.val().get_bits::<24>(8);
+        self.offered_header.next = self.offered.val().header;
+        self.offered_order.octets.next = self.offered_header.val().get_bits::<32>(32);
+        self.offered_stag.next = self.offered_order.number.val();
+        self.offered_hash.stag_index.next = self.offered_stag.val().get_bits::<24>(8);
+        self.arrival.next.record = self.offered.val();
+        self.arrival.next.hash = self.offered_hash.hash.val();
+        if self.record_valid.val() {
+            self.arrival.next.record = self.record.val();
+            self.arrival.next.hash = self.record_hash.hash.val();
+        }
         wire!(self => self.queue; reset, arrival as data_in);
         self.queue.write.next = self.record_valid.val() | self.enters.val();
         self.queue.read.next = self.leave.val();

@@ -125,7 +125,11 @@ pub struct SplitControl {
 
     state: DFF<SplitState>,
     kind: DFF<JobKind>,
+    // It is a host frame: decoded, as every beat of the window waits for it.
+    is_host: DFF<Bit>,
     length: DFF<Bits<16>>,
+    // Too long, and not the first one in order; known before the FPDU's last step.
+    is_barred: DFF<Bit>,
     // The last beat of the job has left the window.
     over: DFF<Bit>,
     // The job ends before an FPDU whose length is known.
@@ -134,7 +138,6 @@ pub struct SplitControl {
     lead_late: DFF<Bit>,
     missing_late: DFF<Bit>,
     settled: DFF<Bit>,
-    is_host: Signal<Local, Bit>,
     is_check: Signal<Local, Bit>,
     refuse: Signal<Local, Bit>,
     ends_here: Signal<Local, Bit>,
@@ -148,15 +151,14 @@ impl Logic for SplitControl {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; state, kind, length, over, known);
-        registers!(clock; lead_late, missing_late, settled);
-        self.is_host.next = self.kind.q.val() == JobKind::Host;
+        registers!(clock; lead_late, missing_late, settled, is_host, is_barred);
         // `refuse` passes a too long FPDU only as the first one of its job.
         self.is_check.next = self.too_long.val()
-            & !self.is_host.val()
+            & !self.is_host.q.val()
             & !self.ooo.val()
             & (self.kind.q.val() != JobKind::Place);
-        self.refuse.next = !self.is_host.val()
-            & (!self.whole.val() | (self.too_long.val() & (!self.first.val() | self.ooo.val())));
+        self.is_barred.d.next = self.too_long.val() & (!self.first.val() | self.ooo.val());
+        self.refuse.next = !self.is_host.q.val() & (!self.whole.val() | self.is_barred.q.val());
         // The low beat is the job's last one.
         self.ends_here.next = self.low_valid.val() & self.low_last.val() & !self.over.q.val();
         self.lead_late.d.next = self.lead.val();
@@ -174,6 +176,7 @@ impl Logic for SplitControl {
                 self.over.d.next = false;
                 self.known.d.next = false;
                 self.kind.d.next = self.job_kind.val();
+                self.is_host.d.next = self.job_kind.val() == JobKind::Host;
                 self.length.d.next = self.job_octets.val().get_bits::<16>(0);
                 self.job_take.next = self.job_waiting.val();
                 if self.job_waiting.val() {
@@ -240,11 +243,11 @@ impl Logic for SplitControl {
         }
         // A beat is sent: the window shifts, and after the last one the next FPDU follows.
         if self.sends.val() {
-            self.shifts.next = !self.closes.val() | self.wraps.val() | self.is_host.val();
+            self.shifts.next = !self.closes.val() | self.wraps.val() | self.is_host.q.val();
             self.state.d.next = SplitState::Stream;
             if self.closes.val() {
                 self.state.d.next = SplitState::Head;
-                if self.is_host.val() {
+                if self.is_host.q.val() {
                     self.state.d.next = SplitState::Drain;
                     if self.low_last.val() {
                         self.state.d.next = SplitState::Idle;
@@ -273,10 +276,10 @@ impl Logic for SplitControl {
         self.opens.next = self.opens_now.val();
         self.ends.next = self.closes.val();
         self.advance.next =
-            self.sends.val() & self.opens_now.val() & !self.is_host.val() & !self.is_check.val();
+            self.sends.val() & self.opens_now.val() & !self.is_host.q.val() & !self.is_check.val();
         self.shift.next = self.shifts.val();
         self.ulpdu_length.next = self.length.q.val();
-        self.host.next = self.is_host.val();
+        self.host.next = self.is_host.q.val();
         self.check.next = self.is_check.val();
         self.place.next = (self.kind.q.val() == JobKind::Place) & self.first.val();
         self.need_words.next = self.known.q.val();

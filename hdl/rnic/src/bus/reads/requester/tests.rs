@@ -158,6 +158,8 @@ fn a_command_without_a_tag_is_refused_once_the_table_is_starved() {
     uut.command.next.address = 0x1000u64.into();
     uut.command.next.octets = 3000u64.into();
     uut.part_room.next = true;
+    uut.tick();
+    assert!(uut.command_ready.val());
     uut.pulse(|uut| &mut uut.command_valid);
     uut.ticks(50);
     assert!(!uut.part_valid.val() && !uut.request_valid.val());
