@@ -125,10 +125,10 @@ pub struct SplitControl {
 
     state: DFF<SplitState>,
     kind: DFF<JobKind>,
-    // It is a host frame: decoded, as every beat of the window waits for it.
+    // `kind` is a host frame: a bit of its own, as the shift of every beat depends on it.
     is_host: DFF<Bit>,
     length: DFF<Bits<16>>,
-    // Too long, and not the first one in order; known before the FPDU's last step.
+    // Too long, and not the first FPDU of a job in order; known a cycle before `whole`.
     is_barred: DFF<Bit>,
     // The last beat of the job has left the window.
     over: DFF<Bit>,
