@@ -18,6 +18,9 @@
 //! that is not waits for room for all of it; its octets can then always be taken. A bulk frame that
 //! waits gives way to a control frame. Pieces of the buffer are read ahead: those behind the
 //! frame's last element are garbage, and are not looked at.
+//!
+//! That a ring settles is seen a cycle late. A frame that begins in this cycle ends like one that
+//! began before the set-up: the ring settles until it is over.
 use super::head_check::HeadCheck;
 use super::types::*;
 use crate::bus::reads::types::ReadCommand;

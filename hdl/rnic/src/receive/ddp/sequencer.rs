@@ -1,8 +1,8 @@
 //! Order of records: the FIFO in front of the checks, and the steps of each record through them.
 //!
 //! ```text
-//!  record (has priority) --+--> [ hash ] --> [ FIFO, 16 ]
-//!  replayed record --------+                     |
+//!  record (has priority) --> [ hash ] --+--> [ FIFO, 16 ]
+//!  replayed record --------> [ hash ] --+        |
 //!                                                v
 //!  FIFO head        lookups            checks                    outputs
 //!   head_valid --> age 0,1,2,3,4 --> phase 1,2,3,4,5 --> load (or 6: wait for the receivers)
