@@ -35,6 +35,7 @@ ROOTS = [
     ("tcp: table bus", r"tcp\.acceptance\.tables"),
     ("stream: returned spans and pages", r"stream\."),
     ("tcp: walk along ranges", r"tcp\.acceptance\.walk"),
+    ("tcp: segment at hand", r"tcp\.acceptance"),
     ("packet: free pages, to tcp's reserve", r"packet\..*>tcp\.acceptance\.reserve"),
     ("packet: memory and pool", r"packet.*>packet\."),
     ("ddp: commit of a record, verdicts", r"ddp.*>(ddp|placement)"),
