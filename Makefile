@@ -8,7 +8,6 @@ CAPTURE := testbench/captures/rping-v4-crc.pcap
 SEED_64 := 1
 SEED_128 := 2
 # Placer of `make seeds`. With the default one routing was not seen to end at W = 128 (ADR 37).
-PLACER_64 := heap
 PLACER_128 := static
 # Tests that write a document have `document` in their names.
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
@@ -82,7 +81,7 @@ seeds: CONNECTIONS := 512
 SEEDS_PAGE = $(if $(ESTIMATE),build/seeds-w$(WIDTH)/estimated,docs/timing/w$(WIDTH)$(if $(ONCE),-once))
 seeds: tools emit ## Fmax and late rooms at five seeds, a page in docs/timing (WIDTH; ONCE=1: without rerouting; ESTIMATE=1: before routing)
 	@$(VENV)/python3 constraints/seeds.py $(if $(ESTIMATE),--estimate) $(if $(ONCE),--once) \
-		--placer $(PLACER_$(WIDTH)) \
+		--placer $(or $(PLACER_$(WIDTH)),heap) \
 		--document $(SEEDS_PAGE).md --out build/seeds-w$(WIDTH) build/emit-w$(WIDTH)/rnic.v
 
 limits: tools ## where late paths begin, at each seed that `make seeds ONCE=1` has routed: a table of docs/timing/limits.md

@@ -39,7 +39,7 @@ ROOTS = [
     ("packet: free pages, to tcp's reserve", r"packet\..*>tcp\.acceptance\.reserve"),
     ("packet: memory and pool", r"packet.*>packet\."),
     ("ddp: commit of a record, verdicts", r"ddp.*>(ddp|placement)"),
-    ("reset to the rooms", r"reset_sequencer"),
+    ("reset: state of its sequence", r"reset_sequencer"),
     ("registers and counters", r"csr"),
     ("reads: what is due", r"reads"),
     ("loopback and the frames that transmit sends", r"loopback|transmit"),

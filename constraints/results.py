@@ -1,7 +1,8 @@
 """What is kept of the seeds of a netlist, so that none is placed again for its figures.
 
-One file for a width and an effort, in the format JSON Lines: the netlist's key first, then a line
-for each seed. It is small enough to be committed, and the delays (SDF) that it is read from are not.
+One file for a width and an effort, in the format JSON Lines: the key of netlist and placer first,
+then a line for each seed. It is small enough to be committed, and the delays (SDF) that it is read
+from are not.
 """
 
 import dataclasses

@@ -16,8 +16,8 @@ limits of that placement. Two efforts are smaller than the whole, and their figu
 --estimate nothing is routed: minutes a seed in place of an hour (estimate.py). Harness, part and
 options are those of timing.py, but for the placer: the electrostatic one (--placer static) weighs
 timing less and leaves a quarter less wire, which is what it takes to route W = 128
-(docs/adr/0037-seeds-of-w-128-have-another-placer.md). A seed whose figures for the same
-netlist and placer are kept is not run again, and the tables are of all that are kept.
+(docs/adr/0037-seeds-of-w-128-have-another-placer.md). A seed whose figures for the same netlist and
+placer are kept is not run again, and the tables are of all that are kept.
 
 Exit status: 0 as many seeds as wanted meet the goal, 1 they do not, 2 a file or a tool is missing or
 failed.
@@ -96,7 +96,7 @@ def arguments():
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for all results")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default: 2)")
-    parser.add_argument("--placer", choices=PLACERS, default="heap", help="(default: heap)")
+    parser.add_argument("--placer", choices=PLACERS, default="heap", help="default: heap")
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument(
         "--estimate",
