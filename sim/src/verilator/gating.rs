@@ -207,8 +207,8 @@ const HASH_CONDITION: [&str; 3] = ["`ifdef VERILATOR", "if (key != key_before)",
 /// How the lines of a RAM begin that write to it, or say what a read then gives in simulation.
 const RAM_WRITE: &str = "if (write_enable";
 
-/// What can change with a block of a register or of a RAM. A RAM that is written in each cycle, as a
-/// FIFO's next place may be, changes by another value only.
+/// What can change with a block of a register or of a RAM. A RAM that is written in each cycle, as
+/// the next place of a FIFO may be, changes by another value only.
 fn block(body: &[&str], path: &str) -> Option<Vec<String>> {
     let mut changes: Vec<(&str, String)> = Vec::new();
     for line in body {
