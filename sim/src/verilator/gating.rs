@@ -215,19 +215,23 @@ fn block(body: &[&str], path: &str) -> Option<Vec<String>> {
         if line.starts_with("//") || line.starts_with('`') || line.is_empty() {
             continue;
         }
-        if !line.starts_with(RAM_WRITE) {
-            let (target, _) = line.split_once(" <= ")?;
-            changes.push((target, assignment(line, path)?));
-            continue;
-        }
-        let (condition, statement) = line.strip_prefix("if (")?.split_once(") ")?;
+        let (condition, statement) = match line.strip_prefix("if (") {
+            Some(rest) if line.starts_with(RAM_WRITE) => {
+                let (condition, statement) = rest.split_once(") ")?;
+                (Some(within(condition, path)), statement)
+            }
+            _ => (None, *line),
+        };
         let (target, _) = statement.split_once(" <= ")?;
-        let (condition, change) = (within(condition, path), assignment(statement, path)?);
-        // Of two assignments to a register the later one holds.
-        for (_, earlier) in changes.iter_mut().filter(|(other, _)| *other == target) {
-            *earlier = format!("!({condition}) && ({earlier})");
+        let mut change = assignment(statement, path)?;
+        if let Some(condition) = condition {
+            // Of two assignments to a register the later one holds.
+            for (_, earlier) in changes.iter_mut().filter(|(other, _)| *other == target) {
+                *earlier = format!("!({condition}) && ({earlier})");
+            }
+            change = format!("({condition}) && ({change})");
         }
-        changes.push((target, format!("({condition}) && ({change})")));
+        changes.push((target, change));
     }
     Some(changes.into_iter().map(|(_, change)| change).collect())
 }
