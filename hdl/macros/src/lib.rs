@@ -1,11 +1,11 @@
 //! Macros for hardware descriptions: what a block starts as, and how blocks are wired.
 //!
-//! | macro               | replaces                                                            |
-//! |---------------------|---------------------------------------------------------------------|
-//! | `#[derive(Init)]`   | `impl Default`: one line for each signal, constant and inner block  |
-//! | `#[kernel]`         | `#[hdl_gen]`; expands `registers!`, `wire!`, `stream!`, `tlps!` first     |
+//! | macro             | replaces                                                                |
+//! |-------------------|-------------------------------------------------------------------------|
+//! | `#[derive(Init)]` | `impl Default`: one line for each signal, constant and inner block      |
+//! | `#[kernel]`       | rust-hdl's `#[hdl_gen]`; has lists of wires and registers as well       |
 //!
-//! Both expand to what one would write by hand, so the emitted Verilog is the same.
+//! The emitted Verilog is that of what one would write by hand.
 #![deny(missing_docs)]
 
 mod init;
@@ -44,7 +44,10 @@ pub fn init(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Turns the body of `update` into hardware, as `#[hdl_gen]` does, after expanding these:
+/// Turns the body of `update` into hardware: adds `connect` and `hdl` to the `impl Logic`.
+///
+/// The tree that `hdl` gives is the one of rust-hdl's `#[hdl_gen]`, built by
+/// `rnic_hdl_tools::kernel`, on which the crate has to depend. Lists that stand for statements:
 ///
 /// ```text
 /// registers!(clock; state, held);
@@ -72,7 +75,8 @@ pub fn init(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// # Errors
-/// Refuses, at compile time, lists that do not read as above.
+/// Refuses, at compile time, lists that do not read as above, and statements and expressions that
+/// do not translate (`docs/rust-hdl.md` has those that do).
 #[proc_macro_attribute]
 pub fn kernel(_arguments: TokenStream, item: TokenStream) -> TokenStream {
     let function = parse_macro_input!(item as ItemFn);

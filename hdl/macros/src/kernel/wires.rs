@@ -1,29 +1,19 @@
 //! `registers!`, `wire!`, `stream!` and `tlps!` in the body of a kernel become what rust-hdl knows.
+//!
+//! Enters a block of statements; leaves the same block with `dff_setup!` and assignments instead.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{visit_block_mut, VisitMut};
-use syn::{braced, parse_quote, token, Block, Error, Ident, ItemFn, Stmt, StmtMacro, Token};
+use syn::{braced, parse_quote, token, Block, Error, Ident, Stmt, StmtMacro, Token};
 
-/// The same function with its wires written out, marked `#[hdl_gen]`.
-pub(crate) fn expand(mut function: ItemFn) -> syn::Result<TokenStream> {
-    let Some(receiver) = function.sig.receiver() else {
-        return Err(Error::new_spanned(
-            &function.sig,
-            "kernel: a block's `update` has a `self`",
-        ));
-    };
-    let mut wires = Wires {
-        own: receiver.self_token,
-        failed: None,
-    };
-    wires.visit_block_mut(&mut function.block);
-    match wires.failed {
-        Some(error) => Err(error),
-        None => Ok(quote!(#[hdl_gen] #function)),
-    }
+/// Writes the lists in `block` out; `own` is the `self` of the function.
+pub(super) fn write_out(block: &mut Block, own: Token![self]) -> syn::Result<()> {
+    let mut wires = Wires { own, failed: None };
+    wires.visit_block_mut(block);
+    wires.failed.map_or(Ok(()), Err)
 }
 
 struct Wires {
@@ -198,121 +188,5 @@ impl List {
                 parse_quote!(#from.#ready.next = #to.#ready_in.val();),
             ]
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn expanded(function: ItemFn) -> String {
-        expand(function).expect("well-formed lists").to_string()
-    }
-
-    #[test]
-    fn registers_are_set_up_with_their_clock() {
-        let short: ItemFn = parse_quote! {
-            fn update(&mut self) {
-                registers!(clock; state, held);
-            }
-        };
-        let long: ItemFn = parse_quote! {
-            fn update(&mut self) {
-                dff_setup!(self, clock, state, held);
-            }
-        };
-        assert_eq!(expanded(short), expanded(long));
-    }
-
-    #[test]
-    fn a_wire_is_an_assignment_per_name() {
-        let short: ItemFn = parse_quote! {
-            fn update(&mut self) {
-                if self.on.val() {
-                    wire!(self.store => self; stored, stored_valid as valid);
-                }
-            }
-        };
-        let long: ItemFn = parse_quote! {
-            fn update(&mut self) {
-                if self.on.val() {
-                    self.stored.next = self.store.stored.val();
-                    self.valid.next = self.store.stored_valid.val();
-                }
-            }
-        };
-        assert_eq!(expanded(short), expanded(long));
-    }
-
-    #[test]
-    fn a_stream_of_tlps_has_lanes_ends_and_headers() {
-        let short: ItemFn = parse_quote! {
-            fn update(&mut self) {
-                tlps!(self.events => self.pcie; tlp as event_tlp);
-            }
-        };
-        let long: ItemFn = parse_quote! {
-            fn update(&mut self) {
-                self.pcie.event_tlp_data.next = self.events.tlp_data.val();
-                self.pcie.event_tlp_keep.next = self.events.tlp_keep.val();
-                self.pcie.event_tlp_last.next = self.events.tlp_last.val();
-                self.pcie.event_tlp_valid.next = self.events.tlp_valid.val();
-                self.pcie.event_tlp_header.next = self.events.tlp_header.val();
-                self.events.tlp_ready.next = self.pcie.event_tlp_ready.val();
-            }
-        };
-        assert_eq!(expanded(short), expanded(long));
-    }
-
-    #[test]
-    fn a_fan_out_goes_name_by_name() {
-        let short: ItemFn = parse_quote! {
-            fn update(&mut self) {
-                wire!(self => self.{store, reader}; clock, reset);
-            }
-        };
-        let long: ItemFn = parse_quote! {
-            fn update(&mut self) {
-                self.store.clock.next = self.clock.val();
-                self.reader.clock.next = self.clock.val();
-                self.store.reset.next = self.reset.val();
-                self.reader.reset.next = self.reset.val();
-            }
-        };
-        assert_eq!(expanded(short), expanded(long));
-    }
-
-    #[test]
-    fn a_stream_has_its_ready_backwards() {
-        let short: ItemFn = parse_quote! {
-            fn update(&mut self) {
-                stream!(self.tcp => self.packet; page_release as release0);
-            }
-        };
-        let long: ItemFn = parse_quote! {
-            fn update(&mut self) {
-                self.packet.release0.next = self.tcp.page_release.val();
-                self.packet.release0_valid.next = self.tcp.page_release_valid.val();
-                self.tcp.page_release_ready.next = self.packet.release0_ready.val();
-            }
-        };
-        assert_eq!(expanded(short), expanded(long));
-    }
-
-    #[test]
-    fn malformed_lists_are_refused() {
-        let two_drivers: ItemFn = parse_quote! {
-            fn update(&mut self) { wire!(self.{a, b} => self; x); }
-        };
-        let no_names: ItemFn = parse_quote! {
-            fn update(&mut self) { wire!(self.a => self.b, x); }
-        };
-        let no_clock: ItemFn = parse_quote! {
-            fn update(&mut self) { registers!(state, held); }
-        };
-        let no_block: ItemFn = parse_quote! { fn update() {} };
-        for function in [two_drivers, no_names, no_clock, no_block] {
-            assert!(expand(function).is_err());
-        }
     }
 }
