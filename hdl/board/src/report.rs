@@ -4,8 +4,8 @@
 //! word --> octet by octet, or digit by digit --> [ 4,096 octets ] --> read_data
 //! ```
 //!
-//! | latency    | 8 cycles a word; 2 cycles, `read_address` to `read_data`             |
-//! | units      | characters; those that are 0 are left out; beyond the last are dropped |
+//! | latency | 8 cycles a word; 2 cycles, `read_address` to `read_data`               |
+//! | units   | characters; those that are 0 are left out; beyond the last are dropped |
 use rnic_hdl::parts::SdpRam;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;

@@ -6,9 +6,9 @@
 //! register access <--> InterruptRegisters -+--------------+-------------------+
 //! ```
 //!
-//! | latency    | 10 cycles from the last beat of what is reported to its message on offer     |
-//! | throughput | a message in 6 cycles                                                        |
-//! | units      | beats of `D` bits; ticks                                                     |
+//! | latency    | 10 cycles from the last beat of what is reported to its message on offer      |
+//! | throughput | a message in 6 cycles                                                         |
+//! | units      | beats of `D` bits; ticks                                                      |
 //! | source     | PCI Express Base Specification, sections 6.1.4, 7.7.2; `rnic_abi::interrupts` |
 //!
 //! A vector is raised when the TLP mux has taken the octets that the interrupt is about, so the

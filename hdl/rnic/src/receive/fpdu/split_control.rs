@@ -292,9 +292,9 @@ impl Logic for SplitControl {
 
 /// Ends a stream job: reports it to the stream manager, and cancels the rest in the reader.
 ///
-/// | latency    | 1 cycle, `finish` to `job_done_valid` and `cancel`                            |
-/// | throughput | one job per cycle                                                           |
-/// | units      | words of 4 octets in, octets out                                            |
+/// | latency    | 1 cycle, `finish` to `job_done_valid` and `cancel` |
+/// | throughput | one job per cycle                                  |
+/// | units      | words of 4 octets in, octets out                   |
 #[derive(LogicBlock, Init)]
 pub struct JobEnd {
     pub clock: Signal<In, Clock>,

@@ -8,7 +8,7 @@
 //!                  +--> frame_table_*, frame_link_*
 //! ```
 //!
-//! | enters     | frames that join a queue; a queue's first frame and its number of consumed   |
+//! | enters     | frames that join a queue; a queue's first frame and its number of consumed  |
 //! |            | octets; copies of the page links                                            |
 //! | leaves     | the first remaining frame, each page once in a [`PageChain`], and the       |
 //! |            | tables by which the packet reader finds the next frame                      |

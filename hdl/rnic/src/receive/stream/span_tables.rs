@@ -6,13 +6,13 @@
 //! span -------------------------------+-----------------+
 //! ```
 //!
-//! | enters     | an accepted message that opens, extends, joins or ends a range; the span    |
-//! |            | that it opens                                                               |
-//! | leaves     | the adjacent ranges; the resulting range is written                         |
-//! | latency    | `fetch` to `load_right`: 2 cycles, to `load_left`: 3; the loaded range is    |
-//! |            | valid from the next cycle on                                                |
-//! | throughput | one message at a time                                                       |
-//! | units      | numbers of spans                                                            |
+//! | enters     | an accepted message that opens, extends, joins or ends a range; the span  |
+//! |            | that it opens                                                             |
+//! | leaves     | the adjacent ranges; the resulting range is written                       |
+//! | latency    | `fetch` to `load_right`: 2 cycles, to `load_left`: 3; the loaded range is |
+//! |            | valid from the next cycle on                                              |
+//! | throughput | one message at a time                                                     |
+//! | units      | numbers of spans                                                          |
 //!
 //! A range is a chain of spans, each of which links to the next one, so one link joins two ranges
 //! of any length.
@@ -98,8 +98,8 @@ const _: () = assert!(SPANS == 1 << 9, "numbers of spans are 9 bits");
 /// delivers, forgets, fault ---------------------> order                   (to replays)
 /// ```
 ///
-/// | latency    | `span` to `stored`: 2 cycles; an order and `span_free`: 1 cycle          |
-/// | throughput | one span at a time; a number may come back in any cycle                   |
+/// | latency    | `span` to `stored`: 2 cycles; an order and `span_free`: 1 cycle |
+/// | throughput | one span at a time; a number may come back in any cycle         |
 ///
 /// A number is free again at once if the span has no records, else with `span_back`.
 #[derive(LogicBlock, Init)]

@@ -13,24 +13,23 @@
 //! run of new octets), as a [`HostFrame`], or as a [`PageChain`] to release; in the order of
 //! arrival per destination.
 //!
-//! | the segment                                  | leaves as      | counter                    |
-//! |----------------------------------------------|----------------|----------------------------|
-//! | `FrameVerdict::Host`, or no connection has its key | `host_frame`   |                            |
-//! | TCP checksum wrong                           | `page_release` | `DropTcpChecksum`          |
-//! | SYN, RST or URG; FIN without payload         | `host_frame`   | `TcpControl`               |
-//! | no payload, options other than timestamps    | `host_frame`   | `TcpPureAck`               |
-//! | no payload                                   | `page_release` | `TcpPureAck`               |
-//! | memory is short, the reserve not for it      | `page_release` | `DropTcpNoRoom`            |
-//! | begins at or beyond the right edge           | `page_release` | `DropTcpOutsideWindow`     |
-//! | begins beyond rcv_nxt (out of order, or      |                |                            |
-//! | *out-of-order*):                                    |                |                            |
-//! | ... no octet of it is new                    | `page_release` | `DropTcpDuplicate`         |
-//! | ... out-of-order segments have their pages   | `page_release` | `DropTcpNoRoom`            |
-//! | ... touches no range, and none can be opened | `page_release` | `DropTcpNoRange`           |
-//! | ... else                                     | `accepted`     | `TcpOutOfOrder`            |
-//! | ends at or before rcv_nxt                    | `page_release` | `DropTcpDuplicate`         |
-//! | new octets, but the window is 0              | `page_release` | `DropTcpOutsideWindow`     |
-//! | else: has the octet at rcv_nxt               | `accepted`     | `TcpInOrder`               |
+//! | the segment                                        | leaves as      | counter                |
+//! |----------------------------------------------------|----------------|------------------------|
+//! | `FrameVerdict::Host`, or no connection has its key | `host_frame`   |                        |
+//! | TCP checksum wrong                                 | `page_release` | `DropTcpChecksum`      |
+//! | SYN, RST or URG; FIN without payload               | `host_frame`   | `TcpControl`           |
+//! | no payload, options other than timestamps          | `host_frame`   | `TcpPureAck`           |
+//! | no payload                                         | `page_release` | `TcpPureAck`           |
+//! | memory is short, the reserve not for it            | `page_release` | `DropTcpNoRoom`        |
+//! | begins at or beyond the right edge                 | `page_release` | `DropTcpOutsideWindow` |
+//! | begins beyond rcv_nxt (*out of order*):            |                |                        |
+//! | ... no octet of it is new                          | `page_release` | `DropTcpDuplicate`     |
+//! | ... out-of-order segments have their pages         | `page_release` | `DropTcpNoRoom`        |
+//! | ... touches no range, and none can be opened       | `page_release` | `DropTcpNoRange`       |
+//! | ... else                                           | `accepted`     | `TcpOutOfOrder`        |
+//! | ends at or before rcv_nxt                          | `page_release` | `DropTcpDuplicate`     |
+//! | new octets, but the window is 0                    | `page_release` | `DropTcpOutsideWindow` |
+//! | else: has the octet at rcv_nxt                     | `accepted`     | `TcpInOrder`           |
 //!
 //! Tests in this order; accepted octets end at the window's right edge. An accepted segment that
 //! begins before rcv_nxt, or has octets received before or not taken, also counts as `TcpTrimmed`.

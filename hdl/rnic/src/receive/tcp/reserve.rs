@@ -13,8 +13,8 @@
 //!
 //! | latency    | 2 cycles, `free_pages` to `short`; `start` to `queries` 1 cycle, `answer_valid` |
 //! |            | to the next `queries` 3, to `decided` 3                                         |
-//! | throughput | one segment at a time                                                        |
-//! | units      | pages of `rnic_abi::limits::PAGE_OCTETS`; octets; cycles                     |
+//! | throughput | one segment at a time                                                           |
+//! | units      | pages of `rnic_abi::limits::PAGE_OCTETS`; octets; cycles                        |
 //!
 //! While memory is *short*, a segment may complete the FPDU that its connection has begun, but not
 //! begin another: then all in-order pages of that connection are released. A segment that completes
