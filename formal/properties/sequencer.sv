@@ -87,7 +87,7 @@ module properties(
             assert(\block.is_ready$q == (in_front == 4));
             if (in_front != 4) assert(\block.age$q == in_front);
             if (in_front != 0) assert(head_before && !leave_before);
-            assert(\block.is_ooo$q == (inside && !left));
+            assert(\block.is_head$q == (inside && !left));
             assert(\block.is_committing$q == (inside && decided && !committed));
             assert(\block.is_waiting$q == (inside && committed));
             if (inside && !decided) assert(\block.phase$q == (since < 4 ? since : 4));
@@ -103,7 +103,7 @@ module properties(
     (* hierconn *) wire \block.is_ready$q ;
     (* hierconn *) wire [2:0] \block.phase$q ;
     (* hierconn *) wire \block.is_busy$q ;
-    (* hierconn *) wire \block.is_ooo$q ;
+    (* hierconn *) wire \block.is_head$q ;
     (* hierconn *) wire \block.held_judged$q ;
     (* hierconn *) wire \block.is_committing$q ;
     (* hierconn *) wire \block.is_waiting$q ;

@@ -4,7 +4,7 @@
 //! loaded, span_loaded -> [ incoming ] --> [ sums ] --> was_empty, complete, enough, some_left
 //! arrived, done ------------------|----------^ |
 //!                                 +--> [ current ] --+--> updated
-//! front, request_data, right_run ------------------- ^ ^
+//! front, request_data, right_range ----------------- ^ ^
 //! span_loaded --> [ popped ] --------------------------+
 //! ```
 //!
@@ -48,7 +48,7 @@ pub struct ContextUpdate {
     /// Sequence number of the first of them.
     pub arrived_sequence: Signal<In, Bits<32>>,
     /// The range that follows them.
-    pub right_run: Signal<In, RangeSpans>,
+    pub right_range: Signal<In, RangeSpans>,
     /// Slot of the last frame that holds them.
     pub arrived_last: Signal<In, Bits<10>>,
     pub job_done: Signal<In, JobDone>,
@@ -216,8 +216,8 @@ impl Logic for ContextUpdate {
                 }
             } else if self.at_hand.val().joining {
                 self.updated.next.has_next = true;
-                self.updated.next.next_span = self.right_run.val().first;
-                self.updated.next.last_span = self.right_run.val().last;
+                self.updated.next.next_span = self.right_range.val().first;
+                self.updated.next.last_span = self.right_range.val().last;
             }
         } else if self.at_hand.val().finishing {
             self.updated.next.avail = self.fewer.q.val();
@@ -234,7 +234,7 @@ impl Logic for ContextUpdate {
         } else if self.at_hand.val().clearing {
             self.updated.next = self.nothing.val();
         } else if self.at_hand.val().relinking {
-            self.updated.next.last_span = self.right_run.val().last;
+            self.updated.next.last_span = self.right_range.val().last;
         } else {
             // Stop, a fault, or a release that must wait for the job in flight; the spans behind
             // the stream do not wait for it.

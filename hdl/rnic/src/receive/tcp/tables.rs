@@ -82,7 +82,7 @@ struct RangeWords {
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 struct InUseWords {
     ranges: Bits<16>,
-    runs: Bits<16>,
+    fragments: Bits<16>,
     spans: Bits<96>,
 }
 
@@ -208,7 +208,7 @@ impl Logic for TcpTables {
 
         // The entries as the driver reads them.
         self.use_words.next.ranges = bit_cast::<16, 9>(self.in_use.val().ranges);
-        self.use_words.next.runs = bit_cast::<16, 7>(self.in_use.val().runs);
+        self.use_words.next.fragments = bit_cast::<16, 7>(self.in_use.val().fragments);
         self.use_words.next.spans = bit_cast::<96, 10>(self.in_use.val().spans);
         self.context_words.next.rcv_nxt = self.current.val().rcv_nxt;
         self.context_words.next.window = self.current.val().window;

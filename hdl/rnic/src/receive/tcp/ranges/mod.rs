@@ -50,7 +50,7 @@ pub struct PoolsInUse {
     /// Spans of MPA, including those in messages not yet taken.
     pub spans: Bits<10>,
     /// Keys of runs that were not the last one of their frame.
-    pub runs: Bits<7>,
+    pub fragments: Bits<7>,
 }
 
 /// States of the walk.
@@ -211,7 +211,7 @@ impl Logic for RangeWalk {
         wire!(self => self.span_credits; reset, span_free as give);
         self.in_use.next.ranges = self.numbers.used.val();
         self.in_use.next.spans = self.span_credits.used.val();
-        self.in_use.next.runs = self.credits.used.val();
+        self.in_use.next.fragments = self.credits.used.val();
 
         // Decision on the held range. An out-of-order segment is refused or taken whole, before its
         // first message: at the first range that it touches.
