@@ -1,14 +1,14 @@
 //! DDP and RDMAP: from an FPDU of MPA to a place command.
 //!
 //! ```text
-//!             +----------------------------------------------------------------+
-//!  record --->| RecordQueue --> Checks: lookups, tests, verdict --> compose    |--> command
-//!  verdict -->| FIFO 32 --------^ ^              |                             |--> stopped
-//!             |      steps: Sequencer            v                             |--> fpdu_event,
-//!  replay --->| RecordStore <----- records of FPDUs out of order, by span      |     counts
-//!  table <--->| TablePort --> RAMs of STags, regions, queues, pool, contexts   |--> early_result
-//!  begun ---->| RecordFence: records of before it have left                    |--> replayed
-//!             +----------------------------------------------------------------+--> fence_done
+//!             +--------------------------------------------------------------+
+//!  record --->| RecordQueue --> Checks: lookups, tests, verdict --> compose  |--> command
+//!  verdict -->| FIFO 32 --------^ ^              |                           |--> stream_error
+//!             |      steps: Sequencer            v                           |--> fpdu_event,
+//!  replay --->| RecordStore <----- records of FPDUs out of order, by span    |     counts
+//!  table <--->| TablePort --> RAMs of STags, regions, queues, pool, contexts |--> ooo_result
+//!  begun ---->| RecordFence: earlier records have left                       |--> replayed
+//!             +--------------------------------------------------------------+-> record_fence_done
 //! ```
 //!
 //! | message                 | unit and meaning                                                 |
@@ -23,10 +23,10 @@
 //! |                         | ready                                                            |
 //! | `replay: Replay` in     | deliver or discard the records of a span                         |
 //! | `replayed: Replayed`    | the records are in the FIFO, or discarded                        |
-//! | `record_fence` in       | asks for `record_fence_done`, and holds to it: all records       |
-//! |                         | begun or inside before have left, and what they gave is taken    |
+//! | `record_fence` in       | held until `record_fence_done`, one cycle: all records begun or  |
+//! |                         | inside before have left, and their outputs are taken             |
 //! | `command: PlaceCommand` | one for each record that occupies beats or gives a CQE           |
-//! | `stopped: Bits<10>`     | the connection that ends with the FPDU of the last command       |
+//! | `stream_error`          | the connection that ends with the FPDU of the last command       |
 //! | `fpdu_event: FpduEvent` | one cycle, for each FPDU of a connection not in error            |
 //! | `first_fpdu`            | one cycle, the connection whose first FPDU passed all tests      |
 //! | `count_fpdu`            | one cycle, counter `fpdus`                                       |
@@ -91,7 +91,7 @@
 //! | [`record_store`]      | FPDUs out of order: chain of a job, records and their replay         |
 //! | [`spans`]             | lists of the slots of each span, and the free slots                  |
 //! | [`tables`]            | table operations, atomic between records                             |
-//! | [`record_fence`]      | is a connection that is released gone from in front of the checks?   |
+//! | [`record_fence`]      | have the checks processed every record of a released connection?   |
 //! | [`octet_order`]       | octet string to number                                               |
 //! | [`terminate`]         | error to Terminate code                                              |
 //!

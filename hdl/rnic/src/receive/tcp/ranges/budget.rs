@@ -11,9 +11,9 @@ const _: () = assert!(
 /// Pages that out-of-order segments hold, and whether those of another frame fit.
 ///
 /// ```text
-/// frame_octets --> pages --+--> + connection_pages <= early_share --+
-///                          +--> + device_pages     <= early_pages --+--> fits
-///                                     ^ charge, refund
+/// frame_octets --> pages --+--> + connection_pages <= ooo_share --+
+///                          +--> + device           <= ooo_pages --+--> fits
+///                                   ^ charge, refund
 /// ```
 ///
 /// | latency    | at most 3 cycles, any input to `fits`                                       |
