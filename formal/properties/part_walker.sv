@@ -1,6 +1,6 @@
 // Each part that has a tag gives it back once, when its last word is read or when it is dropped.
 // A word is read only of a part whose tag was over and had not failed; the words are those of its
-// octets. A read is answered once: without an error behind its last octet, or with one.
+// octets. A read is answered once: without an error after its last octet, or with one.
 module properties(
     input clock, input reset, input [`BITS_part-1:0] part, input part_valid, input [15:0] now,
     input [15:0] timeout_ticks, input head_open, input head_failed, input hold

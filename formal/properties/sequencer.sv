@@ -1,5 +1,5 @@
 // The steps of a record come in the cycles that region_check.sv, verdict.sv and command.sv stand on,
-// for one record at a time: `address` 3 cycles behind `take`, `decide` a cycle later or when the
+// for one record at a time: `address` 3 cycles after `take`, `decide` a cycle later or when the
 // verdict of MPA is there, `commit` the cycle after, `load` then or as soon as the outputs are free.
 // Each record that leaves the FIFO is loaded once; one that goes back has written nothing.
 module properties(

@@ -27,7 +27,7 @@ module properties(
     wire wraps = segment[178], has_payload = segment[292];
     wire host = role[0], check = role[1], early = role[2], unproven = role[3], replayed = role[4];
 
-    // A cycle behind the other: in_error in cycle 2, region in cycle 3, the rest at `decide`; the
+    // A cycle after the other: in_error in cycle 2, region in cycle 3, the rest at `decide`; the
     // segment and its role stand for all of them.
     reg stopped_3 = 0, stopped_4 = 0, region_4 = 0, queue_4 = 0, invalidate_4 = 0, envelope_4 = 0;
     reg room_4 = 0, read_4 = 0;

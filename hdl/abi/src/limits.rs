@@ -1,6 +1,6 @@
 //! Sizes that hardware, driver and model agree on.
 
-/// Octets in front of each stored frame, which align every header after Ethernet's to four octets.
+/// Pad octets before each stored frame, which align every header after Ethernet's to four octets.
 pub const FRAME_PAD_OCTETS: usize = 2;
 /// Longest frame that the device accepts, in octets without the FCS but with VLAN tags.
 pub const MAX_FRAME_OCTETS: usize = 9216;

@@ -109,7 +109,7 @@ pub const EVENT_DELAY_LOG2_MIN: u32 = 12;
 pub const EVENT_DELAY_LOG2_MAX: u32 = 31;
 
 /// Transmit ring 0, [`crate::transmit_ring::CONTROL`]: bus address, low half; a multiple of 4096.
-/// The registers of ring 1 are [`TX_STRIDE`] octets behind: see [`tx_register`].
+/// The registers of ring 1 are [`TX_STRIDE`] octets further on: see [`tx_register`].
 pub const TX_BASE_LOW: u32 = 0x0a0;
 /// Transmit ring: bus address, high half.
 pub const TX_BASE_HIGH: u32 = 0x0a4;

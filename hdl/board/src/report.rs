@@ -26,7 +26,7 @@ pub struct Report {
     pub is_value: Signal<In, Bit>,
     /// One cycle: `word` is to be written; only while not `busy`.
     pub write: Signal<In, Bit>,
-    /// From the cycle behind `write` on, until it is.
+    /// From the cycle after `write` on, until it is.
     pub busy: Signal<Out, Bit>,
     /// Characters so far that can be read: if that at `read_address` is among them, `read_data` is
     /// it in the same cycle.

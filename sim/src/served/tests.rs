@@ -89,7 +89,7 @@ fn command_takes_writes_of_1_2_and_4_octets() {
         (0, &[0x06][..], 0x0006),
         (1, &[0x04], 0x0406),
         (0, &[0x02, 0x00], 0x0002),
-        // Status, behind it, is read only.
+        // Status, after it, is read only.
         (0, &[0x06, 0x04, 0xff, 0xff], 0x0406),
         // Two octets that begin in the middle, and one that is not Command at all.
         (1, &[0x00, 0x00], 0x0006),
@@ -231,7 +231,7 @@ fn the_msix_table_is_the_clients_and_has_no_effect() {
         assert_eq!(machine.signals(&event), 1);
     }
     assert!(driver.poll_host_frame().is_some());
-    // A write over the edges of the table, to what is below and behind it.
+    // A write over the edges of the table, to what is below and after it.
     let below = [&[0xaa; 8][..], &written, &[0xbb; 8]].concat();
     machine.write_bar(table - 8, &below);
     assert_eq!(machine.read_bar(table, octets), written);
@@ -312,7 +312,7 @@ fn after_each_kind_of_reset_the_device_works() {
         machine.run(SETTLED_CYCLES);
         assert!(
             machine.contents() == memory,
-            "{kind}: written behind the reset"
+            "{kind}: written after the reset"
         );
         assert_eq!(machine.read_configuration(0, 256), initial, "{kind}");
         assert_eq!(machine.read_bar(IDENTITY.into(), 4), [0xff; 4], "{kind}");

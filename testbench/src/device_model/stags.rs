@@ -57,7 +57,7 @@ impl RegionTables {
         })
     }
 
-    /// What lies behind a region's entry under `stag_index`, and whether it is valid.
+    /// What lies after a region's entry under `stag_index`, and whether it is valid.
     pub(super) fn region(&self, region: usize, stag_index: u32) -> (RegionConfig, bool) {
         let words = &self.regions[region];
         let wide = |at: usize| u64::from(words[at + 1]) << 32 | u64::from(words[at]);

@@ -414,7 +414,7 @@ impl Model {
         }
     }
 
-    /// Completion entry `words` goes to the queue of its connection, behind the octets at
+    /// Completion entry `words` goes to the queue of its connection, after the octets at
     /// `announced`.
     fn complete(&mut self, connection: u16, words: [u32; 7], announced: Option<(u64, usize)>) {
         let queue = self.stream(Connection(connection)).completion_queue;

@@ -6,7 +6,7 @@
 //! whole, when its CRC is usually wrong as well. Which error comes first depends on the progress of
 //! the hardware, so both are correct. The model reports the one that the hardware reported,
 //! provided that the model itself finds a marker that contradicts the FPDU's start: one among its
-//! octets, or the next one behind them, which may belong to the FPDU beyond the gap.
+//! octets, or the next one after them, which may belong to the FPDU beyond the gap.
 
 use super::completion;
 use super::mpa::Fpdu;

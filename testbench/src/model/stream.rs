@@ -41,7 +41,7 @@ pub struct Taken {
     pub verdict: u8,
     /// Octets that its connection then has beyond gaps.
     pub ooo_octets: u32,
-    /// The connection has accepted a FIN; one behind the cut is not accepted.
+    /// The connection has accepted a FIN; one after the cut is not accepted.
     pub fin_seen: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Stream {
     pub(super) tcp: TcpReceiver,
     pub(super) mpa: MpaReceiver,
     pub(super) ddp: DdpReceiver,
-    /// Start of the FPDU that stopped the stream, if a marker in it or behind it contradicts that
+    /// Start of the FPDU that stopped the stream, if a marker in it or after it contradicts that
     /// start.
     pub(super) contradicted: Option<u32>,
     /// DDP's state when the receivers were last idle, with buffers posted since.

@@ -47,7 +47,7 @@ pub enum Condition {
     AbsentRegion,
     /// A region that its peer invalidates is never made valid again.
     NeverRenewed,
-    /// A region begins before and ends behind its traffic.
+    /// A region begins before and ends after its traffic.
     LargerRegion,
     /// A region is one octet too short, at its end or its beginning.
     ShorterRegion,
@@ -200,7 +200,7 @@ pub struct RegionCondition {
     pub never_renewed: bool,
     /// Octets before its traffic; one less than the traffic has if negative.
     pub before: i64,
-    /// Octets behind its traffic; one less than the traffic has if negative.
+    /// Octets after its traffic; one less than the traffic has if negative.
     pub behind: i64,
     /// A bit of Protection Domain or connection that is another's.
     pub bit: u32,

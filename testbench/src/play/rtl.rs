@@ -181,7 +181,7 @@ impl Rtl {
         }
     }
 
-    /// Put a frame on the wire behind those that wait there, and wait for none of them.
+    /// Put a frame on the wire after those that wait there, and wait for none of them.
     pub fn queue(&mut self, frame: &[u8]) {
         self.simulation
             .borrow_mut()

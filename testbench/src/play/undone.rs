@@ -9,7 +9,7 @@
 //!   on segments and frames for the host are compared in sum.
 //!
 //! What was reached is judged as if there had been no close: a release waits for every FPDU in
-//! front of the checks, and the tables that these go by are taken away behind it.
+//! front of the checks, and the tables that these go by are taken away after it.
 
 use crate::play::bus::HEADER_OCTETS_COMPARED;
 use crate::play::tally::Tally;

@@ -47,9 +47,9 @@ impl Endpoint {
 pub enum TcpOptions {
     /// None: a header of 20 octets.
     None,
-    /// Timestamps (RFC 7323) behind two NOPs, as Linux sends them: TSval and TSecr; 32 octets.
+    /// Timestamps (RFC 7323) after two NOPs, as Linux sends them: TSval and TSecr; 32 octets.
     Timestamps(u32, u32),
-    /// One SACK block (RFC 2018) behind two NOPs: its left and its right edge; 32 octets.
+    /// One SACK block (RFC 2018) after two NOPs: its left and its right edge; 32 octets.
     Sack(u32, u32),
 }
 

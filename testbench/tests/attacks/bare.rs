@@ -37,7 +37,7 @@ const READY_CYCLES: usize = RESET_CYCLES as usize + 10;
 #[derive(Clone, Debug)]
 pub struct Memory {
     simulation: Rc<RefCell<Simulation>>,
-    /// Address of the next piece, and how far it is to the one behind.
+    /// Address of the next piece, and how far it is to the one after it.
     next: u64,
     distance: u64,
 }
@@ -102,7 +102,7 @@ pub fn simulation(max_payload_octets: usize) -> Rc<RefCell<Simulation>> {
 
 impl Bare {
     /// A device as `config` has it; its rings, region and buffers begin at `first` and multiples of
-    /// 16 MiB behind. `queue_log2`: log2 of the entries of queue 0, all of them posted.
+    /// 16 MiB after it. `queue_log2`: log2 of the entries of queue 0, all of them posted.
     pub fn open(
         simulation: Rc<RefCell<Simulation>>,
         config: Config,

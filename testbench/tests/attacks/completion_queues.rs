@@ -66,7 +66,7 @@ impl Peer {
         self.buffers.push(buffer);
     }
 
-    /// What is new of the stream, one segment for each FPDU, on the wire behind each other.
+    /// What is new of the stream, one segment for each FPDU, on the wire back to back.
     fn queue(&mut self, bare: &Bare) {
         let fpdus = &self.sender.fpdus()[self.sent..];
         for octets in fpdus.iter().map(|fpdu| fpdu.octets.clone()) {
@@ -200,7 +200,7 @@ fn entries_go_to_the_queue_of_their_connection() {
     bare.assert_clean();
 }
 
-/// The third message finds no room: it is not placed, nothing behind it is, and the entries in
+/// The third message finds no room: it is not placed, nothing after it is, and the entries in
 /// memory stay as they are. Everybody else goes on at the usual rate.
 #[test]
 fn a_full_completion_queue_stops_only_its_own_connections() {

@@ -2,7 +2,7 @@
 //! through the model, which must agree.
 //!
 //! ```text
-//!  a row: frames of the attack -> good traffic behind it -> 44 frames of another connection
+//!  a row: frames of the attack -> good traffic after it -> 44 frames of another connection
 //!              |                        |                            |
 //!  asserted: error record, counter   nothing placed if stopped,   all placed and completed, in
 //!            no other octet written  else all of it               the usual number of cycles

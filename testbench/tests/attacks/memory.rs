@@ -76,8 +76,8 @@ fn assert_short(bare: &mut Bare) {
     assert!(free < reserve + 6, "{free} of {PAGES} pages are free");
 }
 
-/// MPA-042, MPA-052: an FPDU of 45 segments, of which four are lost, with a window behind it that
-/// takes more than packet memory. What the device holds behind it is in the way of what it misses,
+/// MPA-042, MPA-052: an FPDU of 45 segments, of which four are lost, with a window after it that
+/// takes more than packet memory. What the device holds after it is in the way of what it misses,
 /// and is given up; everything gets through.
 #[test]
 fn a_long_fpdu_gets_through_memory_full_of_what_lies_behind_it() {
@@ -253,7 +253,7 @@ fn another_connection(
 }
 
 /// MPA-052: an FPDU placed out of order waits behind messages that the host does not take, however
-/// many these are; behind it more spans are read than jobs may be out. None is lost.
+/// many these are; after it more spans are read than jobs may be out. None is lost.
 #[test]
 fn more_spans_than_jobs_wait_for_the_one_in_front() {
     for sends in 1..SENDS_MAX {
@@ -297,7 +297,7 @@ fn more_spans_than_jobs_wait_for_the_one_in_front() {
         }
         for (connection, ..) in others {
             let closed = bare.device.close_connection(connection);
-            closed.unwrap_or_else(|error| panic!("{error}, behind {sends} Sends"));
+            closed.unwrap_or_else(|error| panic!("{error}, after {sends} Sends"));
         }
         bare.assert_clean();
     }

@@ -1,4 +1,4 @@
-//! What software relies on when it sends and waits: an interrupt behind every report, whenever the
+//! What software relies on when it sends and waits: an interrupt after every report, whenever the
 //! one before was sent, and a checksum that begins at any octet.
 
 use crate::bare::{simulation, Bare};
@@ -17,7 +17,7 @@ use std::rc::Rc;
 const FIRST: u64 = 0x1_0000_0000;
 /// Where interrupts are written.
 const MESSAGE: u64 = 0xfee0_0000;
-/// Cycles between a Send and the frame behind it: more than the former takes longer to its entry.
+/// Cycles between a Send and the frame after it: more than the former takes longer to its entry.
 const GAPS: usize = 160;
 /// Frames before a mask, and cycles from the last one to it: while their interrupts are sent.
 const FRAMES: usize = 6;
@@ -81,7 +81,7 @@ fn each_report_is_followed_by_an_interrupt() {
         bare.run_until_idle();
         assert!(
             reported.0.get(),
-            "no interrupt behind the last report, gap {gap}"
+            "no interrupt after the last report, gap {gap}"
         );
         assert_eq!((bare.received().len(), bare.host_frames().len()), (1, 1));
     }

@@ -13,7 +13,7 @@ use rnic_testbench::traffic::StreamConfig;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Where the memory of a driver begins, and that of the one behind it.
+/// Where the memory of a driver begins, and that of the one after it.
 const FIRST: u64 = 0x1_0000_0000;
 const SECOND: u64 = 0x100_0000_0000;
 /// Octets of a Write of the peer, and Writes before and after the driver is killed.
@@ -132,7 +132,7 @@ fn register_writes_during_a_reset_are_ignored() {
         CONTROL_RESET,
         "under way, and not enabled"
     );
-    // Once more behind the sweep, when no register is held at its first value any more.
+    // Once more after the sweep, when no register is held at its first value any more.
     while host.borrow().now() < begun + RESET_CYCLES - 300 {
         host.borrow_mut().step();
     }

@@ -24,7 +24,7 @@ const ARRIVAL_CYCLES: usize = 2000;
 /// Sends of the neighbour, and log2 of their buffers: the last ones wait in front of the checks.
 const SENDS: usize = 38;
 const QUEUE_LOG2: u32 = 6;
-/// Writes of the connection behind them.
+/// Writes of the connection after them.
 const WRITES: usize = 4;
 const WRITE_OCTETS: usize = 100;
 /// Id of the connection: the neighbour has the first one.
@@ -165,7 +165,7 @@ fn operate(bare: &mut Bare, operation: [u32; 2], words: &[u32], completed: &mut 
     }
 }
 
-/// The same by a driver that writes the next domain right behind the release, with no fence between
+/// The same by a driver that writes the next domain right after the release, with no fence between
 /// them; the next peer has the key of the one before.
 fn by_hand(bare: &mut Bare, peer: Peer, completed: &mut Completed) -> Peer {
     let sender = Sender::new(StreamConfig::default());
@@ -227,8 +227,8 @@ fn an_id_opened_again_does_not_get_the_old_error() {
     id_is_given(NEXT_STAG ^ 1, RefuseDdpStag, by_the_driver);
 }
 
-/// DDP-047, DDP-046: the same without the driver's fence behind the release: it is the device that
-/// answers a release behind the checks.
+/// DDP-047, DDP-046: the same without the driver's fence after the release: it is the device that
+/// answers a release after the checks.
 #[test]
 fn a_release_ends_behind_the_checks_whatever_follows_it() {
     id_is_given(NEXT_STAG, RefuseDdpAssociation, by_hand);

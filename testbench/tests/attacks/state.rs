@@ -72,7 +72,7 @@ fn the_driver_reads_what_the_peer_has_sent() {
     bare.run_until_idle();
     assert_eq!((state(&mut bare).seg_ack, bare.accepted()), (2, 150));
     assert_eq!(duplicate_acks(&mut bare), 3);
-    // And what lies beyond the window, with payload or without, and in front of it.
+    // And what lies beyond the window, with payload or without, and before it.
     let beyond = bare.frame(150 + WINDOW as usize, 0x7777, FLAG_ACK, &[1]);
     let empty = bare.frame(150 + WINDOW as usize, 0x8888, FLAG_ACK, &[]);
     let keep_alive = bare.frame(149, 0x9999, FLAG_ACK, &[]);
@@ -93,7 +93,7 @@ fn the_driver_reads_what_the_peer_has_sent() {
 }
 
 /// RFC 9293 section 3.10.7.4: octets beyond the window's right edge are not kept, in order and
-/// beyond a gap; a FIN behind them has not come.
+/// beyond a gap; a FIN after them has not come.
 #[test]
 fn octets_beyond_the_window_are_not_kept() {
     let window = WINDOW as usize;
@@ -304,7 +304,7 @@ fn a_queue_that_was_not_opened_takes_no_message() {
 }
 
 /// No segment of a connection is looked at any more once it is closed, however many of them stand
-/// in front of the lookup at that time: each has to go along 16 ranges.
+/// before the lookup at that time: each has to go along 16 ranges.
 #[test]
 fn nothing_is_accepted_behind_a_close() {
     let mut bare = open(Config::default());

@@ -101,7 +101,7 @@ impl Bench {
         (self.rtl.observe(), cycles)
     }
 
-    /// Close the oldest connection, with `gaps` ranges behind half an FPDU.
+    /// Close the oldest connection, with `gaps` ranges after half an FPDU.
     fn close(&mut self, gaps: usize) {
         let mut peer = self.open.pop_front().expect("one is open");
         let start = peer.sender.stream().len();

@@ -1,9 +1,9 @@
-//! MSI-X of the whole device: an interrupt comes behind what it reports, once for what its vector
+//! MSI-X of the whole device: an interrupt comes after what it reports, once for what its vector
 //! has raised, and not while it may not.
 //!
 //! ```text
 //!  frames --> device --> host ring, completion queue, events, reports --> memory
-//!                 \-----> message (behind these) -------------------> interrupt window
+//!                 \-----> message (after these) --------------------> interrupt window
 //! ```
 
 use rnic_abi::interrupts::{CONTROL_MASKED, ENTRY_OCTETS, PENDING, TABLE, VECTORS};
@@ -148,7 +148,7 @@ fn interrupts_follow(width: usize, stall: f64) {
         host.receive(host_frame(number));
         assert_eq!(host.next(), HOST_VECTOR);
         let received = host.device.poll_host_frame();
-        assert_eq!(received, Some(host_frame(number)), "behind its slot");
+        assert_eq!(received, Some(host_frame(number)), "after its slot");
     }
     let frame = TransmitFrame {
         pieces: &[Piece::Octets(&[9; 64])],

@@ -3,7 +3,7 @@
 //! ```text
 //!  6 frames on 2 rings -> reads of units and of frames, of which the host spoils one
 //!                                         |
-//!      units:  the ring stops; frames behind them are not sent; restarted, it sends them
+//!      units:  the ring stops; frames after them are not sent; restarted, it sends them
 //!      frame:  that frame is given up; all others leave
 //! ```
 //!
@@ -218,7 +218,7 @@ fn meets(number: u64, fault: Fault, counter: Counter, met: &mut Met) -> bool {
         return false;
     };
     if fault == Fault::ByteCount {
-        // The completions behind the wrong one are not what is due either.
+        // The completions after the wrong one are not what is due either.
         let found = spoiled.device.counter(counter).expect("it is there");
         assert!(found >= 1, "{}", spoiled.place);
     } else {

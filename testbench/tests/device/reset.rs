@@ -328,7 +328,7 @@ fn reset_once(
     }
     let remains = used.end(ending);
     let remains = remains.unwrap_or_else(|error| panic!("{place}: {error}"));
-    // The pin and the close have reset the device; behind a killed driver the next one does.
+    // The pin and the close have reset the device; after a killed driver the next one does.
     let ready = Rc::new(Cell::new(match ending {
         Ending::Kill => 0,
         Ending::Pin | Ending::Close => simulation.borrow().now(),
@@ -391,7 +391,7 @@ fn a_reset_leaves_nothing_of_before_and_a_device_that_works() {
     for round in 0..resets {
         let ending = ENDINGS[round as usize % ENDINGS.len()];
         let place = format!("FERROWARP_SEED={seed}, reset {round} ({ending:?})");
-        // All entries once behind each ending.
+        // All entries once after each ending.
         let all_entries = round < ENDINGS.len() as u64;
         let once = reset_once(&simulation, &mut random, (ending, place), all_entries);
         done.writes += once.writes;

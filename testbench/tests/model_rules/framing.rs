@@ -98,7 +98,7 @@ fn without_crc_the_field_is_not_checked() {
     assert_eq!((rig.stopped(), &rig.region()[..9]), (None, &pattern(9)[..]));
 }
 
-/// MPA-054, MPA-058, MPA-059: reported once; nothing behind it is placed; TCP goes on.
+/// MPA-054, MPA-058, MPA-059: reported once; nothing after it is placed; TCP goes on.
 #[test]
 fn a_wrong_crc_stops_the_stream() {
     let mut rig = marked();
@@ -284,7 +284,7 @@ fn markers_far_from_their_header_count_modulo_two_to_the_sixteenth() {
     }
 }
 
-/// MPA-044, MPA-045: an error stops the stream in front of a span. FPDUs of the span may still be
+/// MPA-044, MPA-045: an error stops the stream before a span. FPDUs of the span may still be
 /// placed until the receivers are idle.
 #[test]
 fn behind_an_error_a_span_is_read_until_the_receivers_are_idle() {

@@ -250,7 +250,7 @@ fn queues_have_their_own_numbers_and_buffers() {
     assert_eq!(rig.buffer(2, 1)[..4], [0x11, 0x01, 0, 0]);
 }
 
-/// RDMAP-020: a Terminate is delivered, and nothing that comes behind it.
+/// RDMAP-020: a Terminate is delivered, and nothing that comes after it.
 #[test]
 fn a_terminate_is_the_last_message() {
     let terminate = TerminateRepr {

@@ -16,7 +16,7 @@ fn rig() -> Rig {
     Rig::new(StreamConfig::default())
 }
 
-/// A segment of a Read Response to `stag`, so many octets behind the region's first.
+/// A segment of a Read Response to `stag`, so many octets after the region's first.
 fn respond(rig: &mut Rig, stag: u32, offset: i64, last: bool, octets: usize) {
     let header = TaggedRepr {
         control: ControlRepr::new(1, Opcode::ReadResponse, last),

@@ -94,7 +94,7 @@ fn refused_send(expected: StreamError, header: UntaggedRepr, octets: usize) {
 }
 
 /// MPA-005: 13 octets are no tagged header, 17 no untagged one. DDP-045: one report, nothing of
-/// the segment or behind it is placed.
+/// the segment or after it is placed.
 #[test]
 fn a_ulpdu_shorter_than_its_header() {
     for octets in 1..14 {

@@ -32,7 +32,7 @@ pub const BUFFER_OCTETS: usize = 3000;
 /// Receive buffers posted to each queue.
 pub const BUFFERS: usize = 3;
 
-/// Pool entry in front of those of reads.
+/// Pool entry before those of reads.
 const FIRST_READ_ENTRY: u32 = 1000;
 const REGION_ADDRESS: u64 = 0x10_0001;
 const BUFFER_ADDRESS: u64 = 0x20_0000;
@@ -223,7 +223,7 @@ impl Rig {
         self.model.completions.iter().map(decode).collect()
     }
 
-    /// The frames given to the host, behind the headers of their slots.
+    /// The frames given to the host, after the headers of their slots.
     pub fn host_frames(&self) -> Vec<Vec<u8>> {
         let slots = self.model.host_slots.iter();
         slots

@@ -206,7 +206,7 @@ impl Stream {
         frames
     }
 
-    /// Has `peer` send what there is and one Send behind it; waits for its completion, so that all
+    /// Has `peer` send what there is and one Send after it; waits for its completion, so that all
     /// of it is in memory. A buffer must be posted.
     pub fn settle(&mut self, device: &mut AnyDevice, peer: &mut Peer) {
         self.sender.send(b"done");

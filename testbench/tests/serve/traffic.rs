@@ -53,7 +53,7 @@ fn interrupts_of_a_storm(device: &mut AnyDevice, peer: &mut Peer, port: u16) -> 
     }
     peer.send(stream.frames());
     let (mut completions, mut interrupts) = (0, 0);
-    // Whoever polls at interrupts only has all completions: an interrupt is behind the last one.
+    // Whoever polls at interrupts only has all completions: an interrupt follows the last one.
     while completions < SENDS {
         interrupts += await_interrupts(device);
         while let Some(completion) = device.poll_completion() {

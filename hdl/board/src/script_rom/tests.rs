@@ -1,4 +1,4 @@
-//! The script memory: contents, and what is behind them, in lockstep with its Verilog.
+//! The script memory: contents, and what is after them, in lockstep with its Verilog.
 use super::*;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 

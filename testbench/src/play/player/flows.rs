@@ -268,7 +268,7 @@ impl Player<'_> {
             .values()
             .flatten()
             .any(|message| !message.posted && message.first_frame < frame);
-        // It takes long to be sure, and there may be no such message at all, behind a gap.
+        // It takes long to be sure, and there may be no such message at all, after a gap.
         let posts = posts && (!overdue || frame % OVERDUE_FRAMES == 0);
         let overdue = overdue && posts;
         let due = active

@@ -13,8 +13,8 @@
 //!
 //! A vector is raised when the TLP mux has taken the octets that the interrupt is about, so the
 //! message follows them on the stream. A vector that is masked while its message is on its way to
-//! the mux still sends it. The mux lets messages go first, so this message leaves in front of the
-//! answer to any read that software makes behind the masking write.
+//! the mux still sends it. The mux lets messages go first, so this message leaves before the
+//! answer to any read that software makes after the masking write.
 
 pub mod registers;
 pub mod routes;

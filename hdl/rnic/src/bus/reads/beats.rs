@@ -31,7 +31,7 @@ pub struct CompletionBeats<const L: usize> {
     pub checked_keep: Signal<In, Bits<L>>,
     pub checked_last: Signal<In, Bit>,
     pub checked_valid: Signal<In, Bit>,
-    /// Lane 0 of the beat goes to this doubleword of the tag's place, the others behind it.
+    /// Lane 0 of the beat goes to this doubleword of the tag's place, the others after it.
     pub write_valid: Signal<Out, Bit>,
     pub write_tag: Signal<Out, Bits<6>>,
     pub write_dword: Signal<Out, Bits<7>>,

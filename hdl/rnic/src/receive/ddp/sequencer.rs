@@ -12,7 +12,7 @@
 //! ```
 //!
 //! | latency    | 10 cycles, `record_valid` into an empty FIFO to `load`                 |
-//! | throughput | one record per 6 cycles, 10 behind a Read Response                     |
+//! | throughput | one record per 6 cycles, 10 after a Read Response                     |
 //! | units      | cycles; see [`crate::messages::FpduRecord`]                            |
 use super::octet_order::OctetOrder;
 use crate::common::fifo::Fifo;

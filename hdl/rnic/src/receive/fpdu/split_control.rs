@@ -68,7 +68,7 @@ pub struct SplitControl {
     pub head_length: Signal<In, Bits<16>>,
     /// ... is there.
     pub head_valid: Signal<In, Bit>,
-    /// Look for it behind the FPDU that is being handed on.
+    /// Look for it after the FPDU that is being handed on.
     pub head_ahead: Signal<Out, Bit>,
     /// ULPDU_Length, or the octets of a host frame.
     pub ulpdu_length: Signal<Out, Bits<16>>,

@@ -25,7 +25,7 @@ use rust_hdl::prelude::*;
 
 /// Octets that hold ULPDU_Length: an FPDU's first word.
 const NEED_LENGTH: u64 = 4;
-/// The same behind a marker.
+/// The same after a marker.
 const NEED_MARKER_AND_LENGTH: u64 = 8;
 
 /// Sums of one event, and the context after it.
@@ -70,7 +70,7 @@ pub struct ContextUpdate {
     pub was_empty: Signal<Out, Bit>,
     /// With the accepted octets, enough are queued for a job.
     pub complete: Signal<Out, Bit>,
-    /// Octets are left behind those consumed.
+    /// Octets are left after those consumed.
     pub some_left: Signal<Out, Bit>,
     /// They are enough for another job.
     pub enough: Signal<Out, Bit>,
@@ -236,7 +236,7 @@ impl Logic for ContextUpdate {
         } else if self.at_hand.val().relinking {
             self.updated.next.last_span = self.right_range.val().last;
         } else {
-            // Stop, a fault, or a release that must wait for the job in flight; the spans behind
+            // Stop, a fault, or a release that must wait for the job in flight; the spans after
             // the stream do not wait for it.
             self.updated.next.stopped = true;
             if self.at_hand.val().faulting {

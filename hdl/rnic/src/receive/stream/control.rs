@@ -17,7 +17,7 @@
 //!
 //! (S) octets join a span:
 //!       [ SpanFetch -> SpanRead ] -> SpanLoad -> Accept -> RangeWrite --> Idle
-//!       of the stream's chain, with more behind: -> ChainLoad -> ChainWrite -> Idle
+//!       of the stream's chain, with more after it: -> ChainLoad -> ChainWrite -> Idle
 //! (A) a stream advances: Advance, while [`super::span_control`] works
 //! (D) a span is dropped: Drop, while [`super::span_control`] works
 //! ```
@@ -31,11 +31,11 @@
 //! | throughput | one event at a time: a context is written back before the next one is read  |
 //!
 //! Octets beyond a gap are kept in any state of the stream, as they are not part of its queue. When
-//! a gap closes, the range behind it becomes a chain of spans that follows the stream, which takes
+//! a gap closes, the range after it becomes a chain of spans that follows the stream, which takes
 //! them over one by one ([`super::span_control`]).
 //!
 //! A release that finds a job in flight marks the connection stopped and is retried after a
-//! `job_done`; one that finds spans behind the stream is retried when they are dropped. A span to
+//! `job_done`; one that finds spans after the stream is retried when they are dropped. A span to
 //! be dropped waits for its job, too. A stopped stream keeps its spans until it is released.
 use super::arbiter::StreamEvent;
 use super::span_control::{SpanAdvance, SpanDrop};

@@ -384,7 +384,7 @@ impl Bench {
         let spans = self.spans.values().filter(|span| span.stream == *index);
         let jobs = spans.filter(|span| span.job.is_some()).count();
         let quiet = stream.job.is_none() && stream.replays == 0 && jobs == 0;
-        assert!(quiet, "a fence in front of a job");
+        assert!(quiet, "a fence before a job");
     }
 
     fn table_is_done(&mut self) {

@@ -1,4 +1,4 @@
-//! Each beat goes behind the one before, and a packet that does not keep to its Length fails.
+//! Each beat goes after the one before, and a packet that does not keep to its Length fails.
 use super::*;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Simulation};
 

@@ -59,7 +59,7 @@ pub struct DueCompare {
     pub fits: Signal<Out, Bit>,
     /// It is long enough to be the last one.
     pub reaches: Signal<Out, Bit>,
-    /// The doubleword behind it.
+    /// The doubleword after it.
     pub advanced: Signal<Out, Bits<7>>,
     more_dwords: Signal<Local, Bits<10>>,
     wide_dwords: Signal<Local, Bits<10>>,

@@ -57,7 +57,7 @@ fn a_host_that_never_answers_costs_every_tag_until_the_link_is_reset() {
     for index in 0..10u64 {
         bench.add(&[(0x1000 * index, 2048)]);
     }
-    // Four reads of four requests each; the fifth and those behind it find no tag.
+    // Four reads of four requests each; the fifth and those after it find no tag.
     for _ in 0..16 * TIMEOUT_CYCLES {
         if bench.reads_left() == 6 {
             break;

@@ -129,7 +129,7 @@ fn a_fence_of_an_idle_room_takes_two_cycles() {
     }
 }
 
-/// Records that begin behind the fence do not keep it waiting, though there are always some.
+/// Records that begin after the fence do not keep it waiting, though there are always some.
 #[test]
 fn a_fence_ends_however_busy_the_room_is() {
     let mut uut = simulate!(RecordFence::default());
@@ -141,7 +141,7 @@ fn a_fence_ends_however_busy_the_room_is() {
         uut.load.next = cycle >= 10;
         uut.fence.next = cycle >= 20;
         uut.settle();
-        // The last of those begun before comes in cycle 22, and the six in front of it, or it
+        // The last of those begun before comes in cycle 22, and the six before it, or it
         // itself, leave in cycles 24 to 29.
         if uut.fence_done.val() {
             assert_eq!(cycle, 30);

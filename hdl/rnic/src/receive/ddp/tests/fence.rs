@@ -73,7 +73,7 @@ impl FenceWatch {
     }
 }
 
-/// A fence behind `count` writes of STREAM; nothing is taken from the room yet.
+/// A fence after `count` writes of STREAM; nothing is taken from the room yet.
 fn blocked(count: usize) -> Bench {
     let mut bench = Bench::world();
     bench.take = Pace::Never;

@@ -53,7 +53,7 @@ fn headed(stream: StreamContext, front: QueuedFrame) -> StreamContext {
     }
 }
 
-/// The context with the arrived octets behind what is queued.
+/// The context with the arrived octets after what is queued.
 fn lengthened(uut: &ContextUpdate, before: StreamContext) -> StreamContext {
     let (front, arrived) = (uut.front.next, uut.arrived.next);
     let (avail, octets) = (before.avail.to_u64(), uut.arrived_octets.next.to_u64());
