@@ -1,4 +1,4 @@
-// The record fence of ddp answers only when every record of before it has left: one of them,
+// The record fence of ddp answers only when every earlier record has left: one of them,
 // whichever (`pick`), is followed from the beginning of its FPDU to where what it gave is taken.
 // Records of MPA come in the order in which they were begun; a replayed one enters at any time.
 module properties(

@@ -291,7 +291,7 @@ fn after_each_kind_of_reset_the_device_works() {
     ] {
         machine.set_command(ENABLED);
         machine.write_bar(TABLE.into(), &[0x40; 8]);
-        // The driver of before is in mid-traffic.
+        // The previous driver is in mid-traffic.
         let mut before = machine.open();
         machine.route_host_frames(&mut before);
         for number in 0..8 {
@@ -419,7 +419,7 @@ fn a_timer_that_the_device_ignores_does_not_keep_it_awake() {
 /// When a client has gone, its memory is not written, though it is mapped as long as the session is
 /// there; the next client has a device after power-up.
 #[test]
-fn behind_the_end_of_a_session_nothing_is_written() {
+fn after_the_end_of_a_session_nothing_is_written() {
     let mut machine = Machine::new();
     let event = machine.assign(&[HOST_VECTOR])[0].clone();
     machine.set_command(ENABLED);

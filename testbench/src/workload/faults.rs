@@ -196,7 +196,7 @@ impl<'a> Injector<'a> {
         out
     }
 
-    /// In front of a segment, one with octets of before it and of its own.
+    /// Before a segment, one with octets that precede it and of its own.
     fn overlap(&mut self, segments: Vec<Segment>) -> Vec<Segment> {
         let mut out = Vec::with_capacity(segments.len());
         for segment in segments {

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_whole_words_and_the_segment_is_found_behind_them() {
+    fn options_are_whole_words_and_the_segment_is_found_after_them() {
         let mut generator = ChaCha8Rng::seed_from_u64(1);
         for _ in 0..100 {
             let mut builder = builders()[0].clone();

@@ -81,7 +81,7 @@ fn a_full_event_ring_does_not_stall_reception() {
 /// START-014: the first FPDU that passes all checks is told, whatever it is, and no other; one with
 /// a wrong CRC is not.
 #[test]
-fn start_014_the_first_valid_fpdu_is_told() {
+fn start_014_the_first_valid_fpdu_is_reported() {
     let mut bare = open();
     bare.sender.rdma_write(STAG, REGION_TO, &[]);
     bare.deliver();
@@ -106,7 +106,7 @@ fn start_014_the_first_valid_fpdu_is_told() {
 /// What a sender needs for RFC 5681 and RFC 2018: duplicate ACKs of the peer, and those it must
 /// send.
 #[test]
-fn duplicate_acks_and_ranges_are_told() {
+fn duplicate_acks_and_ranges_are_reported() {
     let mut bare = open();
     write(&mut bare);
     let start = bare.sender.stream().len();
@@ -151,7 +151,7 @@ fn duplicate_acks_and_ranges_are_told() {
 
 /// With a delay, every second segment raises an event, and one that stays alone does in time.
 #[test]
-fn a_segment_that_stays_alone_is_told_in_time() {
+fn a_segment_that_stays_alone_is_reported_in_time() {
     const DELAY_LOG2: u32 = 13;
     let config = Config {
         event_delay_log2: DELAY_LOG2,

@@ -80,7 +80,7 @@ fn assert_short(bare: &mut Bare) {
 /// takes more than packet memory. What the device holds after it is in the way of what it misses,
 /// and is given up; everything gets through.
 #[test]
-fn a_long_fpdu_gets_through_memory_full_of_what_lies_behind_it() {
+fn a_long_fpdu_gets_through_memory_full_of_what_follows_it() {
     let mut bare = open(false);
     for _ in 0..WRITES {
         bare.sender.rdma_write(LONG_STAG, 0, &pattern(LONG_OCTETS));
@@ -255,7 +255,7 @@ fn another_connection(
 /// MPA-052: an FPDU placed out of order waits behind messages that the host does not take, however
 /// many these are; after it more spans are read than jobs may be out. None is lost.
 #[test]
-fn more_spans_than_jobs_wait_for_the_one_in_front() {
+fn more_spans_than_jobs_wait_for_the_first_one() {
     for sends in 1..SENDS_MAX {
         let mut bare = Bare::open(simulation(256), Config::default(), FIRST, 6);
         let others: Vec<_> = (0..4)

@@ -95,7 +95,7 @@ attacks! {
 
     /// RDMAP-008, RDMAP-011: an octet before what was asked for.
     #[test]
-    fn read_response_one_octet_in_front(scene) => Stops(RdmapReadResponse), {
+    fn read_response_one_octet_before(scene) => Stops(RdmapReadResponse), {
         scene.asks(SINK_STAG, REGION_TO + 1, OCTETS);
         respond(scene, 0, true, OCTETS);
     }

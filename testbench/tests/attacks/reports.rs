@@ -91,7 +91,7 @@ fn each_report_is_followed_by_an_interrupt() {
 /// PCI Express 6.1.4.4: masking holds from the answer of the next read on, whatever the device is
 /// at, and whatever the host is slow to take.
 #[test]
-fn no_interrupt_follows_the_read_behind_a_mask() {
+fn no_interrupt_follows_the_read_after_a_mask() {
     let mut bare = Bare::open(simulation(256), Config::default(), FIRST, 2);
     set_up_vector(&mut bare);
     bare.simulation.borrow_mut().set_stall(0.4);

@@ -84,7 +84,7 @@ fn a_killed_driver_leaves_no_access() {
 }
 
 /// During a reset the device answers reads and ignores writes: its registers are then those of a
-/// device that was never used, counters those of before, and the entry written meanwhile is empty.
+/// device that was never used, counters those from before, and the entry written meanwhile is empty.
 #[test]
 fn register_writes_during_a_reset_are_ignored() {
     const ENTRY: u32 = 77;

@@ -194,7 +194,7 @@ fn id_is_given(stag: u32, refused: Counter, give: fn(&mut Bare, Peer, &mut Compl
     let octets = pattern(WRITE_OCTETS);
     next.write(&mut bare, NEXT_STAG, NEXT_OFFSET, &octets);
     completed.drain(&mut bare);
-    // One record, of the connection of before.
+    // One record, of the previous connection.
     let expected = Completed {
         sends: SENDS,
         errors: vec![CLOSED],
@@ -230,7 +230,7 @@ fn an_id_opened_again_does_not_get_the_old_error() {
 /// DDP-047, DDP-046: the same without the driver's fence after the release: it is the device that
 /// answers a release after the checks.
 #[test]
-fn a_release_ends_behind_the_checks_whatever_follows_it() {
+fn a_release_ends_after_the_checks_whatever_follows_it() {
     id_is_given(NEXT_STAG, RefuseDdpAssociation, by_hand);
     id_is_given(NEXT_STAG ^ 1, RefuseDdpStag, by_hand);
 }

@@ -164,7 +164,7 @@ attacks! {
 
     /// RDMAP-013, DDP-042: goes on writing after its own Send with Invalidate, in the same burst.
     #[test]
-    fn write_behind_the_invalidation(scene) => Stops(DdpStag), {
+    fn write_after_the_invalidation(scene) => Stops(DdpStag), {
         write(scene, 0, BURST_OCTETS);
         scene.places(Name::Region(STAG), 0, &pattern(BURST_OCTETS));
         invalidate_well(scene);
@@ -183,7 +183,7 @@ attacks! {
 
     /// DDP-050, DDP-042: the owner renews the region under another key; data for the old one comes.
     #[test]
-    fn write_with_the_key_of_before(scene) => Stops(DdpStag), {
+    fn write_with_the_previous_key(scene) => Stops(DdpStag), {
         let region = RegionConfig { stag: STAG ^ 0x55, ..scene.region(STAG) };
         scene.each(|dut| dut.renew(&region));
         write(scene, 0, BURST_OCTETS);

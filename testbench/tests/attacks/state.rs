@@ -306,7 +306,7 @@ fn a_queue_that_was_not_opened_takes_no_message() {
 /// No segment of a connection is looked at any more once it is closed, however many of them stand
 /// before the lookup at that time: each has to go along 16 ranges.
 #[test]
-fn nothing_is_accepted_behind_a_close() {
+fn nothing_is_accepted_after_a_close() {
     let mut bare = open(Config::default());
     bare.close();
     for close in 0..CLOSES {

@@ -68,7 +68,7 @@ attacks! {
 
     /// DDP-043: a Write that begins one octet before the region.
     #[test]
-    fn one_octet_in_front(scene) => Stops(DdpBounds), {
+    fn one_octet_before(scene) => Stops(DdpBounds), {
         write(scene, STAG, REGION_TO - 1, 100);
     }
 
@@ -80,7 +80,7 @@ attacks! {
 
     /// DDP-043: a Write of one octet right after the region.
     #[test]
-    fn one_octet_behind(scene) => Stops(DdpBounds), {
+    fn one_octet_after(scene) => Stops(DdpBounds), {
         write(scene, STAG, REGION_END, 1);
     }
 
@@ -92,7 +92,7 @@ attacks! {
 
     /// DDP-043: four gigabytes after the right offset: the distance fits in 32 bits.
     #[test]
-    fn four_gigabytes_behind(scene) => Stops(DdpBounds), {
+    fn four_gigabytes_after(scene) => Stops(DdpBounds), {
         write(scene, STAG, REGION_TO + (1 << 32), 100);
     }
 

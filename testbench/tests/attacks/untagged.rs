@@ -160,7 +160,7 @@ attacks! {
 
     /// RDMAP-020: good Writes and Sends after a Terminate, which is delivered.
     #[test]
-    fn data_behind_a_terminate(scene) => Ends(Fpdus, 2), {
+    fn data_after_a_terminate(scene) => Ends(Fpdus, 2), {
         good(scene);
         let terminate = TerminateRepr {
             cause: DDP_BOUNDS,

@@ -332,7 +332,7 @@ fn accepted_octets_end_at_the_windows_right_edge() {
 /// Accepted up to the end of an FPDU, with the octets beyond it there already: RCV.NXT is the same
 /// as for the whole segment, but its FIN lies after the cut (ADR 13).
 #[test]
-fn a_fin_behind_a_cut_is_not_seen() {
+fn a_fin_after_a_cut_is_not_seen() {
     for fin_seen in [false, true] {
         let mut rig = rig(1);
         let fpdu_end = rig.sender.stream().len();

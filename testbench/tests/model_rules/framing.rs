@@ -122,7 +122,7 @@ fn a_wrong_crc_stops_the_stream() {
 
 /// MPA-008: the reserved half of a marker is under the CRC and under nothing else.
 #[test]
-fn reserved_halves_of_markers_are_not_looked_at() {
+fn reserved_halves_of_markers_are_ignored() {
     let rig = resealed(|stream| {
         for at in [0, 512, 1024] {
             stream[at..at + 2].fill(0xff);
@@ -287,7 +287,7 @@ fn markers_far_from_their_header_count_modulo_two_to_the_sixteenth() {
 /// MPA-044, MPA-045: an error stops the stream before a span. FPDUs of the span may still be
 /// placed until the receivers are idle.
 #[test]
-fn behind_an_error_a_span_is_read_until_the_receivers_are_idle() {
+fn after_an_error_a_span_is_read_until_the_receivers_are_idle() {
     let mut rig = Rig::new(MARKED);
     let stag_unknown = STAG ^ 1 << 8;
     let places = [0, 0, 1000, 2000, 3000];

@@ -147,7 +147,7 @@ pub struct TransmitRoom<
     pub control_head: Signal<Out, Bits<32>>,
     pub control_given_up: Signal<Out, Bits<32>>,
     pub control_stopped: Signal<Out, Bit>,
-    /// Reads or writes of before the last `control_set_up` are under way.
+    /// Reads or writes from before the last `control_set_up` are under way.
     pub control_settles: Signal<Out, Bit>,
     /// The bulk ring: bus address, a multiple of 4096.
     pub bulk_base: Signal<In, Bits<64>>,
@@ -163,7 +163,7 @@ pub struct TransmitRoom<
     pub bulk_head: Signal<Out, Bits<32>>,
     pub bulk_given_up: Signal<Out, Bits<32>>,
     pub bulk_stopped: Signal<Out, Bit>,
-    /// Reads or writes of before the last `bulk_set_up` are under way.
+    /// Reads or writes from before the last `bulk_set_up` are under way.
     pub bulk_settles: Signal<Out, Bit>,
     /// To the read engine, which answers in order.
     pub read_command: Signal<Out, ReadCommand>,

@@ -25,7 +25,7 @@
 //! have brought every octet of it. Headers other than those of completions are not looked at.
 //! Right after the header of the same tag two things may be due, so [`due`] compares with both.
 //!
-//! `reset` is not an input: completions come for tags of before, and the stream may be in the
+//! `reset` is not an input: completions come for tags from before it, and the stream may be in the
 //! middle of a packet.
 pub mod due;
 
@@ -88,7 +88,7 @@ pub struct CheckedCompletion {
 )]
 pub struct CompletionCheck<const L: usize, const A: usize, const T: usize> {
     pub clock: Signal<In, Clock>,
-    /// The link is down: no completion of before comes.
+    /// The link is down: no completion from before comes.
     pub link_reset: Signal<In, Bit>,
     /// Requester id.
     pub device_id: Signal<In, Bits<16>>,

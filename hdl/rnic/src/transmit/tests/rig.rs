@@ -403,7 +403,7 @@ impl Rig {
         let report = (0..2).find(|ring| self.inputs.report[*ring] == address);
         match (report, words[..].try_into()) {
             (Some(ring), Ok(words)) => {
-                // One of before the ring was set up says nothing.
+                // One from before the ring was set up says nothing.
                 if !shown[ring].3 && self.inputs.set_up[ring].is_none() {
                     self.rings[ring].report(words);
                 }

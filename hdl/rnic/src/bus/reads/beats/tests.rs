@@ -81,7 +81,7 @@ fn report(over: bool, failed: bool) -> Vec<CompletionReport> {
 }
 
 #[test]
-fn a_packet_is_written_beat_behind_beat() {
+fn a_packet_is_written_beat_after_beat() {
     let mut uut = simulate!(CompletionBeats::<4>::default());
     for gap in 0..3 {
         for (payload, keeps) in [

@@ -1,4 +1,4 @@
-//! A fence waits for the records of before it, wherever they are, and for no other.
+//! A fence waits for the records before it, wherever they are, and for no other.
 use super::*;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 use std::collections::VecDeque;
@@ -79,7 +79,7 @@ impl Room {
         };
         let held = self.coming.iter().chain(&self.inside).chain(&self.output);
         let before = held.filter(|number| **number < fence).count();
-        assert_eq!(before, 0, "records of before fence {fence} have not left");
+        assert_eq!(before, 0, "records before fence {fence} have not left");
         self.passed += usize::from(!self.inside.is_empty());
         self.fence = None;
         self.fences += 1;
@@ -87,7 +87,7 @@ impl Room {
 }
 
 #[test]
-fn lockstep_with_verilog_and_no_record_of_before_is_left() {
+fn lockstep_with_verilog_and_no_earlier_record_is_left() {
     let (mut room, mut cycle) = (Room::default(), 0);
     let mut waits = 0;
     let uut = RecordFence::default();

@@ -1,4 +1,4 @@
-//! The record fence of the room: when it answers, nothing of before is left in it.
+//! The record fence of the room: when it answers, nothing from before is left in it.
 use super::bench::Bench;
 use super::world::*;
 use crate::messages::*;
@@ -105,7 +105,7 @@ fn a_fence_waits_for_records_that_a_full_queue_stops() {
 /// The records of the connection that is released are judged by its tables, though the next one
 /// writes these as soon as the fence lets it.
 #[test]
-fn tables_written_behind_a_fence_are_not_those_of_before() {
+fn tables_written_after_a_fence_are_not_those_from_before() {
     let mut bench = blocked(12);
     bench.take = Pace::Always;
     while bench.fence.done == 0 {

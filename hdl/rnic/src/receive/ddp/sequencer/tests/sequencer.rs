@@ -76,7 +76,7 @@ fn a_restarted_record_looks_everything_up_again() {
 }
 
 #[test]
-fn the_record_behind_a_read_response_looks_everything_up_again() {
+fn the_record_after_a_read_response_looks_everything_up_again() {
     let mut uut = connected();
     uut.head_valid.next = true;
     uut.outputs_free.next = true;
