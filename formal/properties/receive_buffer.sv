@@ -1,7 +1,7 @@
 // What an untagged segment that passes the offset checks may write lies to the octet in the buffer
 // of one pool entry: the one that the queue's shape and the MSN name, first + (MSN mod entries).
 //
-// Any queue and any pool entry (`watched_*`) are looked at, whatever the driver writes. A read that
+// Any queue and any pool entry (`watched_*`) are observed, whatever the driver writes. A read that
 // meets a write is left out: table_gaps.sv proves that none is used. Whether a buffer is posted for
 // the MSN, and the queue open, verdict.sv asks for.
 module properties(

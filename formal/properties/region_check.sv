@@ -3,7 +3,7 @@
 // not before the region, its last one not after it; and it goes to the bus address that the
 // region names.
 //
-// Any region (`watched`) is looked at, whatever is written to and invalidated in the table. A read
+// Any region (`watched`) is observed, whatever is written to and invalidated in the table. A read
 // that meets a write of its region may give anything, and is left out: table_gaps.sv proves that no
 // such read is used.
 module properties(

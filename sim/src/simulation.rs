@@ -266,7 +266,7 @@ impl Simulation {
         &mut self.sink
     }
 
-    /// The next frame that the device has sent and nobody has looked at.
+    /// The next frame that the device has sent and nobody has read.
     pub fn next_sent(&mut self) -> Option<SentFrame> {
         self.sink.next_sent()
     }

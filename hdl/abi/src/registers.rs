@@ -101,9 +101,9 @@ pub const EVENT_CONSUMER: u32 = 0x08c;
 pub const EVENT_PRODUCER: u32 = 0x090;
 /// Delay of events about octets in order alone. 0: each such segment raises an event at once.
 /// 12..=31: every second one does; one that stays alone raises its event within about so many
-/// cycles, in log2: each connection is looked at once in that time. Other values are ignored.
+/// cycles, in log2: each connection is visited once in that time. Other values are ignored.
 pub const EVENT_DELAY_LOG2: u32 = 0x094;
-/// Smallest value of [`EVENT_DELAY_LOG2`] but 0: a connection is looked at in every fourth cycle.
+/// Smallest value of [`EVENT_DELAY_LOG2`] but 0: a connection is visited in every fourth cycle.
 pub const EVENT_DELAY_LOG2_MIN: u32 = 12;
 /// Largest value of [`EVENT_DELAY_LOG2`].
 pub const EVENT_DELAY_LOG2_MAX: u32 = 31;

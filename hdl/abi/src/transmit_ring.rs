@@ -19,11 +19,11 @@
 //! | 1 | 31:16 | octet of the frame where the checksum stands, two octets |
 //! | 2 | 15:0 | first octet of the frame that the CRC covers |
 //! | 2 | 31:16 | octets that the CRC covers; it stands in the four octets after them |
-//! | 3..=6 | | not looked at: software's |
+//! | 3..=6 | | ignored: software's |
 //! | 7 | | 0; the device writes a status here if it does not send the frame |
 //!
 //! Element, four little-endian doublewords: word 0 bus address, low half; word 1 its high half;
-//! word 2 octets, 15:0; word 3 is not looked at. The second element of a last unit may be unused.
+//! word 2 octets, 15:0; word 3 is ignored. The second element of a last unit may be unused.
 //!
 //! **Checksum** (RFC 1071): the two octets at its place hold what software summed already, for TCP
 //! the ones' complement sum of the pseudo-header, not inverted. The device adds every 16-bit word
@@ -31,7 +31,7 @@
 //! writes the complement. It sums the CRC octets that it inserts, whatever stood there before.
 //!
 //! **CRC32C**: as MPA sends it (RFC 5044 section 4.4), the first octet being the least
-//! significant one of the register. What stood in its place is not looked at. It covers octets as
+//! significant one of the register. What stood in its place is ignored. It covers octets as
 //! they are in memory: a checksum is inserted after it, and over it where their places meet.
 //!
 //! A head is *refused*, and its frame skipped, if

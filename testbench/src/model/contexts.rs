@@ -157,7 +157,7 @@ impl Model {
         self.touched.take()
     }
 
-    /// What there is to tell of a connection since the last call.
+    /// What there is to report of a connection since the last call.
     pub fn take_event(&mut self, connection: u16) -> Option<Event> {
         let tcp = &mut self.streams.get_mut(&connection)?.tcp;
         let event = tcp.event(Connection(connection));
@@ -165,7 +165,7 @@ impl Model {
         event
     }
 
-    /// What an event of the connection would tell now.
+    /// What an event of the connection would report now.
     pub fn reasons(&self, connection: u16) -> Reasons {
         let stream = self.streams.get(&connection);
         stream.map_or_else(Reasons::default, |stream| stream.tcp.reasons)
@@ -317,7 +317,7 @@ mod tests {
             (model.take_touched(), model.take_touched()),
             (Some(5), None)
         );
-        let event = model.take_event(5).expect("there is something to tell");
+        let event = model.take_event(5).expect("there is something to report");
         assert_eq!(event.connection, Connection(5));
         assert_eq!(model.take_event(5), None);
     }

@@ -1,4 +1,5 @@
-//! Events: what a sender in software must have been told of a connection (`rnic_abi::event_ring`).
+//! Events: what must have been reported of a connection to a sender in software
+//! (`rnic_abi::event_ring`).
 //!
 //! When the device writes an event depends on the cycle, so the model has no list of them: it keeps
 //! which reasons occurred, and what an event composed now says.

@@ -1,6 +1,6 @@
 //! MPA: FPDU boundaries by length, markers, CRC32C (RFC 5044 sections 4 and 6).
 //!
-//! The stream is kept as octets from the next FPDU's first one on. Every octet is looked at where
+//! The stream is kept as octets from the next FPDU's first one on. Every octet is examined where
 //! it stands: a marker is where (sequence number - SeqStart) mod 512 is 0 (MPA-013).
 
 /// Distance of markers in octets of the stream.

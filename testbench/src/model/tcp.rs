@@ -151,7 +151,7 @@ pub struct TcpReceiver {
     pub duplicate_acks: u8,
     /// Duplicate ACKs received (RFC 5681 section 2), modulo 256.
     pub duplicate_acks_seen: u8,
-    /// What a sender must have been told of the connection.
+    /// What must have been reported of the connection to a sender.
     pub reasons: Reasons,
     /// The range beyond a gap that changed last, which may be in order by now.
     pub changed: Option<EarlyRange>,

@@ -23,11 +23,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Octets before the end of a Read Response that are looked at, as many at most as its region has:
+/// Octets before the end of a Read Response that are compared, as many at most as its region has:
 /// the entry names its end alone.
 const TAIL_OCTETS: u64 = 64;
 
-/// Words 0 to 2 of a slot's header; word 3 numbers the slots and is looked at by itself.
+/// Words 0 to 2 of a slot's header; word 3 numbers the slots and is compared by itself.
 pub const HEADER_OCTETS_COMPARED: usize = 12;
 
 /// A ring in host memory.

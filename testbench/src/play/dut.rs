@@ -249,7 +249,7 @@ pub struct ReadSink {
 pub struct Entry {
     /// The completion queue that it is in.
     pub queue: CompletionQueue,
-    /// Words 0 to 6; the last one numbers all entries of a queue and is looked at by itself.
+    /// Words 0 to 6; the last one numbers all entries of a queue and is compared by itself.
     pub words: [u32; 7],
     /// The octets that it announces, as they were in memory when it was written: the message, or
     /// the last ones of a Read Response; `None` for an entry that announces none.
@@ -271,7 +271,7 @@ pub struct Observation {
     /// The same as the driver decodes them.
     pub completions: Vec<Completion>,
     /// Slots of the host ring as they were written, in order: words 0 to 2 of the header, and the
-    /// frame; word 3 numbers the slots and is looked at by itself.
+    /// frame; word 3 numbers the slots and is compared by itself.
     pub host_slots: Vec<Vec<u8>>,
     /// Verdicts on segments, in order.
     pub segments: Vec<SegmentTrace>,

@@ -292,7 +292,7 @@ impl Bare {
         octets
     }
 
-    /// Every Send that the completion queue tells of: MSN and octets.
+    /// Every Send that the completion queue reports: MSN and octets.
     pub fn received(&mut self) -> Vec<(u32, Vec<u8>)> {
         let mut all = Vec::new();
         while let Some(completion) = self.device.poll_completion() {

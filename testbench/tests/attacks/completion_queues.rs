@@ -129,7 +129,7 @@ fn producer(queue: CompletionQueue) -> u32 {
     registers::cq_register(u32::from(queue.0), registers::CQ_PRODUCER)
 }
 
-/// The messages that a queue tells of: connection and length.
+/// The messages that a queue reports: connection and length.
 fn polled(bare: &mut Bare, queue: CompletionQueue) -> Vec<(Connection, u32)> {
     let device = &mut bare.device;
     let poll = || device.poll_completion_queue(queue).expect("it exists");

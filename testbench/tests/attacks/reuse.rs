@@ -110,7 +110,7 @@ fn octets_of(bare: &mut Bare, piece: DmaBuffer) -> Vec<u8> {
     octets
 }
 
-/// What the completion queue told of.
+/// What the completion queue reported.
 #[derive(Debug, Default, PartialEq)]
 struct Completed {
     sends: usize,

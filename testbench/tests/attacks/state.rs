@@ -303,7 +303,7 @@ fn a_queue_that_was_not_opened_takes_no_message() {
     bare.assert_clean();
 }
 
-/// No segment of a connection is looked at any more once it is closed, however many of them stand
+/// No segment of a connection is examined any more once it is closed, however many of them stand
 /// before the lookup at that time: each has to go along 16 ranges.
 #[test]
 fn nothing_is_accepted_after_a_close() {

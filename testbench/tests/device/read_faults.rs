@@ -129,7 +129,7 @@ impl Spoiled {
     }
 
     /// Run until read `number` is the next one, or nothing is left to do; set up `fault` for it,
-    /// let it end, and tell what address it read.
+    /// let it end, and return what address it read.
     fn spoil(&mut self, number: u64, fault: Fault) -> Option<u64> {
         let mut simulation = self.simulation.borrow_mut();
         for _ in 0..SETTLED_CYCLES {

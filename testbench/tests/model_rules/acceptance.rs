@@ -49,7 +49,7 @@ fn in_order(octets: usize, trimmed: bool) -> Acceptance {
 
 const STARTS: [u32; 4] = [0, 1000, u32::MAX - 3, 0x7fff_fffe];
 
-/// MPA-027: before its checksum is looked at.
+/// MPA-027: before its checksum is tested.
 #[test]
 fn a_segment_of_no_connection_is_for_the_host() {
     let mut rig = rig(1);

@@ -30,7 +30,7 @@ fn resealed(change: impl Fn(&mut [u8])) -> Rig {
     rig
 }
 
-/// MPA-005: any length that fits a DDP header. DDP-003: it tells the payload octets.
+/// MPA-005: any length that fits a DDP header. DDP-003: it gives the payload octets.
 #[test]
 fn every_length_has_its_boundary() {
     for markers in [false, true] {

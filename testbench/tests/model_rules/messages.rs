@@ -109,7 +109,7 @@ fn a_bound_region_goes_with_its_connection() {
     assert_eq!(rig.region()[0], 0);
 }
 
-/// DDP-019: nothing of an empty tagged segment is looked at but its opcode.
+/// DDP-019: nothing of an empty tagged segment is tested but its opcode.
 #[test]
 fn an_empty_write_names_no_memory() {
     let mut rig = rig();
@@ -362,7 +362,7 @@ fn an_stag_stays_valid_until_the_last_segment() {
     assert_eq!((rig.stopped(), rig.region()[0]), (None, 3));
 }
 
-/// DDP-007, RDMAP-001: reserved bits are not looked at.
+/// DDP-007, RDMAP-001: reserved bits are ignored.
 #[test]
 fn reserved_bits_change_nothing() {
     let mut rig = rig();

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! | latency    | 4 cycles, `tail_valid` to `tail_index`                                       |
-//! | throughput | a doorbell each cycle: a later one stands for one that is still looked at    |
+//! | throughput | a doorbell each cycle: a later one replaces one that is still pending    |
 //! | units      | units of the ring, modulo 2^32                                               |
 //! | source     | `rnic_abi::transmit_ring`                                                    |
 //!

@@ -183,7 +183,7 @@ impl Monitor {
     /// request may be seen.
     ///
     /// A completion from before is recognised by its requester and tag, until a request of the new
-    /// epoch uses the same ones: from then on nothing on the wire tells the two apart.
+    /// epoch uses the same ones: from then on nothing on the wire distinguishes the two.
     pub fn reset(&mut self) {
         self.outstanding.reset();
     }

@@ -61,7 +61,7 @@ impl Conditions {
             |random: &mut ChaCha8Rng, zero| weighted(random, &[(0.0, zero), (0.1, 1), (0.5, 1)]);
         self.owned = share(random, 1);
         self.resized = share(random, 1);
-        // What is refused ends its stream: mostly few, so that most of the traffic is looked at.
+        // What is refused ends its stream: mostly few, so that most of the traffic is examined.
         self.refused = weighted(random, &[(0.0, 10), (0.03, 9), (0.3, 1)]);
         self.shortened = weighted(random, &[(0.0, 10), (0.03, 9), (0.3, 1)]);
         self

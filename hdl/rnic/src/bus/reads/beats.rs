@@ -96,7 +96,7 @@ impl<const L: usize> Logic for CompletionBeats<L> {
             }
         }
 
-        // Stage 2: does it agree with Length? The count is not looked at any more once one did not.
+        // Stage 2: does it agree with Length? The count is ignored once one did not.
         self.now.next = self.passing.q.val();
         self.lanes.next = 0.into();
         for lane in 0..L {

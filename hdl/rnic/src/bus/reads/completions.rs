@@ -22,7 +22,7 @@
 //! A completion is due exactly once and in order (section 2.4.1): it begins where the one before
 //! ended, its Byte Count is what is missing, and it ends with the request or at a multiple of 64
 //! octets. One that is not due moves nothing on, so a tag is over only when fitting completions
-//! have brought every octet of it. Headers other than those of completions are not looked at.
+//! have brought every octet of it. Headers other than those of completions are ignored.
 //! Right after the header of the same tag two things may be due, so [`due`] compares with both.
 //!
 //! `reset` is not an input: completions come for tags from before it, and the stream may be in the

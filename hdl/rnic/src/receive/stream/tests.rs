@@ -121,7 +121,7 @@ impl Stream {
             .front()
             .is_some_and(|frame| self.head_consumed >= frame.octets)
         {
-            let frame = self.frames.pop_front().expect("looked at above");
+            let frame = self.frames.pop_front().expect("it is not empty, see above");
             self.head_consumed -= frame.octets;
             self.due.push_back(frame.pages);
         }

@@ -1,4 +1,4 @@
-//! What a decided segment tells the sender's software: reasons of an event.
+//! What is reported of a decided segment to the sender's software: reasons of an event.
 //!
 //! ```text
 //! result of the segment, ACK, flags --> [ reasons ] --> report (events)

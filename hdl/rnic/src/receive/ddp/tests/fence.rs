@@ -118,7 +118,8 @@ fn tables_written_after_a_fence_are_not_those_from_before() {
     assert_ne!(bench.send(&sink_write()).error, 0, "of the other domain");
 }
 
-/// A stream error is told before the fence ends, so it cannot be taken for the next connection's.
+/// A stream error is reported before the fence ends, so it cannot be taken for the next
+/// connection's.
 #[test]
 fn a_fence_waits_for_a_stream_error() {
     let mut bench = Bench::world();
