@@ -7,9 +7,9 @@
 //!
 //! An action depends only on the seed, the rate and the frame number, so that a prefix of a capture
 //! sees the same ones. The receivers mostly go idle before the driver acts: what the device has
-//! decided by then depends only on the frames. `player/hasty.rs` has the actions that do not wait.
-//! A revocation under load has a test of its own, where the model learns how far the device was
-//! (`tests/attacks/revocation.rs`).
+//! decided by then depends only on the frames. `player/mid_traffic.rs` has the actions that do not
+//! wait. A revocation under load has a test of its own, where the model learns how far the device
+//! was (`tests/attacks/revocation.rs`).
 
 pub mod forge;
 

@@ -12,9 +12,9 @@
 
 use super::run::Player;
 use crate::capture::segment::Segment;
+use crate::play::cut_off::CutOff;
 use crate::play::difference::What;
 use crate::play::dut::{self, each, Dut};
-use crate::play::undone::Undone;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
@@ -87,8 +87,8 @@ impl Player<'_> {
         };
         self.compare_at_this_frame();
         if let [rtl, model] = self.tallies.as_mut_slice() {
-            let undone = Undone::take(rtl, model, flow, is_of_flow);
-            self.comparison.add_undone(undone);
+            let cut_off = CutOff::take(rtl, model, flow, is_of_flow);
+            self.comparison.add_cut_off(cut_off);
             self.comparison.compare(rtl, model);
         }
         let now = self.left_by(flow);
