@@ -3,7 +3,7 @@
 
 use super::error::OpenError;
 use super::function::{Function, Region};
-use crate::config::Config;
+use crate::device::config::Config;
 use rnic_abi::pci::{DEVICE_ID, VENDOR_ID};
 use std::io;
 

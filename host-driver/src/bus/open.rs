@@ -19,7 +19,7 @@ use super::simulator;
 use super::sysfs::Places;
 use super::vfio::Vfio;
 use super::vfio_user::VfioUser;
-use crate::config::Config;
+use crate::device::config::Config;
 use crate::device::Device;
 
 /// A device on a bus, whichever it is.

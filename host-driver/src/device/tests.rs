@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::Config;
+use crate::device::config::Config;
 use crate::testing::memory::Memory;
 use crate::testing::{connection_config, NoMemory, Tables};
 use rnic_abi::counters::ALL;

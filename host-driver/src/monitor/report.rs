@@ -6,12 +6,11 @@ use super::protocol::{
     Body, ConnectionReport, Info, OutOfOrderReport, Page, PoolReport, RegionReport, Request,
     TcpReport,
 };
-use crate::bar::Bar;
-use crate::connection::{Connection, ConnectionConfig};
+use crate::device::access::{Bar, Dma};
+use crate::device::error::DriverError;
+use crate::device::ids::Connection;
+use crate::device::tables::{ConnectionConfig, RegionConfig};
 use crate::device::Device;
-use crate::dma::Dma;
-use crate::error::DriverError;
-use crate::region::RegionConfig;
 use rnic_abi::limits::{EARLY_RECORDS, RANGES, SHARED_RUNS, SPANS};
 use rnic_abi::tables::{
     RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_READ, RIGHT_REMOTE_WRITE,

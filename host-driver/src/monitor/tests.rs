@@ -1,8 +1,8 @@
 //! A monitor of a device in memory, and clients that behave or do not.
 
 use super::*;
-use crate::config::Config;
-use crate::region::RegionConfig;
+use crate::device::config::Config;
+use crate::device::tables::RegionConfig;
 use crate::testing::{connection_config, NoMemory, Tables};
 use crate::{Connection, ConnectionKey, Device};
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_WRITE};

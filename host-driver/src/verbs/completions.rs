@@ -6,10 +6,9 @@
 //! ```
 
 use super::ledger::{Entry, Ledger};
-use crate::bar::Bar;
-use crate::completion::Completion;
-use crate::completion_queue::CompletionQueue;
-use crate::dma::Dma;
+use crate::device::access::{Bar, Dma};
+use crate::device::ids::CompletionQueue;
+use crate::device::rings::Completion;
 
 impl<B: Bar, D: Dma> Ledger<B, D> {
     /// Whether a completion can be polled.

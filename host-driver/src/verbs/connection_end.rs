@@ -1,10 +1,9 @@
 //! The end of a connection, and of what goes with it.
 
 use super::ledger::Ledger;
-use crate::bar::Bar;
-use crate::connection::Connection;
-use crate::dma::Dma;
-use crate::error::DriverError;
+use crate::device::access::{Bar, Dma};
+use crate::device::error::DriverError;
+use crate::device::ids::Connection;
 
 impl<B: Bar, D: Dma> Ledger<B, D> {
     /// End a connection, and what is bound to it.

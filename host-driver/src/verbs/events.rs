@@ -9,9 +9,9 @@
 use super::completion_queue::CompletionQueue;
 use super::ledger::{expect_same, Core, Object};
 use crate::bus::{FunctionBar, FunctionMemory, PciFunction};
-use crate::completion_queue::CompletionQueue as QueueNumber;
-use crate::error::DriverError;
-use crate::interrupt::InterruptSource;
+use crate::device::error::DriverError;
+use crate::device::ids::CompletionQueue as QueueNumber;
+use crate::device::interrupts::InterruptSource;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

@@ -5,11 +5,10 @@
 
 use super::ledger::{Core, Ledger};
 use super::place::Place;
-use crate::bar::Bar;
-use crate::dma::{Dma, DmaBuffer};
-use crate::error::DriverError;
-use crate::transmit_frame::{self, InsertChecksum, InsertCrc, TransmitFrame, TransmitRing};
-use crate::transmit_ring::Transmitted;
+use crate::device::access::{Bar, Dma, DmaBuffer};
+use crate::device::error::DriverError;
+use crate::device::ids::TransmitRing;
+use crate::device::rings::{self, InsertChecksum, InsertCrc, TransmitFrame, Transmitted};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
@@ -85,12 +84,12 @@ pub(crate) fn transmit<B: Bar, D: Dma>(
             memory.push(part.memory);
         }
     }
-    let pieces: Vec<transmit_frame::Piece> = frame
+    let pieces: Vec<rings::Piece> = frame
         .pieces
         .iter()
         .map(|piece| match piece {
-            Piece::Memory(part) => transmit_frame::Piece::Memory(part.buffer),
-            Piece::Octets(octets) => transmit_frame::Piece::Octets(octets),
+            Piece::Memory(part) => rings::Piece::Memory(part.buffer),
+            Piece::Octets(octets) => rings::Piece::Octets(octets),
         })
         .collect();
     let frame = TransmitFrame {

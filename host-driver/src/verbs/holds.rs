@@ -1,10 +1,9 @@
 //! Who holds what, and what ends with its last holder.
 
 use super::ledger::{list, Entry, Ledger, Object, RegionRecord, WindowRecord};
-use crate::bar::Bar;
-use crate::completion_queue::CompletionQueue;
-use crate::dma::Dma;
-use crate::error::DriverError;
+use crate::device::access::{Bar, Dma};
+use crate::device::error::DriverError;
+use crate::device::ids::CompletionQueue;
 
 impl<B: Bar, D: Dma> Ledger<B, D> {
     /// One more needs it.

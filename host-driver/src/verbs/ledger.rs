@@ -11,16 +11,13 @@
 //! with the last handle. What its holders do to a record is in `holds`.
 
 use super::refused::Refused;
-use crate::bar::Bar;
 use crate::bus::Access;
-use crate::completion::Completion;
-use crate::completion_queue::CompletionQueue;
-use crate::connection::Connection;
+use crate::device::access::{Bar, Dma, DmaBuffer};
+use crate::device::error::DriverError;
+use crate::device::ids::{CompletionQueue, Connection};
+use crate::device::rings::Completion;
+use crate::device::tables::{Posted, RegionConfig};
 use crate::device::Device;
-use crate::dma::{Dma, DmaBuffer};
-use crate::error::DriverError;
-use crate::receive_pool::Posted;
-use crate::region::RegionConfig;
 use rnic_abi::transmit_ring::RINGS;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;

@@ -6,11 +6,10 @@ use super::ledger::{list, Core, Ledger, Object};
 use super::memory::{Memory, MemoryRefused};
 use super::refused::Refused;
 use super::region::{MemoryRegion, RegionOptions};
-use crate::bar::Bar;
 use crate::bus::{FunctionBar, FunctionMemory};
-use crate::connection::ConnectionConfig;
-use crate::dma::Dma;
-use crate::error::DriverError;
+use crate::device::access::{Bar, Dma};
+use crate::device::error::DriverError;
+use crate::device::tables::ConnectionConfig;
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 use super::*;
-use crate::bar::Bar;
 use crate::bus::testing::{signal, Step, TestFunction};
-use crate::error::DriverError;
-use crate::event::Event;
+use crate::device::access::Bar;
+use crate::device::error::DriverError;
+use crate::device::rings::Event;
 use rnic_abi::registers::{CONTROL_ENABLE, CONTROL_RESET, IDENTITY, IDENTITY_VALUE, MAX_PAYLOAD};
 use std::os::fd::AsFd;
 use std::time::Duration;

@@ -1,11 +1,10 @@
 use super::*;
-use crate::bar::Bar;
 use crate::bus::testing::TestFolder;
 use crate::bus::{connect, open, AnyDevice};
-use crate::config::Config;
-use crate::dma::{Dma, DmaBuffer};
-use crate::error::DriverError;
-use crate::interrupt::InterruptSource;
+use crate::device::access::{Bar, Dma, DmaBuffer};
+use crate::device::config::Config;
+use crate::device::error::DriverError;
+use crate::device::interrupts::InterruptSource;
 use crate::testing::Tables;
 use rnic_abi::pci::{BAR0_OCTETS, DEVICE_ID, MSIX_VECTORS, VENDOR_ID};
 use rnic_abi::registers::{HOST_RING_BASE_LOW, IDENTITY, IDENTITY_VALUE};

@@ -1,7 +1,7 @@
 //! The order in which objects end.
 
 use super::{connection, options, prepare, region, window, OTHER_STAG, STAG};
-use crate::error::DriverError;
+use crate::device::error::DriverError;
 use crate::verbs::testing::{Step, TestDevice};
 use crate::verbs::{Context, Refused};
 use rnic_abi::tables::{self, WRITE};

@@ -1,8 +1,8 @@
 //! What arrives, and what ends while it does.
 
 use super::{connection, options, prepare, region, window, OTHER_STAG, STAG};
-use crate::error::DriverError;
-use crate::transmit_frame::TransmitRing;
+use crate::device::error::DriverError;
+use crate::device::ids::TransmitRing;
 use crate::verbs::testing::{Step, TestDevice, TestMemory};
 use crate::verbs::{Completed, Frame, Piece, Received, Rights};
 use crate::Completion;
