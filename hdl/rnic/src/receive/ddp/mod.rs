@@ -91,7 +91,7 @@
 //! | [`record_store`]      | FPDUs out of order: chain of a job, records and their replay         |
 //! | [`spans`]             | lists of the slots of each span, and the free slots                  |
 //! | [`tables`]            | table operations, atomic between records                             |
-//! | [`record_fence`]      | have the checks processed every record of a released connection?   |
+//! | [`record_fence`]      | have the checks processed every record of a released connection?     |
 //! | [`octet_order`]       | octet string to number                                               |
 //! | [`terminate`]         | error to Terminate code                                              |
 //!

@@ -11,9 +11,9 @@
 //!       +------ hold, no verdict ---------+   ^-- verdict_valid
 //! ```
 //!
-//! | latency    | 10 cycles, `record_valid` into an empty FIFO to `load`                 |
-//! | throughput | one record per 6 cycles, 10 after a Read Response                     |
-//! | units      | cycles; see [`crate::messages::FpduRecord`]                            |
+//! | latency    | 10 cycles, `record_valid` into an empty FIFO to `load` |
+//! | throughput | one record per 6 cycles, 10 after a Read Response      |
+//! | units      | cycles; see [`crate::messages::FpduRecord`]            |
 use super::octet_order::OctetOrder;
 use crate::common::fifo::Fifo;
 use crate::messages::{FpduKind, FpduRecord};
