@@ -64,7 +64,7 @@ pub use device::rings::{
     TransmitFrame, TransmitResult, Transmitted,
 };
 pub use device::tables::{
-    stag_hash, ConnectionConfig, ConnectionKey, EarlyRange, EarlyState, Posted, RegionConfig,
-    TcpState, WindowConfig,
+    stag_hash, ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, Posted,
+    RegionConfig, TcpState, WindowConfig,
 };
 pub use device::Device;

@@ -51,17 +51,18 @@ pub const HOST_RING_CONSUMER: u32 = 0x050;
 pub const HOST_RING_PRODUCER: u32 = 0x054;
 
 /// Pages of packet memory that segments beyond rcv_nxt of all connections may hold together. Bits
-/// 9:0; a value above [`EARLY_PAGES_MAX`] counts as that, which is also the value after reset.
-pub const EARLY_PAGES: u32 = 0x05c;
+/// 9:0; a value above [`OUT_OF_ORDER_PAGES_MAX`] counts as that, which is also the value after
+/// reset.
+pub const OUT_OF_ORDER_PAGES: u32 = 0x05c;
 /// The same limit for each connection.
-pub const EARLY_SHARE: u32 = 0x060;
-/// Largest value of [`EARLY_PAGES`] and [`EARLY_SHARE`].
-pub const EARLY_PAGES_MAX: u32 = (PAGES - IN_ORDER_PAGES) as u32;
+pub const OUT_OF_ORDER_SHARE: u32 = 0x060;
+/// Largest value of [`OUT_OF_ORDER_PAGES`] and [`OUT_OF_ORDER_SHARE`].
+pub const OUT_OF_ORDER_PAGES_MAX: u32 = (PAGES - IN_ORDER_PAGES) as u32;
 
 /// Reserve of packet memory for segments in order. Bits 9:0: its pages; while fewer are free, only
-/// one connection at a time, the *holder*, gets pages, and only to complete its FPDU; 0 switches
+/// one connection at a time, the *owner*, gets pages, and only to complete its FPDU; 0 switches
 /// the reserve off. Bits 20:16: log2 of the cycles without an accepted segment after which the
-/// holder loses it. Bits 30:21: pages of the reserve, if more, once two streams have sent FPDUs of
+/// owner loses it. Bits 30:21: pages of the reserve, if more, once two streams have sent FPDUs of
 /// [`LONG_FPDU_OCTETS`] or more ([`IN_ORDER_RESERVE_GROWN`]), until reset or until this register is
 /// written; with 0 in bits 9:0 it stays off. Value after reset: [`IN_ORDER_RESERVE_FIRST`].
 pub const IN_ORDER_RESERVE: u32 = 0x064;

@@ -29,7 +29,7 @@ use crate::device::error::DriverError;
 use crate::device::ids::{CompletionQueue, Connection};
 use crate::device::rings::{Completion, CompletionQueues, Event, EventRing, HostRing, UnitRing};
 use crate::device::tables::{
-    stag, ConnectionConfig, ConnectionTable, EarlyRange, EarlyState, Posted, ReceivePool,
+    stag, ConnectionConfig, ConnectionTable, OutOfOrderRange, OutOfOrderState, Posted, ReceivePool,
     RegionConfig, RegionTable, TcpState, WindowConfig,
 };
 use rnic_abi::counters::Counter;
@@ -241,7 +241,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
     }
 
     /// What a connection's out-of-order segments hold, and the ACKs due for them.
-    pub fn early_state(&mut self, connection: Connection) -> Result<EarlyState, DriverError> {
+    pub fn out_of_order_state(
+        &mut self,
+        connection: Connection,
+    ) -> Result<OutOfOrderState, DriverError> {
         self.connections
             .out_of_order_state(&mut self.bar, connection)
     }
@@ -257,7 +260,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// snapshot. A range in it may have grown or become in order since; its number may even belong
     /// to another connection by now. Check the list against a second call and a later
     /// [`Device::tcp_state`] before sending it.
-    pub fn early_ranges(&mut self, connection: Connection) -> Result<Vec<EarlyRange>, DriverError> {
+    pub fn out_of_order_ranges(
+        &mut self,
+        connection: Connection,
+    ) -> Result<Vec<OutOfOrderRange>, DriverError> {
         self.connections
             .out_of_order_ranges(&mut self.bar, connection)
     }

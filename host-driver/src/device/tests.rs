@@ -258,7 +258,7 @@ fn nothing_is_done_with_a_device_that_is_gone() {
         |device, _| device.counters().map(drop),
         |device, _| device.counter(ALL[0]).map(drop),
         |device, connection| device.tcp_state(connection).map(drop),
-        |device, connection| device.early_ranges(connection).map(drop),
+        |device, connection| device.out_of_order_ranges(connection).map(drop),
         |device, _| device.table_entry(tables::TCP, 0).map(drop),
         |device, _| device.region_valid(STAG).map(drop),
         |device, _| device.renew_region(&region(STAG, None)),

@@ -136,6 +136,21 @@ fn counters_and_info_are_those_of_the_device() {
         size: 511,
     };
     assert_eq!(info.pools["records"], records);
+    assert_eq!(info.pools["shared_runs"], info.pools["fragments"]);
+}
+
+#[test]
+fn a_pool_under_a_former_name_is_listed_only_if_it_has_no_other() {
+    let mut bench = Bench::new();
+    let mut info = bench.serve_while(Client::info).expect("an answer");
+    let names = |info: &Info| -> Vec<String> {
+        let pools = info.present_pools();
+        pools.map(|(name, _)| name.to_owned()).collect()
+    };
+    assert_eq!(names(&info), ["fragments", "ranges", "records", "spans"]);
+    // A server that is older than the present name.
+    info.pools.remove("fragments");
+    assert_eq!(names(&info), ["ranges", "records", "shared_runs", "spans"]);
 }
 
 #[test]

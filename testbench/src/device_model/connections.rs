@@ -69,7 +69,7 @@ impl DeviceModel {
         padded(&[tcp.rcv_nxt, tcp.window, tcp.seg_ack, last])
     }
 
-    pub(super) fn read_early(&mut self, connection: u16) -> Words {
+    pub(super) fn read_out_of_order(&mut self, connection: u16) -> Words {
         let first = self.number_ranges(connection);
         let Some(tcp) = self.receiver(connection) else {
             return Words::default();

@@ -5,7 +5,7 @@
 //! which reasons occurred, and what an event composed now says.
 
 use crate::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
-use rnic_driver::{Connection, EarlyRange, Event, Reason};
+use rnic_driver::{Connection, Event, OutOfOrderRange, Reason};
 
 const FLAG_PSH: u8 = 0x08;
 
@@ -57,7 +57,7 @@ impl TcpReceiver {
                 let first = u64::from(segment.sequence.wrapping_sub(self.rcv_nxt));
                 let mut ranges = self.out_of_order.ranges();
                 let own = ranges.find(|range| range.contains(&first));
-                self.changed = own.map(|range| EarlyRange {
+                self.changed = own.map(|range| OutOfOrderRange {
                     left: self.rcv_nxt.wrapping_add(range.start as u32),
                     right: self.rcv_nxt.wrapping_add(range.end as u32),
                 });
@@ -85,7 +85,7 @@ impl TcpReceiver {
     /// there were none.
     pub fn event(&self, connection: Connection) -> Option<Event> {
         self.reasons.iter().next()?;
-        let is_beyond = |range: &EarlyRange| range.right.wrapping_sub(self.rcv_nxt) as i32 > 0;
+        let is_beyond = |range: &OutOfOrderRange| range.right.wrapping_sub(self.rcv_nxt) as i32 > 0;
         let ranges = self.out_of_order.ranges().count();
         Some(Event {
             connection,

@@ -6,7 +6,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
 use rnic_driver::{
-    Completion, CompletionQueue, Connection, ConnectionConfig, DriverError, EarlyRange, Event,
+    Completion, CompletionQueue, Connection, ConnectionConfig, DriverError, Event, OutOfOrderRange,
     Posted, RegionConfig, WindowConfig,
 };
 use rnic_sim::{Record, SimError};
@@ -217,7 +217,7 @@ pub struct StreamState {
     /// A FIN came with payload.
     pub fin_seen: bool,
     /// What was received beyond gaps, in sequence order.
-    pub ranges: Vec<EarlyRange>,
+    pub ranges: Vec<OutOfOrderRange>,
     /// Pages charged for it.
     pub pages: u32,
     /// Duplicate ACKs that were due at once, modulo 256.

@@ -329,8 +329,8 @@ impl Dut for Rtl {
 
     fn state(&mut self, connection: Connection) -> Option<StreamState> {
         let tcp = self.device.tcp_state(connection).ok()?;
-        let out_of_order = self.device.early_state(connection).ok()?;
-        let mut ranges = self.device.early_ranges(connection).ok()?;
+        let out_of_order = self.device.out_of_order_state(connection).ok()?;
+        let mut ranges = self.device.out_of_order_ranges(connection).ok()?;
         ranges.sort_by_key(|range| range.left.wrapping_sub(tcp.rcv_nxt));
         Some(StreamState {
             rcv_nxt: tcp.rcv_nxt,

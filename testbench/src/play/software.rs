@@ -7,7 +7,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::host_ring::SLOT_HEADER_OCTETS;
 use rnic_abi::limits::CONNECTIONS;
 use rnic_driver::{
-    Completion, Config, Connection, ConnectionConfig, DriverError, EarlyRange, Event, Posted,
+    Completion, Config, Connection, ConnectionConfig, DriverError, Event, OutOfOrderRange, Posted,
     RegionConfig, WindowConfig,
 };
 use std::collections::BTreeSet;
@@ -33,8 +33,8 @@ impl Software {
     pub fn new(config: &Config, loopback: bool) -> Self {
         let slot = 1usize << config.host_slot_octets_log2;
         let mut model = Model::new(slot - SLOT_HEADER_OCTETS);
-        model.ooo_pool.pages_max = config.early_pages;
-        model.ooo_pool.share = config.early_share;
+        model.ooo_pool.pages_max = config.out_of_order_pages;
+        model.ooo_pool.share = config.out_of_order_share;
         model.host_ring_room = 1 << config.host_slots_log2;
         Self {
             model,
@@ -144,7 +144,7 @@ impl Dut for Software {
     fn state(&mut self, connection: Connection) -> Option<StreamState> {
         let tcp = self.model.tcp(connection)?;
         let sequence = |position: u64| tcp.rcv_nxt.wrapping_add(position as u32);
-        let ranges = tcp.out_of_order.ranges().map(|range| EarlyRange {
+        let ranges = tcp.out_of_order.ranges().map(|range| OutOfOrderRange {
             left: sequence(range.start),
             right: sequence(range.end),
         });
@@ -277,7 +277,7 @@ mod tests {
         );
         let (out_of_order, _) = state(&[segment(0, 5, 0), segment(200, 5, 0)]);
         let (left, right) = (start + 200, start + 300);
-        assert_eq!(out_of_order.ranges, [EarlyRange { left, right }]);
+        assert_eq!(out_of_order.ranges, [OutOfOrderRange { left, right }]);
         assert_eq!((out_of_order.pages, out_of_order.duplicate_acks), (1, 1));
         let (again, _) = state(&[segment(0, 5, 0), segment(0, 6, 0)]);
         // A duplicate is not acceptable, so its SEG.ACK does not count.

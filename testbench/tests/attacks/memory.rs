@@ -155,7 +155,7 @@ fn what_connections_hold_can_be_read() {
     let held = |bare: &mut Bare| bare.device.in_use().expect("the device answers");
     let three = InUse {
         ranges: 3,
-        shared_runs: 0,
+        fragments: 0,
         spans: 3,
         records: 3,
     };
@@ -165,7 +165,7 @@ fn what_connections_hold_can_be_read() {
     bare.send(start + 8..end);
     bare.run_until_idle();
     let joined = held(&mut bare);
-    assert_eq!((joined.ranges, joined.shared_runs), (3, 1));
+    assert_eq!((joined.ranges, joined.fragments), (3, 1));
     bare.send(0..fpdus[0].octets.end);
     bare.send(start..start + 8);
     bare.send(end..fpdus[5].octets.start);

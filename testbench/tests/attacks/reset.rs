@@ -84,7 +84,8 @@ fn a_killed_driver_leaves_no_access() {
 }
 
 /// During a reset the device answers reads and ignores writes: its registers are then those of a
-/// device that was never used, counters those from before, and the entry written meanwhile is empty.
+/// device that was never used, counters those from before, and the entry written meanwhile is
+/// empty.
 #[test]
 fn register_writes_during_a_reset_are_ignored() {
     const ENTRY: u32 = 77;
@@ -109,8 +110,14 @@ fn register_writes_during_a_reset_are_ignored() {
         (registers::HOST_RING_SLOTS_LOG2, 0),
         (registers::HOST_RING_CONSUMER, 0),
         (registers::HOST_RING_PRODUCER, 0),
-        (registers::EARLY_PAGES, registers::EARLY_PAGES_MAX),
-        (registers::EARLY_SHARE, registers::EARLY_PAGES_MAX),
+        (
+            registers::OUT_OF_ORDER_PAGES,
+            registers::OUT_OF_ORDER_PAGES_MAX,
+        ),
+        (
+            registers::OUT_OF_ORDER_SHARE,
+            registers::OUT_OF_ORDER_PAGES_MAX,
+        ),
         (
             registers::IN_ORDER_RESERVE,
             registers::IN_ORDER_RESERVE_FIRST,

@@ -171,7 +171,7 @@ impl Scene {
     /// The same; with `silicon` of what is synthesised.
     pub fn of(stall: f64, silicon: bool) -> Self {
         let config = Config {
-            early_share: OOO_SHARE,
+            out_of_order_share: OOO_SHARE,
             ..Config::default()
         };
         let rtl = Rtl::new(&RtlOptions {

@@ -56,7 +56,7 @@ const OLD_OCTETS: usize = 600;
 /// Tables that can be read, with their entries (`rnic_abi::tables::READ`).
 const READABLE: [(u32, u32); 4] = [
     (tables::TCP, CONNECTIONS as u32),
-    (tables::EARLY, CONNECTIONS as u32),
+    (tables::OUT_OF_ORDER, CONNECTIONS as u32),
     (tables::REGION, REGIONS as u32),
     (tables::RANGE, RANGES as u32),
 ];

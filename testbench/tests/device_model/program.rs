@@ -11,7 +11,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
 use rnic_driver::{
     Completion, CompletionQueue, Config, Connection, ConnectionConfig, Device, Dma, DmaBuffer,
-    EarlyRange, EarlyState, Event, Piece, Reasons, RegionConfig, TcpState, TransmitFrame,
+    Event, OutOfOrderRange, OutOfOrderState, Piece, Reasons, RegionConfig, TcpState, TransmitFrame,
     TransmitRing, Transmitted,
 };
 use rnic_testbench::transmit::frame::Drawn;
@@ -38,7 +38,7 @@ pub struct Found {
     host_frames: Vec<Vec<u8>>,
     /// Of each connection, all reasons and the last event.
     events: BTreeMap<u16, (Reasons, Event)>,
-    states: Vec<(TcpState, EarlyState, Vec<EarlyRange>)>,
+    states: Vec<(TcpState, OutOfOrderState, Vec<OutOfOrderRange>)>,
     valid: Vec<bool>,
     ranges_in_use: (u16, u16),
     sent: Vec<Vec<u8>>,
@@ -324,9 +324,15 @@ impl<M: Machine> Program<'_, M> {
             }
             let connection = self.connections[number];
             let state = self.device.tcp_state(connection).expect("it is open");
-            let early = self.device.early_state(connection).expect("it is open");
-            let ranges = self.device.early_ranges(connection).expect("it is open");
-            self.found.states.push((state, early, ranges));
+            let out_of_order = self
+                .device
+                .out_of_order_state(connection)
+                .expect("it is open");
+            let ranges = self
+                .device
+                .out_of_order_ranges(connection)
+                .expect("it is open");
+            self.found.states.push((state, out_of_order, ranges));
         }
         let in_use = self.device.in_use().expect("it answers");
         self.found.ranges_in_use = (in_use.ranges, in_use.spans);

@@ -1,7 +1,7 @@
 //! An event: what a TCP sender in software needs to know of received segments.
 
 use crate::device::ids::Connection;
-use crate::device::tables::EarlyRange;
+use crate::device::tables::OutOfOrderRange;
 use rnic_abi::event_ring as abi;
 
 /// An entry of the event ring, as words.
@@ -101,13 +101,13 @@ pub struct Event {
     pub ranges: u8,
     /// The range that changed last, for the first SACK block (RFC 2018 section 4), unless it is in
     /// order by now.
-    pub changed: Option<EarlyRange>,
+    pub changed: Option<OutOfOrderRange>,
 }
 
 impl Event {
     /// Read an entry of the ring.
     pub(crate) fn decode(words: &Entry) -> Self {
-        let changed = EarlyRange {
+        let changed = OutOfOrderRange {
             left: words[4],
             right: words[5],
         };
@@ -155,7 +155,7 @@ mod tests {
             duplicate_acks_due: 3,
             duplicate_acks_seen: 4,
             ranges: 16,
-            changed: Some(EarlyRange {
+            changed: Some(OutOfOrderRange {
                 left: 0x44,
                 right: 0x55,
             }),

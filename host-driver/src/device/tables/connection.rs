@@ -108,7 +108,7 @@ pub struct TcpState {
 
 /// Octets received beyond a gap.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct EarlyRange {
+pub struct OutOfOrderRange {
     /// Sequence number of the first octet.
     pub left: u32,
     /// Sequence number after the last octet.
@@ -117,7 +117,7 @@ pub struct EarlyRange {
 
 /// Resources that a connection's out-of-order segments hold, and the ACKs due for them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct EarlyState {
+pub struct OutOfOrderState {
     /// Pages of packet memory charged to the connection.
     pub pages: u16,
     /// Segments that call for an immediate duplicate ACK, modulo 256.

@@ -5,7 +5,9 @@
 //!  Connection --> stop --> LOOKUP --> ranges, pages released --> ... --> forget
 //! ```
 
-use super::connection::{ConnectionConfig, ConnectionKey, EarlyRange, EarlyState, TcpState};
+use super::connection::{
+    ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, TcpState,
+};
 use super::hash_table::HashTable;
 use crate::device::access::table;
 use crate::device::access::Registers;
@@ -180,9 +182,9 @@ impl ConnectionTable {
         &self,
         bar: &mut impl Registers,
         connection: Connection,
-    ) -> Result<EarlyState, DriverError> {
-        let words = self.read(bar, tables::EARLY, connection)?;
-        Ok(EarlyState {
+    ) -> Result<OutOfOrderState, DriverError> {
+        let words = self.read(bar, tables::OUT_OF_ORDER, connection)?;
+        Ok(OutOfOrderState {
             pages: (words[1] & 0x3ff) as u16,
             duplicate_acks: words[2] as u8,
         })
@@ -194,8 +196,8 @@ impl ConnectionTable {
         &self,
         bar: &mut impl Registers,
         connection: Connection,
-    ) -> Result<Vec<EarlyRange>, DriverError> {
-        let words = self.read(bar, tables::EARLY, connection)?;
+    ) -> Result<Vec<OutOfOrderRange>, DriverError> {
+        let words = self.read(bar, tables::OUT_OF_ORDER, connection)?;
         let (mut number, count, last) = (words[0] & 0xff, words[0] >> 8 & 0x1f, words[0] >> 16);
         let mut ranges = Vec::new();
         for _ in 0..count {
@@ -204,7 +206,7 @@ impl ConnectionTable {
                 true => 0,
                 false => ranges.len(),
             };
-            ranges.insert(position, EarlyRange { left, right });
+            ranges.insert(position, OutOfOrderRange { left, right });
             number = link & 0xff;
             if link >> 8 & 1 == 0 {
                 break;

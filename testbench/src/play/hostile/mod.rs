@@ -13,9 +13,11 @@
 
 pub mod forge;
 
+use crate::former_keys;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 
 /// What happens before a frame, or to it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -39,6 +41,14 @@ pub enum HostileAction {
     CloseAtOnce,
     /// A connection's window is written, its right edge where it was or beyond.
     Window,
+}
+
+/// How often each action was taken, in a report's JSON; nothing if none was.
+pub(crate) fn actions<S: Serializer>(
+    taken: &BTreeMap<HostileAction, u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    former_keys::serialize_some(["actions", "deeds"], taken, serializer)
 }
 
 impl HostileAction {

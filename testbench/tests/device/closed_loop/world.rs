@@ -7,7 +7,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::limits::{CONNECTIONS, PAGES};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{
-    Completion, Config, Connection, Device, Dma, DmaBuffer, EarlyRange, RegionConfig,
+    Completion, Config, Connection, Device, Dma, DmaBuffer, OutOfOrderRange, RegionConfig,
 };
 use rnic_sim::{attach, SimBar, SimDma, Simulation, SimulationConfig};
 use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK, FLAG_PSH};
@@ -296,8 +296,11 @@ impl Loop {
         }
         let mut there = end;
         if state.ranges > 0 {
-            let ranges = self.device.early_ranges(connection).expect("it is open");
-            let left = |range: &EarlyRange| range.left.wrapping_sub(state.rcv_nxt) as usize;
+            let ranges = self
+                .device
+                .out_of_order_ranges(connection)
+                .expect("it is open");
+            let left = |range: &OutOfOrderRange| range.left.wrapping_sub(state.rcv_nxt) as usize;
             there = offset + ranges.iter().map(left).min().expect("it has ranges");
         }
         let peer = &self.peers[number];

@@ -21,7 +21,7 @@ use crate::common::fifo::Fifo;
 use crate::common::free_list::FreeList;
 use crate::common::ram::SdpRam;
 use crate::messages::{Accepted, Replay, ReplayKind};
-use rnic_abi::limits::{SHARED_RUNS, SPANS};
+use rnic_abi::limits::{FRAGMENTS, SPANS};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -209,7 +209,7 @@ impl Logic for SpanStore {
 #[init(
     const {
         assert!(
-            SHARED_RUNS == 64,
+            FRAGMENTS == 64,
             "bit 6 of `unused`: none is left"
         )
     }

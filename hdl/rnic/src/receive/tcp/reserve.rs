@@ -66,7 +66,7 @@ pub struct PageReserve {
     pub grows: Signal<Out, Bit>,
     /// Register `IN_ORDER_RESERVE`: timeout of a silent owner, log2 of cycles.
     pub hold_log2: Signal<In, Bits<5>>,
-    /// Register `EARLY_PAGES`.
+    /// Register `OUT_OF_ORDER_PAGES`.
     pub ooo_pages: Signal<In, Bits<10>>,
     /// A segment needs a window.
     pub start: Signal<In, Bit>,

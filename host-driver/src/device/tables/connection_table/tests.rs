@@ -173,7 +173,10 @@ fn out_of_order_ranges_begin_with_the_one_changed_last() {
     assert_eq!(read(&mut bar), []);
     // Ranges 200, 7 and 255 in sequence order; 7 was changed last.
     let entries = &mut bar.entries;
-    entries.insert((tables::EARLY, index), [200 | 3 << 8 | 7 << 16, 9, 5, 0]);
+    entries.insert(
+        (tables::OUT_OF_ORDER, index),
+        [200 | 3 << 8 | 7 << 16, 9, 5, 0],
+    );
     entries.insert((tables::RANGE, 200), [10, 20, 7 | 1 << 8, 4]);
     entries.insert((tables::RANGE, 7), [30, 40, 255 | 1 << 8, 4]);
     entries.insert((tables::RANGE, 255), [0xffff_fff0, 60, 0, 1]);
@@ -182,8 +185,10 @@ fn out_of_order_ranges_begin_with_the_one_changed_last() {
     bar.entries.insert((tables::RANGE, 7), [30, 40, 0, 4]);
     assert_eq!(read(&mut bar), [(30, 40), (10, 20)]);
     // The range changed last has become in order.
-    bar.entries
-        .insert((tables::EARLY, index), [200 | 2 << 8 | 9 << 16, 9, 5, 0]);
+    bar.entries.insert(
+        (tables::OUT_OF_ORDER, index),
+        [200 | 2 << 8 | 9 << 16, 9, 5, 0],
+    );
     assert_eq!(read(&mut bar), [(10, 20), (30, 40)]);
 }
 
@@ -203,9 +208,9 @@ fn tcp_and_out_of_order_state_are_decoded_field_by_field() {
     };
     assert_eq!(state, Ok(expected));
     bar.entries
-        .insert((tables::EARLY, index), [0, 0xfe09, 0xff05, 0]);
+        .insert((tables::OUT_OF_ORDER, index), [0, 0xfe09, 0xff05, 0]);
     let state = connections.out_of_order_state(&mut bar, connection);
-    let expected = EarlyState {
+    let expected = OutOfOrderState {
         pages: 0x209,
         duplicate_acks: 5,
     };

@@ -33,12 +33,12 @@ use crate::messages::{Accepted, PageChain, SegmentInfo};
 use budget::{Credits, OutOfOrderBudget};
 use list::{OutOfOrderRange, RangeCompare, RangeList};
 use rnic_abi::events::SegmentVerdict;
-use rnic_abi::limits::{RANGES, SHARED_RUNS, SPANS};
+use rnic_abi::limits::{FRAGMENTS, RANGES, SPANS};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 const _: () = assert!(
-    RANGES == 1 << 8 && SHARED_RUNS == 1 << 6 && SPANS == 1 << 9,
+    RANGES == 1 << 8 && FRAGMENTS == 1 << 6 && SPANS == 1 << 9,
     "numbers and credits of `RangeWalk` have 8, 6 and 9 bits"
 );
 
@@ -49,7 +49,7 @@ pub struct PoolsInUse {
     pub ranges: Bits<9>,
     /// Spans of MPA, including those in messages not yet taken.
     pub spans: Bits<10>,
-    /// Keys of runs that were not the last one of their frame.
+    /// Fragments: runs that are not the last one of their frame.
     pub fragments: Bits<7>,
 }
 
@@ -97,9 +97,9 @@ pub struct RangeWalk {
     pub segment: Signal<In, ClippedSegment>,
     pub connection: Signal<In, Bits<10>>,
     pub current: Signal<In, TcpContext>,
-    /// Register `EARLY_PAGES`.
+    /// Register `OUT_OF_ORDER_PAGES`.
     pub ooo_pages: Signal<In, Bits<10>>,
-    /// Register `EARLY_SHARE`.
+    /// Register `OUT_OF_ORDER_SHARE`.
     pub ooo_share: Signal<In, Bits<10>>,
     /// See `TcpRoom`.
     pub fragment_free: Signal<In, Bit>,
