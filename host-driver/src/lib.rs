@@ -57,7 +57,7 @@ pub use device::access::{Bar, Dma, DmaBuffer};
 pub use device::config::Config;
 pub use device::counters::InUse;
 pub use device::error::{DriverError, FrameError};
-pub use device::ids::{CompletionQueue, Connection, TransmitRing};
+pub use device::ids::{ConnectionId, QueueId, TransmitRing};
 pub use device::interrupts::InterruptSource;
 pub use device::rings::{
     Completion, Event, InsertChecksum, InsertCrc, Piece, Reason, Reasons, RefusedHeader,

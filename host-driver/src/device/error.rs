@@ -1,6 +1,6 @@
 //! Errors of the driver.
 
-use crate::device::ids::{CompletionQueue, TransmitRing};
+use crate::device::ids::{QueueId, TransmitRing};
 use rnic_abi::limits::MAX_FRAME_OCTETS;
 use rnic_abi::transmit_ring::{ELEMENTS_MAX, FRAME_OCTETS_MIN};
 use thiserror::Error;
@@ -242,7 +242,7 @@ pub enum DriverError {
 
 impl DriverError {
     /// There is no such queue.
-    pub(crate) fn unknown_queue(queue: CompletionQueue) -> Self {
+    pub(crate) fn unknown_queue(queue: QueueId) -> Self {
         Self::Unknown {
             what: "completion queue",
             id: u64::from(queue.0),

@@ -8,7 +8,7 @@ use super::protocol::{
 };
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use crate::device::tables::{ConnectionConfig, RegionConfig};
 use crate::device::Device;
 use rnic_abi::limits::{FRAGMENTS, OUT_OF_ORDER_RECORDS, RANGES, SPANS};
@@ -104,7 +104,7 @@ fn connections<B: Bar, D: Dma>(
     from: u64,
 ) -> Result<Page<ConnectionReport>, DriverError> {
     let open = device.connections();
-    let mut open: Vec<(Connection, ConnectionConfig)> = open
+    let mut open: Vec<(ConnectionId, ConnectionConfig)> = open
         .filter(|(connection, _)| u64::from(connection.0) >= from)
         .take(PAGE_ITEMS + 1)
         .map(|(connection, config)| (connection, *config))

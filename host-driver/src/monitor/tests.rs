@@ -4,7 +4,7 @@ use super::*;
 use crate::device::config::Config;
 use crate::device::tables::RegionConfig;
 use crate::testing::{connection_config, NoMemory, Tables};
-use crate::{Connection, ConnectionKey, Device};
+use crate::{ConnectionId, ConnectionKey, Device};
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_WRITE};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use std::io::{Read, Write};
@@ -171,7 +171,7 @@ fn lists_come_in_pages_and_in_order() {
             stag: (number + 1) << 8 | 5,
             rights: RIGHT_REMOTE_WRITE | RIGHT_READ_SINK,
             protection_domain: 3,
-            connection: (number == 0).then_some(Connection(2)),
+            connection: (number == 0).then_some(ConnectionId(2)),
             tagged_offset: 0x1234_5000,
             octets: 4096,
             address: 0x1234_5000,

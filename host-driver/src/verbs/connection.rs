@@ -9,7 +9,7 @@ use super::window::{MemoryWindow, WindowOptions};
 use crate::bus::{Access, FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma, DmaBuffer};
 use crate::device::error::DriverError;
-use crate::device::ids::Connection as Number;
+use crate::device::ids::ConnectionId;
 use crate::device::tables::{ConnectionConfig, OutOfOrderRange, OutOfOrderState, Posted, TcpState};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -46,7 +46,7 @@ use std::sync::Arc;
 pub struct Connection<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     core: Arc<Core<B, D>>,
     id: u64,
-    number: Number,
+    number: ConnectionId,
 }
 
 impl<B: Bar, D: Dma> Connection<B, D> {
@@ -86,7 +86,7 @@ impl<B: Bar, D: Dma> Connection<B, D> {
     }
 
     /// Its number, by which completions and events name it. The next connection may have it.
-    pub fn number(&self) -> Number {
+    pub fn number(&self) -> ConnectionId {
         self.number
     }
 
@@ -300,7 +300,7 @@ impl<B: Bar, D: Dma> fmt::Debug for Connection<B, D> {
 
 impl<B: Bar, D: Dma> Ledger<B, D> {
     /// The record of an open connection.
-    fn connection(&mut self, number: Number) -> &mut ConnectionRecord {
+    fn connection(&mut self, number: ConnectionId) -> &mut ConnectionRecord {
         let record = self.connections.get_mut(&number);
         record.expect("its handle is there")
     }

@@ -10,7 +10,7 @@ use super::completion_queue::CompletionQueue;
 use super::ledger::{expect_same, Core, Object};
 use crate::bus::{FunctionBar, FunctionMemory, PciFunction};
 use crate::device::error::DriverError;
-use crate::device::ids::CompletionQueue as QueueNumber;
+use crate::device::ids::QueueId;
 use crate::device::interrupts::InterruptSource;
 use std::fmt;
 use std::io;
@@ -45,7 +45,7 @@ pub struct CompletionEvents {
     id: u64,
     function: PciFunction,
     vector: u8,
-    queues: Vec<QueueNumber>,
+    queues: Vec<QueueId>,
 }
 
 impl CompletionEvents {

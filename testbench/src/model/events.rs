@@ -5,7 +5,7 @@
 //! which reasons occurred, and what an event composed now says.
 
 use crate::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
-use rnic_driver::{Connection, Event, OutOfOrderRange, Reason};
+use rnic_driver::{ConnectionId, Event, OutOfOrderRange, Reason};
 
 const FLAG_PSH: u8 = 0x08;
 
@@ -83,7 +83,7 @@ impl TcpReceiver {
 
     /// What one event says that is composed now and has all reasons there ever were; nothing if
     /// there were none.
-    pub fn event(&self, connection: Connection) -> Option<Event> {
+    pub fn event(&self, connection: ConnectionId) -> Option<Event> {
         self.reasons.iter().next()?;
         let is_beyond = |range: &OutOfOrderRange| range.right.wrapping_sub(self.rcv_nxt) as i32 > 0;
         let ranges = self.out_of_order.ranges().count();

@@ -13,12 +13,12 @@ use super::mpa::Fpdu;
 use super::{Entry, Model, FIRST_REFUSAL};
 use rnic_abi::cqe::KIND_ERROR;
 use rnic_abi::errors::StreamError;
-use rnic_driver::Connection;
+use rnic_driver::ConnectionId;
 
 impl Model {
     /// The hardware has reported MPA error 3 for the FPDU that begins at `sequence`, without
     /// reading it. The model does the same if a marker among the FPDU's octets points elsewhere.
-    pub fn starts_disagree(&mut self, connection: Connection, sequence: u32) {
+    pub fn starts_disagree(&mut self, connection: ConnectionId, sequence: u32) {
         let Some(stream) = self.streams.get(&connection.0) else {
             return;
         };

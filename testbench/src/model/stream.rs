@@ -9,7 +9,7 @@ use super::mpa::MpaReceiver;
 use super::placement::Placement;
 use super::reorder::OutOfOrderPool;
 use super::tcp::{Acceptance, TcpReceiver, TcpSegment};
-use rnic_driver::{CompletionQueue, ConnectionKey};
+use rnic_driver::{ConnectionKey, QueueId};
 use std::collections::BTreeMap;
 
 /// Whether the device had room for a frame. That depends on the cycle, so it is an input of the
@@ -53,7 +53,7 @@ pub const DISTANT_OCTETS: u32 = 16_384;
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) key: ConnectionKey,
-    pub(super) completion_queue: CompletionQueue,
+    pub(super) completion_queue: QueueId,
     pub(super) tcp: TcpReceiver,
     pub(super) mpa: MpaReceiver,
     pub(super) ddp: DdpReceiver,

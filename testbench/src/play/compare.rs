@@ -266,7 +266,7 @@ fn short<T: Debug>(value: Option<&T>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rnic_driver::CompletionQueue;
+    use rnic_driver::QueueId;
 
     fn piece() -> Piece {
         Piece {
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn an_entry_differs_by_a_word_or_by_an_octet_that_is_not_there_yet() {
         let entry = |word, announced: Option<&[u8]>| Entry {
-            queue: CompletionQueue(word as u8),
+            queue: QueueId(word as u8),
             words: [word; 7],
             announced: announced.map(<[u8]>::to_vec),
         };
@@ -306,7 +306,7 @@ mod tests {
         assert!(!same_entry(&entry(1, None), &entry(1, Some(&[1, 2]))));
         assert!(!same_entry(&entry(2, None), &entry(1, None)));
         let elsewhere = Entry {
-            queue: CompletionQueue(3),
+            queue: QueueId(3),
             ..entry(1, None)
         };
         assert!(!same_entry(&elsewhere, &entry(1, None)));

@@ -5,7 +5,7 @@ use etherparse::{
     EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv6Header, SingleVlanHeader, TcpHeader,
     TcpOptionElement, VlanId,
 };
-use rnic_driver::{CompletionQueue, ConnectionConfig, ConnectionKey};
+use rnic_driver::{ConnectionConfig, ConnectionKey, QueueId};
 use std::net::{IpAddr, SocketAddr};
 
 /// FIN.
@@ -126,7 +126,7 @@ impl FrameBuilder {
             crc: stream.crc,
             version: stream.version,
             protection_domain,
-            completion_queue: CompletionQueue::default(),
+            completion_queue: QueueId::default(),
         }
     }
 

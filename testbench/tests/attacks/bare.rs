@@ -11,7 +11,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::limits::{PAGES, RESET_CYCLES};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{
-    Completion, Config, Connection, Device, Dma, DmaBuffer, DriverError, InUse, RegionConfig,
+    Completion, Config, ConnectionId, Device, Dma, DmaBuffer, DriverError, InUse, RegionConfig,
 };
 use rnic_sim::{attach, SimBar, Simulation, SimulationConfig};
 use rnic_testbench::traffic::frame::FLAG_ACK;
@@ -84,7 +84,7 @@ pub struct Bare {
     pub bar: SimBar,
     pub device: Device<SimBar, Memory>,
     pub sender: Sender,
-    pub connection: Connection,
+    pub connection: ConnectionId,
     builder: FrameBuilder,
     region: DmaBuffer,
     buffers: Vec<DmaBuffer>,
@@ -137,7 +137,7 @@ impl Bare {
             bar,
             device,
             sender: Sender::new(StreamConfig::default()),
-            connection: Connection(0),
+            connection: ConnectionId(0),
             builder: FrameBuilder::new(Endpoint::host(7, 47_000), Endpoint::host(8, 4_420)),
             region,
             buffers: Vec::new(),

@@ -6,7 +6,7 @@ use crate::scene::pattern;
 use rnic_abi::counters::Counter::*;
 use rnic_abi::limits::{PAGES, RANGES_PER_CONNECTION};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
-use rnic_driver::{Config, Connection, Dma, InUse, RegionConfig};
+use rnic_driver::{Config, ConnectionId, Dma, InUse, RegionConfig};
 use rnic_testbench::traffic::frame::FLAG_ACK;
 use rnic_testbench::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
 use std::ops::Range;
@@ -239,7 +239,7 @@ fn another_connection(
     bare: &mut Bare,
     port: u16,
     writes: usize,
-) -> (Connection, FrameBuilder, Sender) {
+) -> (ConnectionId, FrameBuilder, Sender) {
     let builder = FrameBuilder::new(Endpoint::host(9, port), Endpoint::host(8, 4_420));
     let stream = StreamConfig {
         markers: true,

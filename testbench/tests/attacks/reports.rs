@@ -6,8 +6,7 @@ use crate::scene::pattern;
 use pcie_sim::memory::Memory;
 use rnic_abi::interrupts::{CONTROL_MASKED, ENTRY_OCTETS, TABLE};
 use rnic_driver::{
-    Bar, CompletionQueue, Config, InsertChecksum, InterruptSource, Piece, TransmitFrame,
-    TransmitRing,
+    Bar, Config, InsertChecksum, InterruptSource, Piece, QueueId, TransmitFrame, TransmitRing,
 };
 use rnic_sim::WriteObserver;
 use std::cell::Cell;
@@ -49,7 +48,7 @@ fn set_up_vector(bare: &mut Bare) -> Reported {
     assert_eq!(entry.len(), ENTRY_OCTETS as usize);
     bare.bar.write(TABLE, &entry);
     for source in [
-        InterruptSource::Completion(CompletionQueue::default()),
+        InterruptSource::Completion(QueueId::default()),
         InterruptSource::HostFrame,
         InterruptSource::Event,
     ] {

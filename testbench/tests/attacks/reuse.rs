@@ -12,7 +12,7 @@ use rnic_abi::counters::Counter::{self, *};
 use rnic_abi::limits::PAGES;
 use rnic_abi::registers;
 use rnic_abi::tables::{self, RIGHT_REMOTE_WRITE};
-use rnic_driver::{Bar, Completion, Config, Connection, Dma, DmaBuffer, RegionConfig};
+use rnic_driver::{Bar, Completion, Config, ConnectionId, Dma, DmaBuffer, RegionConfig};
 use rnic_testbench::traffic::frame::FLAG_ACK;
 use rnic_testbench::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
 
@@ -28,7 +28,7 @@ const QUEUE_LOG2: u32 = 6;
 const WRITES: usize = 4;
 const WRITE_OCTETS: usize = 100;
 /// Id of the connection: the neighbour has the first one.
-const CLOSED: Connection = Connection(1);
+const CLOSED: ConnectionId = ConnectionId(1);
 /// Domain of the first owner, who has [`STAG`], and of the second one with his region.
 const DOMAIN: u16 = 3;
 const NEXT_DOMAIN: u16 = 4;
@@ -42,7 +42,7 @@ const RELEASE_CYCLES: usize = 500;
 struct Peer {
     builder: FrameBuilder,
     sender: Sender,
-    connection: Connection,
+    connection: ConnectionId,
 }
 
 impl Peer {
@@ -115,7 +115,7 @@ fn octets_of(bare: &mut Bare, piece: DmaBuffer) -> Vec<u8> {
 struct Completed {
     sends: usize,
     /// Connections with an error record.
-    errors: Vec<Connection>,
+    errors: Vec<ConnectionId>,
 }
 
 impl Completed {

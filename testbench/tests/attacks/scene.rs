@@ -16,7 +16,7 @@ mod check;
 mod setup;
 
 use rnic_abi::counters::Counter;
-use rnic_driver::{Config, Connection, DriverError, RegionConfig};
+use rnic_driver::{Config, ConnectionId, DriverError, RegionConfig};
 use rnic_sim::{Form, SimulationConfig};
 use rnic_testbench::capture::Flow;
 use rnic_testbench::model::Room;
@@ -95,7 +95,7 @@ pub enum Name {
 
 /// The sending end of a connection.
 struct Peer {
-    connection: Connection,
+    connection: ConnectionId,
     builder: FrameBuilder,
     sender: Sender,
     /// Octets of its stream that were sent.

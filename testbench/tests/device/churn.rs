@@ -6,7 +6,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::limits::{CONNECTIONS, RANGES, RANGES_PER_CONNECTION};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
-use rnic_driver::{Connection, RegionConfig};
+use rnic_driver::{ConnectionId, RegionConfig};
 use rnic_testbench::model::Room;
 use rnic_testbench::play::dut::{Dut, Observation};
 use rnic_testbench::play::rtl::{Rtl, RtlOptions};
@@ -24,7 +24,7 @@ const WINDOW: u32 = 1 << 20;
 
 /// An open connection and the end that sends to it.
 struct Peer {
-    connection: Connection,
+    connection: ConnectionId,
     builder: FrameBuilder,
     sender: Sender,
 }

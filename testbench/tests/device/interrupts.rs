@@ -9,7 +9,7 @@
 use rnic_abi::interrupts::{CONTROL_MASKED, ENTRY_OCTETS, PENDING, TABLE, VECTORS};
 use rnic_abi::limits::MAX_RECEIVE_WINDOW;
 use rnic_driver::{
-    Bar, Completion, CompletionQueue, Config, Device, Dma, InterruptSource, Piece, TransmitFrame,
+    Bar, Completion, Config, Device, Dma, InterruptSource, Piece, QueueId, TransmitFrame,
     TransmitRing,
 };
 use rnic_sim::{attach, SimBar, SimDma, Simulation, SimulationConfig};
@@ -60,10 +60,7 @@ impl Interrupted {
         set_up_vectors(&mut bar);
         for (source, vector) in [
             (InterruptSource::HostFrame, HOST_VECTOR),
-            (
-                InterruptSource::Completion(CompletionQueue(0)),
-                QUEUE_VECTOR,
-            ),
+            (InterruptSource::Completion(QueueId(0)), QUEUE_VECTOR),
             (InterruptSource::Event, EVENT_VECTOR),
             (InterruptSource::Transmitted, TRANSMIT_VECTOR),
         ] {

@@ -10,9 +10,9 @@ use rand_chacha::ChaCha8Rng;
 use rnic_abi::counters::Counter;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
 use rnic_driver::{
-    Completion, CompletionQueue, Config, Connection, ConnectionConfig, Device, Dma, DmaBuffer,
-    Event, OutOfOrderRange, OutOfOrderState, Piece, Reasons, RegionConfig, TcpState, TransmitFrame,
-    TransmitRing, Transmitted,
+    Completion, Config, ConnectionConfig, ConnectionId, Device, Dma, DmaBuffer, Event,
+    OutOfOrderRange, OutOfOrderState, Piece, QueueId, Reasons, RegionConfig, TcpState,
+    TransmitFrame, TransmitRing, Transmitted,
 };
 use rnic_testbench::transmit::frame::Drawn;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use std::fmt::Debug;
 const PROTECTION_DOMAIN: u16 = 7;
 const WINDOW: u32 = 1 << 20;
 /// Completion queues, which connections use in turn.
-const QUEUES: [CompletionQueue; 2] = [CompletionQueue(0), CompletionQueue(11)];
+const QUEUES: [QueueId; 2] = [QueueId(0), QueueId(11)];
 /// Frames between two looks at the rings.
 const BATCH: usize = 8;
 /// Frames that are sent.
@@ -103,7 +103,7 @@ struct Program<'a, M: Machine> {
     random: ChaCha8Rng,
     /// Memory that is compared.
     memory: Vec<DmaBuffer>,
-    connections: Vec<Connection>,
+    connections: Vec<ConnectionId>,
     found: Found,
 }
 

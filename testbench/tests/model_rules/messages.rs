@@ -5,7 +5,7 @@ use crate::rig::{
 };
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
-use rnic_driver::{Completion, Connection, RegionConfig};
+use rnic_driver::{Completion, ConnectionId, RegionConfig};
 use rnic_testbench::model::ddp::Buffer;
 use rnic_testbench::model::Model;
 use rnic_testbench::traffic::{Sender, StreamConfig};
@@ -386,7 +386,7 @@ fn reserved_bits_change_nothing() {
 #[test]
 fn an_error_stops_its_own_connection_only() {
     let mut rig = rig();
-    let other = Connection(6);
+    let other = ConnectionId(6);
     let mut builder = rig.builder.clone();
     builder.source.address.set_port(40_001);
     let stream = StreamConfig::default();

@@ -3,7 +3,7 @@
 use rnic_abi::counters::{Counter, FIRST_REFUSAL};
 use rnic_abi::errors::{StreamError, ALL};
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
-use rnic_driver::{Completion, Connection, RegionConfig};
+use rnic_driver::{Completion, ConnectionId, RegionConfig};
 use rnic_testbench::model::{ddp, Entry, Model};
 use rnic_testbench::play::bus::HEADER_OCTETS_COMPARED;
 use rnic_testbench::traffic::frame::FLAG_ACK;
@@ -16,7 +16,7 @@ pub const HOST_FRAME_OCTETS_MAX: usize = 2032;
 /// Receive window.
 pub const WINDOW: u32 = 1 << 20;
 /// The connection.
-pub const CONNECTION: Connection = Connection(5);
+pub const CONNECTION: ConnectionId = ConnectionId(5);
 /// Its Protection Domain.
 pub const DOMAIN: u16 = 7;
 /// STag of the region.

@@ -9,7 +9,7 @@ use rnic_abi::counters::{Counter, ALL};
 use rnic_abi::limits::PAGES;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::bus::AnyDevice;
-use rnic_driver::{Completion, Connection, Dma, DmaBuffer, InUse, RegionConfig, TransmitRing};
+use rnic_driver::{Completion, ConnectionId, Dma, DmaBuffer, InUse, RegionConfig, TransmitRing};
 
 /// Octets that a Write has, and its region.
 const OCTETS: usize = 1_000;
@@ -21,7 +21,7 @@ const DONE: &[u8] = b"done";
 /// A connection and a region that are still in place.
 #[derive(Debug)]
 pub(super) struct Left {
-    connection: Connection,
+    connection: ConnectionId,
     stag: u32,
     region: DmaBuffer,
 }

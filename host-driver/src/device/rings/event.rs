@@ -1,6 +1,6 @@
 //! An event: what a TCP sender in software needs to know of received segments.
 
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use crate::device::tables::OutOfOrderRange;
 use rnic_abi::event_ring as abi;
 
@@ -82,7 +82,7 @@ impl Extend<Reason> for Reasons {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The connection.
-    pub connection: Connection,
+    pub connection: ConnectionId,
     /// What has happened.
     pub reasons: Reasons,
     /// RCV.NXT: acknowledge up to here.
@@ -112,7 +112,7 @@ impl Event {
             right: words[5],
         };
         Self {
-            connection: Connection((words[0] >> 16) as u16),
+            connection: ConnectionId((words[0] >> 16) as u16),
             reasons: Reasons(words[0] & ((1 << abi::REASONS) - 1)),
             rcv_nxt: words[1],
             seg_ack: words[2],
@@ -146,7 +146,7 @@ mod tests {
         ];
         let event = Event::decode(&words);
         let expected = Event {
-            connection: Connection(0x123),
+            connection: ConnectionId(0x123),
             reasons: [Reason::Ack, Reason::FirstFpdu].into_iter().collect(),
             rcv_nxt: 0x1111_1111,
             seg_ack: 0x2222_2222,

@@ -1,7 +1,7 @@
 //! An offloaded connection: its key, its configuration, its id and its state.
 
 use crate::device::error::DriverError;
-use crate::device::ids::CompletionQueue;
+use crate::device::ids::QueueId;
 use rnic_abi::limits::MAX_RECEIVE_WINDOW;
 use std::net::{IpAddr, SocketAddr};
 
@@ -65,7 +65,7 @@ pub struct ConnectionConfig {
     /// Where its completions go: a queue that exists ([`Device::create_completion_queue`]).
     ///
     /// [`Device::create_completion_queue`]: crate::Device::create_completion_queue
-    pub completion_queue: CompletionQueue,
+    pub completion_queue: QueueId,
 }
 
 impl ConnectionConfig {

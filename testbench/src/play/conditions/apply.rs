@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::play::conditions::{foreign_connection, RegionCondition};
     use rnic_abi::limits::MAX_RECEIVE_WINDOW;
-    use rnic_driver::CompletionQueue;
+    use rnic_driver::QueueId;
 
     #[test]
     fn without_a_seed_the_device_gets_what_the_capture_needs() {
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(conditions.of_device(&config), Met::new());
         assert_eq!(conditions.window(3), MAX_RECEIVE_WINDOW);
         assert_eq!(conditions.domain(3), 3);
-        assert_eq!(conditions.completion_queue(3), CompletionQueue(0));
+        assert_eq!(conditions.completion_queue(3), QueueId(0));
         assert_eq!(conditions.region(3, 0x1234), RegionCondition::default());
         assert_eq!(conditions.buffer(3, 0, 7), 0);
     }

@@ -18,7 +18,7 @@ use crate::play::dut::{self, each, Dut};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
-use rnic_driver::{CompletionQueue, ConnectionConfig, ConnectionKey, DriverError, RegionConfig};
+use rnic_driver::{ConnectionConfig, ConnectionKey, DriverError, QueueId, RegionConfig};
 
 /// Stag indices that no traffic names.
 const IDLE_INDICES: std::ops::Range<u32> = 0xfe_0000..0xfe_ffff;
@@ -49,7 +49,7 @@ impl Player<'_> {
             crc: true,
             version: 1,
             protection_domain: generator.random(),
-            completion_queue: CompletionQueue::default(),
+            completion_queue: QueueId::default(),
         };
         // What it took in between is of no flow.
         self.moved = true;
