@@ -55,7 +55,7 @@ impl InterruptSource {
 
 impl<B: Bar, D: Dma> Device<B, D> {
     /// Have `source` raise the MSI-X vector `vector`, or none. It raises it for what comes from now
-    /// on: poll once behind this call. The table of vectors and their masks are the operating
+    /// on: poll once after this call. The table of vectors and their masks are the operating
     /// system's.
     ///
     /// # Errors

@@ -348,7 +348,7 @@ fn a_connection_closes_lookup_first_and_queues_last() {
 
 /// Its completions, too, are in the queue when the call returns: a write of table QUEUE is fenced.
 #[test]
-fn a_connection_without_queues_closes_behind_the_release_and_a_fence() {
+fn a_connection_without_queues_closes_after_the_release_and_a_fence() {
     let mut device = device();
     let opened = device.open_connection(&connection_config());
     device.bar.double().operations.clear();

@@ -113,7 +113,7 @@ impl<B: Bar, D: Dma> CompletionQueue<B, D> {
     }
 
     /// The next completion, if there is one. Those of a connection come in the order of its stream,
-    /// also behind its end: closing it loses none.
+    /// also after its end: closing it loses none.
     pub fn poll(&self) -> Option<Completed<B, D>> {
         let mut ledger = self.core.lock();
         let entry = ledger.next_entry(self.number)?;

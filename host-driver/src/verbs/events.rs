@@ -118,7 +118,7 @@ impl CompletionEvents {
 
     /// As [`CompletionEvents::arm`]; `meanwhile` happens between its steps.
     pub(crate) fn arm_around(&self, meanwhile: impl FnOnce()) -> io::Result<bool> {
-        // In this order: an interrupt that is taken here was raised behind its completion, so that
+        // In this order: an interrupt that is taken here was raised after its completion, so that
         // is in memory now; the interrupt of a later one is not taken.
         self.function.take_interrupts(self.vector)?;
         meanwhile();

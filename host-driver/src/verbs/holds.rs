@@ -128,7 +128,7 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
         record.expect("its holder has said so").holders += 1;
     }
 
-    /// One less uses the queue. What was not polled is dropped behind the last one.
+    /// One less uses the queue. What was not polled is dropped after the last one.
     pub(crate) fn release_queue(&mut self, number: QueueId) {
         let Some(record) = self.queues.get_mut(&number) else {
             return;

@@ -227,7 +227,7 @@ impl<B: Bar, D: Dma> Core<B, D> {
     }
 
     /// The ledger. A thread that panicked has left it as the device is: a record is changed only
-    /// behind what it is about.
+    /// after what it is about.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger<B, D>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

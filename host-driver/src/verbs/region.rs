@@ -3,7 +3,7 @@
 //! ```text
 //!  Memory --> register --> MemoryRegion --> close: fenced --> Memory
 //!                               |
-//!                               +-- dropped: fenced, freed; with windows or reads behind the last
+//!                               +-- dropped: fenced, freed; with windows or reads after the last
 //! ```
 
 use super::frames::Part;

@@ -47,7 +47,7 @@ pub(crate) struct Polled {
 #[derive(Copy, Clone, Debug)]
 struct Left {
     connection: ConnectionId,
-    /// Number of the entry behind the last one it can have caused, modulo 2^32.
+    /// Number of the entry after the last one it can have caused, modulo 2^32.
     end: u32,
     entries: u32,
 }

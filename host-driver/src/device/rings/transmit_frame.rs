@@ -48,7 +48,7 @@ pub struct InsertChecksum {
     pub place: usize,
 }
 
-/// A CRC32C for the device to insert in the four octets behind those that it covers.
+/// A CRC32C for the device to insert in the four octets after those that it covers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct InsertCrc {
     /// First octet of the frame that the CRC covers.

@@ -106,7 +106,7 @@ impl ConnectionTable {
 
     /// Remove the lookup entry, so that no further segment is accepted; then release ranges and
     /// pages. The last release ends when the device has checked every FPDU of the connection, so
-    /// what the checks go by, regions, queues and contexts, may be taken away behind it. The id
+    /// what the checks go by, regions, queues and contexts, may be taken away after it. The id
     /// stays in use until [`ConnectionTable::forget`].
     pub(crate) fn stop(
         &mut self,

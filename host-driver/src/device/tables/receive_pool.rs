@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_a_connection_without_queues_ends_behind_a_fence() {
+    fn closing_a_connection_without_queues_ends_after_a_fence() {
         let (mut pool, mut bar) = (ReceivePool::default(), Tables::default());
         pool.close_all(&mut bar, CONNECTION).expect("it closes");
         assert_eq!(bar.operations, [(tables::WRITE, tables::QUEUE); 2]);

@@ -76,7 +76,7 @@ fn a_queue_that_cannot_be_is_not_created() {
     assert!(matches!(create(15, 1), Err(DriverError::Duplicate { .. })));
     let no_memory = create(1, 1);
     assert!(matches!(no_memory, Err(DriverError::OutOfMemory { .. })));
-    assert!(bar.registers.is_empty(), "the device was told of one");
+    assert!(bar.registers.is_empty(), "the device was given one");
     let polled = queues.next(&mut bar, &memory, QueueId(1));
     assert!(matches!(polled, Err(DriverError::Unknown { id: 1, .. })));
 }
@@ -139,7 +139,7 @@ fn the_numbers_of_entries_wrap() {
     assert_eq!(queues.expect_room(FIRST, 4), Ok(()));
 }
 
-/// What the connection of before has left frees nothing of the one that has its id now.
+/// What the previous connection has left frees nothing of the one that has its id now.
 #[test]
 fn an_entry_of_a_closed_connection_is_known_as_such() {
     let (mut queues, mut bar, mut memory) = queues();
