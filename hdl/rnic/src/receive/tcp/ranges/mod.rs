@@ -152,7 +152,8 @@ pub struct RangeWalk {
     refuses: Signal<Local, Bit>,
     merges: Signal<Local, Bit>,
     ends_here: Signal<Local, Bit>,
-    // A touched range ends before the segment does, and there is a key for the octets before it.
+    // A touched range ends before the segment does, and there is a fragment for the octets before
+    // it.
     goes_on: Signal<Local, Bit>,
     opens: Signal<Local, Bit>,
     tail: Signal<Local, Bit>,
