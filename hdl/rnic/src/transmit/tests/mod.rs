@@ -363,8 +363,8 @@ fn a_failed_read_of_units_stops_its_ring() {
     }
 }
 
-/// Rings are set up, and the room is reset, while everything is under way: nothing from before shows
-/// up after it but frames that were whole.
+/// Rings are set up, and the room is reset, while everything is under way: nothing from before
+/// shows up after it but frames that were whole.
 #[test]
 fn set_up_and_reset_in_mid_traffic() {
     let mut uut = simulate!(TransmitRoom64::default());

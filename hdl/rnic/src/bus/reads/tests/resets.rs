@@ -5,8 +5,8 @@ use super::rig::{cycles_128, engine_128, run_128, BRISK, MIXED, PLAIN, TIMEOUT_C
 use crate::bus::reads::types::cause;
 use rnic_hdl_tools::testkit::{Pace, Random};
 
-/// A reset in the middle of everything: no read from before is answered, every read after it is, with
-/// its own octets, while completions from before still come.
+/// A reset in the middle of everything: no read from before is answered, every read after it is,
+/// with its own octets, while completions from before still come.
 #[test]
 fn no_completion_from_before_a_reset_is_taken_for_one_after_it() {
     let mut random = Random::from_environment();
