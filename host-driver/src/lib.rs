@@ -26,40 +26,18 @@
 //! A device may be removed at any time. Its registers then read as ones, which the driver notices
 //! at the next register access: from then on it makes none, and everything but polls of what is
 //! already in memory returns [`DriverError::Gone`].
+//!
+//! The rooms, each of which imports those below it:
+//!
+//! | room | what |
+//! |---|---|
+//! | [`verbs`] | objects of an application, and who holds whom |
+//! | [`monitor`] | what an administrator may ask of an owner |
+//! | [`bus`] | a PCI function under Linux: addresses, memory, interrupts |
+//! | `device` | the device itself, over any [`Bar`] and [`Dma`] |
 #![deny(missing_docs)]
 
-pub mod bar;
-pub mod dma;
-mod dma_buffer;
-pub mod transmit_frame;
-pub mod error;
-mod present_bar;
-mod reset;
-mod table;
-pub mod hash_table;
-mod ring;
-mod config;
-mod counters;
-pub mod connection;
-mod connection_table;
-pub mod region;
-mod window;
-mod region_table;
-mod stag;
-mod receive_pool;
-mod refused_header;
-pub mod completion;
-mod completion_ring;
-mod completion_queue;
-mod completion_queues;
-mod terminate;
-pub mod event;
-pub mod interrupt;
-mod event_ring;
-mod host_ring;
-mod copy_area;
-mod transmit_ring;
-pub mod device;
+mod device;
 #[cfg(target_os = "linux")]
 pub mod bus;
 #[cfg(target_os = "linux")]
@@ -75,24 +53,18 @@ mod testing;
 #[doc = include_str!("../../docs/driver.md")]
 struct Guide;
 
-pub use bar::Bar;
-pub use completion::Completion;
-pub use completion_queue::CompletionQueue;
-pub use config::Config;
-pub use connection::{
-    Connection, ConnectionConfig, ConnectionKey, EarlyRange, EarlyState, TcpState,
+pub use device::access::{Bar, Dma, DmaBuffer};
+pub use device::config::Config;
+pub use device::counters::InUse;
+pub use device::error::{DriverError, FrameError};
+pub use device::ids::{ConnectionId, QueueId, TransmitRing};
+pub use device::interrupts::InterruptSource;
+pub use device::rings::{
+    Completion, Event, InsertChecksum, InsertCrc, Piece, Reason, Reasons, RefusedHeader,
+    TransmitFrame, TransmitResult, Transmitted,
 };
-pub use counters::InUse;
+pub use device::tables::{
+    stag_hash, ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, Posted,
+    RegionConfig, TcpState, WindowConfig,
+};
 pub use device::Device;
-pub use dma::{Dma, DmaBuffer};
-pub use error::DriverError;
-pub use event::{Event, Reason, Reasons};
-pub use interrupt::InterruptSource;
-pub use receive_pool::Posted;
-pub use refused_header::RefusedHeader;
-pub use region::{stag_hash, RegionConfig};
-pub use transmit_frame::{
-    FrameError, InsertChecksum, InsertCrc, Piece, TransmitFrame, TransmitRing,
-};
-pub use transmit_ring::{TransmitResult, Transmitted};
-pub use window::WindowConfig;

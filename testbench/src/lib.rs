@@ -15,3 +15,4 @@ pub mod mutants;
 pub mod selftest;
 pub mod docs;
 pub mod skip;
+mod former_keys;

@@ -1,6 +1,6 @@
 //! Why a device on a bus could not be opened, and what to do.
 
-use crate::error::DriverError;
+use crate::device::error::DriverError;
 use rnic_abi::pci::{BAR0_OCTETS, DEVICE_ID, VENDOR_ID};
 use std::io;
 use std::path::PathBuf;

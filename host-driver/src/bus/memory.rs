@@ -16,8 +16,8 @@ use super::iova::{FirstFit, IovaSpace};
 use super::memfd::{self, Pages, HUGE_PAGE_OCTETS};
 use super::pci_function::PciFunction;
 use super::raw::SharedMemory;
-use crate::dma::{Dma, DmaBuffer};
-use crate::error::DriverError;
+use crate::device::access::{Dma, DmaBuffer};
+use crate::device::error::DriverError;
 use std::collections::BTreeMap;
 use std::io;
 use std::mem::ManuallyDrop;
@@ -41,7 +41,7 @@ const LOWEST_ADDRESS: u64 = 1 << 16;
 struct Map {
     /// Not dropped where the function may still have it.
     memory: ManuallyDrop<SharedMemory>,
-    /// Bus addresses, with those behind the map that stay unmapped.
+    /// Bus addresses, with those after the map that stay unmapped.
     reserved: Range<u64>,
     content: Content,
 }

@@ -45,6 +45,7 @@ mod vfio;
 mod vfio_user;
 mod simulator;
 mod open;
+mod device;
 
 #[cfg(test)]
 pub(crate) mod testing;

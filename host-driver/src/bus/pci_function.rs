@@ -4,8 +4,8 @@ use super::configuration;
 use super::error::OpenError;
 use super::function::Function;
 use super::interrupts::{eventfds, take, wait};
-use crate::config::Config;
-use crate::error::DriverError;
+use crate::device::config::Config;
+use crate::device::error::DriverError;
 use rnic_abi::interrupts::VECTORS;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -45,7 +45,7 @@ impl PciFunction {
     }
 
     /// Have the function signal its vectors, from now on. A reset of the device masks all vectors
-    /// in its table, which is written here: call this behind each
+    /// in its table, which is written here: call this after each
     /// [`Device::open`](crate::Device::open), as [`open`](super::open()) does.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl PciFunction {
     }
 
     /// Wait for an interrupt of a vector; `false`: there was none within `timeout`. Interrupts
-    /// since the last wait count as one. Poll what raises it behind each wait: it may have been
+    /// since the last wait count as one. Poll what raises it after each wait: it may have been
     /// raised for what was polled already, and before the wait.
     ///
     /// # Errors

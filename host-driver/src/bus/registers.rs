@@ -4,7 +4,7 @@ use super::error::OpenError;
 use super::function::Region;
 use super::pci_function::PciFunction;
 use super::raw::MappedRegisters;
-use crate::bar::Bar;
+use crate::device::access::Bar;
 use rnic_abi::pci::BAR0_OCTETS;
 use std::sync::atomic::{fence, Ordering};
 

@@ -4,7 +4,7 @@ use super::access::Access;
 use super::function::{Function, Region};
 use super::iova::IovaSpace;
 use super::raw::{MappedRegisters, SharedMemory};
-use crate::bar::Bar;
+use crate::device::access::Bar;
 use crate::testing::Tables;
 use rnic_abi::pci::{BAR0_OCTETS, DEVICE_ID, VENDOR_ID};
 use std::collections::BTreeMap;

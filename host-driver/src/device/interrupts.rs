@@ -1,15 +1,61 @@
-//! Which vector interrupts for what, and how often.
+//! What can interrupt the host; which vector interrupts for what, and how often.
 
 use super::Device;
-use crate::bar::{Bar, Registers};
-use crate::dma::Dma;
-use crate::error::DriverError;
-use crate::interrupt::InterruptSource;
-use rnic_abi::interrupts::{HOLD_OFF, HOLD_OFF_MAX, ROUTE_ON, VECTORS};
+use crate::device::access::{Bar, Dma, Registers};
+use crate::device::error::DriverError;
+use crate::device::ids::QueueId;
+use rnic_abi::interrupts::{
+    HOLD_OFF, HOLD_OFF_MAX, QUEUE_ROUTES_HIGH, QUEUE_ROUTES_LOW, RING_ROUTES, ROUTE_EVENTS,
+    ROUTE_HOST, ROUTE_ON, ROUTE_TRANSMIT, VECTORS,
+};
+use rnic_abi::limits::COMPLETION_QUEUES;
+
+/// Bits of a route, and routes in a register.
+const ROUTE_BITS: u32 = 4;
+const ROUTES: u32 = 32 / ROUTE_BITS;
+
+/// What interrupts when there is something new to poll.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum InterruptSource {
+    /// An entry of a completion queue: [`poll_completion`](crate::Device::poll_completion).
+    Completion(QueueId),
+    /// A frame for the host: [`poll_host_frame`](crate::Device::poll_host_frame).
+    HostFrame,
+    /// An event: [`poll_event`](crate::Device::poll_event).
+    Event,
+    /// The result of a frame: [`poll_transmitted`](crate::Device::poll_transmitted).
+    Transmitted,
+}
+
+impl InterruptSource {
+    /// The register of its route, and the route's lowest bit.
+    ///
+    /// # Errors
+    /// [`DriverError::Unknown`]: there is no such queue.
+    fn place(self) -> Result<(u32, u32), DriverError> {
+        let ring = |place: u32| (RING_ROUTES, ROUTE_BITS * place);
+        Ok(match self {
+            Self::Completion(queue) if usize::from(queue.0) >= COMPLETION_QUEUES => {
+                return Err(DriverError::unknown_queue(queue))
+            }
+            Self::Completion(queue) => {
+                let number = u32::from(queue.0);
+                let register = match number < ROUTES {
+                    true => QUEUE_ROUTES_LOW,
+                    false => QUEUE_ROUTES_HIGH,
+                };
+                (register, ROUTE_BITS * (number % ROUTES))
+            }
+            Self::HostFrame => ring(ROUTE_HOST),
+            Self::Event => ring(ROUTE_EVENTS),
+            Self::Transmitted => ring(ROUTE_TRANSMIT),
+        })
+    }
+}
 
 impl<B: Bar, D: Dma> Device<B, D> {
     /// Have `source` raise the MSI-X vector `vector`, or none. It raises it for what comes from now
-    /// on: poll once behind this call. The table of vectors and their masks are the operating
+    /// on: poll once after this call. The table of vectors and their masks are the operating
     /// system's.
     ///
     /// # Errors
@@ -61,10 +107,10 @@ fn check_vector(vector: u8) -> Result<u32, DriverError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::completion_queue::CompletionQueue;
-    use crate::config::Config;
-    use crate::error::DriverError;
-    use crate::interrupt::InterruptSource;
+    use super::InterruptSource;
+    use crate::device::config::Config;
+    use crate::device::error::DriverError;
+    use crate::device::ids::QueueId;
     use crate::testing::{NoMemory, Tables};
     use crate::Device;
     use rnic_abi::interrupts::{HOLD_OFF, QUEUE_ROUTES_HIGH, QUEUE_ROUTES_LOW, RING_ROUTES};
@@ -80,7 +126,7 @@ mod tests {
     #[test]
     fn each_source_has_its_route() {
         let mut device = device();
-        let queue = |number| InterruptSource::Completion(CompletionQueue(number));
+        let queue = |number| InterruptSource::Completion(QueueId(number));
         for (source, vector) in [
             (queue(0), Some(7)),
             (queue(7), Some(1)),
@@ -104,7 +150,7 @@ mod tests {
     #[test]
     fn what_does_not_exist_is_refused() {
         let mut device = device();
-        let beyond = InterruptSource::Completion(CompletionQueue(16));
+        let beyond = InterruptSource::Completion(QueueId(16));
         let refused = device.route_interrupt(beyond, Some(0));
         assert!(matches!(refused, Err(DriverError::Unknown { id: 16, .. })));
         for refused in [

@@ -8,24 +8,23 @@
 //! ```
 
 use super::Device;
-use crate::bar::{Bar, Registers};
-use crate::completion_queues::CompletionQueues;
-use crate::config::Config;
-use crate::connection_table::ConnectionTable;
-use crate::counters::Counters;
-use crate::dma::{Dma, DmaBuffer};
-use crate::error::DriverError;
-use crate::event_ring::EventRing;
-use crate::host_ring::HostRing;
-use crate::present_bar::PresentBar;
-use crate::receive_pool::ReceivePool;
-use crate::region_table::RegionTable;
-use crate::reset::reset;
-use crate::transmit_frame::TransmitRing;
-use crate::transmit_ring::UnitRing;
-use rnic_abi::registers;
+use crate::device::access::{Bar, Dma, DmaBuffer, PresentBar, Registers};
+use crate::device::config::Config;
+use crate::device::counters::Counters;
+use crate::device::error::DriverError;
+use crate::device::ids::TransmitRing;
+use crate::device::rings::{CompletionQueues, EventRing, HostRing, UnitRing};
+use crate::device::tables::{ConnectionTable, ReceivePool, RegionTable};
+use rnic_abi::limits::RESET_CYCLES;
+use rnic_abi::registers::{self, CONTROL, CONTROL_ENABLE, CONTROL_RESET};
 use rnic_abi::sizes::Sizes;
 use rnic_abi::transmit_ring::RINGS;
+
+/// Cycles of the device that one read of a register takes, at least.
+const READ_CYCLES_MIN: u64 = 12;
+/// Reads of CONTROL before a reset counts as hanging: a hundred times the cycles it takes. The rest
+/// is for the TLP under way, which the host may accept slowly.
+const MAX_POLLS: u64 = 100 * RESET_CYCLES.div_ceil(READ_CYCLES_MIN);
 
 /// The rings of a device.
 struct Rings {
@@ -69,7 +68,7 @@ impl Rings {
 impl<B: Bar, D: Dma> Device<B, D> {
     /// Check the identity and revision, reset the device, set up rings and payload size, then
     /// enable reception. It does not matter who used the device before, and how that ended: after
-    /// the reset its tables are empty and it writes to no memory of before.
+    /// the reset its tables are empty and it writes to no memory from before.
     ///
     /// # Errors
     /// [`DriverError::Configuration`], [`DriverError::Identity`], [`DriverError::Revision`],
@@ -147,11 +146,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
         for ring in self.transmit_rings.iter().flatten() {
             ring.program(&mut self.bar)?;
         }
-        self.bar
-            .write(registers::CONTROL, registers::CONTROL_ENABLE)?;
+        self.bar.write(CONTROL, CONTROL_ENABLE)?;
         // A read is answered after the posted writes before it have taken effect: from here on the
         // device receives.
-        self.bar.read(registers::CONTROL).map(|_| ())
+        self.bar.read(CONTROL).map(|_| ())
     }
 
     /// Give up a device that may still write to memory: its memory is never freed.
@@ -186,4 +184,60 @@ fn expect_identity(bar: &mut impl Registers) -> Result<(), DriverError> {
         });
     }
     Ok(())
+}
+
+/// Reset the device, and wait until it is ready. From then on it writes nothing to memory, finds no
+/// connection and no region, and does not accept frames.
+///
+/// # Errors
+/// [`DriverError::ResetTimeout`] or [`DriverError::Gone`], after which the device may still write.
+fn reset(bar: &mut impl Registers) -> Result<(), DriverError> {
+    bar.write(CONTROL, CONTROL_RESET)?;
+    for _ in 0..MAX_POLLS {
+        if bar.read(CONTROL)? & CONTROL_RESET == 0 {
+            return Ok(());
+        }
+    }
+    Err(DriverError::ResetTimeout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Tables;
+
+    #[test]
+    fn a_reset_is_awaited() {
+        let mut tables = Tables {
+            reset_reads: 399,
+            ..Tables::default()
+        };
+        tables.registers.insert(CONTROL, CONTROL_ENABLE);
+        assert_eq!(reset(&mut tables), Ok(()));
+        assert_eq!((tables.resets, tables.accesses), (1, 401));
+        assert_eq!(tables.read(CONTROL), Ok(0));
+    }
+
+    #[test]
+    fn a_reset_that_does_not_end_is_reported() {
+        let mut tables = Tables {
+            reset_reads: u32::MAX,
+            ..Tables::default()
+        };
+        assert_eq!(reset(&mut tables), Err(DriverError::ResetTimeout));
+        assert_eq!(tables.accesses as u64, 1 + MAX_POLLS);
+    }
+
+    /// All ones have the bit of a reset under way; they are none.
+    #[test]
+    fn a_device_that_goes_during_its_reset_is_gone() {
+        let mut bar = PresentBar::new(Tables {
+            reset_reads: u32::MAX,
+            gone_after: Some(5),
+            ..Tables::default()
+        });
+        assert_eq!(reset(&mut bar), Err(DriverError::Gone));
+        let value_and_identity = 2;
+        assert_eq!(bar.double().accesses, 5 + value_and_identity);
+    }
 }

@@ -1,11 +1,10 @@
 //! Frames that the device sends.
 
 use super::Device;
-use crate::bar::{Bar, Registers};
-use crate::dma::Dma;
-use crate::error::DriverError;
-use crate::transmit_frame::{TransmitFrame, TransmitRing};
-use crate::transmit_ring::{Transmitted, UnitRing};
+use crate::device::access::{Bar, Dma, Registers};
+use crate::device::error::DriverError;
+use crate::device::ids::TransmitRing;
+use crate::device::rings::{TransmitFrame, Transmitted, UnitRing};
 use rnic_abi::registers::{TX_CONTROL, TX_CONTROL_LOOPBACK};
 
 impl<B: Bar, D: Dma> Device<B, D> {

@@ -6,9 +6,8 @@
 use super::protocol::{Answer, Body, Request, REQUEST_OCTETS_MAX, VERSION};
 use super::report::report;
 use super::visitor::{Next, Visitor};
-use crate::bar::Bar;
+use crate::device::access::{Bar, Dma};
 use crate::device::Device;
-use crate::dma::Dma;
 use rnic_vfio_user::{Listener, ServerError};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};

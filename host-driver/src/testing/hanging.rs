@@ -1,7 +1,7 @@
 //! A device on which one table operation hangs: either without effect, or with its effect while the
 //! device stays busy.
 use super::{registers_of, Tables};
-use crate::bar::Bar;
+use crate::device::access::Bar;
 use rnic_abi::registers::{TABLE_BUSY, TABLE_COMMAND};
 
 /// BAR0 of such a device; later operations work again.

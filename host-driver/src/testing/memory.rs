@@ -1,6 +1,6 @@
 //! Memory that the device writes while the driver reads it, and that may run out.
-use crate::dma::{Dma, DmaBuffer};
-use crate::error::DriverError;
+use crate::device::access::{Dma, DmaBuffer};
+use crate::device::error::DriverError;
 use std::cell::RefCell;
 
 /// Octets of the memory.

@@ -1,7 +1,7 @@
 //! The transmit rings of a device, as `rnic_abi::transmit_ring` describes them: doorbells in,
 //! frames, statuses and reports out. It inserts neither checksums nor CRCs.
 use super::memory::Memory;
-use crate::transmit_frame::TransmitRing;
+use crate::device::ids::TransmitRing;
 use rnic_abi::registers;
 use rnic_abi::transmit_ring::{
     units, ELEMENTS_SHIFT, ELEMENT_OCTETS, RINGS, STATUS_READ_FAILED, STATUS_WORD, STOPPED,

@@ -1,7 +1,7 @@
 //! Where memory is for the device, and which accesses are inside of it.
 
 use crate::bus::Access;
-use crate::error::DriverError;
+use crate::device::error::DriverError;
 
 /// Where memory is, and what the device may do to it.
 #[derive(Copy, Clone, Debug)]

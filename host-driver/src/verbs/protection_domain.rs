@@ -6,15 +6,14 @@ use super::ledger::{list, Core, Ledger, Object};
 use super::memory::{Memory, MemoryRefused};
 use super::refused::Refused;
 use super::region::{MemoryRegion, RegionOptions};
-use crate::bar::Bar;
 use crate::bus::{FunctionBar, FunctionMemory};
-use crate::connection::ConnectionConfig;
-use crate::dma::Dma;
-use crate::error::DriverError;
+use crate::device::access::{Bar, Dma};
+use crate::device::error::DriverError;
+use crate::device::tables::ConnectionConfig;
 use std::fmt;
 use std::sync::Arc;
 
-/// Numbers of domains that a device can tell apart.
+/// Numbers of domains that a device can distinguish.
 const DOMAINS: usize = 1 << 16;
 
 /// A Protection Domain. Its connections may use its regions, and no others. Its number is used

@@ -1,6 +1,6 @@
 //! A refusal that gives back what it was about.
 
-use crate::error::DriverError;
+use crate::device::error::DriverError;
 use std::fmt;
 
 /// An operation that took an object and failed: the object, as it was before, and the reason.

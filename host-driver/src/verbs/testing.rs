@@ -2,15 +2,14 @@
 //! a test sees what was freed before which fence.
 
 use super::Context;
-use crate::bar::Bar;
-use crate::config::Config;
+use crate::device::access::{Bar, Dma, DmaBuffer};
+use crate::device::config::Config;
+use crate::device::error::DriverError;
+use crate::device::ids::TransmitRing;
 use crate::device::Device;
-use crate::dma::{Dma, DmaBuffer};
-use crate::error::DriverError;
 use crate::testing::hanging::Hanging;
 use crate::testing::memory::Memory;
 use crate::testing::transmit::Fate;
-use crate::transmit_frame::TransmitRing;
 use rnic_abi::cqe::{CQE_OCTETS, KIND_READ_RESPONSE, KIND_RECEIVE, PHASE};
 use rnic_abi::registers::{
     cq_register, CONTROL, CONTROL_RESET, CQ_BASE_LOW, CQ_ENTRIES_LOG2, CQ_PRODUCER, TABLE_COMMAND,
@@ -79,7 +78,7 @@ impl TestDevice {
         std::mem::take(&mut self.inside().steps)
     }
 
-    /// The operation behind `after` more hangs.
+    /// The operation after `after` more hangs.
     pub(crate) fn hang(&self, after: usize) {
         self.inside().bar.hangs_after = Some(after);
     }

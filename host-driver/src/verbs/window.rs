@@ -4,12 +4,11 @@ use super::ledger::{expect_same, Core, Object, WindowRecord};
 use super::refused::Refused;
 use super::region::{check_rights, may_have_taken_effect, MemoryRegion};
 use super::rights::Rights;
-use crate::bar::Bar;
 use crate::bus::{FunctionBar, FunctionMemory};
-use crate::connection::Connection;
-use crate::dma::Dma;
-use crate::error::DriverError;
-use crate::window::WindowConfig;
+use crate::device::access::{Bar, Dma};
+use crate::device::error::DriverError;
+use crate::device::ids::ConnectionId;
+use crate::device::tables::WindowConfig;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -61,7 +60,7 @@ impl<B: Bar, D: Dma> MemoryWindow<B, D> {
     /// Bind a part of `region` to a connection.
     pub(crate) fn bind(
         core: &Arc<Core<B, D>>,
-        connection: Connection,
+        connection: ConnectionId,
         region: &MemoryRegion<B, D>,
         options: &WindowOptions,
     ) -> Result<Self, DriverError> {

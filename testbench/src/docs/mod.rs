@@ -31,7 +31,7 @@ pub fn read(path: &Path) -> Result<String, String> {
 /// Every Rust file of the project, sorted by its path; build results are not searched.
 pub fn rust_files() -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
-    for folder in ["hdl", "host-driver", "sim", "testbench"] {
+    for folder in ["hdl", "host-driver", "protocol", "sim", "testbench"] {
         collect_rust_files(&workspace_root().join(folder), &mut found)?;
     }
     found.sort();

@@ -15,7 +15,7 @@ use super::Model;
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::limits::READ_QUEUE;
-use rnic_driver::{CompletionQueue, Connection, ConnectionKey, Event, Reasons};
+use rnic_driver::{ConnectionId, ConnectionKey, Event, QueueId, Reasons};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -92,7 +92,7 @@ impl Model {
         connection: u16,
         protection_domain: u16,
         version: u8,
-        queue: CompletionQueue,
+        queue: QueueId,
     ) {
         let stream = self.context(connection);
         stream.completion_queue = queue;
@@ -157,15 +157,15 @@ impl Model {
         self.touched.take()
     }
 
-    /// What there is to tell of a connection since the last call.
+    /// What there is to report of a connection since the last call.
     pub fn take_event(&mut self, connection: u16) -> Option<Event> {
         let tcp = &mut self.streams.get_mut(&connection)?.tcp;
-        let event = tcp.event(Connection(connection));
+        let event = tcp.event(ConnectionId(connection));
         tcp.reasons = Reasons::default();
         event
     }
 
-    /// What an event of the connection would tell now.
+    /// What an event of the connection would report now.
     pub fn reasons(&self, connection: u16) -> Reasons {
         let stream = self.streams.get(&connection);
         stream.map_or_else(Reasons::default, |stream| stream.tcp.reasons)
@@ -208,7 +208,7 @@ impl Stream {
                 remote: nobody,
                 local: nobody,
             },
-            completion_queue: CompletionQueue::default(),
+            completion_queue: QueueId::default(),
             tcp: TcpReceiver::new(0, 0),
             mpa: MpaReceiver::new(0, false, false),
             ddp_when_idle: ddp.clone(),
@@ -249,7 +249,7 @@ mod tests {
 
     /// A model with connection 5, written context by context, two buffers of 64 octets, and the
     /// frames of two Sends.
-    fn written(queue: CompletionQueue) -> (Model, Vec<Vec<u8>>) {
+    fn written(queue: QueueId) -> (Model, Vec<Vec<u8>>) {
         let builder = FrameBuilder::new(Endpoint::host(1, 7), Endpoint::host(2, 8));
         let stream = StreamConfig::default();
         let config = builder.connection(&stream, 1000, 3);
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn contexts_written_one_by_one_make_a_connection() {
-        let (mut model, frames) = written(CompletionQueue(0));
+        let (mut model, frames) = written(QueueId(0));
         for frame in &frames {
             model.receive(frame, false);
         }
@@ -317,15 +317,15 @@ mod tests {
             (model.take_touched(), model.take_touched()),
             (Some(5), None)
         );
-        let event = model.take_event(5).expect("there is something to tell");
-        assert_eq!(event.connection, Connection(5));
+        let event = model.take_event(5).expect("there is something to report");
+        assert_eq!(event.connection, ConnectionId(5));
         assert_eq!(model.take_event(5), None);
     }
 
     /// What completes a message without room stops its connection, and nothing of it is done.
     #[test]
     fn a_full_completion_queue_refuses_what_needs_an_entry() {
-        let (mut model, frames) = written(CompletionQueue(2));
+        let (mut model, frames) = written(QueueId(2));
         model.completion_room[2] = 1;
         for frame in &frames {
             model.receive(frame, false);

@@ -1,5 +1,5 @@
-//! Layout as a test: the files of a crate import each other without a circle, and the list of files
-//! that one FPDU passes is true.
+//! Layout as a test: the files of a crate import each other without a circle, as do the driver's
+//! rooms, which are few; and the list of files that one FPDU passes is true.
 //!
 //! ```text
 //!  src/*.rs --> modules: definitions, bindings, paths --> arrows from file to file --> circles
@@ -20,10 +20,12 @@
 //! paths that a macro makes of its arguments. A name that a macro defines counts as defined in the
 //! file of the module where it is looked up. Cargo refuses circles of crates.
 mod graph;
+mod rooms;
 mod source;
 
 use graph::{circles, Circle};
 use rnic_testbench::docs::{read, relative, rust_files, workspace_root};
+use rooms::{count, room_arrows, room_circles, rooms};
 use source::{load, Crate};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,6 +135,56 @@ fn describe(circle: &Circle, folder: &str) -> String {
     };
     let lines: Vec<String> = circle.arrows.iter().map(arrow).collect();
     format!("{} files\n{}", circle.files.len(), lines.join("\n"))
+}
+
+/// Folders of the driver whose rooms import each other in one direction; how many rooms stand side
+/// by side in each, and how many imports are between them, at most.
+const DRIVER_FOLDERS: [(&str, usize, usize); 2] = [("", 8, 17), ("device/", 10, 40)];
+
+#[test]
+fn the_drivers_rooms_are_few_and_import_each_other_in_one_direction() {
+    let crates = workspace_sources();
+    let sources = &crates["host-driver/src/"];
+    let arrows = load(sources).arrows();
+    for (folder, rooms_max, imports_max) in DRIVER_FOLDERS {
+        let (rooms, between) = (rooms(folder, sources.keys()), room_arrows(folder, &arrows));
+        let (count, imports) = (rooms.len(), count(&between));
+        let inside = format!("host-driver/src/{folder}");
+        println!("{inside}: {count} rooms, {imports} imports");
+        assert!(count <= rooms_max, "{inside} has {count} rooms: {rooms:?}");
+        assert!(imports <= imports_max, "{inside}: {imports} imports");
+        assert!(count > 3 && imports > 3, "{inside}: too few to be all");
+        let found = room_circles(folder, &arrows);
+        let found: Vec<_> = found
+            .iter()
+            .map(|circle| describe(circle, &inside))
+            .collect();
+        let circles = found.len();
+        assert!(found.is_empty(), "{circles} circles:\n{}", found.join("\n"));
+    }
+}
+
+/// No two files import each other, but their folders do.
+#[test]
+fn canary_two_rooms_that_import_each_other_are_found_though_no_files_do() {
+    let sources = [
+        ("lib.rs", "mod a; mod b; pub use a::x::X;"),
+        ("a/mod.rs", "pub mod x; pub mod y;"),
+        ("a/x.rs", "use crate::b::z::Z; pub struct X(Z);"),
+        ("a/y.rs", "pub struct Y;"),
+        ("b.rs", "pub mod z;"),
+        ("b/z.rs", "use crate::a::y::Y; pub struct Z(Y);"),
+    ];
+    assert!(circles_of(&sources).is_empty());
+    let sources = sources.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let sources = sources.into();
+    let arrows = load(&sources).arrows();
+    let found = room_circles("", &arrows);
+    assert_eq!(found.len(), 1);
+    assert_eq!(describe(&found[0], ""), "2 files\n  a -> b: Z\n  b -> a: Y");
+    assert_eq!(rooms("", sources.keys()), ["a", "b"].into());
+    assert_eq!(rooms("a/", sources.keys()), ["x", "y"].into());
+    assert!(room_circles("a/", &arrows).is_empty());
 }
 
 /// The circles of a crate given as text, each as its files.

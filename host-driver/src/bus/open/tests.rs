@@ -1,8 +1,8 @@
 use super::*;
-use crate::bar::Bar;
 use crate::bus::testing::{signal, Step, TestFunction};
-use crate::error::DriverError;
-use crate::event::Event;
+use crate::device::access::Bar;
+use crate::device::error::DriverError;
+use crate::device::rings::Event;
 use rnic_abi::registers::{CONTROL_ENABLE, CONTROL_RESET, IDENTITY, IDENTITY_VALUE, MAX_PAYLOAD};
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -15,7 +15,7 @@ fn refusal(function: &TestFunction) -> String {
     opened(function).expect_err("it is refused").to_string()
 }
 
-/// The order matters: what a reset clears is written behind it, and the device accesses no memory
+/// The order matters: what a reset clears is written after it, and the device accesses no memory
 /// before it has some.
 #[test]
 fn a_device_is_opened_step_by_step() {

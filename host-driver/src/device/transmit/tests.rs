@@ -1,12 +1,12 @@
 //! The rings of an open device.
 use super::*;
-use crate::config::Config;
-use crate::dma::DmaBuffer;
+use crate::device::access::DmaBuffer;
+use crate::device::config::Config;
+use crate::device::error::FrameError;
+use crate::device::rings::{Piece, TransmitResult};
 use crate::testing::memory::Memory;
 use crate::testing::transmit::Fate;
 use crate::testing::{NoMemory, Tables};
-use crate::transmit_frame::{FrameError, Piece};
-use crate::transmit_ring::TransmitResult;
 use rnic_abi::registers::{self, TX_CONTROL_EXTENDED_TAGS};
 
 const CONFIG: fn() -> Config = || Config {

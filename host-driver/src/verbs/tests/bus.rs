@@ -3,8 +3,8 @@
 use super::{connection_config, options, STAG};
 use crate::bus::testing::{signal, Step, TestFunction};
 use crate::bus::{self, Access};
-use crate::config::Config;
-use crate::error::DriverError;
+use crate::device::config::Config;
+use crate::device::error::DriverError;
 use crate::verbs::{CompletionEvents, Context, RegionOptions, Rights};
 use crate::Device;
 use rnic_abi::cqe::{CQE_OCTETS, KIND_ERROR, PHASE};

@@ -1,7 +1,7 @@
 //! Fences that fail: memory that the device may still write is neither freed nor used again.
 
 use super::{connection, options, prepare, region, window, OTHER_STAG, STAG};
-use crate::error::DriverError;
+use crate::device::error::DriverError;
 use crate::verbs::testing::{Step, TestContext, TestDevice};
 
 fn is_timeout(error: &DriverError) -> bool {

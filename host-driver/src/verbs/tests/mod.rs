@@ -9,7 +9,7 @@ mod traffic;
 
 use super::testing::{TestContext, TestDevice, TestMemory};
 use super::{Connection, MemoryRegion, ProtectionDomain, RegionOptions, Rights, WindowOptions};
-use crate::connection::ConnectionConfig;
+use crate::device::tables::ConnectionConfig;
 use crate::testing::connection_config;
 
 type TestRegion = MemoryRegion<TestDevice, TestMemory>;

@@ -1,8 +1,8 @@
 //! What arrives, and what ends while it does.
 
 use super::{connection, options, prepare, region, window, OTHER_STAG, STAG};
-use crate::error::DriverError;
-use crate::transmit_frame::TransmitRing;
+use crate::device::error::DriverError;
+use crate::device::ids::TransmitRing;
 use crate::verbs::testing::{Step, TestDevice, TestMemory};
 use crate::verbs::{Completed, Frame, Piece, Received, Rights};
 use crate::Completion;
@@ -48,7 +48,7 @@ fn posted_memory_comes_back_with_its_message() {
     assert!(!test.allocated().contains(&addresses[1]));
 }
 
-/// What came before the end is polled behind it, also when another connection has the number.
+/// What came before the end is polled after it, also when another connection has the number.
 #[test]
 fn closing_a_connection_loses_no_message() {
     let (test, context, domain, queue) = prepare();
