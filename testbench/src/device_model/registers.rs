@@ -67,7 +67,7 @@ impl DeviceModel {
             CONTROL if value & CONTROL_RESET != 0 => self.reset_tables(),
             CONTROL => self.registers.enabled = value & CONTROL_ENABLE != 0,
             HOST_RING_BASE_LOW..=HOST_RING_PRODUCER => self.write_host_ring(offset, value),
-            EARLY_PAGES | EARLY_SHARE => self.write_early(offset, value & 0x3ff),
+            EARLY_PAGES | EARLY_SHARE => self.write_early(offset, value.min(EARLY_PAGES_MAX)),
             EVENT_BASE_LOW..=EVENT_PRODUCER => {
                 let written = self.rings.events.write(offset - EVENT_BASE_LOW, value);
                 self.check_size(written, "EVENT_ENTRIES_LOG2", value);
@@ -98,7 +98,7 @@ impl DeviceModel {
                 self.interrupts.set_routes(offset, value);
             }
             MAX_PAYLOAD if value <= 2 => self.keep(offset, value),
-            IN_ORDER_RESERVE => self.keep(offset, value & !IN_ORDER_RESERVE_GROWN),
+            IN_ORDER_RESERVE => self.keep(offset, value & in_order_reserve(0x3ff, 0x3ff, 0x1f)),
             READ_MAX_REQUEST if value <= READ_MAX_REQUEST_MAX => self.keep(offset, value),
             READ_TIMEOUT if value <= READ_TIMEOUT_MAX => self.keep(offset, value),
             // There is no such register, or it is read only: the hardware ignores that too.
@@ -112,8 +112,8 @@ impl DeviceModel {
 
     fn write_early(&mut self, offset: u32, value: u32) {
         self.keep(offset, value);
-        let pages = |register| self.registers.kept[&register].min(EARLY_PAGES_MAX);
-        let (pages_max, share) = (pages(EARLY_PAGES), pages(EARLY_SHARE));
+        let kept = &self.registers.kept;
+        let (pages_max, share) = (kept[&EARLY_PAGES], kept[&EARLY_SHARE]);
         self.model.ooo_pool.pages_max = pages_max;
         self.model.ooo_pool.share = share;
     }
