@@ -1,7 +1,7 @@
 //! What `docs/vfio-user.md` says: its program runs, its numbers are those of the protocol, and the
 //! options it names choose the build.
 
-use crate::server::{in_time, Dut, Server};
+use crate::server::{in_time, with_each, Dut, Server};
 use rnic_abi::pci::{DEVICE_ID, VENDOR_ID};
 use rnic_abi::registers::CAPABILITIES;
 use rnic_abi::sizes::Sizes;
@@ -20,11 +20,11 @@ fn page() -> String {
 /// The program, which needs Python 3.9 (`socket.send_fds`); 3.10 for `os.eventfd`.
 #[test]
 fn the_first_program_runs() {
-    in_time(|| {
+    with_each(|dut| {
         let page = page();
         let (_, program) = page.split_once("```python\n").expect("its fence");
         let (program, _) = program.split_once("```").expect("its end");
-        let server = Server::start(Dut::Model);
+        let server = Server::start(dut);
         let run = process::Command::new("python3")
             .args(["-c", program])
             .arg(server.socket())
