@@ -26,7 +26,8 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Frames that ended, dropped ones included.
+    /// Frames that ended, of the wire or looped back, dropped ones included; those of
+    /// `drop_loopback` are not among them.
     Frames = 0, "frames";
     /// Frames dropped because the device is not enabled.
     DropDisabled = 1, "drop_disabled";
@@ -146,7 +147,8 @@ counters! {
     /// Reads that could not be asked for: past the end of memory, or every tag waits for a late
     /// completion.
     ReadRefused = 57, "read_refused";
-    /// Frames of the wire that came while frames were looped back.
+    /// Frames of the wire that came while frames were looped back; they count in no other counter,
+    /// not in `frames` either.
     DropLoopback = 58, "drop_loopback";
 }
 

@@ -14,7 +14,8 @@
 //! An Error entry holds the refused segment's DDP header without its reserved bits, for use in a
 //! Terminate (RFC 5040 section 4.8). The fields are 0 without a valid header: if the layer is
 //! MPA's, or ULPDU_Length is less than 18 octets (untagged header) or, with T, 14 octets (tagged
-//! header).
+//! header). ULPDU_Length itself, in word 1, is what was received, in an error of MPA too: there
+//! nothing vouches for it, and the other fields of the header, opcode and QN are 0.
 //!
 //! The phase is 1 on the first pass over the queue and inverts at each wrap. The device writes an
 //! entry as one TLP, after everything it announces. Entry `n` is at base + (n mod entries) * 32.

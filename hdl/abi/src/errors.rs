@@ -1,5 +1,39 @@
 //! Why a connection was stopped: layer, type and code as in a Terminate message
 //! (RFC 5040 section 4.8, RFC 5041 section 7.2, RFC 5044 section 8).
+//!
+//! FPDUs are checked in the order of the stream, each in the order of this table. The first check
+//! that fails decides; nothing of that FPDU is placed, and nothing of the stream after it.
+//!
+//! | FPDU | check | error |
+//! |---|---|---|
+//! | any | CRC32C, if the connection has it | [`StreamError::MpaCrc`] |
+//! | any | markers, if the connection has them | [`StreamError::MpaMarker`] |
+//! | any | ULPDU_Length is not 0, unless it is the first FPDU of the stream | [`StreamError::MpaZeroLength`] |
+//! | any | ULPDU_Length is at least 14 octets (tagged) or 18 octets (untagged) | [`StreamError::DdpShortHeader`] |
+//! | tagged | DDP version | [`StreamError::DdpTaggedVersion`] |
+//! | untagged | DDP version | [`StreamError::DdpUntaggedVersion`] |
+//! | any | RDMAP version | [`StreamError::RdmapVersion`] |
+//! | untagged | QN is 0, 1 or 2, and that queue is open | [`StreamError::DdpQn`] |
+//! | any | opcode fits: tagged 0 or 2; QN 0: 3 to 6; QN 1: 1; QN 2: 7 | [`StreamError::RdmapOpcode`] |
+//! | tagged, with payload | the STag is known, its key is right, its region is valid | [`StreamError::DdpStag`] |
+//! | | the region is of the connection's Protection Domain, and, if bound, of this connection | [`StreamError::DdpAssociation`] |
+//! | | the region has the right: `RIGHT_REMOTE_WRITE` for opcode 0, `RIGHT_READ_SINK` for opcode 2 | [`StreamError::RdmapAccess`] |
+//! | | TO plus length is less than 2^64 | [`StreamError::DdpWrap`] |
+//! | | all octets are in the region | [`StreamError::DdpBounds`] |
+//! | Read Response | it continues the oldest outstanding read, and ends where that ends | [`StreamError::RdmapReadResponse`] |
+//! | untagged | the MSN is not before the expected one | [`StreamError::DdpMsn`] |
+//! | | a buffer is posted for the MSN | [`StreamError::DdpNoBuffer`] |
+//! | | the MSN is the expected one | [`StreamError::DdpMsn`] |
+//! | | MO is in the buffer; without payload it may be at its end | [`StreamError::DdpMo`] |
+//! | | MO plus payload is in the buffer | [`StreamError::DdpTooLong`] |
+//! | Send with Invalidate, last segment | the STag can be invalidated: known, valid, associated, `RIGHT_REMOTE_INVALIDATE` | [`StreamError::RdmapInvalidate`] |
+//! | completes a message or a read | the completion queue has room | [`StreamError::CqOverflow`] |
+//!
+//! **Nothing to place.** An FPDU of ULPDU_Length 0 is good as the first one of a stream alone (RFC
+//! 6581 section 8): it has no completion. A tagged segment without payload writes nothing, and its
+//! STag and TO are not checked (RFC 5041 section 5.2); a Read Response without payload, with L,
+//! ends a read of no octets. An untagged segment without payload completes its message with L like
+//! any other, also in a buffer of 0 octets.
 
 /// RDMAP, the layer number in a Terminate.
 pub const LAYER_RDMAP: u32 = 0;

@@ -8,7 +8,7 @@
 //! | 0 | 10 | words 4 and 5 name a range |
 //! | 0 | 15:11 | received ranges beyond rcv_nxt, 0..=16 |
 //! | 0 | 31:16 | connection |
-//! | 1 | | rcv_nxt |
+//! | 1 | | rcv_nxt: octets of payload alone, as in table `TCP`; a FIN does not count |
 //! | 2 | | SEG.ACK of the last acceptable segment |
 //! | 3 | 15:0 | SEG.WND of that segment, unscaled |
 //! | 3 | 23:16 | segments that call for an immediate duplicate ACK, modulo 256, as table `OUT_OF_ORDER` has them |

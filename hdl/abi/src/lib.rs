@@ -19,3 +19,4 @@ pub mod pci;
 pub mod counters;
 pub mod errors;
 pub mod events;
+pub mod resets;

@@ -8,7 +8,8 @@ pub const MAX_FRAME_OCTETS: usize = 9216;
 pub const MIN_FRAME_OCTETS: usize = 14;
 /// Octets of one page of packet memory.
 pub const PAGE_OCTETS: usize = 256;
-/// Pages of packet memory for a frame of `octets` octets without its FCS.
+/// Pages of packet memory for a frame of `octets` octets without its FCS: `(octets + 257) / 256`,
+/// rounded down.
 pub const fn frame_pages(octets: usize) -> u32 {
     (octets + FRAME_PAD_OCTETS).div_ceil(PAGE_OCTETS) as u32
 }

@@ -1,6 +1,11 @@
 //! BAR0: 32-bit little-endian registers. A request may read any octets, and write any number of
 //! doublewords; one that is not written whole keeps its value. MSI-X has a part of BAR0 of its own
 //! ([`crate::interrupts`]).
+//!
+//! Ignored are a write of a value that a register does not allow, of a register that is only read,
+//! of an offset without a register (it reads as 0), and every write while `CONTROL_RESET` reads as
+//! 1. Bits that are not named read as 0. A read is answered after the writes before it have taken
+//! effect.
 use crate::limits::{IN_ORDER_PAGES, PAGES};
 
 /// Size of BAR0 in octets.
@@ -24,9 +29,10 @@ pub const CONTROL: u32 = 0x010;
 /// Frames are accepted; while clear every frame is dropped and counted.
 pub const CONTROL_ENABLE: u32 = 1 << 0;
 /// Written as 1: resets the device. Reads as 1 until the device is ready, after power-up and the
-/// reset pin too.
+/// reset pin too; until then every write of a register is ignored, so wait for 0 first.
 pub const CONTROL_RESET: u32 = 1 << 1;
-/// PCI Express maximum payload size: 0 for 128 octets, 1 for 256, 2 for 512.
+/// PCI Express maximum payload size: 0 for 128 octets, 1 for 256, 2 for 512; other values are
+/// ignored. Not more than Device Control allows, in configuration space.
 pub const MAX_PAYLOAD: u32 = 0x014;
 /// Free pages of packet memory (read only).
 pub const FREE_PAGES: u32 = 0x018;
@@ -41,18 +47,24 @@ pub const CQ_OVERFLOW: u32 = 0x020;
 pub const HOST_RING_BASE_LOW: u32 = 0x040;
 /// Host receive ring: bus address, high half.
 pub const HOST_RING_BASE_HIGH: u32 = 0x044;
-/// Host receive ring: log2 of its slots, 1..=16; 0 switches it off (frames for it are dropped).
+/// Host receive ring: log2 of its slots, 1..=16; 0 switches it off (frames for it are dropped);
+/// other values are ignored. A write does not restart [`HOST_RING_PRODUCER`]: the next slot is
+/// number `producer`, at `producer` modulo the slots. Only a reset makes it 0. Write address, slot
+/// size and consumer first, this register last, and address and slot size only while it is 0.
 pub const HOST_RING_SLOTS_LOG2: u32 = 0x048;
-/// Host receive ring: log2 of the octets of one slot, 7..=14.
+/// Host receive ring: log2 of the octets of one slot, 7..=14; other values are ignored. Its frame
+/// has 16 octets less. Value after reset: [`HOST_RING_SLOT_OCTETS_LOG2_FIRST`].
 pub const HOST_RING_SLOT_OCTETS_LOG2: u32 = 0x04c;
+/// First value of [`HOST_RING_SLOT_OCTETS_LOG2`]: 16,384 octets, which take the longest frame.
+pub const HOST_RING_SLOT_OCTETS_LOG2_FIRST: u32 = 14;
 /// Host receive ring: slots the driver has consumed, modulo 2^32.
 pub const HOST_RING_CONSUMER: u32 = 0x050;
 /// Host receive ring: slots the device has filled, modulo 2^32 (read only).
 pub const HOST_RING_PRODUCER: u32 = 0x054;
 
 /// Pages of packet memory that segments beyond rcv_nxt of all connections may hold together. Bits
-/// 9:0; a value above [`OUT_OF_ORDER_PAGES_MAX`] counts as that, which is also the value after
-/// reset.
+/// 9:0; a value above [`OUT_OF_ORDER_PAGES_MAX`] counts and reads as that, which is also the value
+/// after reset.
 pub const OUT_OF_ORDER_PAGES: u32 = 0x05c;
 /// The same limit for each connection.
 pub const OUT_OF_ORDER_SHARE: u32 = 0x060;
@@ -94,7 +106,8 @@ pub const IN_ORDER_RESERVE_FIRST: u32 = in_order_reserve(
 pub const EVENT_BASE_LOW: u32 = 0x080;
 /// Event ring: bus address, high half.
 pub const EVENT_BASE_HIGH: u32 = 0x084;
-/// Event ring: log2 of its entries, 1..=16; 0 switches it off (events then stay pending).
+/// Event ring: log2 of its entries, 1..=16; 0 switches it off (events then stay pending); other
+/// values are ignored. A write does not restart [`EVENT_PRODUCER`], as in the host receive ring.
 pub const EVENT_ENTRIES_LOG2: u32 = 0x088;
 /// Event ring: entries the driver has consumed, modulo 2^32.
 pub const EVENT_CONSUMER: u32 = 0x08c;
@@ -117,7 +130,8 @@ pub const TX_BASE_HIGH: u32 = 0x0a4;
 /// Transmit ring: log2 of its units, 4..=16; 0 switches it off; other values are ignored. A write
 /// sets the ring up: its indices become 0.
 pub const TX_UNITS_LOG2: u32 = 0x0a8;
-/// Transmit ring: units the driver has written, modulo 2^32.
+/// Transmit ring: units the driver has written, modulo 2^32. What it reads as is what was written
+/// last, whether the device has taken it or not.
 pub const TX_TAIL: u32 = 0x0ac;
 /// Transmit ring: units the device has passed, modulo 2^32 (read only).
 pub const TX_HEAD: u32 = 0x0b0;
@@ -144,16 +158,21 @@ pub const READ_TIMEOUT_MAX: u32 = 0xffff;
 pub const READ_TIMEOUT_FIRST: u32 = 50_000;
 /// Transmit control: [`TX_CONTROL_LOOPBACK`] and [`TX_CONTROL_EXTENDED_TAGS`].
 pub const TX_CONTROL: u32 = 0x0e8;
-/// Frames that are sent are received instead; frames of the wire are dropped and counted.
+/// Frames that are sent are received instead; frames of the wire are dropped before anything else
+/// sees them, and count in `drop_loopback` alone.
 pub const TX_CONTROL_LOOPBACK: u32 = 1 << 0;
 /// Extended Tag Field Enable: reads may use tags from 32 on.
 pub const TX_CONTROL_EXTENDED_TAGS: u32 = 1 << 1;
 
-/// Table command. A write starts the operation; reads return [`TABLE_BUSY`] until it is done.
+/// Table command. A write starts the operation; reads return [`TABLE_BUSY`] until it is done. Write
+/// neither this register nor [`TABLE_DATA`] before: the write would be lost, and the next operation
+/// would have words of this one. An operation or a table that does not exist is not started.
 pub const TABLE_COMMAND: u32 = 0x100;
 /// Bit of [`TABLE_COMMAND`] when read: the operation is not finished.
 pub const TABLE_BUSY: u32 = 1 << 31;
-/// First doubleword of the table data: written before a table write, read after a table read.
+/// First doubleword of the table data: written before a table write, read after a table read. A
+/// read leaves its answer in words 0 to 3, and 0 in words 4 to 9. A write leaves the data as they
+/// are: write all words of an entry, also those that are 0.
 pub const TABLE_DATA: u32 = 0x140;
 /// Doublewords of table data.
 pub const TABLE_DATA_WORDS: usize = 10;
@@ -178,23 +197,24 @@ pub const CQ_PRODUCER: u32 = 0x210;
 /// First counter; counter `i` is at `COUNTERS + 4 * i`, 32 bits, wrapping, read only.
 pub const COUNTERS: u32 = 0x400;
 
-/// The value to write to [`IN_ORDER_RESERVE`].
+/// The value to write to [`IN_ORDER_RESERVE`]: `long_pages << 21 | hold_log2 << 16 | pages`.
 pub const fn in_order_reserve(pages: u32, long_pages: u32, hold_log2: u32) -> u32 {
     (long_pages << IN_ORDER_RESERVE_LONG_SHIFT) | (hold_log2 << IN_ORDER_RESERVE_HOLD_SHIFT) | pages
 }
 
-/// The offset of `register`, one of [`TX_BASE_LOW`] to [`TX_REPORT_HIGH`], of transmit ring `ring`.
+/// The offset of `register`, one of [`TX_BASE_LOW`] to [`TX_REPORT_HIGH`], of transmit ring `ring`:
+/// `register + 32 * ring`.
 pub const fn tx_register(ring: u32, register: u32) -> u32 {
     register + ring * TX_STRIDE
 }
 
-/// The value to write to [`TABLE_COMMAND`].
+/// The value to write to [`TABLE_COMMAND`]: `operation << 24 | table << 16 | index`.
 pub const fn table_command(operation: u32, table: u32, index: u32) -> u32 {
     (operation << 24) | (table << 16) | index
 }
 
 /// The offset of `register`, one of [`CQ_BASE_LOW`] to [`CQ_PRODUCER`], of completion queue
-/// `queue`.
+/// `queue`: `register + 32 * queue`.
 pub const fn cq_register(queue: u32, register: u32) -> u32 {
     register + queue * CQ_STRIDE
 }

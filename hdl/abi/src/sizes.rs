@@ -1,4 +1,5 @@
-//! Sizes that a build of the device chooses, which the driver reads from `CAPABILITIES`.
+//! Sizes that a build of the device chooses, which the driver reads from `CAPABILITIES`:
+//! connections and memory regions, 256, 512 or 1,024 of each, whatever the other is.
 //!
 //! A build with fewer connections or regions has smaller tables, and nothing else is different: the
 //! layouts of [`crate::tables`] are those of the largest build. An index beyond a smaller table

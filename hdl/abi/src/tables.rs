@@ -12,9 +12,8 @@
 /// (fence). At most two commands that were checked before it may not be accepted yet: a second
 /// write of the same entry is busy until they have left too.
 pub const WRITE: u32 = 1;
-/// Read the entry into `TABLE_DATA` (tables [`TCP`], [`REGION`], [`OUT_OF_ORDER`], [`RANGE`],
-/// [`IN_USE`]
-/// and [`RECORDS`] only; others read as zero).
+/// Read words 0 to 3 of the entry into `TABLE_DATA` (tables [`TCP`], [`REGION`], [`OUT_OF_ORDER`],
+/// [`RANGE`], [`IN_USE`] and [`RECORDS`] only; others read as zero).
 pub const READ: u32 = 2;
 /// Release the entry's resources. Clear the connection's [`LOOKUP`] entry first. Table [`TCP`]: all
 /// received ranges of the connection are dropped. Table [`MPA`], after that: all pages that the
@@ -34,14 +33,16 @@ pub const RELEASE: u32 = 3;
 ///
 /// The key is remote address (16 octets), local address (16 octets), remote port, local port, as a
 /// received segment carries them in source and destination. IPv4 addresses are the last four octets
-/// of their 16, the others zero. See [`hash_slot`] for the slot of each way.
+/// of their 16, the others zero. The hash of a key is the CRC32C of its 36 octets; see
+/// [`hash_slot`] for the slot of each way. A connection is open from the moment its key is here:
+/// write its other tables first and this entry last; when it closes, clear this entry first.
 pub const LOOKUP: u32 = 1;
 /// TCP context. Index: connection. A write does not clear ranges: release those of an earlier
 /// connection first.
 ///
 /// | word | bits | meaning |
 /// |---|---|---|
-/// | 0 | | rcv_nxt |
+/// | 0 | | rcv_nxt: it counts octets of payload alone, and no FIN |
 /// | 1 | | receive window in octets, at most `MAX_RECEIVE_WINDOW` |
 /// | 2 | | SEG.ACK of the last acceptable segment (RFC 9293 section 3.10.7.4); the driver orders it |
 /// | 3 | 15:0 | SEG.WND of that segment, unscaled |
@@ -95,8 +96,10 @@ pub const QUEUE_TAIL: u32 = 6;
 /// region of 2^35 octets or more is no sink: these bits of an offset do not name one octet of it.
 pub const RECEIVE_POOL: u32 = 7;
 /// STag lookup. Index: `way << 9 | slot`. Word 0, bit 31: valid; bits 9:0: region. Word 1, bits
-/// 23:0: stag_index. The slot of each way is [`hash_slot`] of the CRC32C of the three octets of
-/// stag_index, most significant first.
+/// 23:0: stag_index. An STag is `stag_index << 8 | stag_key`. The slot of each way is [`hash_slot`]
+/// of the CRC32C of the three octets of stag_index, most significant first. A region is registered
+/// from the moment its STag is here: write the region first and this entry last. No two ways may
+/// hold one stag_index with two regions.
 pub const STAG: u32 = 8;
 /// Memory region. Index: region.
 ///
@@ -165,7 +168,8 @@ pub const RIGHT_REMOTE_INVALIDATE: u32 = 1 << 3;
 /// section 8.2).
 pub const RIGHT_STREAM_BOUND: u32 = 1 << 4;
 
-/// The slot in `way` of a key whose CRC32C is `hash`: nine of its bits, from bit 9 * `way` on.
+/// The slot in `way` of a key whose CRC32C is `hash`: nine of its bits, from bit 9 * `way` on:
+/// `(hash >> 9 * way) & 511`.
 pub const fn hash_slot(hash: u32, way: usize) -> usize {
     (hash >> (9 * way) & 0x1ff) as usize
 }

@@ -102,7 +102,7 @@ pub const STATUS_READ_FAILED: u32 = 2;
 /// Word 2 of a report: the ring has stopped.
 pub const STOPPED: u32 = 1;
 
-/// Units of a frame whose head says so many elements.
+/// Units of a frame whose head says so many elements: `1 + (elements + 1) / 2`, rounded down.
 pub const fn units(elements: u32) -> u32 {
     1 + elements.div_ceil(2)
 }

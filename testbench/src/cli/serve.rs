@@ -48,13 +48,16 @@ pub(crate) struct Arguments {
     /// Connections of the build: 256, 512 or 1024.
     #[arg(long, value_name = "N", default_value_t = CONNECTIONS)]
     connections: usize,
+    /// Memory regions of the build: 256, 512 or 1024, whatever its connections.
+    #[arg(long, value_name = "N", default_value_t = REGIONS)]
+    regions: usize,
     /// End when so many clients have come and gone. [default: never]
     #[arg(long, value_name = "N")]
     clients: Option<usize>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let sizes = sizes(arguments.connections, REGIONS)?;
+    let sizes = sizes(arguments.connections, arguments.regions)?;
     let link = arguments.link.open()?;
     match arguments.dut {
         ServedKind::Model => serve(arguments, DeviceModel::new(arguments.width, sizes), link),

@@ -68,7 +68,7 @@ impl DeviceModel {
             CONTROL => self.registers.enabled = value & CONTROL_ENABLE != 0,
             HOST_RING_BASE_LOW..=HOST_RING_PRODUCER => self.write_host_ring(offset, value),
             OUT_OF_ORDER_PAGES | OUT_OF_ORDER_SHARE => {
-                self.write_out_of_order(offset, value & 0x3ff)
+                self.write_out_of_order(offset, value.min(OUT_OF_ORDER_PAGES_MAX))
             }
             EVENT_BASE_LOW..=EVENT_PRODUCER => {
                 let written = self.rings.events.write(offset - EVENT_BASE_LOW, value);
@@ -100,7 +100,7 @@ impl DeviceModel {
                 self.interrupts.set_routes(offset, value);
             }
             MAX_PAYLOAD if value <= 2 => self.keep(offset, value),
-            IN_ORDER_RESERVE => self.keep(offset, value & !IN_ORDER_RESERVE_GROWN),
+            IN_ORDER_RESERVE => self.keep(offset, value & in_order_reserve(0x3ff, 0x3ff, 0x1f)),
             READ_MAX_REQUEST if value <= READ_MAX_REQUEST_MAX => self.keep(offset, value),
             READ_TIMEOUT if value <= READ_TIMEOUT_MAX => self.keep(offset, value),
             // There is no such register, or it is read only: the hardware ignores that too.
@@ -114,8 +114,8 @@ impl DeviceModel {
 
     fn write_out_of_order(&mut self, offset: u32, value: u32) {
         self.keep(offset, value);
-        let pages = |register| self.registers.kept[&register].min(OUT_OF_ORDER_PAGES_MAX);
-        let (pages_max, share) = (pages(OUT_OF_ORDER_PAGES), pages(OUT_OF_ORDER_SHARE));
+        let kept = &self.registers.kept;
+        let (pages_max, share) = (kept[&OUT_OF_ORDER_PAGES], kept[&OUT_OF_ORDER_SHARE]);
         self.model.ooo_pool.pages_max = pages_max;
         self.model.ooo_pool.share = share;
     }

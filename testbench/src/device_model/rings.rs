@@ -84,7 +84,7 @@ impl Ring {
 }
 
 /// All rings but those of transmit.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Rings {
     pub(super) completions: [Ring; COMPLETION_QUEUES],
     /// `CQ_OVERFLOW`.
@@ -92,6 +92,19 @@ pub(super) struct Rings {
     pub(super) host: Ring,
     pub(super) slot_octets_log2: u32,
     pub(super) events: Ring,
+}
+
+impl Default for Rings {
+    /// After a reset.
+    fn default() -> Self {
+        Self {
+            completions: Default::default(),
+            overflowed: 0,
+            host: Ring::default(),
+            slot_octets_log2: HOST_RING_SLOT_OCTETS_LOG2_FIRST,
+            events: Ring::default(),
+        }
+    }
 }
 
 impl Rings {
@@ -106,7 +119,7 @@ impl Rings {
     /// As [`Ring::write`].
     pub(super) fn write_host(&mut self, offset: u32, value: u32) -> bool {
         match host_register(offset) {
-            None if value != 0 && !SLOT_OCTETS_LOG2.contains(&value) => return false,
+            None if !SLOT_OCTETS_LOG2.contains(&value) => return false,
             None => self.slot_octets_log2 = value,
             Some(register) => return self.host.write(register, value),
         }

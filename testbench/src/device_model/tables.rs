@@ -51,7 +51,8 @@ impl DeviceModel {
             RANGE => self.tables.ranges.read(index),
             IN_USE => self.read_in_use(),
             RECORDS => padded(&[OUT_OF_ORDER_RECORDS as u32]),
-            REGION => self.tables.regions.read(index & (self.sizes.regions() - 1)),
+            // An answer has four words.
+            REGION => padded(&self.tables.regions.read(index & (self.sizes.regions() - 1))[..4]),
             _ => [0; TABLE_DATA_WORDS],
         }
     }

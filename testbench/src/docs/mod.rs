@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub mod source;
+mod values;
+pub mod plain;
 pub mod registers;
 pub mod requirements;
 pub mod citations;

@@ -16,6 +16,7 @@
 
 mod machine;
 mod program;
+mod resets;
 mod traffic;
 
 use machine::{Machine, Model, Rtl, Spoiled};

@@ -18,6 +18,7 @@ mod in_process;
 mod memory;
 mod misuse;
 mod overflow;
+mod page;
 mod receive;
 mod server;
 mod traffic;

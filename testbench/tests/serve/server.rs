@@ -68,22 +68,28 @@ pub struct Server {
 impl Server {
     /// A server of `dut` whose link is a socket.
     pub fn start(dut: Dut) -> Self {
-        Self::start_in(tempfile::tempdir().expect("a folder"), dut, None)
+        Self::start_in(tempfile::tempdir().expect("a folder"), dut, None, &[])
     }
 
     /// A server whose link is a capture.
     pub fn start_with_capture(dut: Dut, path: &Path) -> Self {
         let link = format!("pcap:{}", path.display());
-        Self::start_in(tempfile::tempdir().expect("a folder"), dut, Some(link))
+        Self::start_in(tempfile::tempdir().expect("a folder"), dut, Some(link), &[])
     }
 
-    fn start_in(folder: TempDir, dut: Dut, link: Option<String>) -> Self {
+    /// A server with further options.
+    pub fn start_with(dut: Dut, options: &[&str]) -> Self {
+        Self::start_in(tempfile::tempdir().expect("a folder"), dut, None, options)
+    }
+
+    fn start_in(folder: TempDir, dut: Dut, link: Option<String>, options: &[&str]) -> Self {
         let path = |name: &str| folder.path().join(name);
         let link = link.unwrap_or_else(|| format!("unix:{}", path("link").display()));
         let errors = fs::File::create(path("errors")).expect("room");
         let mut child = Command::new(env!("CARGO_BIN_EXE_rnic"))
             .args(["serve", "--dut", dut.name(), "--link", &link, "--vfio-user"])
             .arg(path("rnic.sock"))
+            .args(options)
             .stdout(Stdio::piped())
             .stderr(errors)
             .spawn()
@@ -111,7 +117,7 @@ impl Server {
     pub fn start_again(mut self) -> Self {
         assert!(self.is_killed);
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().expect("a folder"));
-        Self::start_in(folder, self.dut, None)
+        Self::start_in(folder, self.dut, None, &[])
     }
 
     /// Path of its socket for clients.

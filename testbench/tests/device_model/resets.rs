@@ -1,0 +1,142 @@
+//! Each register reads, after each reset, what `rnic_abi::resets` says: of both devices.
+//!
+//! ```text
+//!  every register written with several values --> reset --> every register read
+//! ```
+
+use rnic_abi::registers::{
+    CAPABILITIES, CONTROL, CONTROL_RESET, COUNTERS, TABLE_COMMAND, TABLE_DATA, TABLE_DATA_WORDS,
+    TX_STRIDE, TX_TAIL,
+};
+use rnic_abi::resets::{Access, AfterReset, REGISTERS};
+use rnic_abi::sizes::Sizes;
+use rnic_sim::{DeviceCore, Simulation, SimulationConfig};
+use rnic_testbench::device_model::DeviceModel;
+use std::collections::BTreeMap;
+
+/// Cycles until a reset through `CONTROL` is over, many times over.
+const RESET_CYCLES: usize = 20_000;
+/// Cycles until a frame is counted.
+const COUNT_CYCLES: usize = 1_000;
+
+/// Values that each register is written with: one of them is not what it resets to, and is allowed.
+const WRITTEN: [u32; 4] = [!0, 0x0101_5000, 15, 1];
+
+/// A reset: its name, and how it is asked for.
+type Reset<C> = (&'static str, fn(&mut C));
+
+fn resets<C: DeviceCore>() -> [Reset<C>; 2] {
+    [
+        ("CONTROL_RESET", |device| {
+            write(device, CONTROL, CONTROL_RESET);
+            device.run(RESET_CYCLES);
+        }),
+        ("the reset pin", C::reset),
+    ]
+}
+
+fn write(device: &mut impl DeviceCore, offset: u32, value: u32) {
+    device.write_bar(offset, &value.to_le_bytes());
+}
+
+fn read(device: &mut impl DeviceCore, offset: u32) -> u32 {
+    let mut octets = [0; 4];
+    device.read_bar(offset, &mut octets);
+    u32::from_le_bytes(octets)
+}
+
+/// Offsets of all registers, with what they are.
+fn offsets() -> impl Iterator<Item = (u32, Access, AfterReset)> {
+    REGISTERS.iter().flat_map(|register| {
+        let offsets = (0..register.count).map(|n| register.offset + n * register.stride);
+        offsets.map(|offset| (offset, register.access, register.after_reset))
+    })
+}
+
+fn read_all(device: &mut impl DeviceCore) -> BTreeMap<u32, u32> {
+    let read = offsets().map(|(offset, ..)| (offset, read(device, offset)));
+    read.collect()
+}
+
+/// Registers that read otherwise than they should, if they were `before`.
+fn differences(device: &mut impl DeviceCore, before: &BTreeMap<u32, u32>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (offset, _, after_reset) in offsets() {
+        let value = read(device, offset);
+        let expected = match after_reset {
+            AfterReset::Value(expected) => expected,
+            AfterReset::Build | AfterReset::Kept => before[&offset],
+            AfterReset::Undefined => continue,
+        };
+        if value != expected {
+            found.push(format!("{offset:#05x}: {value:#x}, not {expected:#x}"));
+        }
+    }
+    found
+}
+
+/// Writes every register that starts nothing, and has a frame counted. Returns those whose value
+/// did not move.
+fn disturb(device: &mut impl DeviceCore) -> Vec<String> {
+    let mut unmoved = Vec::new();
+    for (offset, access, after_reset) in offsets() {
+        let is_tail = [TX_TAIL, TX_TAIL + TX_STRIDE].contains(&offset);
+        if access == Access::Read || is_tail || [CONTROL, TABLE_COMMAND].contains(&offset) {
+            continue;
+        }
+        let moves = |value: &u32| {
+            write(device, offset, *value);
+            AfterReset::Value(read(device, offset)) != after_reset
+        };
+        if !WRITTEN.iter().any(moves) {
+            unmoved.push(format!("{offset:#05x}"));
+        }
+    }
+    device.push_frame(vec![0; 64], false);
+    device.run(COUNT_CYCLES);
+    unmoved
+}
+
+fn check<C: DeviceCore>(device: &mut C) {
+    let first = read_all(device);
+    assert_eq!(Sizes::decode(first[&CAPABILITIES]), Some(Sizes::LARGEST));
+    assert_eq!(differences(device, &first), [""; 0], "power-up");
+    for ((name, reset), frames) in resets().into_iter().zip(1..) {
+        assert_eq!(disturb(device), [""; 0], "before {name}");
+        let before = read_all(device);
+        assert_eq!(before[&COUNTERS], frames, "frames are counter 0");
+        assert!(differences(device, &before).len() > 100, "before {name}");
+        reset(device);
+        assert_eq!(differences(device, &before), [""; 0], "after {name}");
+    }
+}
+
+#[test]
+fn the_hardware_resets_as_documented() {
+    let device = Simulation::new(&SimulationConfig::default());
+    check(&mut device.expect("the core is built"));
+}
+
+#[test]
+fn the_model_resets_as_documented() {
+    check(&mut DeviceModel::new(64, Sizes::LARGEST));
+}
+
+/// What is undefined after a reset is so for a reason: the hardware keeps table data, the model
+/// clears them.
+#[test]
+fn table_data_after_a_reset_differ() {
+    let mut model = DeviceModel::new(64, Sizes::LARGEST);
+    let hardware = Simulation::new(&SimulationConfig::default());
+    let mut hardware = hardware.expect("the core is built");
+    let last = TABLE_DATA + 4 * (TABLE_DATA_WORDS as u32 - 1);
+    write(&mut model, last, 7);
+    write(&mut hardware, last, 7);
+    for (_, reset) in resets() {
+        reset(&mut hardware);
+    }
+    for (_, reset) in resets() {
+        reset(&mut model);
+    }
+    assert_eq!((read(&mut hardware, last), read(&mut model, last)), (7, 0));
+}
