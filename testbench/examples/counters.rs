@@ -1,8 +1,8 @@
 //! Opens a device, says what it is, and prints its counters that are not zero.
 //!
 //! ```text
-//! rnic serve --vfio-user rnic.sock
-//! counters vfio-user:rnic.sock
+//! counters sim:model,none                          (a device of its own)
+//! counters vfio-user:rnic.sock                     (of `rnic serve --vfio-user rnic.sock`)
 //! ```
 //!
 //! Opening a device resets it, so only its owner sees counters at work: this one sends a few frames
@@ -40,7 +40,7 @@ const PAUSE: Timespec = Timespec {
 /// Print what a device is, and its counters.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// `vfio-user:PATH` or `vfio:0000:01:00.0`.
+    /// `vfio:0000:01:00.0`, `vfio-user:PATH`, `sim:rtl,LINK` or `sim:model,LINK`.
     address: String,
     /// Then answer for the device on this socket, until ended: `rnicctl counters monitor:PATH`.
     #[arg(long, value_name = "PATH")]
@@ -48,6 +48,8 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    // Addresses that begin with `sim:` are a device on a thread of this process.
+    rnic_device::provide_simulator();
     match run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -1,8 +1,9 @@
 //! Ethernet frames through the device's rings, both ways, over any device that the driver can open.
 //!
 //! ```text
-//! rnic serve --vfio-user rnic.sock --link unix:link.sock
+//! raw_frames sim:model,unix:link.sock link.sock    (a device of its own)
 //! raw_frames vfio-user:rnic.sock link.sock
+//!                      (of `rnic serve --vfio-user rnic.sock --link unix:link.sock`)
 //! ```
 //!
 //! This process is both ends: it owns the device, and it is the peer on the link's socket. Frames
@@ -29,13 +30,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Send Ethernet frames both ways, and compare them.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// `vfio-user:PATH` or `vfio:0000:01:00.0`.
+    /// `vfio:0000:01:00.0`, `vfio-user:PATH`, `sim:rtl,LINK` or `sim:model,LINK`.
     address: String,
     /// The socket of the device's link (`rnic serve --link unix:PATH`).
     link: PathBuf,
 }
 
 fn main() -> ExitCode {
+    // Addresses that begin with `sim:` are a device on a thread of this process.
+    rnic_device::provide_simulator();
     match run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -1,8 +1,9 @@
 //! Receives a capture into this process's memory, over any device that the driver can open.
 //!
 //! ```text
-//! rnic serve --vfio-user rnic.sock --link pcap:FILE      (or a card, at vfio:0000:01:00.0)
-//! receive vfio-user:rnic.sock FILE
+//! receive sim:model,pcap:FILE FILE                 (a device of its own)
+//! receive vfio-user:rnic.sock FILE                 (of `rnic serve --vfio-user rnic.sock --link
+//!                                                  pcap:FILE`, or a card, at vfio:0000:01:00.0)
 //! ```
 //!
 //! What a connection manager would have agreed on with the peer - sequence numbers, STags, sizes of
@@ -13,13 +14,13 @@
 use clap::Parser;
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::READ_QUEUE;
+use rnic_capture::plan::{devices, Plan};
+use rnic_capture::Flow;
 use rnic_driver::verbs::{
     Completed, CompletionEvents, CompletionQueue, Connection, Context, Frame, MemoryRegion, Piece,
     ProtectionDomain, Received, RegionOptions, Rights,
 };
 use rnic_driver::{Config, ConnectionConfig, ConnectionKey, TransmitRing};
-use rnic_testbench::capture::{self, Flow};
-use rnic_testbench::play::plan::{devices, Plan};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -50,7 +51,7 @@ const FIRST_FRAME: [u8; 60] = {
 /// Receive what a capture holds for one of its hosts.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// `vfio-user:PATH` or `vfio:0000:01:00.0`.
+    /// `vfio:0000:01:00.0`, `vfio-user:PATH`, `sim:rtl,LINK` or `sim:model,LINK`.
     address: String,
     /// The capture that the other end of the link plays.
     capture: PathBuf,
@@ -68,6 +69,8 @@ struct Stream {
 }
 
 fn main() -> ExitCode {
+    // Addresses that begin with `sim:` are a device on a thread of this process.
+    rnic_device::provide_simulator();
     match run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -78,8 +81,8 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let capture = capture::read(&arguments.capture)?;
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::read(&arguments.capture)?;
+    let flows = rnic_capture::flows(&capture, None);
     let plans = devices(&capture, &flows, false);
     let plan = plans.get(arguments.host).ok_or_else(|| {
         let hosts = plans.len();

@@ -1,5 +1,6 @@
 //! Layout as a test: the files of a crate import each other without a circle, as do the driver's
-//! rooms, which are few; and the list of files that one FPDU passes is true.
+//! rooms, which are few; crates bring along only what they may; and the list of files that one FPDU
+//! passes is true.
 //!
 //! ```text
 //!  src/*.rs --> modules: definitions, bindings, paths --> arrows from file to file --> circles
@@ -19,6 +20,7 @@
 //! What is not seen: names that only a method call brings in (the type's name draws the arrow), and
 //! paths that a macro makes of its arguments. A name that a macro defines counts as defined in the
 //! file of the module where it is looked up. Cargo refuses circles of crates.
+mod crates;
 mod graph;
 mod rooms;
 mod source;
