@@ -36,7 +36,7 @@ fn brought(needs: &Needs, name: &str) -> BTreeSet<String> {
 }
 
 /// A crate, what it must not bring along, and why.
-const FORBIDDEN: [(&str, &[&str], &str); 4] = [
+const FORBIDDEN: [(&str, &[&str], &str); 5] = [
     (
         "rnic-model",
         &[
@@ -68,6 +68,11 @@ const FORBIDDEN: [(&str, &[&str], &str); 4] = [
         "rnic-device",
         &["rnic-testbench"],
         "a user's program brings no test bench (ADR 38)",
+    ),
+    (
+        "rnic-examples",
+        &["rnic-testbench"],
+        "examples for users bring no test bench (ADR 38)",
     ),
 ];
 

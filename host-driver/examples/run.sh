@@ -31,5 +31,5 @@ until [ -S "$socket" ]; do
     fi
     sleep 0.1
 done
-"$programs/examples/$example" "vfio-user:$socket" ${arguments[@]+"${arguments[@]}"}
+"$programs/$example" "vfio-user:$socket" ${arguments[@]+"${arguments[@]}"}
 wait "$server"
