@@ -13,9 +13,9 @@ PLACER_128 := static
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo receive raw-frames counters outside test lint bench emit timing estimate seeds \
-	limits bitstream selftest netlist formal equal mutants ip ip-check vm-test generate \
-	check-generated clean
+.PHONY: help tools demo receive raw-frames counters outside check test test-long campaign lint bench \
+	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test \
+	generate check-generated clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,8 +42,19 @@ counters: tools ## a driver process opens the served device, uses it, and prints
 outside: ## an example builds outside of the workspace, with the driver and a device alone
 	@host-driver/examples/outside.sh
 
-test: tools ## format, lints and all tests; ends with "N passed, N failed"
-	@.ci/test
+CHECKS := python3 .ci/checks
+
+check: tools ## the inner loop: tests and lints of what changed since the last green `make test`, samples of the rest
+	@$(CHECKS) check
+
+test: tools ## format, lints and all tests in 20 minutes; ends with "N passed, N failed"
+	@$(CHECKS) test
+
+test-long: tools ## the same at all counts, with the driver in a guest and the core for other flows
+	@$(CHECKS) test-long
+
+campaign: tools ## long checks in parts, kept by commit: PART=NAME runs one; without PART, a list of them
+	@python3 .ci/checks/campaign.py $(PART)
 
 lint: ## format, clippy and rustdoc, no warning allowed
 	cargo fmt --all --check

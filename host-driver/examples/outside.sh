@@ -25,6 +25,10 @@ rnic-driver = { path = "$PWD/host-driver" }
 rnic-device = { path = "$PWD/sim/device" }
 clap = { version = "4", features = ["derive"] }
 
+# As in the workspace, so that nothing is fetched. Without it rust-hdl takes its own \`svg\`.
+[patch.crates-io]
+svg = { path = "$PWD/hdl/svg" }
+
 MANIFEST
     # Levels of packages are part of what cargo compares before it uses a result again.
     awk '/^\[/ { kept = /^\[profile\.dev[].]/ } kept' Cargo.toml

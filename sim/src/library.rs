@@ -9,7 +9,7 @@ use crate::verilator::{build, is_guided, Options, Training, ROOMS};
 use rnic_abi::sizes::Sizes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What distinguishes one library of the core from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,22 +24,30 @@ pub(crate) struct Variant {
     pub(crate) form: Form,
 }
 
+/// The path of a library, once it is known; who wants it meanwhile waits.
+type Known = Arc<Mutex<Option<PathBuf>>>;
+
 /// Libraries that this process has built or found: emitting a core takes longer than a short run,
 /// and a process may load the same one many times.
-static LIBRARIES: Mutex<BTreeMap<Variant, PathBuf>> = Mutex::new(BTreeMap::new());
+static LIBRARIES: Mutex<BTreeMap<Variant, Known>> = Mutex::new(BTreeMap::new());
 
-fn libraries() -> MutexGuard<'static, BTreeMap<Variant, PathBuf>> {
-    LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn known(variant: Variant) -> Known {
+    Arc::clone(lock(&LIBRARIES).entry(variant).or_default())
 }
 
 /// The library of a core: known to this process, cached, or emitted and built.
 pub(crate) fn library(variant: Variant) -> Result<PathBuf, SimError> {
-    let mut libraries = libraries();
-    if let Some(known) = libraries.get(&variant).filter(|path| path.exists()) {
-        return Ok(known.clone());
+    let known = known(variant);
+    let mut path = lock(&known);
+    if let Some(path) = path.as_ref().filter(|path| path.exists()) {
+        return Ok(path.clone());
     }
     let built = build_variant(variant, None)?;
-    libraries.insert(variant, built.clone());
+    *path = Some(built.clone());
     Ok(built)
 }
 
@@ -73,16 +81,17 @@ pub fn guide(width: usize, train: &dyn Fn()) -> Result<bool, SimError> {
         trace: false,
         form: Form::Emitted,
     };
+    let known = known(variant);
     let train = |instrumented: &Path| {
-        libraries().insert(variant, instrumented.to_path_buf());
+        *lock(&known) = Some(instrumented.to_path_buf());
         train();
     };
     let built = build_variant(variant, Some(Training(&train)));
     // Not the instrumented one any more, whatever became of the build.
-    libraries().remove(&variant);
+    *lock(&known) = None;
     let built = built?;
     let guided = is_guided(&built);
-    libraries().insert(variant, built);
+    *lock(&known) = Some(built);
     Ok(guided)
 }
 

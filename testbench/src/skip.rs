@@ -2,7 +2,7 @@
 use std::io::Write;
 
 /// A test ends without a result, as `missing` is not there: says so where it is seen, as the test
-/// harness shows nothing that a passing test prints. `.ci/test` repeats these lines at its end.
+/// harness shows nothing that a passing test prints. `make test` repeats these lines at its end.
 pub fn skipped(test: &str, missing: &str) {
     let reason = format!("{missing} is missing; `make tools` installs it as root");
     not_possible(test, &reason);

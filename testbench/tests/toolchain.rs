@@ -1,7 +1,7 @@
 //! The Rust version that `Cargo.toml` promises is enough for every locked package.
 //!
 //! Each package says itself what it needs (`rust-version`); here that is compared, on any
-//! toolchain. `.ci/test` builds with the promised version itself where it is installed.
+//! toolchain. `make test` builds with the promised version itself where it is installed.
 
 use serde_json::{json, Value};
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! Verilate and compile, with a cache named by content.
 
 use super::command::{
-    compile, link, once, run, verilator_root, write, COMMON_FLAGS, LINK_FLAGS, MODEL_FLAGS,
-    RUNTIME_FLAGS, SLOW_FLAGS,
+    compile, content_key, link, once, processor, run, verilator_root, write, COMMON_FLAGS,
+    LINK_FLAGS, MODEL_FLAGS, RUNTIME_FLAGS, SLOW_FLAGS, TRACED_FLAGS,
 };
 use super::compiler::{Compiler, Profiler};
 use super::gating::{self, Gated};
@@ -11,12 +11,9 @@ use super::{shim, silicon, wrapper};
 use crate::error::SimError;
 use crate::form::Form;
 use crate::ports::Port;
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
 /// What to build.
 #[derive(Debug)]
@@ -41,8 +38,6 @@ pub struct Options<'a> {
 /// File name of a finished library.
 const LIBRARY: &str = "librnic.so";
 
-static BUILDING: Mutex<()> = Mutex::new(());
-
 /// Build the model unless it is cached; returns the path of its library.
 pub fn build(options: &Options) -> Result<PathBuf, SimError> {
     build_with(options, gating::gate)
@@ -64,7 +59,7 @@ pub fn build_with(
     let compiler = Compiler::find()?;
     let tools = [compiler.command.as_str(), &compiler.version, &processor()];
     let flags = [
-        MODEL_FLAGS,
+        fast_flags(options.trace),
         SLOW_FLAGS,
         RUNTIME_FLAGS,
         LINK_FLAGS,
@@ -74,8 +69,6 @@ pub fn build_with(
     let guide = profiler.as_ref().map(|profiler| profiler.version.as_str());
     let parts = texts.into_iter().chain(flags).chain(tools).chain(guide);
     let key = content_key(parts);
-    // Threads of one process build in turn: the second finds the result of the first.
-    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = once("verilated", &key, |work| {
         write(&work.join("rnic.v"), &verilog)?;
         write(&work.join("bench.v"), &wrapper_text)?;
@@ -84,6 +77,14 @@ pub fn build_with(
         compile_and_link(work, &compiler, options, profiler)
     })?;
     Ok(folder.join(LIBRARY))
+}
+
+/// What the code that runs every cycle is compiled with.
+fn fast_flags(trace: bool) -> &'static str {
+    match trace {
+        true => TRACED_FLAGS,
+        false => MODEL_FLAGS,
+    }
 }
 
 /// Two compilations with a profile, otherwise one.
@@ -103,28 +104,13 @@ fn compile_and_link(
         _ => false,
     };
     let flags = |above| trained.then(|| profile::use_flag(above));
-    compile(work, compiler, flags("../").as_slice())?;
+    compile(
+        work,
+        compiler,
+        fast_flags(options.trace),
+        flags("../").as_slice(),
+    )?;
     link(work, compiler, flags("").as_slice(), LIBRARY, options.trace)
-}
-
-/// The name of a build: the first 16 octets of the SHA-256 of all its inputs. Each part is preceded
-/// by its length, so that moving an octet from one part to the next changes the hash.
-pub(crate) fn content_key<'a>(parts: impl Iterator<Item = &'a str>) -> String {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    let octets = &hasher.finalize()[..16];
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
-}
-
-/// Features of this machine's processor. They are part of a library's name, as another processor
-/// may not run what `-march=native` generates.
-fn processor() -> String {
-    let known = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let features = |line: &&str| line.starts_with("flags") || line.starts_with("Features");
-    known.lines().find(features).unwrap_or_default().to_owned()
 }
 
 fn verilate(work: &Path, options: &Options) -> Result<(), SimError> {
@@ -164,19 +150,4 @@ fn verilate(work: &Path, options: &Options) -> Result<(), SimError> {
     }
     command.args(["bench.v", "rnic.v"]);
     run("verilator", command, work)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The name is the same in every process and release, and depends on where each part ends.
-    #[test]
-    fn a_build_is_named_by_its_content() {
-        let key = |parts: &[&str]| content_key(parts.iter().copied());
-        // SHA-256 of 01 00 00 00 00 00 00 00 61, as `sha256sum` has it.
-        assert_eq!(key(&["a"]), "ae6121c88ba555f64c3d812123eb799d");
-        assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
-        assert_ne!(key(&["ab", ""]), key(&["ab"]));
-    }
 }

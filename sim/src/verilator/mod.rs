@@ -13,9 +13,8 @@ mod silicon;
 mod wrapper;
 mod build;
 
-pub(crate) use build::content_key;
 pub use build::{build, build_with, Options};
-pub(crate) use command::{once, run, site_packages, write};
+pub(crate) use command::{content_key, once, run, site_packages, write};
 pub use command::{verilator_root, workspace_root};
 pub use compiler::{Compiler, Profiler};
 pub use ffi::Model;

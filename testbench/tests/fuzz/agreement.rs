@@ -1,13 +1,13 @@
 //! Hardware and model agree on random traffic.
 
-use crate::{settings, RUNS, RUNS_SHORT};
+use crate::{runs, settings, RUNS, RUNS_WIDE};
 use rnic_testbench::fuzz::{Campaign, Failure, Settings, Totals};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Runs of a test at W = 128.
-const RUNS_128: u64 = 5;
+const RUNS_128: [u64; 2] = [2, 5];
 /// Ordinary runs of a test on the synthesised text, and as many hostile ones.
-const RUNS_SILICON: u64 = 6;
+const RUNS_SILICON: [u64; 2] = [2, 6];
 
 fn agrees(name: &str, seed: u64, width: usize, runs: u64) -> Totals {
     let mut campaign = Campaign::new(settings(name, seed, width));
@@ -48,25 +48,26 @@ fn runs_that_do_not_fit_and_streams_that_do_not_end_still_agree() {
 /// MPA-043, MPA-046, DDP-020 under faults of every kind, in every run of this seed.
 #[test]
 fn rtl_and_model_agree_on_random_traffic_of_a_fixed_seed() {
-    agrees("fixed", 1, 64, RUNS);
+    agrees("fixed", 1, 64, runs(RUNS));
 }
 
 /// The same with a fresh seed, which a failure prints.
 #[test]
 fn rtl_and_model_agree_on_random_traffic_of_a_fresh_seed() {
     let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
-    println!("fresh seed {seed}: rnic fuzz --seed {seed} --runs {RUNS}");
-    agrees("fresh", seed, 64, RUNS);
+    let runs = runs(RUNS);
+    println!("fresh seed {seed}: rnic fuzz --seed {seed} --runs {runs}");
+    agrees("fresh", seed, 64, runs);
 }
 
 #[test]
 fn rtl_and_model_agree_on_random_traffic_at_128() {
-    agrees("wide", 1, 128, RUNS_128);
+    agrees("wide", 1, 128, runs(RUNS_128));
 }
 
 #[test]
 fn rtl_and_model_agree_on_random_traffic_at_512() {
-    agrees("wider", 1, 512, RUNS_SHORT);
+    agrees("wider", 1, 512, runs(RUNS_WIDE));
 }
 
 /// The synthesised text behaves as the simulated one, whatever values hardware leaves undefined, on
@@ -74,14 +75,15 @@ fn rtl_and_model_agree_on_random_traffic_at_512() {
 #[test]
 fn what_is_synthesised_agrees_with_the_model_too() {
     let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
-    println!("fresh seed {seed}: rnic fuzz --silicon --seed {seed} --runs {RUNS_SILICON}");
+    let runs = runs(RUNS_SILICON);
+    println!("fresh seed {seed}: rnic fuzz --silicon --seed {seed} --runs {runs}");
     for hostile in [false, true] {
         let mut campaign = Campaign::new(Settings {
             hostile,
             silicon: true,
             ..settings("silicon", seed, 64)
         });
-        for run in 0..RUNS_SILICON {
+        for run in 0..runs {
             let failure = campaign.run(run).expect("the core is there");
             let text = failure.as_ref().map(Failure::text);
             assert_eq!(failure, None, "{}", text.unwrap_or_default());

@@ -1,6 +1,6 @@
 //! Hardware and model agree with malicious peers and a misbehaving host.
 
-use crate::{on_the_model, settings, shell, RUNS_HOSTILE, RUNS_SHORT};
+use crate::{on_the_model, runs, settings, shell, RUNS_HOSTILE, RUNS_WIDE};
 use rnic_testbench::fuzz::{Campaign, Failure, Settings, Totals};
 use rnic_testbench::play::hostile::HostileAction;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -26,7 +26,7 @@ fn agrees_among_hostile_peers(name: &str, seed: u64, width: usize, runs: u64) ->
 
 #[test]
 fn rtl_and_model_agree_among_hostile_peers_of_a_fixed_seed() {
-    let totals = agrees_among_hostile_peers("hostile", 4, 64, RUNS_HOSTILE);
+    let totals = agrees_among_hostile_peers("hostile", 4, 64, runs(RUNS_HOSTILE));
     for action in HostileAction::ALL {
         assert!(totals.actions.contains_key(&action), "{}", action.name());
     }
@@ -35,18 +35,19 @@ fn rtl_and_model_agree_among_hostile_peers_of_a_fixed_seed() {
 #[test]
 fn rtl_and_model_agree_among_hostile_peers_of_a_fresh_seed() {
     let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
-    println!("fresh seed {seed}: rnic fuzz --hostile --seed {seed} --runs {RUNS_HOSTILE}");
-    agrees_among_hostile_peers("hostile-fresh", seed, 64, RUNS_HOSTILE);
+    let runs = runs(RUNS_HOSTILE);
+    println!("fresh seed {seed}: rnic fuzz --hostile --seed {seed} --runs {runs}");
+    agrees_among_hostile_peers("hostile-fresh", seed, 64, runs);
 }
 
 #[test]
 fn rtl_and_model_agree_among_hostile_peers_at_128() {
-    agrees_among_hostile_peers("hostile-wide", 2, 128, RUNS_SHORT);
+    agrees_among_hostile_peers("hostile-wide", 2, 128, runs(RUNS_WIDE));
 }
 
 #[test]
 fn rtl_and_model_agree_among_hostile_peers_at_512() {
-    agrees_among_hostile_peers("hostile-wider", 3, 512, RUNS_SHORT);
+    agrees_among_hostile_peers("hostile-wider", 3, 512, runs(RUNS_WIDE));
 }
 
 /// The printed command replays a failed hostile run with the same actions.
@@ -65,7 +66,8 @@ fn a_hostile_run_is_replayed_with_its_actions() {
             .unwrap_or(0);
         Ok(report)
     });
-    let mut runs = 0..RUNS_HOSTILE;
+    let [_, most] = RUNS_HOSTILE;
+    let mut runs = 0..most;
     let failure = runs.find_map(|run| campaign.run(run).expect("the model plays everything"));
     let failure = failure.expect("some run opens a connection again");
     assert!(failure.again.ends_with(" --hostile"), "{}", failure.again);

@@ -21,12 +21,18 @@ use rnic_testbench::play::{play, DutKind, Options, PlayError, Report};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Runs of a test at W = 64.
-const RUNS: u64 = 20;
+/// Runs of a test at W = 64, in a short run and in a long one.
+const RUNS: [u64; 2] = [8, 20];
 /// Ordinary runs of a test at W = 512, and hostile ones at W = 128 and 512.
-const RUNS_SHORT: u64 = 3;
-/// Hostile runs of a test.
-const RUNS_HOSTILE: u64 = 12;
+const RUNS_WIDE: [u64; 2] = [1, 3];
+/// Hostile runs of a test, in a short run and in a long one.
+const RUNS_HOSTILE: [u64; 2] = [5, 12];
+
+/// As many runs as the effort allows.
+#[track_caller]
+fn runs([short, long]: [u64; 2]) -> u64 {
+    rnic_effort::count("runs", short, long)
+}
 
 fn settings(name: &str, seed: u64, width: usize) -> Settings {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);

@@ -6,13 +6,13 @@
 //!
 //! Verilator is `RNIC_VERILATOR`, or the one of `make tools` (`.tools/venv`), or on `PATH`.
 use super::ports::{Port, Ports};
+use rustix::fs::{flock, FlockOperation};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 
 /// Part of every hash: raise it when the generated program or the build changes.
 const BUILD_VERSION: u32 = 1;
@@ -75,17 +75,11 @@ impl Model {
 /// # Panics
 /// When Verilator is missing or refuses the text.
 pub(super) fn build(name: &str, verilog: &str, ports: &Ports) -> Model {
-    // Two tests of one process may want the same program, or the run-time library, at once.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _guard = ONE_AT_A_TIME
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
-
     let program = main_program(ports);
     let options = VERILATOR_OPTIONS.iter().chain(&CXX_OPTIONS).copied();
     let key = content_key([verilog, &program].into_iter().chain(options));
     let directory = lockstep_directory().join(format!("{name}-{key}"));
-    if !directory.join("simulate").exists() {
+    if !directory.exists() {
         into_place(&directory, |scratch| {
             let root = verilator_root();
             fs::write(scratch.join("top.v"), verilog)?;
@@ -116,8 +110,7 @@ fn runtime_library(root: &Path) -> PathBuf {
     let place = root.to_string_lossy();
     let key = content_key([&*place].into_iter().chain(CXX_OPTIONS));
     let directory = lockstep_directory().join(format!("runtime-{key}"));
-    let library = directory.join("verilated.o");
-    if !library.exists() {
+    if !directory.exists() {
         into_place(&directory, |scratch| {
             let sources = "#include \"verilated.cpp\"\n#include \"verilated_threads.cpp\"\n";
             fs::write(scratch.join("runtime.cpp"), sources)?;
@@ -133,24 +126,26 @@ fn runtime_library(root: &Path) -> PathBuf {
             Ok(())
         });
     }
-    library
+    directory.join("verilated.o")
 }
 
 /// Fills a scratch directory and renames it to `directory`, so that a half-built one is never
-/// found; another process may win the race, its result is the same.
+/// found. Who wants the same at the same time, in this process or another one, waits for it.
 fn into_place(directory: &Path, fill: impl FnOnce(&Path) -> std::io::Result<()>) {
-    let scratch = directory.with_extension(format!("{}.tmp", std::process::id()));
+    fs::create_dir_all(lockstep_directory()).expect("target/lockstep is writable");
+    // Held until this function returns.
+    let lock = fs::File::create(directory.with_extension("lock"));
+    let lock = lock.expect("target/lockstep is writable");
+    flock(&lock, FlockOperation::LockExclusive).expect("a file of this machine can be locked");
+    if directory.exists() {
+        return;
+    }
+    let scratch = directory.with_extension("tmp");
+    // Of a run that was interrupted.
     let _ = fs::remove_dir_all(&scratch);
     fs::create_dir_all(&scratch).expect("target/lockstep is writable");
     fill(&scratch).expect("target/lockstep is writable");
-    if fs::rename(&scratch, directory).is_err() {
-        assert!(
-            directory.exists(),
-            "cannot move {} into place",
-            scratch.display()
-        );
-        let _ = fs::remove_dir_all(&scratch);
-    }
+    fs::rename(&scratch, directory).expect("nobody else makes it meanwhile");
 }
 
 fn compiler(root: &Path) -> Command {

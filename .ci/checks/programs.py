@@ -1,0 +1,134 @@
+"""Test programs: built by cargo, then run as jobs of the pool.
+
+In: what cargo prints of a build, one JSON object a line. Out: a job for each test program, or
+several for one whose tests take long, each with a part of them.
+
+A program runs its tests on one thread: the pool fills the other processors. Its time is taken from
+the last run on this machine, else from the table below.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+from pool import Job
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+LOGS = TARGET / "checks"
+TIMES = LOGS / "seconds.json"
+RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;", re.M)
+# Lines by which tests say what a run does not do (testbench/effort, testbench/src/skip.rs).
+NOTES = re.compile(r"(?:^|[^A-Z])((?:SKIPPED|SHORTENED|LEFT OUT) .*)$", re.M)
+
+# Parts of programs that take minutes, by the beginnings of their tests' names. What no part names is
+# a part of its own, so that a new test is not forgotten.
+PARTS = {
+    "rnic-testbench device": [
+        ["churn::"],
+        ["crowded::"],
+        ["rtl_captures::"],
+        ["closed_loop::", "out_of_order::"],
+        ["reset::"],
+    ],
+    "rnic-testbench fuzz": [["agreement::"], ["hostile::"]],
+    "rnic-hdl unit": [
+        ["receive::tcp::", "receive::front_end::"],
+        ["receive::fpdu::", "receive::ddp::"],
+        ["receive::"],
+        ["bus::"],
+        ["transmit::"],
+    ],
+}
+# Seconds of one processor, for a machine that has not run them yet; anything else counts as 5.
+SECONDS = {}
+# Programs with time limits and an idle device: what runs beside them would be measured.
+ALONE = {"rnic-testbench serve"}
+
+
+def expected(name):
+    """Seconds that a job is expected to take."""
+    known = json.loads(TIMES.read_text()) if TIMES.is_file() else {}
+    return known.get(name, SECONDS.get(name, 5.0))
+
+
+def remember(jobs):
+    """Keeps what jobs took, for the next run's order."""
+    known = json.loads(TIMES.read_text()) if TIMES.is_file() else {}
+    known.update({job.name: round(job.cpu_s, 1) for job in jobs if job.passed()})
+    TIMES.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+
+
+def built(text):
+    """The test programs in cargo's output: name, program, folder of the package."""
+    programs = []
+    for line in text.splitlines():
+        if not line.startswith('{"reason":"compiler-artifact"'):
+            continue
+        artifact = json.loads(line)
+        if not artifact["executable"] or not artifact["profile"]["test"]:
+            continue
+        folder = pathlib.Path(artifact["manifest_path"]).parent
+        target = artifact["target"]
+        of_source = target["kind"] != ["test"]
+        kind = "unit" if of_source and target["kind"] != ["bin"] else target["name"]
+        programs.append((f"{package(artifact['package_id'])} {kind}", artifact["executable"], folder))
+    return programs
+
+
+def package(identity):
+    """The name in a package id, which is `path+file:///a/b#name@1.0` or `...b#1.0` if b is it."""
+    path, _, rest = identity.partition("#")
+    return rest.split("@")[0] if "@" in rest else path.rsplit("/", 1)[-1]
+
+
+def jobs_of(programs, environment, chosen=lambda name: True):
+    """Jobs that run `programs`."""
+    jobs = []
+    for name, program, folder in programs:
+        if not chosen(name):
+            continue
+        alone = name in ALONE
+        for part, tests in parts(name, program):
+            chosen_tests = [] if tests is None else ["--exact", *tests]
+            jobs.append(
+                Job(
+                    part,
+                    [program, *chosen_tests, *([] if alone else ["--test-threads=1"])],
+                    hint=f"run it alone: cargo test --package {name.split()[0]}",
+                    seconds=expected(part),
+                    alone=alone,
+                    folder=folder,
+                    environment={**environment, "CARGO_MANIFEST_DIR": str(folder)},
+                )
+            )
+    return jobs
+
+
+def parts(name, program):
+    """The parts of a program: their names, and their tests; None stands for all of them."""
+    if name not in PARTS:
+        return [(name, None)]
+    listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True)
+    left = [line[: -len(": test")] for line in listed.stdout.splitlines() if line.endswith(": test")]
+    found = []
+    for prefixes in PARTS[name]:
+        tests = [test for test in left if test.startswith(tuple(prefixes))]
+        if not tests:
+            raise ValueError(f"{name} has no tests of {prefixes}: mend PARTS in programs.py")
+        left = [test for test in left if test not in tests]
+        found.append((f"{name} {' '.join(prefixes)}".replace("::", ""), tests))
+    return found + [(f"{name} others", left)] * bool(left)
+
+
+def results(jobs):
+    """Tests that passed and failed, of all jobs."""
+    pairs = [match for job in jobs for match in RESULT.findall(job.text())]
+    return sum(int(passed) for passed, _ in pairs), sum(int(failed) for _, failed in pairs)
+
+
+def notes(jobs):
+    """What was skipped, shortened or left out, each line once."""
+    return sorted({line for job in jobs for line in NOTES.findall(job.text())})

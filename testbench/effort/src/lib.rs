@@ -1,0 +1,116 @@
+//! How much a test does. Every test does enough to reach what it asserts; some do more with more
+//! time. The variable `RNIC_EFFORT` decides for all of them at once.
+//!
+//! | `RNIC_EFFORT`    | set by           | [`count`] returns  | [`is_left_out`] returns |
+//! |------------------|------------------|--------------------|-------------------------|
+//! | `short`, not set | `make test`      | the smaller number | true                    |
+//! | `long`           | `make test-long` | the larger number  | false                   |
+//!
+//! What a short run shortens or leaves out is printed where it is seen, as the test harness shows
+//! nothing that a passing test prints: `make test` repeats these lines, `SHORTENED ...` and
+//! `LEFT OUT ...`, at its end.
+//!
+//! No dependencies, so that any crate's tests may use it.
+#![deny(missing_docs)]
+
+use std::fmt::Display;
+use std::io::Write;
+use std::panic::Location;
+
+/// The variable that decides.
+pub const VARIABLE: &str = "RNIC_EFFORT";
+
+/// How much tests do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// What fits into `make test`.
+    Short,
+    /// Everything.
+    Long,
+}
+
+impl Effort {
+    /// The effort that [`VARIABLE`] names.
+    ///
+    /// # Panics
+    /// If it is neither `short` nor `long`: a misspelt one must not pass for either.
+    pub fn of_environment() -> Self {
+        let value = std::env::var(VARIABLE).ok();
+        Self::parse(value.as_deref()).unwrap_or_else(|reason| panic!("{reason}"))
+    }
+
+    fn parse(value: Option<&str>) -> Result<Self, String> {
+        match value {
+            None | Some("" | "short") => Ok(Self::Short),
+            Some("long") => Ok(Self::Long),
+            Some(other) => Err(format!("{VARIABLE}={other}: it is `short` or `long`")),
+        }
+    }
+}
+
+/// How many `what` a test does: `short` or `long` of them. Says so if it is not all.
+#[track_caller]
+pub fn count<N: Display + PartialOrd>(what: &str, short: N, long: N) -> N {
+    assert!(short <= long, "{what}: {short} is more than {long}");
+    match Effort::of_environment() {
+        Effort::Long => long,
+        Effort::Short if short == long => long,
+        Effort::Short => {
+            say(&format!("SHORTENED {}: {short} of {long} {what}", place()));
+            short
+        }
+    }
+}
+
+/// A test that a short run does not do at all: says so and returns true, and the test ends.
+#[track_caller]
+pub fn is_left_out(what: &str) -> bool {
+    let is_left_out = Effort::of_environment() == Effort::Short;
+    if is_left_out {
+        say(&format!("LEFT OUT {}: {what}", place()));
+    }
+    is_left_out
+}
+
+/// The caller's file and line.
+#[track_caller]
+fn place() -> String {
+    let place = Location::caller();
+    format!("{}:{}", place.file(), place.line())
+}
+
+fn say(line: &str) {
+    // Nothing is to be done about an error stream that is closed.
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers are for the effort that this run has; the other one is `make test-long`'s.
+    #[test]
+    fn a_test_does_what_the_effort_says() {
+        let expected = match Effort::of_environment() {
+            Effort::Short => (3, true),
+            Effort::Long => (12, false),
+        };
+        assert_eq!((count("turns", 3, 12), is_left_out("a turn")), expected);
+        assert_eq!(count("turns", 5, 5), 5);
+    }
+
+    #[test]
+    #[should_panic(expected = "turns: 12 is more than 3")]
+    fn a_short_run_does_not_do_more() {
+        count("turns", 12, 3);
+    }
+
+    #[test]
+    fn a_misspelt_effort_is_refused() {
+        assert_eq!(Effort::parse(None), Ok(Effort::Short));
+        assert_eq!(Effort::parse(Some("short")), Ok(Effort::Short));
+        assert_eq!(Effort::parse(Some("long")), Ok(Effort::Long));
+        let refused = Effort::parse(Some("lnog")).expect_err("it is misspelt");
+        assert!(refused.contains("RNIC_EFFORT=lnog"), "{refused}");
+    }
+}
