@@ -13,8 +13,8 @@ PLACER_128 := static
 GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo receive raw-frames counters check test test-long campaign lint bench emit \
-	timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test \
+.PHONY: help tools demo receive raw-frames counters outside check test test-long campaign lint bench \
+	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test \
 	generate check-generated clean
 
 help: ## this list
@@ -28,16 +28,19 @@ demo: tools ## plays a capture of another iWARP stack through the verilated core
 	@$(RNIC) play $(CAPTURE)
 
 receive: tools ## serves the device over vfio-user; a driver process receives CAPTURE into its memory
-	cargo build --release --package rnic-testbench --bin rnic --example receive
-	@testbench/examples/run.sh receive $(CAPTURE)
+	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin receive
+	@host-driver/examples/run.sh receive $(CAPTURE)
 
 raw-frames: tools ## a driver process sends and receives Ethernet frames through the served device
-	cargo build --release --package rnic-testbench --bin rnic --example raw_frames
-	@testbench/examples/run.sh raw_frames
+	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin raw_frames
+	@host-driver/examples/run.sh raw_frames
 
 counters: tools ## a driver process opens the served device, uses it, and prints its counters
-	cargo build --release --package rnic-testbench --bin rnic --example counters
-	@testbench/examples/run.sh counters
+	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin counters
+	@host-driver/examples/run.sh counters
+
+outside: ## an example builds outside of the workspace, with the driver and a device alone
+	@host-driver/examples/outside.sh
 
 CHECKS := python3 .ci/checks
 

@@ -105,7 +105,7 @@ def lints():
         # rnic-hdl has none (hdl/rnic/Cargo.toml).
         ["test", "--workspace", "--exclude", "rnic-hdl", "--profile", "dev", "--doc"],
         "cargo test --doc shows it",
-        then=lambda _: promised_version(),
+        then=lambda _: [*promised_version(), outside()],
     )
     rustdoc = cargo(
         "rustdoc",
@@ -138,6 +138,12 @@ def promised_version():
     arguments = ["check", "--workspace", "--all-targets", "--locked", "--quiet"]
     folder = ["--target-dir", str(TARGET / "promised")]
     return [cargo(name, ["+" + version, *arguments, *folder], "see the errors above")]
+
+
+def outside():
+    """A program of a user's, with the driver and a device alone."""
+    command = ["host-driver/examples/outside.sh"]
+    return script("a program outside of the workspace", command, "make outside runs it alone")
 
 
 def in_a_guest():

@@ -8,9 +8,9 @@
 use rnic_abi::counters::Counter;
 use rnic_abi::sizes::Sizes;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
+use rnic_device::model::DeviceModel;
 use rnic_driver::{Bar, Config, Device, Dma, RegionConfig};
 use rnic_sim::{DeviceCore, Simulation, SimulationConfig};
-use rnic_testbench::device_model::{self, DeviceModel};
 use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};
 use rnic_testbench::traffic::{Sender, StreamConfig};
 use std::cell::RefCell;
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => FRAMES,
     };
     let model = Rc::new(RefCell::new(DeviceModel::new(64, Sizes::LARGEST)));
-    let (bar, dma) = device_model::attach(&model);
+    let (bar, dma) = rnic_device::model::attach(&model);
     soak("model", bar, dma, &model, frames)?;
     let simulation = Simulation::new(&SimulationConfig::default())?;
     let simulation = Rc::new(RefCell::new(simulation));

@@ -11,12 +11,12 @@
 
 use clap::Parser;
 use rnic_abi::counters::Counter;
+use rnic_capture::{Flow, Message};
 use rnic_driver::bus::{self, AnyDevice};
 use rnic_driver::{
     Completion, Config, ConnectionConfig, ConnectionId, ConnectionKey, Dma, DmaBuffer,
     InterruptSource, Piece, QueueId, TransmitFrame, TransmitResult, TransmitRing,
 };
-use rnic_testbench::capture::{self, Flow, Message};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -241,8 +241,8 @@ fn read_of_unmapped(device: &mut AnyDevice) -> Checked {
 
 /// Of two messages the first one's buffer is not mapped.
 fn write_to_unmapped(device: &mut AnyDevice, capture: &Path) -> Checked {
-    let capture = capture::read(capture)?;
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::read(capture)?;
+    let flows = rnic_capture::flows(&capture, None);
     let usable = |flow: &&Flow| flow.reads.is_empty() && flow.messages.len() > 1;
     let flow = flows.iter().find(usable).ok_or("no flow can be used")?;
     let [first, second] = [flow.messages[0], flow.messages[1]];

@@ -1,16 +1,15 @@
-//! The software model of the receiver, capture playback and the rnic command.
+//! Capture playback, campaigns, generated documents and the rnic command.
+//!
+//! The receiver that the hardware is compared with is `rnic_model`; captures are read by
+//! `rnic_capture`; `rnic serve` is `rnic_device`'s.
 #![deny(missing_docs)]
 
-pub mod model;
-pub mod capture;
 pub mod play;
 pub mod traffic;
 pub mod transmit;
 pub mod workload;
 pub mod fuzz;
 pub mod bench;
-pub mod device_model;
-pub mod serve;
 pub mod mutants;
 pub mod selftest;
 pub mod docs;

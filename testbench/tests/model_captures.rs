@@ -3,8 +3,6 @@
 //! The facts come from a reader of their own (`captures/facts.py`). Of a flow with loss the model
 //! must find all that was sent, though a capture does not answer: what came ahead of a gap is never
 //! sent again. A receiver that dropped it would find no more than the facts under `in_order`.
-
-use rnic_testbench::capture;
 use rnic_testbench::play::report::FlowReport;
 use rnic_testbench::play::{play, DutKind, Options, Report};
 use rnic_testbench::traffic::captures::{Generated, GENERATED};
@@ -106,8 +104,9 @@ fn facts() -> Vec<CaptureFacts> {
 }
 
 fn play_alone(file: &str) -> Report {
-    let capture = capture::read(&directory().join(file)).expect("committed captures are readable");
-    let flows = capture::flows(&capture, None);
+    let capture =
+        rnic_capture::read(&directory().join(file)).expect("committed captures are readable");
+    let flows = rnic_capture::flows(&capture, None);
     let options = Options {
         dut: DutKind::Model,
         ..Options::default()

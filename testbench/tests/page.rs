@@ -3,7 +3,6 @@
 //! The timeline is held against the report, which comes from the same run by another way; the marks
 //! on the page against the timeline. A page from a timeline that lacks one series must fail.
 use indicatif::ProgressBar;
-use rnic_testbench::capture;
 use rnic_testbench::play::timeline::{SegmentKind, Stream, Timeline, TlpUse};
 use rnic_testbench::play::{page, play, DutKind, Options, Report};
 use std::collections::BTreeMap;
@@ -12,8 +11,8 @@ use std::sync::OnceLock;
 
 fn run(name: &str, dut: DutKind) -> Report {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("captures");
-    let capture = capture::read(&path.join(name)).expect("the project's captures are whole");
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::read(&path.join(name)).expect("the project's captures are whole");
+    let flows = rnic_capture::flows(&capture, None);
     let options = Options {
         dut,
         timeline: true,
@@ -292,8 +291,8 @@ fn what_is_not_asked_for_is_not_kept_and_json_stays_as_it_is() {
     let json = serde_json::to_value(report).expect("reports are plain data");
     assert!(json.get("timelines").is_none());
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("captures/rping-v4-crc.pcap");
-    let capture = capture::read(&path).expect("the project's captures are whole");
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::read(&path).expect("the project's captures are whole");
+    let flows = rnic_capture::flows(&capture, None);
     let report = play(
         &capture,
         &flows,

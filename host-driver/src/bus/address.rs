@@ -10,7 +10,7 @@ pub(crate) enum Address {
     Vfio(String),
     /// `vfio-user:PATH`: socket of a server.
     VfioUser(PathBuf),
-    /// `sim:` or `sim:LINK`: a simulated device of this process, and what its wire leads to.
+    /// `sim:KIND,LINK`: a simulated device of this process, and what its wire leads to.
     Simulated(String),
 }
 
@@ -66,10 +66,10 @@ mod tests {
         let path = "/run/a:b.socket";
         let parsed = Address::parse(&format!("vfio-user:{path}"));
         assert_eq!(parsed.expect("a path"), Address::VfioUser(path.into()));
-        for link in ["", "pcap:a.pcap"] {
+        for link in ["", "model,pcap:a.pcap"] {
             let parsed = Address::parse(&format!("sim:{link}"));
             let expected = Address::Simulated(link.to_owned());
-            assert_eq!(parsed.expect("any link"), expected);
+            assert_eq!(parsed.expect("whatever follows"), expected);
         }
     }
 
@@ -96,7 +96,7 @@ mod tests {
                 format!(
                     "`{text}` is not the address of a device; write vfio:0000:01:00.0 for a PCI \
                      function, as `lspci -D` lists it, vfio-user:PATH for the socket of a server, \
-                     or sim: for a simulated device of this process"
+                     or sim:rtl,LINK or sim:model,LINK for a simulated device of this process"
                 )
             );
         }

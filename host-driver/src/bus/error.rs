@@ -14,8 +14,8 @@ pub enum OpenError {
     /// The address has none of the forms.
     #[error(
         "`{address}` is not the address of a device; write vfio:0000:01:00.0 for a PCI function, \
-         as `lspci -D` lists it, vfio-user:PATH for the socket of a server, or sim: for a \
-         simulated device of this process"
+         as `lspci -D` lists it, vfio-user:PATH for the socket of a server, or \
+         sim:rtl,LINK or sim:model,LINK for a simulated device of this process"
     )]
     Address {
         /// As it was given.
@@ -118,9 +118,8 @@ pub enum OpenError {
     },
     /// `sim:` in a program without a simulation.
     #[error(
-        "this program brings no simulated device; call \
-         rnic_testbench::serve::provide_simulator() first, or start `rnic serve` and open \
-         vfio-user:PATH"
+        "this program brings no simulated device; call rnic_device::provide_simulator() first, or \
+         start `rnic serve` and open vfio-user:PATH"
     )]
     NoSimulator,
     /// The simulation of the program does not start.

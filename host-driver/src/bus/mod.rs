@@ -5,14 +5,15 @@
 //!  open("vfio:0000:01:00.0")  -> Vfio -----+                 +-> FunctionBar ----+
 //!                                          +-> PciFunction --+                   +-> Device
 //!  open("vfio-user:/run/x")   -> VfioUser -+                 +-> FunctionMemory -+
-//!  open("sim:")               -> VfioUser, of a server in this process
+//!  open("sim:model,none")     -> VfioUser, of a server in this process
 //! ```
 //!
 //! - `vfio:` is a function that is bound to Linux' `vfio-pci`: registers are mapped, an IOMMU
 //!   restricts the device to the memory it was given. `make vm-test` runs it in a Linux guest with
 //!   an emulated IOMMU and a simulated device. **It has not run on hardware yet.**
 //! - `vfio-user:` is a function that another process serves over a socket, such as a simulated one.
-//! - `sim:` is one that this process serves itself, if it has said how ([`provide_simulator`]).
+//! - `sim:KIND,LINK` is one that this process serves itself, if it has said how
+//!   ([`provide_simulator`]; the crate `rnic-device` does).
 //!
 //! Memory for the device is allocated here, always in memfds: nothing that the process has on its
 //! heap or stack is ever visible to the device. When the process ends, however it ends, the device

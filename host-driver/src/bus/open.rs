@@ -26,9 +26,9 @@ use crate::device::Device;
 pub type AnyDevice = Device<FunctionBar, FunctionMemory>;
 
 /// Open the device at `address`: `vfio:0000:01:00.0`, a PCI function that is bound to `vfio-pci`,
-/// `vfio-user:PATH`, the socket of a server, or `sim:`, a simulated device of this process, if it
-/// has one ([`provide_simulator`](super::provide_simulator)). Packet sizes in `config` are lowered
-/// to what the bus allows.
+/// `vfio-user:PATH`, the socket of a server, or `sim:KIND,LINK`, a simulated device of this
+/// process, if it has one ([`provide_simulator`](super::provide_simulator)). Packet sizes in
+/// `config` are lowered to what the bus allows.
 ///
 /// # Errors
 /// An [`OpenError`], whose message says what to do.

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 
 /// Begins to serve a device over vfio-user, to one client: its end of the socket, or why not. It is
-/// called with what follows `sim:`, which says what is at the other end of the device's wire.
+/// called with what follows `sim:`: the kind of device, and what is at the other end of its wire.
 pub type Simulator = fn(&str) -> Result<OwnedFd, String>;
 
 static SIMULATOR: OnceLock<Simulator> = OnceLock::new();
@@ -41,9 +41,8 @@ mod tests {
         let refused = start_with(None, "").expect_err("there is none").to_string();
         assert_eq!(
             refused,
-            "this program brings no simulated device; call \
-             rnic_testbench::serve::provide_simulator() first, or start `rnic serve` and open \
-             vfio-user:PATH"
+            "this program brings no simulated device; call rnic_device::provide_simulator() \
+             first, or start `rnic serve` and open vfio-user:PATH"
         );
     }
 

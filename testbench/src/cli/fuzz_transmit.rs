@@ -3,7 +3,7 @@
 use crate::cli::json::{unusable, JsonSink};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
-use rnic_testbench::traffic::pcap::capture_file;
+use rnic_capture::pcap::capture_file;
 use rnic_testbench::transmit::{run, Case, Totals};
 use serde::Serialize;
 use std::fs;

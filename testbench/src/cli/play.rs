@@ -4,7 +4,7 @@ use crate::cli::json::{unusable, JsonSink};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_abi::sizes::Sizes;
-use rnic_testbench::capture::{self, StartupOverride};
+use rnic_capture::StartupOverride;
 use rnic_testbench::play::{
     self, page, regions, summary, Conditions, DutKind, Options, PlayError, Report,
 };
@@ -191,8 +191,8 @@ fn play_one(
     startup: Option<StartupOverride>,
     options: &Options,
 ) -> Result<Report, Failure> {
-    let capture = capture::read(path)?;
-    let flows = capture::flows(&capture, startup);
+    let capture = rnic_capture::read(path)?;
+    let flows = rnic_capture::flows(&capture, startup);
     let progress = ProgressBar::new(capture.frames.len() as u64);
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} frames, {eta} left")?;
     progress.set_style(style);

@@ -3,10 +3,10 @@
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::play::{sizes, width};
 use rnic_abi::limits::{CONNECTIONS, REGIONS};
+use rnic_device::link::{Link, LinkKind};
+use rnic_device::model::DeviceModel;
+use rnic_device::{Service, PAYLOAD_OCTETS_MAX};
 use rnic_sim::{DeviceCore, Simulation, SimulationConfig};
-use rnic_testbench::device_model::DeviceModel;
-use rnic_testbench::serve::link::{Link, LinkKind};
-use rnic_testbench::serve::{Service, PAYLOAD_OCTETS_MAX};
 use rnic_vfio_user::Server;
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,13 +1,13 @@
 //! One run: draws it, plays it, and cuts it down to its smallest failing prefix if it fails.
 
-use crate::capture::{self, Capture};
 use crate::former_keys;
 use crate::fuzz::draw::Case;
 use crate::fuzz::totals::Totals;
 use crate::play::{play, Conditions, DutKind, Options, PlayError, Report};
-use crate::traffic::pcap::capture_file;
 use crate::workload::{generate, Summary, WorkloadError};
 use indicatif::ProgressBar;
+use rnic_capture::pcap::capture_file;
+use rnic_capture::Capture;
 use serde::{Serialize, Serializer};
 use std::any::Any;
 use std::fs;
@@ -114,7 +114,7 @@ impl Campaign {
     /// Hardware against model, as `rnic play` compares them.
     pub fn new(settings: Settings) -> Self {
         Self::with_player(settings, |capture: &Capture, options: &Options| {
-            let flows = capture::flows(capture, None);
+            let flows = rnic_capture::flows(capture, None);
             play(capture, &flows, options, &ProgressBar::hidden())
         })
     }
@@ -176,7 +176,7 @@ impl Campaign {
     fn capture(&self, case: &Case, run: u64) -> Result<(Summary, Capture), FuzzError> {
         let generation = generate(&case.workload);
         let generation = generation.map_err(|source| FuzzError::Workload { run, source })?;
-        let parsed = capture::parse(&self.path(run), generation.file);
+        let parsed = rnic_capture::parse(&self.path(run), generation.file);
         Ok((generation.summary, parsed.map_err(PlayError::from)?))
     }
 
@@ -242,7 +242,7 @@ impl Campaign {
             Ok::<_, PlayError>(self.play(&prefix(frames), options)?.mismatches > 0)
         })?;
         write(path, &capture_file(&capture.frames[..failing_frames]))?;
-        let written = capture::read(path).map_err(PlayError::from)?;
+        let written = rnic_capture::read(path).map_err(PlayError::from)?;
         let mut differences = self.play(&written, options)?.differences;
         if differences.is_empty() {
             // Not seen so far; it would mean that runs are not reproducible.

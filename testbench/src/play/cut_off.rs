@@ -149,9 +149,9 @@ fn is_of_segment(counter: Counter) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::Flow;
     use crate::play::compare::Comparison;
     use rnic_abi::events::{FpduTrace, SegmentTrace};
+    use rnic_capture::Flow;
 
     fn flow() -> Flow {
         Flow {

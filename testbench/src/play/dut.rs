@@ -1,14 +1,14 @@
 //! What can receive frames.
 
-use crate::capture::CaptureError;
-use crate::model::Room;
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
+use rnic_capture::CaptureError;
 use rnic_driver::{
     Completion, ConnectionConfig, ConnectionId, DriverError, Event, OutOfOrderRange, Posted,
     QueueId, RegionConfig, WindowConfig,
 };
+use rnic_model::Room;
 use rnic_sim::{Record, SimError};
 use std::ops::Range;
 use thiserror::Error;
@@ -182,7 +182,7 @@ pub trait Dut {
         None
     }
     /// Another receiver has reported MPA error 3 at the FPDU that begins at `sequence`, before it
-    /// was whole: look whether what is here says so too. Only software has to ([`crate::model`]).
+    /// was whole: look whether what is here says so too. Only software has to ([`rnic_model`]).
     fn starts_disagree(&mut self, _connection: ConnectionId, _sequence: u32) {}
     /// Keep a record of the run from now on; software has no cycles and keeps none.
     fn start_record(&mut self) {}

@@ -3,7 +3,6 @@
 //! - [`dut`]: what can receive frames: [`rtl`] (driver over the co-simulation, its rings seen by
 //!   [`bus`]) and [`software`] (the model);
 //!   [`used`]: a device that was reset in mid-traffic; `pauses`: how the wire waits for room.
-//! - [`plan`]: which device plays which frames and flows, and what these share.
 //! - [`player`]: frames in capture order, connections, regions and buffers set up in time.
 //! - [`compare`]: RTL against model; [`difference`]: what a person is shown of one;
 //!   [`cut_off`]: connections closed in mid-traffic.
@@ -20,7 +19,6 @@ mod pauses;
 pub mod used;
 pub mod used_frames;
 pub mod software;
-pub mod plan;
 pub mod options;
 pub mod player;
 pub mod difference;

@@ -1,17 +1,17 @@
 //! Frames in capture order, each to the device that is its receiver; connections, regions and
 //! receive buffers set up just in time (`flows`), what finds no room sent again later (`resend`).
 
-use crate::capture::{Capture, Flow};
 use crate::play::compare::Comparison;
 use crate::play::conditions::Met;
 use crate::play::dut::PlayError;
 use crate::play::hostile::HostileAction;
 use crate::play::options::Options;
-use crate::play::plan;
 use crate::play::report::Report;
 use crate::play::tally::Tally;
 use crate::play::timeline::{self, Timeline};
 use indicatif::ProgressBar;
+use rnic_capture::plan;
+use rnic_capture::{Capture, Flow};
 use std::collections::BTreeMap;
 
 mod active;

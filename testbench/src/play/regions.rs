@@ -12,9 +12,9 @@
 //!
 //! A region that the file does not name does not exist.
 
-use crate::capture::RegionUse;
 use crate::play::dut::PlayError;
 use rnic_abi::tables;
+use rnic_capture::RegionUse;
 use serde::Deserialize;
 use std::path::Path;
 

@@ -1,6 +1,5 @@
 //! The report: stable JSON, and the numbers the summary prints.
 
-use crate::capture::{Capture, Flow};
 use crate::play::compare::Comparison;
 use crate::play::conditions::Met;
 use crate::play::difference::Difference;
@@ -11,6 +10,7 @@ use crate::play::tally::{FlowTally, Tally};
 use crate::play::timeline::Timeline;
 use rnic_abi::errors::{LAYER_DDP, LAYER_MPA};
 use rnic_abi::events::SegmentVerdict;
+use rnic_capture::{Capture, Flow};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -5,7 +5,6 @@
 //! `watch` sees what becomes of a frame for which there may be no room; `pauses` slows the wire
 //! down as receivers slow their peers down.
 
-use crate::model::Room;
 use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
 use crate::play::dut::{self, Buffer, Dut, Observation, ReadSink, StreamState};
@@ -18,6 +17,7 @@ use rnic_driver::{
     Completion, ConnectionConfig, ConnectionId, Device, DmaBuffer, DriverError, Event, InUse,
     Posted, QueueId, RegionConfig, WindowConfig,
 };
+use rnic_model::Room;
 use rnic_sim::{attach_at, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
 use std::rc::Rc;

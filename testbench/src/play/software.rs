@@ -1,6 +1,5 @@
 //! The model as a receiver under test.
 
-use crate::model::{self, ddp, Model, Room};
 use crate::play::dut::{Buffer, Dut, Entry, Observation, ReadSink, StreamState};
 use crate::play::rtl::is_looped;
 use rnic_abi::counters::Counter;
@@ -10,6 +9,7 @@ use rnic_driver::{
     Completion, Config, ConnectionConfig, ConnectionId, DriverError, Event, OutOfOrderRange,
     Posted, RegionConfig, WindowConfig,
 };
+use rnic_model::{self as model, ddp, Model, Room};
 use std::collections::BTreeSet;
 use std::ops::Range;
 

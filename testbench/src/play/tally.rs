@@ -1,11 +1,11 @@
 //! What one receiver has shown, by flow.
 
-use crate::capture::Flow;
 use crate::play::dut::{Dut, Entry, Observation};
 use crate::play::events::EventTally;
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
+use rnic_capture::Flow;
 use rnic_driver::{Completion, ConnectionId, Event};
 use rnic_wire::ddp::rdmap::QN_TERMINATE;
 use sha2::{Digest, Sha256};

@@ -2,13 +2,13 @@
 //!
 //! A capture without start-up frames keeps a scene short; how the stream begins is said beside it.
 
-use crate::capture::{self, Capture, StartupOverride};
 use crate::play::regions::RegionOverride;
 use crate::play::{play, Conditions, DutKind, Options, PlayError, Report};
 use crate::traffic::frame::{FLAG_ACK, FLAG_FIN, FLAG_PSH};
 use crate::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
 use indicatif::ProgressBar;
 use rnic_abi::sizes::Sizes;
+use rnic_capture::{Capture, StartupOverride};
 use rnic_sim::transcript::Entry;
 use rnic_sim::Transcript;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ impl Scene {
             path: PathBuf::from(self.name),
             frames: self.frames.clone(),
         };
-        let flows = capture::flows(&capture, Some(self.startup));
+        let flows = rnic_capture::flows(&capture, Some(self.startup));
         let transcript = Transcript::default();
         let mut conditions = Conditions::default();
         conditions.surroundings.frame_cycles_min = FRAME_CYCLES;

@@ -6,10 +6,10 @@
 use crate::traffic::conversation::{startup_frame, Conversation, Side};
 use crate::traffic::cutter::Cutter;
 use crate::traffic::frame::{Endpoint, FrameBuilder, TcpOptions};
-use crate::traffic::pcap::capture_file;
 use crate::traffic::sender::{Sender, SentFpdu, StreamConfig};
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rnic_capture::pcap::capture_file;
 use rnic_wire::mpa::fpdu::ULPDU_OCTETS_MAX;
 use std::collections::VecDeque;
 use std::net::IpAddr;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  message -> DDP segments -> FPDUs -> octet stream -> TCP segments -> frames -> capture file
-//!     `-------- sender ---------'           `-- cutter --'   `- frame -'   `- pcap --'
+//!     `-------- sender ---------'           `-- cutter --'   `- frame -'   `rnic_capture'
 //! ```
 //!
 //! It is written from the specifications on top of `rnic-wire`, and shares nothing with the model.
@@ -12,14 +12,12 @@
 //! - [`cutter`]: the stream becomes TCP segments, aligned to FPDUs or not.
 //! - [`frame`]: segments become Ethernet frames with up to two VLAN tags, IPv4 or IPv6.
 //! - [`conversation`]: a whole connection, from SYN over the MPA start-up to FIN, both directions.
-//! - [`pcap`]: frames become a capture file.
 //! - [`captures`]: the generated captures of this repository.
 
 pub mod sender;
 pub mod cutter;
 pub mod frame;
 pub mod conversation;
-pub mod pcap;
 pub mod captures;
 
 pub use conversation::{startup_frame, Conversation, Side};

@@ -4,13 +4,13 @@
 //! themselves, and their CRCs.
 
 use super::frame::{pseudo_header_sum, Drawn};
-use crate::capture::segment::Segment;
-use crate::capture::{self, Capture};
 use crate::workload::{generate, IpFamily, Workload};
 use etherparse::{SlicedPacket, TransportSlice};
 use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+use rnic_capture::segment::Segment;
+use rnic_capture::Capture;
 use rnic_driver::{InsertChecksum, InsertCrc};
 use rnic_wire::mpa::fpdu::ULPDU_OCTETS_MAX;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub fn conversation(random: &mut ChaCha8Rng) -> Vec<Drawn> {
         ..Workload::default()
     };
     let generation = generate(&workload).expect("a workload within its limits");
-    let capture: Capture = capture::parse(Path::new("conversation"), generation.file)
+    let capture: Capture = rnic_capture::parse(Path::new("conversation"), generation.file)
         .expect("the generator writes captures");
     let frames = capture.frames.into_iter();
     frames.map(|frame| drawn(frame, random)).collect()

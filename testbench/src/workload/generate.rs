@@ -1,12 +1,12 @@
 //! Connections in turns, the capture file, and what is in it.
 
-use crate::traffic::pcap::capture_file;
 use crate::traffic::Side;
 use crate::workload::connection::{Connection, Direction, SIDES};
 use crate::workload::describe::{Interleave, Workload, WorkloadError};
 use crate::workload::faults::Injected;
 use crate::workload::purpose::{generator, Purpose};
 use rand::Rng;
+use rnic_capture::pcap::capture_file;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -126,10 +126,10 @@ pub fn stranger(builder: &FrameBuilder, generator: &mut ChaCha8Rng) -> FrameBuil
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ethernet;
-    use crate::model::ip::{classify, IpVerdict};
     use crate::traffic::frame::FLAG_ACK;
     use rand::SeedableRng;
+    use rnic_model::ethernet;
+    use rnic_model::ip::{classify, IpVerdict};
 
     fn builders() -> [FrameBuilder; 2] {
         let pairs = [

@@ -16,10 +16,10 @@ mod check;
 mod setup;
 
 use rnic_abi::counters::Counter;
+use rnic_capture::Flow;
 use rnic_driver::{Config, ConnectionId, DriverError, RegionConfig};
+use rnic_model::Room;
 use rnic_sim::{Form, SimulationConfig};
-use rnic_testbench::capture::Flow;
-use rnic_testbench::model::Room;
 use rnic_testbench::play::compare::Comparison;
 use rnic_testbench::play::dut::{settle, Dut};
 use rnic_testbench::play::rtl::{Rtl, RtlOptions};

@@ -8,7 +8,7 @@ use rnic_abi::errors::StreamError;
 use rnic_abi::limits::{CONNECTIONS, RANGES, RANGES_PER_CONNECTION};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{ConnectionId, RegionConfig};
-use rnic_testbench::model::Room;
+use rnic_model::Room;
 use rnic_testbench::play::dut::{Dut, Observation};
 use rnic_testbench::play::rtl::{Rtl, RtlOptions};
 use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};

@@ -3,7 +3,7 @@
 //! for was sent again.
 
 use indicatif::ProgressBar;
-use rnic_testbench::capture::{self, Capture, Flow};
+use rnic_capture::{Capture, Flow};
 use rnic_testbench::play::{play, FlowReport, Options, Report};
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{generate, Faults, Generation, Markers, Resend, Workload};
@@ -25,8 +25,8 @@ fn delivered(name: &str, workload: &Workload) -> Report {
         summary,
         directions,
     } = generate(workload).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let capture = capture::parse(Path::new(name), file).expect("a sound capture");
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::parse(Path::new(name), file).expect("a sound capture");
+    let flows = rnic_capture::flows(&capture, None);
     assert_eq!(flows.len(), directions.len(), "{name}");
     let report = agreed(&capture, &flows);
     let fpdus: u64 = report.flows.iter().map(|flow| flow.fpdus).sum();
@@ -112,8 +112,8 @@ fn fpdus_beyond_the_reserve_stop_only_their_own_connection() {
         ..Workload::default()
     };
     let file = generate(&workload).expect("a capture").file;
-    let capture = capture::parse(Path::new("small.pcap"), file).expect("a sound capture");
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::parse(Path::new("small.pcap"), file).expect("a sound capture");
+    let flows = rnic_capture::flows(&capture, None);
     let report = agreed(&capture, &flows);
     let is_closed = |flow: &&FlowReport| flow.closed_for_room;
     let (closed, others): (Vec<_>, Vec<_>) = report.flows.iter().partition(is_closed);
@@ -184,8 +184,9 @@ fn a_damaged_segment_of_a_flow_that_gives_up_ranges() {
         ..Workload::default()
     };
     let file = generate(&workload).expect("a capture").file;
-    let mut capture = capture::parse(Path::new("damaged.pcap"), file).expect("a sound capture");
-    let flows = capture::flows(&capture, None);
+    let mut capture =
+        rnic_capture::parse(Path::new("damaged.pcap"), file).expect("a sound capture");
+    let flows = rnic_capture::flows(&capture, None);
     // Behind it the same flow is refused pages, so that what it holds beyond gaps would come again.
     let damaged = &mut capture.frames[100];
     *damaged.last_mut().expect("a frame has octets") ^= 1;

@@ -2,7 +2,7 @@
 
 use indicatif::ProgressBar;
 use rnic_abi::limits::PAGES;
-use rnic_testbench::capture::{self, Capture};
+use rnic_capture::Capture;
 use rnic_testbench::play::{play, summary, FlowReport, Options, Report};
 use rnic_testbench::workload::{generate, Markers, Mix, Workload};
 use rnic_wire::ddp::rdmap::Opcode;
@@ -25,7 +25,7 @@ fn in_order() -> Capture {
         ..Workload::default()
     };
     let generation = generate(&workload).expect("a sound workload");
-    capture::parse(Path::new("writes.pcap"), generation.file).expect("a sound capture")
+    rnic_capture::parse(Path::new("writes.pcap"), generation.file).expect("a sound capture")
 }
 
 /// TCP payload of an untagged IPv4 frame.
@@ -80,7 +80,7 @@ fn late(capture: &Capture) -> (Capture, u64) {
 }
 
 fn run(capture: &Capture) -> Report {
-    let flows = capture::flows(capture, None);
+    let flows = rnic_capture::flows(capture, None);
     let report = play(capture, &flows, &Options::default(), &ProgressBar::hidden());
     let report = report.expect("it can be played");
     assert_eq!(report.mismatches, 0, "{:#?}", report.differences);

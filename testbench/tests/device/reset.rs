@@ -25,7 +25,6 @@ use rnic_sim::{
     attach, attach_at, Event, ReadPath, SimBar, SimDma, Simulation, SimulationConfig, TlpKind,
     WriteObserver,
 };
-use rnic_testbench::capture;
 use rnic_testbench::play::used::{
     use_and_reset, Ending, Peer, Remains, Use, ENDINGS, NEXT_ADDRESS, RESET_WITHIN,
 };
@@ -412,8 +411,8 @@ fn a_reset_leaves_nothing_from_before_and_a_device_that_works() {
 #[test]
 fn a_device_that_was_reset_in_mid_traffic_plays_as_a_fresh_one() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/mk-loss.pcap");
-    let capture = capture::read(&path).expect("a capture of the project");
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::read(&path).expect("a capture of the project");
+    let flows = rnic_capture::flows(&capture, None);
     for seed in PLAY_SEEDS {
         let simulation = Simulation::new(&SimulationConfig {
             seed,

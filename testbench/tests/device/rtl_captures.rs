@@ -1,7 +1,6 @@
 //! RTL against model over every capture: each octet, completion, verdict and counter.
 
 use indicatif::ProgressBar;
-use rnic_testbench::capture;
 use rnic_testbench::play::{play, Options, Report};
 use std::path::{Path, PathBuf};
 
@@ -53,8 +52,8 @@ fn named(captures: Vec<PathBuf>, names: &[&str]) -> Vec<PathBuf> {
 }
 
 fn run(path: &Path, options: &Options) -> Report {
-    let capture = capture::read(path).expect("the project's captures are whole");
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::read(path).expect("the project's captures are whole");
+    let flows = rnic_capture::flows(&capture, None);
     let report = play(&capture, &flows, options, &ProgressBar::hidden());
     let report = report.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert_eq!(
@@ -166,8 +165,8 @@ fn a_region_that_is_too_short_is_seen_as_a_refusal_and_not_as_a_difference() {
         .into_iter()
         .find(|path| path.ends_with("rping-v4-crc.pcap"));
     let path = path.expect("the demo's capture");
-    let capture = capture::read(&path).expect("the project's captures are whole");
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::read(&path).expect("the project's captures are whole");
+    let flows = rnic_capture::flows(&capture, None);
     let region = &flows[1].regions[0];
     let short = format!(
         "[[region]]\nstag = {}\nlength = {}\n",

@@ -4,9 +4,8 @@ use indicatif::ProgressBar;
 use rnic_abi::sizes::Sizes;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{ConnectionId, DriverError, RegionConfig};
+use rnic_model::Room;
 use rnic_sim::SimulationConfig;
-use rnic_testbench::capture;
-use rnic_testbench::model::Room;
 use rnic_testbench::play::dut::Dut;
 use rnic_testbench::play::rtl::{Rtl, RtlOptions};
 use rnic_testbench::play::{play, Options};
@@ -81,8 +80,8 @@ fn each_connection_of_a_small_build_has_its_own_entries() {
 #[test]
 fn a_small_build_plays_a_capture_as_the_largest_does() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/mk-loss.pcap");
-    let capture = capture::read(&path).expect("the project's captures are whole");
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::read(&path).expect("the project's captures are whole");
+    let flows = rnic_capture::flows(&capture, None);
     let reports = [Sizes::SMALLEST, Sizes::LARGEST].map(|sizes| {
         let options = Options {
             sizes,

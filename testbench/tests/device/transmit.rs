@@ -1,9 +1,9 @@
 //! Frames that the whole device sends, against an independent builder.
 use rnic_abi::counters::Counter;
+use rnic_capture::pcap::capture_file;
 use rnic_driver::{Config, Device, Dma, DmaBuffer, Piece, TransmitFrame, TransmitRing};
 use rnic_sim::{attach, ReadPath, Simulation, SimulationConfig};
 use rnic_testbench::skip::skipped;
-use rnic_testbench::traffic::pcap::capture_file;
 use rnic_testbench::transmit::{run, Case, Totals};
 use std::cell::RefCell;
 use std::process::Command;

@@ -2,9 +2,9 @@
 
 use pcie_sim::memory::{DeviceMemory, MemoryError};
 use rnic_abi::sizes::Sizes;
+use rnic_device::model::{DeviceModel, HostMemory, ModelBar, ModelDma};
 use rnic_driver::{Bar, Dma};
 use rnic_sim::{DeviceCore, SimBar, SimDma, Simulation, SimulationConfig};
-use rnic_testbench::device_model::{self, DeviceModel, HostMemory, ModelBar, ModelDma};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -88,7 +88,7 @@ impl Machine for Model {
     type Dma = ModelDma;
 
     fn attach(&self) -> (ModelBar, ModelDma) {
-        device_model::attach(&self.0)
+        rnic_device::model::attach(&self.0)
     }
 
     fn push(&self, frame: Vec<u8>, error: bool) {

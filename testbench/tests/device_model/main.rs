@@ -23,7 +23,7 @@ use machine::{Machine, Model, Rtl, Spoiled};
 use program::{run, Found};
 use rnic_abi::counters::Counter;
 use rnic_abi::sizes::Sizes;
-use rnic_testbench::device_model::DeviceModel;
+use rnic_device::model::DeviceModel;
 
 fn on_model(seed: u64) -> Found {
     let machine = Model::new();

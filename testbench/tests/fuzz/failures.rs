@@ -2,7 +2,7 @@
 
 use crate::{on_the_model, settings, shell, RUNS};
 use indicatif::ProgressBar;
-use rnic_testbench::capture::{self, Capture, Flow};
+use rnic_capture::{Capture, Flow};
 use rnic_testbench::fuzz::Campaign;
 use rnic_testbench::play::difference::{Difference, What};
 use rnic_testbench::play::{play, DutKind, Options, PlayError, Report};
@@ -17,7 +17,7 @@ fn against_a_model_without_crc(capture: &Capture, options: &Options) -> Result<R
         };
         play(capture, flows, &options, &ProgressBar::hidden())
     };
-    let flows = capture::flows(capture, None);
+    let flows = rnic_capture::flows(capture, None);
     let blind = flows
         .iter()
         .cloned()
@@ -47,7 +47,7 @@ fn crc_errors(capture: &Capture, frames: usize) -> u64 {
         path: capture.path.clone(),
         frames: capture.frames[..frames].to_vec(),
     };
-    let flows = capture::flows(&prefix, None);
+    let flows = rnic_capture::flows(&prefix, None);
     let options = Options {
         dut: DutKind::Model,
         ..Options::default()
@@ -68,7 +68,7 @@ fn a_model_that_takes_a_wrong_crc_is_found_and_the_capture_is_cut_after_the_firs
     let failure = runs.find_map(|run| campaign.run(run).expect("the core is there"));
     let failure = failure.expect("some run has an FPDU with a wrong CRC");
     println!("{}", failure.text());
-    let capture = capture::read(&failure.capture).expect("a sound capture");
+    let capture = rnic_capture::read(&failure.capture).expect("a sound capture");
     let frames = capture.frames.len();
     assert_eq!(frames, failure.failing_frames);
     assert!(frames < failure.frames);
@@ -110,7 +110,7 @@ fn a_panic_is_a_failure_with_its_words() {
         "reported before it is cut down"
     );
     assert_eq!(failure.failing_frames, GUILTY);
-    let capture = capture::read(&failure.capture).expect("a sound capture");
+    let capture = rnic_capture::read(&failure.capture).expect("a sound capture");
     assert_eq!(capture.frames.len(), GUILTY);
     assert_eq!(failure.differences, ["panic: frame 37 is one too many"]);
     assert_eq!((campaign.totals.runs, campaign.totals.mismatches), (1, 1));

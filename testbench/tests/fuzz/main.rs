@@ -15,7 +15,7 @@ mod failures;
 mod command;
 
 use indicatif::ProgressBar;
-use rnic_testbench::capture::{self, Capture};
+use rnic_capture::Capture;
 use rnic_testbench::fuzz::Settings;
 use rnic_testbench::play::{play, DutKind, Options, PlayError, Report};
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn on_the_model(capture: &Capture, options: &Options) -> Result<Report, PlayErro
         dut: DutKind::Model,
         ..options.clone()
     };
-    let flows = capture::flows(capture, None);
+    let flows = rnic_capture::flows(capture, None);
     play(capture, &flows, &options, &ProgressBar::hidden())
 }
 

@@ -1,7 +1,6 @@
 //! Choices that change the octets on the wire but not what is delivered.
 
 use crate::rig::{everything_is_delivered, made, path};
-use rnic_testbench::capture;
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{Faults, Field, Interleave, IpFamily, Markers, Mix, Workload};
 use rnic_wire::ddp::rdmap::Opcode;
@@ -143,8 +142,8 @@ fn a_stream_starts_where_the_description_says() {
         };
         let name = format!("gen-start-{start}.pcap");
         everything_is_delivered(&name, &workload);
-        let capture = capture::read(&path(&name)).expect("a sound capture");
-        let flows = capture::flows(&capture, None);
+        let capture = rnic_capture::read(&path(&name)).expect("a sound capture");
+        let flows = rnic_capture::flows(&capture, None);
         assert!(flows.iter().all(|flow| flow.sequence_start == start));
     }
 }

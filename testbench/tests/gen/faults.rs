@@ -1,7 +1,6 @@
 //! Each fault happens, and does what it is said to do.
 
 use crate::rig::{a_beginning_is_delivered, everything_is_delivered, made, path, said};
-use rnic_testbench::capture;
 use rnic_testbench::play::report::FlowReport;
 use rnic_testbench::workload::{Faults, Field, Markers, Resend, Workload};
 
@@ -99,8 +98,8 @@ fn what_was_lost_is_sent_again_once() {
     let faults = &generation.summary.faults;
     assert_eq!(faults.resent, faults.loss);
     // Learning puts the whole stream together.
-    let capture = capture::read(&path("gen-lost.pcap")).expect("a sound capture");
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::read(&path("gen-lost.pcap")).expect("a sound capture");
+    let flows = rnic_capture::flows(&capture, None);
     let learned: usize = flows.iter().map(|flow| flow.messages.len()).sum();
     let said: usize = generation.directions.iter().map(|d| said(d).len()).sum();
     assert_eq!(learned, said);

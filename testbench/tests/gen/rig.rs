@@ -1,6 +1,4 @@
 //! What each direction said, by the generator's own list, against what the model heard.
-
-use rnic_testbench::capture;
 use rnic_testbench::play::report::FlowReport;
 use rnic_testbench::play::{play, DutKind, Options, Report};
 use rnic_testbench::workload::connection::Direction;
@@ -29,8 +27,8 @@ pub fn made(workload: &Workload) -> Generation {
 fn play_alone(name: &str, generation: &Generation) -> Report {
     let path = path(name);
     std::fs::write(&path, &generation.file).expect("cargo's folder for tests is writable");
-    let capture = capture::read(&path).expect("a sound capture");
-    let flows = capture::flows(&capture, None);
+    let capture = rnic_capture::read(&path).expect("a sound capture");
+    let flows = rnic_capture::flows(&capture, None);
     let options = Options {
         dut: DutKind::Model,
         ..Options::default()

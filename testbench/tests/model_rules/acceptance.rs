@@ -6,11 +6,11 @@ use rand_chacha::ChaCha8Rng;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::{SegmentTrace, SegmentVerdict};
 use rnic_abi::limits::RANGES_PER_CONNECTION;
-use rnic_testbench::model::ethernet;
-use rnic_testbench::model::ip::{self, IpVerdict};
-use rnic_testbench::model::reorder::OutOfOrderPool;
-use rnic_testbench::model::tcp::{Acceptance, TcpReceiver, TcpSegment};
-use rnic_testbench::model::{Room, Taken};
+use rnic_model::ethernet;
+use rnic_model::ip::{self, IpVerdict};
+use rnic_model::reorder::OutOfOrderPool;
+use rnic_model::tcp::{Acceptance, TcpReceiver, TcpSegment};
+use rnic_model::{Room, Taken};
 use rnic_testbench::traffic::frame::{
     TcpOptions, FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, FLAG_URG,
 };

@@ -6,6 +6,7 @@
 //! - [`refusals`]: why DDP and RDMAP stop a stream, first failing test first.
 //! - [`messages`]: what is placed and completed.
 //! - [`properties`]: no segmentation changes the result; no flipped bit is placed.
+//! - [`contexts`]: a connection set up table by table.
 //!
 //! The row "not enabled" has no test: the model is always enabled.
 
@@ -17,3 +18,4 @@ mod reads;
 mod refusals;
 mod messages;
 mod properties;
+mod contexts;

@@ -6,8 +6,8 @@ use crate::rig::{
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_driver::{Completion, ConnectionId, RegionConfig};
-use rnic_testbench::model::ddp::Buffer;
-use rnic_testbench::model::Model;
+use rnic_model::ddp::Buffer;
+use rnic_model::Model;
 use rnic_testbench::traffic::{Sender, StreamConfig};
 use rnic_wire::ddp::control::{ControlRepr, RESERVED_DDP, RESERVED_RDMAP};
 use rnic_wire::ddp::errors::DDP_BOUNDS;
@@ -271,7 +271,7 @@ fn a_terminate_is_the_last_message() {
 /// DDP-014, DDP-041: message numbers go on through zero, and so do those that have a buffer.
 #[test]
 fn message_numbers_wrap() {
-    let mut receiver = rnic_testbench::model::ddp::DdpReceiver::new(7, 1);
+    let mut receiver = rnic_model::ddp::DdpReceiver::new(7, 1);
     receiver.open_queue_at(0, u32::MAX - 1);
     let mut sender = Sender::new(StreamConfig::default());
     sender.set_next_msn(0, u32::MAX - 1);
@@ -285,12 +285,9 @@ fn message_numbers_wrap() {
     };
     (0..4).for_each(|_| receiver.post(0, buffer));
     let config = *sender.config();
-    let mut mpa = rnic_testbench::model::mpa::MpaReceiver::new(
-        config.sequence_start,
-        config.markers,
-        config.crc,
-    );
-    let mut regions = rnic_testbench::model::stag::Regions::default();
+    let mut mpa =
+        rnic_model::mpa::MpaReceiver::new(config.sequence_start, config.markers, config.crc);
+    let mut regions = rnic_model::stag::Regions::default();
     let delivered: Vec<u32> = mpa
         .push(sender.stream())
         .iter()

@@ -4,7 +4,7 @@ use rnic_abi::counters::{Counter, FIRST_REFUSAL};
 use rnic_abi::errors::{StreamError, ALL};
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
 use rnic_driver::{Completion, ConnectionId, RegionConfig};
-use rnic_testbench::model::{ddp, Entry, Model};
+use rnic_model::{ddp, Entry, Model};
 use rnic_testbench::play::bus::HEADER_OCTETS_COMPARED;
 use rnic_testbench::traffic::frame::FLAG_ACK;
 use rnic_testbench::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};

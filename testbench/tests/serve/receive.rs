@@ -40,10 +40,13 @@ fn expected(report: &Value, host: &str) -> Vec<String> {
 
 #[test]
 fn receive_has_the_memory_and_the_messages_of_the_model() {
-    let receive = Path::new(env!("CARGO_BIN_EXE_rnic")).with_file_name("examples/receive");
+    let receive = Path::new(env!("CARGO_BIN_EXE_rnic")).with_file_name("receive");
     if !receive.exists() {
         let name = "receive_has_the_memory_and_the_messages_of_the_model";
-        return skipped(name, "the example receive, which `cargo test` builds,");
+        return skipped(
+            name,
+            "the example receive, which `cargo test --workspace` builds,",
+        );
     }
     with_each(move |dut| {
         let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/rping-v4-crc.pcap");

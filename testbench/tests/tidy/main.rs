@@ -42,7 +42,7 @@ const UNSAFE_FILES: [&str; 4] = [
     "host-driver/src/bus/raw.rs",
     "sim/src/verilator/ffi.rs",
     "sim/vfio-user/src/mapped.rs",
-    "testbench/src/serve/tun.rs",
+    "sim/device/src/tun.rs",
 ];
 
 /// A source file.

@@ -12,14 +12,14 @@
 //! the region: inside of it, two writes of one place could meet, and which one lands last is open
 //! where they come out of order.
 
-use crate::capture::segment::{datagram, Segment};
-use crate::capture::Flow;
 use crate::workload::places::Places;
 use etherparse::checksum::Sum16BitWords;
 use etherparse::ether_type;
 use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+use rnic_capture::segment::{datagram, Segment};
+use rnic_capture::Flow;
 use rnic_wire::ddp::{tagged, untagged};
 use rnic_wire::mpa::crc32c::{self, CRC_OCTETS};
 use rnic_wire::mpa::fpdu::LENGTH_OCTETS;
@@ -201,7 +201,6 @@ fn put_checksum(octets: &mut [u8], at: usize, start: Sum16BitWords) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture;
     use crate::workload::{generate, Markers, Workload};
     use rand::SeedableRng;
     use std::path::Path;
@@ -214,9 +213,9 @@ mod tests {
             ..Workload::default()
         };
         let generation = generate(&workload).expect("it can be made");
-        let capture = capture::parse(Path::new("forge.pcap"), generation.file);
+        let capture = rnic_capture::parse(Path::new("forge.pcap"), generation.file);
         let capture = capture.expect("a sound capture");
-        let flows = capture::flows(&capture, None);
+        let flows = rnic_capture::flows(&capture, None);
         let flow = flows
             .iter()
             .find(|flow| flow.markers)

@@ -2,14 +2,14 @@
 
 use super::active::Active;
 use super::run::Player;
-use crate::capture::segment::Segment;
-use crate::capture::Flow;
 use crate::play::dut::{each, PlayError};
 use crate::play::hostile::{self, forge, HostileAction};
 use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::limits::MAX_RECEIVE_WINDOW;
+use rnic_capture::segment::Segment;
+use rnic_capture::Flow;
 use rnic_driver::DriverError;
 use std::ops::RangeInclusive;
 

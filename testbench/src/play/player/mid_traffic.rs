@@ -11,13 +11,13 @@
 //! - other connections are not affected, then or later.
 
 use super::run::Player;
-use crate::capture::segment::Segment;
 use crate::play::cut_off::CutOff;
 use crate::play::difference::What;
 use crate::play::dut::{self, each, Dut};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
+use rnic_capture::segment::Segment;
 use rnic_driver::{ConnectionConfig, ConnectionKey, DriverError, QueueId, RegionConfig};
 
 /// Stag indices that no traffic names.

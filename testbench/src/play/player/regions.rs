@@ -4,10 +4,10 @@
 use super::active::Active;
 use super::region::Region;
 use super::run::Player;
-use crate::capture::RegionUse;
 use crate::play::compare::Piece;
 use crate::play::conditions::{foreign_connection, Condition, RegionCondition};
 use crate::play::difference::What;
+use rnic_capture::RegionUse;
 use rnic_driver::{ConnectionId, DriverError, RegionConfig};
 
 /// Stag indices of regions that windows are opened of: no traffic names them.

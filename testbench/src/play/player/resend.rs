@@ -18,10 +18,10 @@
 
 use super::run::{Player, HOLD_CYCLES_LOG2};
 use super::waiting::{segment_of, Waiting};
-use crate::capture::segment::Segment;
-use crate::capture::Flow;
-use crate::model::Room;
 use crate::play::dut::{DutKind, PlayError, StreamState};
+use rnic_capture::segment::Segment;
+use rnic_capture::Flow;
+use rnic_model::Room;
 use std::collections::BTreeMap;
 
 /// Frames played between two rounds in which everything waiting is sent again.

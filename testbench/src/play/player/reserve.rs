@@ -11,11 +11,11 @@
 //! pages of packet memory.
 
 use super::run::Player;
-use crate::capture::segment::Segment;
-use crate::model::DISTANT_OCTETS;
 use crate::play::dut::PlayError;
 use rnic_abi::limits::frame_pages;
+use rnic_capture::segment::Segment;
 use rnic_driver::Config;
+use rnic_model::DISTANT_OCTETS;
 use std::ops::Range;
 
 impl Player<'_> {

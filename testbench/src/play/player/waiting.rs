@@ -1,6 +1,6 @@
 //! Frames that wait to be sent again.
 
-use crate::capture::segment::Segment;
+use rnic_capture::segment::Segment;
 use std::collections::BTreeMap;
 
 /// Frames played before a flow whose end was put off is tried again.

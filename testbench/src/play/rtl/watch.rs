@@ -10,13 +10,13 @@
 //! [`Room`]. A watched frame takes some 300 cycles more.
 
 use super::Rtl;
-use crate::capture::segment::Segment;
-use crate::model::{Room, Taken};
 use crate::play::dut::{Dut, StreamState};
 use rnic_abi::counters::Counter;
 use rnic_abi::events::{SegmentTrace, SegmentVerdict};
 use rnic_abi::limits::frame_pages;
+use rnic_capture::segment::Segment;
 use rnic_driver::ConnectionId;
+use rnic_model::{Room, Taken};
 
 /// Pages that still count as free but are on their way from the pool to the next frames, or will
 /// be taken by the frame before, which is in and not yet stored.

@@ -1,8 +1,8 @@
 //! What the player did to a device: frames in the order in which they were offered, and what was
 //! set up between them.
 
-use crate::capture::segment::Segment;
 use crate::play::tally::Place;
+use rnic_capture::segment::Segment;
 use rnic_driver::{ConnectionConfig, ConnectionId};
 
 /// A frame given to the device.

@@ -1,0 +1,43 @@
+//! `pcap:FILE`: a capture, played from its beginning for each client.
+
+use super::end::{Link, LinkError};
+use std::path::Path;
+
+/// A capture.
+#[derive(Debug)]
+pub(super) struct CaptureLink {
+    frames: Vec<Vec<u8>>,
+    /// The next frame; none until the device has sent one.
+    next: Option<usize>,
+}
+
+impl CaptureLink {
+    pub(super) fn read(path: &Path) -> Result<Self, LinkError> {
+        let frames = rnic_capture::read(path)?.frames;
+        Ok(Self { frames, next: None })
+    }
+}
+
+impl Link for CaptureLink {
+    fn restart(&mut self) {
+        self.next = None;
+    }
+
+    fn has_frame(&self) -> bool {
+        self.next.is_some_and(|next| next < self.frames.len())
+    }
+
+    fn receive(&mut self) -> Result<Option<Vec<u8>>, LinkError> {
+        let Some(next) = &mut self.next else {
+            return Ok(None);
+        };
+        let frame = self.frames.get(*next).cloned();
+        *next += usize::from(frame.is_some());
+        Ok(frame)
+    }
+
+    fn send(&mut self, _frame: &[u8]) -> Result<(), LinkError> {
+        self.next.get_or_insert(0);
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! A device as a PCI device over vfio-user, with a link to play on.
+//!
+//! ```text
+//!   clients --> Server --> Session --> ServedDevice --> DeviceCore <-- frames --> Link
+//!                  \__________\_______________ poll: sleep while all is quiet ____/
+//! ```
+//!
+//! One thread does everything in turn, so time in the device passes only here: a device that is
+//! quiet needs no processor time until a message or a frame comes. Clients are served one after
+//! another; each begins with a device after power-up.
+
+use crate::link::{Link, LinkError};
+use rnic_sim::{DeviceCore, ServedDevice, Simulation};
+use rnic_vfio_user::{Served, Server, ServerError, Session};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use std::cell::RefCell;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use thiserror::Error;
+
+/// Octets of a payload on a served device's bus: all that the device supports.
+pub const PAYLOAD_OCTETS_MAX: usize = 512;
+/// Cycles simulated between two looks at the sockets: some 0.5 ms.
+const TURN_CYCLES: usize = 200;
+/// Messages of a client between two turns of the device.
+const TURN_MESSAGES: usize = 64;
+/// Frames that wait on the wire; the link keeps the others.
+const WIRE_FRAMES: usize = 16;
+/// Faults of a client that are reported one by one.
+const REPORTED_FAULTS: usize = 16;
+
+/// Why a device is no longer served.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The socket for clients.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// The link.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The system cannot wait for sockets.
+    #[error("cannot wait for sockets: {0}")]
+    Wait(#[from] Errno),
+}
+
+/// A device, its clients, and its link.
+#[derive(Debug)]
+pub struct Service<C: DeviceCore = Simulation> {
+    /// None for the service of one client.
+    server: Option<Server>,
+    session: Option<Session>,
+    core: Rc<RefCell<C>>,
+    device: ServedDevice<C>,
+    link: Box<dyn Link>,
+    /// Of the client that is connected, or was last.
+    faults: usize,
+    clients_gone: usize,
+}
+
+impl<C: DeviceCore> Service<C> {
+    /// Serve `core`, which nobody drives, to the clients of `server`.
+    pub fn new(server: Server, core: C, link: Box<dyn Link>) -> Self {
+        Self::start(Some(server), core, link)
+    }
+
+    /// Serve `core`, which nobody drives, to the client of `session` alone: run it for one client.
+    pub fn of_session(session: Session, core: C, link: Box<dyn Link>) -> Self {
+        let mut service = Self::start(None, core, link);
+        service.begin(session);
+        service
+    }
+
+    fn start(server: Option<Server>, core: C, link: Box<dyn Link>) -> Self {
+        let core = Rc::new(RefCell::new(core));
+        Self {
+            server,
+            session: None,
+            device: ServedDevice::new(&core),
+            core,
+            link,
+            faults: 0,
+            clients_gone: 0,
+        }
+    }
+
+    /// Serve until `clients` clients have come and gone, or for ever.
+    ///
+    /// # Errors
+    /// The link or a socket is of no more use. What a client does is no error.
+    pub fn run(&mut self, clients: Option<usize>) -> Result<(), ServeError> {
+        while clients.is_none_or(|clients| self.clients_gone < clients) {
+            self.wait()?;
+            self.serve()?;
+            self.receive_frames()?;
+            if !self.is_quiet() {
+                self.device.run(TURN_CYCLES);
+            }
+            self.send_frames()?;
+            self.report_faults();
+        }
+        Ok(())
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.core.borrow().frames_waiting() == 0 && self.device.is_quiet()
+    }
+
+    /// Sleep until there is something to do; return at once while the device is not quiet.
+    fn wait(&mut self) -> Result<(), ServeError> {
+        let at_once = Timespec::default();
+        let timeout = match self.is_quiet() && !self.link.has_frame() {
+            true => None,
+            false => Some(&at_once),
+        };
+        let mut fds = vec![match &self.session {
+            Some(session) => {
+                let wants = match session.wants_write() {
+                    true => PollFlags::OUT,
+                    false => PollFlags::IN,
+                };
+                PollFd::from_borrowed_fd(session.as_fd(), wants)
+            }
+            None => match &self.server {
+                Some(server) => PollFd::from_borrowed_fd(server.as_fd(), PollFlags::IN),
+                None => return Ok(()),
+            },
+        }];
+        let link_wants = match self.link.wants_write() {
+            true => PollFlags::IN | PollFlags::OUT,
+            false => PollFlags::IN,
+        };
+        let link = self.link.fd();
+        fds.extend(link.map(|fd| PollFd::from_borrowed_fd(fd, link_wants)));
+        match poll(&mut fds, timeout) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn begin(&mut self, session: Session) {
+        self.device.begin(&session);
+        self.session = Some(session);
+        self.link.restart();
+        self.faults = 0;
+    }
+
+    /// Accept a client, or carry out what it asks for.
+    fn serve(&mut self) -> Result<(), ServeError> {
+        let Some(session) = &mut self.session else {
+            if let Some(session) = self.server.as_ref().map_or(Ok(None), Server::accept)? {
+                self.begin(session);
+            }
+            return Ok(());
+        };
+        for _ in 0..TURN_MESSAGES {
+            match session.serve_one(&mut self.device) {
+                Ok(Served::Message) => {}
+                Ok(Served::Idle) => break,
+                Err(end) => {
+                    self.session = None;
+                    self.device.end();
+                    self.clients_gone += 1;
+                    eprintln!("rnic serve: client {}: {end}", self.clients_gone);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Frames of the link to the wire.
+    fn receive_frames(&mut self) -> Result<(), LinkError> {
+        let mut core = self.core.borrow_mut();
+        while core.frames_waiting() < WIRE_FRAMES {
+            match self.link.receive()? {
+                Some(frame) if !frame.is_empty() => core.push_frame(frame, false),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Frames of the device to the link, after each turn: a device may be quiet when it has sent
+    /// its last one.
+    fn send_frames(&mut self) -> Result<(), LinkError> {
+        let mut core = self.core.borrow_mut();
+        while let Some(sent) = core.next_sent() {
+            // A frame with a bad FCS goes no further than the first switch.
+            if !sent.error {
+                self.link.send(&sent.octets)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn report_faults(&mut self) {
+        for fault in self.device.take_faults() {
+            self.faults += 1;
+            if self.faults <= REPORTED_FAULTS {
+                eprintln!("rnic serve: {fault}");
+            }
+            if self.faults == REPORTED_FAULTS {
+                eprintln!("rnic serve: further faults of this client are not shown");
+            }
+        }
+    }
+}
