@@ -15,7 +15,7 @@ GENERATED := --package rnic-testbench --test registers --test conformance --test
 .DEFAULT_GOAL := help
 .PHONY: help tools demo receive raw-frames counters test lint bench emit timing estimate seeds \
 	limits bitstream selftest netlist formal equal mutants ip ip-check vm-test generate \
-	check-generated clean
+	check-generated figures clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -129,6 +129,9 @@ generate: ## regenerates docs/registers.md, docs/conformance.md and the table of
 
 check-generated: ## fails if a generated document is out of date
 	@cargo test --quiet --no-fail-fast $(GENERATED)
+
+figures: ## lists the figures of docs/figures.md, and which are older than what they measure
+	@python3 docs/figures.py
 
 clean: ## removes target/ and build/ but not .tools/
 	cargo clean --quiet
