@@ -10,12 +10,13 @@ SEED_128 := 2
 # Placer of `make seeds`. With the default one routing was not seen to end at W = 128 (ADR 37).
 PLACER_128 := static
 # Tests that write a document have `document` in their names.
-GENERATED := --package rnic-testbench --test registers --test conformance --test attacks document
+GENERATED := --package rnic-testbench --test registers --test conformance --test attacks \
+	--test documents document
 
 .DEFAULT_GOAL := help
 .PHONY: help tools demo receive raw-frames counters outside check test test-long campaign lint bench \
 	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test \
-	generate check-generated clean
+	generate check-generated figures clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -138,11 +139,14 @@ mutants: tools ## single changes of the emitted Verilog, each of which a check m
 vm-test: tools ## the driver in a Linux guest (QEMU, IOMMU, /dev/vfio) on the served device
 	@testbench/vm/vm-test
 
-generate: ## regenerates docs/registers.md, docs/conformance.md and the table of docs/security.md
+generate: ## regenerates docs/registers.md, docs/conformance.md, the tables of docs/security.md and docs/verification.md
 	UPDATE_DOCS=1 cargo test --quiet --no-fail-fast $(GENERATED)
 
 check-generated: ## fails if a generated document is out of date
 	@cargo test --quiet --no-fail-fast $(GENERATED)
+
+figures: ## lists the figures of docs/figures.md, and which are older than what they measure
+	@python3 docs/figures.py
 
 clean: ## removes target/ and build/ but not .tools/
 	cargo clean --quiet

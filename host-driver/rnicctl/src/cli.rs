@@ -44,6 +44,12 @@ enum Command {
     Reset(reset::Arguments),
 }
 
+/// What the command line accepts, for the test of the documents.
+#[cfg(test)]
+pub(crate) fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Run the command line of this process.
 pub(crate) fn run() -> ExitCode {
     let result: Result<Outcome, Failure> = match Cli::parse().command {

@@ -22,6 +22,8 @@ mod frames;
 mod self_test;
 mod reset;
 mod cli;
+#[cfg(test)]
+mod documents;
 
 use std::process::ExitCode;
 

@@ -14,6 +14,8 @@ mod serve;
 mod selftest;
 mod json;
 mod outcome;
+#[cfg(test)]
+mod documents;
 
 use clap::{Parser, Subcommand};
 use outcome::Outcome;

@@ -1,6 +1,8 @@
 //! Documents that are made from the sources they speak of: `docs/registers.md` from the crate
-//! `rnic-abi`, `docs/conformance.md` from the requirements and the tests that cite them, and the
-//! table of attacks in `docs/security.md` from the attacks that are played.
+//! `rnic-abi`, `docs/conformance.md` from the requirements and the tests that cite them, the table
+//! of attacks in `docs/security.md` from the attacks that are played, and that of proofs in
+//! `docs/verification.md` from `formal/proofs.toml`. And what the tests of all documents read of
+//! them: Markdown, and the figures.
 //!
 //! They are committed; a test makes each anew and compares, so none can go stale unseen.
 //! `make generate` writes all.
@@ -15,6 +17,9 @@ pub mod requirements;
 pub mod citations;
 pub mod conformance;
 pub mod security;
+pub mod proofs;
+pub mod markdown;
+pub mod figures;
 
 /// The folder of the whole project.
 pub fn workspace_root() -> PathBuf {
@@ -84,4 +89,38 @@ pub fn check(name: &str, text: &str) -> Result<(), String> {
         committed.lines().nth(line).unwrap_or("(end)"),
         text.lines().nth(line).unwrap_or("(end)"),
     ))
+}
+
+/// `document` with `table` between the two marks; `None` if they are not there.
+fn between(document: &str, (begin, end): (&str, &str), table: &str) -> Option<String> {
+    let (head, rest) = document.split_once(begin)?;
+    let (_, tail) = rest.split_once(end)?;
+    Some(format!("{head}{begin}{table}{end}{tail}"))
+}
+
+/// The pages that people write and read, each with its path from the project's folder on.
+///
+/// # Errors
+/// One cannot be read.
+pub fn pages() -> Result<Vec<(String, String)>, String> {
+    let root = workspace_root();
+    let mut paths = Vec::new();
+    for folder in [".", "docs", "docs/adr", "docs/timing"] {
+        let entries =
+            fs::read_dir(root.join(folder)).map_err(|error| format!("{folder}: {error}"))?;
+        let entries = entries.flatten().map(|entry| entry.file_name());
+        let names = entries.filter_map(|name| name.into_string().ok());
+        let pages = names.filter(|name| name.ends_with(".md"));
+        paths.extend(pages.map(|name| match folder {
+            "." => name,
+            _ => format!("{folder}/{name}"),
+        }));
+    }
+    paths.sort();
+    let page = |path: String| Ok((read(&root.join(&path))?, path));
+    let pages: Result<Vec<_>, String> = paths.into_iter().map(page).collect();
+    Ok(pages?
+        .into_iter()
+        .map(|(text, path)| (path, text))
+        .collect())
 }

@@ -1,6 +1,6 @@
 //! Writes the table of attacks in `docs/security.md`: a row for each attack that the test binary
 //! `attacks` plays, from the same data. The words around it are written by hand.
-use super::{read, workspace_root};
+use super::{between, read, workspace_root};
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use std::fmt::Write;
@@ -93,10 +93,8 @@ fn tables(rows: &[Row]) -> Result<String, String> {
 
 /// `document` with `table` between the two marks.
 fn splice(document: &str, table: &str) -> Result<String, String> {
-    let parts = document.split_once(BEGIN);
-    let parts = parts.and_then(|(head, rest)| Some((head, rest.split_once(END)?.1)));
-    let (head, tail) = parts.ok_or("docs/security.md: the marks of its table are gone")?;
-    Ok(format!("{head}{BEGIN}{table}{END}{tail}"))
+    let text = between(document, (BEGIN, END), table);
+    text.ok_or_else(|| "docs/security.md: the marks of its table are gone".to_owned())
 }
 
 #[cfg(test)]

@@ -61,14 +61,10 @@ fn workspace_sources() -> BTreeMap<String, BTreeMap<String, String>> {
 /// Files that a reader of one in-order FPDU opens, `messages.rs` included.
 const FPDU_FILES_MAX: usize = 40;
 
-/// The files of the table "One FPDU, file by file" in ARCHITECTURE.md, below `hdl/rnic/src`.
-fn files_of_an_fpdu(architecture: &str) -> Vec<String> {
-    let (_, section) = architecture
-        .split_once("## One FPDU, file by file")
-        .expect("ARCHITECTURE.md follows an FPDU");
-    let section = section.split("\n## ").next().unwrap_or_default();
+/// The files of the table in docs/fpdu.md, below `hdl/rnic/src`.
+fn files_of_an_fpdu(page: &str) -> Vec<String> {
     let (mut room, mut files) = ("", Vec::new());
-    for line in section.lines().filter(|line| line.starts_with("| ")) {
+    for line in page.lines().filter(|line| line.starts_with("| ")) {
         let cells: Vec<&str> = line
             .split('|')
             .map(|cell| cell.trim().trim_matches('`'))
@@ -83,8 +79,8 @@ fn files_of_an_fpdu(architecture: &str) -> Vec<String> {
 
 #[test]
 fn one_fpdu_is_followed_in_forty_files() {
-    let architecture = read(&workspace_root().join("ARCHITECTURE.md")).expect("it is there");
-    let files = files_of_an_fpdu(&architecture);
+    let page = read(&workspace_root().join("docs/fpdu.md")).expect("it is there");
+    let files = files_of_an_fpdu(&page);
     assert!(files.len() > 30, "{files:?}");
     assert!(
         files.len() < FPDU_FILES_MAX,
@@ -95,7 +91,7 @@ fn one_fpdu_is_followed_in_forty_files() {
         let path = workspace_root().join("hdl/rnic/src").join(file);
         assert!(
             path.is_file(),
-            "ARCHITECTURE.md names {file}, which is not there"
+            "docs/fpdu.md names {file}, which is not there"
         );
     }
 }
