@@ -10,8 +10,8 @@ use rnic_abi::registers::{
 };
 use rnic_abi::resets::{Access, AfterReset, REGISTERS};
 use rnic_abi::sizes::Sizes;
+use rnic_device::model::DeviceModel;
 use rnic_sim::{DeviceCore, Simulation, SimulationConfig};
-use rnic_testbench::device_model::DeviceModel;
 use std::collections::BTreeMap;
 
 /// Cycles until a reset through `CONTROL` is over, many times over.
