@@ -43,7 +43,23 @@ PARTS = {
     ],
 }
 # Seconds of one processor, for a machine that has not run them yet; anything else counts as 5.
-SECONDS = {}
+SECONDS = {
+    "rnic-hdl unit bus": 120.0,
+    "rnic-hdl unit receive tcp receive front_end": 100.0,
+    "rnic-hdl unit receive": 80.0,
+    "rnic-hdl unit receive fpdu receive ddp": 80.0,
+    "rnic-sim unit": 20.0,
+    "rnic-testbench attacks": 100.0,
+    "rnic-testbench board": 100.0,
+    "rnic-testbench device closed_loop out_of_order": 80.0,
+    "rnic-testbench device crowded": 90.0,
+    "rnic-testbench device others": 60.0,
+    "rnic-testbench device rtl_captures": 35.0,
+    "rnic-testbench fuzz agreement": 100.0,
+    "rnic-testbench fuzz hostile": 50.0,
+    "rnic-testbench fuzz others": 60.0,
+    "rnic-testbench mutants": 30.0,
+}
 # Programs with time limits and an idle device: what runs beside them would be measured.
 ALONE = {"rnic-testbench serve"}
 

@@ -239,6 +239,41 @@ fn the_page_shows_every_capture_and_loads_nothing() {
 }
 
 /// A netlist has no waveform, and is synthesised already.
+/// Each thing that can be emitted alone, at each width.
+#[test]
+fn parts_of_the_core_are_emitted_at_every_width() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("emitted");
+    let parts = [
+        ("--amd", "amd_adapter"),
+        ("--reads", "reads"),
+        ("--transmit", "transmit"),
+    ];
+    for width in ["64", "128", "512"] {
+        for (option, module) in parts {
+            let out = folder.join(width);
+            let arguments = [
+                "emit",
+                option,
+                "--width",
+                width,
+                "--out",
+                out.to_str().expect("UTF-8"),
+            ];
+            let output = rnic(&arguments);
+            assert_eq!(
+                output.status.code(),
+                Some(0),
+                "{arguments:?}: {}",
+                stderr(&output)
+            );
+            let text = fs::read_to_string(out.join(format!("{module}.v")));
+            let text = text.expect("the file that the command names");
+            let head = format!("module {module}(");
+            assert!(text.contains(&head), "{arguments:?}: no {head}");
+        }
+    }
+}
+
 #[test]
 fn options_that_a_netlist_does_not_take_are_refused() {
     let capture = capture_without_iwarp("netlist.pcap");

@@ -56,10 +56,16 @@ pub type AmdAdapter512 = AmdAdapter<512, 16, 640, 20, 137, 81, 183, 161>;
 /// If `width` is not 64, 128 or 512.
 pub fn verilog(width: usize) -> Result<String, EmitError> {
     match width {
-        64 | 128 => verilog_named("amd_adapter", &AmdAdapter128::default()),
-        512 => verilog_named("amd_adapter", &AmdAdapter512::default()),
+        64 | 128 => verilog_named("amd_adapter", &connected(AmdAdapter128::default())),
+        512 => verilog_named("amd_adapter", &connected(AmdAdapter512::default())),
         other => panic!("there is no adapter for a width of {other}: use 64, 128 or 512"),
     }
+}
+
+/// `adapter`, ready to be emitted: whoever instantiates it drives its inputs.
+fn connected<B: Block>(mut adapter: B) -> B {
+    adapter.connect_all();
+    adapter
 }
 
 /// Adapter of width `D`: `L = D / 32`, `E = D + 128`, `M = L + 4`; the others are the widths of
