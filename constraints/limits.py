@@ -7,7 +7,7 @@ between the two marks of the page of --document. `make limits` runs it.
     late paths of a seed -> root: the block where the path begins, and where it ends
             -> endpoints a root, for each seed; worst path of a root
 
-A cut is made at a root, whatever rooms the path passes behind it; seeds.py counts by those rooms.
+A cut is made at a root, whatever rooms the path passes after it; seeds.py counts by those rooms.
 
 Exit status: 0 the table is written, 2 a file is missing or has no marks.
 """

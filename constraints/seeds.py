@@ -41,7 +41,7 @@ WANTED = 3
 ROOMS_SHOWN = 16
 # nextpnr's placers that know about timing, and what a page says of each.
 PLACERS = {"heap": "default placer", "static": "electrostatic placer"}
-# How far a seed is taken, which names the folder of its results: what nextpnr is told, and what the
+# How far a seed is taken, which names the folder of its results: the options of nextpnr, and what the
 # page says of it.
 EFFORTS = {
     "placed": (["--no-route"], "placed, estimated"),

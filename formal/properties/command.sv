@@ -1,5 +1,5 @@
 // A command places what was checked: memory is written only by a verdict that places, at the
-// address that the region or the buffer gave, the segment's payload behind its header, no more; and
+// address that the region or the buffer gave, the segment's payload after its header, no more; and
 // a command stands as it was composed until the next one.
 module properties(
     input clock, input [`BITS_record-1:0] record, input [`BITS_segment-1:0] segment,

@@ -3,7 +3,7 @@
 // has no request, or before its octets have left. A host slot's header goes to the slot that its
 // request names, 16 octets. That n is the number of a free entry, cq_numbers.sv proves.
 //
-// Any one queue is looked at (`watched`).
+// Any one queue is observed (`watched`).
 module properties(
     input clock, input reset, input [15:0] device_id, input [`BITS_request-1:0] request,
     input request_valid, input payload_done, input [`BITS_cq_write-1:0] cq_write,

@@ -2,7 +2,7 @@
 // queue are not consumed, the numbers of a queue follow each other from 0 on, and the phase turns at
 // each wrap. So no entry is written that the driver has not consumed, and none is left out.
 //
-// Any one queue is looked at (`watched`), whatever happens to the others.
+// Any one queue is observed (`watched`), whatever happens to the others.
 module properties(
     input clock, input [`BITS_cq_write-1:0] cq_write, input [3:0] cq, input decide,
     input numbers, input loses

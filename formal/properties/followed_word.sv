@@ -1,4 +1,4 @@
-// One word of a FIFO, any one (`pick`), followed from its write to its read: behind how many others
+// One word of a FIFO, any one (`pick`), followed from its write to its read: after how many others
 // it is, and what it is. As many words come out as went in (`inside`).
 module followed_word #(parameter BITS = 1, parameter COUNT_BITS = 1) (
     input clock, input reset, input push, input pop, input [BITS-1:0] data_in,

@@ -1,5 +1,5 @@
 // A host frame's slot lies in the ring: slot number mod slots, at base plus that many slots; the
-// frame behind its header does not reach beyond it; and no slot is given that the driver has not
+// frame after its header does not reach beyond it; and no slot is given that the driver has not
 // consumed, so never more than the ring has are out.
 //
 // The answers are those of a frame that has been there for four cycles, and of a number that has not

@@ -19,10 +19,10 @@ module properties(
     );
     (* hierconn *) wire [6:0] \block.to_marker$q ;
 
-    // Where the beat's first word stands, in words behind a marker position.
+    // Where the beat's first word stands, in words after a marker position.
     reg [6:0] later = 0;
     wire [6:0] place = beat_first ? phase : later;
-    // A beat holds four words, less those behind the FPDU's end.
+    // A beat holds four words, less those after the FPDU's end.
     wire [2:0] words = 4 - (beat_last ? beat_tail_words : 0);
     // A marker in lane 0 to 3, or none (4).
     wire [6:0] lane_1 = place + 1, lane_2 = place + 2, lane_3 = place + 3;

@@ -3,7 +3,7 @@
 //   fresh -> pushed -> listed -> fetched -> out -> ready -> owned -> returning -> pushed ...
 //
 // One page, any one (`page`), is followed through these places; which one comes next depends on
-// nothing but how many pages are in front of it. It is in exactly one of them at any time; in every
+// nothing but how many pages are before it. It is in exactly one of them at any time; in every
 // place that another page could be in, it is not. Chains are given back by their owners: `holds`
 // says whether the page is one of a chain, and the releaser is assumed to find by the links what
 // the owner wrote there; a separate proof shows that it follows the links as written.
@@ -77,7 +77,7 @@ module properties(
 
     (* anyconst *) wire [8:0] page;
     reg [2:0] place = FRESH;
-    // Pages in front of it, listed or ready.
+    // Pages before it, listed or ready.
     reg [9:0] front = 0;
     reg [9:0] owned = 0;
     wire [9:0] listed = \block.write_pointer$q - \block.read_pointer$q ;

@@ -1,6 +1,6 @@
 // Each part that has a tag gives it back once, when its last word is read or when it is dropped.
 // A word is read only of a part whose tag was over and had not failed; the words are those of its
-// octets. A read is answered once: without an error behind its last octet, or with one.
+// octets. A read is answered once: without an error after its last octet, or with one.
 module properties(
     input clock, input reset, input [`BITS_part-1:0] part, input part_valid, input [15:0] now,
     input [15:0] timeout_ticks, input head_open, input head_failed, input hold
@@ -43,8 +43,8 @@ module properties(
         if (\block.parts.head_valid$q ) assume(head[30:22] <= head[39:31] && head[5:4] == 0);
     end
 
-    // The part that is read, and its next octet; the end of the read at hand has been told.
-    reg reading = 0, told = 0;
+    // The part that is read, and its next octet; the end of the read at hand has been reported.
+    reg reading = 0, reported = 0;
     reg [`BITS_part-1:0] held = 0;
     reg [8:0] next = 0;
     // What became of the head in the cycle before, while it was the head.
@@ -64,9 +64,9 @@ module properties(
             held <= head;
             next <= head[30:22];
         end
-        if (finish_valid && finish[8] && !head[41]) told <= 1;
-        if (told && taken && head[41]) told <= 0;
-        if (reset) {reading, told} <= 0;
+        if (finish_valid && finish[8] && !head[41]) reported <= 1;
+        if (reported && taken && head[41]) reported <= 0;
+        if (reset) {reading, reported} <= 0;
         same <= \block.parts.head_valid$q && !taken && !reset;
         was_over <= !head_open && !head_failed;
         was_failed <= head_failed;
@@ -90,7 +90,7 @@ module properties(
         if (reads) assert(reading && !hold);
         if (read_1) assert(read_address == address_1);
         // The end of a read.
-        if (finish_valid) assert(!told);
+        if (finish_valid) assert(!reported);
         if (finish_valid && !finish[8])
             assert(reading && reads && at_last && held[41] && finish[7:0] == held[49:42]);
         if (reading && reads && at_last && held[41]) assert(finish_valid && !finish[8]);
@@ -98,12 +98,12 @@ module properties(
             assert(!reading && taken && finish[7:0] == head[49:42]);
             assert(head[40] || (same && (was_failed || was_late)));
         end
-        if (told && taken && !head[40]) assert(retire);
+        if (reported && taken && !head[40]) assert(retire);
         if (timed_out) assert(finish_valid && finish[8] && was_late);
         if (refused) assert(finish_valid && finish[8] && head[40]);
         // What makes these true after any number of cycles.
         assert(\block.state$q != 3);
-        assert(reading == (\block.state$q == STREAM) && told == (\block.state$q == SKIP));
+        assert(reading == (\block.state$q == STREAM) && reported == (\block.state$q == SKIP));
         if (same) assert(\block.parts.head_valid$q && head == head_before);
         assert(!\block.known$q || same);
         if (same && \block.known$q ) begin

@@ -42,8 +42,8 @@ module properties(
 
     // Each input leaves its register before the next one comes, as the operation that it says.
     reg [2:0] since_report = 5, since_fpdu = 5;
-    reg [83:0] told_report = 0;
-    reg [9:0] told_fpdu = 0;
+    reg [83:0] given_report = 0;
+    reg [9:0] given_fpdu = 0;
     // An input waited in its register in the cycle before, and came or was not issued.
     reg report_waits = 0, fpdu_waits = 0;
     wire free = !\block.is_address$q ;
@@ -52,8 +52,8 @@ module properties(
     always @(posedge clock) begin
         since_report <= report_valid ? 1 : since_report == 5 ? 5 : since_report + 1;
         since_fpdu <= first_fpdu_valid ? 1 : since_fpdu == 5 ? 5 : since_fpdu + 1;
-        if (report_valid) told_report <= report;
-        if (first_fpdu_valid) told_fpdu <= first_fpdu;
+        if (report_valid) given_report <= report;
+        if (first_fpdu_valid) given_fpdu <= first_fpdu;
         report_waits <= report_valid || (\block.has_report$q && !issues_report);
         fpdu_waits <= first_fpdu_valid || (\block.has_fpdu$q && !issues_fpdu);
     end
@@ -61,15 +61,15 @@ module properties(
     reg [84:0] issued = 0, fetching = 0;
     reg issued_takes = 0, fetching_takes = 0;
     reg was_issued = 0, was_fetched = 0, was_changed = 0;
-    wire told = issues_fpdu || issues_report || taking;
+    wire issues = issues_fpdu || issues_report || taking;
     always @(posedge clock) begin
-        was_issued <= told;
+        was_issued <= issues;
         was_fetched <= was_issued;
         was_changed <= was_fetched;
-        if (told) begin
-            issued <= issues_fpdu ? {1'b0, 65'b0, 9'h100, told_fpdu}
-                : issues_report ? {told_report[83], told_report[82:51], told_report[50:19],
-                    told_report[18], 1'b0, told_report[17:10], told_report[9:0]}
+        if (issues) begin
+            issued <= issues_fpdu ? {1'b0, 65'b0, 9'h100, given_fpdu}
+                : issues_report ? {given_report[83], given_report[82:51], given_report[50:19],
+                    given_report[18], 1'b0, given_report[17:10], given_report[9:0]}
                 : {75'b0, take_connection};
             issued_takes <= taking;
         end
@@ -117,8 +117,8 @@ module properties(
         assume(!report[83] || report[18:10] == 0);
 
         assert(\block.has_report$q == report_waits && \block.has_fpdu$q == fpdu_waits);
-        if (\block.has_report$q ) assert(since_report < 5 && \block.held_report$q == told_report);
-        if (\block.has_fpdu$q ) assert(since_fpdu < 3 && \block.held_fpdu$q == told_fpdu);
+        if (\block.has_report$q ) assert(since_report < 5 && \block.held_report$q == given_report);
+        if (\block.has_fpdu$q ) assert(since_fpdu < 3 && \block.held_fpdu$q == given_fpdu);
         if (\block.has_report$q && since_report == 4) assert(issues_report);
         if (\block.has_report$q && since_report == 3) assert(!issues_fpdu);
         if (was_issued) assert(\block.is_address$q );
@@ -132,7 +132,7 @@ module properties(
         end
         assert(was_fetched <= \block.is_fetch$q );
         assert(was_changed <= \block.is_change$q );
-        // The operation changes the entry as it was told, two cycles after it was addressed.
+        // The operation changes the entry as it was issued, two cycles after it was addressed.
         if (was_changed) begin
             assert(changing[19:0] == fetching[19:0] && begins == fetching[84]);
             assert(takes == fetching_takes && !visits);

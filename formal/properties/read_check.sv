@@ -1,6 +1,6 @@
 // A segment that does not differ from the oldest outstanding read is what comes next of it: with
 // payload, under its STag and from where it stands on, of no more octets than are missing; and the
-// last one if, and only if, none is missing behind it. What is left of the read begins behind the
+// last one if, and only if, none is missing after it. What is left of the read begins after the
 // segment and has its octets less.
 module properties(
     input clock, input [`BITS_segment-1:0] segment, input [`BITS_head-1:0] head, input is_open

@@ -1,7 +1,7 @@
 // What an untagged segment that passes the offset checks may write lies to the octet in the buffer
 // of one pool entry: the one that the queue's shape and the MSN name, first + (MSN mod entries).
 //
-// Any queue and any pool entry (`watched_*`) are looked at, whatever the driver writes. A read that
+// Any queue and any pool entry (`watched_*`) are observed, whatever the driver writes. A read that
 // meets a write is left out: table_gaps.sv proves that none is used. Whether a buffer is posted for
 // the MSN, and the queue open, verdict.sv asks for.
 module properties(
@@ -32,7 +32,7 @@ module properties(
     // The tables as the driver wrote them.
     reg [15:0] shape_now = 0;
     reg [98:0] buffer_now = 0;
-    // Cycles behind a read of the watched queue, and of the watched entry.
+    // Cycles after a read of the watched queue, and of the watched entry.
     reg queue_1 = 0, queue_2 = 0, queue_3 = 0, entry_1 = 0, entry_2 = 0, entry_3 = 0;
     reg [15:0] shape_1 = 0, shape_2 = 0, shape_3 = 0;
     reg [98:0] buffer_1 = 0, buffer_2 = 0, buffer_3 = 0;

@@ -1,4 +1,4 @@
-// The record fence of ddp answers only when every record of before it has left: one of them,
+// The record fence of ddp answers only when every earlier record has left: one of them,
 // whichever (`pick`), is followed from the beginning of its FPDU to where what it gave is taken.
 // Records of MPA come in the order in which they were begun; a replayed one enters at any time.
 module properties(
@@ -22,11 +22,11 @@ module properties(
 
     reg [5:0] coming = 0;
     reg [4:0] inside = 0;
-    // The record that is followed: where it is, and how many are in front of it there.
+    // The record that is followed: where it is, and how many are before it there.
     reg [1:0] place = NONE;
     reg [5:0] before = 0;
     reg [4:0] front = 0;
-    // A fence is at hand; it began behind that record.
+    // A fence is at hand; it began after that record.
     reg open = 0, awaited = 0;
     reg started = 0, held = 0;
     wire gone = place == LOADED && outputs_free;

@@ -1,9 +1,9 @@
 // A write that the region check lets pass lies in a region that is there: valid, of that key, of
 // the stream's Protection Domain and, if it is bound, of that very connection; its first octet is
-// not in front of the region, its last one not behind it; and it goes to the bus address that the
+// not before the region, its last one not after it; and it goes to the bus address that the
 // region names.
 //
-// Any region (`watched`) is looked at, whatever is written to and invalidated in the table. A read
+// Any region (`watched`) is observed, whatever is written to and invalidated in the table. A read
 // that meets a write of its region may give anything, and is left out: table_gaps.sv proves that no
 // such read is used.
 module properties(
@@ -40,7 +40,7 @@ module properties(
         if (written) granted_valid <= write_valid;
         if (cleared) granted_valid <= 0;
     end
-    // Cycle by cycle behind a read of it.
+    // Cycle by cycle after a read of it.
     reg read_1 = 0, read_2 = 0, read_3 = 0, read_4 = 0;
     reg valid_1 = 0, valid_2 = 0, valid_3 = 0, valid_4 = 0;
     reg [`BITS_entry-1:0] entry_1 = 0, entry_2 = 0, entry_3 = 0, entry_4 = 0;

@@ -1,5 +1,5 @@
-// A release is answered once the manager has done it (`take_request`) and behind the record fence
-// that follows; no operation is begun while that fence is under way, and none in front of a stop
+// A release is answered once the manager has done it (`take_request`) and after the record fence
+// that follows; no operation is begun while that fence is under way, and none before a stop
 // that is queued, which may be for the connection that had the id before.
 module properties(
     input clock, input reset, input accepted_valid, input host_frame_valid, input job_done_valid,
@@ -29,7 +29,7 @@ module properties(
     wire begins = next_event >= START;
     wire releases = table_request[1:0] == RELEASE;
 
-    // The operation on the bus has been done in the manager; the fence behind it has answered.
+    // The operation on the bus has been done in the manager; the fence after it has answered.
     reg done = 0, fenced = 0, started = 0, stands = 0;
     reg [`BITS_table_request-1:0] request = 0;
     always @(posedge clock) begin

@@ -1,4 +1,4 @@
-// The device is ready only behind a whole sweep, in which every room was in reset; without the pin a
+// The device is ready only after a whole sweep, in which every room was in reset; without the pin a
 // sweep begins only when no TLP is under way, and no posted request begins until the device is ready.
 module properties(input clock, input reset, input request, input held);
     localparam SWEEP = 4160;

@@ -1,5 +1,5 @@
 // The steps of a record come in the cycles that region_check.sv, verdict.sv and command.sv stand on,
-// for one record at a time: `address` 3 cycles behind `take`, `decide` a cycle later or when the
+// for one record at a time: `address` 3 cycles after `take`, `decide` a cycle later or when the
 // verdict of MPA is there, `commit` the cycle after, `load` then or as soon as the outputs are free.
 // Each record that leaves the FIFO is loaded once; one that goes back has written nothing.
 module properties(
@@ -87,7 +87,7 @@ module properties(
             assert(\block.is_ready$q == (in_front == 4));
             if (in_front != 4) assert(\block.age$q == in_front);
             if (in_front != 0) assert(head_before && !leave_before);
-            assert(\block.is_ooo$q == (inside && !left));
+            assert(\block.is_head$q == (inside && !left));
             assert(\block.is_committing$q == (inside && decided && !committed));
             assert(\block.is_waiting$q == (inside && committed));
             if (inside && !decided) assert(\block.phase$q == (since < 4 ? since : 4));
@@ -103,7 +103,7 @@ module properties(
     (* hierconn *) wire \block.is_ready$q ;
     (* hierconn *) wire [2:0] \block.phase$q ;
     (* hierconn *) wire \block.is_busy$q ;
-    (* hierconn *) wire \block.is_ooo$q ;
+    (* hierconn *) wire \block.is_head$q ;
     (* hierconn *) wire \block.held_judged$q ;
     (* hierconn *) wire \block.is_committing$q ;
     (* hierconn *) wire \block.is_waiting$q ;

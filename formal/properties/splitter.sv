@@ -71,7 +71,7 @@ module properties(
     always @(*) if (since_take >= 5 && (shown >= 5 || \block.state$q == PREPARE))
         assume(slot_address == slot_before);
 
-    // What it may write; a host frame goes behind the 16 octets of its slot's header.
+    // What it may write; a host frame goes after the 16 octets of its slot's header.
     reg writes = 0;
     reg [63:0] next = 0, last = 0;
     wire [63:0] begins = is_host ? (slot_address | 16) : address;

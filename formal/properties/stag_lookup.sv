@@ -1,7 +1,7 @@
 // The STag lookup finds an STag only in a slot that is in use and holds its very index, and gives
 // the region number of that slot: one slot of each way, those that the hash names, and no other.
 //
-// Any slot of each way (`watched`) is looked at, whatever is written to the ways. A lookup whose
+// Any slot of each way (`watched`) is observed, whatever is written to the ways. A lookup whose
 // slot is written in the cycle in which it is read is left out: table_gaps.sv proves that no such
 // lookup is used.
 module properties(

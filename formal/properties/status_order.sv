@@ -1,5 +1,5 @@
 // The head of a ring passes a frame with a status in the cycle after that status leaves, and not
-// otherwise; one without a status, or of a ring that settles when it is looked at, writes nothing.
+// otherwise; one without a status, or of a ring that settles when it is examined, writes nothing.
 // A report has the head of its ring as it was when the report was composed. So no report passes a
 // frame before its status.
 module properties(

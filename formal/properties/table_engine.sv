@@ -1,5 +1,5 @@
 // One table operation at a time; a write that may revoke memory is over only when the room has done
-// it and the fence behind it has passed. Until then the request stands as it was given.
+// it and the fence after it has passed. Until then the request stands as it was given.
 module properties(
     input clock, input reset, input command_write, input [9:0] word_write, input [31:0] write_data,
     input table_done, input [127:0] table_data, input fence_done

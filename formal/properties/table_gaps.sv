@@ -148,7 +148,7 @@ module properties(
             assert(\block.sequencer.is_ready$q == (in_front == 4));
             if (in_front != 4) assert(\block.sequencer.age$q == in_front);
             if (in_front != 0) assert(head_before && !leave_before);
-            assert(\block.sequencer.is_ooo$q == (inside && !left));
+            assert(\block.sequencer.is_head$q == (inside && !left));
             assert(\block.sequencer.is_committing$q == (inside && decided && !committed));
             assert(\block.sequencer.is_waiting$q == (inside && committed));
             if (!inside) assert(\block.sequencer.phase$q == 0);
@@ -161,7 +161,7 @@ module properties(
     (* hierconn *) wire \block.sequencer.is_ready$q ;
     (* hierconn *) wire [2:0] \block.sequencer.phase$q ;
     (* hierconn *) wire \block.sequencer.is_busy$q ;
-    (* hierconn *) wire \block.sequencer.is_ooo$q ;
+    (* hierconn *) wire \block.sequencer.is_head$q ;
     (* hierconn *) wire \block.sequencer.is_committing$q ;
     (* hierconn *) wire \block.sequencer.is_waiting$q ;
 endmodule

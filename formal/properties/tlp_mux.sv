@@ -1,6 +1,6 @@
 // The multiplexer passes packets on whole: each beat leaves once, in the order in which the beats
 // were taken, with the header, lanes and end of its own source; between two beats of a packet there
-// is none of another. From the cycle behind `hold`, or a reset, on
+// is none of another. From the cycle after `hold`, or a reset, on
 // only read completions begin; once `held`, nothing else leaves.
 module properties(
     input clock, input reset,

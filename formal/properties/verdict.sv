@@ -25,9 +25,9 @@ module properties(
     wire [3:0] opcode = segment[12:9];
     wire response = tagged && opcode == 2;
     wire wraps = segment[178], has_payload = segment[292];
-    wire host = role[0], check = role[1], early = role[2], unproven = role[3], replayed = role[4];
+    wire host = role[0], check = role[1], ooo = role[2], unproven = role[3], replayed = role[4];
 
-    // A cycle behind the other: in_error in cycle 2, region in cycle 3, the rest at `decide`; the
+    // A cycle after the other: in_error in cycle 2, region in cycle 3, the rest at `decide`; the
     // segment and its role stand for all of them.
     reg stopped_3 = 0, stopped_4 = 0, region_4 = 0, queue_4 = 0, invalidate_4 = 0, envelope_4 = 0;
     reg room_4 = 0, read_4 = 0;
@@ -37,9 +37,9 @@ module properties(
     wire [4:0] right = opcode == 0 ? 5'b00001 : 5'b00010;
     wire sound = crc_good && marker_good && envelope_4;
     wire usable = tagged ? region_4 && !outside
-        : queue_4 && !behind && !not_posted && (!gap || early);
+        : queue_4 && !behind && !not_posted && (!gap || ooo);
     // A read is outstanding, and the segment is what comes next of it.
-    wire asked = !response || (read_4 && !empty && !early);
+    wire asked = !response || (read_4 && !empty && !ooo);
     reg was_full = 0, may_place = 0, may_end = 0, may_invalidate = 0, may_continue = 0, may_respond = 0;
     always @(posedge clock) begin
         if (cycles != 7) cycles <= cycles + 1;
@@ -57,20 +57,20 @@ module properties(
             was_full <= full;
             may_place <= sound && !stopped_4 && known && !host && !check && !replayed
                 && has_payload && usable && asked
-                && (!early || (room_4 && (marker_seen || !unproven)));
-            may_end <= sound && !stopped_4 && !host && !check && !early
+                && (!ooo || (room_4 && (marker_seen || !unproven)));
+            may_end <= sound && !stopped_4 && !host && !check && !ooo
                 && (usable || (tagged && !has_payload)) && asked;
             may_respond <= response && last;
-            may_continue <= sound && !stopped_4 && known && !host && !check && !early
+            may_continue <= sound && !stopped_4 && known && !host && !check && !ooo
                 && response && has_payload && !last && usable && asked;
-            may_invalidate <= sound && !stopped_4 && known && !host && !check && !early
+            may_invalidate <= sound && !stopped_4 && known && !host && !check && !ooo
                 && (tagged || (usable && invalidate_4));
         end
     end
     always @(*) begin
         // A record is of one kind. An envelope that refuses has an error; only untagged segments
         // invalidate.
-        assume(host + check + early + replayed <= 3'd1);
+        assume(host + check + ooo + replayed <= 3'd1);
         assume(envelope_refused == (envelope_error != 0));
         if (invalidates) assume(!tagged);
         if (decide) assume(cycles >= 3 && segment == segment_before && role == role_before);

@@ -128,7 +128,7 @@ fn wait(device: &AnyDevice) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// A frame behind its length.
+/// A frame after its length.
 fn read_frame(peer: &mut UnixStream) -> std::io::Result<Vec<u8>> {
     let mut length = [0; 4];
     peer.read_exact(&mut length)?;

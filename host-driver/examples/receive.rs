@@ -9,7 +9,7 @@
 //! What a connection manager would have agreed on with the peer - sequence numbers, STags, sizes of
 //! messages - is learned from the same capture. Then the driver is used as an application uses it:
 //! memory is registered, buffers are posted, connections are opened. One frame is sent, which
-//! tells the other end of the link to begin; what arrives is printed with its SHA-256.
+//! asks the other end of the link to begin; what arrives is printed with its SHA-256.
 
 use clap::Parser;
 use rnic_abi::counters::Counter;

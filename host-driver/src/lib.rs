@@ -57,14 +57,14 @@ pub use device::access::{Bar, Dma, DmaBuffer};
 pub use device::config::Config;
 pub use device::counters::InUse;
 pub use device::error::{DriverError, FrameError};
-pub use device::ids::{CompletionQueue, Connection, TransmitRing};
+pub use device::ids::{ConnectionId, QueueId, TransmitRing};
 pub use device::interrupts::InterruptSource;
 pub use device::rings::{
     Completion, Event, InsertChecksum, InsertCrc, Piece, Reason, Reasons, RefusedHeader,
     TransmitFrame, TransmitResult, Transmitted,
 };
 pub use device::tables::{
-    stag_hash, ConnectionConfig, ConnectionKey, EarlyRange, EarlyState, Posted, RegionConfig,
-    TcpState, WindowConfig,
+    stag_hash, ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, Posted,
+    RegionConfig, TcpState, WindowConfig,
 };
 pub use device::Device;

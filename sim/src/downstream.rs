@@ -78,7 +78,7 @@ impl Downstream {
         })
     }
 
-    /// Advance behind a beat that the port has taken.
+    /// Advance after a beat that the port has taken.
     pub fn advance(&mut self) {
         let Some(packet) = self.queue.front() else {
             return;

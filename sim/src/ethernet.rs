@@ -241,12 +241,12 @@ impl FrameSink {
         });
     }
 
-    /// The oldest frame not yet looked at.
+    /// The oldest frame not yet read.
     pub fn next_sent(&mut self) -> Option<SentFrame> {
         self.sent.pop_front()
     }
 
-    /// Drop the frame under way, and those not yet looked at.
+    /// Drop the frame under way, and those not yet read.
     pub fn clear(&mut self) {
         self.open.clear();
         self.in_frame = false;

@@ -24,7 +24,7 @@ impl HostAddresses {
         Self { next }
     }
 
-    /// The address of `octets` octets, a multiple of `align`; what is behind them stays unused.
+    /// The address of `octets` octets, a multiple of `align`; what is after them stays unused.
     pub fn take(&mut self, octets: usize, align: u64) -> u64 {
         let address = self.next.next_multiple_of(align.max(1));
         self.next = (address + octets as u64 + GUARD_OCTETS).next_multiple_of(64);

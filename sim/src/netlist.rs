@@ -6,9 +6,9 @@
 //!  models of our own where yosys has none (sim/cells) --+
 //! ```
 //!
-//! | input   | Verilog, one file; the name of its top module                             |
-//! | output  | Verilog of a module of that name with the same ports, and of all its cells |
-//! | time    | minutes, once for each text: results are kept by content                  |
+//! | input  | Verilog, one file; the name of its top module                              |
+//! | output | Verilog of a module of that name with the same ports, and of all its cells |
+//! | time   | minutes, once for each text: results are kept by content                   |
 //!
 //! The wires of a netlist are split into bits, as yosys names bits that depend on each other as one
 //! vector, which Verilator then takes for a loop. Contents of registers and RAM are those of the

@@ -266,7 +266,7 @@ impl Simulation {
         &mut self.sink
     }
 
-    /// The next frame that the device has sent and nobody has looked at.
+    /// The next frame that the device has sent and nobody has read.
     pub fn next_sent(&mut self) -> Option<SentFrame> {
         self.sink.next_sent()
     }
@@ -336,7 +336,7 @@ impl Simulation {
         self.fpdus.pop_front()
     }
 
-    /// Drop the verdicts not yet taken: those of before a reset by the driver.
+    /// Drop the verdicts not yet taken: those from before a reset by the driver.
     pub fn clear_verdicts(&mut self) {
         self.segments.clear();
         self.fpdus.clear();

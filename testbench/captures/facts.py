@@ -80,7 +80,7 @@ def tcp_segment(frame):
 
 
 class Stream:
-    """The octets one end sent, from the one behind its SYN."""
+    """The octets one end sent, from the one after its SYN."""
 
     def __init__(self, initial):
         self.first = (initial + 1) % CIRCLE
@@ -223,7 +223,7 @@ def show_flow(source, destination, stream, start, revision, markers, crc):
     ulpdus = list(fpdus(whole[start:], markers, crc))
     regions = extents(ulpdus)
     facts = tally(ulpdus, regions)
-    # A connection is offloaded with the frame behind its start-up frame, or with that frame itself
+    # A connection is offloaded with the frame after its start-up frame, or with that frame itself
     # if octets of full operation share it.
     arrival = stream.arrival(start)
     shared = len(whole) > start and stream.arrival(start + 1) == arrival

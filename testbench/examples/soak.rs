@@ -2,7 +2,7 @@
 //! 1,000 octets to one region, in one process, without a socket.
 //!
 //! ```text
-//!  soak [FRAMES]      frames of the model, 200,000 unless told; the verilated device gets 1 of 100
+//!  soak [FRAMES]      frames of the model, 200,000 by default; the verilated device gets 1 of 100
 //! ```
 
 use rnic_abi::counters::Counter;
@@ -24,7 +24,7 @@ const RTL_SHARE: usize = 100;
 const OCTETS: usize = 1_000;
 const STAG: u32 = 0x0101;
 const PROTECTION_DOMAIN: u16 = 1;
-/// Frames on the wire at one time, and cycles until they are looked at again.
+/// Frames on the wire at one time, and cycles until they are polled again.
 const BATCH: usize = 16;
 const BATCH_CYCLES: usize = 200;
 

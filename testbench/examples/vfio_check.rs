@@ -14,8 +14,8 @@ use rnic_abi::counters::Counter;
 use rnic_capture::{Flow, Message};
 use rnic_driver::bus::{self, AnyDevice};
 use rnic_driver::{
-    Completion, CompletionQueue, Config, Connection, ConnectionConfig, ConnectionKey, Dma,
-    DmaBuffer, InterruptSource, Piece, TransmitFrame, TransmitResult, TransmitRing,
+    Completion, Config, ConnectionConfig, ConnectionId, ConnectionKey, Dma, DmaBuffer,
+    InterruptSource, Piece, QueueId, TransmitFrame, TransmitResult, TransmitRing,
 };
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -257,9 +257,9 @@ fn write_to_unmapped(device: &mut AnyDevice, capture: &Path) -> Checked {
         crc: flow.crc,
         version: flow.revision.min(1),
         protection_domain: 1,
-        completion_queue: CompletionQueue::default(),
+        completion_queue: QueueId::default(),
     })?;
-    let queue = InterruptSource::Completion(CompletionQueue::default());
+    let queue = InterruptSource::Completion(QueueId::default());
     device.route_interrupt(queue, Some(COMPLETION_VECTOR))?;
     for qn in 0..2 {
         device.open_queue(connection, qn, 1)?;
@@ -289,7 +289,7 @@ fn write_to_unmapped(device: &mut AnyDevice, capture: &Path) -> Checked {
 /// Send frames until `messages` are complete; the last frame that was sent.
 fn play<'a>(
     device: &mut AnyDevice,
-    connection: Connection,
+    connection: ConnectionId,
     frames: &'a [Vec<u8>],
     messages: &[Message],
 ) -> Checked<&'a [u8]> {

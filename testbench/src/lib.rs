@@ -14,3 +14,4 @@ pub mod mutants;
 pub mod selftest;
 pub mod docs;
 pub mod skip;
+mod former_keys;

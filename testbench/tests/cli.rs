@@ -97,7 +97,7 @@ fn capture_without_iwarp(name: &str) -> String {
 }
 
 #[test]
-fn without_a_command_or_a_capture_the_usage_is_told() {
+fn without_a_command_or_a_capture_the_usage_is_printed() {
     refuses(&[], &["Usage"]);
     refuses(&["play"], &["CAPTURE"]);
     refuses(&["juggle"], &["juggle"]);

@@ -48,7 +48,7 @@ fn every_mutant_changes_one_place_of_the_emitted_text() {
     }
 }
 
-/// A name behind `attack` that no test has would be no check at all.
+/// A name after `attack` that no test has would be no check at all.
 #[test]
 fn attacks_that_the_table_names_are_there() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attacks");

@@ -59,7 +59,7 @@ fn no_locked_package_needs_a_newer_rust_than_is_promised() {
     );
 }
 
-/// A package as `cargo metadata` tells of it.
+/// A package as `cargo metadata` lists it.
 fn package(name: &str, version: &str, rust_version: Value) -> Value {
     json!({ "name": name, "version": version, "rust_version": rust_version })
 }

@@ -53,7 +53,7 @@ counters! {
     /// Frames for the host that do not fit a slot.
     DropHostFrameTooLong = 12, "drop_host_frame_too_long";
     /// Segments of an offloaded connection without payload; with TCP options other than timestamps
-    /// behind two NOPs they also go to the host.
+    /// after two NOPs they also go to the host.
     TcpPureAck = 13, "tcp_pure_ack";
     /// SYN, RST, URG or payload-less FIN segments of an offloaded connection, passed to the host.
     TcpControl = 14, "tcp_control";

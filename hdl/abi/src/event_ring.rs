@@ -11,7 +11,7 @@
 //! | 1 | | rcv_nxt |
 //! | 2 | | SEG.ACK of the last acceptable segment |
 //! | 3 | 15:0 | SEG.WND of that segment, unscaled |
-//! | 3 | 23:16 | segments that call for an immediate duplicate ACK, modulo 256, as table `EARLY` has them |
+//! | 3 | 23:16 | segments that call for an immediate duplicate ACK, modulo 256, as table `OUT_OF_ORDER` has them |
 //! | 3 | 31:24 | duplicate ACKs received ([`ACK_REPEATED`]), modulo 256 |
 //! | 4 | | sequence number of the first octet of the range that changed last, if it is still beyond rcv_nxt: the first SACK block (RFC 2018 section 4); otherwise 0 |
 //! | 5 | | sequence number after its last octet; otherwise 0 |

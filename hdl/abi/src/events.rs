@@ -7,7 +7,7 @@
 pub enum SegmentVerdict {
     /// Accepted in order, completely.
     InOrder = 0,
-    /// Accepted in order, except for octets received before or (for lack of a key) behind such.
+    /// Accepted in order, except for octets received before or (for lack of a fragment) after such.
     Trimmed = 1,
     /// No new octets; dropped.
     Duplicate = 2,

@@ -21,7 +21,7 @@ pub const ENTRY_OCTETS: u32 = 16;
 /// Pending bits: vector `v` in bit `v` (read only).
 pub const PENDING: u32 = 0x880;
 /// Hold-off of vector 0 in ticks, up to [`HOLD_OFF_MAX`]; larger values are ignored. That of vector
-/// `v` is `4 * v` octets behind.
+/// `v` is `4 * v` octets further on.
 pub const HOLD_OFF: u32 = 0x8c0;
 /// Largest value of [`HOLD_OFF`].
 pub const HOLD_OFF_MAX: u32 = 0x3ff;

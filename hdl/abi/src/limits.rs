@@ -1,6 +1,6 @@
 //! Sizes that hardware, driver and model agree on.
 
-/// Octets in front of each stored frame, which align every header after Ethernet's to four octets.
+/// Pad octets before each stored frame, which align every header after Ethernet's to four octets.
 pub const FRAME_PAD_OCTETS: usize = 2;
 /// Longest frame that the device accepts, in octets without the FCS but with VLAN tags.
 pub const MAX_FRAME_OCTETS: usize = 9216;
@@ -54,15 +54,15 @@ pub const RANGES_LOG2: usize = 8;
 pub const RANGES: usize = 1 << RANGES_LOG2;
 /// Received ranges beyond rcv_nxt that one connection may have.
 pub const RANGES_PER_CONNECTION: usize = 16;
-/// Runs of new octets with a further run in the same frame, of all frames together: a segment that
-/// overlaps received ranges has a run on each side of them.
-pub const SHARED_RUNS: usize = 64;
+/// Fragments: runs of new octets with a further run in the same frame, of all frames together. A
+/// segment that overlaps received ranges has a run on each side of them.
+pub const FRAGMENTS: usize = 64;
 /// Spans: each out-of-order segment that does not follow received octets opens one. It ends when
 /// the stream reaches it.
 pub const SPANS: usize = 512;
 /// Records of FPDUs placed beyond a gap, of all connections together; if none is free, an FPDU is
 /// placed when it is in order.
-pub const EARLY_RECORDS: usize = 511;
+pub const OUT_OF_ORDER_RECORDS: usize = 511;
 /// Pages of packet memory that are reserved for segments in order. The longest frame takes 37.
 pub const IN_ORDER_PAGES: usize = 40;
 /// Cycles from reset to ready, without the end of the TLP under way.

@@ -51,17 +51,18 @@ pub const HOST_RING_CONSUMER: u32 = 0x050;
 pub const HOST_RING_PRODUCER: u32 = 0x054;
 
 /// Pages of packet memory that segments beyond rcv_nxt of all connections may hold together. Bits
-/// 9:0; a value above [`EARLY_PAGES_MAX`] counts as that, which is also the value after reset.
-pub const EARLY_PAGES: u32 = 0x05c;
+/// 9:0; a value above [`OUT_OF_ORDER_PAGES_MAX`] counts as that, which is also the value after
+/// reset.
+pub const OUT_OF_ORDER_PAGES: u32 = 0x05c;
 /// The same limit for each connection.
-pub const EARLY_SHARE: u32 = 0x060;
-/// Largest value of [`EARLY_PAGES`] and [`EARLY_SHARE`].
-pub const EARLY_PAGES_MAX: u32 = (PAGES - IN_ORDER_PAGES) as u32;
+pub const OUT_OF_ORDER_SHARE: u32 = 0x060;
+/// Largest value of [`OUT_OF_ORDER_PAGES`] and [`OUT_OF_ORDER_SHARE`].
+pub const OUT_OF_ORDER_PAGES_MAX: u32 = (PAGES - IN_ORDER_PAGES) as u32;
 
 /// Reserve of packet memory for segments in order. Bits 9:0: its pages; while fewer are free, only
-/// one connection at a time, the *holder*, gets pages, and only to complete its FPDU; 0 switches
+/// one connection at a time, the *owner*, gets pages, and only to complete its FPDU; 0 switches
 /// the reserve off. Bits 20:16: log2 of the cycles without an accepted segment after which the
-/// holder loses it. Bits 30:21: pages of the reserve, if more, once two streams have sent FPDUs of
+/// owner loses it. Bits 30:21: pages of the reserve, if more, once two streams have sent FPDUs of
 /// [`LONG_FPDU_OCTETS`] or more ([`IN_ORDER_RESERVE_GROWN`]), until reset or until this register is
 /// written; with 0 in bits 9:0 it stays off. Value after reset: [`IN_ORDER_RESERVE_FIRST`].
 pub const IN_ORDER_RESERVE: u32 = 0x064;
@@ -101,15 +102,15 @@ pub const EVENT_CONSUMER: u32 = 0x08c;
 pub const EVENT_PRODUCER: u32 = 0x090;
 /// Delay of events about octets in order alone. 0: each such segment raises an event at once.
 /// 12..=31: every second one does; one that stays alone raises its event within about so many
-/// cycles, in log2: each connection is looked at once in that time. Other values are ignored.
+/// cycles, in log2: each connection is visited once in that time. Other values are ignored.
 pub const EVENT_DELAY_LOG2: u32 = 0x094;
-/// Smallest value of [`EVENT_DELAY_LOG2`] but 0: a connection is looked at in every fourth cycle.
+/// Smallest value of [`EVENT_DELAY_LOG2`] but 0: a connection is visited in every fourth cycle.
 pub const EVENT_DELAY_LOG2_MIN: u32 = 12;
 /// Largest value of [`EVENT_DELAY_LOG2`].
 pub const EVENT_DELAY_LOG2_MAX: u32 = 31;
 
 /// Transmit ring 0, [`crate::transmit_ring::CONTROL`]: bus address, low half; a multiple of 4096.
-/// The registers of ring 1 are [`TX_STRIDE`] octets behind: see [`tx_register`].
+/// The registers of ring 1 are [`TX_STRIDE`] octets further on: see [`tx_register`].
 pub const TX_BASE_LOW: u32 = 0x0a0;
 /// Transmit ring: bus address, high half.
 pub const TX_BASE_HIGH: u32 = 0x0a4;

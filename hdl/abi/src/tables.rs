@@ -12,7 +12,8 @@
 /// (fence). At most two commands that were checked before it may not be accepted yet: a second
 /// write of the same entry is busy until they have left too.
 pub const WRITE: u32 = 1;
-/// Read the entry into `TABLE_DATA` (tables [`TCP`], [`REGION`], [`EARLY`], [`RANGE`], [`IN_USE`]
+/// Read the entry into `TABLE_DATA` (tables [`TCP`], [`REGION`], [`OUT_OF_ORDER`], [`RANGE`],
+/// [`IN_USE`]
 /// and [`RECORDS`] only; others read as zero).
 pub const READ: u32 = 2;
 /// Release the entry's resources. Clear the connection's [`LOOKUP`] entry first. Table [`TCP`]: all
@@ -122,7 +123,7 @@ pub const REGION: u32 = 9;
 ///
 /// Such a segment is beyond rcv_nxt, accepted or not, has no new octets, is beyond the window, or
 /// was dropped for lack of room (RFC 5681 section 3.2, RFC 9293 section 3.10.7.4).
-pub const EARLY: u32 = 10;
+pub const OUT_OF_ORDER: u32 = 10;
 /// A received range beyond rcv_nxt. Index: number of the range. Read only.
 ///
 /// | word | bits | meaning |
@@ -138,11 +139,11 @@ pub const RANGE: u32 = 11;
 /// | word | bits | meaning |
 /// |---|---|---|
 /// | 0 | 8:0 | entries of table [`RANGE`], of `RANGES` |
-/// | 0 | 22:16 | keys of frames that hold several runs of new octets, of `SHARED_RUNS` |
+/// | 0 | 22:16 | fragments: runs of new octets with a further run in the same frame, of `FRAGMENTS` |
 /// | 1 | 9:0 | spans: stretches of received octets without a gap before them, of `SPANS` |
 pub const IN_USE: u32 = 12;
 /// Pool of records of FPDUs that were placed beyond a gap. Index: any. Read only. Word 0, bits 9:0:
-/// records that are free, of `EARLY_RECORDS`.
+/// records that are free, of `OUT_OF_ORDER_RECORDS`.
 pub const RECORDS: u32 = 13;
 /// Receive window of a connection, alone. Index: connection. Word 0: as in [`TCP`]. A write changes
 /// nothing else of the context; a segment is decided by the old window or the new one. The right

@@ -18,20 +18,20 @@
 //! | 1 | 15:0 | octet of the frame from which on the checksum is summed, to the frame's end |
 //! | 1 | 31:16 | octet of the frame where the checksum stands, two octets |
 //! | 2 | 15:0 | first octet of the frame that the CRC covers |
-//! | 2 | 31:16 | octets that the CRC covers; it stands in the four octets behind them |
-//! | 3..=6 | | not looked at: software's |
+//! | 2 | 31:16 | octets that the CRC covers; it stands in the four octets after them |
+//! | 3..=6 | | ignored: software's |
 //! | 7 | | 0; the device writes a status here if it does not send the frame |
 //!
 //! Element, four little-endian doublewords: word 0 bus address, low half; word 1 its high half;
-//! word 2 octets, 15:0; word 3 is not looked at. The second element of a last unit may be unused.
+//! word 2 octets, 15:0; word 3 is ignored. The second element of a last unit may be unused.
 //!
 //! **Checksum** (RFC 1071): the two octets at its place hold what software summed already, for TCP
 //! the ones' complement sum of the pseudo-header, not inverted. The device adds every 16-bit word
 //! from the start octet to the end of the frame, a last odd octet as the high half of a word, and
 //! writes the complement. It sums the CRC octets that it inserts, whatever stood there before.
 //!
-//! **CRC32C**: as MPA sends it (RFC 5044 section 4.4), the octet in front being the least
-//! significant one of the register. What stood in its place is not looked at. It covers octets as
+//! **CRC32C**: as MPA sends it (RFC 5044 section 4.4), the first octet being the least
+//! significant one of the register. What stood in its place is ignored. It covers octets as
 //! they are in memory: a checksum is inserted after it, and over it where their places meet.
 //!
 //! A head is *refused*, and its frame skipped, if
@@ -39,7 +39,7 @@
 //!   [`crate::limits::MAX_FRAME_OCTETS`],
 //! * it has no element or more than [`ELEMENTS_MAX`], an element has no octets, or the elements
 //!   together have not as many octets as the frame,
-//! * the checksum's place passes the end of the frame, or lies in front of its start octet, or at
+//! * the checksum's place passes the end of the frame, or lies before its start octet, or at
 //!   an odd distance from it,
 //! * the CRC covers no octet, or its place passes the end of the frame.
 //!
@@ -51,7 +51,7 @@
 //! multiple of 64; both addresses may change only while the ring is off and has
 //! settled. Software writes units, then the tail. The device works at heads below the tail, and
 //! waits where the tail cuts a frame's units. A tail more than the ring's units ahead of the head,
-//! or behind an earlier one, is not taken. When a frame's octets are all in the device, or it was
+//! or after an earlier one, is not taken. When a frame's octets are all in the device, or it was
 //! given up, the head index passes it; the device then writes the *report* of the ring,
 //! [`REPORT_OCTETS`] octets as one TLP: word 0 the head index, word 1 the frames given up so far
 //! (modulo 2^32), word 2 [`STOPPED`] or 0, word 3 zero. A report may stand for several frames. A

@@ -46,7 +46,7 @@ pub struct Console {
     tck_before: DFF<Bit>,
     outgoing: DFF<Bits<9>>,
     incoming: DFF<Bits<9>>,
-    // TDI arrives one TCK behind the state that it belongs to.
+    // TDI arrives one TCK after the state that it belongs to.
     shifts: DFF<Bit>,
     scanned: DFF<Bit>,
     // The scan under way takes an octet.

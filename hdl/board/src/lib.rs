@@ -1,7 +1,7 @@
 //! Boards that the core is configured into, with a self-test in place of a bus and a wire.
 //!
-//! | in     | a script ([`script`])                                                 |
-//! | out    | Verilog whose top module is [`TOP`], with a board's pins and nothing else |
+//! | in  | a script ([`script`])                                                     |
+//! | out | Verilog whose top module is [`TOP`], with a board's pins and nothing else |
 #![deny(missing_docs)]
 // Kernels are translated: a match arm cannot have a guard, so its condition is inside the arm.
 #![allow(clippy::collapsible_match)]

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! | latency | [`WORD_CYCLES`](crate::script::WORD_CYCLES) a word, and what it waits for |
-//! | units   | words of [`crate::script`], which says what each one means               |
+//! | units   | words of [`crate::script`], which says what each one means                |
 use crate::script::{ADDRESS_BITS, RESET_CYCLES, TIMEOUT_CYCLES, WORD_BITS};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;

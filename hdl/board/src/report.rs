@@ -4,8 +4,8 @@
 //! word --> octet by octet, or digit by digit --> [ 4,096 octets ] --> read_data
 //! ```
 //!
-//! | latency    | 8 cycles a word; 2 cycles, `read_address` to `read_data`             |
-//! | units      | characters; those that are 0 are left out; beyond the last are dropped |
+//! | latency | 8 cycles a word; 2 cycles, `read_address` to `read_data`               |
+//! | units   | characters; those that are 0 are left out; beyond the last are dropped |
 use rnic_hdl::parts::SdpRam;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
@@ -26,7 +26,7 @@ pub struct Report {
     pub is_value: Signal<In, Bit>,
     /// One cycle: `word` is to be written; only while not `busy`.
     pub write: Signal<In, Bit>,
-    /// From the cycle behind `write` on, until it is.
+    /// From the cycle after `write` on, until it is.
     pub busy: Signal<Out, Bit>,
     /// Characters so far that can be read: if that at `read_address` is among them, `read_data` is
     /// it in the same cycle.

@@ -6,7 +6,7 @@ use crate::script::{Word, ADDRESS_BITS, WORDS, WORD_BITS};
 use rust_hdl::prelude::*;
 use std::fmt::Write;
 
-/// A memory that is only read; what is left of it behind the script reads as [`Word::End`].
+/// A memory that is only read; what is left of it after the script reads as [`Word::End`].
 #[derive(LogicBlock)]
 pub struct ScriptRom {
     pub clock: Signal<In, Clock>,

@@ -6,7 +6,7 @@ use crate::pll::CORE_MHZ;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Cycles of reset behind its last cause.
+/// Cycles of reset after its last cause.
 pub const QUIET_CYCLES: u64 = 255;
 
 /// Reset and tick.

@@ -1,9 +1,9 @@
 //! Macros for hardware descriptions: what a block starts as, and how blocks are wired.
 //!
-//! | macro               | replaces                                                            |
-//! |---------------------|---------------------------------------------------------------------|
-//! | `#[derive(Init)]`   | `impl Default`: one line for each signal, constant and inner block  |
-//! | `#[kernel]`         | `#[hdl_gen]`; expands `registers!`, `wire!`, `stream!`, `tlps!` first     |
+//! | macro             | replaces                                                              |
+//! |-------------------|-----------------------------------------------------------------------|
+//! | `#[derive(Init)]` | `impl Default`: one line for each signal, constant and inner block    |
+//! | `#[kernel]`       | `#[hdl_gen]`; expands `registers!`, `wire!`, `stream!`, `tlps!` first |
 //!
 //! Both expand to what one would write by hand, so the emitted Verilog is the same.
 #![deny(missing_docs)]

@@ -50,7 +50,7 @@ pub struct SegmentInfo {
     pub flags: Bits<6>,
     /// The TCP checksum is right.
     pub checksum_good: Bit,
-    /// TCP options other than timestamps behind two NOPs (RFC 7323, appendix A).
+    /// TCP options other than timestamps after two NOPs (RFC 7323, appendix A).
     pub more_options: Bit,
     /// SEG.SEQ.
     pub seg_seq: Bits<32>,

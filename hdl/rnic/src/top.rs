@@ -344,7 +344,7 @@ macro_rules! core {
                 stream!(self.replays => self.ddp; replay);
                 stream!(self.ooo_completion => self.stream; span_back);
                 stream!(self.ddp => self.stream; stream_error);
-                // A release ends behind the records of its connection.
+                // A release ends after the records of its connection.
                 wire!(self.stream => self.ddp; record_fence);
                 wire!(self.ddp => self.stream; record_fence_done);
                 // Completion queues: room, and numbers of entries.
@@ -404,7 +404,7 @@ macro_rules! core {
                 wire!(self.loopback => self; tx_data, tx_octets, tx_last, tx_error, tx_valid);
                 self.loopback.tx_ready.next = self.tx_ready.val();
                 tlps!(self.transmit => self.pcie; tlp as status_tlp);
-                // Interrupts behind what they report.
+                // Interrupts after what they report.
                 wire!(self => self.interrupts; tick, msix_enable, msix_mask);
                 wire!(self.placement => self.interrupts;
                     entry_written, entry_queue, slot_written);

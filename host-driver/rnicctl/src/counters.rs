@@ -134,7 +134,7 @@ fn watch(
     let mut last = begin;
     loop {
         std::thread::sleep(interval);
-        // Who ends while it answers is told from who answers wrongly by asking again.
+        // Asking again distinguishes who ends while it answers from who answers wrongly.
         let read = source.counters().or_else(|_| source.counters());
         let values = match read {
             Ok(values) => values,

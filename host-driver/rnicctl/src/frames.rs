@@ -8,7 +8,7 @@
 //! administered: in loopback none of these frames leaves the device.
 
 use etherparse::PacketBuilder;
-use rnic_driver::{CompletionQueue, ConnectionConfig, ConnectionKey};
+use rnic_driver::{ConnectionConfig, ConnectionKey, QueueId};
 use rnic_wire::ddp::control::ControlRepr;
 use rnic_wire::ddp::rdmap::Opcode;
 use rnic_wire::ddp::tagged::TaggedRepr;
@@ -49,7 +49,7 @@ pub(crate) fn connection() -> ConnectionConfig {
         crc: true,
         version: VERSION,
         protection_domain: PROTECTION_DOMAIN,
-        completion_queue: CompletionQueue::default(),
+        completion_queue: QueueId::default(),
     }
 }
 

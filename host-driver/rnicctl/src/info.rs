@@ -51,7 +51,7 @@ fn as_text(address: &Address, info: &Info) -> String {
     let (used, size) = (info.regions_registered, info.regions);
     line("regions", format!("{used} of {size}"));
     line("free pages", info.free_pages.to_string());
-    for (name, pool) in &info.pools {
+    for (name, pool) in info.present_pools() {
         line(name, format!("{} of {}", pool.used, pool.size));
     }
     text

@@ -106,7 +106,7 @@ fn connections_text(connections: &[ConnectionReport]) -> String {
     let rows: Vec<[String; 9]> = connections
         .iter()
         .map(|connection| {
-            let (tcp, early) = (connection.tcp, connection.out_of_order);
+            let (tcp, out_of_order) = (connection.tcp, connection.out_of_order);
             [
                 connection.id.to_string(),
                 connection.remote.to_string(),
@@ -115,8 +115,8 @@ fn connections_text(connections: &[ConnectionReport]) -> String {
                 connection.completion_queue.to_string(),
                 tcp.rcv_nxt.to_string(),
                 connection.window.to_string(),
-                early.ranges.to_string(),
-                early.pages.to_string(),
+                out_of_order.ranges.to_string(),
+                out_of_order.pages.to_string(),
             ]
         })
         .collect();

@@ -186,7 +186,7 @@ fn a_device_that_is_broken_fails_the_check_that_is_about_it() {
     for (fault, line) in [
         (
             (registers::PACKET_PAGES, 1),
-            "failed: registers: PACKET_PAGES is 0x201 behind a reset, not 0x200",
+            "failed: registers: PACKET_PAGES is 0x201 after a reset, not 0x200",
         ),
         // 0 reads as 1, and 1 as 0: the counter seems to go back.
         (

@@ -7,7 +7,7 @@ use crate::device::config::Config;
 use rnic_abi::pci::{DEVICE_ID, VENDOR_ID};
 use std::io;
 
-/// Vendor ID; Device ID is behind it (PCI Express Base Specification 5.0, section 7.5.1.1).
+/// Vendor ID; Device ID follows it (PCI Express Base Specification 5.0, section 7.5.1.1).
 const VENDOR_ID_OFFSET: u64 = 0x00;
 /// Device ID.
 const DEVICE_ID_OFFSET: u64 = 0x02;
@@ -26,7 +26,7 @@ const STATUS_OFFSET: u64 = 0x06;
 const CAPABILITIES_LIST: u16 = 1 << 4;
 /// Capabilities Pointer (section 7.5.1.1.11).
 const CAPABILITIES_POINTER_OFFSET: u64 = 0x34;
-/// Capabilities are at multiples of four of the 256 octets behind the header.
+/// Capabilities are at multiples of four of the 256 octets, after the header.
 const CAPABILITIES_MAX: usize = 48;
 /// Capability ID of PCI Express (section 7.5.3).
 const PCI_EXPRESS_ID: u8 = 0x10;

@@ -36,7 +36,7 @@ impl FoundFunction {
 }
 
 /// The functions with the ids of a Ferrowarp RNIC, in the order of their names. The ids are set
-/// aside for tests ([`DEVICE_ID`]), so a function may be other hardware: opening it tells.
+/// aside for tests ([`DEVICE_ID`]), so a function may be other hardware: opening it shows.
 ///
 /// # Errors
 /// Those of reading sysfs. A machine without PCI has no functions.

@@ -33,7 +33,7 @@ pub(crate) fn parse(info: &[u32]) -> IovaSpace {
     }
 }
 
-/// The ranges in the capability that has them; the first one is at `offset` octets. Each is behind
+/// The ranges in the capability that has them; the first one is at `offset` octets. Each is after
 /// the one that points to it, or the chain could be a circle.
 fn iova_ranges(info: &[u32], offset: u32) -> Option<Vec<Range<u64>>> {
     let mut at = offset as usize / 4;

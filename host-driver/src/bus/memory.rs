@@ -41,7 +41,7 @@ const LOWEST_ADDRESS: u64 = 1 << 16;
 struct Map {
     /// Not dropped where the function may still have it.
     memory: ManuallyDrop<SharedMemory>,
-    /// Bus addresses, with those behind the map that stay unmapped.
+    /// Bus addresses, with those after the map that stay unmapped.
     reserved: Range<u64>,
     content: Content,
 }

@@ -51,7 +51,7 @@ fn start(
 }
 
 /// BAR0 and memory of the device at `address`, for a [`Device::open`] of one's own:
-/// [`PciFunction::fit`] makes the configuration right for the bus, and behind it
+/// [`PciFunction::fit`] makes the configuration right for the bus, and after it
 /// [`PciFunction::enable_interrupts`] enables the interrupts.
 ///
 /// # Errors

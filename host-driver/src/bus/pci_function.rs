@@ -45,7 +45,7 @@ impl PciFunction {
     }
 
     /// Have the function signal its vectors, from now on. A reset of the device masks all vectors
-    /// in its table, which is written here: call this behind each
+    /// in its table, which is written here: call this after each
     /// [`Device::open`](crate::Device::open), as [`open`](super::open()) does.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl PciFunction {
     }
 
     /// Wait for an interrupt of a vector; `false`: there was none within `timeout`. Interrupts
-    /// since the last wait count as one. Poll what raises it behind each wait: it may have been
+    /// since the last wait count as one. Poll what raises it after each wait: it may have been
     /// raised for what was polled already, and before the wait.
     ///
     /// # Errors

@@ -112,7 +112,7 @@ impl SharedMemory {
         assert!(from.is_aligned(), "a doubleword at {offset:#x}");
         // SAFETY: four octets of the map, aligned; see the head of this file.
         let value = unsafe { from.read_volatile() };
-        // An aligned volatile load of 32 bits is one access. The fence orders what follows behind
+        // An aligned volatile load of 32 bits is one access. The fence orders what follows after
         // it; together they are a load with Acquire, without a reference to an atomic.
         fence(Ordering::Acquire);
         u32::from_le(value)
@@ -163,7 +163,7 @@ impl SharedMemory {
     }
 }
 
-/// Of `octets` octets at `offset`, those in front of the first whole word, and those in whole
+/// Of `octets` octets at `offset`, those before the first whole word, and those in whole
 /// words. A map begins at a page, so an offset is aligned as its address is.
 fn split(offset: usize, octets: usize) -> (usize, usize) {
     let lead = octets.min(offset.wrapping_neg() % WORD);
@@ -193,7 +193,7 @@ impl MappedRegisters {
         u32::from_le(value)
     }
 
-    /// Write a doubleword. No earlier access comes behind it.
+    /// Write a doubleword. No earlier access comes after it.
     pub(crate) fn write32(&self, offset: u32, value: u32) {
         let to = self.at(offset);
         fence(Ordering::Release);

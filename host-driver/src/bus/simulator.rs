@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_without_a_simulator_is_told_where_there_is_one() {
+    fn a_program_without_a_simulator_learns_where_there_is_one() {
         let refused = start_with(None, "").expect_err("there is none").to_string();
         assert_eq!(
             refused,

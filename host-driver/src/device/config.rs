@@ -38,11 +38,11 @@ pub struct Config {
     /// Time after which a read of host memory has failed, in microseconds, 1..=65535.
     pub read_timeout_us: u32,
     /// Pages of packet memory that out-of-order segments of all connections may hold together; at
-    /// most `EARLY_PAGES_MAX`. The other pages are left to segments in order: mostly unfinished
-    /// FPDUs.
-    pub early_pages: u32,
+    /// most `OUT_OF_ORDER_PAGES_MAX`. The other pages are left to segments in order: mostly
+    /// unfinished FPDUs.
+    pub out_of_order_pages: u32,
     /// The same limit for each connection.
-    pub early_share: u32,
+    pub out_of_order_share: u32,
     /// Free pages reserved for one connection at a time, which uses them to complete its FPDU; at
     /// most `PAGES`. An FPDU is sure to complete if its frames need no more pages than these. With
     /// 0 nothing is reserved, and unfinished FPDUs of several connections may deadlock.
@@ -69,8 +69,8 @@ impl Default for Config {
             bulk_units_log2: 0,
             max_read_request_octets: 512,
             read_timeout_us: registers::READ_TIMEOUT_FIRST,
-            early_pages: registers::EARLY_PAGES_MAX,
-            early_share: registers::EARLY_PAGES_MAX,
+            out_of_order_pages: registers::OUT_OF_ORDER_PAGES_MAX,
+            out_of_order_share: registers::OUT_OF_ORDER_PAGES_MAX,
             in_order_reserve: registers::IN_ORDER_RESERVE_PAGES_FIRST,
             long_reserve: registers::IN_ORDER_RESERVE_LONG_FIRST,
             reserve_hold_log2: registers::IN_ORDER_RESERVE_HOLD_FIRST,
@@ -149,18 +149,18 @@ impl Config {
     }
 
     fn check_pages(&self) -> Result<(), DriverError> {
-        let ooo_pages = 0..=registers::EARLY_PAGES_MAX;
+        let ooo_pages = 0..=registers::OUT_OF_ORDER_PAGES_MAX;
         let reserve = 0..=PAGES as u32;
         within(&[
             (
                 "the number of pages for out-of-order segments",
-                self.early_pages,
+                self.out_of_order_pages,
                 ooo_pages.clone(),
                 "0..=472",
             ),
             (
                 "the number of pages for a connection's out-of-order segments",
-                self.early_share,
+                self.out_of_order_share,
                 ooo_pages,
                 "0..=472",
             ),
@@ -228,8 +228,8 @@ impl Config {
     /// Program the registers that hold for all connections.
     pub(crate) fn program(&self, bar: &mut impl Registers) -> Result<(), DriverError> {
         bar.write(registers::MAX_PAYLOAD, self.max_payload_code()?)?;
-        bar.write(registers::EARLY_PAGES, self.early_pages)?;
-        bar.write(registers::EARLY_SHARE, self.early_share)?;
+        bar.write(registers::OUT_OF_ORDER_PAGES, self.out_of_order_pages)?;
+        bar.write(registers::OUT_OF_ORDER_SHARE, self.out_of_order_share)?;
         bar.write(registers::EVENT_DELAY_LOG2, self.event_delay_log2)?;
         let reserve = registers::in_order_reserve(
             self.in_order_reserve,
@@ -287,8 +287,8 @@ mod tests {
             (|config| &mut config.host_slot_octets_log2, 7, 14),
             (|config| &mut config.event_entries_log2, 1, 16),
             (|config| &mut config.reserve_hold_log2, 0, 31),
-            (|config| &mut config.early_pages, 0, 472),
-            (|config| &mut config.early_share, 0, 472),
+            (|config| &mut config.out_of_order_pages, 0, 472),
+            (|config| &mut config.out_of_order_share, 0, 472),
             (|config| &mut config.in_order_reserve, 0, 512),
             (|config| &mut config.long_reserve, 0, 512),
         ];

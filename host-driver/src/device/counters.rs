@@ -4,7 +4,7 @@ use crate::device::access::table;
 use crate::device::access::Registers;
 use crate::device::error::DriverError;
 use rnic_abi::counters::{Counter, ALL};
-use rnic_abi::limits::EARLY_RECORDS;
+use rnic_abi::limits::OUT_OF_ORDER_RECORDS;
 use rnic_abi::{registers, tables};
 
 /// The device's counters since a point in time: a reset does not clear them.
@@ -54,11 +54,11 @@ fn read(bar: &mut impl Registers, counter: Counter) -> Result<u32, DriverError> 
 pub struct InUse {
     /// Out-of-order ranges, of `RANGES`.
     pub ranges: u16,
-    /// Keys of frames that hold several runs of new octets, of `SHARED_RUNS`.
-    pub shared_runs: u16,
+    /// Runs of new octets with a further run in the same frame, of `FRAGMENTS`.
+    pub fragments: u16,
     /// Spans, of `SPANS`.
     pub spans: u16,
-    /// Records of FPDUs placed out of order, of `EARLY_RECORDS`.
+    /// Records of FPDUs placed out of order, of `OUT_OF_ORDER_RECORDS`.
     pub records: u16,
 }
 
@@ -69,9 +69,9 @@ impl InUse {
         let [free_records, ..] = table::read(bar, tables::RECORDS, 0)?;
         Ok(Self {
             ranges: (ranges_runs & 0x1ff) as u16,
-            shared_runs: (ranges_runs >> 16 & 0x7f) as u16,
+            fragments: (ranges_runs >> 16 & 0x7f) as u16,
             spans: (spans & 0x3ff) as u16,
-            records: EARLY_RECORDS.saturating_sub((free_records & 0x3ff) as usize) as u16,
+            records: OUT_OF_ORDER_RECORDS.saturating_sub((free_records & 0x3ff) as usize) as u16,
         })
     }
 }
@@ -100,11 +100,11 @@ mod tests {
         let mut bar = Tables::default();
         let words = [0x101 | 0x55 << 16 | 0xfe00, 0x201 | 0xfc00, 0, 0];
         bar.entries.insert((tables::IN_USE, 0), words);
-        let free = EARLY_RECORDS as u32 - 7;
+        let free = OUT_OF_ORDER_RECORDS as u32 - 7;
         bar.entries.insert((tables::RECORDS, 0), [free, 0, 0, 0]);
         let expected = InUse {
             ranges: 0x101,
-            shared_runs: 0x55,
+            fragments: 0x55,
             spans: 0x201,
             records: 7,
         };

@@ -1,6 +1,6 @@
 //! Errors of the driver.
 
-use crate::device::ids::{CompletionQueue, TransmitRing};
+use crate::device::ids::{QueueId, TransmitRing};
 use rnic_abi::limits::MAX_FRAME_OCTETS;
 use rnic_abi::transmit_ring::{ELEMENTS_MAX, FRAME_OCTETS_MIN};
 use thiserror::Error;
@@ -242,7 +242,7 @@ pub enum DriverError {
 
 impl DriverError {
     /// There is no such queue.
-    pub(crate) fn unknown_queue(queue: CompletionQueue) -> Self {
+    pub(crate) fn unknown_queue(queue: QueueId) -> Self {
         Self::Unknown {
             what: "completion queue",
             id: u64::from(queue.0),
@@ -283,7 +283,7 @@ pub enum FrameError {
         /// Its octets.
         octets: usize,
     },
-    /// The checksum is not in the frame, or in front of what it sums, or at an odd distance.
+    /// The checksum is not in the frame, or before what it sums, or at an odd distance.
     #[error(
         "a checksum at octet {place} does not fit a frame of {octets} octets that are summed from \
          octet {start} on: it stands in them, at an even distance from their start"
@@ -299,7 +299,7 @@ pub enum FrameError {
     /// The CRC covers nothing, or is not in the frame.
     #[error(
         "a CRC of {covered} octets from octet {first} on does not fit a frame of {octets} octets: \
-         it covers at least one and stands in the four behind them"
+         it covers at least one and stands in the four after them"
     )]
     Crc {
         /// First octet that is covered.

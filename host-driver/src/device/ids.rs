@@ -4,13 +4,13 @@ use rnic_abi::transmit_ring::RINGS;
 
 /// The id of an offloaded connection.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Connection(pub u16);
+pub struct ConnectionId(pub u16);
 
 /// The number of a completion queue: 0, the default, is there when the device is opened.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CompletionQueue(pub u8);
+pub struct QueueId(pub u8);
 
-impl CompletionQueue {
+impl QueueId {
     /// What its memory is called.
     pub(crate) fn memory_name(self) -> String {
         match self.0 {

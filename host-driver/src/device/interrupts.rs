@@ -3,7 +3,7 @@
 use super::Device;
 use crate::device::access::{Bar, Dma, Registers};
 use crate::device::error::DriverError;
-use crate::device::ids::CompletionQueue;
+use crate::device::ids::QueueId;
 use rnic_abi::interrupts::{
     HOLD_OFF, HOLD_OFF_MAX, QUEUE_ROUTES_HIGH, QUEUE_ROUTES_LOW, RING_ROUTES, ROUTE_EVENTS,
     ROUTE_HOST, ROUTE_ON, ROUTE_TRANSMIT, VECTORS,
@@ -18,7 +18,7 @@ const ROUTES: u32 = 32 / ROUTE_BITS;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum InterruptSource {
     /// An entry of a completion queue: [`poll_completion`](crate::Device::poll_completion).
-    Completion(CompletionQueue),
+    Completion(QueueId),
     /// A frame for the host: [`poll_host_frame`](crate::Device::poll_host_frame).
     HostFrame,
     /// An event: [`poll_event`](crate::Device::poll_event).
@@ -55,7 +55,7 @@ impl InterruptSource {
 
 impl<B: Bar, D: Dma> Device<B, D> {
     /// Have `source` raise the MSI-X vector `vector`, or none. It raises it for what comes from now
-    /// on: poll once behind this call. The table of vectors and their masks are the operating
+    /// on: poll once after this call. The table of vectors and their masks are the operating
     /// system's.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ mod tests {
     use super::InterruptSource;
     use crate::device::config::Config;
     use crate::device::error::DriverError;
-    use crate::device::ids::CompletionQueue;
+    use crate::device::ids::QueueId;
     use crate::testing::{NoMemory, Tables};
     use crate::Device;
     use rnic_abi::interrupts::{HOLD_OFF, QUEUE_ROUTES_HIGH, QUEUE_ROUTES_LOW, RING_ROUTES};
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn each_source_has_its_route() {
         let mut device = device();
-        let queue = |number| InterruptSource::Completion(CompletionQueue(number));
+        let queue = |number| InterruptSource::Completion(QueueId(number));
         for (source, vector) in [
             (queue(0), Some(7)),
             (queue(7), Some(1)),
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn what_does_not_exist_is_refused() {
         let mut device = device();
-        let beyond = InterruptSource::Completion(CompletionQueue(16));
+        let beyond = InterruptSource::Completion(QueueId(16));
         let refused = device.route_interrupt(beyond, Some(0));
         assert!(matches!(refused, Err(DriverError::Unknown { id: 16, .. })));
         for refused in [

@@ -68,7 +68,7 @@ impl Rings {
 impl<B: Bar, D: Dma> Device<B, D> {
     /// Check the identity and revision, reset the device, set up rings and payload size, then
     /// enable reception. It does not matter who used the device before, and how that ended: after
-    /// the reset its tables are empty and it writes to no memory of before.
+    /// the reset its tables are empty and it writes to no memory from before.
     ///
     /// # Errors
     /// [`DriverError::Configuration`], [`DriverError::Identity`], [`DriverError::Revision`],

@@ -26,10 +26,10 @@
 use crate::device::access::{table, Bar, Dma, DmaBuffer, PresentBar, Registers};
 use crate::device::counters::{Counters, InUse};
 use crate::device::error::DriverError;
-use crate::device::ids::{CompletionQueue, Connection};
+use crate::device::ids::{ConnectionId, QueueId};
 use crate::device::rings::{Completion, CompletionQueues, Event, EventRing, HostRing, UnitRing};
 use crate::device::tables::{
-    stag, ConnectionConfig, ConnectionTable, EarlyRange, EarlyState, Posted, ReceivePool,
+    stag, ConnectionConfig, ConnectionTable, OutOfOrderRange, OutOfOrderState, Posted, ReceivePool,
     RegionConfig, RegionTable, TcpState, WindowConfig,
 };
 use rnic_abi::counters::Counter;
@@ -152,7 +152,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`Dma::allocate`] returns.
     pub fn create_completion_queue(
         &mut self,
-        queue: CompletionQueue,
+        queue: QueueId,
         entries_log2: u32,
     ) -> Result<(), DriverError> {
         self.completions
@@ -165,7 +165,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     ///
     /// # Errors
     /// [`DriverError::Gone`].
-    pub fn overflowed_queues(&mut self) -> Result<Vec<CompletionQueue>, DriverError> {
+    pub fn overflowed_queues(&mut self) -> Result<Vec<QueueId>, DriverError> {
         self.completions.overflowed(&mut self.bar)
     }
 
@@ -180,7 +180,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     pub fn open_connection(
         &mut self,
         config: &ConnectionConfig,
-    ) -> Result<Connection, DriverError> {
+    ) -> Result<ConnectionId, DriverError> {
         let queue = config.completion_queue;
         self.completions.expect_room(queue, 1)?;
         let (connection, events_written) = self.connections.open(&mut self.bar, config)?;
@@ -196,7 +196,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     ///
     /// # Errors
     /// [`DriverError::Unknown`], [`DriverError::Configuration`], [`DriverError::TableTimeout`]
-    pub fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
+    pub fn set_window(&mut self, connection: ConnectionId, window: u32) -> Result<(), DriverError> {
         self.connections
             .set_window(&mut self.bar, connection, window)
     }
@@ -209,7 +209,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// regions and queues. When the call returns, what was placed for it is in memory, and its
     /// completions are in its completion queue; they can still be polled, and need their room until
     /// then. Poll them before another connection is opened, which may have the same id.
-    pub fn close_connection(&mut self, connection: Connection) -> Result<(), DriverError> {
+    pub fn close_connection(&mut self, connection: ConnectionId) -> Result<(), DriverError> {
         let queue = self.connections.config(connection)?.completion_queue;
         self.connections.stop(&mut self.bar, connection)?;
         self.regions.remove_bound(&mut self.bar, connection)?;
@@ -224,24 +224,27 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// The configuration of an open connection.
     pub fn connection_config(
         &self,
-        connection: Connection,
+        connection: ConnectionId,
     ) -> Result<ConnectionConfig, DriverError> {
         self.connections.config(connection)
     }
 
     /// The open connections with their configurations, in the order of their ids; no access of the
     /// device.
-    pub fn connections(&self) -> impl Iterator<Item = (Connection, &ConnectionConfig)> {
+    pub fn connections(&self) -> impl Iterator<Item = (ConnectionId, &ConnectionConfig)> {
         self.connections.iter()
     }
 
     /// TCP state of a connection, for acknowledgements.
-    pub fn tcp_state(&mut self, connection: Connection) -> Result<TcpState, DriverError> {
+    pub fn tcp_state(&mut self, connection: ConnectionId) -> Result<TcpState, DriverError> {
         self.connections.tcp_state(&mut self.bar, connection)
     }
 
     /// What a connection's out-of-order segments hold, and the ACKs due for them.
-    pub fn early_state(&mut self, connection: Connection) -> Result<EarlyState, DriverError> {
+    pub fn out_of_order_state(
+        &mut self,
+        connection: ConnectionId,
+    ) -> Result<OutOfOrderState, DriverError> {
         self.connections
             .out_of_order_state(&mut self.bar, connection)
     }
@@ -257,7 +260,10 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// snapshot. A range in it may have grown or become in order since; its number may even belong
     /// to another connection by now. Check the list against a second call and a later
     /// [`Device::tcp_state`] before sending it.
-    pub fn early_ranges(&mut self, connection: Connection) -> Result<Vec<EarlyRange>, DriverError> {
+    pub fn out_of_order_ranges(
+        &mut self,
+        connection: ConnectionId,
+    ) -> Result<Vec<OutOfOrderRange>, DriverError> {
         self.connections
             .out_of_order_ranges(&mut self.bar, connection)
     }
@@ -348,7 +354,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// section 4.3). Queue 3 holds outstanding reads, see [`Device::post_read`].
     pub fn open_queue(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         entries_log2: u32,
     ) -> Result<(), DriverError> {
@@ -359,7 +365,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// on the queue has `first_msn`.
     pub fn open_queue_at(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         entries_log2: u32,
         first_msn: u32,
@@ -389,7 +395,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// connection or the device has been closed.
     pub fn post_receive(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         buffer: DmaBuffer,
     ) -> Result<Posted, DriverError> {
@@ -414,7 +420,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`READ_QUEUE`]: rnic_abi::limits::READ_QUEUE
     pub fn post_read(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         stag: u32,
         tagged_offset: u64,
         octets: u32,
@@ -426,7 +432,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
 
     /// The next completion of queue 0, if there is one: see [`Device::poll_completion_queue`].
     pub fn poll_completion(&mut self) -> Option<Completion> {
-        let polled = self.poll_completion_queue(CompletionQueue::default());
+        let polled = self.poll_completion_queue(QueueId::default());
         polled.expect("queue 0 exists as long as the device is open")
     }
 
@@ -439,7 +445,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`DriverError::Unknown`] if the queue does not exist.
     pub fn poll_completion_queue(
         &mut self,
-        queue: CompletionQueue,
+        queue: QueueId,
     ) -> Result<Option<Completion>, DriverError> {
         let next = self.completions.next(&mut self.bar, &self.dma, queue)?;
         let Some(polled) = next else {
@@ -502,12 +508,12 @@ impl<B: Bar, D: Dma> Device<B, D> {
     }
 
     /// Entries of a completion queue; `None`: it does not exist.
-    pub(crate) fn completion_entries(&self, queue: CompletionQueue) -> Option<u32> {
+    pub(crate) fn completion_entries(&self, queue: QueueId) -> Option<u32> {
         self.completions.entries(queue)
     }
 
     /// Whether [`Device::poll_completion_queue`] would return a completion now.
-    pub(crate) fn has_completion(&self, queue: CompletionQueue) -> bool {
+    pub(crate) fn has_completion(&self, queue: QueueId) -> bool {
         self.completions.has_next(&self.dma, queue)
     }
 }

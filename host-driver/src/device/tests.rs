@@ -71,7 +71,7 @@ impl Drop for Lent {
     }
 }
 
-fn region(stag: u32, connection: Option<Connection>) -> RegionConfig {
+fn region(stag: u32, connection: Option<ConnectionId>) -> RegionConfig {
     RegionConfig {
         stag,
         rights: 0,
@@ -244,7 +244,7 @@ fn memory_of_an_opening_that_fails_is_not_given_to_others() {
 /// one, without an access.
 #[test]
 fn nothing_is_done_with_a_device_that_is_gone() {
-    type Call = fn(&mut Device<Tables, NoMemory>, Connection) -> Result<(), DriverError>;
+    type Call = fn(&mut Device<Tables, NoMemory>, ConnectionId) -> Result<(), DriverError>;
     const STAG: u32 = 0x0011_1111;
     const BUFFER: DmaBuffer = DmaBuffer {
         address: 0x1000,
@@ -258,7 +258,7 @@ fn nothing_is_done_with_a_device_that_is_gone() {
         |device, _| device.counters().map(drop),
         |device, _| device.counter(ALL[0]).map(drop),
         |device, connection| device.tcp_state(connection).map(drop),
-        |device, connection| device.early_ranges(connection).map(drop),
+        |device, connection| device.out_of_order_ranges(connection).map(drop),
         |device, _| device.table_entry(tables::TCP, 0).map(drop),
         |device, _| device.region_valid(STAG).map(drop),
         |device, _| device.renew_region(&region(STAG, None)),
@@ -348,7 +348,7 @@ fn a_connection_closes_lookup_first_and_queues_last() {
 
 /// Its completions, too, are in the queue when the call returns: a write of table QUEUE is fenced.
 #[test]
-fn a_connection_without_queues_closes_behind_the_release_and_a_fence() {
+fn a_connection_without_queues_closes_after_the_release_and_a_fence() {
     let mut device = device();
     let opened = device.open_connection(&connection_config());
     device.bar.double().operations.clear();
@@ -367,7 +367,7 @@ fn a_connection_without_queues_closes_behind_the_release_and_a_fence() {
 #[test]
 fn queues_and_windows_need_an_open_connection() {
     let mut device = device();
-    let closed = Connection(9);
+    let closed = ConnectionId(9);
     let opened = device.open_queue(closed, 0, 1);
     assert!(matches!(opened, Err(DriverError::Unknown { .. })));
     let target = region(0x0011_1111, None);
@@ -455,7 +455,7 @@ fn a_polled_message_frees_its_queue_entry() {
 fn what_could_overflow_a_completion_queue_is_not_opened() {
     let opened = Device::open(Tables::default(), Memory::new(4), Config::default());
     let mut device = opened.expect("opens");
-    let queue = CompletionQueue(9);
+    let queue = QueueId(9);
     let mut config = ConnectionConfig {
         completion_queue: queue,
         ..connection_config()

@@ -9,6 +9,9 @@ use std::net::SocketAddr;
 pub const VERSION: u32 = 1;
 /// Octets of the longest request, its newline included.
 pub const REQUEST_OCTETS_MAX: usize = 64;
+/// Former names of pools, with the present ones: an answer has a pool under both until the next
+/// release.
+pub(super) const FORMER_POOL_NAMES: [(&str, &str); 1] = [("shared_runs", "fragments")];
 /// What each request begins with.
 const PREFIX: &str = "ferrowarp-monitor/1";
 
@@ -116,8 +119,20 @@ pub struct Info {
     pub regions_registered: u32,
     /// Pages of packet memory that are free.
     pub free_pages: u32,
-    /// Pools that all connections share, by name.
+    /// Pools that all connections share, by name; see [`Info::present_pools`].
     pub pools: BTreeMap<String, PoolReport>,
+}
+
+impl Info {
+    /// The pools by name, each once: without copies under former names.
+    pub fn present_pools(&self) -> impl Iterator<Item = (&str, PoolReport)> {
+        let is_copy = |name: &str| {
+            let mut former = FORMER_POOL_NAMES.iter();
+            former.any(|(old, present)| *old == name && self.pools.contains_key(*present))
+        };
+        let pools = self.pools.iter().map(|(name, pool)| (name.as_str(), *pool));
+        pools.filter(move |(name, _)| !is_copy(name))
+    }
 }
 
 /// A pool of the device.

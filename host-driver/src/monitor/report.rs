@@ -4,17 +4,18 @@
 
 use super::protocol::{
     Body, ConnectionReport, Info, OutOfOrderReport, Page, PoolReport, RegionReport, Request,
-    TcpReport,
+    TcpReport, FORMER_POOL_NAMES,
 };
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use crate::device::tables::{ConnectionConfig, RegionConfig};
 use crate::device::Device;
-use rnic_abi::limits::{EARLY_RECORDS, RANGES, SHARED_RUNS, SPANS};
+use rnic_abi::limits::{FRAGMENTS, OUT_OF_ORDER_RECORDS, RANGES, SPANS};
 use rnic_abi::tables::{
     RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_READ, RIGHT_REMOTE_WRITE,
 };
+use std::collections::BTreeMap;
 
 /// Items of a page of regions or connections.
 pub const PAGE_ITEMS: usize = 16;
@@ -47,14 +48,18 @@ fn info<B: Bar, D: Dma>(device: &mut Device<B, D>) -> Result<Info, DriverError> 
     let (sizes, used) = (device.sizes(), device.in_use()?);
     let pools = [
         ("ranges", used.ranges, RANGES),
-        ("shared_runs", used.shared_runs, SHARED_RUNS),
+        ("fragments", used.fragments, FRAGMENTS),
         ("spans", used.spans, SPANS),
-        ("records", used.records, EARLY_RECORDS),
+        ("records", used.records, OUT_OF_ORDER_RECORDS),
     ];
     let pools = pools.into_iter().map(|(name, used, size)| {
         let (used, size) = (u32::from(used), size as u32);
         (name.to_owned(), PoolReport { used, size })
     });
+    let mut pools: BTreeMap<String, PoolReport> = pools.collect();
+    for (former, present) in FORMER_POOL_NAMES {
+        pools.insert(former.to_owned(), pools[present]);
+    }
     Ok(Info {
         process: std::process::id(),
         frame_path_bits: device.frame_path_bits()?,
@@ -63,7 +68,7 @@ fn info<B: Bar, D: Dma>(device: &mut Device<B, D>) -> Result<Info, DriverError> 
         regions: sizes.regions() as u32,
         regions_registered: device.regions().count() as u32,
         free_pages: device.free_pages()?,
-        pools: pools.collect(),
+        pools,
     })
 }
 
@@ -99,7 +104,7 @@ fn connections<B: Bar, D: Dma>(
     from: u64,
 ) -> Result<Page<ConnectionReport>, DriverError> {
     let open = device.connections();
-    let mut open: Vec<(Connection, ConnectionConfig)> = open
+    let mut open: Vec<(ConnectionId, ConnectionConfig)> = open
         .filter(|(connection, _)| u64::from(connection.0) >= from)
         .take(PAGE_ITEMS + 1)
         .map(|(connection, config)| (connection, *config))
@@ -107,9 +112,9 @@ fn connections<B: Bar, D: Dma>(
     let next = open.get(PAGE_ITEMS).map(|(connection, _)| connection.0);
     open.truncate(PAGE_ITEMS);
     let items = open.into_iter().map(|(connection, config)| {
-        let (tcp, early) = (
+        let (tcp, out_of_order) = (
             device.tcp_state(connection)?,
-            device.early_state(connection)?,
+            device.out_of_order_state(connection)?,
         );
         Ok(ConnectionReport {
             id: connection.0,
@@ -126,8 +131,8 @@ fn connections<B: Bar, D: Dma>(
             },
             out_of_order: OutOfOrderReport {
                 ranges: tcp.ranges,
-                pages: early.pages,
-                duplicate_acks: early.duplicate_acks,
+                pages: out_of_order.pages,
+                duplicate_acks: out_of_order.duplicate_acks,
             },
         })
     });

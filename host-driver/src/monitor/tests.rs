@@ -4,7 +4,7 @@ use super::*;
 use crate::device::config::Config;
 use crate::device::tables::RegionConfig;
 use crate::testing::{connection_config, NoMemory, Tables};
-use crate::{Connection, ConnectionKey, Device};
+use crate::{ConnectionId, ConnectionKey, Device};
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_WRITE};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use std::io::{Read, Write};
@@ -136,6 +136,21 @@ fn counters_and_info_are_those_of_the_device() {
         size: 511,
     };
     assert_eq!(info.pools["records"], records);
+    assert_eq!(info.pools["shared_runs"], info.pools["fragments"]);
+}
+
+#[test]
+fn a_pool_under_a_former_name_is_listed_only_if_it_has_no_other() {
+    let mut bench = Bench::new();
+    let mut info = bench.serve_while(Client::info).expect("an answer");
+    let names = |info: &Info| -> Vec<String> {
+        let pools = info.present_pools();
+        pools.map(|(name, _)| name.to_owned()).collect()
+    };
+    assert_eq!(names(&info), ["fragments", "ranges", "records", "spans"]);
+    // A server that is older than the present name.
+    info.pools.remove("fragments");
+    assert_eq!(names(&info), ["ranges", "records", "shared_runs", "spans"]);
 }
 
 #[test]
@@ -156,7 +171,7 @@ fn lists_come_in_pages_and_in_order() {
             stag: (number + 1) << 8 | 5,
             rights: RIGHT_REMOTE_WRITE | RIGHT_READ_SINK,
             protection_domain: 3,
-            connection: (number == 0).then_some(Connection(2)),
+            connection: (number == 0).then_some(ConnectionId(2)),
             tagged_offset: 0x1234_5000,
             octets: 4096,
             address: 0x1234_5000,

@@ -5,7 +5,7 @@ pub(crate) mod transmit;
 
 use crate::device::access::{Bar, Dma, DmaBuffer};
 use crate::device::error::DriverError;
-use crate::device::ids::CompletionQueue;
+use crate::device::ids::QueueId;
 use crate::device::tables::{ConnectionConfig, ConnectionKey};
 use rnic_abi::sizes::Sizes;
 use rnic_abi::{registers, tables};
@@ -183,6 +183,6 @@ pub(crate) fn connection_config() -> ConnectionConfig {
         crc: true,
         version: 1,
         protection_domain: 3,
-        completion_queue: CompletionQueue(0),
+        completion_queue: QueueId(0),
     }
 }

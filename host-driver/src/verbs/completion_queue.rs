@@ -6,7 +6,7 @@ use super::refused::Refused;
 use crate::bus::{FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
-use crate::device::ids::{CompletionQueue as QueueNumber, Connection};
+use crate::device::ids::{ConnectionId, QueueId};
 use crate::device::rings::{check_size, Completion};
 use crate::device::tables::Posted;
 use rnic_abi::limits::COMPLETION_QUEUES;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Received<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     /// Number of the connection ([`Connection::number`](super::Connection::number)).
-    pub connection: Connection,
+    pub connection: ConnectionId,
     /// Queue number; 2: a Terminate, which ends the stream.
     pub qn: u32,
     /// RDMAP opcode.
@@ -53,7 +53,7 @@ pub enum Completed<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     /// A read: all of it is in its region.
     Read {
         /// Number of the connection.
-        connection: Connection,
+        connection: ConnectionId,
         /// As it was posted.
         posted: Posted,
         /// Sequence number after its last segment.
@@ -84,7 +84,7 @@ pub enum Completed<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
 pub struct CompletionQueue<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     core: Arc<Core<B, D>>,
     id: u64,
-    number: QueueNumber,
+    number: QueueId,
 }
 
 impl<B: Bar, D: Dma> CompletionQueue<B, D> {
@@ -102,7 +102,7 @@ impl<B: Bar, D: Dma> CompletionQueue<B, D> {
     }
 
     /// Its number.
-    pub fn number(&self) -> QueueNumber {
+    pub fn number(&self) -> QueueId {
         self.number
     }
 
@@ -113,7 +113,7 @@ impl<B: Bar, D: Dma> CompletionQueue<B, D> {
     }
 
     /// The next completion, if there is one. Those of a connection come in the order of its stream,
-    /// also behind its end: closing it loses none.
+    /// also after its end: closing it loses none.
     pub fn poll(&self) -> Option<Completed<B, D>> {
         let mut ledger = self.core.lock();
         let entry = ledger.next_entry(self.number)?;
@@ -218,7 +218,7 @@ impl<B: Bar, D: Dma> fmt::Debug for CompletionQueue<B, D> {
 
 impl<B: Bar, D: Dma> Ledger<B, D> {
     /// A queue for a new use: the smallest idle one that is large enough, or a new one.
-    fn take_queue(&mut self, entries_log2: u32) -> Result<QueueNumber, DriverError> {
+    fn take_queue(&mut self, entries_log2: u32) -> Result<QueueId, DriverError> {
         check_size(entries_log2)?;
         let device = self.view();
         let entries = |number| device.completion_entries(number).unwrap_or(0);
@@ -229,7 +229,7 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
         let number = match large.min() {
             Some((_, number)) => number,
             None => {
-                let mut all = (0..COMPLETION_QUEUES as u8).map(QueueNumber);
+                let mut all = (0..COMPLETION_QUEUES as u8).map(QueueId);
                 let free = all.find(|number| !self.queues.contains_key(number));
                 let number = free.ok_or(DriverError::Exhausted {
                     what: "completion queue of this size",

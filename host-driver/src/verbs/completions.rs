@@ -7,19 +7,19 @@
 
 use super::ledger::{Entry, Ledger};
 use crate::device::access::{Bar, Dma};
-use crate::device::ids::CompletionQueue;
+use crate::device::ids::QueueId;
 use crate::device::rings::Completion;
 
 impl<B: Bar, D: Dma> Ledger<B, D> {
     /// Whether a completion can be polled.
-    pub(crate) fn has_entry(&self, number: CompletionQueue) -> bool {
+    pub(crate) fn has_entry(&self, number: QueueId) -> bool {
         let record = self.queues.get(&number);
         record.is_some_and(|record| !record.backlog.is_empty())
             || self.view().has_completion(number)
     }
 
     /// The next completion: of those that were drained, then of the device.
-    pub(super) fn next_entry(&mut self, number: CompletionQueue) -> Option<Entry> {
+    pub(super) fn next_entry(&mut self, number: QueueId) -> Option<Entry> {
         let record = self.queues.get_mut(&number)?;
         match record.backlog.pop_front() {
             Some(entry) => Some(entry),
@@ -28,7 +28,7 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
     }
 
     /// Take every completion from the device, before the id of a connection is used again.
-    pub(crate) fn drain_queue(&mut self, number: CompletionQueue) {
+    pub(crate) fn drain_queue(&mut self, number: QueueId) {
         while let Some(entry) = self.poll_device(number) {
             let record = self.queues.get_mut(&number);
             let record = record.expect("it was just polled");
@@ -37,7 +37,7 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
     }
 
     /// The device's next completion, with what it ends.
-    fn poll_device(&mut self, number: CompletionQueue) -> Option<Entry> {
+    fn poll_device(&mut self, number: QueueId) -> Option<Entry> {
         let completion = self.device().poll_completion_queue(number).ok()??;
         Some(self.resolve(completion))
     }

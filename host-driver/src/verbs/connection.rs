@@ -9,8 +9,8 @@ use super::window::{MemoryWindow, WindowOptions};
 use crate::bus::{Access, FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma, DmaBuffer};
 use crate::device::error::DriverError;
-use crate::device::ids::Connection as Number;
-use crate::device::tables::{ConnectionConfig, EarlyRange, EarlyState, Posted, TcpState};
+use crate::device::ids::ConnectionId;
+use crate::device::tables::{ConnectionConfig, OutOfOrderRange, OutOfOrderState, Posted, TcpState};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ use std::sync::Arc;
 pub struct Connection<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     core: Arc<Core<B, D>>,
     id: u64,
-    number: Number,
+    number: ConnectionId,
 }
 
 impl<B: Bar, D: Dma> Connection<B, D> {
@@ -86,7 +86,7 @@ impl<B: Bar, D: Dma> Connection<B, D> {
     }
 
     /// Its number, by which completions and events name it. The next connection may have it.
-    pub fn number(&self) -> Number {
+    pub fn number(&self) -> ConnectionId {
         self.number
     }
 
@@ -238,20 +238,20 @@ impl<B: Bar, D: Dma> Connection<B, D> {
         self.core.lock().device().tcp_state(self.number)
     }
 
-    /// As [`Device::early_state`](crate::Device::early_state).
+    /// As [`Device::out_of_order_state`](crate::Device::out_of_order_state).
     ///
     /// # Errors
     /// [`DriverError::TableTimeout`], [`DriverError::Gone`].
-    pub fn early_state(&self) -> Result<EarlyState, DriverError> {
-        self.core.lock().device().early_state(self.number)
+    pub fn out_of_order_state(&self) -> Result<OutOfOrderState, DriverError> {
+        self.core.lock().device().out_of_order_state(self.number)
     }
 
-    /// As [`Device::early_ranges`](crate::Device::early_ranges).
+    /// As [`Device::out_of_order_ranges`](crate::Device::out_of_order_ranges).
     ///
     /// # Errors
     /// [`DriverError::TableTimeout`], [`DriverError::Gone`].
-    pub fn early_ranges(&self) -> Result<Vec<EarlyRange>, DriverError> {
-        self.core.lock().device().early_ranges(self.number)
+    pub fn out_of_order_ranges(&self) -> Result<Vec<OutOfOrderRange>, DriverError> {
+        self.core.lock().device().out_of_order_ranges(self.number)
     }
 
     /// End the offload. When this returns, the device writes nothing more for the connection.
@@ -300,7 +300,7 @@ impl<B: Bar, D: Dma> fmt::Debug for Connection<B, D> {
 
 impl<B: Bar, D: Dma> Ledger<B, D> {
     /// The record of an open connection.
-    fn connection(&mut self, number: Number) -> &mut ConnectionRecord {
+    fn connection(&mut self, number: ConnectionId) -> &mut ConnectionRecord {
         let record = self.connections.get_mut(&number);
         record.expect("its handle is there")
     }

@@ -3,11 +3,11 @@
 use super::ledger::Ledger;
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 
 impl<B: Bar, D: Dma> Ledger<B, D> {
     /// End a connection, and what is bound to it.
-    pub(super) fn close_connection(&mut self, number: Connection) -> Result<(), DriverError> {
+    pub(super) fn close_connection(&mut self, number: ConnectionId) -> Result<(), DriverError> {
         let closed = self.device().close_connection(number);
         self.note_bound(number);
         closed?;
@@ -31,7 +31,7 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
     }
 
     /// The device has closed regions and windows with a connection, or some of them.
-    fn note_bound(&mut self, number: Connection) {
+    fn note_bound(&mut self, number: ConnectionId) {
         let windows = self.windows.iter();
         let windows: Vec<u64> = windows
             .filter(|(_, window)| window.connection == number && window.is_bound)

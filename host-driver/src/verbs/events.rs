@@ -10,7 +10,7 @@ use super::completion_queue::CompletionQueue;
 use super::ledger::{expect_same, Core, Object};
 use crate::bus::{FunctionBar, FunctionMemory, PciFunction};
 use crate::device::error::DriverError;
-use crate::device::ids::CompletionQueue as QueueNumber;
+use crate::device::ids::QueueId;
 use crate::device::interrupts::InterruptSource;
 use std::fmt;
 use std::io;
@@ -45,7 +45,7 @@ pub struct CompletionEvents {
     id: u64,
     function: PciFunction,
     vector: u8,
-    queues: Vec<QueueNumber>,
+    queues: Vec<QueueId>,
 }
 
 impl CompletionEvents {
@@ -118,7 +118,7 @@ impl CompletionEvents {
 
     /// As [`CompletionEvents::arm`]; `meanwhile` happens between its steps.
     pub(crate) fn arm_around(&self, meanwhile: impl FnOnce()) -> io::Result<bool> {
-        // In this order: an interrupt that is taken here was raised behind its completion, so that
+        // In this order: an interrupt that is taken here was raised after its completion, so that
         // is in memory now; the interrupt of a later one is not taken.
         self.function.take_interrupts(self.vector)?;
         meanwhile();

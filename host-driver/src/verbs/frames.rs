@@ -8,7 +8,7 @@ use super::place::Place;
 use crate::device::access::{Bar, Dma, DmaBuffer};
 use crate::device::error::DriverError;
 use crate::device::ids::TransmitRing;
-use crate::device::rings::{self, InsertChecksum, InsertCrc, TransmitFrame, Transmitted};
+use crate::device::rings::{self, TransmitFrame, Transmitted};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,27 +47,11 @@ fn identity<B: Bar, D: Dma>(core: &Arc<Core<B, D>>) -> usize {
     Arc::as_ptr(core) as usize
 }
 
-/// A run of octets of a frame.
-#[derive(Copy, Clone, Debug)]
-pub enum Piece<'a> {
-    /// Memory that the device reads; it should stay as it is until the frame's result is polled.
-    Memory(Part<'a>),
-    /// Octets that are copied: headers.
-    Octets(&'a [u8]),
-}
+/// A run of octets of a frame, whose memory is a part of an object.
+pub type Piece<'a> = rings::Piece<'a, Part<'a>>;
 
 /// A frame to send, from Ethernet's destination on, without its FCS.
-#[derive(Copy, Clone, Debug)]
-pub struct Frame<'a> {
-    /// Runs of octets that follow each other.
-    pub pieces: &'a [Piece<'a>],
-    /// The checksum to insert, if any.
-    pub checksum: Option<InsertChecksum>,
-    /// The CRC32C to insert, if any; the checksum then sums it.
-    pub crc: Option<InsertCrc>,
-    /// Comes back with the frame's result.
-    pub cookie: u64,
-}
+pub type Frame<'a> = TransmitFrame<'a, Part<'a>>;
 
 /// Hand a frame to the device.
 pub(crate) fn transmit<B: Bar, D: Dma>(

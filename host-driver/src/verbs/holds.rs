@@ -3,7 +3,7 @@
 use super::ledger::{list, Entry, Ledger, Object, RegionRecord, WindowRecord};
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
-use crate::device::ids::CompletionQueue;
+use crate::device::ids::QueueId;
 
 impl<B: Bar, D: Dma> Ledger<B, D> {
     /// One more needs it.
@@ -123,13 +123,13 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
     }
 
     /// One more uses the queue.
-    pub(crate) fn hold_queue(&mut self, number: CompletionQueue) {
+    pub(crate) fn hold_queue(&mut self, number: QueueId) {
         let record = self.queues.get_mut(&number);
         record.expect("its holder has said so").holders += 1;
     }
 
-    /// One less uses the queue. What was not polled is dropped behind the last one.
-    pub(crate) fn release_queue(&mut self, number: CompletionQueue) {
+    /// One less uses the queue. What was not polled is dropped after the last one.
+    pub(crate) fn release_queue(&mut self, number: QueueId) {
         let Some(record) = self.queues.get_mut(&number) else {
             return;
         };

@@ -14,7 +14,7 @@ use super::refused::Refused;
 use crate::bus::Access;
 use crate::device::access::{Bar, Dma, DmaBuffer};
 use crate::device::error::DriverError;
-use crate::device::ids::{CompletionQueue, Connection};
+use crate::device::ids::{ConnectionId, QueueId};
 use crate::device::rings::Completion;
 use crate::device::tables::{Posted, RegionConfig};
 use crate::device::Device;
@@ -81,7 +81,7 @@ pub(crate) struct RegionRecord {
 pub(crate) struct WindowRecord {
     pub(crate) stag: u32,
     pub(crate) region: u64,
-    pub(crate) connection: Connection,
+    pub(crate) connection: ConnectionId,
     /// Closing its connection ends this.
     pub(crate) is_bound: bool,
 }
@@ -90,7 +90,7 @@ pub(crate) struct WindowRecord {
 #[derive(Debug)]
 pub(crate) struct ConnectionRecord {
     pub(crate) protection_domain: u16,
-    pub(crate) queue: CompletionQueue,
+    pub(crate) queue: QueueId,
     /// Memory, by queue number and MSN.
     pub(crate) posted: BTreeMap<(u32, u32), u64>,
     /// Outstanding reads in posting order, and their regions.
@@ -135,8 +135,8 @@ pub(crate) struct Ledger<B: Bar, D: Dma> {
     pub(crate) protection_domains: BTreeMap<u16, usize>,
     pub(crate) regions: BTreeMap<u64, RegionRecord>,
     pub(crate) windows: BTreeMap<u64, WindowRecord>,
-    pub(crate) connections: BTreeMap<Connection, ConnectionRecord>,
-    pub(crate) queues: BTreeMap<CompletionQueue, QueueRecord>,
+    pub(crate) connections: BTreeMap<ConnectionId, ConnectionRecord>,
+    pub(crate) queues: BTreeMap<QueueId, QueueRecord>,
     pub(crate) vectors: BTreeSet<u8>,
     /// Memory of each frame whose result was not polled, by ring, in order.
     pub(crate) frames: [VecDeque<Vec<u64>>; RINGS],
@@ -154,7 +154,7 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
             regions: BTreeMap::new(),
             windows: BTreeMap::new(),
             connections: BTreeMap::new(),
-            queues: BTreeMap::from([(CompletionQueue::default(), QueueRecord::default())]),
+            queues: BTreeMap::from([(QueueId::default(), QueueRecord::default())]),
             vectors: BTreeSet::new(),
             frames: Default::default(),
         }
@@ -227,7 +227,7 @@ impl<B: Bar, D: Dma> Core<B, D> {
     }
 
     /// The ledger. A thread that panicked has left it as the device is: a record is changed only
-    /// behind what it is about.
+    /// after what it is about.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger<B, D>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,7 +13,7 @@ use crate::device::tables::ConnectionConfig;
 use std::fmt;
 use std::sync::Arc;
 
-/// Numbers of domains that a device can tell apart.
+/// Numbers of domains that a device can distinguish.
 const DOMAINS: usize = 1 << 16;
 
 /// A Protection Domain. Its connections may use its regions, and no others. Its number is used

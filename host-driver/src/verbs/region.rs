@@ -3,7 +3,7 @@
 //! ```text
 //!  Memory --> register --> MemoryRegion --> close: fenced --> Memory
 //!                               |
-//!                               +-- dropped: fenced, freed; with windows or reads behind the last
+//!                               +-- dropped: fenced, freed; with windows or reads after the last
 //! ```
 
 use super::frames::Part;
@@ -15,7 +15,7 @@ use super::rights::Rights;
 use crate::bus::{Access, FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use crate::device::tables::RegionConfig;
 use std::fmt;
 use std::ops::Range;
@@ -62,7 +62,7 @@ impl<B: Bar, D: Dma> MemoryRegion<B, D> {
     pub(crate) fn register(
         core: &Arc<Core<B, D>>,
         protection_domain: u16,
-        connection: Option<Connection>,
+        connection: Option<ConnectionId>,
         memory: Memory<B, D>,
         options: &RegionOptions,
     ) -> Result<Self, MemoryRefused<B, D>> {

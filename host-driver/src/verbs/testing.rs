@@ -78,7 +78,7 @@ impl TestDevice {
         std::mem::take(&mut self.inside().steps)
     }
 
-    /// The operation behind `after` more hangs.
+    /// The operation after `after` more hangs.
     pub(crate) fn hang(&self, after: usize) {
         self.inside().bar.hangs_after = Some(after);
     }

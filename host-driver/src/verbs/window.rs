@@ -7,7 +7,7 @@ use super::rights::Rights;
 use crate::bus::{FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use crate::device::tables::WindowConfig;
 use std::fmt;
 use std::ops::Range;
@@ -60,7 +60,7 @@ impl<B: Bar, D: Dma> MemoryWindow<B, D> {
     /// Bind a part of `region` to a connection.
     pub(crate) fn bind(
         core: &Arc<Core<B, D>>,
-        connection: Connection,
+        connection: ConnectionId,
         region: &MemoryRegion<B, D>,
         options: &WindowOptions,
     ) -> Result<Self, DriverError> {

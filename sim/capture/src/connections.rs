@@ -136,7 +136,7 @@ fn full_operation(connection: &Tracked) -> Vec<Direction<'_>> {
     vec![direction(0), direction(1)]
 }
 
-/// The frame before which the device must know of full operation: the one behind the start-up
+/// The frame before which the device must know of full operation: the one after the start-up
 /// frame, or the start-up frame's own if FPDU octets share it (START-042).
 fn first_frame(stream: &Reassembly, startup_octets: usize) -> usize {
     let arrival = stream.arrival(startup_octets);

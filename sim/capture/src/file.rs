@@ -38,7 +38,7 @@ pub enum CaptureError {
     },
     /// The file ends inside a packet or is damaged.
     #[error(
-        "{path} is damaged after frame {frame}: {reason}; capture it again, or cut it behind \
+        "{path} is damaged after frame {frame}: {reason}; capture it again, or cut it after \
          that frame"
     )]
     Damaged {

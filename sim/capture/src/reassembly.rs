@@ -87,7 +87,7 @@ impl Reassembly {
         self.start.unwrap_or(0).wrapping_add(offset as u32)
     }
 
-    /// Offset of `sequence`, if it is among the octets received or just behind them.
+    /// Offset of `sequence`, if it is among the octets received or just after them.
     pub fn offset(&self, sequence: u32) -> Option<usize> {
         let offset = sequence.wrapping_sub(self.start?) as usize;
         (offset <= self.octets.len()).then_some(offset)

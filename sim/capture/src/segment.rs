@@ -111,8 +111,8 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// The datagram of a frame with what follows it, behind at most two VLAN tags; its type is IPv4 or
-/// IPv6. Its own header is not looked at.
+/// The datagram of a frame with what follows it, after at most two VLAN tags; its type is IPv4 or
+/// IPv6. Its own header is ignored.
 pub fn datagram(frame: &[u8]) -> Option<(EtherType, &[u8])> {
     let link = Ethernet2HeaderSlice::from_slice(frame).ok()?;
     let (mut kind, mut rest) = (link.ether_type(), &frame[link.slice().len()..]);

@@ -59,7 +59,7 @@ impl StartupFrame {
 mod tests {
     use super::*;
 
-    /// START-023, START-024: layout and keys; START-030: reserved bits are not looked at.
+    /// START-023, START-024: layout and keys; START-030: reserved bits are ignored.
     #[test]
     fn a_request_is_read_when_its_private_data_is_whole() {
         let mut frame = b"MPA ID Req Frame".to_vec();

@@ -182,7 +182,7 @@ impl<C: DeviceCore> Service<C> {
         Ok(())
     }
 
-    /// Frames of the device to the link, behind each turn: a device may be quiet when it has sent
+    /// Frames of the device to the link, after each turn: a device may be quiet when it has sent
     /// its last one.
     fn send_frames(&mut self) -> Result<(), LinkError> {
         let mut core = self.core.borrow_mut();

@@ -13,7 +13,7 @@ use std::io;
 const TUNSETIFF: rustix::ioctl::Opcode = opcode::write::<i32>(b'T', 202);
 /// Ethernet frames.
 const IFF_TAP: u16 = 0x0002;
-/// Nothing in front of a frame.
+/// Nothing before a frame.
 const IFF_NO_PI: u16 = 0x1000;
 /// Octets of a name, with the zero at its end.
 const NAME_OCTETS: usize = 16;

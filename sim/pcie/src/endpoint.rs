@@ -193,7 +193,7 @@ impl<D: BarDevice> Endpoint<D> {
     }
 
     /// Raises an MSI-X vector: a message when MSI-X is enabled and the vector is not masked,
-    /// behind every write before it. False if the function has no such vector.
+    /// after every write before it. False if the function has no such vector.
     pub fn raise_interrupt(&mut self, vector: u16) -> bool {
         let known = self.msix.as_mut().is_some_and(|table| table.raise(vector));
         self.release_interrupts();

@@ -1,6 +1,6 @@
 //! The two resets that end everything in flight.
 
-/// What is reset. After both, no packet of before may reach the other side.
+/// What is reset. After both, no earlier packet may reach the other side.
 ///
 /// Source: PCI Express Base Specification 5.0, sections 6.6.1 (conventional reset) and 6.6.2
 /// (function-level reset).

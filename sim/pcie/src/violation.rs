@@ -162,7 +162,7 @@ pub enum Violation {
         /// The tag.
         tag: u8,
     },
-    /// A completion for a request of before the last reset (section 6.6): whatever was in flight
+    /// A completion for a request from before the last reset (section 6.6): whatever was in flight
     /// then must not reach the other side.
     #[error("completion for tag {tag}, whose request was sent before the reset")]
     CompletionAfterReset {

@@ -246,7 +246,7 @@ fn only_enabled_octets_reach_a_bar() {
 }
 
 #[test]
-fn an_interrupt_stays_behind_the_writes_before_it() {
+fn an_interrupt_stays_after_the_writes_before_it() {
     let (mut host, mut device, [_, table]) = joined();
     let entry = [WINDOW as u32 + 0x10, 0, 0x1234_5678, 0]
         .map(u32::to_le_bytes)

@@ -204,7 +204,7 @@ impl<C: DeviceCore> ServedDevice<C> {
         }
         let table = u64::from(TABLE)..u64::from(TABLE) + MSIX.table_octets() as u64;
         let mut place = offset;
-        // What is below the table, in it, and behind it; the table ends at a doubleword.
+        // What is below the table, in it, and after it; the table ends at a doubleword.
         for end in [table.start, table.end, pci::BAR0_OCTETS] {
             let end = end.clamp(place, offset + data.len() as u64);
             let part = &data[(place - offset) as usize..(end - offset) as usize];

@@ -89,7 +89,7 @@ fn command_takes_writes_of_1_2_and_4_octets() {
         (0, &[0x06][..], 0x0006),
         (1, &[0x04], 0x0406),
         (0, &[0x02, 0x00], 0x0002),
-        // Status, behind it, is read only.
+        // Status, after it, is read only.
         (0, &[0x06, 0x04, 0xff, 0xff], 0x0406),
         // Two octets that begin in the middle, and one that is not Command at all.
         (1, &[0x00, 0x00], 0x0006),
@@ -231,7 +231,7 @@ fn the_msix_table_is_the_clients_and_has_no_effect() {
         assert_eq!(machine.signals(&event), 1);
     }
     assert!(driver.poll_host_frame().is_some());
-    // A write over the edges of the table, to what is below and behind it.
+    // A write over the edges of the table, to what is below and after it.
     let below = [&[0xaa; 8][..], &written, &[0xbb; 8]].concat();
     machine.write_bar(table - 8, &below);
     assert_eq!(machine.read_bar(table, octets), written);
@@ -291,7 +291,7 @@ fn after_each_kind_of_reset_the_device_works() {
     ] {
         machine.set_command(ENABLED);
         machine.write_bar(TABLE.into(), &[0x40; 8]);
-        // The driver of before is in mid-traffic.
+        // The previous driver is in mid-traffic.
         let mut before = machine.open();
         machine.route_host_frames(&mut before);
         for number in 0..8 {
@@ -312,7 +312,7 @@ fn after_each_kind_of_reset_the_device_works() {
         machine.run(SETTLED_CYCLES);
         assert!(
             machine.contents() == memory,
-            "{kind}: written behind the reset"
+            "{kind}: written after the reset"
         );
         assert_eq!(machine.read_configuration(0, 256), initial, "{kind}");
         assert_eq!(machine.read_bar(IDENTITY.into(), 4), [0xff; 4], "{kind}");
@@ -419,7 +419,7 @@ fn a_timer_that_the_device_ignores_does_not_keep_it_awake() {
 /// When a client has gone, its memory is not written, though it is mapped as long as the session is
 /// there; the next client has a device after power-up.
 #[test]
-fn behind_the_end_of_a_session_nothing_is_written() {
+fn after_the_end_of_a_session_nothing_is_written() {
     let mut machine = Machine::new();
     let event = machine.assign(&[HOST_VECTOR])[0].clone();
     machine.set_command(ENABLED);

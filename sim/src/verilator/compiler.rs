@@ -4,7 +4,7 @@
 //! that does not fit the instruction cache: on the same machine the model of clang 14 runs 1.2
 //! times as fast as that of g++ 12. Results are the same; `CXX` chooses another compiler.
 //!
-//! | enters | the variables `CXX` and `PATH` of the environment                |
+//! | enters | the variables `CXX` and `PATH` of the environment                 |
 //! | leaves | the compiler's command, its version, its flags for `verilated.mk` |
 
 use crate::error::SimError;

@@ -61,7 +61,7 @@ pub trait Function {
     /// The client changed eventfds or masks, or the session ended and took all away.
     fn irqs_changed(&mut self, irqs: &Irqs);
 
-    /// The maps within `range` go away when this returns, and the client is told: finish or drop
-    /// what still uses them. When the session ends, the range is all addresses.
+    /// The maps within `range` go away when this returns, and the client gets its reply: finish or
+    /// drop what still uses them. When the session ends, the range is all addresses.
     fn quiesce(&mut self, range: RangeInclusive<u64>);
 }

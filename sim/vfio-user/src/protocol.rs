@@ -29,7 +29,7 @@ pub const TRANSFER_OCTETS_MAX: u32 = 1 << 20;
 /// Largest message that is received into memory.
 pub const MESSAGE_OCTETS_MAX: u32 =
     (Header::OCTETS + RegionAccess::OCTETS) as u32 + TRANSFER_OCTETS_MAX;
-/// Largest message that is read and dropped, to reach the one behind it. It is what a peer may
+/// Largest message that is read and dropped, to reach the one after it. It is what a peer may
 /// send that ignores the announced limit: QEMU's clients know no larger transfer.
 pub const DROPPED_OCTETS_MAX: u32 = 64 << 20;
 /// Most file descriptors with one message. QEMU refuses a server that announces more.
@@ -323,7 +323,7 @@ structures! {
 }
 
 impl Header {
-    /// Of a command with `payload_octets` behind it.
+    /// Of a command with `payload_octets` after it.
     pub fn command(message_id: u16, command: Command, payload_octets: usize) -> Self {
         Self {
             message_id,

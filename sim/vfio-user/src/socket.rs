@@ -182,7 +182,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Puts a message behind those that wait.
+    /// Puts a message after those that wait.
     pub fn push(&mut self, header: &Header, payload: &[u8]) {
         debug_assert_eq!(header.size as usize, Header::OCTETS + payload.len());
         self.octets.extend_from_slice(&header.encode());

@@ -15,7 +15,7 @@ use super::Model;
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::limits::READ_QUEUE;
-use rnic_driver::{CompletionQueue, Connection, ConnectionKey, Event, Reasons};
+use rnic_driver::{ConnectionId, ConnectionKey, Event, QueueId, Reasons};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -92,7 +92,7 @@ impl Model {
         connection: u16,
         protection_domain: u16,
         version: u8,
-        queue: CompletionQueue,
+        queue: QueueId,
     ) {
         let stream = self.context(connection);
         stream.completion_queue = queue;
@@ -157,15 +157,15 @@ impl Model {
         self.touched.take()
     }
 
-    /// What there is to tell of a connection since the last call.
+    /// What there is to report of a connection since the last call.
     pub fn take_event(&mut self, connection: u16) -> Option<Event> {
         let tcp = &mut self.streams.get_mut(&connection)?.tcp;
-        let event = tcp.event(Connection(connection));
+        let event = tcp.event(ConnectionId(connection));
         tcp.reasons = Reasons::default();
         event
     }
 
-    /// What an event of the connection would tell now.
+    /// What an event of the connection would report now.
     pub fn reasons(&self, connection: u16) -> Reasons {
         let stream = self.streams.get(&connection);
         stream.map_or_else(Reasons::default, |stream| stream.tcp.reasons)
@@ -208,7 +208,7 @@ impl Stream {
                 remote: nobody,
                 local: nobody,
             },
-            completion_queue: CompletionQueue::default(),
+            completion_queue: QueueId::default(),
             tcp: TcpReceiver::new(0, 0),
             mpa: MpaReceiver::new(0, false, false),
             ddp_when_idle: ddp.clone(),

@@ -10,7 +10,7 @@ use rnic_abi::limits::{QUEUES, READ_QUEUE};
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_WRITE};
 use std::collections::VecDeque;
 
-/// Octets before the end of a Read Response that are looked at when its entry is written: the entry
+/// Octets before the end of a Read Response that are compared when its entry is written: the entry
 /// names its end alone.
 pub const TAIL_OCTETS: usize = 64;
 
@@ -76,7 +76,7 @@ pub struct DdpReceiver {
     pub(super) version: u8,
     pub(super) stopped: bool,
     pub(super) first_seen: bool,
-    /// FPDUs are looked at whose predecessors are missing.
+    /// FPDUs are examined whose predecessors are missing.
     beyond_gap: bool,
     pub(super) queues: [Option<Queue>; QUEUES],
     /// In the order of their requests; without a queue there is none.

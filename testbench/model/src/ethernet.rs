@@ -1,4 +1,4 @@
-//! Ethernet: type field behind up to two VLAN tags (IEEE 802.3, 802.1Q).
+//! Ethernet: type field after up to two VLAN tags (IEEE 802.3, 802.1Q).
 
 const TYPE_IPV4: u16 = 0x0800;
 const TYPE_IPV6: u16 = 0x86dd;

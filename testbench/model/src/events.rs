@@ -1,10 +1,11 @@
-//! Events: what a sender in software must have been told of a connection (`rnic_abi::event_ring`).
+//! Events: what must have been reported of a connection to a sender in software
+//! (`rnic_abi::event_ring`).
 //!
 //! When the device writes an event depends on the cycle, so the model has no list of them: it keeps
 //! which reasons occurred, and what an event composed now says.
 
 use crate::tcp::{Acceptance, TcpReceiver, TcpSegment};
-use rnic_driver::{Connection, EarlyRange, Event, Reason};
+use rnic_driver::{ConnectionId, Event, OutOfOrderRange, Reason};
 
 const FLAG_PSH: u8 = 0x08;
 
@@ -56,7 +57,7 @@ impl TcpReceiver {
                 let first = u64::from(segment.sequence.wrapping_sub(self.rcv_nxt));
                 let mut ranges = self.out_of_order.ranges();
                 let own = ranges.find(|range| range.contains(&first));
-                self.changed = own.map(|range| EarlyRange {
+                self.changed = own.map(|range| OutOfOrderRange {
                     left: self.rcv_nxt.wrapping_add(range.start as u32),
                     right: self.rcv_nxt.wrapping_add(range.end as u32),
                 });
@@ -82,9 +83,9 @@ impl TcpReceiver {
 
     /// What one event says that is composed now and has all reasons there ever were; nothing if
     /// there were none.
-    pub fn event(&self, connection: Connection) -> Option<Event> {
+    pub fn event(&self, connection: ConnectionId) -> Option<Event> {
         self.reasons.iter().next()?;
-        let is_beyond = |range: &EarlyRange| range.right.wrapping_sub(self.rcv_nxt) as i32 > 0;
+        let is_beyond = |range: &OutOfOrderRange| range.right.wrapping_sub(self.rcv_nxt) as i32 > 0;
         let ranges = self.out_of_order.ranges().count();
         Some(Event {
             connection,

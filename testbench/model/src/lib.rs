@@ -51,9 +51,7 @@ use crate::tcp::{Acceptance, TcpReceiver, TcpSegment};
 use rnic_abi::counters::{Counter, ALL, COUNT, FIRST_REFUSAL};
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
 use rnic_abi::limits::{frame_pages, COMPLETION_QUEUES, MAX_FRAME_OCTETS, MIN_FRAME_OCTETS};
-use rnic_driver::{
-    CompletionQueue, Connection, ConnectionConfig, ConnectionKey, Reason, RegionConfig,
-};
+use rnic_driver::{ConnectionConfig, ConnectionId, ConnectionKey, QueueId, Reason, RegionConfig};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -61,7 +59,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The completion queue of its connection.
-    pub queue: CompletionQueue,
+    pub queue: QueueId,
     /// Words 0 to 6.
     pub words: [u32; 7],
     /// The octets that it announces, as they are in memory when it is written: the message, or the
@@ -139,7 +137,7 @@ impl Model {
     }
 
     /// Offload a connection under the id the driver gave it.
-    pub fn open_connection(&mut self, connection: Connection, config: &ConnectionConfig) {
+    pub fn open_connection(&mut self, connection: ConnectionId, config: &ConnectionConfig) {
         let ddp = DdpReceiver::new(config.protection_domain, config.version);
         let stream = Stream {
             key: config.key,
@@ -156,7 +154,7 @@ impl Model {
     }
 
     /// End an offload; what was bound to the connection goes with it.
-    pub fn close_connection(&mut self, connection: Connection) {
+    pub fn close_connection(&mut self, connection: ConnectionId) {
         self.regions.deregister_bound(connection);
         self.regions_when_idle.deregister_bound(connection);
         if let Some(mut stream) = self.streams.remove(&connection.0) {
@@ -168,25 +166,25 @@ impl Model {
     }
 
     /// Open an untagged queue; its MSNs start at 1.
-    pub fn open_queue(&mut self, connection: Connection, qn: u32) {
+    pub fn open_queue(&mut self, connection: ConnectionId, qn: u32) {
         self.open_queue_at(connection, qn, 1);
     }
 
     /// Open an untagged queue whose next message is `first_msn`.
-    pub fn open_queue_at(&mut self, connection: Connection, qn: u32, first_msn: u32) {
+    pub fn open_queue_at(&mut self, connection: ConnectionId, qn: u32, first_msn: u32) {
         let stream = self.stream(connection);
         stream.ddp.open_queue_at(qn, first_msn);
         stream.ddp_when_idle.open_queue_at(qn, first_msn);
     }
 
     /// TCP state of a connection.
-    pub fn tcp(&self, connection: Connection) -> Option<&TcpReceiver> {
+    pub fn tcp(&self, connection: ConnectionId) -> Option<&TcpReceiver> {
         let stream = self.streams.get(&connection.0);
         stream.map(|stream| &stream.tcp)
     }
 
     /// The owner changes a connection's window.
-    pub fn set_window(&mut self, connection: Connection, window: u32) {
+    pub fn set_window(&mut self, connection: ConnectionId, window: u32) {
         self.stream(connection).tcp.window = window;
     }
 
@@ -201,7 +199,7 @@ impl Model {
     }
 
     /// Post a receive buffer; `pool_entry` is where the driver put it in the shared pool.
-    pub fn post_receive(&mut self, connection: Connection, qn: u32, buffer: ddp::Buffer) {
+    pub fn post_receive(&mut self, connection: ConnectionId, qn: u32, buffer: ddp::Buffer) {
         let stream = self.stream(connection);
         stream.ddp.post(qn, buffer);
         stream.ddp_when_idle.post(qn, buffer);
@@ -209,7 +207,7 @@ impl Model {
     }
 
     /// A read is outstanding from now on.
-    pub fn post_read(&mut self, connection: Connection, read: ddp::Read) {
+    pub fn post_read(&mut self, connection: ConnectionId, read: ddp::Read) {
         let stream = self.stream(connection);
         stream.ddp.post_read(read);
         stream.ddp_when_idle.post_read(read);
@@ -243,14 +241,14 @@ impl Model {
     }
 
     /// Were octets of the connection accepted beyond a gap that is still there?
-    pub fn waits_beyond_gap(&self, connection: Connection) -> bool {
+    pub fn waits_beyond_gap(&self, connection: ConnectionId) -> bool {
         let stream = self.streams.get(&connection.0);
         stream.is_some_and(|stream| stream.tcp.out_of_order.octets() > 0)
     }
 
     /// Sequence numbers of the FPDU that the connection's stream has begun, as far as its length
     /// field says; nothing once an error has ended the stream.
-    pub fn fpdu_begun(&self, connection: Connection) -> Option<Range<u32>> {
+    pub fn fpdu_begun(&self, connection: ConnectionId) -> Option<Range<u32>> {
         let stream = self.streams.get(&connection.0)?;
         let missing = stream.mpa.missing_octets()?;
         let rcv_nxt = stream.tcp.rcv_nxt;
@@ -415,10 +413,10 @@ impl Model {
         }
     }
 
-    /// Completion entry `words` goes to the queue of its connection, behind the octets at
+    /// Completion entry `words` goes to the queue of its connection, after the octets at
     /// `announced`.
     fn complete(&mut self, connection: u16, words: [u32; 7], announced: Option<(u64, usize)>) {
-        let queue = self.stream(Connection(connection)).completion_queue;
+        let queue = self.stream(ConnectionId(connection)).completion_queue;
         let room = &mut self.completion_room[usize::from(queue.0)];
         if *room == 0 {
             self.lost_completions |= 1 << queue.0;
@@ -451,7 +449,7 @@ impl Model {
         *value = value.wrapping_add(1);
     }
 
-    fn stream(&mut self, connection: Connection) -> &mut Stream {
+    fn stream(&mut self, connection: ConnectionId) -> &mut Stream {
         let stream = self.streams.get_mut(&connection.0);
         stream.unwrap_or_else(|| panic!("connection {} is not open", connection.0))
     }

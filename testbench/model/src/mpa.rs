@@ -1,6 +1,6 @@
 //! MPA: FPDU boundaries by length, markers, CRC32C (RFC 5044 sections 4 and 6).
 //!
-//! The stream is kept as octets from the next FPDU's first one on. Every octet is looked at where
+//! The stream is kept as octets from the next FPDU's first one on. Every octet is examined where
 //! it stands: a marker is where (sequence number - SeqStart) mod 512 is 0 (MPA-013).
 
 /// Distance of markers in octets of the stream.
@@ -20,7 +20,7 @@ pub struct Fpdu {
     pub crc_good: bool,
     /// Every marker points to the FPDU's start.
     pub marker_good: bool,
-    /// The next marker behind it is there, and points into it.
+    /// The next marker after it is there, and points into it.
     pub is_entered: bool,
 }
 
@@ -131,7 +131,7 @@ impl MpaReceiver {
         Some((fpdu, walk.wire_octets, walk.markers.len()))
     }
 
-    /// Walk the FPDU that begins with `stream[0]`, `phase` octets behind a marker's place; `None`
+    /// Walk the FPDU that begins with `stream[0]`, `phase` octets after a marker's place; `None`
     /// while it is not whole.
     fn walk(&self, stream: &[u8], phase: usize) -> Option<Walk> {
         let mut walk = Walk::default();
@@ -173,7 +173,7 @@ impl MpaReceiver {
         }
     }
 
-    /// Does the next marker behind the first `wire_octets` of `octets`, the first one of which is
+    /// Does the next marker after the first `wire_octets` of `octets`, the first one of which is
     /// octet `sequence`, point to one of them, but for the first?
     fn is_entered(&self, sequence: u32, octets: &[u8], wire_octets: usize) -> bool {
         let phase = self.phase + sequence.wrapping_sub(self.sequence) as usize;
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// MPA-054: each flipped bit behind the length field is seen.
+    /// MPA-054: each flipped bit after the length field is seen.
     #[test]
     fn any_flipped_bit_makes_a_golden_fpdu_bad() {
         for bit in 6 * 8..52 * 8 {

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A note is removed when its FPDU is delivered: memory then holds the octets for certain. Where an
-//! error stops a stream, the FPDUs behind it are not delivered, but the hardware may have placed
+//! error stops a stream, the FPDUs after it are not delivered, but the hardware may have placed
 //! some from a span before it reached the error; so the spans of that stream are read until the
 //! receivers are idle.
 

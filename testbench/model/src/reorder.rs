@@ -255,7 +255,7 @@ fn merge(left: u64, octets: &[u8], touched: Vec<OutOfOrderRange>) -> OutOfOrderR
     for held in &touched {
         merged[(held.left - start) as usize..][..held.octets.len()].copy_from_slice(&held.octets);
     }
-    // New octets behind a range belong to its last span; those that follow none open a span.
+    // New octets after a range belong to its last span; those that follow none open a span.
     let opens = touched.iter().all(|held| held.left > left);
     let opened = opens.then_some(Span {
         start: left,

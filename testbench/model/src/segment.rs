@@ -101,7 +101,7 @@ pub enum Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// Read the segment behind a head that [`Head::parse`] gave of the same ULPDU.
+    /// Read the segment after a head that [`Head::parse`] gave of the same ULPDU.
     pub fn parse(head: Head, ulpdu: &'a [u8]) -> Self {
         match head.tagged {
             true => Self::Tagged(Tagged::parse(head, ulpdu)),

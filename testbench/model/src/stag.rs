@@ -2,7 +2,7 @@
 
 use rnic_abi::errors::StreamError;
 use rnic_abi::tables::RIGHT_REMOTE_INVALIDATE;
-use rnic_driver::{Connection, RegionConfig};
+use rnic_driver::{ConnectionId, RegionConfig};
 use std::collections::HashMap;
 
 /// Who uses an STag.
@@ -55,7 +55,7 @@ impl Regions {
     }
 
     /// Take away what is bound to a connection.
-    pub fn deregister_bound(&mut self, connection: Connection) {
+    pub fn deregister_bound(&mut self, connection: ConnectionId) {
         self.by_index
             .retain(|_, region| region.config.connection != Some(connection));
     }

@@ -6,19 +6,19 @@
 //! whole, when its CRC is usually wrong as well. Which error comes first depends on the progress of
 //! the hardware, so both are correct. The model reports the one that the hardware reported,
 //! provided that the model itself finds a marker that contradicts the FPDU's start: one among its
-//! octets, or the next one behind them, which may belong to the FPDU beyond the gap.
+//! octets, or the next one after them, which may belong to the FPDU beyond the gap.
 
 use super::completion;
 use super::mpa::Fpdu;
 use super::{Entry, Model, FIRST_REFUSAL};
 use rnic_abi::cqe::KIND_ERROR;
 use rnic_abi::errors::StreamError;
-use rnic_driver::Connection;
+use rnic_driver::ConnectionId;
 
 impl Model {
     /// The hardware has reported MPA error 3 for the FPDU that begins at `sequence`, without
     /// reading it. The model does the same if a marker among the FPDU's octets points elsewhere.
-    pub fn starts_disagree(&mut self, connection: Connection, sequence: u32) {
+    pub fn starts_disagree(&mut self, connection: ConnectionId, sequence: u32) {
         let Some(stream) = self.streams.get(&connection.0) else {
             return;
         };

@@ -9,7 +9,7 @@ use super::mpa::MpaReceiver;
 use super::placement::Placement;
 use super::reorder::OutOfOrderPool;
 use super::tcp::{Acceptance, TcpReceiver, TcpSegment};
-use rnic_driver::{CompletionQueue, ConnectionKey};
+use rnic_driver::{ConnectionKey, QueueId};
 use std::collections::BTreeMap;
 
 /// Whether the device had room for a frame. That depends on the cycle, so it is an input of the
@@ -41,7 +41,7 @@ pub struct Taken {
     pub verdict: u8,
     /// Octets that its connection then has beyond gaps.
     pub ooo_octets: u32,
-    /// The connection has accepted a FIN; one behind the cut is not accepted.
+    /// The connection has accepted a FIN; one after the cut is not accepted.
     pub fin_seen: bool,
 }
 
@@ -53,11 +53,11 @@ pub const DISTANT_OCTETS: u32 = 16_384;
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) key: ConnectionKey,
-    pub(super) completion_queue: CompletionQueue,
+    pub(super) completion_queue: QueueId,
     pub(super) tcp: TcpReceiver,
     pub(super) mpa: MpaReceiver,
     pub(super) ddp: DdpReceiver,
-    /// Start of the FPDU that stopped the stream, if a marker in it or behind it contradicts that
+    /// Start of the FPDU that stopped the stream, if a marker in it or after it contradicts that
     /// start.
     pub(super) contradicted: Option<u32>,
     /// DDP's state when the receivers were last idle, with buffers posted since.

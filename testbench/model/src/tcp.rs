@@ -3,7 +3,7 @@
 use crate::ip::{ones_complement_sum, TcpDatagram};
 use crate::reorder::{ClosedRange, OutOfOrderPool, OutOfOrderRanges, Refusal};
 use rnic_abi::events::SegmentVerdict;
-use rnic_driver::{EarlyRange, Reason, Reasons};
+use rnic_driver::{OutOfOrderRange, Reason, Reasons};
 use std::net::{IpAddr, SocketAddr};
 
 const FLAG_FIN: u8 = 0x01;
@@ -151,10 +151,10 @@ pub struct TcpReceiver {
     pub duplicate_acks: u8,
     /// Duplicate ACKs received (RFC 5681 section 2), modulo 256.
     pub duplicate_acks_seen: u8,
-    /// What a sender must have been told of the connection.
+    /// What must have been reported of the connection to a sender.
     pub reasons: Reasons,
     /// The range beyond a gap that changed last, which may be in order by now.
-    pub changed: Option<EarlyRange>,
+    pub changed: Option<OutOfOrderRange>,
     /// Segments that were cut off at the window's right edge.
     pub cut_at_window: u64,
 }

@@ -6,12 +6,13 @@
 
 use crate::bench::load::{frames, Pattern};
 use crate::bench::rig::{Rig, CONNECTIONS};
+use crate::former_keys;
 use crate::play::rtl::BringUpError;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::PAGES;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// Octets of a frame, FCS counted.
 const FRAME_OCTETS: usize = 1518;
@@ -42,7 +43,7 @@ pub struct DisorderRow {
     /// Cycles a frame against those of the same frames in order.
     pub ratio: f64,
     /// Segments accepted beyond a gap.
-    #[serde(rename = "early_segments")]
+    #[serde(flatten, serialize_with = "out_of_order_segments")]
     pub ooo_segments: u64,
     /// Most pages of packet memory in use at one time.
     pub peak_pages: u32,
@@ -50,6 +51,11 @@ pub struct DisorderRow {
     pub no_room: u64,
     /// Frames whose octets never came in order.
     pub lost: u64,
+}
+
+fn out_of_order_segments<S: Serializer>(segments: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    let keys = ["out_of_order_segments", "early_segments"];
+    former_keys::serialize(keys, segments, serializer)
 }
 
 impl DisorderRow {

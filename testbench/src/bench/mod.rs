@@ -1,6 +1,6 @@
 //! Measurements of the verilated core: cycles a frame, latency, simulation speed.
 //!
-//! Everything about the hardware is counted in cycles; wall time is only looked at for the speed of
+//! Everything about the hardware is counted in cycles; wall time is used only for the speed of
 //! the simulation itself.
 //!
 //! - [`rig`]: an open device with connections and a region, and what is needed to drive it.

@@ -7,7 +7,7 @@ use crate::traffic::sender::{Sender, StreamConfig};
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::MAX_RECEIVE_WINDOW;
 use rnic_driver::{
-    Config, Connection, Device, Dma, DmaBuffer, DriverError, RegionConfig, TransmitRing,
+    Config, ConnectionId, Device, Dma, DmaBuffer, DriverError, RegionConfig, TransmitRing,
 };
 use rnic_sim::{attach, ReadPath, SimBar, SimDma, Simulation, SimulationConfig};
 use rnic_wire::mpa::fpdu::ULPDU_OCTETS_MAX;
@@ -34,7 +34,7 @@ const PROTECTION_DOMAIN: u16 = 1;
 #[derive(Clone, Debug)]
 pub struct Stream {
     /// Id.
-    pub connection: Connection,
+    pub connection: ConnectionId,
     /// Builds its frames.
     pub builder: FrameBuilder,
     /// Everything sent so far.

@@ -180,7 +180,7 @@ fn receive(width: usize, lines: Lines) -> Result<Receive, Failure> {
          cycles in order)",
         disorder::GOAL_RATIO
     ));
-    lines.say("disorder                taken  ratio  early segments  peak pages  no room  lost");
+    lines.say("disorder                taken  ratio  out of order    peak pages  no room  lost");
     let disorder = disorder::measure(width)?;
     disorder
         .iter()

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_marks_and_rules_are_told() {
+    fn lost_marks_and_rules_are_reported() {
         assert!(splice("# Head\n", "").is_err());
         let row = Row {
             family: "tags",

@@ -11,7 +11,7 @@ pub struct Item {
     pub doc: String,
     /// Its name.
     pub name: String,
-    /// What stands behind `=`, if anything does; for a function nothing.
+    /// What stands after `=`, if anything does; for a function nothing.
     pub value: Option<String>,
 }
 

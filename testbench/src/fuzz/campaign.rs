@@ -1,5 +1,6 @@
 //! One run: draws it, plays it, and cuts it down to its smallest failing prefix if it fails.
 
+use crate::former_keys;
 use crate::fuzz::draw::Case;
 use crate::fuzz::totals::Totals;
 use crate::play::{play, Conditions, DutKind, Options, PlayError, Report};
@@ -7,7 +8,7 @@ use crate::workload::{generate, Summary, WorkloadError};
 use indicatif::ProgressBar;
 use rnic_capture::pcap::capture_file;
 use rnic_capture::Capture;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::any::Any;
 use std::fs;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -53,8 +54,12 @@ pub struct Failure {
     /// Differences of the whole run.
     pub mismatches: u64,
     /// The first differences of the file, described.
-    #[serde(rename = "told")]
+    #[serde(flatten, serialize_with = "differences")]
     pub differences: Vec<String>,
+}
+
+fn differences<S: Serializer>(found: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    former_keys::serialize(["differences", "told"], found, serializer)
 }
 
 /// Why a run could not be done; says nothing about hardware or model.

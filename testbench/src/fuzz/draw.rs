@@ -1,7 +1,7 @@
 //! What a run plays: a workload, its faults, the back-pressure and the seed of conditions on the
 //! receiving side, drawn from seed and number.
 //!
-//! Most runs are small and mostly whole, so that what they say is looked at to the end; some are
+//! Most runs are small and mostly whole, so that they are examined to the end; some are
 //! harsh. About [`SEGMENTS`] segments make a run, however they come about. Bounded are:
 //!
 //! - octets and messages of a run, for its time;

@@ -19,7 +19,7 @@ use std::time::Instant;
 
 impl Campaign {
     /// Do `runs`, up to `jobs` at once. `report` gets the totals so far and the run's failure; a
-    /// `Break` makes that run the last one: runs under way behind it end, and count for nothing.
+    /// `Break` makes that run the last one: runs under way after it end, and count for nothing.
     ///
     /// # Errors
     /// The first run, in their order, that could not be done.

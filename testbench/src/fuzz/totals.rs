@@ -1,7 +1,7 @@
 //! What was played, as a table for a terminal and as JSON.
 
 use crate::play::conditions::{Condition, Met};
-use crate::play::hostile::HostileAction;
+use crate::play::hostile::{self, HostileAction};
 use crate::play::Report;
 use crate::workload::{Injected, Summary};
 use serde::{Serialize, Serializer};
@@ -39,7 +39,7 @@ pub struct Totals {
     #[serde(serialize_with = "by_kind")]
     pub faults: Injected,
     /// Hostile actions, by kind.
-    #[serde(rename = "deeds", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(flatten, serialize_with = "hostile::actions")]
     pub actions: BTreeMap<HostileAction, u64>,
     /// Conditions on the receiving side that were met, by kind.
     pub conditions: Met,

@@ -7,9 +7,10 @@ use super::checks::{Check, Ended, Programs, Stage};
 use super::table::Mutant;
 use super::text::Design;
 use super::MutantError;
+use crate::former_keys;
 use rnic_abi::sizes::Sizes;
 use rnic_sim::mutant;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,8 +47,12 @@ pub struct Catch {
     /// Where.
     pub stage: Stage,
     /// The check's message.
-    #[serde(rename = "told")]
+    #[serde(flatten, serialize_with = "message")]
     pub message: String,
+}
+
+fn message<S: Serializer>(message: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    former_keys::serialize(["message", "told"], message, serializer)
 }
 
 /// A mutant and its end.

@@ -143,7 +143,7 @@ impl Programs {
     /// All attacks, or the one of a name.
     pub fn attack(&self, name: Option<&str>) -> Check {
         let mut arguments = vec!["--test-threads=1".to_owned()];
-        // A test's full name has the file in front; the filter is the attack's name alone.
+        // A test's full name begins with the file; the filter is the attack's name alone.
         arguments.extend(name.map(str::to_owned));
         Check {
             stage: Stage::Attacks,

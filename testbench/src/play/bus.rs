@@ -16,18 +16,18 @@ use pcie_sim::memory::Memory;
 use rnic_abi::cqe::{self, CQE_OCTETS, KIND_READ_RESPONSE, KIND_RECEIVE};
 use rnic_abi::event_ring::{self, EVENT_OCTETS};
 use rnic_abi::host_ring::{self, SLOT_HEADER_OCTETS};
-use rnic_driver::{CompletionQueue, Config, RegionConfig};
+use rnic_driver::{Config, QueueId, RegionConfig};
 use rnic_sim::WriteObserver;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Octets before the end of a Read Response that are looked at, as many at most as its region has:
+/// Octets before the end of a Read Response that are compared, as many at most as its region has:
 /// the entry names its end alone.
 const TAIL_OCTETS: u64 = 64;
 
-/// Words 0 to 2 of a slot's header; word 3 numbers the slots and is looked at by itself.
+/// Words 0 to 2 of a slot's header; word 3 numbers the slots and is compared by itself.
 pub const HEADER_OCTETS_COMPARED: usize = 12;
 
 /// A ring in host memory.
@@ -81,7 +81,7 @@ impl Ring {
 /// What the rings have shown.
 #[derive(Clone, Debug)]
 pub struct Rings {
-    queues: Vec<(CompletionQueue, Ring)>,
+    queues: Vec<(QueueId, Ring)>,
     host: Ring,
     events: Ring,
     /// Posted buffers by entry of the pool.
@@ -114,13 +114,13 @@ impl Rings {
             slots: Vec::new(),
             faults: Vec::new(),
         };
-        let first = CompletionQueue::default();
+        let first = QueueId::default();
         rings.add_queue(memory, first, config.completion_entries_log2);
         rings
     }
 
     /// The driver has created a completion queue.
-    pub fn add_queue(&mut self, memory: &Memory, queue: CompletionQueue, entries_log2: u32) {
+    pub fn add_queue(&mut self, memory: &Memory, queue: QueueId, entries_log2: u32) {
         let name = match queue.0 {
             0 => "completion queue".to_owned(),
             number => format!("completion queue {number}"),
@@ -275,7 +275,7 @@ pub struct BusWatch(pub Rc<RefCell<Rings>>);
 impl WriteObserver for BusWatch {
     fn written(&mut self, now: u64, address: u64, octets: usize, memory: &Memory) {
         let mut rings = self.0.borrow_mut();
-        let holds = |(_, ring): &(CompletionQueue, Ring)| ring.offset(address).is_some();
+        let holds = |(_, ring): &(QueueId, Ring)| ring.offset(address).is_some();
         if let Some(place) = rings.queues.iter().position(holds) {
             rings.entry_written(place, now, address, octets, memory);
         } else if rings.host.offset(address).is_some() {

@@ -8,12 +8,12 @@
 //! | every mapped octet | when idle, and when all connections are closed | octets where an FPDU beyond a gap that passes every check may have been placed: there the model's octet or the FPDU's |
 //! | counters | at the end | nothing |
 //!
-//! [`undone`](super::undone) lists what is left out for a connection closed in mid-traffic.
+//! [`cut_off`](super::cut_off) lists what is left out for a connection closed in mid-traffic.
 
+use crate::play::cut_off::CutOff;
 use crate::play::difference::{octets, Difference, What};
 use crate::play::dut::{Dut, Entry};
 use crate::play::tally::Tally;
-use crate::play::undone::Undone;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -48,7 +48,7 @@ pub struct Comparison {
     frames: Option<RangeInclusive<usize>>,
     segments_seen: usize,
     flows_seen: Vec<(usize, usize)>,
-    undone: Undone,
+    cut_off: CutOff,
     /// Pieces of memory known to differ.
     differing: BTreeSet<u64>,
 }
@@ -122,9 +122,9 @@ impl Comparison {
             let (left, right) = (&left.receives, &right.receives);
             self.sequence(Some(flow), What::Message, 0, left, right, PartialEq::eq);
         }
-        if !self.undone.is_empty() {
-            let undone = self.undone;
-            for (name, found, expected) in undone.counters(&rtl.counters, &model.counters) {
+        if !self.cut_off.is_empty() {
+            let cut_off = self.cut_off;
+            for (name, found, expected) in cut_off.counters(&rtl.counters, &model.counters) {
                 self.pair(None, What::Counter(name), &found, &expected);
             }
             return;
@@ -157,8 +157,8 @@ impl Comparison {
     }
 
     /// A connection was closed at once.
-    pub fn add_undone(&mut self, undone: Undone) {
-        self.undone += undone;
+    pub fn add_cut_off(&mut self, cut_off: CutOff) {
+        self.cut_off += cut_off;
     }
 
     /// Add what another device of the run has shown.
@@ -266,7 +266,7 @@ fn short<T: Debug>(value: Option<&T>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rnic_driver::CompletionQueue;
+    use rnic_driver::QueueId;
 
     fn piece() -> Piece {
         Piece {
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn an_entry_differs_by_a_word_or_by_an_octet_that_is_not_there_yet() {
         let entry = |word, announced: Option<&[u8]>| Entry {
-            queue: CompletionQueue(word as u8),
+            queue: QueueId(word as u8),
             words: [word; 7],
             announced: announced.map(<[u8]>::to_vec),
         };
@@ -306,7 +306,7 @@ mod tests {
         assert!(!same_entry(&entry(1, None), &entry(1, Some(&[1, 2]))));
         assert!(!same_entry(&entry(2, None), &entry(1, None)));
         let elsewhere = Entry {
-            queue: CompletionQueue(3),
+            queue: QueueId(3),
             ..entry(1, None)
         };
         assert!(!same_entry(&elsewhere, &entry(1, None)));

@@ -47,7 +47,7 @@ pub enum Condition {
     AbsentRegion,
     /// A region that its peer invalidates is never made valid again.
     NeverRenewed,
-    /// A region begins before and ends behind its traffic.
+    /// A region begins before and ends after its traffic.
     LargerRegion,
     /// A region is one octet too short, at its end or its beginning.
     ShorterRegion,
@@ -200,7 +200,7 @@ pub struct RegionCondition {
     pub never_renewed: bool,
     /// Octets before its traffic; one less than the traffic has if negative.
     pub before: i64,
-    /// Octets behind its traffic; one less than the traffic has if negative.
+    /// Octets after its traffic; one less than the traffic has if negative.
     pub behind: i64,
     /// A bit of Protection Domain or connection that is another's.
     pub bit: u32,
@@ -257,8 +257,8 @@ impl Default for Conditions {
             host_slot_octets_log2: config.host_slot_octets_log2,
             event_entries_log2: config.event_entries_log2,
             event_delay_log2: 0,
-            ooo_pages_max: config.early_pages,
-            ooo_share_max: config.early_share,
+            ooo_pages_max: config.out_of_order_pages,
+            ooo_share_max: config.out_of_order_share,
             windows: (0.0, 0),
             owned: 0.0,
             refused: 0.0,

@@ -5,8 +5,8 @@ use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
 use rnic_capture::CaptureError;
 use rnic_driver::{
-    Completion, CompletionQueue, Connection, ConnectionConfig, DriverError, EarlyRange, Event,
-    Posted, RegionConfig, WindowConfig,
+    Completion, ConnectionConfig, ConnectionId, DriverError, Event, OutOfOrderRange, Posted,
+    QueueId, RegionConfig, WindowConfig,
 };
 use rnic_model::Room;
 use rnic_sim::{Record, SimError};
@@ -81,21 +81,21 @@ pub trait Dut {
     /// Add a completion queue of `1 << entries_log2` entries. Software's have no end.
     fn create_completion_queue(
         &mut self,
-        _queue: CompletionQueue,
+        _queue: QueueId,
         _entries_log2: u32,
     ) -> Result<(), DriverError> {
         Ok(())
     }
     /// Offload a connection.
-    fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError>;
+    fn open(&mut self, config: &ConnectionConfig) -> Result<ConnectionId, DriverError>;
     /// End an offload.
-    fn close(&mut self, connection: Connection) -> Result<(), DriverError>;
+    fn close(&mut self, connection: ConnectionId) -> Result<(), DriverError>;
     /// Change the window of a connection.
-    fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError>;
+    fn set_window(&mut self, connection: ConnectionId, window: u32) -> Result<(), DriverError>;
     /// Open an untagged queue, or that of reads; its next message has `first_msn`.
     fn open_queue(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         log2: u32,
         first_msn: u32,
@@ -103,7 +103,7 @@ pub trait Dut {
     /// Post a receive buffer. `posted` is where another receiver of this run has put it.
     fn post(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         buffer: Buffer,
         posted: Option<Posted>,
@@ -111,7 +111,7 @@ pub trait Dut {
     /// Make a read outstanding. `posted` is where another receiver of this run has put it.
     fn post_read(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         read: ReadSink,
         posted: Option<Posted>,
     ) -> Result<Posted, DriverError>;
@@ -126,9 +126,9 @@ pub trait Dut {
     /// Close a window.
     fn unbind(&mut self, stag: u32) -> Result<(), DriverError>;
     /// TCP state of an open connection; nothing if it cannot be read.
-    fn state(&mut self, connection: Connection) -> Option<StreamState>;
+    fn state(&mut self, connection: ConnectionId) -> Option<StreamState>;
     /// What all events of an open connection together must have said; unknown for hardware.
-    fn expected_events(&self, _connection: Connection) -> Option<Event> {
+    fn expected_events(&self, _connection: ConnectionId) -> Option<Event> {
         None
     }
     /// Every event that is still to be seen; all else is idle.
@@ -136,7 +136,7 @@ pub trait Dut {
         Vec::new()
     }
     /// Segments of an open connection that were cut off at the window's right edge; 0 if unknown.
-    fn cut_at_window(&self, _connection: Connection) -> u64 {
+    fn cut_at_window(&self, _connection: ConnectionId) -> u64 {
         0
     }
     /// Receive a frame. `room` is what another receiver has said of it, or [`Room::Enough`]; the
@@ -173,17 +173,17 @@ pub trait Dut {
         0
     }
     /// Were octets accepted beyond a gap that is still there? Unknown, and `false`, for hardware.
-    fn waits_beyond_gap(&self, _connection: Connection) -> bool {
+    fn waits_beyond_gap(&self, _connection: ConnectionId) -> bool {
         false
     }
     /// Sequence numbers of the FPDU that a stream without an error has begun, as its length field
     /// says; unknown for hardware.
-    fn fpdu_begun(&self, _connection: Connection) -> Option<Range<u32>> {
+    fn fpdu_begun(&self, _connection: ConnectionId) -> Option<Range<u32>> {
         None
     }
     /// Another receiver has reported MPA error 3 at the FPDU that begins at `sequence`, before it
     /// was whole: look whether what is here says so too. Only software has to ([`rnic_model`]).
-    fn starts_disagree(&mut self, _connection: Connection, _sequence: u32) {}
+    fn starts_disagree(&mut self, _connection: ConnectionId, _sequence: u32) {}
     /// Keep a record of the run from now on; software has no cycles and keeps none.
     fn start_record(&mut self) {}
     /// The record, which ends here, and the rings by their bus addresses; `None` for software.
@@ -217,7 +217,7 @@ pub struct StreamState {
     /// A FIN came with payload.
     pub fin_seen: bool,
     /// What was received beyond gaps, in sequence order.
-    pub ranges: Vec<EarlyRange>,
+    pub ranges: Vec<OutOfOrderRange>,
     /// Pages charged for it.
     pub pages: u32,
     /// Duplicate ACKs that were due at once, modulo 256.
@@ -248,8 +248,8 @@ pub struct ReadSink {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The completion queue that it is in.
-    pub queue: CompletionQueue,
-    /// Words 0 to 6; the last one numbers all entries of a queue and is looked at by itself.
+    pub queue: QueueId,
+    /// Words 0 to 6; the last one numbers all entries of a queue and is compared by itself.
     pub words: [u32; 7],
     /// The octets that it announces, as they were in memory when it was written: the message, or
     /// the last ones of a Read Response; `None` for an entry that announces none.
@@ -271,7 +271,7 @@ pub struct Observation {
     /// The same as the driver decodes them.
     pub completions: Vec<Completion>,
     /// Slots of the host ring as they were written, in order: words 0 to 2 of the header, and the
-    /// frame; word 3 numbers the slots and is looked at by itself.
+    /// frame; word 3 numbers the slots and is compared by itself.
     pub host_slots: Vec<Vec<u8>>,
     /// Verdicts on segments, in order.
     pub segments: Vec<SegmentTrace>,
@@ -284,12 +284,12 @@ pub struct Observation {
 impl Observation {
     /// FPDUs whose start disagrees with that of one beyond it, reported before they were whole:
     /// connection and sequence number.
-    fn disagreements(&self) -> impl Iterator<Item = (Connection, u32)> + '_ {
+    fn disagreements(&self) -> impl Iterator<Item = (ConnectionId, u32)> + '_ {
         let is_one = |trace: &&FpduTrace| {
             trace.error == StreamError::MpaMarker as u8 && trace.ulpdu_length == 0
         };
         let traces = self.fpdus.iter().filter(is_one);
-        traces.map(|trace| (Connection(trace.connection), trace.sequence))
+        traces.map(|trace| (ConnectionId(trace.connection), trace.sequence))
     }
 }
 

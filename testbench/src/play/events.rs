@@ -37,12 +37,12 @@ impl EventTally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rnic_driver::{Connection, Reason};
+    use rnic_driver::{ConnectionId, Reason};
 
     #[test]
     fn an_older_event_is_found_and_reasons_are_joined() {
         let event = |rcv_nxt, reason: Reason| Event {
-            connection: Connection(1),
+            connection: ConnectionId(1),
             reasons: [reason].into_iter().collect(),
             rcv_nxt,
             seg_ack: 0,

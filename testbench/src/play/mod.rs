@@ -5,7 +5,7 @@
 //!   [`used`]: a device that was reset in mid-traffic; `pauses`: how the wire waits for room.
 //! - [`player`]: frames in capture order, connections, regions and buffers set up in time.
 //! - [`compare`]: RTL against model; [`difference`]: what a person is shown of one;
-//!   [`undone`]: connections closed in mid-traffic.
+//!   [`cut_off`]: connections closed in mid-traffic.
 //! - [`timeline`]: what the hardware did when, for the pictures of [`page`].
 //! - [`report`]: what a user sees.
 //! - [`regions`]: `--regions` files.
@@ -24,7 +24,7 @@ pub mod player;
 pub mod difference;
 pub mod events;
 pub mod compare;
-pub mod undone;
+pub mod cut_off;
 pub mod tally;
 pub mod timeline;
 pub mod report;

@@ -24,7 +24,7 @@ mod flows;
 mod completions;
 mod resend;
 mod reserve;
-mod hasty;
+mod mid_traffic;
 mod actions;
 
 use run::Player;

@@ -4,7 +4,7 @@ use crate::play::compare::Comparison;
 use crate::play::conditions::Met;
 use crate::play::difference::Difference;
 use crate::play::dut::DutKind;
-use crate::play::hostile::HostileAction;
+use crate::play::hostile::{self, HostileAction};
 use crate::play::options::Options;
 use crate::play::tally::{FlowTally, Tally};
 use crate::play::timeline::Timeline;
@@ -57,7 +57,7 @@ pub struct Report {
     /// Every flow.
     pub flows: Vec<FlowReport>,
     /// Hostile actions, by kind.
-    #[serde(rename = "deeds", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(flatten, serialize_with = "hostile::actions")]
     pub actions: BTreeMap<HostileAction, u64>,
     /// Conditions that were met.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -14,8 +14,8 @@ use rnic_abi::counters::Counter;
 use rnic_abi::events::SegmentTrace;
 use rnic_abi::limits::PAGES;
 use rnic_driver::{
-    Completion, CompletionQueue, Connection, ConnectionConfig, Device, DmaBuffer, DriverError,
-    Event, InUse, Posted, RegionConfig, WindowConfig,
+    Completion, ConnectionConfig, ConnectionId, Device, DmaBuffer, DriverError, Event, InUse,
+    Posted, QueueId, RegionConfig, WindowConfig,
 };
 use rnic_model::Room;
 use rnic_sim::{attach_at, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
@@ -72,7 +72,7 @@ pub struct Rtl {
     patience: Patience,
     frames: usize,
     /// The completion queues that exist.
-    queues: Vec<CompletionQueue>,
+    queues: Vec<QueueId>,
     /// Taken from the completion queues, not yet observed.
     completions: Vec<Completion>,
     /// Taken from the event ring, not yet observed.
@@ -148,7 +148,7 @@ impl Rtl {
             late_frames: surroundings.late_frames,
             patience: Patience::new(surroundings.patience_cycles),
             frames: 0,
-            queues: vec![CompletionQueue::default()],
+            queues: vec![QueueId::default()],
             completions: Vec::new(),
             events: Vec::new(),
             event_delay_cycles: match options.config.event_delay_log2 {
@@ -181,7 +181,7 @@ impl Rtl {
         }
     }
 
-    /// Put a frame on the wire behind those that wait there, and wait for none of them.
+    /// Put a frame on the wire after those that wait there, and wait for none of them.
     pub fn queue(&mut self, frame: &[u8]) {
         self.simulation
             .borrow_mut()
@@ -240,7 +240,7 @@ impl Dut for Rtl {
 
     fn create_completion_queue(
         &mut self,
-        queue: CompletionQueue,
+        queue: QueueId,
         entries_log2: u32,
     ) -> Result<(), DriverError> {
         self.device.create_completion_queue(queue, entries_log2)?;
@@ -252,21 +252,21 @@ impl Dut for Rtl {
         Ok(())
     }
 
-    fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError> {
+    fn open(&mut self, config: &ConnectionConfig) -> Result<ConnectionId, DriverError> {
         self.device.open_connection(config)
     }
 
-    fn close(&mut self, connection: Connection) -> Result<(), DriverError> {
+    fn close(&mut self, connection: ConnectionId) -> Result<(), DriverError> {
         self.device.close_connection(connection)
     }
 
-    fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
+    fn set_window(&mut self, connection: ConnectionId, window: u32) -> Result<(), DriverError> {
         self.device.set_window(connection, window)
     }
 
     fn open_queue(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         log2: u32,
         first_msn: u32,
@@ -276,7 +276,7 @@ impl Dut for Rtl {
 
     fn post(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         buffer: Buffer,
         _posted: Option<Posted>,
@@ -292,7 +292,7 @@ impl Dut for Rtl {
 
     fn post_read(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         read: ReadSink,
         _posted: Option<Posted>,
     ) -> Result<Posted, DriverError> {
@@ -327,10 +327,10 @@ impl Dut for Rtl {
         self.device.unbind_window(stag)
     }
 
-    fn state(&mut self, connection: Connection) -> Option<StreamState> {
+    fn state(&mut self, connection: ConnectionId) -> Option<StreamState> {
         let tcp = self.device.tcp_state(connection).ok()?;
-        let out_of_order = self.device.early_state(connection).ok()?;
-        let mut ranges = self.device.early_ranges(connection).ok()?;
+        let out_of_order = self.device.out_of_order_state(connection).ok()?;
+        let mut ranges = self.device.out_of_order_ranges(connection).ok()?;
         ranges.sort_by_key(|range| range.left.wrapping_sub(tcp.rcv_nxt));
         Some(StreamState {
             rcv_nxt: tcp.rcv_nxt,

@@ -6,8 +6,8 @@ use rnic_abi::counters::Counter;
 use rnic_abi::host_ring::SLOT_HEADER_OCTETS;
 use rnic_abi::limits::CONNECTIONS;
 use rnic_driver::{
-    Completion, Config, Connection, ConnectionConfig, DriverError, EarlyRange, Event, Posted,
-    RegionConfig, WindowConfig,
+    Completion, Config, ConnectionConfig, ConnectionId, DriverError, Event, OutOfOrderRange,
+    Posted, RegionConfig, WindowConfig,
 };
 use rnic_model::{self as model, ddp, Model, Room};
 use std::collections::BTreeSet;
@@ -33,8 +33,8 @@ impl Software {
     pub fn new(config: &Config, loopback: bool) -> Self {
         let slot = 1usize << config.host_slot_octets_log2;
         let mut model = Model::new(slot - SLOT_HEADER_OCTETS);
-        model.ooo_pool.pages_max = config.early_pages;
-        model.ooo_pool.share = config.early_share;
+        model.ooo_pool.pages_max = config.out_of_order_pages;
+        model.ooo_pool.share = config.out_of_order_share;
         model.host_ring_room = 1 << config.host_slots_log2;
         Self {
             model,
@@ -49,32 +49,32 @@ impl Dut for Software {
         self.model.memory.map(address, octets);
     }
 
-    fn open(&mut self, config: &ConnectionConfig) -> Result<Connection, DriverError> {
+    fn open(&mut self, config: &ConnectionConfig) -> Result<ConnectionId, DriverError> {
         let exhausted = DriverError::Exhausted {
             what: "connection",
             limit: CONNECTIONS,
         };
         let free = (0..CONNECTIONS as u16).find(|id| !self.open.contains(id));
-        let connection = Connection(free.ok_or(exhausted)?);
+        let connection = ConnectionId(free.ok_or(exhausted)?);
         self.open.insert(connection.0);
         self.model.open_connection(connection, config);
         Ok(connection)
     }
 
-    fn close(&mut self, connection: Connection) -> Result<(), DriverError> {
+    fn close(&mut self, connection: ConnectionId) -> Result<(), DriverError> {
         self.open.remove(&connection.0);
         self.model.close_connection(connection);
         Ok(())
     }
 
-    fn set_window(&mut self, connection: Connection, window: u32) -> Result<(), DriverError> {
+    fn set_window(&mut self, connection: ConnectionId, window: u32) -> Result<(), DriverError> {
         self.model.set_window(connection, window);
         Ok(())
     }
 
     fn open_queue(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         _log2: u32,
         first_msn: u32,
@@ -85,7 +85,7 @@ impl Dut for Software {
 
     fn post(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         buffer: Buffer,
         posted: Option<Posted>,
@@ -103,7 +103,7 @@ impl Dut for Software {
 
     fn post_read(
         &mut self,
-        connection: Connection,
+        connection: ConnectionId,
         read: ReadSink,
         posted: Option<Posted>,
     ) -> Result<Posted, DriverError> {
@@ -141,10 +141,10 @@ impl Dut for Software {
         self.deregister(stag)
     }
 
-    fn state(&mut self, connection: Connection) -> Option<StreamState> {
+    fn state(&mut self, connection: ConnectionId) -> Option<StreamState> {
         let tcp = self.model.tcp(connection)?;
         let sequence = |position: u64| tcp.rcv_nxt.wrapping_add(position as u32);
-        let ranges = tcp.out_of_order.ranges().map(|range| EarlyRange {
+        let ranges = tcp.out_of_order.ranges().map(|range| OutOfOrderRange {
             left: sequence(range.start),
             right: sequence(range.end),
         });
@@ -159,11 +159,11 @@ impl Dut for Software {
         })
     }
 
-    fn expected_events(&self, connection: Connection) -> Option<Event> {
+    fn expected_events(&self, connection: ConnectionId) -> Option<Event> {
         self.model.tcp(connection)?.event(connection)
     }
 
-    fn cut_at_window(&self, connection: Connection) -> u64 {
+    fn cut_at_window(&self, connection: ConnectionId) -> u64 {
         self.model
             .tcp(connection)
             .map_or(0, |tcp| tcp.cut_at_window)
@@ -221,15 +221,15 @@ impl Dut for Software {
         self.model.counters()
     }
 
-    fn waits_beyond_gap(&self, connection: Connection) -> bool {
+    fn waits_beyond_gap(&self, connection: ConnectionId) -> bool {
         self.model.waits_beyond_gap(connection)
     }
 
-    fn fpdu_begun(&self, connection: Connection) -> Option<Range<u32>> {
+    fn fpdu_begun(&self, connection: ConnectionId) -> Option<Range<u32>> {
         self.model.fpdu_begun(connection)
     }
 
-    fn starts_disagree(&mut self, connection: Connection, sequence: u32) {
+    fn starts_disagree(&mut self, connection: ConnectionId, sequence: u32) {
         self.model.starts_disagree(connection, sequence);
     }
 
@@ -277,7 +277,7 @@ mod tests {
         );
         let (out_of_order, _) = state(&[segment(0, 5, 0), segment(200, 5, 0)]);
         let (left, right) = (start + 200, start + 300);
-        assert_eq!(out_of_order.ranges, [EarlyRange { left, right }]);
+        assert_eq!(out_of_order.ranges, [OutOfOrderRange { left, right }]);
         assert_eq!((out_of_order.pages, out_of_order.duplicate_acks), (1, 1));
         let (again, _) = state(&[segment(0, 5, 0), segment(0, 6, 0)]);
         // A duplicate is not acceptable, so its SEG.ACK does not count.

@@ -6,7 +6,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
 use rnic_capture::Flow;
-use rnic_driver::{Completion, Connection, Event};
+use rnic_driver::{Completion, ConnectionId, Event};
 use rnic_wire::ddp::rdmap::QN_TERMINATE;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -148,14 +148,14 @@ impl Tally {
     }
 
     /// `flow` is now `connection`.
-    pub fn open(&mut self, flow: usize, connection: Connection) {
+    pub fn open(&mut self, flow: usize, connection: ConnectionId) {
         self.by_connection.insert(connection.0, flow);
         self.flows[flow].over = false;
         self.flows[flow].events = EventTally::default();
     }
 
     /// `connection` has a flow that was not known; its stream begins at `sequence_start`.
-    pub fn open_unknown(&mut self, sequence_start: u32, connection: Connection) {
+    pub fn open_unknown(&mut self, sequence_start: u32, connection: ConnectionId) {
         self.flows.push(FlowTally {
             sequence_start,
             ..FlowTally::default()
@@ -164,7 +164,7 @@ impl Tally {
     }
 
     /// `connection` is closed.
-    pub fn close(&mut self, connection: Connection) {
+    pub fn close(&mut self, connection: ConnectionId) {
         if let Some(flow) = self.by_connection.remove(&connection.0) {
             let tally = &mut self.flows[flow];
             tally.closed = (tally.completions.len(), tally.receives.len());

@@ -32,7 +32,7 @@ const MESSAGE_OCTETS: usize = 6_000;
 const SEGMENT_OCTETS: usize = 1_400;
 /// Cycles in which the reset comes: all frames take more.
 pub const RESET_WITHIN: usize = 20_000;
-/// Bus address from which on the driver behind a killed one has its memory.
+/// Bus address from which on the driver after a killed one has its memory.
 pub const NEXT_ADDRESS: u64 = 0x8_0000_0000;
 const PROTECTION_DOMAIN: u16 = 5;
 const WINDOW: u32 = 1 << 20;

@@ -1,7 +1,7 @@
 //! Frames that a device in use sends, and goes on sending until it is reset.
 //!
 //! Both rings are full of them, with pieces at any alignment. Each octet follows from its place and
-//! the frame's length, so that a frame can be told from the rest of another one.
+//! the frame's length, so that a frame can be distinguished from the rest of another one.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

@@ -1,4 +1,4 @@
-//! Items into words, each as late behind what came before it as in the recorded run.
+//! Items into words, each as late after what came before it as in the recorded run.
 //!
 //! The player takes four cycles for a word where the recorded host took one, and the unit that
 //! signs takes a cycle for a doubleword. So an item waits for what had left the core before it was

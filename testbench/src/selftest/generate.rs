@@ -311,8 +311,8 @@ fn check_room(what: &'static str, count: usize, room: usize) -> Result<(), Selft
 
 fn summary(placed: Placed, part: &Part) -> SceneSummary {
     let report = placed.played.report;
-    let early = report.flows.iter();
-    let early = early.map(|flow| flow.placed_out_of_order_octets).sum();
+    let octets = report.flows.iter();
+    let octets = octets.map(|flow| flow.placed_out_of_order_octets);
     SceneSummary {
         name: placed.scene.name,
         frames: placed.scene.frames.len(),
@@ -322,6 +322,6 @@ fn summary(placed: Placed, part: &Part) -> SceneSummary {
         reads: part.reads.len(),
         signatures: part.signatures,
         counters: report.counters,
-        placed_out_of_order_octets: early,
+        placed_out_of_order_octets: octets.sum(),
     }
 }

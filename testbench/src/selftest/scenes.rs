@@ -116,7 +116,7 @@ impl Stream {
             .segment(sequence, ACKNOWLEDGEMENT, flags, payload)
     }
 
-    /// A segment without payload behind the whole stream.
+    /// A segment without payload after the whole stream.
     fn empty(&self, flags: u8) -> Vec<u8> {
         let sequence = self.sender.sequence(self.sender.stream().len());
         self.builder.segment(sequence, ACKNOWLEDGEMENT, flags, &[])
@@ -162,7 +162,7 @@ fn in_order() -> Scene {
 
 /// With markers: segments are lost and come again in another order, one of them twice. The first
 /// one beyond the gap is the one with a marker inside, which proves that an FPDU begins with it: it
-/// is placed before its turn, and so is the one behind it.
+/// is placed before its turn, and so is the one after it.
 ///
 /// Each segment touches those that are there, so that they are one range. With a second one, the
 /// numbers of ranges, which the driver reads, would depend on what was before a reset.

@@ -134,7 +134,7 @@ impl Conversation {
         self.acknowledge(Side::Initiator);
     }
 
-    /// Sequence number of a side's next octet; behind its start-up frame this is SeqStart.
+    /// Sequence number of a side's next octet; after its start-up frame this is SeqStart.
     pub fn next_sequence(&self, side: Side) -> u32 {
         self.next[side as usize]
     }
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::traffic::frame::Endpoint;
 
-    /// SYN takes a number; SeqStart is the one behind the start-up frame.
+    /// SYN takes a number; SeqStart is the one after the start-up frame.
     #[test]
     fn sequence_numbers_count_octets_syn_and_fin() {
         let end = |host: u8| Endpoint::host(host, 4420);
@@ -202,7 +202,7 @@ mod tests {
         assert!(conversation.take_frames().is_empty());
     }
 
-    /// Octets out of turn and again: the stream's end is behind the highest one.
+    /// Octets out of turn and again: the stream's end is after the highest one.
     #[test]
     fn octets_sent_again_count_once() {
         let end = |host: u8| Endpoint::host(host, 7174);

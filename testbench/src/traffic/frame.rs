@@ -5,7 +5,7 @@ use etherparse::{
     EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv6Header, SingleVlanHeader, TcpHeader,
     TcpOptionElement, VlanId,
 };
-use rnic_driver::{CompletionQueue, ConnectionConfig, ConnectionKey};
+use rnic_driver::{ConnectionConfig, ConnectionKey, QueueId};
 use std::net::{IpAddr, SocketAddr};
 
 /// FIN.
@@ -47,9 +47,9 @@ impl Endpoint {
 pub enum TcpOptions {
     /// None: a header of 20 octets.
     None,
-    /// Timestamps (RFC 7323) behind two NOPs, as Linux sends them: TSval and TSecr; 32 octets.
+    /// Timestamps (RFC 7323) after two NOPs, as Linux sends them: TSval and TSecr; 32 octets.
     Timestamps(u32, u32),
-    /// One SACK block (RFC 2018) behind two NOPs: its left and its right edge; 32 octets.
+    /// One SACK block (RFC 2018) after two NOPs: its left and its right edge; 32 octets.
     Sack(u32, u32),
 }
 
@@ -126,7 +126,7 @@ impl FrameBuilder {
             crc: stream.crc,
             version: stream.version,
             protection_domain,
-            completion_queue: CompletionQueue::default(),
+            completion_queue: QueueId::default(),
         }
     }
 

@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// Messages of each direction.
 const MESSAGES: usize = 6;
-/// Octets of a TCP header in front of its checksum.
+/// Octets of a TCP header before its checksum.
 const CHECKSUM_PLACE: usize = 16;
 const LENGTH_OCTETS: usize = 2;
 const CRC_OCTETS: usize = 4;

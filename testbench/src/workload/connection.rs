@@ -64,7 +64,7 @@ struct Lane {
 struct Arrived {
     /// All before this one.
     next: usize,
-    /// Ranges behind a gap: start and end.
+    /// Ranges after a gap: start and end.
     ahead: BTreeMap<usize, usize>,
 }
 

@@ -39,7 +39,7 @@ pub struct Workload {
     pub connections: usize,
     /// How segments of the connections take turns.
     pub interleave: Interleave,
-    /// Messages of each direction of each connection, behind the Send that opens it.
+    /// Messages of each direction of each connection, after the Send that opens it.
     pub messages: usize,
     /// Octets of a message, every size as likely; Read Requests have their own.
     pub sizes: RangeInclusive<usize>,
@@ -183,7 +183,7 @@ impl Default for Mix {
 pub struct Faults {
     /// A segment is cut in two at any of its octets.
     pub resegment: f64,
-    /// A segment with octets before and behind a border is sent in front of that border.
+    /// A segment with octets before and after a border is sent before that border.
     pub overlap: f64,
     /// A segment does not arrive.
     pub loss: f64,

@@ -22,7 +22,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A second copy is behind the first by fewer segments than this.
+/// A second copy follows the first by fewer segments than this.
 const DUPLICATE_DISTANCE: usize = 4;
 
 /// Faults that were put in, by kind.
@@ -196,7 +196,7 @@ impl<'a> Injector<'a> {
         out
     }
 
-    /// In front of a segment, one with octets of before it and of its own.
+    /// Before a segment, one with octets that precede it and of its own.
     fn overlap(&mut self, segments: Vec<Segment>) -> Vec<Segment> {
         let mut out = Vec::with_capacity(segments.len());
         for segment in segments {
@@ -314,7 +314,7 @@ impl<'a> Injector<'a> {
     }
 }
 
-/// Segments by position; those with rank 1 stand behind the one that has the position itself.
+/// Segments by position; those with rank 1 stand after the one that has the position itself.
 fn in_order_of_place(mut placed: Vec<(usize, usize, Segment)>) -> Vec<Segment> {
     placed.sort_by_key(|&(position, rank, _)| (position, rank));
     placed.into_iter().map(|(_, _, segment)| segment).collect()

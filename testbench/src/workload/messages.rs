@@ -55,7 +55,7 @@ struct Speaker<'a> {
     /// Tagged Offsets of the next RDMA Write, Read Response, and message to an STag that was
     /// invalidated.
     next_to: [u64; TAGGED_REGIONS + 1],
-    /// Number that tells its stag indices from those of others: the direction's, or the
+    /// Number that distinguishes its stag indices from those of others: the direction's, or the
     /// connection's.
     owner: usize,
     /// Keys of all STags.

@@ -25,7 +25,7 @@ pub fn ip_options(generator: &mut ChaCha8Rng) -> Vec<u8> {
     let octets = 4 * generator.random_range(1..=OPTION_OCTETS_MAX / 4);
     let mut options = vec![0; octets];
     generator.fill_bytes(&mut options);
-    // Number 30 is one for experiments (RFC 4727 section 3.2); the NOP in front moves it.
+    // Number 30 is one for experiments (RFC 4727 section 3.2); the NOP before it moves it.
     let start = generator.random_range(0..2);
     options[..start].fill(OPTION_NOP);
     options[start] = 30;
@@ -96,7 +96,7 @@ fn fragment_v6(
     [header.as_slice(), &between, payload].concat()
 }
 
-/// Octets behind the datagram until the frame has `octets`.
+/// Octets after the datagram until the frame has `octets`.
 pub fn pad(frame: &mut Vec<u8>, octets: usize, generator: &mut ChaCha8Rng) {
     let before = frame.len();
     frame.resize(octets.max(before), 0);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_whole_words_and_the_segment_is_found_behind_them() {
+    fn options_are_whole_words_and_the_segment_is_found_after_them() {
         let mut generator = ChaCha8Rng::seed_from_u64(1);
         for _ in 0..100 {
             let mut builder = builders()[0].clone();

@@ -11,7 +11,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::limits::{PAGES, RESET_CYCLES};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{
-    Completion, Config, Connection, Device, Dma, DmaBuffer, DriverError, InUse, RegionConfig,
+    Completion, Config, ConnectionId, Device, Dma, DmaBuffer, DriverError, InUse, RegionConfig,
 };
 use rnic_sim::{attach, SimBar, Simulation, SimulationConfig};
 use rnic_testbench::traffic::frame::FLAG_ACK;
@@ -37,7 +37,7 @@ const READY_CYCLES: usize = RESET_CYCLES as usize + 10;
 #[derive(Clone, Debug)]
 pub struct Memory {
     simulation: Rc<RefCell<Simulation>>,
-    /// Address of the next piece, and how far it is to the one behind.
+    /// Address of the next piece, and how far it is to the one after it.
     next: u64,
     distance: u64,
 }
@@ -84,7 +84,7 @@ pub struct Bare {
     pub bar: SimBar,
     pub device: Device<SimBar, Memory>,
     pub sender: Sender,
-    pub connection: Connection,
+    pub connection: ConnectionId,
     builder: FrameBuilder,
     region: DmaBuffer,
     buffers: Vec<DmaBuffer>,
@@ -102,7 +102,7 @@ pub fn simulation(max_payload_octets: usize) -> Rc<RefCell<Simulation>> {
 
 impl Bare {
     /// A device as `config` has it; its rings, region and buffers begin at `first` and multiples of
-    /// 16 MiB behind. `queue_log2`: log2 of the entries of queue 0, all of them posted.
+    /// 16 MiB after it. `queue_log2`: log2 of the entries of queue 0, all of them posted.
     pub fn open(
         simulation: Rc<RefCell<Simulation>>,
         config: Config,
@@ -137,7 +137,7 @@ impl Bare {
             bar,
             device,
             sender: Sender::new(StreamConfig::default()),
-            connection: Connection(0),
+            connection: ConnectionId(0),
             builder: FrameBuilder::new(Endpoint::host(7, 47_000), Endpoint::host(8, 4_420)),
             region,
             buffers: Vec::new(),
@@ -292,7 +292,7 @@ impl Bare {
         octets
     }
 
-    /// Every Send that the completion queue tells of: MSN and octets.
+    /// Every Send that the completion queue reports: MSN and octets.
     pub fn received(&mut self) -> Vec<(u32, Vec<u8>)> {
         let mut all = Vec::new();
         while let Some(completion) = self.device.poll_completion() {

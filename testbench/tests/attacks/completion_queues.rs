@@ -7,16 +7,14 @@ use crate::scene::pattern;
 use rnic_abi::counters::Counter::*;
 use rnic_abi::limits::{COMPLETION_QUEUES, READ_QUEUE};
 use rnic_abi::{registers, tables};
-use rnic_driver::{
-    Bar, Completion, CompletionQueue, Config, Connection, Dma, DmaBuffer, DriverError,
-};
+use rnic_driver::{Bar, Completion, Config, ConnectionId, Dma, DmaBuffer, DriverError, QueueId};
 use rnic_testbench::traffic::frame::FLAG_ACK;
 use rnic_testbench::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
 use rnic_wire::ddp::read_request::ReadRequestRepr;
 
 const FIRST: u64 = 0x1_0000_0000;
 /// A queue of two entries.
-const SMALL: CompletionQueue = CompletionQueue(5);
+const SMALL: QueueId = QueueId(5);
 /// log2 of the entries of a peer's receive queue, and octets of a buffer.
 const BUFFERS_LOG2: u32 = 3;
 const BUFFER_OCTETS: usize = 64;
@@ -29,7 +27,7 @@ const REVOCATION_CYCLES: u64 = 3_000;
 
 /// A connection with posted buffers, and its peer.
 struct Peer {
-    connection: Connection,
+    connection: ConnectionId,
     builder: FrameBuilder,
     sender: Sender,
     sent: usize,
@@ -37,7 +35,7 @@ struct Peer {
 }
 
 impl Peer {
-    fn open(bare: &mut Bare, port: u16, queue: CompletionQueue) -> Self {
+    fn open(bare: &mut Bare, port: u16, queue: QueueId) -> Self {
         let builder = FrameBuilder::new(Endpoint::host(9, port), Endpoint::host(8, 4_420));
         let stream = StreamConfig::default();
         let mut config = builder.connection(&stream, 1 << 18, DOMAIN);
@@ -66,7 +64,7 @@ impl Peer {
         self.buffers.push(buffer);
     }
 
-    /// What is new of the stream, one segment for each FPDU, on the wire behind each other.
+    /// What is new of the stream, one segment for each FPDU, on the wire back to back.
     fn queue(&mut self, bare: &Bare) {
         let fpdus = &self.sender.fpdus()[self.sent..];
         for octets in fpdus.iter().map(|fpdu| fpdu.octets.clone()) {
@@ -93,7 +91,7 @@ impl Peer {
 
     /// The driver makes a mistake: the connection's entries go to a queue that does not expect
     /// them.
-    fn misplace(&self, bare: &mut Bare, queue: CompletionQueue) {
+    fn misplace(&self, bare: &mut Bare, queue: QueueId) {
         let context = u32::from(DOMAIN) | 1 << 16 | u32::from(queue.0) << 17;
         bare.bar.write32(registers::TABLE_DATA, context);
         let index = u32::from(self.connection.0);
@@ -114,7 +112,7 @@ fn open() -> Bare {
 /// A device with a connection whose two messages fill the queue, unpolled.
 fn full() -> (Bare, Peer) {
     let mut bare = open();
-    let mut peer = Peer::open(&mut bare, 50_000, CompletionQueue(0));
+    let mut peer = Peer::open(&mut bare, 50_000, QueueId(0));
     peer.misplace(&mut bare, SMALL);
     for number in 0..2 {
         peer.sender.send(&pattern(20 + number));
@@ -125,12 +123,12 @@ fn full() -> (Bare, Peer) {
     (bare, peer)
 }
 
-fn producer(queue: CompletionQueue) -> u32 {
+fn producer(queue: QueueId) -> u32 {
     registers::cq_register(u32::from(queue.0), registers::CQ_PRODUCER)
 }
 
-/// The messages that a queue tells of: connection and length.
-fn polled(bare: &mut Bare, queue: CompletionQueue) -> Vec<(Connection, u32)> {
+/// The messages that a queue reports: connection and length.
+fn polled(bare: &mut Bare, queue: QueueId) -> Vec<(ConnectionId, u32)> {
     let device = &mut bare.device;
     let poll = || device.poll_completion_queue(queue).expect("it exists");
     let completions = std::iter::from_fn(poll);
@@ -146,7 +144,7 @@ fn polled(bare: &mut Bare, queue: CompletionQueue) -> Vec<(Connection, u32)> {
 /// Cycles from the first of 44 full frames of another connection to the last write, all of which
 /// must be placed.
 fn rate(bare: &mut Bare) -> u64 {
-    let mut other = Peer::open(bare, 60_000, CompletionQueue(0));
+    let mut other = Peer::open(bare, 60_000, QueueId(0));
     let counted = bare.counter(Fpdus);
     for _ in 0..FRAMES {
         other.sender.rdma_write(STAG, REGION_TO, &pattern(1400));
@@ -158,7 +156,7 @@ fn rate(bare: &mut Bare) -> u64 {
     other.sender.send(&pattern(7));
     other.deliver(bare);
     assert_eq!(
-        polled(bare, CompletionQueue(0)),
+        polled(bare, QueueId(0)),
         [(other.connection, 7)],
         "its own queue has room"
     );
@@ -171,7 +169,7 @@ fn entries_go_to_the_queue_of_their_connection() {
     let mut bare = Bare::open(simulation(256), Config::default(), FIRST, 0);
     let mut peers = Vec::new();
     for number in (0..COMPLETION_QUEUES as u8).rev() {
-        let queue = CompletionQueue(number);
+        let queue = QueueId(number);
         if number > 0 {
             let created = bare.device.create_completion_queue(queue, 4);
             created.expect("its number is free");
@@ -200,7 +198,7 @@ fn entries_go_to_the_queue_of_their_connection() {
     bare.assert_clean();
 }
 
-/// The third message finds no room: it is not placed, nothing behind it is, and the entries in
+/// The third message finds no room: it is not placed, nothing after it is, and the entries in
 /// memory stay as they are. Everybody else goes on at the usual rate.
 #[test]
 fn a_full_completion_queue_stops_only_its_own_connections() {
@@ -241,7 +239,7 @@ fn connections_of_a_full_queue_stop_when_they_need_an_entry() {
     let (mut bare, first) = full();
     let mut peers: Vec<Peer> = (1..4)
         .map(|number| {
-            let peer = Peer::open(&mut bare, 50_000 + number, CompletionQueue(0));
+            let peer = Peer::open(&mut bare, 50_000 + number, QueueId(0));
             peer.misplace(&mut bare, SMALL);
             peer
         })
@@ -267,11 +265,11 @@ fn connections_of_a_full_queue_stop_when_they_need_an_entry() {
     assert_eq!(polled(&mut bare, SMALL), [(peers[2].connection, 11)]);
     let refused = peers[1].connection;
     bare.device.close_connection(refused).expect("it is open");
-    let mut next = Peer::open(&mut bare, 50_009, CompletionQueue(0));
+    let mut next = Peer::open(&mut bare, 50_009, QueueId(0));
     assert_eq!(next.connection, refused);
     next.sender.send(&pattern(12));
     next.deliver(&mut bare);
-    assert_eq!(polled(&mut bare, CompletionQueue(0)), [(refused, 12)]);
+    assert_eq!(polled(&mut bare, QueueId(0)), [(refused, 12)]);
     bare.assert_clean();
 }
 
@@ -293,7 +291,7 @@ fn a_revocation_does_not_wait_for_a_full_completion_queue() {
 /// nobody polls: messages on two queues, a read, and the error of their connection.
 #[test]
 fn every_entry_that_was_promised_has_room() {
-    const QUEUE: CompletionQueue = CompletionQueue(9);
+    const QUEUE: QueueId = QueueId(9);
     let mut bare = Bare::open(simulation(256), Config::default(), FIRST, 0);
     let created = bare.device.create_completion_queue(QUEUE, 4);
     created.expect("its number is free");

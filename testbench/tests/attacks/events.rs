@@ -1,4 +1,4 @@
-//! Events: what a sender in software is told, and what happens if it does not listen.
+//! Events: what is reported to a sender in software, and what happens if it does not listen.
 
 use crate::bare::{simulation, Bare, REGION_TO, STAG, WINDOW};
 use crate::scene::pattern;
@@ -78,10 +78,10 @@ fn a_full_event_ring_does_not_stall_reception() {
     bare.assert_clean();
 }
 
-/// START-014: the first FPDU that passes all checks is told, whatever it is, and no other; one with
-/// a wrong CRC is not.
+/// START-014: the first FPDU that passes all checks is reported, whatever it is, and no other; one
+/// with a wrong CRC is not.
 #[test]
-fn start_014_the_first_valid_fpdu_is_told() {
+fn start_014_the_first_valid_fpdu_is_reported() {
     let mut bare = open();
     bare.sender.rdma_write(STAG, REGION_TO, &[]);
     bare.deliver();
@@ -106,7 +106,7 @@ fn start_014_the_first_valid_fpdu_is_told() {
 /// What a sender needs for RFC 5681 and RFC 2018: duplicate ACKs of the peer, and those it must
 /// send.
 #[test]
-fn duplicate_acks_and_ranges_are_told() {
+fn duplicate_acks_and_ranges_are_reported() {
     let mut bare = open();
     write(&mut bare);
     let start = bare.sender.stream().len();
@@ -135,8 +135,8 @@ fn duplicate_acks_and_ranges_are_told() {
     let changed = last.changed.expect("the range is beyond rcv_nxt");
     let range = (bare.sender.sequence(left), bare.sender.sequence(right));
     assert_eq!((changed.left, changed.right), range);
-    let told = reasons(&all);
-    assert!(told.contains(Reason::OutOfOrder) && told.contains(Reason::NotAccepted));
+    let reported = reasons(&all);
+    assert!(reported.contains(Reason::OutOfOrder) && reported.contains(Reason::NotAccepted));
     // The gap closes, with a FIN on the last octet.
     let frame = bare.frame(start, 77, FLAG_ACK | FLAG_FIN, &[1; 200]);
     bare.push(&frame, false);
@@ -145,13 +145,13 @@ fn duplicate_acks_and_ranges_are_told() {
     let last = all.last().expect("there are some");
     assert_eq!((last.ranges, last.changed, last.fin_seen), (0, None, true));
     assert_eq!(last.rcv_nxt, bare.sender.sequence(right));
-    let told = reasons(&all);
-    assert!(told.contains(Reason::GapFilled) && told.contains(Reason::Fin));
+    let reported = reasons(&all);
+    assert!(reported.contains(Reason::GapFilled) && reported.contains(Reason::Fin));
 }
 
 /// With a delay, every second segment raises an event, and one that stays alone does in time.
 #[test]
-fn a_segment_that_stays_alone_is_told_in_time() {
+fn a_segment_that_stays_alone_is_reported_in_time() {
     const DELAY_LOG2: u32 = 13;
     let config = Config {
         event_delay_log2: DELAY_LOG2,
@@ -161,7 +161,7 @@ fn a_segment_that_stays_alone_is_told_in_time() {
     write(&mut bare);
     assert!(
         !events(&mut bare).is_empty(),
-        "the first FPDU is told at once"
+        "the first FPDU is reported at once"
     );
     let send = |bare: &mut Bare| {
         let start = bare.sender.stream().len();
@@ -204,6 +204,6 @@ fn a_reset_leaves_no_event() {
     assert_eq!(events(&mut next), []);
     let frame = next.frame(0, 9, FLAG_ACK, &[]);
     next.push(&frame, false);
-    let told = events(&mut next);
-    assert!(reasons(&told).iter().eq([Reason::Ack]), "{told:?}");
+    let reported = events(&mut next);
+    assert!(reasons(&reported).iter().eq([Reason::Ack]), "{reported:?}");
 }

@@ -17,7 +17,7 @@ use rnic_wire::ddp::untagged::UntaggedRepr;
 
 /// Payload octets that leave three octets of PAD in a Write and one in a Send.
 const OCTETS: usize = 101;
-/// Where the good Write in front of some attacks goes.
+/// Where the good Write before some attacks goes.
 const GOOD_OFFSET: usize = 4000;
 
 /// A Write, to be damaged.
@@ -36,7 +36,7 @@ fn marked(scene: &mut Scene) {
     scene.sender().rdma_write(STAG, REGION_TO, &pattern(1400));
 }
 
-/// A good Write in front of the attack.
+/// A good Write before the attack.
 fn good(scene: &mut Scene) {
     let to = REGION_TO + GOOD_OFFSET as u64;
     scene.sender().rdma_write(STAG, to, &pattern(9));
@@ -66,7 +66,7 @@ fn untagged(control: ControlRepr, qn: u32) -> UntaggedRepr {
     }
 }
 
-/// An FPDU of zeros beyond a gap, and in front of it one whose length has `bits` of its high octet
+/// An FPDU of zeros beyond a gap, and before it one whose length has `bits` of its high octet
 /// wrong. What was placed shows nowhere: the region is zero as well.
 fn reach_into_what_was_placed(scene: &mut Scene, bits: u8) {
     marked(scene);
@@ -193,7 +193,7 @@ attacks! {
         scene.flip(18, 0x01);
     }
 
-    /// MPA-054, MPA-022: a reserved bit of the marker in front of an FPDU is changed.
+    /// MPA-054, MPA-022: a reserved bit of the marker before an FPDU is changed.
     #[test]
     fn crc_bit_in_a_leading_marker(scene) => Stops(MpaCrc), {
         marked(scene);
@@ -306,7 +306,7 @@ attacks! {
         let header = tagged(whole(Opcode::RdmaWrite));
         scene.sender().tagged_segment(&header, &pattern(65535 - 14));
         scene.flip(65535, 0x01);
-        // While it is read, 8,200 cycles, frames behind it fill packet memory: what comes when it
+        // While it is read, 8,200 cycles, frames after it fill packet memory: what comes when it
         // is over is of interest here (docs/security.md, "Not built").
         scene.deliver();
         scene.settle();

@@ -169,8 +169,8 @@ fn registers_refuse_what_there_is_not() {
         (registers::HOST_RING_SLOTS_LOG2, 8, 17, 8),
         (registers::HOST_RING_SLOT_OCTETS_LOG2, 9, 6, 9),
         (registers::HOST_RING_SLOT_OCTETS_LOG2, 9, 15, 9),
-        (registers::EARLY_PAGES, 100, 473, 472),
-        (registers::EARLY_SHARE, 100, 513, 472),
+        (registers::OUT_OF_ORDER_PAGES, 100, 473, 472),
+        (registers::OUT_OF_ORDER_SHARE, 100, 513, 472),
         (
             registers::TABLE_COMMAND,
             0,
@@ -300,8 +300,8 @@ fn a_reset_in_mid_stream_leaves_nothing_behind() {
         let first = FIRST + round * 0x100_0000_0000;
         // Room for what one round leaves beyond its gaps, and not for that of two.
         let config = Config {
-            early_pages: 4,
-            early_share: 4,
+            out_of_order_pages: 4,
+            out_of_order_share: 4,
             ..Config::default()
         };
         let mut bare = Bare::open(simulation.clone(), config, first, 2);

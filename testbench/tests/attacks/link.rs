@@ -20,7 +20,7 @@ const SERVICE: u16 = 0x88a8;
 /// Octets of each Write here.
 const OCTETS: usize = 200;
 
-/// Another Write behind those before; where its octets stand in the stream.
+/// Another Write after those before; where its octets stand in the stream.
 fn write(scene: &mut Scene) -> Range<usize> {
     let written = OCTETS * scene.sender().fpdus().len();
     let start = scene.sender().stream().len();
@@ -41,7 +41,7 @@ fn send_changed(scene: &mut Scene, change: impl Fn(Vec<u8>) -> Vec<u8>) {
     scene.skip_to(end);
 }
 
-/// `frame` behind tags of these types, outermost first.
+/// `frame` after tags of these types, outermost first.
 fn tagged(frame: &[u8], tags: &[u16]) -> Vec<u8> {
     let mut out = frame[..ADDRESSES].to_vec();
     for tag in tags {
@@ -90,7 +90,7 @@ fn ipv6_segment(scene: &mut Scene, octets: usize) -> Vec<u8> {
 }
 
 attacks! {
-    /// IEEE 802.1Q clause 9.6: good Writes behind one tag and behind two, of either type in either
+    /// IEEE 802.1Q clause 9.6: good Writes after one tag and after two, of either type in either
     /// place.
     #[test]
     fn tags_of_both_types(scene) => Counts(TcpInOrder, 6), {
@@ -113,14 +113,14 @@ attacks! {
         scene.falls_silent();
     }
 
-    /// IEEE 802.1Q clause 9.6: a good Write behind three tags, which are one too many.
+    /// IEEE 802.1Q clause 9.6: a good Write after three tags, which are one too many.
     #[test]
     fn three_tags(scene) => Counts(HostFrames, 1), {
         let frame = scene.forged(0, FLAG_ACK, &pattern(100));
         scene.push(&tagged(&frame, &[SERVICE, CUSTOMER, CUSTOMER]));
     }
 
-    /// IEEE 802.3 clause 3.2: frames that end before the type field is whole: right behind a tag,
+    /// IEEE 802.3 clause 3.2: frames that end before the type field is whole: right after a tag,
     /// and inside of the field.
     #[test]
     fn frames_without_a_whole_type(scene) => Counts(HostFrames, 6), {
@@ -141,7 +141,7 @@ attacks! {
         scene.push(&frame);
     }
 
-    /// RFC 791 section 3.1: good Writes behind one to ten words of IPv4 options.
+    /// RFC 791 section 3.1: good Writes after one to ten words of IPv4 options.
     #[test]
     fn ipv4_options(scene) => Counts(TcpInOrder, 10), {
         for words in 1..=10 {

@@ -2,7 +2,7 @@
 //! through the model, which must agree.
 //!
 //! ```text
-//!  a row: frames of the attack -> good traffic behind it -> 44 frames of another connection
+//!  a row: frames of the attack -> good traffic after it -> 44 frames of another connection
 //!              |                        |                            |
 //!  asserted: error record, counter   nothing placed if stopped,   all placed and completed, in
 //!            no other octet written  else all of it               the usual number of cycles
@@ -17,8 +17,8 @@
 //!   [`exhaustion`], [`neighbours`]: the rows.
 //! - [`bare`], [`host_side`], [`completion_queues`], [`state`], [`reuse`], [`reset`], [`events`],
 //!   [`reports`]: a device without a player; what only its wire and host can do, what its driver
-//!   reads of a connection, who gets the id of a closed one, what resets it, what it tells a TCP
-//!   sender, and what it reports of frames.
+//!   reads of a connection, who gets the id of a closed one, what resets it, what it reports to a
+//!   TCP sender, and what it reports of frames.
 
 mod scene;
 #[macro_use]

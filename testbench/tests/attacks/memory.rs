@@ -6,7 +6,7 @@ use crate::scene::pattern;
 use rnic_abi::counters::Counter::*;
 use rnic_abi::limits::{PAGES, RANGES_PER_CONNECTION};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
-use rnic_driver::{Config, Connection, Dma, InUse, RegionConfig};
+use rnic_driver::{Config, ConnectionId, Dma, InUse, RegionConfig};
 use rnic_testbench::traffic::frame::FLAG_ACK;
 use rnic_testbench::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
 use std::ops::Range;
@@ -76,11 +76,11 @@ fn assert_short(bare: &mut Bare) {
     assert!(free < reserve + 6, "{free} of {PAGES} pages are free");
 }
 
-/// MPA-042, MPA-052: an FPDU of 45 segments, of which four are lost, with a window behind it that
-/// takes more than packet memory. What the device holds behind it is in the way of what it misses,
+/// MPA-042, MPA-052: an FPDU of 45 segments, of which four are lost, with a window after it that
+/// takes more than packet memory. What the device holds after it is in the way of what it misses,
 /// and is given up; everything gets through.
 #[test]
-fn a_long_fpdu_gets_through_memory_full_of_what_lies_behind_it() {
+fn a_long_fpdu_gets_through_memory_full_of_what_follows_it() {
     let mut bare = open(false);
     for _ in 0..WRITES {
         bare.sender.rdma_write(LONG_STAG, 0, &pattern(LONG_OCTETS));
@@ -155,7 +155,7 @@ fn what_connections_hold_can_be_read() {
     let held = |bare: &mut Bare| bare.device.in_use().expect("the device answers");
     let three = InUse {
         ranges: 3,
-        shared_runs: 0,
+        fragments: 0,
         spans: 3,
         records: 3,
     };
@@ -165,7 +165,7 @@ fn what_connections_hold_can_be_read() {
     bare.send(start + 8..end);
     bare.run_until_idle();
     let joined = held(&mut bare);
-    assert_eq!((joined.ranges, joined.shared_runs), (3, 1));
+    assert_eq!((joined.ranges, joined.fragments), (3, 1));
     bare.send(0..fpdus[0].octets.end);
     bare.send(start..start + 8);
     bare.send(end..fpdus[5].octets.start);
@@ -239,7 +239,7 @@ fn another_connection(
     bare: &mut Bare,
     port: u16,
     writes: usize,
-) -> (Connection, FrameBuilder, Sender) {
+) -> (ConnectionId, FrameBuilder, Sender) {
     let builder = FrameBuilder::new(Endpoint::host(9, port), Endpoint::host(8, 4_420));
     let stream = StreamConfig {
         markers: true,
@@ -253,9 +253,9 @@ fn another_connection(
 }
 
 /// MPA-052: an FPDU placed out of order waits behind messages that the host does not take, however
-/// many these are; behind it more spans are read than jobs may be out. None is lost.
+/// many these are; after it more spans are read than jobs may be out. None is lost.
 #[test]
-fn more_spans_than_jobs_wait_for_the_one_in_front() {
+fn more_spans_than_jobs_wait_for_the_first_one() {
     for sends in 1..SENDS_MAX {
         let mut bare = Bare::open(simulation(256), Config::default(), FIRST, 6);
         let others: Vec<_> = (0..4)
@@ -297,7 +297,7 @@ fn more_spans_than_jobs_wait_for_the_one_in_front() {
         }
         for (connection, ..) in others {
             let closed = bare.device.close_connection(connection);
-            closed.unwrap_or_else(|error| panic!("{error}, behind {sends} Sends"));
+            closed.unwrap_or_else(|error| panic!("{error}, after {sends} Sends"));
         }
         bare.assert_clean();
     }

@@ -10,7 +10,7 @@ use rnic_wire::ddp::tagged::TaggedRepr;
 /// Octets of most reads.
 const OCTETS: usize = 1000;
 
-/// One segment of a Read Response to the sink, so many octets behind its first.
+/// One segment of a Read Response to the sink, so many octets after its first.
 fn respond(scene: &mut Scene, offset: i64, last: bool, octets: usize) {
     let header = TaggedRepr {
         control: ControlRepr::new(1, Opcode::ReadResponse, last),
@@ -93,9 +93,9 @@ attacks! {
         respond(scene, 0, false, OCTETS);
     }
 
-    /// RDMAP-008, RDMAP-011: an octet in front of what was asked for.
+    /// RDMAP-008, RDMAP-011: an octet before what was asked for.
     #[test]
-    fn read_response_one_octet_in_front(scene) => Stops(RdmapReadResponse), {
+    fn read_response_one_octet_before(scene) => Stops(RdmapReadResponse), {
         scene.asks(SINK_STAG, REGION_TO + 1, OCTETS);
         respond(scene, 0, true, OCTETS);
     }
@@ -108,7 +108,7 @@ attacks! {
         respond(scene, 401, true, OCTETS - 401);
     }
 
-    /// RDMAP-008, RDMAP-011: the last segment alone: what is in front of it would count as read.
+    /// RDMAP-008, RDMAP-011: the last segment alone: what is before it would count as read.
     #[test]
     fn read_response_from_its_end(scene) => Stops(RdmapReadResponse), {
         scene.asks(SINK_STAG, REGION_TO, OCTETS);
@@ -167,7 +167,7 @@ attacks! {
     }
 
     /// RDMAP-011, MPA-045: a Read Response beyond a gap, with markers, which is asked for when the
-    /// gap closes; and a second one behind it, which is not.
+    /// gap closes; and a second one after it, which is not.
     #[test]
     fn read_response_beyond_a_gap(scene) => Stops(RdmapReadResponse), {
         scene.with_markers();

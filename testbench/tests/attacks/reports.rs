@@ -1,4 +1,4 @@
-//! What software relies on when it sends and waits: an interrupt behind every report, whenever the
+//! What software relies on when it sends and waits: an interrupt after every report, whenever the
 //! one before was sent, and a checksum that begins at any octet.
 
 use crate::bare::{simulation, Bare};
@@ -6,8 +6,7 @@ use crate::scene::pattern;
 use pcie_sim::memory::Memory;
 use rnic_abi::interrupts::{CONTROL_MASKED, ENTRY_OCTETS, TABLE};
 use rnic_driver::{
-    Bar, CompletionQueue, Config, InsertChecksum, InterruptSource, Piece, TransmitFrame,
-    TransmitRing,
+    Bar, Config, InsertChecksum, InterruptSource, Piece, QueueId, TransmitFrame, TransmitRing,
 };
 use rnic_sim::WriteObserver;
 use std::cell::Cell;
@@ -17,7 +16,7 @@ use std::rc::Rc;
 const FIRST: u64 = 0x1_0000_0000;
 /// Where interrupts are written.
 const MESSAGE: u64 = 0xfee0_0000;
-/// Cycles between a Send and the frame behind it: more than the former takes longer to its entry.
+/// Cycles between a Send and the frame after it: more than the former takes longer to its entry.
 const GAPS: usize = 160;
 /// Frames before a mask, and cycles from the last one to it: while their interrupts are sent.
 const FRAMES: usize = 6;
@@ -49,7 +48,7 @@ fn set_up_vector(bare: &mut Bare) -> Reported {
     assert_eq!(entry.len(), ENTRY_OCTETS as usize);
     bare.bar.write(TABLE, &entry);
     for source in [
-        InterruptSource::Completion(CompletionQueue::default()),
+        InterruptSource::Completion(QueueId::default()),
         InterruptSource::HostFrame,
         InterruptSource::Event,
     ] {
@@ -81,7 +80,7 @@ fn each_report_is_followed_by_an_interrupt() {
         bare.run_until_idle();
         assert!(
             reported.0.get(),
-            "no interrupt behind the last report, gap {gap}"
+            "no interrupt after the last report, gap {gap}"
         );
         assert_eq!((bare.received().len(), bare.host_frames().len()), (1, 1));
     }
@@ -91,7 +90,7 @@ fn each_report_is_followed_by_an_interrupt() {
 /// PCI Express 6.1.4.4: masking holds from the answer of the next read on, whatever the device is
 /// at, and whatever the host is slow to take.
 #[test]
-fn no_interrupt_follows_the_read_behind_a_mask() {
+fn no_interrupt_follows_the_read_after_a_mask() {
     let mut bare = Bare::open(simulation(256), Config::default(), FIRST, 2);
     set_up_vector(&mut bare);
     bare.simulation.borrow_mut().set_stall(0.4);

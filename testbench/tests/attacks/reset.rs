@@ -13,7 +13,7 @@ use rnic_testbench::traffic::StreamConfig;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Where the memory of a driver begins, and that of the one behind it.
+/// Where the memory of a driver begins, and that of the one after it.
 const FIRST: u64 = 0x1_0000_0000;
 const SECOND: u64 = 0x100_0000_0000;
 /// Octets of a Write of the peer, and Writes before and after the driver is killed.
@@ -84,7 +84,8 @@ fn a_killed_driver_leaves_no_access() {
 }
 
 /// During a reset the device answers reads and ignores writes: its registers are then those of a
-/// device that was never used, counters those of before, and the entry written meanwhile is empty.
+/// device that was never used, counters those from before, and the entry written meanwhile is
+/// empty.
 #[test]
 fn register_writes_during_a_reset_are_ignored() {
     const ENTRY: u32 = 77;
@@ -109,8 +110,14 @@ fn register_writes_during_a_reset_are_ignored() {
         (registers::HOST_RING_SLOTS_LOG2, 0),
         (registers::HOST_RING_CONSUMER, 0),
         (registers::HOST_RING_PRODUCER, 0),
-        (registers::EARLY_PAGES, registers::EARLY_PAGES_MAX),
-        (registers::EARLY_SHARE, registers::EARLY_PAGES_MAX),
+        (
+            registers::OUT_OF_ORDER_PAGES,
+            registers::OUT_OF_ORDER_PAGES_MAX,
+        ),
+        (
+            registers::OUT_OF_ORDER_SHARE,
+            registers::OUT_OF_ORDER_PAGES_MAX,
+        ),
         (
             registers::IN_ORDER_RESERVE,
             registers::IN_ORDER_RESERVE_FIRST,
@@ -132,7 +139,7 @@ fn register_writes_during_a_reset_are_ignored() {
         CONTROL_RESET,
         "under way, and not enabled"
     );
-    // Once more behind the sweep, when no register is held at its first value any more.
+    // Once more after the sweep, when no register is held at its first value any more.
     while host.borrow().now() < begun + RESET_CYCLES - 300 {
         host.borrow_mut().step();
     }

@@ -12,7 +12,7 @@ use rnic_abi::counters::Counter::{self, *};
 use rnic_abi::limits::PAGES;
 use rnic_abi::registers;
 use rnic_abi::tables::{self, RIGHT_REMOTE_WRITE};
-use rnic_driver::{Bar, Completion, Config, Connection, Dma, DmaBuffer, RegionConfig};
+use rnic_driver::{Bar, Completion, Config, ConnectionId, Dma, DmaBuffer, RegionConfig};
 use rnic_testbench::traffic::frame::FLAG_ACK;
 use rnic_testbench::traffic::{Endpoint, FrameBuilder, Sender, StreamConfig};
 
@@ -24,11 +24,11 @@ const ARRIVAL_CYCLES: usize = 2000;
 /// Sends of the neighbour, and log2 of their buffers: the last ones wait in front of the checks.
 const SENDS: usize = 38;
 const QUEUE_LOG2: u32 = 6;
-/// Writes of the connection behind them.
+/// Writes of the connection after them.
 const WRITES: usize = 4;
 const WRITE_OCTETS: usize = 100;
 /// Id of the connection: the neighbour has the first one.
-const CLOSED: Connection = Connection(1);
+const CLOSED: ConnectionId = ConnectionId(1);
 /// Domain of the first owner, who has [`STAG`], and of the second one with his region.
 const DOMAIN: u16 = 3;
 const NEXT_DOMAIN: u16 = 4;
@@ -42,7 +42,7 @@ const RELEASE_CYCLES: usize = 500;
 struct Peer {
     builder: FrameBuilder,
     sender: Sender,
-    connection: Connection,
+    connection: ConnectionId,
 }
 
 impl Peer {
@@ -110,12 +110,12 @@ fn octets_of(bare: &mut Bare, piece: DmaBuffer) -> Vec<u8> {
     octets
 }
 
-/// What the completion queue told of.
+/// What the completion queue reported.
 #[derive(Debug, Default, PartialEq)]
 struct Completed {
     sends: usize,
     /// Connections with an error record.
-    errors: Vec<Connection>,
+    errors: Vec<ConnectionId>,
 }
 
 impl Completed {
@@ -165,7 +165,7 @@ fn operate(bare: &mut Bare, operation: [u32; 2], words: &[u32], completed: &mut 
     }
 }
 
-/// The same by a driver that writes the next domain right behind the release, with no fence between
+/// The same by a driver that writes the next domain right after the release, with no fence between
 /// them; the next peer has the key of the one before.
 fn by_hand(bare: &mut Bare, peer: Peer, completed: &mut Completed) -> Peer {
     let sender = Sender::new(StreamConfig::default());
@@ -194,7 +194,7 @@ fn id_is_given(stag: u32, refused: Counter, give: fn(&mut Bare, Peer, &mut Compl
     let octets = pattern(WRITE_OCTETS);
     next.write(&mut bare, NEXT_STAG, NEXT_OFFSET, &octets);
     completed.drain(&mut bare);
-    // One record, of the connection of before.
+    // One record, of the previous connection.
     let expected = Completed {
         sends: SENDS,
         errors: vec![CLOSED],
@@ -227,10 +227,10 @@ fn an_id_opened_again_does_not_get_the_old_error() {
     id_is_given(NEXT_STAG ^ 1, RefuseDdpStag, by_the_driver);
 }
 
-/// DDP-047, DDP-046: the same without the driver's fence behind the release: it is the device that
-/// answers a release behind the checks.
+/// DDP-047, DDP-046: the same without the driver's fence after the release: it is the device that
+/// answers a release after the checks.
 #[test]
-fn a_release_ends_behind_the_checks_whatever_follows_it() {
+fn a_release_ends_after_the_checks_whatever_follows_it() {
     id_is_given(NEXT_STAG, RefuseDdpAssociation, by_hand);
     id_is_given(NEXT_STAG ^ 1, RefuseDdpStag, by_hand);
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 const BURST_OCTETS: usize = 200;
 const BURST: usize = REGION_OCTETS / BURST_OCTETS;
 /// Octets of the Writes of a burst that fills the queue of commands: a long one keeps placement
-/// busy, short ones take the places behind it, and some of those that follow wait at the door.
+/// busy, short ones take the places after it, and some of those that follow wait at the door.
 const DOOR: [usize; 32] = {
     let mut octets = [8; 32];
     octets[0] = 1200;
@@ -55,7 +55,7 @@ fn change_the_key(dut: &mut dyn Dut, region: &RegionConfig) -> Result<(), Driver
     })
 }
 
-/// A burst of Writes of `octets` each to the own region, one behind the other, whose STag the owner
+/// A burst of Writes of `octets` each to the own region, back to back, whose STag the owner
 /// ends when `first` of their frames are there: the number of Writes placed. All of them are in
 /// memory when the driver's call returns.
 fn revoke_while_writes_arrive(
@@ -162,9 +162,9 @@ attacks! {
         invalidate(scene, STAG);
     }
 
-    /// RDMAP-013, DDP-042: goes on writing behind its own Send with Invalidate, in the same burst.
+    /// RDMAP-013, DDP-042: goes on writing after its own Send with Invalidate, in the same burst.
     #[test]
-    fn write_behind_the_invalidation(scene) => Stops(DdpStag), {
+    fn write_after_the_invalidation(scene) => Stops(DdpStag), {
         write(scene, 0, BURST_OCTETS);
         scene.places(Name::Region(STAG), 0, &pattern(BURST_OCTETS));
         invalidate_well(scene);
@@ -183,7 +183,7 @@ attacks! {
 
     /// DDP-050, DDP-042: the owner renews the region under another key; data for the old one comes.
     #[test]
-    fn write_with_the_key_of_before(scene) => Stops(DdpStag), {
+    fn write_with_the_previous_key(scene) => Stops(DdpStag), {
         let region = RegionConfig { stag: STAG ^ 0x55, ..scene.region(STAG) };
         scene.each(|dut| dut.renew(&region));
         write(scene, 0, BURST_OCTETS);

@@ -17,7 +17,7 @@ mod setup;
 
 use rnic_abi::counters::Counter;
 use rnic_capture::Flow;
-use rnic_driver::{Config, Connection, DriverError, RegionConfig};
+use rnic_driver::{Config, ConnectionId, DriverError, RegionConfig};
 use rnic_model::Room;
 use rnic_sim::{Form, SimulationConfig};
 use rnic_testbench::play::compare::Comparison;
@@ -68,7 +68,7 @@ const PLAIN: usize = 1;
 const MARKED: usize = 2;
 /// Octets around each region and buffer that nothing may write.
 const GUARD_OCTETS: u64 = 67;
-/// Octets of the bystander's Write, which takes 41 segments, and its Sends behind it.
+/// Octets of the bystander's Write, which takes 41 segments, and its Sends after it.
 const GOOD_OCTETS: usize = 57_400;
 const GOOD_SENDS: usize = 3;
 const GOOD_SEND_OCTETS: usize = 700;
@@ -95,7 +95,7 @@ pub enum Name {
 
 /// The sending end of a connection.
 struct Peer {
-    connection: Connection,
+    connection: ConnectionId,
     builder: FrameBuilder,
     sender: Sender,
     /// Octets of its stream that were sent.
@@ -171,7 +171,7 @@ impl Scene {
     /// The same; with `silicon` of what is synthesised.
     pub fn of(stall: f64, silicon: bool) -> Self {
         let config = Config {
-            early_share: OOO_SHARE,
+            out_of_order_share: OOO_SHARE,
             ..Config::default()
         };
         let rtl = Rtl::new(&RtlOptions {
@@ -242,7 +242,7 @@ impl Scene {
         self.peers[self.attacked].builder.clone()
     }
 
-    /// A segment of the attacked connection with octets of the caller's, `distance` octets behind
+    /// A segment of the attacked connection with octets of the caller's, `distance` octets after
     /// what its peer has sent.
     pub fn forged(&self, distance: i64, flags: u8, octets: &[u8]) -> Vec<u8> {
         let peer = &self.peers[self.attacked];
@@ -315,7 +315,7 @@ impl Scene {
         self.silent = true;
     }
 
-    /// Take note that `data` belongs `offset` octets behind the start of a piece of memory.
+    /// Take note that `data` belongs `offset` octets after the start of a piece of memory.
     pub fn places(&mut self, name: Name, offset: usize, data: &[u8]) {
         let piece = self.memory.iter_mut().find(|piece| piece.name == name);
         let piece = piece.expect("the scene has it");

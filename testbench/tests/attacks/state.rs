@@ -5,7 +5,7 @@ use crate::scene::pattern;
 use rnic_abi::counters::Counter::{self, *};
 use rnic_abi::limits::{PAGES, RANGES_PER_CONNECTION};
 use rnic_abi::tables;
-use rnic_driver::{Config, EarlyRange};
+use rnic_driver::{Config, OutOfOrderRange};
 use rnic_testbench::traffic::frame::{FLAG_ACK, FLAG_FIN};
 use rnic_testbench::traffic::StreamConfig;
 
@@ -38,7 +38,7 @@ fn counts(bare: &mut Bare, counters: &[Counter]) -> Vec<u32> {
 /// Segments that asked for a duplicate acknowledgement.
 fn duplicate_acks(bare: &mut Bare) -> u32 {
     let index = u32::from(bare.connection.0);
-    let words = bare.device.table_entry(tables::EARLY, index);
+    let words = bare.device.table_entry(tables::OUT_OF_ORDER, index);
     words.expect("the table answers")[2]
 }
 
@@ -72,7 +72,7 @@ fn the_driver_reads_what_the_peer_has_sent() {
     bare.run_until_idle();
     assert_eq!((state(&mut bare).seg_ack, bare.accepted()), (2, 150));
     assert_eq!(duplicate_acks(&mut bare), 3);
-    // And what lies beyond the window, with payload or without, and in front of it.
+    // And what lies beyond the window, with payload or without, and before it.
     let beyond = bare.frame(150 + WINDOW as usize, 0x7777, FLAG_ACK, &[1]);
     let empty = bare.frame(150 + WINDOW as usize, 0x8888, FLAG_ACK, &[]);
     let keep_alive = bare.frame(149, 0x9999, FLAG_ACK, &[]);
@@ -93,7 +93,7 @@ fn the_driver_reads_what_the_peer_has_sent() {
 }
 
 /// RFC 9293 section 3.10.7.4: octets beyond the window's right edge are not kept, in order and
-/// beyond a gap; a FIN behind them has not come.
+/// beyond a gap; a FIN after them has not come.
 #[test]
 fn octets_beyond_the_window_are_not_kept() {
     let window = WINDOW as usize;
@@ -110,10 +110,10 @@ fn octets_beyond_the_window_are_not_kept() {
     bare.run_until_idle();
     let ranges = bare
         .device
-        .early_ranges(bare.connection)
+        .out_of_order_ranges(bare.connection)
         .expect("it is open");
     let left = bare.sender.sequence(100);
-    assert_eq!(ranges, [EarlyRange { left, right: edge }]);
+    assert_eq!(ranges, [OutOfOrderRange { left, right: edge }]);
     let all = bare.frame(0, 1, FLAG_ACK | FLAG_FIN, &octets);
     bare.push(&all, false);
     bare.run_until_idle();
@@ -177,10 +177,10 @@ fn segments_that_touch_a_range_join_it() {
     }
     let ranges = bare
         .device
-        .early_ranges(bare.connection)
+        .out_of_order_ranges(bare.connection)
         .expect("it is open");
     let (left, right) = (bare.sender.sequence(300), bare.sender.sequence(1100));
-    assert_eq!(ranges, [EarlyRange { left, right }]);
+    assert_eq!(ranges, [OutOfOrderRange { left, right }]);
     let end = bare.sender.stream().len();
     bare.send(0..300);
     bare.send(1100..end);
@@ -193,7 +193,7 @@ fn segments_that_touch_a_range_join_it() {
 #[test]
 fn a_share_holds_what_it_is_set_to() {
     let mut bare = open(Config {
-        early_share: 12,
+        out_of_order_share: 12,
         ..Config::default()
     });
     write(&mut bare, 3 * SIX_PAGES);
@@ -216,8 +216,8 @@ fn gaps_without_end_leave_nothing_held() {
     for markers in [false, true] {
         // No more pages than one gap takes.
         let mut bare = open(Config {
-            early_pages: 24,
-            early_share: 24,
+            out_of_order_pages: 24,
+            out_of_order_share: 24,
             ..Config::default()
         });
         bare.open_again(markers);
@@ -270,8 +270,8 @@ fn gaps_without_end_leave_nothing_held() {
 fn connections_that_end_with_a_gap_leave_nothing_held() {
     for markers in [false, true] {
         let mut bare = open(Config {
-            early_pages: 12,
-            early_share: 12,
+            out_of_order_pages: 12,
+            out_of_order_share: 12,
             ..Config::default()
         });
         for _ in 0..GAPS / 2 {
@@ -303,10 +303,10 @@ fn a_queue_that_was_not_opened_takes_no_message() {
     bare.assert_clean();
 }
 
-/// No segment of a connection is looked at any more once it is closed, however many of them stand
-/// in front of the lookup at that time: each has to go along 16 ranges.
+/// No segment of a connection is examined any more once it is closed, however many of them stand
+/// before the lookup at that time: each has to go along 16 ranges.
 #[test]
-fn nothing_is_accepted_behind_a_close() {
+fn nothing_is_accepted_after_a_close() {
     let mut bare = open(Config::default());
     bare.close();
     for close in 0..CLOSES {

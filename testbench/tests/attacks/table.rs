@@ -34,7 +34,7 @@ impl Attack {
     }
 }
 
-/// Rows as tests: the comment is the row's text, the expression behind the name its answer.
+/// Rows as tests: the comment is the row's text, the expression after the name its answer.
 macro_rules! attacks {
     ($(
         $(#[doc = $line:literal])+
@@ -59,7 +59,7 @@ macro_rules! attacks {
     };
 }
 
-/// Hundredths of the cycles it takes alone that the bystander's traffic may take behind an attack.
+/// Hundredths of the cycles it takes alone that the bystander's traffic may take after an attack.
 const CYCLES_PERCENT_MAX: u64 = 101;
 
 /// Play the row `test` of `rows`, then good traffic, and hold the device to the answer.

@@ -7,7 +7,7 @@ use crate::scene::{
 use rnic_abi::errors::StreamError::*;
 use rnic_testbench::docs::security::Answer::Stops;
 
-/// Tagged Offset behind the last octet of a region.
+/// Tagged Offset after the last octet of a region.
 const REGION_END: u64 = REGION_TO + REGION_OCTETS as u64;
 
 /// A Write of `octets` octets.
@@ -66,21 +66,21 @@ attacks! {
         scene.sender().read_response(SINK_STAG, REGION_END - 99, &pattern(100));
     }
 
-    /// DDP-043: a Write that begins one octet in front of the region.
+    /// DDP-043: a Write that begins one octet before the region.
     #[test]
-    fn one_octet_in_front(scene) => Stops(DdpBounds), {
+    fn one_octet_before(scene) => Stops(DdpBounds), {
         write(scene, STAG, REGION_TO - 1, 100);
     }
 
-    /// DDP-043: a Write that ends one octet behind the region's last.
+    /// DDP-043: a Write that ends one octet after the region's last.
     #[test]
     fn last_octet_plus_one(scene) => Stops(DdpBounds), {
         write(scene, STAG, REGION_END - 99, 100);
     }
 
-    /// DDP-043: a Write of one octet right behind the region.
+    /// DDP-043: a Write of one octet right after the region.
     #[test]
-    fn one_octet_behind(scene) => Stops(DdpBounds), {
+    fn one_octet_after(scene) => Stops(DdpBounds), {
         write(scene, STAG, REGION_END, 1);
     }
 
@@ -90,9 +90,9 @@ attacks! {
         write(scene, STAG, REGION_TO ^ 1 << 32, 100);
     }
 
-    /// DDP-043: four gigabytes behind the right offset: the distance fits in 32 bits.
+    /// DDP-043: four gigabytes after the right offset: the distance fits in 32 bits.
     #[test]
-    fn four_gigabytes_behind(scene) => Stops(DdpBounds), {
+    fn four_gigabytes_after(scene) => Stops(DdpBounds), {
         write(scene, STAG, REGION_TO + (1 << 32), 100);
     }
 
@@ -114,7 +114,7 @@ attacks! {
         write(scene, TOP_STAG, u64::MAX - 99, 100);
     }
 
-    /// DDP-043: an offset in front of the region whose end wraps into it in 32 bits.
+    /// DDP-043: an offset before the region whose end wraps into it in 32 bits.
     #[test]
     fn offset_that_wraps_in_32_bits(scene) => Stops(DdpBounds), {
         write(scene, SHARED_STAG, REGION_TO - (1 << 32) + 8, 100);

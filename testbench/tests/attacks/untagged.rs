@@ -28,7 +28,7 @@ fn message(scene: &mut Scene, opcode: Opcode, (qn, msn, mo): (u32, u32, u32), oc
     scene.sender().untagged_segment(&header, &pattern(octets));
 }
 
-/// A good Send in front of the attack.
+/// A good Send before the attack.
 fn good(scene: &mut Scene) {
     let msn = scene.sender().send(&pattern(50));
     scene.places(scene.buffer(0, msn), 0, &pattern(50));
@@ -91,7 +91,7 @@ attacks! {
         send(scene, 0, 0x0001_0001, 0, 100);
     }
 
-    /// DDP-039: a message offset right behind the buffer.
+    /// DDP-039: a message offset right after the buffer.
     #[test]
     fn message_offset_at_the_end(scene) => Stops(DdpMo), {
         good(scene);
@@ -158,9 +158,9 @@ attacks! {
         message(scene, Opcode::ReadRequest, (1, 1, END - 27), 28);
     }
 
-    /// RDMAP-020: good Writes and Sends behind a Terminate, which is delivered.
+    /// RDMAP-020: good Writes and Sends after a Terminate, which is delivered.
     #[test]
-    fn data_behind_a_terminate(scene) => Ends(Fpdus, 2), {
+    fn data_after_a_terminate(scene) => Ends(Fpdus, 2), {
         good(scene);
         let terminate = TerminateRepr {
             cause: DDP_BOUNDS,

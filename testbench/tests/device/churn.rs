@@ -7,7 +7,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::limits::{CONNECTIONS, RANGES, RANGES_PER_CONNECTION};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
-use rnic_driver::{Connection, RegionConfig};
+use rnic_driver::{ConnectionId, RegionConfig};
 use rnic_model::Room;
 use rnic_testbench::play::dut::{Dut, Observation};
 use rnic_testbench::play::rtl::{Rtl, RtlOptions};
@@ -25,7 +25,7 @@ const WINDOW: u32 = 1 << 20;
 
 /// An open connection and the end that sends to it.
 struct Peer {
-    connection: Connection,
+    connection: ConnectionId,
     builder: FrameBuilder,
     sender: Sender,
 }
@@ -102,7 +102,7 @@ impl Bench {
         (self.rtl.observe(), cycles)
     }
 
-    /// Close the oldest connection, with `gaps` ranges behind half an FPDU.
+    /// Close the oldest connection, with `gaps` ranges after half an FPDU.
     fn close(&mut self, gaps: usize) {
         let mut peer = self.open.pop_front().expect("one is open");
         let start = peer.sender.stream().len();

@@ -194,7 +194,7 @@ fn a_reserve_that_does_not_grow_lets_two_peers_with_long_fpdus_stop_each_other()
 /// gaps fill it, and are discarded where the FPDU before them finds no room. Alone, and together
 /// with others of its kind.
 #[test]
-fn long_fpdus_that_find_memory_full_of_what_lies_behind_them_come_to_their_ends() {
+fn long_fpdus_that_find_memory_full_of_what_follows_them_complete() {
     for peers in [1, 3] {
         for seed in seed()..seed() + 2 {
             let shape = Shape {

@@ -149,7 +149,7 @@ fn sixty_four_lossy_flows_with_markers() {
 }
 
 /// One connection that loses a fifth of its segments, with FPDUs of 64,000 octets and more on its
-/// way than packet memory holds: what lies behind an FPDU's gaps is given up for it, and comes
+/// way than packet memory holds: what lies after an FPDU's gaps is given up for it, and comes
 /// again.
 #[test]
 fn a_lossy_flow_with_long_fpdus_and_a_wide_window() {

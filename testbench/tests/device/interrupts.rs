@@ -1,15 +1,15 @@
-//! MSI-X of the whole device: an interrupt comes behind what it reports, once for what its vector
+//! MSI-X of the whole device: an interrupt comes after what it reports, once for what its vector
 //! has raised, and not while it may not.
 //!
 //! ```text
 //!  frames --> device --> host ring, completion queue, events, reports --> memory
-//!                 \-----> message (behind these) -------------------> interrupt window
+//!                 \-----> message (after these) --------------------> interrupt window
 //! ```
 
 use rnic_abi::interrupts::{CONTROL_MASKED, ENTRY_OCTETS, PENDING, TABLE, VECTORS};
 use rnic_abi::limits::MAX_RECEIVE_WINDOW;
 use rnic_driver::{
-    Bar, Completion, CompletionQueue, Config, Device, Dma, InterruptSource, Piece, TransmitFrame,
+    Bar, Completion, Config, Device, Dma, InterruptSource, Piece, QueueId, TransmitFrame,
     TransmitRing,
 };
 use rnic_sim::{attach, SimBar, SimDma, Simulation, SimulationConfig};
@@ -60,10 +60,7 @@ impl Interrupted {
         set_up_vectors(&mut bar);
         for (source, vector) in [
             (InterruptSource::HostFrame, HOST_VECTOR),
-            (
-                InterruptSource::Completion(CompletionQueue(0)),
-                QUEUE_VECTOR,
-            ),
+            (InterruptSource::Completion(QueueId(0)), QUEUE_VECTOR),
             (InterruptSource::Event, EVENT_VECTOR),
             (InterruptSource::Transmitted, TRANSMIT_VECTOR),
         ] {
@@ -148,7 +145,7 @@ fn interrupts_follow(width: usize, stall: f64) {
         host.receive(host_frame(number));
         assert_eq!(host.next(), HOST_VECTOR);
         let received = host.device.poll_host_frame();
-        assert_eq!(received, Some(host_frame(number)), "behind its slot");
+        assert_eq!(received, Some(host_frame(number)), "after its slot");
     }
     let frame = TransmitFrame {
         pieces: &[Piece::Octets(&[9; 64])],

@@ -71,7 +71,7 @@ fn late(capture: &Capture) -> (Capture, u64) {
         delayed += 1;
     }
     assert!(delayed >= 5, "{delayed} segments are late");
-    // Of two with the same place the late one, which stands before it, comes behind.
+    // Of two with the same place the late one, which stands before it, comes after.
     order.sort_by_key(|&(place, at)| (place, place - at));
     let frames = order.iter().map(|&(_, at)| capture.frames[at].clone());
     let frames = frames.collect();

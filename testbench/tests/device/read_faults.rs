@@ -3,7 +3,7 @@
 //! ```text
 //!  6 frames on 2 rings -> reads of units and of frames, of which the host spoils one
 //!                                         |
-//!      units:  the ring stops; frames behind them are not sent; restarted, it sends them
+//!      units:  the ring stops; frames after them are not sent; restarted, it sends them
 //!      frame:  that frame is given up; all others leave
 //! ```
 //!
@@ -129,7 +129,7 @@ impl Spoiled {
     }
 
     /// Run until read `number` is the next one, or nothing is left to do; set up `fault` for it,
-    /// let it end, and tell what address it read.
+    /// let it end, and return what address it read.
     fn spoil(&mut self, number: u64, fault: Fault) -> Option<u64> {
         let mut simulation = self.simulation.borrow_mut();
         for _ in 0..SETTLED_CYCLES {
@@ -218,7 +218,7 @@ fn meets(number: u64, fault: Fault, counter: Counter, met: &mut Met) -> bool {
         return false;
     };
     if fault == Fault::ByteCount {
-        // The completions behind the wrong one are not what is due either.
+        // The completions after the wrong one are not what is due either.
         let found = spoiled.device.counter(counter).expect("it is there");
         assert!(found >= 1, "{}", spoiled.place);
     } else {

@@ -5,7 +5,7 @@
 //!  12 peers at the wire's rate -> reset, in a random cycle -> the next driver opens
 //!  2 full transmit rings               |                            |
 //!                                      |                            |
-//!  from its end on: no write to memory of before      tables empty; peers of before go on, one
+//!  from its end on: no write to earlier memory        tables empty; earlier peers go on, one
 //!  and no read of it; frames that had begun to        with a new connection: refused; then a
 //!  leave are whole, or marked as cut                  whole conversation, and frames that leave
 //! ```
@@ -40,7 +40,7 @@ use std::rc::Rc;
 const RESETS: u64 = 12;
 /// Seeds of the plays on a device that was reset.
 const PLAY_SEEDS: std::ops::Range<u64> = 1..7;
-/// Protection Domain of the next driver's connections: that of the peers of before, so that nothing
+/// Protection Domain of the next driver's connections: that of the earlier peers, so that nothing
 /// but the reset keeps these out.
 const PROTECTION_DOMAIN: u16 = 5;
 const WINDOW: u32 = 1 << 20;
@@ -50,12 +50,12 @@ const WRITES: usize = 6;
 const WRITE_OCTETS: usize = 1_300;
 const SENDS: usize = 4;
 const SEND_OCTETS: usize = 200;
-/// Octets that a peer of before writes with its old STag.
+/// Octets that an earlier peer writes with its old STag.
 const OLD_OCTETS: usize = 600;
 /// Tables that can be read, with their entries (`rnic_abi::tables::READ`).
 const READABLE: [(u32, u32); 4] = [
     (tables::TCP, CONNECTIONS as u32),
-    (tables::EARLY, CONNECTIONS as u32),
+    (tables::OUT_OF_ORDER, CONNECTIONS as u32),
     (tables::REGION, REGIONS as u32),
     (tables::RANGE, RANGES as u32),
 ];
@@ -160,9 +160,9 @@ impl Next {
         std::iter::from_fn(|| self.device.poll_completion()).collect()
     }
 
-    /// Peers of before send again all that they sent, and one has a new connection and writes with
+    /// Earlier peers send again all that they sent, and one has a new connection and writes with
     /// its old STag.
-    fn meet_the_peers_of_before(&mut self, remains: &Remains, random: &mut ChaCha8Rng) {
+    fn meet_the_earlier_peers(&mut self, remains: &Remains, random: &mut ChaCha8Rng) {
         let completions = self.receive(remains.frames.clone());
         assert_eq!(completions, [], "{}", self.place);
         let peer: &Peer = &remains.peers[random.random_range(0..remains.peers.len())];
@@ -298,7 +298,7 @@ fn sent(simulation: &Rc<RefCell<Simulation>>) -> (u32, u32) {
 /// What the device did until a reset.
 #[derive(Debug, Default)]
 struct Done {
-    /// Writes to memory of before.
+    /// Writes to the previous driver's memory.
     writes: usize,
     /// Frames that left, and those that the reset cut.
     sent: u32,
@@ -327,7 +327,7 @@ fn reset_once(
     }
     let remains = used.end(ending);
     let remains = remains.unwrap_or_else(|error| panic!("{place}: {error}"));
-    // The pin and the close have reset the device; behind a killed driver the next one does.
+    // The pin and the close have reset the device; after a killed driver the next one does.
     let ready = Rc::new(Cell::new(match ending {
         Ending::Kill => 0,
         Ending::Pin | Ending::Close => simulation.borrow().now(),
@@ -342,7 +342,7 @@ fn reset_once(
     };
     let before = old(&mut next);
     next.assert_tables_empty(random, all_entries);
-    next.meet_the_peers_of_before(&remains, random);
+    next.meet_the_earlier_peers(&remains, random);
     next.converse(random);
     next.transmit(random);
     let late = |(now, address): &&(u64, u64)| *now >= ready.get() && *address < NEXT_ADDRESS;
@@ -358,7 +358,10 @@ fn reset_once(
     });
     assert_eq!(late_read, None, "{place}: ready in {}", ready.get());
     let place = place.clone();
-    assert!(old(&mut next) == before, "{place}: memory of before");
+    assert!(
+        old(&mut next) == before,
+        "{place}: the previous driver's memory"
+    );
     next.end();
     remains.free(simulation);
     simulation.borrow_mut().clear_verdicts();
@@ -368,9 +371,9 @@ fn reset_once(
 }
 
 /// However a reset comes, under full load and in any cycle: from its end on the device writes to no
-/// memory of before, its tables are empty, and it works.
+/// earlier memory, its tables are empty, and it works.
 #[test]
-fn a_reset_leaves_nothing_of_before_and_a_device_that_works() {
+fn a_reset_leaves_nothing_from_before_and_a_device_that_works() {
     let resets = number("FERROWARP_RESETS").unwrap_or(RESETS);
     let seed = number("FERROWARP_SEED").unwrap_or(1);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -390,7 +393,7 @@ fn a_reset_leaves_nothing_of_before_and_a_device_that_works() {
     for round in 0..resets {
         let ending = ENDINGS[round as usize % ENDINGS.len()];
         let place = format!("FERROWARP_SEED={seed}, reset {round} ({ending:?})");
-        // All entries once behind each ending.
+        // All entries once after each ending.
         let all_entries = round < ENDINGS.len() as u64;
         let once = reset_once(&simulation, &mut random, (ending, place), all_entries);
         done.writes += once.writes;

@@ -73,7 +73,7 @@ fn stable(report: &Report) -> String {
     let mut flows = report.flows.clone();
     for flow in &mut flows {
         flow.peak_pages = 0;
-        // Whether a gap has closed when an FPDU behind it is whole is a matter of cycles.
+        // Whether a gap has closed when an FPDU after it is whole is a matter of cycles.
         flow.placed_out_of_order_octets = 0;
     }
     serde_json::to_string(&flows).expect("reports are plain data")

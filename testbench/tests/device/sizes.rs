@@ -3,7 +3,7 @@
 use indicatif::ProgressBar;
 use rnic_abi::sizes::Sizes;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
-use rnic_driver::{Connection, DriverError, RegionConfig};
+use rnic_driver::{ConnectionId, DriverError, RegionConfig};
 use rnic_model::Room;
 use rnic_sim::SimulationConfig;
 use rnic_testbench::play::dut::Dut;
@@ -21,7 +21,7 @@ const DOMAIN: u16 = 3;
 const WINDOW: u32 = 1 << 20;
 
 /// Open to `connection` alone.
-fn region(number: usize, connection: Connection) -> RegionConfig {
+fn region(number: usize, connection: ConnectionId) -> RegionConfig {
     RegionConfig {
         stag: (number as u32 + 1) << 8,
         rights: RIGHT_REMOTE_WRITE,

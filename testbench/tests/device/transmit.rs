@@ -107,7 +107,7 @@ fn frame(number: u8) -> Vec<u8> {
 }
 
 /// A reset at any moment of transmission: no write follows it, frames that have begun to leave end
-/// with an error, completions for reads of before are taken for nothing else, and the next owner's
+/// with an error, completions for earlier reads are taken for nothing else, and the next owner's
 /// frames leave.
 #[test]
 fn a_reset_in_mid_transmit_leaves_nothing_behind() {

@@ -11,7 +11,7 @@
 //! ranges, valid regions and every counter. What depends on the cycle is not: the order of
 //! completions of different connections; how many events a connection has, of which all reasons and
 //! the last numbers are compared. A stream that stops with an error, or ends with a gap, has its
-//! segments in order or no markers: else the hardware may place an FPDU behind it, and the model
+//! segments in order or no markers: else the hardware may place an FPDU after it, and the model
 //! never does.
 
 mod machine;

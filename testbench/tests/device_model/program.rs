@@ -10,9 +10,9 @@ use rand_chacha::ChaCha8Rng;
 use rnic_abi::counters::Counter;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
 use rnic_driver::{
-    Completion, CompletionQueue, Config, Connection, ConnectionConfig, Device, Dma, DmaBuffer,
-    EarlyRange, EarlyState, Event, Piece, Reasons, RegionConfig, TcpState, TransmitFrame,
-    TransmitRing, Transmitted,
+    Completion, Config, ConnectionConfig, ConnectionId, Device, Dma, DmaBuffer, Event,
+    OutOfOrderRange, OutOfOrderState, Piece, QueueId, Reasons, RegionConfig, TcpState,
+    TransmitFrame, TransmitRing, Transmitted,
 };
 use rnic_testbench::transmit::frame::Drawn;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use std::fmt::Debug;
 const PROTECTION_DOMAIN: u16 = 7;
 const WINDOW: u32 = 1 << 20;
 /// Completion queues, which connections use in turn.
-const QUEUES: [CompletionQueue; 2] = [CompletionQueue(0), CompletionQueue(11)];
+const QUEUES: [QueueId; 2] = [QueueId(0), QueueId(11)];
 /// Frames between two looks at the rings.
 const BATCH: usize = 8;
 /// Frames that are sent.
@@ -38,7 +38,7 @@ pub struct Found {
     host_frames: Vec<Vec<u8>>,
     /// Of each connection, all reasons and the last event.
     events: BTreeMap<u16, (Reasons, Event)>,
-    states: Vec<(TcpState, EarlyState, Vec<EarlyRange>)>,
+    states: Vec<(TcpState, OutOfOrderState, Vec<OutOfOrderRange>)>,
     valid: Vec<bool>,
     ranges_in_use: (u16, u16),
     sent: Vec<Vec<u8>>,
@@ -103,7 +103,7 @@ struct Program<'a, M: Machine> {
     random: ChaCha8Rng,
     /// Memory that is compared.
     memory: Vec<DmaBuffer>,
-    connections: Vec<Connection>,
+    connections: Vec<ConnectionId>,
     found: Found,
 }
 
@@ -324,9 +324,15 @@ impl<M: Machine> Program<'_, M> {
             }
             let connection = self.connections[number];
             let state = self.device.tcp_state(connection).expect("it is open");
-            let early = self.device.early_state(connection).expect("it is open");
-            let ranges = self.device.early_ranges(connection).expect("it is open");
-            self.found.states.push((state, early, ranges));
+            let out_of_order = self
+                .device
+                .out_of_order_state(connection)
+                .expect("it is open");
+            let ranges = self
+                .device
+                .out_of_order_ranges(connection)
+                .expect("it is open");
+            self.found.states.push((state, out_of_order, ranges));
         }
         let in_use = self.device.in_use().expect("it answers");
         self.found.ranges_in_use = (in_use.ranges, in_use.spans);

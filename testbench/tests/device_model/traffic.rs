@@ -157,7 +157,7 @@ impl Peer {
         }
     }
 
-    /// An error, and a Write behind it that must not be placed.
+    /// An error, and a Write after it that must not be placed.
     fn go_wrong(&self, sender: &mut Sender, random: &mut ChaCha8Rng) {
         let stag = writable(self.number);
         let octets = [0xee; 90];

@@ -49,7 +49,7 @@ fn results_do_not_depend_on_jobs() {
 /// The command does the requested runs, with the same result alone and among others, and reports
 /// them as JSON.
 #[test]
-fn the_command_tells_what_was_played() {
+fn the_command_reports_what_was_played() {
     let fuzz = |options: &[&str]| -> serde_json::Value {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rnic"));
         command

@@ -60,7 +60,7 @@ fn crc_errors(capture: &Capture, frames: usize) -> u64 {
 /// The canary: a model that accepts a wrong CRC is found. The written capture ends with the frame
 /// that carries the first one, and fails again when it is read from its file.
 #[test]
-fn a_model_that_takes_a_wrong_crc_is_found_and_the_capture_is_cut_behind_the_first() {
+fn a_model_that_takes_a_wrong_crc_is_found_and_the_capture_is_cut_after_the_first() {
     let settings = settings("canary", 1, 64);
     let mut campaign = Campaign::with_player(settings, against_a_model_without_crc);
     let [_, most] = RUNS;

@@ -78,5 +78,6 @@ fn a_hostile_run_is_replayed_with_its_actions() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     let report = std::fs::read(report).expect("the report is written");
     let report: serde_json::Value = serde_json::from_slice(&report).expect("JSON");
-    assert_eq!(report["deeds"]["reopen"], 1, "the last frame's");
+    assert_eq!(report["actions"]["reopen"], 1, "the last frame's");
+    assert_eq!(report["deeds"], report["actions"], "the former key");
 }

@@ -134,7 +134,7 @@ fn the_longest_fpdu_is_delivered() {
 
 /// The sequence number asked for is that of the first octet of full operation.
 #[test]
-fn a_stream_starts_where_it_is_told() {
+fn a_stream_starts_where_the_description_says() {
     for start in [0, 1, 0x7fff_ffff, u32::MAX] {
         let workload = Workload {
             sequence_start: Some(start),

@@ -9,7 +9,7 @@ use std::process::Command;
 /// tshark, which shares nothing with this repository, finds every FPDU, and no wrong CRC.
 ///
 /// tshark 4.0 loses its way where a marker lies between two FPDUs (it takes it for the end of the
-/// earlier one, against RFC 5044 section 4.3) and behind segments of a few octets, so these
+/// earlier one, against RFC 5044 section 4.3) and after segments of a few octets, so these
 /// workloads have neither.
 #[test]
 fn an_independent_dissector_reads_it() {

@@ -49,7 +49,7 @@ fn in_order(octets: usize, trimmed: bool) -> Acceptance {
 
 const STARTS: [u32; 4] = [0, 1000, u32::MAX - 3, 0x7fff_fffe];
 
-/// MPA-027: before its checksum is looked at.
+/// MPA-027: before its checksum is tested.
 #[test]
 fn a_segment_of_no_connection_is_for_the_host() {
     let mut rig = rig(1);
@@ -281,7 +281,7 @@ fn a_segment_with_nothing_new_is_dropped() {
     }
 }
 
-/// MPA-038: octets known before are cut off in front.
+/// MPA-038: octets received before are trimmed from its start.
 #[test]
 fn an_overlap_is_trimmed() {
     for start in STARTS {
@@ -330,9 +330,9 @@ fn accepted_octets_end_at_the_windows_right_edge() {
 }
 
 /// Accepted up to the end of an FPDU, with the octets beyond it there already: RCV.NXT is the same
-/// as for the whole segment, but its FIN lies behind the cut (ADR 13).
+/// as for the whole segment, but its FIN lies after the cut (ADR 13).
 #[test]
-fn a_fin_behind_a_cut_is_not_seen() {
+fn a_fin_after_a_cut_is_not_seen() {
     for fin_seen in [false, true] {
         let mut rig = rig(1);
         let fpdu_end = rig.sender.stream().len();

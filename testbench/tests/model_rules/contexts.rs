@@ -2,7 +2,7 @@
 
 use rnic_abi::counters::{Counter, ALL, FIRST_REFUSAL};
 use rnic_abi::errors::StreamError;
-use rnic_driver::{CompletionQueue, Connection};
+use rnic_driver::{ConnectionId, QueueId};
 use rnic_model::ddp::Buffer;
 use rnic_model::{Model, MpaContext, TcpContext};
 use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};
@@ -12,7 +12,7 @@ const OVERFLOW: Counter = ALL[FIRST_REFUSAL + StreamError::CqOverflow as usize -
 
 /// A model with connection 5, written context by context, two buffers of 64 octets, and the
 /// frames of two Sends.
-fn written(queue: CompletionQueue) -> (Model, Vec<Vec<u8>>) {
+fn written(queue: QueueId) -> (Model, Vec<Vec<u8>>) {
     let builder = FrameBuilder::new(Endpoint::host(1, 7), Endpoint::host(2, 8));
     let stream = StreamConfig::default();
     let config = builder.connection(&stream, 1000, 3);
@@ -62,7 +62,7 @@ fn written(queue: CompletionQueue) -> (Model, Vec<Vec<u8>>) {
 
 #[test]
 fn contexts_written_one_by_one_make_a_connection() {
-    let (mut model, frames) = written(CompletionQueue(0));
+    let (mut model, frames) = written(QueueId(0));
     for frame in &frames {
         model.receive(frame, false);
     }
@@ -80,15 +80,15 @@ fn contexts_written_one_by_one_make_a_connection() {
         (model.take_touched(), model.take_touched()),
         (Some(5), None)
     );
-    let event = model.take_event(5).expect("there is something to tell");
-    assert_eq!(event.connection, Connection(5));
+    let event = model.take_event(5).expect("there is something to report");
+    assert_eq!(event.connection, ConnectionId(5));
     assert_eq!(model.take_event(5), None);
 }
 
 /// What completes a message without room stops its connection, and nothing of it is done.
 #[test]
 fn a_full_completion_queue_refuses_what_needs_an_entry() {
-    let (mut model, frames) = written(CompletionQueue(2));
+    let (mut model, frames) = written(QueueId(2));
     model.completion_room[2] = 1;
     for frame in &frames {
         model.receive(frame, false);

@@ -89,9 +89,9 @@ fn a_host_frame_that_fits_no_slot_is_dropped() {
     assert_eq!(counted(&longer), [(Counter::DropHostFrameTooLong, 1)]);
 }
 
-/// MPA-027: what is not IP passes; two tags are looked behind, a third is not.
+/// MPA-027: what is not IP passes; two tags are skipped, a third is not.
 #[test]
-fn a_type_other_than_ip_behind_up_to_two_tags_is_for_the_host() {
+fn a_type_other_than_ip_after_up_to_two_tags_is_for_the_host() {
     for vlan in [vec![], vec![1], vec![1, 2]] {
         let mut rig = rig();
         rig.builder.vlan = vlan.clone();
@@ -110,7 +110,7 @@ fn a_type_other_than_ip_behind_up_to_two_tags_is_for_the_host() {
 }
 
 #[test]
-fn a_tag_without_a_whole_type_behind_it_is_for_the_host() {
+fn a_tag_without_a_whole_type_after_it_is_for_the_host() {
     let mut rig = rig();
     rig.builder.vlan = vec![1, 2];
     let frame = rig.builder.segment(1, 1, FLAG_ACK, &[]);

@@ -30,7 +30,7 @@ fn resealed(change: impl Fn(&mut [u8])) -> Rig {
     rig
 }
 
-/// MPA-005: any length that fits a DDP header. DDP-003: it tells the payload octets.
+/// MPA-005: any length that fits a DDP header. DDP-003: it gives the payload octets.
 #[test]
 fn every_length_has_its_boundary() {
     for markers in [false, true] {
@@ -98,7 +98,7 @@ fn without_crc_the_field_is_not_checked() {
     assert_eq!((rig.stopped(), &rig.region()[..9]), (None, &pattern(9)[..]));
 }
 
-/// MPA-054, MPA-058, MPA-059: reported once; nothing behind it is placed; TCP goes on.
+/// MPA-054, MPA-058, MPA-059: reported once; nothing after it is placed; TCP goes on.
 #[test]
 fn a_wrong_crc_stops_the_stream() {
     let mut rig = marked();
@@ -122,7 +122,7 @@ fn a_wrong_crc_stops_the_stream() {
 
 /// MPA-008: the reserved half of a marker is under the CRC and under nothing else.
 #[test]
-fn reserved_halves_of_markers_are_not_looked_at() {
+fn reserved_halves_of_markers_are_ignored() {
     let rig = resealed(|stream| {
         for at in [0, 512, 1024] {
             stream[at..at + 2].fill(0xff);
@@ -284,10 +284,10 @@ fn markers_far_from_their_header_count_modulo_two_to_the_sixteenth() {
     }
 }
 
-/// MPA-044, MPA-045: an error stops the stream in front of a span. FPDUs of the span may still be
+/// MPA-044, MPA-045: an error stops the stream before a span. FPDUs of the span may still be
 /// placed until the receivers are idle.
 #[test]
-fn behind_an_error_a_span_is_read_until_the_receivers_are_idle() {
+fn after_an_error_a_span_is_read_until_the_receivers_are_idle() {
     let mut rig = Rig::new(MARKED);
     let stag_unknown = STAG ^ 1 << 8;
     let places = [0, 0, 1000, 2000, 3000];

@@ -5,7 +5,7 @@ use crate::rig::{
 };
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
-use rnic_driver::{Completion, Connection, RegionConfig};
+use rnic_driver::{Completion, ConnectionId, RegionConfig};
 use rnic_model::ddp::Buffer;
 use rnic_model::Model;
 use rnic_testbench::traffic::{Sender, StreamConfig};
@@ -109,7 +109,7 @@ fn a_bound_region_goes_with_its_connection() {
     assert_eq!(rig.region()[0], 0);
 }
 
-/// DDP-019: nothing of an empty tagged segment is looked at but its opcode.
+/// DDP-019: nothing of an empty tagged segment is tested but its opcode.
 #[test]
 fn an_empty_write_names_no_memory() {
     let mut rig = rig();
@@ -250,7 +250,7 @@ fn queues_have_their_own_numbers_and_buffers() {
     assert_eq!(rig.buffer(2, 1)[..4], [0x11, 0x01, 0, 0]);
 }
 
-/// RDMAP-020: a Terminate is delivered, and nothing that comes behind it.
+/// RDMAP-020: a Terminate is delivered, and nothing that comes after it.
 #[test]
 fn a_terminate_is_the_last_message() {
     let terminate = TerminateRepr {
@@ -359,7 +359,7 @@ fn an_stag_stays_valid_until_the_last_segment() {
     assert_eq!((rig.stopped(), rig.region()[0]), (None, 3));
 }
 
-/// DDP-007, RDMAP-001: reserved bits are not looked at.
+/// DDP-007, RDMAP-001: reserved bits are ignored.
 #[test]
 fn reserved_bits_change_nothing() {
     let mut rig = rig();
@@ -383,7 +383,7 @@ fn reserved_bits_change_nothing() {
 #[test]
 fn an_error_stops_its_own_connection_only() {
     let mut rig = rig();
-    let other = Connection(6);
+    let other = ConnectionId(6);
     let mut builder = rig.builder.clone();
     builder.source.address.set_port(40_001);
     let stream = StreamConfig::default();

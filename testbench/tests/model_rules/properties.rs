@@ -159,7 +159,7 @@ proptest! {
     }
 
     /// MPA-022, MPA-042, MPA-054: with CRC, an FPDU with a flipped bit is not placed, nor is
-    /// anything behind it; what stands in front of it is.
+    /// anything after it; what stands before it is.
     #[test]
     fn no_flipped_bit_is_placed(
         config in stream(),
@@ -174,7 +174,7 @@ proptest! {
         let at = place.index(octets);
         let fpdus = bad.sender.fpdus().to_vec();
         let hit = fpdus.iter().position(|fpdu| fpdu.octets.contains(&at)).expect("in an FPDU");
-        // What a good receiver makes of the FPDUs in front.
+        // What a good receiver makes of the FPDUs before it.
         let mut good = rig(config, &messages);
         let end = fpdus[hit].octets.start;
         for start in (0..end).step_by(MSS) {

@@ -16,7 +16,7 @@ fn rig() -> Rig {
     Rig::new(StreamConfig::default())
 }
 
-/// A segment of a Read Response to `stag`, so many octets behind the region's first.
+/// A segment of a Read Response to `stag`, so many octets after the region's first.
 fn respond(rig: &mut Rig, stag: u32, offset: i64, last: bool, octets: usize) {
     let header = TaggedRepr {
         control: ControlRepr::new(1, Opcode::ReadResponse, last),
@@ -151,7 +151,7 @@ fn a_segment_without_octets() {
     assert_eq!((rig.stopped(), rig.completions().len()), (None, 1));
 }
 
-/// Of a region of 32 GiB and more, the device could not tell the octets of a read.
+/// Of a region of 32 GiB and more, the device could not count the octets of a read.
 #[test]
 fn a_region_of_2_to_the_35_octets_is_no_sink() {
     for (octets, is_sink) in [(1 << 35, false), ((1 << 35) - 1, true)] {

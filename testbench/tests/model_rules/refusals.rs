@@ -7,7 +7,7 @@ use crate::rig::{
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError::{self, *};
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
-use rnic_driver::{Completion, Connection, RegionConfig};
+use rnic_driver::{Completion, ConnectionId, RegionConfig};
 use rnic_testbench::traffic::{Sender, StreamConfig};
 use rnic_wire::ddp::control::ControlRepr;
 use rnic_wire::ddp::rdmap::Opcode;
@@ -94,7 +94,7 @@ fn refused_send(expected: StreamError, header: UntaggedRepr, octets: usize) {
 }
 
 /// MPA-005: 13 octets are no tagged header, 17 no untagged one. DDP-045: one report, nothing of
-/// the segment or behind it is placed.
+/// the segment or after it is placed.
 #[test]
 fn a_ulpdu_shorter_than_its_header() {
     for octets in 1..14 {
@@ -260,7 +260,7 @@ fn a_region_of_another_protection_domain() {
 #[test]
 fn a_region_bound_to_another_connection() {
     let config = RegionConfig {
-        connection: Some(Connection(6)),
+        connection: Some(ConnectionId(6)),
         ..region()
     };
     refused_with_region(DdpAssociation, config, Opcode::RdmaWrite);
@@ -383,7 +383,7 @@ fn an_stag_that_cannot_be_invalidated() {
             ..region()
         },
         RegionConfig {
-            connection: Some(Connection(6)),
+            connection: Some(ConnectionId(6)),
             ..region()
         },
         RegionConfig {

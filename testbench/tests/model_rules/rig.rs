@@ -3,7 +3,7 @@
 use rnic_abi::counters::{Counter, FIRST_REFUSAL};
 use rnic_abi::errors::{StreamError, ALL};
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
-use rnic_driver::{Completion, Connection, RegionConfig};
+use rnic_driver::{Completion, ConnectionId, RegionConfig};
 use rnic_model::{ddp, Entry, Model};
 use rnic_testbench::play::bus::HEADER_OCTETS_COMPARED;
 use rnic_testbench::traffic::frame::FLAG_ACK;
@@ -16,7 +16,7 @@ pub const HOST_FRAME_OCTETS_MAX: usize = 2032;
 /// Receive window.
 pub const WINDOW: u32 = 1 << 20;
 /// The connection.
-pub const CONNECTION: Connection = Connection(5);
+pub const CONNECTION: ConnectionId = ConnectionId(5);
 /// Its Protection Domain.
 pub const DOMAIN: u16 = 7;
 /// STag of the region.
@@ -32,7 +32,7 @@ pub const BUFFER_OCTETS: usize = 3000;
 /// Receive buffers posted to each queue.
 pub const BUFFERS: usize = 3;
 
-/// Pool entry in front of those of reads.
+/// Pool entry before those of reads.
 const FIRST_READ_ENTRY: u32 = 1000;
 const REGION_ADDRESS: u64 = 0x10_0001;
 const BUFFER_ADDRESS: u64 = 0x20_0000;
@@ -223,7 +223,7 @@ impl Rig {
         self.model.completions.iter().map(decode).collect()
     }
 
-    /// The frames given to the host, behind the headers of their slots.
+    /// The frames given to the host, after the headers of their slots.
     pub fn host_frames(&self) -> Vec<Vec<u8>> {
         let slots = self.model.host_slots.iter();
         slots

@@ -5,8 +5,8 @@ use rnic_abi::limits::PAGES;
 use rnic_abi::tables::{REGION, RIGHT_REMOTE_WRITE, TCP};
 use rnic_driver::bus::{self, AnyDevice, FunctionMemory, OpenError};
 use rnic_driver::{
-    Bar, Completion, CompletionQueue, Config, Connection, ConnectionConfig, Device, Dma, DmaBuffer,
-    InUse, InterruptSource, RegionConfig,
+    Bar, Completion, Config, ConnectionConfig, ConnectionId, Device, Dma, DmaBuffer, InUse,
+    InterruptSource, QueueId, RegionConfig,
 };
 use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};
 use rnic_testbench::traffic::{Sender, StreamConfig};
@@ -49,7 +49,7 @@ pub fn open_at(address: &str) -> Result<AnyDevice, OpenError> {
 
 /// Completions of queue 0 raise [`VECTOR`].
 pub fn route(device: &mut AnyDevice) {
-    let source = InterruptSource::Completion(CompletionQueue::default());
+    let source = InterruptSource::Completion(QueueId::default());
     let routed = device.route_interrupt(source, Some(VECTOR));
     routed.expect("there are such a queue and such a vector");
 }
@@ -138,7 +138,7 @@ pub fn await_change(device: &mut AnyDevice, buffer: DmaBuffer, before: &[u8]) {
 
 /// A stream from a peer, and the connection that receives it.
 pub struct Stream {
-    pub connection: Connection,
+    pub connection: ConnectionId,
     pub sender: Sender,
     builder: FrameBuilder,
     /// FPDUs that were taken as frames.
@@ -148,7 +148,7 @@ pub struct Stream {
 impl Stream {
     /// Opens the connection to the peer at `port`, and `receives` buffers for its Sends.
     pub fn open(device: &mut AnyDevice, port: u16, receives: usize) -> Self {
-        Self::open_on(device, port, receives, CompletionQueue::default())
+        Self::open_on(device, port, receives, QueueId::default())
     }
 
     /// As [`Stream::open`], with completions in `queue`.
@@ -156,7 +156,7 @@ impl Stream {
         device: &mut BusDevice<B>,
         port: u16,
         receives: usize,
-        queue: CompletionQueue,
+        queue: QueueId,
     ) -> Self {
         let (builder, stream) = (builder(port), StreamConfig::default());
         let config = builder.connection(&stream, WINDOW, PROTECTION_DOMAIN);
@@ -206,7 +206,7 @@ impl Stream {
         frames
     }
 
-    /// Has `peer` send what there is and one Send behind it; waits for its completion, so that all
+    /// Has `peer` send what there is and one Send after it; waits for its completion, so that all
     /// of it is in memory. A buffer must be posted.
     pub fn settle(&mut self, device: &mut AnyDevice, peer: &mut Peer) {
         self.sender.send(b"done");

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const MESSAGES: usize = 4_000;
 const SESSION_MESSAGES: usize = 200;
-/// Ticks that an idle process may use while it is looked at, for what the system charges it.
+/// Ticks that an idle process may use while it is observed, for what the system charges it.
 const IDLE_TICKS: u64 = 3;
 
 fn message(command: Command, payload: &[u8]) -> Vec<u8> {

@@ -5,7 +5,7 @@ use crate::server::{with_each, Server};
 use rnic_abi::counters::Counter;
 use rnic_abi::registers::CQ_CONSUMER;
 use rnic_driver::bus::{self, FunctionBar};
-use rnic_driver::{Bar, Completion, CompletionQueue, Config, Device, DriverError};
+use rnic_driver::{Bar, Completion, Config, Device, DriverError, QueueId};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -118,7 +118,7 @@ impl Bar for LateBar {
     }
 }
 
-fn next_of(device: &mut BusDevice<LateBar>, queue: CompletionQueue) -> Completion {
+fn next_of(device: &mut BusDevice<LateBar>, queue: QueueId) -> Completion {
     let end = Instant::now() + PATIENCE;
     loop {
         let polled = device.poll_completion_queue(queue).expect("it exists");
@@ -136,7 +136,7 @@ fn next_of(device: &mut BusDevice<LateBar>, queue: CompletionQueue) -> Completio
 fn a_completion_queue_that_overflows_stops_its_own_connections_only() {
     const ENTRIES_LOG2: u32 = 4;
     const SENDS: usize = 8;
-    let other = CompletionQueue(1);
+    let other = QueueId(1);
     with_each(move |dut| {
         let server = Server::start(dut);
         let mut peer = server.peer();
@@ -154,7 +154,7 @@ fn a_completion_queue_that_overflows_stops_its_own_connections_only() {
         let mut device = device.expect("it answers");
         let created = device.create_completion_queue(other, ENTRIES_LOG2);
         created.expect("there is such a queue");
-        let mut late = Stream::open_on(&mut device, PORT, SENDS, CompletionQueue::default());
+        let mut late = Stream::open_on(&mut device, PORT, SENDS, QueueId::default());
         let mut well = Stream::open_on(&mut device, PORT + 1, SENDS, other);
         is_late.set(true);
         // 16 entries: two rounds fill the queue, the third has no room.
@@ -164,7 +164,7 @@ fn a_completion_queue_that_overflows_stops_its_own_connections_only() {
             }
             peer.send(late.frames());
             for _ in 0..SENDS {
-                let received = next_of(&mut device, CompletionQueue::default());
+                let received = next_of(&mut device, QueueId::default());
                 let is_whole = matches!(received, Completion::Receive { length: 64, .. });
                 assert!(is_whole, "round {round}: {received:?}");
             }
@@ -174,7 +174,7 @@ fn a_completion_queue_that_overflows_stops_its_own_connections_only() {
         late.sender.send(&[1; 64]);
         peer.send(late.frames());
         let end = Instant::now() + PATIENCE;
-        while device.overflowed_queues() != Ok(vec![CompletionQueue::default()]) {
+        while device.overflowed_queues() != Ok(vec![QueueId::default()]) {
             assert!(Instant::now() < end, "it does not overflow");
         }
         assert_eq!(device.counter(Counter::RefuseCqOverflow), Ok(1));

@@ -53,7 +53,7 @@ fn interrupts_of_a_storm(device: &mut AnyDevice, peer: &mut Peer, port: u16) -> 
     }
     peer.send(stream.frames());
     let (mut completions, mut interrupts) = (0, 0);
-    // Whoever polls at interrupts only has all completions: an interrupt is behind the last one.
+    // Whoever polls at interrupts only has all completions: an interrupt follows the last one.
     while completions < SENDS {
         interrupts += await_interrupts(device);
         while let Some(completion) = device.poll_completion() {
@@ -83,7 +83,7 @@ fn an_interrupt_that_is_held_off_comes_once_for_many_completions() {
 }
 
 #[test]
-fn a_device_that_is_reset_under_traffic_works_and_writes_nothing_of_before() {
+fn a_device_that_is_reset_under_traffic_works_and_writes_nothing_from_before() {
     with_each(|dut| {
         let server = Server::start(dut);
         let mut device = open(&server);
@@ -104,7 +104,7 @@ fn a_device_that_is_reset_under_traffic_works_and_writes_nothing_of_before() {
         let (mut peer, left) = traffic.stop();
         assert!(left > 0, "the traffic was over");
         assert_clean(&mut device);
-        // Another region has the index of the one of before, and a peer still writes to that.
+        // Another region has the index of the previous one, and a peer still writes to that.
         register(&mut device, STAG ^ 0x11, again);
         let mut stream = Stream::open(&mut device, PORT + 1, 0);
         stream.sender.rdma_write(STAG, 0, &[0xee; OCTETS]);

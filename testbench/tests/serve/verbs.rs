@@ -231,7 +231,7 @@ fn arming_and_polling_loses_no_completion_of_a_storm() {
             if received < SENDS && !host.events.arm().expect("an eventfd") {
                 let mut files = [PollFd::new(&host.events, PollFlags::IN)];
                 let polled = poll(&mut files, Some(&patience));
-                assert_eq!(polled, Ok(1), "lost behind {received}");
+                assert_eq!(polled, Ok(1), "lost after {received}");
                 waits += 1;
             }
         }

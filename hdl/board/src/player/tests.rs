@@ -117,7 +117,7 @@ fn a_wait_in_vain_ends_and_fails_its_scene() {
     assert!(!rig.uut.done.val());
     rig.wait_for(|uut| uut.done.val());
     assert!(!rig.uut.good.val());
-    assert_eq!(rig.uut.scenes.val(), 0b01u64, "the scene behind it holds");
+    assert_eq!(rig.uut.scenes.val(), 0b01u64, "the scene after it holds");
 }
 
 #[test]

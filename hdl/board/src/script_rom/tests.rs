@@ -1,4 +1,4 @@
-//! The script memory: contents, and what is behind them, in lockstep with its Verilog.
+//! The script memory: contents, and what is after them, in lockstep with its Verilog.
 use super::*;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 
@@ -12,7 +12,7 @@ fn script(random: &mut Random) -> Vec<Word> {
 }
 
 #[test]
-fn words_are_read_two_cycles_later_and_those_behind_the_script_end_it() {
+fn words_are_read_two_cycles_later_and_those_after_the_script_end_it() {
     let script = script(&mut Random::from_environment());
     let mut uut = simulate!(ScriptRom::new(&script));
     for address in [0, 1, 1000, script.len() - 1, script.len(), WORDS - 1] {

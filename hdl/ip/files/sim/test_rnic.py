@@ -150,7 +150,7 @@ async def receive(bench, ring, number, octets):
     await bench.until(f"the entry of frame {number}", lambda: slot()[12:header] == expected[12:])
     assert slot()[:header] == expected
     assert slot()[header : header + octets] == frame, f"frame {number} is not what was sent"
-    assert not any(slot()[header + octets :]), f"octets behind frame {number}"
+    assert not any(slot()[header + octets :]), f"octets after frame {number}"
     await bench.until("an interrupt", lambda: bench.interrupts == number + 1)
     assert await bench.read(registers.HOST_RING_PRODUCER) == number + 1
 
@@ -190,7 +190,7 @@ async def smoke(dut):
     await receive(bench, ring, number=0, octets=301)
     damaged = frame_of(128, seed=9)
     await bench.receive.send(AxiStreamFrame(damaged, tuser=[0] * 127 + [1]))
-    # A frame behind it is in the next slot: the damaged one took none.
+    # A frame after it is in the next slot: the damaged one took none.
     await receive(bench, ring, number=1, octets=1514)
     await transmit(bench, octets=1003)
     cycles = round(get_sim_time("ns") / PERIOD_NS)

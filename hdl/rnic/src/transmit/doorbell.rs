@@ -4,10 +4,10 @@
 //! tail_valid --> Delta --> Room --> Decide --> tail_index, or ignored
 //! ```
 //!
-//! | latency    | 4 cycles, `tail_valid` to `tail_index`                                       |
-//! | throughput | a doorbell each cycle: a later one stands for one that is still looked at    |
-//! | units      | units of the ring, modulo 2^32                                               |
-//! | source     | `rnic_abi::transmit_ring`                                                    |
+//! | latency    | 4 cycles, `tail_valid` to `tail_index`                                |
+//! | throughput | a doorbell each cycle: a later one replaces one that is still pending |
+//! | units      | units of the ring, modulo 2^32                                        |
+//! | source     | `rnic_abi::transmit_ring`                                             |
 //!
 //! The tail may move by the units of the ring less those between head and tail; a tail that goes
 //! back moves it by far more. The head meanwhile only makes room.

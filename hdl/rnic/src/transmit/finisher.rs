@@ -43,7 +43,7 @@ enum FinishState {
 const SUM_CYCLE: LiteralType = 1;
 const CRC_CYCLE: LiteralType = 3;
 
-/// Finisher behind beats of `2^O` octets; `P = O - 2`.
+/// Finisher for beats of `2^O` octets; `P = O - 2`.
 #[derive(LogicBlock, Init)]
 #[init(
     assert!(P + 2 == O, "Finisher: P = {P} must be O - 2, O = {O}");
@@ -75,7 +75,7 @@ pub struct Finisher<const O: usize, const P: usize> {
     // Octets and words to take off.
     octets: DFF<Bits<2>>,
     words: DFF<Bits<O>>,
-    // The CRC's octets that the sum counts, none of them if it begins behind them.
+    // The CRC's octets that the sum counts, none of them if it begins after them.
     sum_behind: DFF<Bit>,
     sum_far: DFF<Bit>,
     skipped: DFF<Bits<14>>,

@@ -24,7 +24,7 @@ pub struct HeadCheck<const O: usize> {
     pub total: Signal<In, Bits<19>>,
     /// An element has no octets.
     pub is_empty: Signal<In, Bit>,
-    /// Units of which elements were looked at.
+    /// Units whose elements were checked.
     pub seen: Signal<In, Bits<8>>,
     /// Units of the frame.
     pub units: Signal<Out, Bits<4>>,

@@ -16,8 +16,8 @@
 //!
 //! All lengths are added up before anything is read, so a frame that is refused takes no room. One
 //! that is not waits for room for all of it; its octets can then always be taken. A bulk frame that
-//! waits gives way to a control frame. Pieces of the buffer are read ahead: those behind the
-//! frame's last element are garbage, and are not looked at.
+//! waits gives way to a control frame. Pieces of the buffer are read ahead: those after the
+//! frame's last element are garbage, and are ignored.
 //!
 //! That a ring settles is seen a cycle late. A frame that begins in this cycle ends like one that
 //! began before the set-up: the ring settles until it is over.
@@ -211,7 +211,7 @@ impl<const O: usize> Logic for HeadDecoder<O> {
                     self.state.d.next = HeadState::Fetch;
                 }
             }
-            // Two cycles until the head is here; the elements begin one unit behind it.
+            // Two cycles until the head is here; the elements begin one unit after it.
             HeadState::Fetch => {
                 self.seen.d.next = self.buffered.val();
                 self.second.d.next = true;
@@ -272,7 +272,7 @@ impl<const O: usize> Logic for HeadDecoder<O> {
         self.control_take.next = self.takes.val() & !self.ring.q.val();
         self.bulk_take.next = self.takes.val() & self.ring.q.val();
 
-        // A frame whose units are not all here is looked at again when they are.
+        // A frame whose units are not all here is examined again when they are.
         if (self.state.q.val() == HeadState::Decide) & self.check.is_short.val() {
             if self.ring.q.val() {
                 self.bulk_need.d.next = self.check.units.val();

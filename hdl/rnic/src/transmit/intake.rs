@@ -16,7 +16,7 @@
 //! The register of a CRC that is not complemented yet is linear in the octets before it: octets in
 //! front of the range count as zeros and leave a zero register zero, and the all-ones start is the
 //! same as the range's first four octets complemented. Beats are taken up to that with the last
-//! octet of the CRC's place; the finisher takes off the octets behind the range. The sum leaves
+//! octet of the CRC's place; the finisher takes off the octets after the range. The sum leaves
 //! that place out: the finisher adds what will stand there.
 //!
 //! `sum` stays for 2 cycles, `crc_state` too, until the next frame's first beat shows in them.

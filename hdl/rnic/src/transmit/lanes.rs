@@ -1,4 +1,4 @@
-//! Lanes of a stream of beats: which octets lie behind a place, and octets masked or replaced.
+//! Lanes of a stream of beats: which octets lie after a place, and octets masked or replaced.
 //!
 //! | block             | kind   | computes                                              |
 //! |-------------------|--------|-------------------------------------------------------|
@@ -10,7 +10,7 @@
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// The lanes at or behind a place of a frame, beat by beat: `K = 2^O` lanes, `H = 14 - O`.
+/// The lanes at or after a place of a frame, beat by beat: `K = 2^O` lanes, `H = 14 - O`.
 ///
 /// What is left to the place counts down, so that no beat needs a compare.
 #[derive(LogicBlock, Init)]
@@ -25,7 +25,7 @@ pub struct LaneMask<const K: usize, const O: usize, const H: usize> {
     pub place: Signal<In, Bits<14>>,
     /// `mask` is that of the next beat from the next cycle on.
     pub step: Signal<In, Bit>,
-    /// Bit i: lane i is at the place or behind it.
+    /// Bit i: lane i is at the place or after it.
     pub mask: Signal<Out, Bits<K>>,
     beats: DFF<Bits<H>>,
     lane: DFF<Bits<O>>,

@@ -17,28 +17,36 @@
 //!
 //! Ports, beside `clock` and `reset`; `<ring>` is `control` or `bulk`:
 //!
-//! | port                                  | bits       | meaning                                    |
-//! |---------------------------------------|------------|--------------------------------------------|
-//! | in `device_id`                        | 16         | requester id                               |
-//! | in `<ring>_base`                      | 64         | bus address of the ring, multiple of 4096  |
-//! | in `<ring>_report`                    | 64         | bus address of its report, multiple of 16  |
-//! | in `<ring>_units_log2`, `_set_up`     | 5, 1       | one cycle: sets up the ring; 0 (or what is not 4 to 16): off |
-//! | in `<ring>_tail`, `_tail_valid`       | 32, 1      | one cycle: doorbell                        |
-//! | out `<ring>_head`, `_given_up`        | 32, 32     | as in reports                              |
-//! | out `<ring>_stopped`                  | 1          | a read of units has failed                 |
-//! | out `<ring>_settles`                  | 1          | set up, and reads of before are under way  |
-//! | out `read_command`, `_valid`; in `_ready` | `ReadCommand` | to the read engine                  |
-//! | in `read_data`, `_octets`, `_last`, `_error`, `_valid`; out `_ready` | D, 7, 1, 1, 1 | its answers |
-//! | out `tlp_data`, `_keep`, `_last`, `_valid`, `_header`; in `_ready` | D, D/32, 1, 1, 128 | posted writes |
-//! | out `frame_data`, `_octets`, `_last`, `_valid`; in `_ready` | W, 7, 1, 1 | frames, without FCS   |
-//! | in `pause`                            | 1          | no frame begins                            |
-//! | out `counts`                          | 5          | one cycle each: see `types::count`         |
+//! | port                              | bits      | meaning                                     |
+//! |-----------------------------------|-----------|---------------------------------------------|
+//! | in `device_id`                    | 16        | requester id                                |
+//! | in `<ring>_base`                  | 64        | bus address of the ring, multiple of 4096   |
+//! | in `<ring>_report`                | 64        | bus address of its report, multiple of 16   |
+//! | in `<ring>_units_log2`, `_set_up` | 5, 1      | one cycle: sets up the ring; 0 (or what is  |
+//! |                                   |           | not 4 to 16): off                           |
+//! | in `<ring>_tail`, `_tail_valid`   | 32, 1     | one cycle: doorbell                         |
+//! | out `<ring>_head`, `_given_up`    | 32, 32    | as in reports                               |
+//! | out `<ring>_stopped`              | 1         | a read of units has failed                  |
+//! | out `<ring>_settles`              | 1         | set up, but earlier reads are under way     |
+//! | out `read_command`, `_valid`;     |           | to the read engine, of                      |
+//! | in `_ready`                       |           | type `ReadCommand`                          |
+//! | in `read_data`, `_octets`,        | D, 7,     | its answers                                 |
+//! | `_last`, `_error`, `_valid`;      | 1, 1, 1   |                                             |
+//! | out `_ready`                      | 1         |                                             |
+//! | out `tlp_data`, `_keep`, `_last`, | D, D/32,  | posted writes                               |
+//! | `_valid`, `_header`; in `_ready`  | 1, 1, 128 |                                             |
+//! | out `frame_data`, `_octets`,      | W, 7,     | frames, without FCS                         |
+//! | `_last`, `_valid`; in `_ready`    | 1, 1      |                                             |
+//! | in `pause`                        | 1         | no frame begins                             |
+//! | out `counts`                      | 5         | one cycle each: see `types::count`          |
 //!
 //! `reset` drops everything; the read engine is reset with the room, and no TLP begins.
 //!
-//! | latency    | 83 cycles and two reads, the read engine's part included, from a doorbell to the first beat of 66 octets |
-//! | throughput | W = 64: frames of 1518 octets at the rate of the wire; 20 cycles for 66 octets with reads of 300 cycles |
-//! | memory     | W = 64: 11 block RAMs (ECP5): 8 of frames, 3 of units                         |
+//! | latency    | 83 cycles and two reads, the read engine's part included, from a doorbell to the |
+//! |            | first beat of 66 octets                                                          |
+//! | throughput | W = 64: frames of 1518 octets at the rate of the wire; 20 cycles for 66 octets   |
+//! |            | with reads of 300 cycles                                                         |
+//! | memory     | W = 64: 11 block RAMs (ECP5): 8 of frames, 3 of units                            |
 pub mod types;
 pub mod ring;
 pub mod doorbell;
@@ -139,7 +147,7 @@ pub struct TransmitRoom<
     pub control_head: Signal<Out, Bits<32>>,
     pub control_given_up: Signal<Out, Bits<32>>,
     pub control_stopped: Signal<Out, Bit>,
-    /// Reads or writes of before the last `control_set_up` are under way.
+    /// Reads or writes from before the last `control_set_up` are under way.
     pub control_settles: Signal<Out, Bit>,
     /// The bulk ring: bus address, a multiple of 4096.
     pub bulk_base: Signal<In, Bits<64>>,
@@ -155,7 +163,7 @@ pub struct TransmitRoom<
     pub bulk_head: Signal<Out, Bits<32>>,
     pub bulk_given_up: Signal<Out, Bits<32>>,
     pub bulk_stopped: Signal<Out, Bit>,
-    /// Reads or writes of before the last `bulk_set_up` are under way.
+    /// Reads or writes from before the last `bulk_set_up` are under way.
     pub bulk_settles: Signal<Out, Bit>,
     /// To the read engine, which answers in order.
     pub read_command: Signal<Out, ReadCommand>,

@@ -18,7 +18,7 @@ use rust_hdl::prelude::*;
 
 const _: () = assert!(BUFFER_UNITS_LOG2 == 7);
 
-/// Unit buffer behind reads of beats of `D` bits.
+/// Unit buffer, for answers in beats of `D` bits.
 #[derive(LogicBlock, Init)]
 #[init(
     assert!(D == 128 || D == 512, "UnitBuffer: D = {D} must be 128 or 512");

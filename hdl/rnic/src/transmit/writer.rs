@@ -1,4 +1,4 @@
-//! Writer: moves the heads of the rings on, and tells software by statuses and reports.
+//! Writer: advances the heads of the rings, and writes statuses and reports to software.
 //!
 //! ```text
 //! frame_end --> Idle --(no status)--------------------------------> Passes   due: report of a ring

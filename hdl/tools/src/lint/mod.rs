@@ -3,12 +3,12 @@
 //! Enters a block; leaves the list of findings, each with block path, rule and expression. The
 //! rules are the rows of the trap tables of `docs/rust-hdl.md`:
 //!
-//! | module    | refuses                                                                       |
-//! |-----------|-------------------------------------------------------------------------------|
-//! | `names`   | keywords as names, undeclared names, bad indices, labels that do not translate |
-//! | `shape`   | precedence that Verilog reads otherwise, slices of expressions or past the end |
-//! | `width`   | results that have more bits in Verilog than in Rust where those bits count     |
-//! | `flow`    | signals not assigned on every path (latches), reads before the assignment      |
+//! | module  | refuses                                                                        |
+//! |---------|--------------------------------------------------------------------------------|
+//! | `names` | keywords as names, undeclared names, bad indices, labels that do not translate |
+//! | `shape` | precedence that Verilog reads otherwise, slices of expressions or past the end |
+//! | `width` | results that have more bits in Verilog than in Rust where those bits count     |
+//! | `flow`  | signals not assigned on every path (latches), reads before the assignment      |
 //!
 //! The lint reads the public syntax tree (`Block::accept`, `node.hdl()`) with all loops unrolled.
 //! `Verilog::Custom` and `Wrapper` text is not read: the lockstep test of each leaf covers it.

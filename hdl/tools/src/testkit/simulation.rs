@@ -65,7 +65,7 @@ impl<B: Block> Simulation<B> {
 
     /// Runs until `step`, which sets the inputs of a cycle, returns nothing outstanding.
     ///
-    /// Returns the cycles it took; the last call of `step` has no clock edge behind it.
+    /// Returns the cycles it took; the last call of `step` has no clock edge after it.
     ///
     /// # Panics
     /// After `limit` cycles, with what `step` says is outstanding.

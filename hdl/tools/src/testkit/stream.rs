@@ -62,7 +62,7 @@ impl<M> StreamDriver<M> {
         }
     }
 
-    /// Queues `message` behind the others.
+    /// Queues `message` after the others.
     pub fn push(&mut self, message: M) {
         self.queue.push_back(message);
     }

@@ -207,7 +207,7 @@ fn verilator_root() -> PathBuf {
 }
 
 /// The name of a build: the first 8 octets of the SHA-256 of all that it is made from, each part
-/// behind its length.
+/// after its length.
 fn content_key<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let mut hasher = Sha256::new();
     hasher.update(BUILD_VERSION.to_le_bytes());

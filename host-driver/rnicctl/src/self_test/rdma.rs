@@ -1,4 +1,4 @@
-//! RDMA Writes of a peer that is the device itself: one is placed, one is refused, and behind a
+//! RDMA Writes of a peer that is the device itself: one is placed, one is refused, and after a
 //! reset there is neither a connection nor a region for one.
 
 use super::bench::Bench;
@@ -9,19 +9,19 @@ use rnic_abi::counters::{Counter, ALL};
 use rnic_abi::limits::PAGES;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::bus::AnyDevice;
-use rnic_driver::{Completion, Connection, Dma, DmaBuffer, InUse, RegionConfig, TransmitRing};
+use rnic_driver::{Completion, ConnectionId, Dma, DmaBuffer, InUse, RegionConfig, TransmitRing};
 
 /// Octets that a Write has, and its region.
 const OCTETS: usize = 1_000;
 /// Octets of the region before they are written.
 const BEFORE: u8 = 0xa5;
-/// What a Send behind a Write has.
+/// What a Send after a Write has.
 const DONE: &[u8] = b"done";
 
 /// A connection and a region that are still in place.
 #[derive(Debug)]
 pub(super) struct Left {
-    connection: Connection,
+    connection: ConnectionId,
     stag: u32,
     region: DmaBuffer,
 }
@@ -36,7 +36,7 @@ fn payload() -> Vec<u8> {
     (0..OCTETS).map(|at| (at * 5 + 1) as u8).collect()
 }
 
-/// A Write and a Send behind it: once the Send has completed, the Write's octets are in the region.
+/// A Write and a Send after it: once the Send has completed, the Write's octets are in the region.
 pub(super) fn write_is_placed(bench: &mut Bench) -> Result<(Left, String), Failure> {
     let device = &mut bench.device;
     let region = device.dma().allocate("region", OCTETS, 64)?;
@@ -63,7 +63,7 @@ pub(super) fn write_is_placed(bench: &mut Bench) -> Result<(Left, String), Failu
         if connection == opened && length as usize == DONE.len());
     expect(
         is_done,
-        format!("the Send behind it ended in {completion:?}"),
+        format!("the Send after it ended in {completion:?}"),
     )?;
     let received = octets_of(&mut bench.device, buffer);
     expect(received.starts_with(DONE), "the Send has other octets")?;
@@ -76,7 +76,7 @@ pub(super) fn write_is_placed(bench: &mut Bench) -> Result<(Left, String), Failu
     };
     Ok((
         left,
-        format!("{OCTETS} octets placed, a Send completed behind them"),
+        format!("{OCTETS} octets placed, a Send completed after them"),
     ))
 }
 
@@ -132,9 +132,9 @@ pub(super) fn nothing_is_left(bench: &mut Bench, left: Option<Left>) -> Checked 
     let received = bench.host_frame()?;
     expect(received == sent, "a frame came back with other octets")?;
     let fpdus = bench.device.counter(Counter::Fpdus)?;
-    expect(fpdus == 0, "the connection of before took a segment")?;
+    expect(fpdus == 0, "the previous connection took a segment")?;
     let is_untouched = octets_of(&mut bench.device, left.region) == [BEFORE; OCTETS];
-    expect(is_untouched, "the region of before was written")?;
+    expect(is_untouched, "the previous region was written")?;
     let pages = bench.device.free_pages()? as usize;
     expect(
         pages == PAGES,

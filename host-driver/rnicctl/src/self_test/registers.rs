@@ -1,4 +1,4 @@
-//! Every register is read once, behind a reset of the function and before the driver writes any.
+//! Every register is read once, after a reset of the function and before the driver writes any.
 
 use super::checked::{expect, Checked};
 use rnic_abi::counters;
@@ -20,8 +20,16 @@ const FIRST_VALUES: [(&str, u32, u32); 15] = [
     ("FREE_PAGES", FREE_PAGES, PAGES as u32),
     ("CQ_OVERFLOW", CQ_OVERFLOW, 0),
     ("HOST_RING_SLOTS_LOG2", HOST_RING_SLOTS_LOG2, 0),
-    ("EARLY_PAGES", EARLY_PAGES, EARLY_PAGES_MAX),
-    ("EARLY_SHARE", EARLY_SHARE, EARLY_PAGES_MAX),
+    (
+        "OUT_OF_ORDER_PAGES",
+        OUT_OF_ORDER_PAGES,
+        OUT_OF_ORDER_PAGES_MAX,
+    ),
+    (
+        "OUT_OF_ORDER_SHARE",
+        OUT_OF_ORDER_SHARE,
+        OUT_OF_ORDER_PAGES_MAX,
+    ),
     ("IN_ORDER_RESERVE", IN_ORDER_RESERVE, IN_ORDER_RESERVE_FIRST),
     ("EVENT_ENTRIES_LOG2", EVENT_ENTRIES_LOG2, 0),
     ("READ_MAX_REQUEST", READ_MAX_REQUEST, READ_MAX_REQUEST_FIRST),
@@ -55,7 +63,7 @@ pub(super) fn check(bar: &mut impl Bar, patience: Duration) -> Checked {
         let seconds = patience.as_secs();
         expect(
             began.elapsed() <= patience,
-            format!("the device is not ready {seconds} s behind a reset"),
+            format!("the device is not ready {seconds} s after a reset"),
         )?;
         std::thread::yield_now();
     }
@@ -63,7 +71,7 @@ pub(super) fn check(bar: &mut impl Bar, patience: Duration) -> Checked {
         let value = bar.read32(register);
         expect(
             value == first,
-            format!("{name} is {value:#x} behind a reset, not {first:#x}"),
+            format!("{name} is {value:#x} after a reset, not {first:#x}"),
         )?;
     }
     let capabilities = bar.read32(CAPABILITIES);
@@ -80,7 +88,7 @@ pub(super) fn check(bar: &mut impl Bar, patience: Duration) -> Checked {
     let queues = (0..COMPLETION_QUEUES as u32).map(queue);
     for (name, number, register) in rings.chain(queues) {
         let value = bar.read32(register);
-        let what = format!("{name} {number} has size {value:#x} behind a reset, not 0");
+        let what = format!("{name} {number} has size {value:#x} after a reset, not 0");
         expect(value == 0, what)?;
     }
     let counters = (0..counters::COUNT as u32).map(|index| COUNTERS + 4 * index);
@@ -90,5 +98,5 @@ pub(super) fn check(bar: &mut impl Bar, patience: Duration) -> Checked {
         expect(bar.read32(register) != ALL_ONES, what)?;
     }
     let count = FIRST_VALUES.len() + RINGS + COMPLETION_QUEUES + others.len();
-    Ok(format!("{count} read, all as behind a reset"))
+    Ok(format!("{count} read, all as after a reset"))
 }

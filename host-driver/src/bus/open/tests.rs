@@ -15,7 +15,7 @@ fn refusal(function: &TestFunction) -> String {
     opened(function).expect_err("it is refused").to_string()
 }
 
-/// The order matters: what a reset clears is written behind it, and the device accesses no memory
+/// The order matters: what a reset clears is written after it, and the device accesses no memory
 /// before it has some.
 #[test]
 fn a_device_is_opened_step_by_step() {

@@ -28,7 +28,7 @@ fn mapped_registers_are_little_endian_doublewords() {
 
 #[test]
 #[should_panic(expected = "register 0x1000 is in the BAR")]
-fn a_register_behind_the_map_is_not_accessed() {
+fn a_register_after_the_map_is_not_accessed() {
     let registers = MappedRegisters::map(file(8192).as_fd(), 0, 4096).expect("maps");
     registers.read32(0x1000);
 }
@@ -55,7 +55,7 @@ fn a_map_is_the_part_of_the_file_that_was_asked_for() {
 
 #[test]
 #[should_panic(expected = "8 octets at 0xff9 are in a map of 4096")]
-fn octets_behind_a_map_are_not_accessed() {
+fn octets_after_a_map_are_not_accessed() {
     let memory = SharedMemory::map(file(8192), 0, 4096, Access::ReadWrite).expect("maps");
     memory.at(0xff9, 8);
 }

@@ -45,7 +45,7 @@ struct Echo {
     resets: usize,
     dma: DmaMap,
     irqs: Irqs,
-    /// Ranges of addresses that it was told to leave.
+    /// Ranges of addresses that it was asked to leave.
     quiesced: Vec<RangeInclusive<u64>>,
 }
 
@@ -132,7 +132,7 @@ struct After {
     resets: usize,
     device_resets: usize,
     quiesced: Vec<RangeInclusive<u64>>,
-    /// Maps in front of the session's end.
+    /// Maps before the session's end.
     maps: usize,
 }
 
@@ -312,7 +312,7 @@ fn a_device_whose_server_has_ended_is_gone() {
     let mut device = served.open();
     let function = device.function().clone();
     let end = function.lock().write(Region::Bar0, END, &[0; 4]);
-    end.expect("the server ends behind it");
+    end.expect("the server ends after it");
     let after = served.end();
     assert!(after.maps > 0);
     assert_eq!(device.check_present(), Err(DriverError::Gone));

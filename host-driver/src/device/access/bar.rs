@@ -14,7 +14,7 @@ use rnic_abi::registers::{IDENTITY, IDENTITY_VALUE};
 /// 32-bit register access; offsets as in `rnic_abi::registers`.
 ///
 /// A write may be posted: it takes effect before any later access of this BAR does. It has Release
-/// ordering, which an implementation over mapped registers ensures with a barrier in front of the
+/// ordering, which an implementation over mapped registers ensures with a barrier before the
 /// store. What this thread has stored in device-visible memory is there before the device sees the
 /// write: the zeros of a new ring, before the device learns its address. What this thread has
 /// loaded from there was loaded before: an entry, before the device learns that it may write the

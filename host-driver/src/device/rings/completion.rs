@@ -1,6 +1,6 @@
 //! Completions, decoded from the queue in memory.
 
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use rnic_abi::cqe::{KIND_ERROR, KIND_READ_RESPONSE, KIND_RECEIVE};
 use rnic_abi::errors::LAYER_MPA;
 use rnic_wire::ddp::control::{FLAG_LAST, FLAG_TAGGED};
@@ -13,7 +13,7 @@ pub enum Completion {
     /// device processes nothing more of the connection's stream (RFC 5040 section 5.6).
     Receive {
         /// Connection.
-        connection: Connection,
+        connection: ConnectionId,
         /// Queue number.
         qn: u32,
         /// RDMAP opcode.
@@ -30,7 +30,7 @@ pub enum Completion {
     /// An RDMA Read is complete: the last segment of its response has been placed.
     ReadResponse {
         /// Connection.
-        connection: Connection,
+        connection: ConnectionId,
         /// STag.
         stag: u32,
         /// Tagged Offset after the last octet.
@@ -45,7 +45,7 @@ pub enum Completion {
     /// The connection has stopped.
     Error {
         /// Connection.
-        connection: Connection,
+        connection: ConnectionId,
         /// Layer of a Terminate.
         layer: u32,
         /// Error type of a Terminate.
@@ -66,7 +66,7 @@ pub enum Completion {
 impl Completion {
     /// Decode an entry.
     pub fn decode(words: [u32; 8]) -> Self {
-        let connection = Connection((words[0] >> 16) as u16);
+        let connection = ConnectionId((words[0] >> 16) as u16);
         match words[0] & 0xf {
             KIND_RECEIVE => Self::Receive {
                 connection,

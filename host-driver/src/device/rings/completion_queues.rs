@@ -15,7 +15,7 @@
 use super::completion_ring::{CompletionRing, Entry};
 use crate::device::access::{Dma, DmaBuffer, Registers};
 use crate::device::error::DriverError;
-use crate::device::ids::{CompletionQueue, Connection};
+use crate::device::ids::{ConnectionId, QueueId};
 use rnic_abi::limits::COMPLETION_QUEUES;
 use rnic_abi::registers;
 use std::collections::BTreeMap;
@@ -46,8 +46,8 @@ pub(crate) struct Polled {
 /// Entries that a closed connection has left.
 #[derive(Copy, Clone, Debug)]
 struct Left {
-    connection: Connection,
-    /// Number of the entry behind the last one it can have caused, modulo 2^32.
+    connection: ConnectionId,
+    /// Number of the entry after the last one it can have caused, modulo 2^32.
     end: u32,
     entries: u32,
 }
@@ -57,7 +57,7 @@ struct Left {
 struct Queue {
     ring: CompletionRing,
     /// Entries that each open connection may cause before they are polled.
-    promised: BTreeMap<Connection, u32>,
+    promised: BTreeMap<ConnectionId, u32>,
     left: Vec<Left>,
 }
 
@@ -80,13 +80,13 @@ impl Queue {
 /// The queues that exist.
 #[derive(Debug)]
 pub(crate) struct CompletionQueues {
-    queues: BTreeMap<CompletionQueue, Queue>,
+    queues: BTreeMap<QueueId, Queue>,
 }
 
 impl CompletionQueues {
     /// Queue 0, not programmed yet.
     pub(crate) fn allocate(dma: &mut impl Dma, entries_log2: u32) -> Result<Self, DriverError> {
-        let first = CompletionQueue::default();
+        let first = QueueId::default();
         let ring = CompletionRing::allocate(dma, first, entries_log2)?;
         Ok(Self {
             queues: BTreeMap::from([(first, Queue::new(ring))]),
@@ -104,7 +104,7 @@ impl CompletionQueues {
         &mut self,
         bar: &mut impl Registers,
         dma: &mut impl Dma,
-        queue: CompletionQueue,
+        queue: QueueId,
         entries_log2: u32,
     ) -> Result<(), DriverError> {
         check_size(entries_log2)?;
@@ -131,13 +131,13 @@ impl CompletionQueues {
 
     /// Entries of a queue; `None`: it does not exist.
     #[cfg(target_os = "linux")]
-    pub(crate) fn entries(&self, queue: CompletionQueue) -> Option<u32> {
+    pub(crate) fn entries(&self, queue: QueueId) -> Option<u32> {
         self.queues.get(&queue).map(|known| known.ring.entries())
     }
 
     /// Whether [`CompletionQueues::next`] would return an entry now.
     #[cfg(target_os = "linux")]
-    pub(crate) fn has_next(&self, dma: &impl Dma, queue: CompletionQueue) -> bool {
+    pub(crate) fn has_next(&self, dma: &impl Dma, queue: QueueId) -> bool {
         let known = self.queues.get(&queue);
         known.is_some_and(|known| known.ring.has_next(dma))
     }
@@ -148,11 +148,7 @@ impl CompletionQueues {
     }
 
     /// Is there room in `queue` for so many entries more?
-    pub(crate) fn expect_room(
-        &self,
-        queue: CompletionQueue,
-        entries: u32,
-    ) -> Result<(), DriverError> {
+    pub(crate) fn expect_room(&self, queue: QueueId, entries: u32) -> Result<(), DriverError> {
         let known = self
             .queues
             .get(&queue)
@@ -169,7 +165,7 @@ impl CompletionQueues {
     }
 
     /// An open connection may cause so many entries more.
-    pub(crate) fn promise(&mut self, queue: CompletionQueue, connection: Connection, entries: u32) {
+    pub(crate) fn promise(&mut self, queue: QueueId, connection: ConnectionId, entries: u32) {
         if let Some(queue) = self.queues.get_mut(&queue) {
             *queue.promised.entry(connection).or_default() += entries;
         }
@@ -179,7 +175,7 @@ impl CompletionQueues {
     pub(crate) fn unpolled(
         &self,
         bar: &mut impl Registers,
-        queue: CompletionQueue,
+        queue: QueueId,
     ) -> Result<u32, DriverError> {
         let known = self
             .queues
@@ -190,7 +186,7 @@ impl CompletionQueues {
 
     /// A connection is closed. Entries of it are among those that were `unpolled` when the device
     /// had ended its stream; these count until they are polled.
-    pub(crate) fn close(&mut self, queue: CompletionQueue, connection: Connection, unpolled: u32) {
+    pub(crate) fn close(&mut self, queue: QueueId, connection: ConnectionId, unpolled: u32) {
         let Some(queue) = self.queues.get_mut(&queue) else {
             return;
         };
@@ -209,14 +205,14 @@ impl CompletionQueues {
         &mut self,
         bar: &mut impl Registers,
         dma: &impl Dma,
-        queue: CompletionQueue,
+        queue: QueueId,
     ) -> Result<Option<Polled>, DriverError> {
         let known = self.queues.get_mut(&queue);
         let known = known.ok_or_else(|| DriverError::unknown_queue(queue))?;
         let Some(words) = known.ring.next(bar, dma) else {
             return Ok(None);
         };
-        let connection = Connection((words[0] >> 16) as u16);
+        let connection = ConnectionId((words[0] >> 16) as u16);
         // The entry's own number is below each `end` that is left.
         let is_left = known.left.iter().any(|left| left.connection == connection);
         let consumer = known.ring.consumer();
@@ -226,12 +222,9 @@ impl CompletionQueues {
     }
 
     /// The queues that had no room for an entry.
-    pub(crate) fn overflowed(
-        &self,
-        bar: &mut impl Registers,
-    ) -> Result<Vec<CompletionQueue>, DriverError> {
+    pub(crate) fn overflowed(&self, bar: &mut impl Registers) -> Result<Vec<QueueId>, DriverError> {
         let bits = bar.read(registers::CQ_OVERFLOW)?;
-        let all = (0..COMPLETION_QUEUES as u8).map(CompletionQueue);
+        let all = (0..COMPLETION_QUEUES as u8).map(QueueId);
         Ok(all.filter(|queue| bits >> queue.0 & 1 == 1).collect())
     }
 }

@@ -6,7 +6,7 @@
 use super::ring::{Ring, Shape};
 use crate::device::access::{Dma, DmaBuffer, Registers};
 use crate::device::error::DriverError;
-use crate::device::ids::CompletionQueue;
+use crate::device::ids::QueueId;
 use rnic_abi::cqe::CQE_OCTETS;
 use rnic_abi::registers;
 
@@ -19,7 +19,7 @@ pub(crate) type Entry = [u32; CQE_OCTETS / 4];
 /// The queue, and how far the driver has read it.
 #[derive(Debug)]
 pub(crate) struct CompletionRing {
-    queue: CompletionQueue,
+    queue: QueueId,
     ring: Ring,
 }
 
@@ -27,7 +27,7 @@ impl CompletionRing {
     /// An empty queue of `1 << entries_log2` entries.
     pub(crate) fn allocate(
         dma: &mut impl Dma,
-        queue: CompletionQueue,
+        queue: QueueId,
         entries_log2: u32,
     ) -> Result<Self, DriverError> {
         let shape = Shape {

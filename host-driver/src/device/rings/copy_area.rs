@@ -1,7 +1,7 @@
 //! Memory for octets that the device reads and nobody else holds: the headers of frames.
 //!
 //! A ring of octets: reserved in the order of frames, freed in the same order. A piece is
-//! contiguous, so the rest of the area in front of its end is skipped if the piece does not fit
+//! contiguous, so the rest of the area before its end is skipped if the piece does not fit
 //! there.
 
 use crate::device::access::DmaBuffer;
@@ -98,7 +98,7 @@ mod tests {
         area.free(first.end);
         let third = take(&mut area, &[400]).expect("448 are free");
         assert_eq!(third.addresses, [BASE]);
-        // 64 octets behind it, then those of the second one, which are in use.
+        // 64 octets after it, then those of the second one, which are in use.
         assert!(take(&mut area, &[65]).is_none());
         area.free(second.end);
         area.free(third.end);

@@ -1,7 +1,7 @@
 //! An event: what a TCP sender in software needs to know of received segments.
 
-use crate::device::ids::Connection;
-use crate::device::tables::EarlyRange;
+use crate::device::ids::ConnectionId;
+use crate::device::tables::OutOfOrderRange;
 use rnic_abi::event_ring as abi;
 
 /// An entry of the event ring, as words.
@@ -82,7 +82,7 @@ impl Extend<Reason> for Reasons {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The connection.
-    pub connection: Connection,
+    pub connection: ConnectionId,
     /// What has happened.
     pub reasons: Reasons,
     /// RCV.NXT: acknowledge up to here.
@@ -101,18 +101,18 @@ pub struct Event {
     pub ranges: u8,
     /// The range that changed last, for the first SACK block (RFC 2018 section 4), unless it is in
     /// order by now.
-    pub changed: Option<EarlyRange>,
+    pub changed: Option<OutOfOrderRange>,
 }
 
 impl Event {
     /// Read an entry of the ring.
     pub(crate) fn decode(words: &Entry) -> Self {
-        let changed = EarlyRange {
+        let changed = OutOfOrderRange {
             left: words[4],
             right: words[5],
         };
         Self {
-            connection: Connection((words[0] >> 16) as u16),
+            connection: ConnectionId((words[0] >> 16) as u16),
             reasons: Reasons(words[0] & ((1 << abi::REASONS) - 1)),
             rcv_nxt: words[1],
             seg_ack: words[2],
@@ -146,7 +146,7 @@ mod tests {
         ];
         let event = Event::decode(&words);
         let expected = Event {
-            connection: Connection(0x123),
+            connection: ConnectionId(0x123),
             reasons: [Reason::Ack, Reason::FirstFpdu].into_iter().collect(),
             rcv_nxt: 0x1111_1111,
             seg_ack: 0x2222_2222,
@@ -155,7 +155,7 @@ mod tests {
             duplicate_acks_due: 3,
             duplicate_acks_seen: 4,
             ranges: 16,
-            changed: Some(EarlyRange {
+            changed: Some(OutOfOrderRange {
                 left: 0x44,
                 right: 0x55,
             }),

@@ -12,7 +12,7 @@ use super::event::{Entry, Event};
 use super::ring::{Ring, Shape};
 use crate::device::access::{Dma, DmaBuffer, Registers};
 use crate::device::error::DriverError;
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use rnic_abi::event_ring::{EVENT_OCTETS, PHASE};
 use rnic_abi::limits::CONNECTIONS;
 use rnic_abi::{cqe, registers};
@@ -66,14 +66,14 @@ impl EventRing {
 
     /// A connection begins. `written` is `EVENT_PRODUCER`, read after its context was written and
     /// before a segment could find it.
-    pub(crate) fn begin(&mut self, connection: Connection, written: u32) {
+    pub(crate) fn begin(&mut self, connection: ConnectionId, written: u32) {
         // The device is at most a ring ahead.
         let ahead = written.wrapping_sub(self.consumed as u32);
         self.first[usize::from(connection.0)] = Some(self.consumed + u64::from(ahead));
     }
 
     /// A connection ends: what is still in the ring of it is passed over.
-    pub(crate) fn end(&mut self, connection: Connection) {
+    pub(crate) fn end(&mut self, connection: ConnectionId) {
         if let Some(first) = self.first.get_mut(usize::from(connection.0)) {
             *first = None;
         }
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn an_event_is_read_only_after_its_phase() {
         let (mut ring, mut bar, memory) = ring();
-        ring.begin(Connection(7), 0);
+        ring.begin(ConnectionId(7), 0);
         for number in 0..7 {
             memory.pending.replace(writes(&ring, number, 7));
             memory.accesses.borrow_mut().clear();
@@ -182,7 +182,7 @@ mod tests {
         let mut memory = Memory::new(1);
         let mut ring = EventRing::allocate(&mut memory, 3).expect("one allocation");
         let mut bar = Tables::default();
-        ring.begin(Connection(7), 0);
+        ring.begin(ConnectionId(7), 0);
         let base = ring.buffer().address;
         for number in 0..5u32 {
             let words = [7 << 16 | 1, number, 0, 0, 0, 0, 0, PHASE | number];
@@ -205,13 +205,13 @@ mod tests {
         let (mut ring, mut bar, mut memory) = ring();
         put(&ring, &mut memory, 0, 7);
         assert_eq!(ring.next(&mut bar, &memory), None, "nobody has this id");
-        ring.begin(Connection(7), 1);
+        ring.begin(ConnectionId(7), 1);
         put(&ring, &mut memory, 1, 7);
         assert!(ring.next(&mut bar, &memory).is_some());
         put(&ring, &mut memory, 2, 7);
         put(&ring, &mut memory, 3, 7);
-        ring.end(Connection(7));
-        ring.begin(Connection(7), 3);
+        ring.end(ConnectionId(7));
+        ring.begin(ConnectionId(7), 3);
         let event = ring
             .next(&mut bar, &memory)
             .expect("the second one is its own");

@@ -19,11 +19,11 @@ const CHECKSUM_OCTETS: usize = 2;
 /// Octets of a CRC32C.
 const CRC_OCTETS: usize = 4;
 
-/// A run of octets of a frame.
+/// A run of octets of a frame; `M` names memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum Piece<'a, M = DmaBuffer> {
     /// Memory that the device reads. It must stay as it is until the frame's result is polled.
-    Memory(DmaBuffer),
+    Memory(M),
     /// Octets that the driver copies into memory of its own: headers.
     Octets(&'a [u8]),
 }
@@ -48,7 +48,7 @@ pub struct InsertChecksum {
     pub place: usize,
 }
 
-/// A CRC32C for the device to insert in the four octets behind those that it covers.
+/// A CRC32C for the device to insert in the four octets after those that it covers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct InsertCrc {
     /// First octet of the frame that the CRC covers.
@@ -57,11 +57,11 @@ pub struct InsertCrc {
     pub octets: usize,
 }
 
-/// A frame to send, from Ethernet's destination on, without its FCS.
+/// A frame to send, from Ethernet's destination on, without its FCS; `M` names memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct TransmitFrame<'a> {
+pub struct TransmitFrame<'a, M = DmaBuffer> {
     /// 1 to [`ELEMENTS_MAX`] runs of octets that follow each other.
-    pub pieces: &'a [Piece<'a>],
+    pub pieces: &'a [Piece<'a, M>],
     /// The checksum to insert, if any.
     pub checksum: Option<InsertChecksum>,
     /// The CRC32C to insert, if any; the checksum then sums it.

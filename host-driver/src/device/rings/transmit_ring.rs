@@ -62,7 +62,7 @@ struct Outstanding {
     cookie: u64,
     /// Number of its first unit, modulo 2^32.
     first: u32,
-    /// That behind its last unit.
+    /// That after its last unit.
     end: u32,
     /// End of its copies.
     copies_end: u64,

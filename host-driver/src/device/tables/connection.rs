@@ -1,7 +1,7 @@
 //! An offloaded connection: its key, its configuration, its id and its state.
 
 use crate::device::error::DriverError;
-use crate::device::ids::CompletionQueue;
+use crate::device::ids::QueueId;
 use rnic_abi::limits::MAX_RECEIVE_WINDOW;
 use std::net::{IpAddr, SocketAddr};
 
@@ -65,7 +65,7 @@ pub struct ConnectionConfig {
     /// Where its completions go: a queue that exists ([`Device::create_completion_queue`]).
     ///
     /// [`Device::create_completion_queue`]: crate::Device::create_completion_queue
-    pub completion_queue: CompletionQueue,
+    pub completion_queue: QueueId,
 }
 
 impl ConnectionConfig {
@@ -108,7 +108,7 @@ pub struct TcpState {
 
 /// Octets received beyond a gap.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct EarlyRange {
+pub struct OutOfOrderRange {
     /// Sequence number of the first octet.
     pub left: u32,
     /// Sequence number after the last octet.
@@ -117,7 +117,7 @@ pub struct EarlyRange {
 
 /// Resources that a connection's out-of-order segments hold, and the ACKs due for them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct EarlyState {
+pub struct OutOfOrderState {
     /// Pages of packet memory charged to the connection.
     pub pages: u16,
     /// Segments that call for an immediate duplicate ACK, modulo 256.

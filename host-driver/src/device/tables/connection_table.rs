@@ -5,12 +5,14 @@
 //!  Connection --> stop --> LOOKUP --> ranges, pages released --> ... --> forget
 //! ```
 
-use super::connection::{ConnectionConfig, ConnectionKey, EarlyRange, EarlyState, TcpState};
+use super::connection::{
+    ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, TcpState,
+};
 use super::hash_table::HashTable;
 use crate::device::access::table;
 use crate::device::access::Registers;
 use crate::device::error::DriverError;
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use rnic_abi::limits::{CONNECTIONS, QUEUE_SLOTS};
 use rnic_abi::{registers, tables};
 
@@ -77,7 +79,7 @@ impl ConnectionTable {
         &mut self,
         bar: &mut impl Registers,
         config: &ConnectionConfig,
-    ) -> Result<(Connection, u32), DriverError> {
+    ) -> Result<(ConnectionId, u32), DriverError> {
         config.check()?;
         let mut open = self.open.iter().flatten();
         if open.any(|open| open.key == config.key) {
@@ -99,17 +101,17 @@ impl ConnectionTable {
             table::write(bar, tables::LOOKUP, slot.index, &words)
         })?;
         self.open[usize::from(id)] = Some(*config);
-        Ok((Connection(id), events_written))
+        Ok((ConnectionId(id), events_written))
     }
 
     /// Remove the lookup entry, so that no further segment is accepted; then release ranges and
     /// pages. The last release ends when the device has checked every FPDU of the connection, so
-    /// what the checks go by, regions, queues and contexts, may be taken away behind it. The id
+    /// what the checks go by, regions, queues and contexts, may be taken away after it. The id
     /// stays in use until [`ConnectionTable::forget`].
     pub(crate) fn stop(
         &mut self,
         bar: &mut impl Registers,
-        connection: Connection,
+        connection: ConnectionId,
     ) -> Result<(), DriverError> {
         let key = self.config(connection)?.key;
         let entry = LookupEntry::new(&key, connection.0);
@@ -121,14 +123,14 @@ impl ConnectionTable {
     }
 
     /// Free the id of a stopped connection.
-    pub(crate) fn forget(&mut self, connection: Connection) {
+    pub(crate) fn forget(&mut self, connection: ConnectionId) {
         if let Some(slot) = self.open.get_mut(usize::from(connection.0)) {
             *slot = None;
         }
     }
 
     /// The configuration of an open connection.
-    pub(crate) fn config(&self, connection: Connection) -> Result<ConnectionConfig, DriverError> {
+    pub(crate) fn config(&self, connection: ConnectionId) -> Result<ConnectionConfig, DriverError> {
         let slot = self.open.get(usize::from(connection.0));
         slot.copied().flatten().ok_or(DriverError::Unknown {
             what: "connection",
@@ -137,8 +139,8 @@ impl ConnectionTable {
     }
 
     /// The open connections, in the order of their ids.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Connection, &ConnectionConfig)> {
-        let slots = (0..).map(Connection).zip(&self.open);
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ConnectionId, &ConnectionConfig)> {
+        let slots = (0..).map(ConnectionId).zip(&self.open);
         slots.filter_map(|(connection, slot)| Some((connection, slot.as_ref()?)))
     }
 
@@ -146,7 +148,7 @@ impl ConnectionTable {
     pub(crate) fn set_window(
         &mut self,
         bar: &mut impl Registers,
-        connection: Connection,
+        connection: ConnectionId,
         window: u32,
     ) -> Result<(), DriverError> {
         let config = ConnectionConfig {
@@ -163,7 +165,7 @@ impl ConnectionTable {
     pub(crate) fn tcp_state(
         &self,
         bar: &mut impl Registers,
-        connection: Connection,
+        connection: ConnectionId,
     ) -> Result<TcpState, DriverError> {
         let words = self.read(bar, tables::TCP, connection)?;
         Ok(TcpState {
@@ -179,10 +181,10 @@ impl ConnectionTable {
     pub(crate) fn out_of_order_state(
         &self,
         bar: &mut impl Registers,
-        connection: Connection,
-    ) -> Result<EarlyState, DriverError> {
-        let words = self.read(bar, tables::EARLY, connection)?;
-        Ok(EarlyState {
+        connection: ConnectionId,
+    ) -> Result<OutOfOrderState, DriverError> {
+        let words = self.read(bar, tables::OUT_OF_ORDER, connection)?;
+        Ok(OutOfOrderState {
             pages: (words[1] & 0x3ff) as u16,
             duplicate_acks: words[2] as u8,
         })
@@ -193,9 +195,9 @@ impl ConnectionTable {
     pub(crate) fn out_of_order_ranges(
         &self,
         bar: &mut impl Registers,
-        connection: Connection,
-    ) -> Result<Vec<EarlyRange>, DriverError> {
-        let words = self.read(bar, tables::EARLY, connection)?;
+        connection: ConnectionId,
+    ) -> Result<Vec<OutOfOrderRange>, DriverError> {
+        let words = self.read(bar, tables::OUT_OF_ORDER, connection)?;
         let (mut number, count, last) = (words[0] & 0xff, words[0] >> 8 & 0x1f, words[0] >> 16);
         let mut ranges = Vec::new();
         for _ in 0..count {
@@ -204,7 +206,7 @@ impl ConnectionTable {
                 true => 0,
                 false => ranges.len(),
             };
-            ranges.insert(position, EarlyRange { left, right });
+            ranges.insert(position, OutOfOrderRange { left, right });
             number = link & 0xff;
             if link >> 8 & 1 == 0 {
                 break;
@@ -218,7 +220,7 @@ impl ConnectionTable {
         &self,
         bar: &mut impl Registers,
         table: u32,
-        connection: Connection,
+        connection: ConnectionId,
     ) -> Result<[u32; 4], DriverError> {
         self.config(connection)?;
         table::read(bar, table, u32::from(connection.0))

@@ -270,7 +270,7 @@ mod tests {
         assert!(removed.is_err() && table.contains(hash, &key));
     }
 
-    /// A move is made, the insertion behind it fails, and so does the way back: the moved key is in
+    /// A move is made, the insertion after it fails, and so does the way back: the moved key is in
     /// two slots, and its removal clears both.
     #[test]
     fn a_key_left_in_two_slots_is_removed_from_both() {

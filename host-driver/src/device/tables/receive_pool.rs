@@ -11,7 +11,7 @@
 use crate::device::access::table;
 use crate::device::access::{DmaBuffer, Registers};
 use crate::device::error::DriverError;
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use rnic_abi::limits::{QUEUES, QUEUE_SLOTS, READ_QUEUE, RECEIVE_POOL, RECEIVE_POOL_LOG2};
 use rnic_abi::tables;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl Queue {
 #[derive(Debug, Default)]
 pub(crate) struct ReceivePool {
     /// By connection and queue number.
-    queues: BTreeMap<(Connection, u32), Queue>,
+    queues: BTreeMap<(ConnectionId, u32), Queue>,
 }
 
 impl ReceivePool {
@@ -56,7 +56,7 @@ impl ReceivePool {
     pub(crate) fn open(
         &mut self,
         bar: &mut impl Registers,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         entries_log2: u32,
         first_msn: u32,
@@ -101,7 +101,7 @@ impl ReceivePool {
     pub(crate) fn post(
         &mut self,
         bar: &mut impl Registers,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         buffer: DmaBuffer,
     ) -> Result<Posted, DriverError> {
@@ -124,7 +124,7 @@ impl ReceivePool {
     pub(crate) fn post_read(
         &mut self,
         bar: &mut impl Registers,
-        connection: Connection,
+        connection: ConnectionId,
         stag: u32,
         tagged_offset: u64,
         octets: u32,
@@ -138,7 +138,7 @@ impl ReceivePool {
     fn post_entry(
         &mut self,
         bar: &mut impl Registers,
-        connection: Connection,
+        connection: ConnectionId,
         qn: u32,
         words: &[u32; 4],
     ) -> Result<Posted, DriverError> {
@@ -166,14 +166,14 @@ impl ReceivePool {
     }
 
     /// A message has been delivered into the buffer of `msn`, which frees its entry.
-    pub(crate) fn consume(&mut self, connection: Connection, qn: u32, msn: u32) {
+    pub(crate) fn consume(&mut self, connection: ConnectionId, qn: u32, msn: u32) {
         if let Some(queue) = self.queues.get_mut(&(connection, qn)) {
             queue.oldest_msn = msn.wrapping_add(1);
         }
     }
 
     /// The read in `pool_entry` is complete and frees the entry. Reads complete in posting order.
-    pub(crate) fn consume_read(&mut self, connection: Connection, pool_entry: u32) {
+    pub(crate) fn consume_read(&mut self, connection: ConnectionId, pool_entry: u32) {
         if let Some(queue) = self.queues.get_mut(&(connection, READ_QUEUE as u32)) {
             let oldest = queue.first as u32 + (queue.oldest_msn & (queue.entries() - 1));
             if queue.oldest_msn != queue.next_msn && pool_entry == oldest {
@@ -190,7 +190,7 @@ impl ReceivePool {
     pub(crate) fn close_all(
         &mut self,
         bar: &mut impl Registers,
-        connection: Connection,
+        connection: ConnectionId,
     ) -> Result<(), DriverError> {
         for qn in 0..QUEUE_SLOTS as u32 {
             if qn == 0 || self.queues.contains_key(&(connection, qn)) {
@@ -220,7 +220,7 @@ impl ReceivePool {
     }
 }
 
-fn queue_index(connection: Connection, qn: u32) -> u32 {
+fn queue_index(connection: ConnectionId, qn: u32) -> u32 {
     u32::from(connection.0) << 2 | qn
 }
 
@@ -230,7 +230,7 @@ mod tests {
     use crate::testing::hanging::Hanging;
     use crate::testing::Tables;
 
-    const CONNECTION: Connection = Connection(5);
+    const CONNECTION: ConnectionId = ConnectionId(5);
     const BUFFER: DmaBuffer = DmaBuffer {
         address: 0x12_3456_7000,
         octets: 64,
@@ -328,7 +328,7 @@ mod tests {
         pool.consume_read(CONNECTION, 1);
         assert_eq!(post(&mut pool), Ok(1));
         // What an earlier connection has left in the completion queue frees nothing.
-        pool.consume_read(Connection(6), 0);
+        pool.consume_read(ConnectionId(6), 0);
         for entry in [0, 1, 0, 1] {
             pool.consume_read(CONNECTION, entry);
         }
@@ -353,7 +353,7 @@ mod tests {
         let (mut pool, mut bar) = (ReceivePool::default(), Tables::default());
         let sizes = [3u32, 0, 4, 1, 10, 0];
         for (number, entries_log2) in (0u16..).zip(sizes) {
-            let (connection, qn) = (Connection(number / 3), u32::from(number % 3));
+            let (connection, qn) = (ConnectionId(number / 3), u32::from(number % 3));
             let opened = pool.open(&mut bar, connection, qn, entries_log2, 1);
             opened.expect("the pool has 2,048 entries");
         }
@@ -366,7 +366,7 @@ mod tests {
                 *entry = true;
             }
         }
-        let opened = pool.open(&mut bar, Connection(2), 0, 11, 1);
+        let opened = pool.open(&mut bar, ConnectionId(2), 0, 11, 1);
         assert!(matches!(opened, Err(DriverError::Exhausted { .. })));
     }
 
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_a_connection_without_queues_ends_behind_a_fence() {
+    fn closing_a_connection_without_queues_ends_after_a_fence() {
         let (mut pool, mut bar) = (ReceivePool::default(), Tables::default());
         pool.close_all(&mut bar, CONNECTION).expect("it closes");
         assert_eq!(bar.operations, [(tables::WRITE, tables::QUEUE); 2]);

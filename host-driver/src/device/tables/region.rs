@@ -1,7 +1,7 @@
 //! A memory region: its STag, its extent and its rights.
 
 use crate::device::error::DriverError;
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use rnic_abi::tables;
 
 /// A region that peers address by its STag.
@@ -14,7 +14,7 @@ pub struct RegionConfig {
     /// Protection Domain: only its connections may use the STag.
     pub protection_domain: u16,
     /// The only connection of that domain that may use the STag; any of them if absent.
-    pub connection: Option<Connection>,
+    pub connection: Option<ConnectionId>,
     /// Tagged Offset of the first octet.
     pub tagged_offset: u64,
     /// Octets, below 2^48.

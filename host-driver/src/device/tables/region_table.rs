@@ -11,7 +11,7 @@ use super::window::{WindowConfig, Windows};
 use crate::device::access::table;
 use crate::device::access::Registers;
 use crate::device::error::DriverError;
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use rnic_abi::limits::{READ_SINK_OCTETS_LOG2, REGIONS};
 use rnic_abi::tables;
 
@@ -155,7 +155,7 @@ impl RegionTable {
     pub(crate) fn remove_bound(
         &mut self,
         bar: &mut impl Registers,
-        connection: Connection,
+        connection: ConnectionId,
     ) -> Result<(), DriverError> {
         let regions = self.regions.iter().flatten();
         let bound = regions.filter(|region| region.connection == Some(connection));

@@ -5,7 +5,7 @@
 
 use super::region::RegionConfig;
 use crate::device::error::DriverError;
-use crate::device::ids::Connection;
+use crate::device::ids::ConnectionId;
 use rnic_abi::tables::RIGHT_REMOTE_INVALIDATE;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct WindowConfig {
     /// STag of the region that it opens.
     pub region: u32,
     /// The connection that may use it.
-    pub connection: Connection,
+    pub connection: ConnectionId,
     /// Rights, `rnic_abi::tables::RIGHT_*`; the region itself may have none.
     pub rights: u32,
     /// Tagged Offset of its first octet.
@@ -59,7 +59,7 @@ impl Windows {
         if region.rights & RIGHT_REMOTE_INVALIDATE != 0 {
             return refuse("may be invalidated by a peer, which would not close its windows");
         }
-        let is_other = |owner: Connection| owner != config.connection;
+        let is_other = |owner: ConnectionId| owner != config.connection;
         if region.protection_domain != protection_domain || region.connection.is_some_and(is_other)
         {
             return refuse("is not open to the connection");

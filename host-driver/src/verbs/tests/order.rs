@@ -12,7 +12,7 @@ fn message<T>(refused: Refused<T>) -> (T, String) {
 }
 
 #[test]
-fn memory_is_freed_only_behind_the_fence_of_its_region() {
+fn memory_is_freed_only_after_the_fence_of_its_region() {
     let (test, context, domain, _queue) = prepare();
     let (region, address) = region(&context, &domain, STAG);
     test.steps();
@@ -96,7 +96,7 @@ fn closing_a_connection_ends_what_is_bound_to_it() {
 }
 
 #[test]
-fn a_context_names_what_is_open_and_closes_behind_the_last() {
+fn a_context_names_what_is_open_and_closes_after_the_last() {
     let (test, context, domain, queue) = prepare();
     let (region, _) = region(&context, &domain, STAG);
     let (context, refused) = message(context.close().expect_err("there are objects"));
@@ -140,10 +140,7 @@ fn the_last_object_resets_the_device_whichever_it_is() {
     let reset = steps.iter().position(|step| *step == Step::Reset);
     let reset = reset.expect("it was the last");
     assert_eq!(steps.last(), Some(&Step::Unmapped));
-    assert!(
-        steps[reset + 1..].len() > 2,
-        "the rings are freed behind it"
-    );
+    assert!(steps[reset + 1..].len() > 2, "the rings are freed after it");
     assert_eq!(test.allocated(), Vec::<u64>::new());
 }
 

@@ -48,7 +48,7 @@ fn posted_memory_comes_back_with_its_message() {
     assert!(!test.allocated().contains(&addresses[1]));
 }
 
-/// What came before the end is polled behind it, also when another connection has the number.
+/// What came before the end is polled after it, also when another connection has the number.
 #[test]
 fn closing_a_connection_loses_no_message() {
     let (test, context, domain, queue) = prepare();

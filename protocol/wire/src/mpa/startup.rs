@@ -216,7 +216,7 @@ pub struct StartupRepr<'a> {
 }
 
 impl<'a> StartupRepr<'a> {
-    /// Read a frame. Reserved flags are not looked at (START-030).
+    /// Read a frame. Reserved flags are ignored (START-030).
     pub fn parse<T: AsRef<[u8]>>(frame: &'a StartupFrame<T>) -> Result<Self> {
         frame.check_len()?;
         let role = match frame.key() {

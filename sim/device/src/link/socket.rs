@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// Octets of the length in front of a frame.
+/// Octets of the length before a frame.
 const LENGTH_OCTETS: usize = 4;
 /// Longest frame on a socket: what QEMU sends.
 const FRAME_OCTETS_MAX: usize = 68 * 1024;
@@ -62,7 +62,7 @@ impl SocketLink {
     }
 }
 
-/// The error of a listener, which [`LinkError::Socket`] puts behind the path.
+/// The error of a listener, which [`LinkError::Socket`] puts after the path.
 fn failed(path: &Path, error: ServerError) -> LinkError {
     let source = match error {
         ServerError::InUse { .. } => ErrorKind::AddrInUse.into(),

@@ -4,7 +4,7 @@ use super::entries::{padded, Words};
 use super::lookup::{Entry, RANGE_MASK};
 use super::DeviceModel;
 use rnic_abi::tables::{LOOKUP, TCP};
-use rnic_driver::CompletionQueue;
+use rnic_driver::QueueId;
 use rnic_model::tcp::TcpReceiver;
 use rnic_model::{MpaContext, TcpContext};
 
@@ -52,7 +52,7 @@ impl DeviceModel {
 
     pub(super) fn write_ddp(&mut self, connection: u16, words: &Words) {
         let (version, queue) = (words[0] >> 16 & 1, words[0] >> 17 & 0xf);
-        let queue = CompletionQueue(queue as u8);
+        let queue = QueueId(queue as u8);
         self.model
             .write_ddp(connection, words[0] as u16, version as u8, queue);
     }
@@ -69,7 +69,7 @@ impl DeviceModel {
         padded(&[tcp.rcv_nxt, tcp.window, tcp.seg_ack, last])
     }
 
-    pub(super) fn read_early(&mut self, connection: u16) -> Words {
+    pub(super) fn read_out_of_order(&mut self, connection: u16) -> Words {
         let first = self.number_ranges(connection);
         let Some(tcp) = self.receiver(connection) else {
             return Words::default();

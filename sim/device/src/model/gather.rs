@@ -39,7 +39,7 @@ impl Head {
         units(self.elements)
     }
 
-    /// Its elements in `units`, the units behind the head: address and octets. `None` if the head
+    /// Its elements in `units`, the units after the head: address and octets. `None` if the head
     /// is refused.
     pub(super) fn elements(&self, units: &[u8]) -> Option<Vec<(u64, usize)>> {
         let is_frame = (FRAME_OCTETS_MIN..=MAX_FRAME_OCTETS).contains(&self.octets);

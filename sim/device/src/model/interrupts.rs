@@ -146,7 +146,7 @@ impl Interrupts {
         })
     }
 
-    /// The doubleword `offset` octets behind the table's beginning.
+    /// The doubleword `offset` octets after the table's beginning.
     pub(super) fn read_table(&self, offset: u32) -> u32 {
         let word = (offset / 4) as usize;
         self.vectors[word / ENTRY_WORDS].entry[word % ENTRY_WORDS]

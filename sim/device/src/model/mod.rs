@@ -1,5 +1,5 @@
 //! The device in software: BAR0, tables, rings and interrupts around the software model of
-//! reception. A driver cannot tell it from the hardware but by its speed.
+//! reception. A driver cannot distinguish it from the hardware but by its speed.
 //!
 //! ```text
 //!  BAR0 --> Registers --+--> Tables ----> Model (`rnic_model`) <---- frames of the wire

@@ -21,7 +21,7 @@ const OPCODE_SEND_INVALIDATE: u32 = 4;
 const OPCODE_SEND_SE_INVALIDATE: u32 = 6;
 
 impl DeviceModel {
-    /// A frame of the wire; while frames are looped back it is dropped in front of everything.
+    /// A frame of the wire; while frames are looped back it is dropped before all else.
     pub(super) fn receive_from_wire(&mut self, frame: &[u8], error: bool) {
         match self.registers.loopback {
             true => self.model.count_outside(Counter::DropLoopback),

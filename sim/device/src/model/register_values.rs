@@ -24,8 +24,8 @@ impl Default for Registers {
             event_delay_log2: 0,
             table_data: [0; TABLE_DATA_WORDS],
             kept: BTreeMap::from([
-                (EARLY_PAGES, EARLY_PAGES_MAX),
-                (EARLY_SHARE, EARLY_PAGES_MAX),
+                (OUT_OF_ORDER_PAGES, OUT_OF_ORDER_PAGES_MAX),
+                (OUT_OF_ORDER_SHARE, OUT_OF_ORDER_PAGES_MAX),
                 (IN_ORDER_RESERVE, IN_ORDER_RESERVE_FIRST),
                 (READ_MAX_REQUEST, READ_MAX_REQUEST_FIRST),
                 (READ_TIMEOUT, READ_TIMEOUT_FIRST),

@@ -67,7 +67,9 @@ impl DeviceModel {
             CONTROL if value & CONTROL_RESET != 0 => self.reset_tables(),
             CONTROL => self.registers.enabled = value & CONTROL_ENABLE != 0,
             HOST_RING_BASE_LOW..=HOST_RING_PRODUCER => self.write_host_ring(offset, value),
-            EARLY_PAGES | EARLY_SHARE => self.write_early(offset, value & 0x3ff),
+            OUT_OF_ORDER_PAGES | OUT_OF_ORDER_SHARE => {
+                self.write_out_of_order(offset, value & 0x3ff)
+            }
             EVENT_BASE_LOW..=EVENT_PRODUCER => {
                 let written = self.rings.events.write(offset - EVENT_BASE_LOW, value);
                 self.check_size(written, "EVENT_ENTRIES_LOG2", value);
@@ -110,10 +112,10 @@ impl DeviceModel {
         self.registers.kept.insert(offset, value);
     }
 
-    fn write_early(&mut self, offset: u32, value: u32) {
+    fn write_out_of_order(&mut self, offset: u32, value: u32) {
         self.keep(offset, value);
-        let pages = |register| self.registers.kept[&register].min(EARLY_PAGES_MAX);
-        let (pages_max, share) = (pages(EARLY_PAGES), pages(EARLY_SHARE));
+        let pages = |register| self.registers.kept[&register].min(OUT_OF_ORDER_PAGES_MAX);
+        let (pages_max, share) = (pages(OUT_OF_ORDER_PAGES), pages(OUT_OF_ORDER_SHARE));
         self.model.ooo_pool.pages_max = pages_max;
         self.model.ooo_pool.share = share;
     }

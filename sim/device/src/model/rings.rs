@@ -29,7 +29,7 @@ impl Ring {
     const CONSUMER: u32 = 12;
     const PRODUCER: u32 = 16;
 
-    /// The register `register` octets behind the first one.
+    /// The register `register` octets after the first one.
     pub(super) fn read(&self, register: u32) -> u32 {
         match register {
             Self::BASE_LOW => self.base as u32,

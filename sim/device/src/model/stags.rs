@@ -3,7 +3,7 @@
 use super::entries::{Words, HASH_SLOTS};
 use rnic_abi::limits::{HASH_SLOTS_LOG2, HASH_WAYS};
 use rnic_abi::tables::{hash_slot, RIGHT_STREAM_BOUND};
-use rnic_driver::{stag_hash, Connection, RegionConfig};
+use rnic_driver::{stag_hash, ConnectionId, RegionConfig};
 
 pub(super) const VALID: u32 = 1 << 31;
 pub(super) const STAG_INDEX_MASK: u32 = 0xff_ffff;
@@ -57,7 +57,7 @@ impl RegionTables {
         })
     }
 
-    /// What lies behind a region's entry under `stag_index`, and whether it is valid.
+    /// What lies after a region's entry under `stag_index`, and whether it is valid.
     pub(super) fn region(&self, region: usize, stag_index: u32) -> (RegionConfig, bool) {
         let words = &self.regions[region];
         let wide = |at: usize| u64::from(words[at + 1]) << 32 | u64::from(words[at]);
@@ -67,7 +67,7 @@ impl RegionTables {
             stag: stag_index << 8 | words[0] >> 8 & 0xff,
             rights: words[0] & 0x1f,
             protection_domain: words[1] as u16,
-            connection: is_bound.then_some(Connection((words[1] >> 16) as u16)),
+            connection: is_bound.then_some(ConnectionId((words[1] >> 16) as u16)),
             tagged_offset,
             octets: wide(4),
             address: wide(6).wrapping_add(tagged_offset),

@@ -2,7 +2,7 @@
 
 use super::entries::{padded, Words};
 use super::DeviceModel;
-use rnic_abi::limits::EARLY_RECORDS;
+use rnic_abi::limits::OUT_OF_ORDER_RECORDS;
 use rnic_abi::limits::RECEIVE_POOL as POOL_ENTRIES;
 use rnic_abi::registers::TABLE_DATA_WORDS;
 use rnic_abi::tables::*;
@@ -38,7 +38,7 @@ impl DeviceModel {
             REGION => self.write_region(index & (self.sizes.regions() - 1), &words),
             TCP_WINDOW => self.model.write_window(connection, words[0]),
             // Read only: the hardware ignores it too.
-            EARLY | RANGE | IN_USE | RECORDS => {}
+            OUT_OF_ORDER | RANGE | IN_USE | RECORDS => {}
             _ => self.refuse(table, index, "there is no such table"),
         }
     }
@@ -47,10 +47,10 @@ impl DeviceModel {
         let connection = self.connection_of(index);
         match table {
             TCP => self.read_tcp(connection),
-            EARLY => self.read_early(connection),
+            OUT_OF_ORDER => self.read_out_of_order(connection),
             RANGE => self.tables.ranges.read(index),
             IN_USE => self.read_in_use(),
-            RECORDS => padded(&[EARLY_RECORDS as u32]),
+            RECORDS => padded(&[OUT_OF_ORDER_RECORDS as u32]),
             REGION => self.tables.regions.read(index & (self.sizes.regions() - 1)),
             _ => [0; TABLE_DATA_WORDS],
         }

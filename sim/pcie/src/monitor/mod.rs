@@ -179,11 +179,11 @@ impl Monitor {
         self.outstanding.is_in_use((direction, requester, tag))
     }
 
-    /// The link or the function was reset: a new epoch, in which no completion of a request of
-    /// before may be seen.
+    /// The link or the function was reset: a new epoch, in which no completion of an earlier
+    /// request may be seen.
     ///
-    /// A completion of before is recognised by its requester and tag, until a request of the new
-    /// epoch uses the same ones: from then on nothing on the wire tells the two apart.
+    /// A completion from before is recognised by its requester and tag, until a request of the new
+    /// epoch uses the same ones: from then on nothing on the wire distinguishes the two.
     pub fn reset(&mut self) {
         self.outstanding.reset();
     }

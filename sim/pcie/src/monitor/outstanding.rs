@@ -154,7 +154,7 @@ impl OutstandingTable {
         open.iter().map(named).collect()
     }
 
-    /// From now on, what is open or lost is of before.
+    /// From now on, what is open or lost is from before the reset.
     pub fn reset(&mut self) {
         let open = std::mem::take(&mut self.open);
         let lost = std::mem::take(&mut self.lost);

@@ -139,7 +139,7 @@ mod tests {
         tlp
     }
 
-    // Each packet with its place, to tell equal ones apart.
+    // Each packet with its place, to distinguish equal ones.
     fn filled(packets: &[(u8, bool)]) -> OrderedQueue<Numbered> {
         let mut queue = OrderedQueue::new();
         for (place, (kind, relaxed)) in packets.iter().enumerate() {

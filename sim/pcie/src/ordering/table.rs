@@ -15,7 +15,7 @@
 //! 4. The same transaction, that is requester and tag (D5b): a read's data stay in order.
 //!
 //! "No" holds within a traffic class only. "Must" keeps a link from deadlock: a blocked request
-//! must never hold up a posted request or a completion behind it. A5b, which makes a posted request
+//! must never hold up a posted request or a completion after it. A5b, which makes a posted request
 //! pass completions inside a bridge to PCI, is not modelled.
 
 use crate::tlp::{Bdf, CompletionStatus, Header, Kind};

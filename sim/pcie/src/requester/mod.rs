@@ -252,7 +252,7 @@ impl Requester {
     /// Drops everything under way, as a reset of the link or the function does: each transfer that
     /// is not complete fails with [`TransferError::Reset`], and every tag is free.
     ///
-    /// Tags go on in turn, so that one of before the reset is used again as late as possible.
+    /// Tags go on in turn, so that one from before the reset is used again as late as possible.
     pub fn reset(&mut self) {
         self.transfers.reset();
         self.waiting.clear();

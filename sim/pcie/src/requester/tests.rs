@@ -335,7 +335,7 @@ fn a_reset_fails_what_is_under_way_and_keeps_what_is_complete() {
     assert_eq!(requester.outstanding_count(), 0);
     assert_eq!(requester.next_request(0), None);
     assert!(!requester.complete(0, &answered(&requests[1], &limits)[0]));
-    // Tags go on in turn: those of before the reset come last.
+    // Tags go on in turn: those from before the reset come last.
     for tag in [2, 0] {
         requester.read(0x4000, 4);
         let request = requester.next_request(0).expect("tags are free");

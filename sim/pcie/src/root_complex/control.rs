@@ -73,7 +73,7 @@ impl RootComplex {
     /// transfer under way fails with [`TransferError::Reset`](crate::TransferError::Reset).
     ///
     /// Returns the packets that were on their way down, so that a test can show what one of them
-    /// would do after the reset. From here on, a completion of before is flagged as
+    /// would do after the reset. From here on, an earlier completion is flagged as
     /// [`Violation::CompletionAfterReset`](crate::Violation::CompletionAfterReset). Interrupts that
     /// have arrived stay.
     pub fn reset(&mut self, reset: Reset) -> Vec<Tlp> {

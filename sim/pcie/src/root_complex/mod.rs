@@ -331,7 +331,7 @@ impl RootComplex {
         self.requester.poll(now, token)
     }
 
-    // Moves what has become ready into the queue. A completion is ordered behind every write
+    // Moves what has become ready into the queue. A completion is ordered after every write
     // queued before it became ready (section 2.4.1: it must not pass them).
     fn release(&mut self, now: u64) {
         let pace = Pace {

@@ -174,7 +174,8 @@ impl AddressFormat {
 pub struct MemoryRequest {
     /// Who asks.
     pub requester: Bdf,
-    /// Tag: tells this request's completions from those of others. Without meaning in a write.
+    /// Tag: distinguishes this request's completions from those of others. Without meaning in a
+    /// write.
     pub tag: u8,
     /// First and Last DW Byte Enables.
     pub enables: ByteEnables,

@@ -65,7 +65,7 @@ fn a_reset_function_answers_nothing_until_it_is_set_up_again() {
 }
 
 #[test]
-fn a_completion_of_before_is_named_whoever_sends_it() {
+fn an_earlier_completion_is_named_whoever_sends_it() {
     for reset in BOTH {
         let mut bench = slow();
         bench.read(0, 64);

@@ -258,7 +258,7 @@ fn credits_that_no_packet_holds_are_flagged() {
 }
 
 #[test]
-fn a_completion_of_before_a_reset_is_flagged_until_its_tag_is_used_again() {
+fn a_completion_from_before_a_reset_is_flagged_until_its_tag_is_used_again() {
     let mut monitor = Monitor::new(Limits::default());
     monitor.observe(0, Upstream, &read(1, 0x1000, 4));
     monitor.reset();

@@ -1,7 +1,7 @@
 //! Accesses of BAR0 and configuration space at random, of any offset and size.
 //!
 //! What is compared: no access panics or hangs, no octet of memory changes that is not mapped, and
-//! behind each reset the device reads its identity. `FERROWARP_ACCESSES` sets their count,
+//! after each reset the device reads its identity. `FERROWARP_ACCESSES` sets their count,
 //! `FERROWARP_SEED` the seed.
 
 use super::machine::{frame, Machine, ENABLED, IOVA, MAPPED_OCTETS};

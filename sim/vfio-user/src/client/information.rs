@@ -1,4 +1,4 @@
-//! What a server tells about its device, read without trust.
+//! What a server reports about its device, read without trust.
 
 use std::os::fd::OwnedFd;
 

@@ -1,4 +1,4 @@
-//! Capabilities: the JSON behind the version numbers.
+//! Capabilities: the JSON after the version numbers.
 //!
 //! ```text
 //!   {"capabilities":{"max_data_xfer_size":1048576,"max_msg_fds":16}}   and a zero octet
@@ -21,7 +21,7 @@ pub struct Capabilities {
     pub max_data_xfer_size: u32,
 }
 
-/// The text behind a version is no JSON, or a capability in it is no number of 32 bits.
+/// The text after a version is no JSON, or a capability in it is no number of 32 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("malformed capabilities")]
 pub struct BadCapabilities;

@@ -142,7 +142,7 @@ const SHORT: Duration = Duration::from_millis(20);
 /// A timeout that does not, however busy the machine is.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A server that settles the version and then answers one command as it is told.
+/// A server that settles the version and then answers one command as the test asks.
 fn odd_server(answer: fn(&Header) -> Vec<u8>) -> (Client, JoinHandle<OwnedFd>) {
     let (ours, theirs) = sockets();
     let server = thread::spawn(move || {

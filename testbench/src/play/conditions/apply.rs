@@ -6,15 +6,15 @@ use rnic_driver::Config;
 impl Conditions {
     /// `config` under these conditions.
     pub fn config(&self, config: Config) -> Config {
-        let early_pages = config.early_pages.min(self.ooo_pages_max);
+        let out_of_order_pages = config.out_of_order_pages.min(self.ooo_pages_max);
         Config {
             max_payload_octets: self.max_payload_octets,
             host_slots_log2: self.host_slots_log2,
             host_slot_octets_log2: self.host_slot_octets_log2,
             event_entries_log2: self.event_entries_log2,
             event_delay_log2: self.event_delay_log2,
-            early_pages,
-            early_share: config.early_share.min(self.ooo_share_max),
+            out_of_order_pages,
+            out_of_order_share: config.out_of_order_share.min(self.ooo_share_max),
             ..config
         }
     }
@@ -30,7 +30,7 @@ impl Conditions {
             (Condition::SmallHostSlots, config.host_slot_octets_log2 < 14),
             (
                 Condition::SmallShare,
-                config.early_share < config.early_pages,
+                config.out_of_order_share < config.out_of_order_pages,
             ),
             (Condition::SmallEventRing, config.event_entries_log2 <= 2),
             (Condition::DelayedEvents, config.event_delay_log2 > 0),
@@ -59,7 +59,7 @@ impl Conditions {
     /// Do connections refuse octets beyond a gap, or beyond a window, so that what follows waits?
     pub fn leaves_gaps(&self) -> bool {
         let out_of_order = self.ooo_share_max.min(self.ooo_pages_max);
-        self.windows.0 > 0.0 || out_of_order < Config::default().early_pages
+        self.windows.0 > 0.0 || out_of_order < Config::default().out_of_order_pages
     }
 
     /// Protection Domain of a flow: its own.
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::play::conditions::{foreign_connection, RegionCondition};
     use rnic_abi::limits::MAX_RECEIVE_WINDOW;
-    use rnic_driver::CompletionQueue;
+    use rnic_driver::QueueId;
 
     #[test]
     fn without_a_seed_the_device_gets_what_the_capture_needs() {
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(conditions.of_device(&config), Met::new());
         assert_eq!(conditions.window(3), MAX_RECEIVE_WINDOW);
         assert_eq!(conditions.domain(3), 3);
-        assert_eq!(conditions.completion_queue(3), CompletionQueue(0));
+        assert_eq!(conditions.completion_queue(3), QueueId(0));
         assert_eq!(conditions.region(3, 0x1234), RegionCondition::default());
         assert_eq!(conditions.buffer(3, 0, 7), 0);
     }

@@ -9,7 +9,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::limits::{COMPLETION_QUEUES, MAX_RECEIVE_WINDOW};
-use rnic_driver::CompletionQueue;
+use rnic_driver::QueueId;
 
 /// Rings where pieces of memory cross 4 GiB.
 const HIGH_RINGS_ADDRESS: u64 = 0x9_0000_0000;
@@ -24,7 +24,7 @@ enum Subject {
     Region,
     Buffer,
     Read,
-    CompletionQueue,
+    QueueId,
 }
 
 impl Conditions {
@@ -61,7 +61,7 @@ impl Conditions {
             |random: &mut ChaCha8Rng, zero| weighted(random, &[(0.0, zero), (0.1, 1), (0.5, 1)]);
         self.owned = share(random, 1);
         self.resized = share(random, 1);
-        // What is refused ends its stream: mostly few, so that most of the traffic is looked at.
+        // What is refused ends its stream: mostly few, so that most of the traffic is examined.
         self.refused = weighted(random, &[(0.0, 10), (0.03, 9), (0.3, 1)]);
         self.shortened = weighted(random, &[(0.0, 10), (0.03, 9), (0.3, 1)]);
         self
@@ -108,13 +108,11 @@ impl Conditions {
     }
 
     /// Completion queue of a flow.
-    pub fn completion_queue(&self, flow: usize) -> CompletionQueue {
-        let random = self.of(Subject::CompletionQueue, flow, 0);
+    pub fn completion_queue(&self, flow: usize) -> QueueId {
+        let random = self.of(Subject::QueueId, flow, 0);
         match (random, self.spreads_completions) {
-            (Some(mut random), true) => {
-                CompletionQueue(random.random_range(0..COMPLETION_QUEUES as u8))
-            }
-            _ => CompletionQueue::default(),
+            (Some(mut random), true) => QueueId(random.random_range(0..COMPLETION_QUEUES as u8)),
+            _ => QueueId::default(),
         }
     }
 
@@ -227,7 +225,7 @@ mod tests {
             // It depends on the messages of the flows.
             add(Condition::SmallCompletionQueue, true);
             let queue = |flow| conditions.completion_queue(flow);
-            let is_other = (0..4).any(|flow| queue(flow) != CompletionQueue::default());
+            let is_other = (0..4).any(|flow| queue(flow) != QueueId::default());
             add(Condition::OtherCompletionQueue, is_other);
             // It is counted where segments are judged.
             add(Condition::CutAtWindow, true);

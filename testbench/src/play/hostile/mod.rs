@@ -7,15 +7,17 @@
 //!
 //! An action depends only on the seed, the rate and the frame number, so that a prefix of a capture
 //! sees the same ones. The receivers mostly go idle before the driver acts: what the device has
-//! decided by then depends only on the frames. `player/hasty.rs` has the actions that do not wait.
-//! A revocation under load has a test of its own, where the model learns how far the device was
-//! (`tests/attacks/revocation.rs`).
+//! decided by then depends only on the frames. `player/mid_traffic.rs` has the actions that do not
+//! wait. A revocation under load has a test of its own, where the model learns how far the device
+//! was (`tests/attacks/revocation.rs`).
 
 pub mod forge;
 
+use crate::former_keys;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 
 /// What happens before a frame, or to it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -39,6 +41,14 @@ pub enum HostileAction {
     CloseAtOnce,
     /// A connection's window is written, its right edge where it was or beyond.
     Window,
+}
+
+/// How often each action was taken, in a report's JSON; nothing if none was.
+pub(crate) fn actions<S: Serializer>(
+    taken: &BTreeMap<HostileAction, u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    former_keys::serialize_some(["actions", "deeds"], taken, serializer)
 }
 
 impl HostileAction {

@@ -42,7 +42,7 @@ pub fn table(flows: &[FlowReport]) -> Markup {
 }
 
 fn startup(flow: &FlowReport) -> String {
-    // Where the column is narrow, it breaks behind a comma.
+    // Where the column is narrow, it breaks after a comma.
     let mut text = format!("revision\u{a0}{}", flow.mpa.revision);
     if flow.mpa.markers {
         text += ", markers";

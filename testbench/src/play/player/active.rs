@@ -2,7 +2,7 @@
 
 use super::region::Region;
 use crate::play::dut::{Buffer, ReadSink};
-use rnic_driver::Connection;
+use rnic_driver::ConnectionId;
 use std::collections::BTreeMap;
 
 /// A message that a flow will bring, and what is posted for it.
@@ -25,7 +25,7 @@ pub(super) enum Posting {
 /// A flow while its connection is offloaded.
 #[derive(Debug)]
 pub(super) struct Active {
-    pub(super) connection: Connection,
+    pub(super) connection: ConnectionId,
     /// Messages by queue, in order of their MSN; reads on the queue of theirs.
     pub(super) queues: BTreeMap<u32, Vec<Expected>>,
     pub(super) regions: Vec<Region>,

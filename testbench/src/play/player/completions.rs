@@ -9,16 +9,16 @@ use super::run::Player;
 use crate::play::conditions::Condition;
 use crate::play::dut::each;
 use rnic_abi::limits::{QUEUES, READ_QUEUE};
-use rnic_driver::{CompletionQueue, DriverError};
+use rnic_driver::{DriverError, QueueId};
 
 /// log2 of the entries of a queue that counts as small.
 const SMALL_LOG2: u32 = 4;
 
 impl Player<'_> {
     /// The completion queue of a flow.
-    pub(super) fn completion_queue(&mut self, flow: usize) -> Result<CompletionQueue, DriverError> {
+    pub(super) fn completion_queue(&mut self, flow: usize) -> Result<QueueId, DriverError> {
         let queue = self.options.conditions.completion_queue(flow);
-        if queue == CompletionQueue::default() {
+        if queue == QueueId::default() {
             return Ok(queue);
         }
         self.meet(Condition::OtherCompletionQueue);

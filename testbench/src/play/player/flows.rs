@@ -9,7 +9,9 @@ use crate::play::difference::What;
 use crate::play::dut::{each, Buffer, ReadSink};
 use crate::play::tally::Place;
 use rnic_abi::limits::{MAX_RECEIVE_WINDOW, READ_QUEUE, RECEIVE_POOL};
-use rnic_driver::{Connection, ConnectionConfig, ConnectionKey, DriverError, Posted, RegionConfig};
+use rnic_driver::{
+    ConnectionConfig, ConnectionId, ConnectionKey, DriverError, Posted, RegionConfig,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Unmapped octets between pieces: a write past an end is seen.
@@ -90,7 +92,7 @@ impl Player<'_> {
     }
 
     /// The regions that a flow is the first one to use; those of other flows it shares.
-    fn map_regions(&mut self, flow: usize, connection: Connection) -> Vec<Region> {
+    fn map_regions(&mut self, flow: usize, connection: ConnectionId) -> Vec<Region> {
         let plan = self.plan;
         let of_flow = |place: &usize| plan.regions[*place].flows.contains(&flow);
         let places: Vec<usize> = (0..plan.regions.len()).filter(of_flow).collect();
@@ -268,7 +270,7 @@ impl Player<'_> {
             .values()
             .flatten()
             .any(|message| !message.posted && message.first_frame < frame);
-        // It takes long to be sure, and there may be no such message at all, behind a gap.
+        // It takes long to be sure, and there may be no such message at all, after a gap.
         let posts = posts && (!overdue || frame % OVERDUE_FRAMES == 0);
         let overdue = overdue && posts;
         let due = active

@@ -16,7 +16,7 @@ pub(super) struct Region {
     pub(super) revoked: bool,
     /// Its place in the plan.
     pub(super) place: usize,
-    /// The region that it is a window of, and the octets of that in front of it.
+    /// The region that it is a window of, and the octets of that region before it.
     pub(super) parent: Option<(RegionConfig, u64)>,
 }
 

@@ -8,7 +8,7 @@ use crate::play::compare::Piece;
 use crate::play::conditions::{foreign_connection, Condition, RegionCondition};
 use crate::play::difference::What;
 use rnic_capture::RegionUse;
-use rnic_driver::{Connection, DriverError, RegionConfig};
+use rnic_driver::{ConnectionId, DriverError, RegionConfig};
 
 /// Stag indices of regions that windows are opened of: no traffic names them.
 const PARENT_INDEX: u32 = 0xf0_0000;
@@ -46,7 +46,7 @@ impl Player<'_> {
     pub(super) fn map_region(
         &mut self,
         flow: usize,
-        connection: Connection,
+        connection: ConnectionId,
         mut learned: RegionUse,
         protection_domain: u16,
         alone: bool,
@@ -91,7 +91,7 @@ impl Player<'_> {
         config: &mut RegionConfig,
         learned: &mut RegionUse,
         condition: &RegionCondition,
-        connection: Connection,
+        connection: ConnectionId,
         alone: bool,
     ) -> (Option<Condition>, Option<u64>) {
         let windowed = alone && learned.renewals.is_empty() && learned.initial;
@@ -115,7 +115,7 @@ impl Player<'_> {
                 Some(owner)
             }
             Some(owner @ Condition::ForeignConnection) => {
-                config.connection = Some(Connection(foreign));
+                config.connection = Some(ConnectionId(foreign));
                 Some(owner)
             }
             Some(owner @ Condition::BoundForeignDomain) => {

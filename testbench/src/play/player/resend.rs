@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 /// Frames played between two rounds in which everything waiting is sent again.
 const RETRY_FRAMES: usize = 32;
 /// Frames of a flow refused one after the other after which the rest of them wait for the next
-/// round: they lie behind those.
+/// round: they lie after those.
 const REFUSALS_A_ROUND: usize = 2;
 
 /// Cycles in which the pages come back of what the device has given up.
@@ -168,7 +168,7 @@ impl Player<'_> {
                 };
                 match refused {
                     Some(one) => {
-                        // What lies behind it would only be in its way again.
+                        // What lies after it would only be in its way again.
                         refusals += if self.resend.gave_up {
                             REFUSALS_A_ROUND
                         } else {
@@ -208,7 +208,7 @@ impl Player<'_> {
         false
     }
 
-    /// Push a frame, and once more if the device gives up for it what lies behind it.
+    /// Push a frame, and once more if the device gives up for it what lies after it.
     fn offer_once_more(&mut self, flow: Option<usize>, one: Waiting) -> Option<Waiting> {
         self.resend.gave_up = false;
         let refused = self.offer(flow, one)?;

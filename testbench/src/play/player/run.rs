@@ -14,7 +14,7 @@ use crate::play::tally::Tally;
 use crate::play::timeline::Log;
 use rnic_capture::plan::Plan;
 use rnic_capture::{Capture, Flow};
-use rnic_driver::{CompletionQueue, Config};
+use rnic_driver::{Config, QueueId};
 use rnic_sim::SimulationConfig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(super) struct Player<'a> {
     /// The STag that each stag_index stands for now.
     pub(super) registered: BTreeMap<u32, u32>,
     /// Completion queues that exist besides the first one.
-    pub(super) completion_queues: BTreeSet<CompletionQueue>,
+    pub(super) completion_queues: BTreeSet<QueueId>,
     /// Memory that was mapped for flows.
     pub(super) pieces: Vec<Piece>,
     pub(super) next_address: u64,

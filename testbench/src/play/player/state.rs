@@ -4,11 +4,11 @@ use super::run::Player;
 use crate::play::conditions::Condition;
 use crate::play::difference::What;
 use crate::play::dut::StreamState;
-use rnic_driver::Connection;
+use rnic_driver::ConnectionId;
 
 impl Player<'_> {
     /// Read what a flow leaves in memory.
-    pub(super) fn collect(&mut self, flow: usize, connection: Connection) {
+    pub(super) fn collect(&mut self, flow: usize, connection: ConnectionId) {
         for (dut, tally) in self.duts.iter_mut().zip(&mut self.tallies) {
             tally.take_events(&dut.finish_events());
         }
@@ -19,7 +19,7 @@ impl Player<'_> {
     }
 
     /// Read the state of a connection from every receiver; all are idle.
-    fn compare_state(&mut self, flow: usize, connection: Connection) {
+    fn compare_state(&mut self, flow: usize, connection: ConnectionId) {
         let cut = self.duts.iter().map(|dut| dut.cut_at_window(connection));
         match cut.max().unwrap_or(0) {
             0 => {}

@@ -3,7 +3,7 @@
 use rnic_capture::segment::Segment;
 use std::collections::BTreeMap;
 
-/// Frames played before a flow whose end was put off is looked at again.
+/// Frames played before a flow whose end was put off is tried again.
 const POSTPONE_FRAMES: usize = 128;
 
 /// A frame that waits, or may have to again.
@@ -48,7 +48,7 @@ pub(super) struct Resend {
     /// Octets of the shortest frame for which there were no pages in this round.
     pub(super) no_pages_for: usize,
     /// Flows that have ended while others held what they still need, with the frame at which they
-    /// were last looked at.
+    /// were last tried.
     pub(super) postponed: BTreeMap<usize, usize>,
     pub(super) faults: Vec<String>,
 }

@@ -15,7 +15,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::events::{SegmentTrace, SegmentVerdict};
 use rnic_abi::limits::frame_pages;
 use rnic_capture::segment::Segment;
-use rnic_driver::Connection;
+use rnic_driver::ConnectionId;
 use rnic_model::{Room, Taken};
 
 /// Pages that still count as free but are on their way from the pool to the next frames, or will
@@ -56,7 +56,7 @@ impl Rtl {
             return Room::Enough;
         };
         self.simulation.borrow_mut().run(STATE_CYCLES);
-        let connection = Connection(trace.connection);
+        let connection = ConnectionId(trace.connection);
         if trace.verdict == SegmentVerdict::NoRange as u8 {
             Room::NoRange
         } else if trace.verdict == SegmentVerdict::NoRoom as u8 {

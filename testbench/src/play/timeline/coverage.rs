@@ -46,7 +46,7 @@ impl Coverage {
         self.prefix_end
     }
 
-    /// Position behind the last octet that is there.
+    /// Position after the last octet that is there.
     pub(super) fn highest(&self) -> i64 {
         self.highest
     }

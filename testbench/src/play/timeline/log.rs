@@ -3,7 +3,7 @@
 
 use crate::play::tally::Place;
 use rnic_capture::segment::Segment;
-use rnic_driver::{Connection, ConnectionConfig};
+use rnic_driver::{ConnectionConfig, ConnectionId};
 
 /// A frame given to the device.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ impl Log {
         &mut self,
         cycle: u64,
         flow: usize,
-        connection: Connection,
+        connection: ConnectionId,
         config: &ConnectionConfig,
     ) {
         let action = Action::Open {
@@ -100,7 +100,7 @@ impl Log {
     }
 
     /// `connection` was closed.
-    pub fn close(&mut self, cycle: u64, connection: Connection) {
+    pub fn close(&mut self, cycle: u64, connection: ConnectionId) {
         let connection = connection.0;
         self.actions.push((cycle, Action::Close { connection }));
     }

@@ -88,7 +88,7 @@ fn address_of(building: &Building, offers: &[Offer], placement: &Placement) -> O
     Some(address + u64::from(header.mo()))
 }
 
-/// The octets behind the length field of the FPDU at `position`, markers left out.
+/// The octets after the length field of the FPDU at `position`, markers left out.
 fn header_of(
     building: &Building,
     offers: &[Offer],

@@ -121,7 +121,7 @@ impl Scene {
         } = &self.peers[self.attacked];
         let culprit = self.culprit.expect("the attack is over");
         let start = sender.fpdus()[culprit].octets.start;
-        // A marker may stand in front of ULPDU_Length.
+        // A marker may stand before ULPDU_Length.
         let marked = sender.config().markers && start % 512 == 0;
         let at = start + if marked { 4 } else { 0 };
         let length = match self.unread {

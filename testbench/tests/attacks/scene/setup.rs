@@ -8,7 +8,7 @@ use super::{
 };
 use rnic_abi::limits::READ_QUEUE;
 use rnic_abi::tables::{RIGHT_READ_SINK, RIGHT_REMOTE_INVALIDATE, RIGHT_REMOTE_WRITE};
-use rnic_driver::{Connection, RegionConfig};
+use rnic_driver::{ConnectionId, RegionConfig};
 use rnic_testbench::play::dut::{Buffer, Dut, ReadSink};
 use rnic_testbench::play::tally::Place;
 use rnic_testbench::traffic::{FrameBuilder, Sender, StreamConfig};
@@ -132,7 +132,7 @@ impl Scene {
         stag: u32,
         rights: u32,
         protection_domain: u16,
-        connection: Option<Connection>,
+        connection: Option<ConnectionId>,
         tagged_offset: u64,
         octets: usize,
     ) {

@@ -7,7 +7,7 @@ use rnic_abi::counters::Counter;
 use rnic_abi::limits::{CONNECTIONS, PAGES};
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_driver::{
-    Completion, Config, Connection, Device, Dma, DmaBuffer, EarlyRange, RegionConfig,
+    Completion, Config, ConnectionId, Device, Dma, DmaBuffer, OutOfOrderRange, RegionConfig,
 };
 use rnic_sim::{attach, SimBar, SimDma, Simulation, SimulationConfig};
 use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK, FLAG_PSH};
@@ -82,7 +82,7 @@ impl Shape {
 
 /// A sender.
 pub struct Peer {
-    connection: Connection,
+    connection: ConnectionId,
     builder: FrameBuilder,
     pub sender: Sender,
     shape: Shape,
@@ -139,7 +139,7 @@ pub struct Loop {
     completions: Vec<Completion>,
     random: ChaCha8Rng,
     /// Connections whose frames may not be decided on yet.
-    under_way: VecDeque<Connection>,
+    under_way: VecDeque<ConnectionId>,
     pub most_waits: u32,
     pub frames: u64,
     pub rounds: u32,
@@ -296,8 +296,11 @@ impl Loop {
         }
         let mut there = end;
         if state.ranges > 0 {
-            let ranges = self.device.early_ranges(connection).expect("it is open");
-            let left = |range: &EarlyRange| range.left.wrapping_sub(state.rcv_nxt) as usize;
+            let ranges = self
+                .device
+                .out_of_order_ranges(connection)
+                .expect("it is open");
+            let left = |range: &OutOfOrderRange| range.left.wrapping_sub(state.rcv_nxt) as usize;
             there = offset + ranges.iter().map(left).min().expect("it has ranges");
         }
         let peer = &self.peers[number];

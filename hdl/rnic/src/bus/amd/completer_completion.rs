@@ -11,11 +11,11 @@
 //! | units      | lanes of 32 bits; `sent` and `passed` count writes, modulo 2^16             |
 //! | source     | AMD PG213, completer completion interface; maintaining transaction order    |
 //!
-//! A completion of the device stands behind the writes that left before it (PCI Express Base
+//! A completion of the device does not pass the writes that left before it (PCI Express Base
 //! Specification, section 2.4.1), but AMD's block takes the two in different places. It returns
 //! the sequence number of a write that no later completion can pass: a completion waits in the FIFO
 //! until as many have returned as were sent before it. A completion has at most 128 octets, so one
-//! always fits; writes behind it wait only for room in the FIFO.
+//! always fits; writes after it wait only for room in the FIFO.
 use super::attach::AttachDescriptor;
 use crate::common::fifo::Fifo;
 use rnic_macros::{kernel, Init};

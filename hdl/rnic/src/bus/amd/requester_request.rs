@@ -6,12 +6,12 @@
 //!    ^ credit
 //! ```
 //!
-//! | latency    | 1 cycle until a source has its turn, then none                             |
+//! | latency    | 1 cycle until a source has its turn, then none                              |
 //! | throughput | one beat per cycle; at D = 128 a write takes one beat more than its payload |
-//! | units      | lanes of 32 bits                                                           |
-//! | source     | AMD PG213, requester request interface; avoiding head-of-line blocking     |
+//! | units      | lanes of 32 bits                                                            |
+//! | source     | AMD PG213, requester request interface; avoiding head-of-line blocking      |
 //!
-//! The block of AMD holds a read without credit, and every write behind it. So a read is offered
+//! The block of AMD holds a read without credit, and every write after it. So a read is offered
 //! only if it has credit: `pcie_tfc_nph_av` is two cycles old, which is one or two reads here, so
 //! four credits are enough at any time, and fewer when no read has left lately.
 //!

@@ -36,8 +36,8 @@ const OFFSETS: [u32; 24] = [
     map::HOST_RING_SLOT_OCTETS_LOG2,
     map::HOST_RING_CONSUMER,
     map::HOST_RING_PRODUCER,
-    map::EARLY_PAGES,
-    map::EARLY_SHARE,
+    map::OUT_OF_ORDER_PAGES,
+    map::OUT_OF_ORDER_SHARE,
     map::IN_ORDER_RESERVE,
     map::EVENT_BASE_LOW,
     map::EVENT_BASE_HIGH,
@@ -136,9 +136,9 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     pub host_ring_slot_octets_log2: Signal<Out, Bits<4>>,
     /// `HOST_RING_CONSUMER`.
     pub host_ring_consumer: Signal<Out, Bits<32>>,
-    /// `EARLY_PAGES`.
+    /// `OUT_OF_ORDER_PAGES`.
     pub ooo_pages: Signal<Out, Bits<10>>,
-    /// `EARLY_SHARE`.
+    /// `OUT_OF_ORDER_SHARE`.
     pub ooo_share: Signal<Out, Bits<10>>,
     /// A second stream shows a long FPDU; one cycle or more.
     pub reserve_grows: Signal<In, Bit>,
@@ -236,9 +236,9 @@ pub struct RegisterFile<const W: usize, const D: usize> {
     delay_log2_min: Constant<Bits<32>>,
     #[constant(number(map::EVENT_DELAY_LOG2_MAX))]
     delay_log2_max: Constant<Bits<32>>,
-    #[constant(number(map::EARLY_PAGES_MAX))]
+    #[constant(number(map::OUT_OF_ORDER_PAGES_MAX))]
     ooo_pages_max: Constant<Bits<32>>,
-    #[constant(number(map::EARLY_PAGES_MAX))]
+    #[constant(number(map::OUT_OF_ORDER_PAGES_MAX))]
     ooo_pages_first: Constant<Bits<10>>,
     #[constant(number(map::in_order_reserve(0x3ff, 0x3ff, 0x1f)))]
     reserve_mask: Constant<Bits<32>>,

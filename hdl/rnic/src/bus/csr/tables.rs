@@ -46,7 +46,7 @@ enum TableState {
 ///
 /// A write to `QUEUE`, `STAG` or `REGION` may revoke memory from the device: the engine stays busy
 /// until every TLP of the commands that placement had taken before has left, so that a read of
-/// `TABLE_COMMAND` that says "done" is answered behind them. An operation or a table that does not
+/// `TABLE_COMMAND` that says "done" is answered after them. An operation or a table that does not
 /// exist is not started. A command, or data, written while an operation runs is ignored.
 #[derive(LogicBlock, Init)]
 #[init(

@@ -97,8 +97,8 @@ fn writable_registers_keep_allowed_values() {
         (map::HOST_RING_SLOTS_LOG2, 9, 9),
         (map::HOST_RING_SLOT_OCTETS_LOG2, 11, 11),
         (map::HOST_RING_CONSUMER, 0xffff_ffff, 0xffff_ffff),
-        (map::EARLY_PAGES, 300, 300),
-        (map::EARLY_SHARE, 0, 0),
+        (map::OUT_OF_ORDER_PAGES, 300, 300),
+        (map::OUT_OF_ORDER_SHARE, 0, 0),
         (map::IN_ORDER_RESERVE, 0xffff_ffff, 0x7fff_03ff),
         (map::EVENT_BASE_LOW, 0x7654_3fff, 0x7654_3000),
         (map::EVENT_BASE_HIGH, 0x1234_5678, 0x1234_5678),
@@ -132,14 +132,14 @@ fn writable_registers_keep_allowed_values() {
         assert_eq!(value(&mut uut, map::EVENT_DELAY_LOG2), allowed);
     }
     // In-order segments keep their pages whatever is written.
-    let most = map::EARLY_PAGES_MAX;
+    let most = map::OUT_OF_ORDER_PAGES_MAX;
     for (written, expected) in [
         (most, most),
         (most + 1, most),
         (0x8000_0000, most),
         (most - 1, most - 1),
     ] {
-        for offset in [map::EARLY_PAGES, map::EARLY_SHARE] {
+        for offset in [map::OUT_OF_ORDER_PAGES, map::OUT_OF_ORDER_SHARE] {
             write(&mut uut, offset, written);
             assert_eq!(value(&mut uut, offset), expected, "{written} written");
         }
@@ -151,7 +151,7 @@ fn writable_registers_keep_allowed_values() {
     for (offset, _, _) in cases {
         let first = match offset {
             map::HOST_RING_SLOT_OCTETS_LOG2 => 14,
-            map::EARLY_PAGES | map::EARLY_SHARE => map::EARLY_PAGES_MAX,
+            map::OUT_OF_ORDER_PAGES | map::OUT_OF_ORDER_SHARE => map::OUT_OF_ORDER_PAGES_MAX,
             map::IN_ORDER_RESERVE => map::IN_ORDER_RESERVE_FIRST,
             _ => 0,
         };

@@ -11,13 +11,13 @@
 //!                  context (tcp) <-+ read
 //! ```
 //!
-//! | source               | message                | an event is raised                          |
-//! |----------------------|------------------------|---------------------------------------------|
-//! | tcp: decided segment | `ConnectionReport`     | at once; if octets came in order and nothing |
-//! |                      |                        | else happened, as `EVENT_DELAY_LOG2` says   |
-//! | ddp: accepted FPDU   | connection             | at once, if it is the stream's first one    |
-//! | driver: context      | `ConnectionReport`,    | no: what was reported of an earlier         |
-//! | written              | `begins`               | connection of that number is dropped        |
+//! | source               | message             | an event is raised                           |
+//! |----------------------|---------------------|----------------------------------------------|
+//! | tcp: decided segment | `ConnectionReport`  | at once; if octets came in order and nothing |
+//! |                      |                     | else happened, as `EVENT_DELAY_LOG2` says    |
+//! | ddp: accepted FPDU   | connection          | at once, if it is the stream's first one     |
+//! | driver: context      | `ConnectionReport`, | no: what was reported of an earlier          |
+//! | written              | `begins`            | connection of that number is dropped         |
 //!
 //! Events coalesce: a connection has at most one pending, and its number is at most once among the
 //! ids, which therefore never overflow. Reasons are joined by OR; all other fields are those of the

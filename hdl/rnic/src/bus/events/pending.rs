@@ -11,10 +11,10 @@
 //! of a connection whose event is pending joins that event, so a connection has at most one, and
 //! none is lost. `take` ends it: its reasons leave, and the next one raises a new event.
 //!
-//! | latency    | 5 cycles, `report_valid` to `push`, 7 behind others; 3 cycles, `taking` to   |
-//! |            | `taken_valid`                                                                |
-//! | throughput | one operation in 2 cycles, of any connections                                |
-//! | units      | reasons: `rnic_abi::event_ring`; sequence numbers modulo 2^32; octets        |
+//! | latency    | 5 cycles, `report_valid` to `push`, 7 after others; 3 cycles, `taking` to |
+//! |            | `taken_valid`                                                             |
+//! | throughput | one operation in 2 cycles, of any connections                             |
+//! | units      | reasons: `rnic_abi::event_ring`; sequence numbers modulo 2^32; octets     |
 //!
 //! **Nothing waits.** `report` and `first_fpdu` have no ready. Two reports are at least 5 cycles
 //! apart, as acceptance takes that long for a frame; two first FPDUs at least 6. In 5 cycles there

@@ -201,7 +201,7 @@ impl<const D: usize, const L: usize> Logic for EventWriter<D, L> {
             self.entry.d.next = self.taken.val();
             self.has_entry.d.next = true;
         }
-        // A cycle behind the entry, which comes late; Range is two behind it.
+        // A cycle after the entry, which comes late; Range is two after it.
         self.right.d.next = self.entry.q.val().left + bit_cast::<32, 30>(self.entry.q.val().octets);
         if self.reported_valid.val() {
             self.held_context.d.next = self.reported.val();

@@ -6,15 +6,15 @@
 //! register access <--> InterruptRegisters -+--------------+-------------------+
 //! ```
 //!
-//! | latency    | 10 cycles from the last beat of what is reported to its message on offer     |
-//! | throughput | a message in 6 cycles                                                        |
-//! | units      | beats of `D` bits; ticks                                                     |
+//! | latency    | 10 cycles from the last beat of what is reported to its message on offer      |
+//! | throughput | a message in 6 cycles                                                         |
+//! | units      | beats of `D` bits; ticks                                                      |
 //! | source     | PCI Express Base Specification, sections 6.1.4, 7.7.2; `rnic_abi::interrupts` |
 //!
 //! A vector is raised when the TLP mux has taken the octets that the interrupt is about, so the
 //! message follows them on the stream. A vector that is masked while its message is on its way to
-//! the mux still sends it. The mux lets messages go first, so this message leaves in front of the
-//! answer to any read that software makes behind the masking write.
+//! the mux still sends it. The mux lets messages go first, so this message leaves before the
+//! answer to any read that software makes after the masking write.
 
 pub mod registers;
 pub mod routes;

@@ -10,7 +10,7 @@
 //! | units      | ticks                                                            |
 //! | source     | PCI Express Base Specification, section 6.1.4                    |
 //!
-//! Vectors take turns: behind the one that was taken, the next higher one that is due. A vector
+//! Vectors take turns: after the one that was taken, the next higher one that is due. A vector
 //! that is raised in the cycle in which it is taken stays pending.
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;

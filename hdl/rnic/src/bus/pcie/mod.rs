@@ -12,9 +12,9 @@
 //! ```
 //!
 //! | latency    | 1 cycle through the mux; 14 to 94 from a read of one doubleword to its data |
-//! | throughput | one beat per cycle; one BAR request at a time                           |
-//! | units      | beats of `D` bits, doublewords                                          |
-//! | source     | PCI Express Base Specification, sections 2.2.1 to 2.2.9                 |
+//! | throughput | one beat per cycle; one BAR request at a time                               |
+//! | units      | beats of `D` bits, doublewords                                              |
+//! | source     | PCI Express Base Specification, sections 2.2.1 to 2.2.9                     |
 //!
 //! A TLP stream `<name>` is `<name>_data` with `_valid` and `_ready`; `_keep` has one bit per
 //! doubleword, `_last` ends the TLP, and `_header` is valid with all its beats. A header is 128

@@ -17,12 +17,12 @@ use rust_hdl::prelude::*;
 /// Sources in falling priority: 4 messages of interrupts, 0 read completions, 1 CQE TLPs, 2 event
 /// TLPs, 3 statuses and reports of transmit, 5 payload. A beat is taken only when it enters the
 /// slice, so beats leave in the order in which they were taken: a CQE that is offered after its
-/// payload was taken stays behind it. When a packet ends, the first other waiting source is next;
+/// payload was taken leaves after it. When a packet ends, the first other waiting source is next;
 /// with none waiting, payload stays selected, so only a source that begins to wait while nothing
 /// moves loses a cycle. No source starves: only payload can follow itself, and the others need
 /// several cycles per packet, between which the next one has its turn.
 ///
-/// From the cycle behind `hold` on, no packet of sources 1 to 5 begins; the one under way goes on
+/// From the cycle after `hold` on, no packet of sources 1 to 5 begins; the one under way goes on
 /// to its end, and read completions pass.
 #[derive(LogicBlock, Init)]
 #[init(

@@ -31,7 +31,7 @@ pub struct CompletionBeats<const L: usize> {
     pub checked_keep: Signal<In, Bits<L>>,
     pub checked_last: Signal<In, Bit>,
     pub checked_valid: Signal<In, Bit>,
-    /// Lane 0 of the beat goes to this doubleword of the tag's place, the others behind it.
+    /// Lane 0 of the beat goes to this doubleword of the tag's place, the others after it.
     pub write_valid: Signal<Out, Bit>,
     pub write_tag: Signal<Out, Bits<6>>,
     pub write_dword: Signal<Out, Bits<7>>,
@@ -96,7 +96,7 @@ impl<const L: usize> Logic for CompletionBeats<L> {
             }
         }
 
-        // Stage 2: does it agree with Length? The count is not looked at any more once one did not.
+        // Stage 2: does it agree with Length? The count is ignored once one did not.
         self.now.next = self.passing.q.val();
         self.lanes.next = 0.into();
         for lane in 0..L {

@@ -22,10 +22,10 @@
 //! A completion is due exactly once and in order (section 2.4.1): it begins where the one before
 //! ended, its Byte Count is what is missing, and it ends with the request or at a multiple of 64
 //! octets. One that is not due moves nothing on, so a tag is over only when fitting completions
-//! have brought every octet of it. Headers other than those of completions are not looked at.
-//! Right behind the header of the same tag two things may be due, so [`due`] compares with both.
+//! have brought every octet of it. Headers other than those of completions are ignored.
+//! Right after the header of the same tag two things may be due, so [`due`] compares with both.
 //!
-//! `reset` is not an input: completions come for tags of before, and the stream may be in the
+//! `reset` is not an input: completions come for tags from before it, and the stream may be in the
 //! middle of a packet.
 pub mod due;
 
@@ -88,7 +88,7 @@ pub struct CheckedCompletion {
 )]
 pub struct CompletionCheck<const L: usize, const A: usize, const T: usize> {
     pub clock: Signal<In, Clock>,
-    /// The link is down: no completion of before comes.
+    /// The link is down: no completion from before comes.
     pub link_reset: Signal<In, Bit>,
     /// Requester id.
     pub device_id: Signal<In, Bits<16>>,
@@ -139,7 +139,7 @@ pub struct CompletionCheck<const L: usize, const A: usize, const T: usize> {
     next_octet: Signal<Local, Bits<2>>,
     header_passes: Signal<Local, Bit>,
     now: Signal<Local, DueCompletion>,
-    // What is due by the tables, and what is due right behind the header of the beat before.
+    // What is due by the tables, and what is due right after the header of the beat before.
     stored: DueCompare,
     chained: DueCompare,
     is_chained: Signal<Local, Bit>,
@@ -241,7 +241,7 @@ impl<const L: usize, const A: usize, const T: usize> Logic for CompletionCheck<L
             self.reaches.next = self.chained.reaches.val();
         }
 
-        // Stage 2: what is due for this tag. Right behind another header of the same tag that
+        // Stage 2: what is due for this tag. Right after another header of the same tag that
         // depends on whether that one fits, which is known one stage later.
         self.tag.next = self.fields.q.val().tag;
         self.place.next = self.tag.val().get_bits::<A>(0);

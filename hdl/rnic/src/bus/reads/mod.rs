@@ -42,8 +42,8 @@
 //!
 //! **Tags** ([`tags`]). A tag is used again when every octet of it has come in completions that
 //! fit, or the completer has refused it. Until then it is in quarantine, also across `reset`, so
-//! late completions are told from those of later reads without generations and without a wait. Only
-//! `link_reset` frees such tags: a link that goes down drops what is on its way.
+//! late completions are distinguished from those of later reads without generations and without a
+//! wait. Only `link_reset` frees such tags: a link that goes down drops what is on its way.
 
 pub mod types;
 pub mod requester;

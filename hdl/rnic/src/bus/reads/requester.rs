@@ -133,7 +133,7 @@ impl Logic for Requester {
             self.unit_mask.d.next = 3.into();
         }
 
-        // Octets behind the next one in its line.
+        // Octets after the next one in its line.
         self.position.next = (bit_cast::<9, 2>(self.unit.q.val().get_bits::<2>(0)) << 7)
             | bit_cast::<9, 7>(self.low.q.val());
         self.room.next = !self.position.val() & self.line_mask.q.val();

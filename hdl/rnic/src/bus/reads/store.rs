@@ -107,7 +107,7 @@ impl<const D: usize, const L: usize, const A: usize, const G: usize, const H: us
             self.data[stage].d.next = self.data[stage - 1].q.val();
         }
 
-        // The word of lane 0 and the one behind it, inside of the place.
+        // The word of lane 0 and the one after it, inside of the place.
         self.turn.next = self.write_dword.val().get_bits::<G>(0);
         self.word.next = self.write_dword.val() >> self.lanes_log2.val();
         self.next_word.next = (self.word.val() + self.one_word.val()) & self.word_mask.val();

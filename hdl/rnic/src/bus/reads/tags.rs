@@ -19,7 +19,7 @@
 //! answered every octet or refused the request. So no completion can be mistaken for that of a
 //! later read, whatever comes late: a tag of which a completion is still due stays out of use, in
 //! *quarantine*, until it has come. `reset` takes the tags from the walker and leaves open ones in
-//! quarantine. `link_reset` frees all, as no completion of before passes a link that went down
+//! quarantine. `link_reset` frees all, as no earlier completion passes a link that went down
 //! (section 2.9.1).
 //!
 //! While every tag is in quarantine, nothing here can free one; after a time-out of that, `starved`
@@ -39,7 +39,7 @@ const SHORT_TAG_BITS: usize = 5;
 pub struct TagTable<const A: usize, const T: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// The link is down: no completion of before comes.
+    /// The link is down: no completion from before comes.
     pub link_reset: Signal<In, Bit>,
     /// Extended Tag Field Enable: tags from 32 on may be used.
     pub extended_tags: Signal<In, Bit>,

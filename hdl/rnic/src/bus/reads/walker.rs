@@ -13,8 +13,8 @@
 //!
 //! A part is good when its tag is over and no completion of it failed. It is lost when one failed,
 //! when it was refused, or when its tag is still open later than `timeout_ticks` after the request;
-//! that is looked at while it is the oldest. The first part that is lost ends its read with an
-//! error; the parts of the same read behind it are dropped as they come. Octets of a lost part are
+//! that is examined while it is the oldest. The first part that is lost ends its read with an
+//! error; the parts of the same read after it are dropped as they come. Octets of a lost part are
 //! never read from the store.
 use super::types::*;
 use crate::common::fifo::Fifo;

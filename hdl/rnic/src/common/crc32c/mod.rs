@@ -14,7 +14,7 @@
 //! LUT4, 625 registers).
 //!
 //! An FPDU enters with its own CRC field at the end. Processing a message and its CRC leaves one
-//! constant, whatever the message, and `k` zero words behind it leave another, `R_k`; so the
+//! constant, whatever the message, and `k` zero words after it leave another, `R_k`; so the
 //! verdict is a compare, and a last beat of any number of words costs no second network. The
 //! all-ones start is the start from zero with the first word complemented.
 pub mod matrix;

@@ -166,7 +166,7 @@ impl<const OCTETS: usize> Logic for StateBack<OCTETS> {
 /// The register after an FPDU with a right CRC field and `words` zero words.
 #[derive(LogicBlock, Default)]
 pub struct Residue {
-    /// Zero words behind the FPDU.
+    /// Zero words after the FPDU.
     pub words: Signal<In, Bits<4>>,
     /// What the register must be.
     pub residue: Signal<Out, Bits<32>>,

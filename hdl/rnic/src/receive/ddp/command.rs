@@ -10,16 +10,16 @@
 //! | units      | octets, beats, words of 32 bits                                |
 //! | source     | `rnic_abi::cqe`; RFC 5041 section 5.4, RFC 5040 section 4.8    |
 //!
-//! | verdict                  | kind          | beats    | address, octets | CQE               |
-//! |--------------------------|---------------|----------|-----------------|-------------------|
-//! | place                    | PlaceKind::Write   | record's | of the payload  | if a message ends |
-//! | accepted without payload | PlaceKind::Discard | record's | 0               | if a message ends |
-//! | refused                  | PlaceKind::Discard | record's | 0               | Error             |
-//! | in error already         | PlaceKind::Discard | record's | 0               | none              |
-//! | out of order, stored     | PlaceKind::Write   | record's | of the payload  | none              |
-//! | out of order, otherwise  | PlaceKind::Discard | record's | 0               | none              |
-//! | replayed, accepted       | PlaceKind::Discard | 0        | 0               | if a message ends |
-//! | frame for the host       | PlaceKind::Host    | record's | 0, the frame's  | none              |
+//! | verdict                  | `PlaceKind` | beats    | address, octets | CQE               |
+//! |--------------------------|-------------|----------|-----------------|-------------------|
+//! | place                    | Write       | record's | of the payload  | if a message ends |
+//! | accepted without payload | Discard     | record's | 0               | if a message ends |
+//! | refused                  | Discard     | record's | 0               | Error             |
+//! | in error already         | Discard     | record's | 0               | none              |
+//! | out of order, stored     | Write       | record's | of the payload  | none              |
+//! | out of order, otherwise  | Discard     | record's | 0               | none              |
+//! | replayed, accepted       | Discard     | 0        | 0               | if a message ends |
+//! | frame for the host       | Host        | record's | 0, the frame's  | none              |
 //!
 //! The beats of an `FpduKind::Check` record are 0, and those of a replayed one; without a CQE
 //! either, there is no command. An Error has no CQE if its queue has no room. `cqe` is zero without

@@ -1,38 +1,39 @@
 //! DDP and RDMAP: from an FPDU of MPA to a place command.
 //!
 //! ```text
-//!             +----------------------------------------------------------------+
-//!  record --->| RecordQueue --> Checks: lookups, tests, verdict --> compose    |--> command
-//!  verdict -->| FIFO 32 --------^ ^              |                             |--> stopped
-//!             |      steps: Sequencer            v                             |--> fpdu_event,
-//!  replay --->| RecordStore <----- records of FPDUs out of order, by span      |     counts
-//!  table <--->| TablePort --> RAMs of STags, regions, queues, pool, contexts   |--> early_result
-//!  begun ---->| RecordFence: records of before it have left                    |--> replayed
-//!             +----------------------------------------------------------------+--> fence_done
+//!             +--------------------------------------------------------------+
+//!  record --->| RecordQueue --> Checks: lookups, tests, verdict --> compose  |--> command
+//!  verdict -->| FIFO 32 --------^ ^              |                           |--> stream_error
+//!             |      steps: Sequencer            v                           |--> fpdu_event,
+//!  replay --->| RecordStore <----- records of FPDUs out of order, by span    |     counts
+//!  table <--->| TablePort --> RAMs of STags, regions, queues, pool, contexts |--> ooo_result
+//!  begun ---->| RecordFence: earlier records have left                       |--> replayed
+//!             +--------------------------------------------------------------+-> record_fence_done
 //! ```
 //!
-//! | message                 | unit and meaning                                               |
-//! |-------------------------|----------------------------------------------------------------|
-//! | `record: FpduRecord` in | one FPDU, or one frame for the host; of a connection in stream |
-//! |                         | order except for those out of order; no ready                  |
-//! | `record_room`           | two more records can be taken                                  |
-//! | `begun` in              | one cycle: an FPDU begins, its record will follow              |
-//! | `fpdu_verdict` in       | CRC and markers of one FPDU, in the order of the records that  |
-//! |                         | have one, and after its record; no ready                       |
-//! | `ooo_result`          | one cycle, for each `FpduKind::OutOfOrder`, with its command; no ready   |
-//! | `replay: Replay` in     | deliver or discard the records of a span                       |
-//! | `replayed: Replayed`    | the records are in the FIFO, or discarded                      |
-//! | `record_fence` in       | asks for `record_fence_done`, and holds to it: all records     |
-//! |                         | begun or inside before have left, and what they gave is taken  |
-//! | `command: PlaceCommand` | one for each record that occupies beats or gives a CQE         |
-//! | `stopped: Bits<10>`     | the connection that ends with the FPDU of the last command     |
-//! | `fpdu_event: FpduEvent` | one cycle, for each FPDU of a connection not in error          |
-//! | `first_fpdu`            | one cycle, the connection whose first FPDU passed all tests    |
-//! | `count_fpdu`            | one cycle, counter `fpdus`                                     |
-//! | `error_number`          | with `error_valid`, one cycle, counter `FIRST_REFUSAL + n - 1` |
-//! | `cq_write: CqWrite` in  | a register of a completion queue gets a value                  |
-//! | `cq_report: CqReport`   | an entry of a completion queue got its number, or had no room  |
-//! | table bus               | tables DDP, QUEUE, QUEUE_TAIL, RECEIVE_POOL, STAG, REGION      |
+//! | message                 | unit and meaning                                                 |
+//! |-------------------------|------------------------------------------------------------------|
+//! | `record: FpduRecord` in | one FPDU, or one frame for the host; of a connection in stream   |
+//! |                         | order except for those out of order; no ready                    |
+//! | `record_room`           | two more records can be taken                                    |
+//! | `begun` in              | one cycle: an FPDU begins, its record will follow                |
+//! | `fpdu_verdict` in       | CRC and markers of one FPDU, in the order of the records that    |
+//! |                         | have one, and after its record; no ready                         |
+//! | `ooo_result`            | one cycle, for each `FpduKind::OutOfOrder`, with its command; no |
+//! |                         | ready                                                            |
+//! | `replay: Replay` in     | deliver or discard the records of a span                         |
+//! | `replayed: Replayed`    | the records are in the FIFO, or discarded                        |
+//! | `record_fence` in       | held until `record_fence_done`, one cycle: all records begun or  |
+//! |                         | inside before have left, and their outputs are taken             |
+//! | `command: PlaceCommand` | one for each record that occupies beats or gives a CQE           |
+//! | `stream_error`          | the connection that ends with the FPDU of the last command       |
+//! | `fpdu_event: FpduEvent` | one cycle, for each FPDU of a connection not in error            |
+//! | `first_fpdu`            | one cycle, the connection whose first FPDU passed all tests      |
+//! | `count_fpdu`            | one cycle, counter `fpdus`                                       |
+//! | `error_number`          | with `error_valid`, one cycle, counter `FIRST_REFUSAL + n - 1`   |
+//! | `cq_write: CqWrite` in  | a register of a completion queue gets a value                    |
+//! | `cq_report: CqReport`   | an entry of a completion queue got its number, or had no room    |
+//! | table bus               | tables DDP, QUEUE, QUEUE_TAIL, RECEIVE_POOL, STAG, REGION        |
 //!
 //! | latency    | 11 cycles, `record_valid` to `command_valid`, in an empty room, or 3 from  |
 //! |            | `fpdu_verdict_valid`, if that is later; no FPDU takes longer (an STag to   |
@@ -82,17 +83,17 @@
 //!
 //! The others are for untagged segments, FPDUs out of order and table operations, or are leaves:
 //!
-//! | file             | decides                                                                |
-//! |------------------|------------------------------------------------------------------------|
-//! | [`untagged`]     | QN and MSN to buffer; MO and length against it; expected, posted MSN   |
-//! | [`reads`]        | does a Read Response continue the oldest outstanding read?             |
-//! | [`completion_queues`] | has the completion queue room? number of the entry                |
-//! | [`record_store`] | FPDUs out of order: chain of a job, records and their replay           |
-//! | [`spans`]        | lists of the slots of each span, and the free slots                    |
-//! | [`tables`]       | table operations, atomic between records                               |
-//! | [`record_fence`] | is a connection that is released gone from in front of the checks?     |
-//! | [`octet_order`]  | octet string to number                                                 |
-//! | [`terminate`]    | error to Terminate code                                                |
+//! | file                  | decides                                                              |
+//! |-----------------------|----------------------------------------------------------------------|
+//! | [`untagged`]          | QN and MSN to buffer; MO and length against it; expected, posted MSN |
+//! | [`reads`]             | does a Read Response continue the oldest outstanding read?           |
+//! | [`completion_queues`] | has the completion queue room? number of the entry                   |
+//! | [`record_store`]      | FPDUs out of order: chain of a job, records and their replay         |
+//! | [`spans`]             | lists of the slots of each span, and the free slots                  |
+//! | [`tables`]            | table operations, atomic between records                             |
+//! | [`record_fence`]      | have the checks processed every record of a released connection?     |
+//! | [`octet_order`]       | octet string to number                                               |
+//! | [`terminate`]         | error to Terminate code                                              |
 //!
 //! A table operation waits for the checks of one record at most, and never for `command_ready` or a
 //! verdict: a record in the checks that waits for its verdict has changed nothing, is still the

@@ -13,7 +13,7 @@
 //!
 //! The head is what is left of the oldest read: where the next segment begins, and how many octets
 //! are missing. A segment continues it if it begins there, under its STag, is not longer than what
-//! is missing, and is the last one (L) exactly if nothing is missing behind it. STag and TO of a
+//! is missing, and is the last one (L) exactly if nothing is missing after it. STag and TO of a
 //! segment without payload mean nothing (RFC 5041 section 5.2).
 //!
 //! Of TO 35 bits are compared. As the octets also lie inside of a region of fewer than 2^35 octets,
@@ -40,7 +40,7 @@ pub struct ReadCheck {
     pub is_open: Signal<In, Bit>,
     /// Cycle 3: the segment does not continue it.
     pub differs: Signal<Out, Bit>,
-    /// Cycle 3, if not `differs`: what is left of the read behind the segment.
+    /// Cycle 3, if not `differs`: what is left of the read after the segment.
     pub moved_head: Signal<Out, Buffer>,
     is_closed: DFF<Bit>,
     stag_differs: DFF<Bit>,

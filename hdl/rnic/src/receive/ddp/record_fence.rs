@@ -6,12 +6,12 @@
 //!  fence --> [ expected ] -- 0 --> [ ahead ] -- 0, outputs free --> fence_done
 //! ```
 //!
-//! The release of a connection ends behind this fence. When the stream manager has nothing left of
+//! The release of a connection ends after this fence. When the stream manager has nothing left of
 //! a connection, no job and no replay, the records of its last FPDUs are on their way from MPA, in
 //! the FIFO or in the checks. They must be judged by this connection's tables, not by those of the
 //! next one with its id (docs/security.md).
 //!
-//! Two counts, one after the other, since a replayed record may enter the FIFO in front of one that
+//! Two counts, one after the other, since a replayed record may enter the FIFO before one that
 //! is on its way. From the time when the last expected record has entered, the FIFO's order is that
 //! of the checks.
 //!
@@ -41,11 +41,11 @@ pub struct RecordFence {
     pub outputs_free: Signal<In, Bit>,
     /// Begins a fence; holds to `fence_done`.
     pub fence: Signal<In, Bit>,
-    /// One cycle: all records of before have left.
+    /// One cycle: all earlier records have left.
     pub fence_done: Signal<Out, Bit>,
     coming: DFF<Bits<6>>,
     held: DFF<Bits<5>>,
-    // Records of before the fence: still to come; then those in front of its end.
+    // Records from before the fence: those still to come; then those in the FIFO before its end.
     expecting: DFF<Bit>,
     expected: DFF<Bits<6>>,
     leaving: DFF<Bit>,

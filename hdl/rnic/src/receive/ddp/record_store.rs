@@ -40,11 +40,12 @@ pub enum ReplayStep {
 
 /// Record store: stores records by span and replays them.
 ///
-/// | latency    | 8 cycles, `replay_valid` to the first record offered, 2 for `ReplayKind::Fault`; 2 |
-/// |            | from the last one taken to `replayed_valid`; 5 from `replay_valid` to it for  |
-/// |            | a span without records, 6 with records to discard; a push adds up to 4        |
-/// | throughput | one push per 6 cycles; one record offered per 4 cycles; one replay at a time  |
-/// | units      | see [`crate::messages::Replay`]                                               |
+/// | latency    | 8 cycles, `replay_valid` to the first record offered, 2 for               |
+/// |            | `ReplayKind::Fault`; 2 from the last one taken to `replayed_valid`; 5     |
+/// |            | from `replay_valid` to `replayed_valid` for a span without records, 6     |
+/// |            | with records to discard; a push adds up to 4                              |
+/// | throughput | one push per 6 cycles; one record offered per 4; one replay at a time     |
+/// | units      | see [`crate::messages::Replay`]                                           |
 ///
 /// A replay takes the records that the span has when it is opened; a later push for that span
 /// begins a new list. Its slots are free once its last record has been taken.

@@ -11,9 +11,9 @@
 //!       +------ hold, no verdict ---------+   ^-- verdict_valid
 //! ```
 //!
-//! | latency    | 10 cycles, `record_valid` into an empty FIFO to `load`                 |
-//! | throughput | one record per 6 cycles, 10 behind a Read Response                     |
-//! | units      | cycles; see [`crate::messages::FpduRecord`]                            |
+//! | latency    | 10 cycles, `record_valid` into an empty FIFO to `load` |
+//! | throughput | one record per 6 cycles, 10 after a Read Response      |
+//! | units      | cycles; see [`crate::messages::FpduRecord`]            |
 use super::octet_order::OctetOrder;
 use crate::common::fifo::Fifo;
 use crate::messages::{FpduKind, FpduRecord};
@@ -184,7 +184,7 @@ pub struct Sequencer {
     phase: DFF<Bits<3>>,
     is_busy: DFF<Bit>,
     // The record in the checks is still the head of the FIFO.
-    is_ooo: DFF<Bit>,
+    is_head: DFF<Bit>,
     held_judged: DFF<Bit>,
     is_committing: DFF<Bit>,
     is_waiting: DFF<Bit>,
@@ -202,13 +202,13 @@ pub struct Sequencer {
 impl Logic for Sequencer {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; age, is_ready, phase, is_busy, is_ooo);
+        registers!(clock; age, is_ready, phase, is_busy, is_head);
         registers!(clock; held_judged, is_committing, is_waiting, was_restarted);
         self.takes.next = self.is_ready.q.val() & !self.is_busy.q.val() & !self.hold.val();
         self.leaves.next = (self.takes.val()
             & (self.verdict_valid.val() | !self.head_judged.val()))
-            | (self.is_ooo.q.val() & self.verdict_valid.val());
-        self.yields.next = self.is_ooo.q.val() & self.hold.val() & !self.verdict_valid.val();
+            | (self.is_head.q.val() & self.verdict_valid.val());
+        self.yields.next = self.is_head.q.val() & self.hold.val() & !self.verdict_valid.val();
         self.loads.next =
             (self.is_committing.q.val() | self.is_waiting.q.val()) & self.outputs_free.val();
 
@@ -235,7 +235,7 @@ impl Logic for Sequencer {
                 self.phase.d.next = 4.into();
             }
             4 => {
-                if self.verdict_valid.val() | !self.is_ooo.q.val() {
+                if self.verdict_valid.val() | !self.is_head.q.val() {
                     self.decides.next = true;
                     self.is_committing.d.next = true;
                     self.phase.d.next = 5.into();
@@ -248,18 +248,18 @@ impl Logic for Sequencer {
             _ => {}
         }
         if self.leaves.val() {
-            self.is_ooo.d.next = false;
+            self.is_head.d.next = false;
         }
         if self.takes.val() {
             self.phase.d.next = 1.into();
             self.is_busy.d.next = true;
-            self.is_ooo.d.next = !self.leaves.val();
+            self.is_head.d.next = !self.leaves.val();
             self.held_judged.d.next = self.head_judged.val();
         }
         if self.yields.val() {
             self.phase.d.next = 0.into();
             self.is_busy.d.next = false;
-            self.is_ooo.d.next = false;
+            self.is_head.d.next = false;
         }
         if self.loads.val() {
             self.phase.d.next = 0.into();
@@ -282,7 +282,7 @@ impl Logic for Sequencer {
             self.is_ready.d.next = false;
             self.phase.d.next = 0.into();
             self.is_busy.d.next = false;
-            self.is_ooo.d.next = false;
+            self.is_head.d.next = false;
             self.is_committing.d.next = false;
             self.is_waiting.d.next = false;
             self.was_restarted.d.next = false;

@@ -22,7 +22,7 @@ use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 /// Usable slots.
-pub const SLOTS: u64 = rnic_abi::limits::EARLY_RECORDS as u64;
+pub const SLOTS: u64 = rnic_abi::limits::OUT_OF_ORDER_RECORDS as u64;
 
 /// The list of one span.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]

@@ -17,7 +17,7 @@
 //! read of a stateful memory and its last write (`may_run`), and `restart` makes the record in
 //! front repeat its lookups. A record whose command waits for its receiver has finished its
 //! lookups, and one that waits for its verdict goes back (see [`super::sequencer`]): a host that
-//! takes no TLP cannot delay a table operation here, only the fence behind it. `may_start` lets a
+//! takes no TLP cannot delay a table operation here, only the fence after it. `may_start` lets a
 //! waiting record pass between two operations.
 use super::types::{Buffer, QueueShape, StreamProfile, TableWrites};
 use crate::messages::TableRequest;

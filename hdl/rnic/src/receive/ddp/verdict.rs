@@ -192,8 +192,8 @@ pub struct VerdictEncode {
     first: DFF<Bit>,
     first_q2: DFF<Bit>,
     passed: DFF<Bit>,
-    ooo_error: DFF<Bits<5>>,
-    ooo_refused: DFF<Bit>,
+    early_error: DFF<Bits<5>>,
+    early_refused: DFF<Bit>,
     late_error: DFF<Bits<5>>,
     late_refused: DFF<Bit>,
     may_keep: DFF<Bit>,
@@ -201,7 +201,7 @@ pub struct VerdictEncode {
     // It completes a message or a read if nothing refuses it.
     needs_entry: DFF<Bit>,
     found: DFF<Verdict>,
-    ooo_now: Signal<Local, Bits<5>>,
+    early_now: Signal<Local, Bits<5>>,
     late_now: Signal<Local, Bits<5>>,
     may_write: Signal<Local, Bits<5>>,
     may_sink: Signal<Local, Bits<5>>,
@@ -262,7 +262,7 @@ impl Logic for VerdictEncode {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; stopped, stopped_q2);
-        registers!(clock; ooo_error, ooo_refused, late_error, late_refused, may_keep, found);
+        registers!(clock; early_error, early_refused, late_error, late_refused, may_keep, found);
         registers!(clock; is_response, needs_entry, first, first_q2, passed);
 
         // Cycle 2.
@@ -277,23 +277,23 @@ impl Logic for VerdictEncode {
         if self.segment.val().opcode != 0 {
             self.access_bad.next = !self.may_sink.val().any();
         }
-        self.ooo_now.next = self.envelope_error.val();
+        self.early_now.next = self.envelope_error.val();
         if !self.envelope_refused.val() & self.segment.val().known & self.segment.val().tagged {
             // RFC 5041 5.2: STag and TO of a segment without payload are not checked.
             if self.segment.val().has_payload {
                 if self.unknown.val() {
-                    self.ooo_now.next = self.ddp_stag.val();
+                    self.early_now.next = self.ddp_stag.val();
                 } else if self.foreign.val() {
-                    self.ooo_now.next = self.ddp_association.val();
+                    self.early_now.next = self.ddp_association.val();
                 } else if self.access_bad.val() {
-                    self.ooo_now.next = self.rdmap_access.val();
+                    self.early_now.next = self.rdmap_access.val();
                 } else if self.segment.val().wraps {
-                    self.ooo_now.next = self.ddp_wrap.val();
+                    self.early_now.next = self.ddp_wrap.val();
                 }
             }
         }
-        self.ooo_error.d.next = self.ooo_now.val();
-        self.ooo_refused.d.next = self.ooo_now.val().any();
+        self.early_error.d.next = self.early_now.val();
+        self.early_refused.d.next = self.early_now.val().any();
         // ... of an untagged one those after the MSN ...
         self.late_now.next = 0.into();
         self.responds.next = self.segment.val().tagged & (self.segment.val().opcode == 2);
@@ -335,12 +335,12 @@ impl Logic for VerdictEncode {
         // Cycle 4: bounds or MSN, then CRC and markers, and what follows from all tests. Room in
         // the completion queue is the last of them: any other error takes its place.
         self.overflows.next = self.needs_entry.q.val() & self.full.val();
-        self.error_now.next = self.ooo_error.q.val();
-        self.is_refused.next = self.ooo_refused.q.val() | self.overflows.val();
-        if !self.ooo_refused.q.val() & self.overflows.val() {
+        self.error_now.next = self.early_error.q.val();
+        self.is_refused.next = self.early_refused.q.val() | self.overflows.val();
+        if !self.early_refused.q.val() & self.overflows.val() {
             self.error_now.next = self.cq_overflow.val();
         }
-        if !self.ooo_refused.q.val() & self.segment.val().known {
+        if !self.early_refused.q.val() & self.segment.val().known {
             if self.segment.val().tagged {
                 if self.segment.val().has_payload & self.outside.val() {
                     self.error_now.next = self.ddp_bounds.val();

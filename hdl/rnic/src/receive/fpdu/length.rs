@@ -198,7 +198,7 @@ impl<const LG: usize> Logic for FpduLength<LG> {
 /// | latency    | none: combinational                                                        |
 /// | units      | `ulpdu_length` in octets                                                   |
 ///
-/// ULPDU_Length is octets 0 and 1 of an FPDU's first word, or of its second one behind a leading
+/// ULPDU_Length is octets 0 and 1 of an FPDU's first word, or of its second one after a leading
 /// marker, most significant first (MPA-001, MPA-010).
 #[derive(LogicBlock, Default)]
 pub struct HeadWord {

@@ -68,7 +68,7 @@ pub struct SplitControl {
     pub head_length: Signal<In, Bits<16>>,
     /// ... is there.
     pub head_valid: Signal<In, Bit>,
-    /// Look for it behind the FPDU that is being handed on.
+    /// Look for it after the FPDU that is being handed on.
     pub head_ahead: Signal<Out, Bit>,
     /// ULPDU_Length, or the octets of a host frame.
     pub ulpdu_length: Signal<Out, Bits<16>>,
@@ -292,9 +292,9 @@ impl Logic for SplitControl {
 
 /// Ends a stream job: reports it to the stream manager, and cancels the rest in the reader.
 ///
-/// | latency    | 1 cycle, `finish` to `job_done_valid` and `cancel`                            |
-/// | throughput | one job per cycle                                                           |
-/// | units      | words of 4 octets in, octets out                                            |
+/// | latency    | 1 cycle, `finish` to `job_done_valid` and `cancel` |
+/// | throughput | one job per cycle                                  |
+/// | units      | words of 4 octets in, octets out                   |
 #[derive(LogicBlock, Init)]
 pub struct JobEnd {
     pub clock: Signal<In, Clock>,

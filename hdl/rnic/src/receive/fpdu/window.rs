@@ -78,7 +78,7 @@ impl<const D: usize, const P: usize, const LG: usize> Logic for BeatWindow<D, P,
         self.joined_ready.next = !self.spare_is_valid.q.val();
         self.take.next = self.joined_valid.val() & !self.spare_is_valid.q.val();
 
-        // Each stage loads the one behind it, or the arriving beat if that one is empty.
+        // Each stage loads the one after it, or the arriving beat if that one is empty.
         if self.shift.val() | !self.low_is_valid.q.val() {
             if self.high_is_valid.q.val() {
                 self.low.d.next = self.high.q.val();

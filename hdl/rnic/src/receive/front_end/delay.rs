@@ -4,9 +4,9 @@
 //! data_in --> [ register ] x N --> data_out
 //! ```
 //!
-//! | latency    | N cycles; N = 0 is a wire                        |
-//! | throughput | one word per cycle                               |
-//! | reset      | none: the words carry their own valid bits  |
+//! | latency    | N cycles; N = 0 is a wire                  |
+//! | throughput | one word per cycle                         |
+//! | reset      | none: the words carry their own valid bits |
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Headers: finds the IP header behind the VLAN tags and decodes it.
+//! Headers: finds the IP header after the VLAN tags and decodes it.
 //!
 //! ```text
 //! stored frame --> EthernetParser --+--> control, data, link

@@ -18,17 +18,17 @@
 //!
 //! A frame is dropped for the first of these reasons; `Verdict` holds them all:
 //!
-//! | reason                                                       | counter                |
-//! |--------------------------------------------------------------|------------------------|
-//! | the device was off at the frame's first beat                 | `drop_disabled`        |
-//! | the MAC reported an error, or the frame came too early                | `drop_mac_error`       |
-//! | fewer than 14 octets                                         | `drop_runt`            |
-//! | more than 9216 octets                                        | `drop_frame_too_long`  |
-//! | the IP header does not fit the frame, its version is not the | `drop_ip_malformed`    |
-//! | type's, IHL is below 5, or the lengths contradict each other |                        |
-//! | or the frame                                                 |                        |
-//! | the IPv4 header checksum is wrong                            | `drop_ip_checksum`     |
-//! | the TCP header does not fit the IP payload                   | `drop_tcp_malformed`   |
+//! | reason                                                       | counter               |
+//! |--------------------------------------------------------------|-----------------------|
+//! | the device was off at the frame's first beat                 | `drop_disabled`       |
+//! | the MAC reported an error, or the frame came too early       | `drop_mac_error`      |
+//! | fewer than 14 octets                                         | `drop_runt`           |
+//! | more than 9216 octets                                        | `drop_frame_too_long` |
+//! | the IP header does not fit the frame, its version is not the | `drop_ip_malformed`   |
+//! | type's, IHL is below 5, or the lengths contradict each other |                       |
+//! | or the frame                                                 |                       |
+//! | the IPv4 header checksum is wrong                            | `drop_ip_checksum`    |
+//! | the TCP header does not fit the IP payload                   | `drop_tcp_malformed`  |
 //!
 //! The segment's bounds are known one cycle after the first word of the IP header was captured. At
 //! W = 64 that word comes two beats before the first word that depends on them, at 128 one, at 512

@@ -22,7 +22,7 @@ pub fn checksum(octets: &[u8]) -> [u8; 2] {
     (!(sum as u16)).to_be_bytes()
 }
 
-/// Whether the checksum block `$uut` finds `$frame` good; data come one beat behind control.
+/// Whether the checksum block `$uut` finds `$frame` good; data come one beat after control.
 macro_rules! is_good {
     ($uut:expr, $width:literal, $frame:expr, $random:expr) => {{
         let (uut, mut later) = (&mut $uut, Default::default());

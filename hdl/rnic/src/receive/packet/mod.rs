@@ -14,21 +14,21 @@
 //! a partial release a frame is read from its first remaining page. A frame is named by its last
 //! page, so the link to the next frame stays valid.
 //!
-//! | dropped                                          | counted                         |
-//! |--------------------------------------------------|---------------------------------|
-//! | `FrameVerdict::Drop`                                   | no (the front end counts)       |
-//! | no free page, or the release queue nearly full   | `count_no_page`: `drop_no_page` |
-//! | 16 stored frames are queued                      | `count_no_page`: `drop_no_page` |
+//! | dropped                                        | counted                         |
+//! |------------------------------------------------|---------------------------------|
+//! | `FrameVerdict::Drop`                           | no (the front end counts)       |
+//! | no free page, or the release queue nearly full | `count_no_page`: `drop_no_page` |
+//! | 16 stored frames are queued                    | `count_no_page`: `drop_no_page` |
 //!
-//! | path                                       | cycles                              |
-//! |--------------------------------------------|-------------------------------------|
-//! | `frame_info` to `stored_valid`             | 2                                   |
-//! | `job` taken to first `joined_valid`        | 9, 10 if the first word is partial  |
-//! | ... for each link followed to `offset`     | 3; a link leads one or eight pages on |
-//! | page to page within a run                  | 0                                   |
-//! | run to run of one job                      | 0 to 6                              |
-//! | job to job                                 | 1 to 2                              |
-//! | release of a page until it is free again   | 4, and 3 per page before it         |
+//! | path                                     | cycles                                |
+//! |------------------------------------------|---------------------------------------|
+//! | `frame_info` to `stored_valid`           | 2                                     |
+//! | `job` taken to first `joined_valid`      | 9, 10 if the first word is partial    |
+//! | ... for each link followed to `offset`   | 3; a link leads one or eight pages on |
+//! | page to page within a run                | 0                                     |
+//! | run to run of one job                    | 0 to 6                                |
+//! | job to job                               | 1 to 2                                |
+//! | release of a page until it is free again | 4, and 3 per page before it           |
 //!
 //! One beat per cycle in (W bits) and out (D bits). Units: octets, pages of 256 octets.
 //!

@@ -1,7 +1,7 @@
 //! The packet reader: serves read jobs in order, one at a time. It finds the pages of a job.
 //!
-//! | enters | `ReadJob`s; page links, frame links and frame entries (own copies); `cancel`      |
-//! | leaves | memory addresses; for each word its valid octets; `started` once per job        |
+//! | enters | `ReadJob`s; page links, frame links and frame entries (own copies); `cancel` |
+//! | leaves | memory addresses; for each word its valid octets; `started` once per job     |
 //!
 //! The tables of a job's frames must have been written by the cycle in which the job is taken, and
 //! must not change until it is done.

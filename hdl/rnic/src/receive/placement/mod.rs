@@ -184,7 +184,7 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic
 
 /// Fence: reports when every command that was inside at `fence` has left.
 ///
-/// A table write that may revoke memory ends behind a fence (`csr/tables`): no TLP of a command
+/// A table write that may revoke memory ends after a fence (`csr/tables`): no TLP of a command
 /// that was checked against the old entry follows it.
 ///
 /// | latency    | 1 cycle if nothing is inside, else until the last command has left |

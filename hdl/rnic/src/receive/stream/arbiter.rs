@@ -22,7 +22,7 @@
 //! in `accepted` before the request is handled, and no `stream_error` is queued: it may be for the
 //! connection that had this id before.
 //!
-//! A release is answered behind the record fence of DDP: the records of the connection's last FPDUs
+//! A release is answered after the record fence of DDP: the records of the connection's last FPDUs
 //! have left the checks by then. Other events go on meanwhile, as these records may wait for them.
 //!
 //! Spans are dropped one by one. Events that may drop others wait until the last of them is

@@ -4,7 +4,7 @@
 //! loaded, span_loaded -> [ incoming ] --> [ sums ] --> was_empty, complete, enough, some_left
 //! arrived, done ------------------|----------^ |
 //!                                 +--> [ current ] --+--> updated
-//! front, request_data, right_run ------------------- ^ ^
+//! front, request_data, right_range ----------------- ^ ^
 //! span_loaded --> [ popped ] --------------------------+
 //! ```
 //!
@@ -25,7 +25,7 @@ use rust_hdl::prelude::*;
 
 /// Octets that hold ULPDU_Length: an FPDU's first word.
 const NEED_LENGTH: u64 = 4;
-/// The same behind a marker.
+/// The same after a marker.
 const NEED_MARKER_AND_LENGTH: u64 = 8;
 
 /// Sums of one event, and the context after it.
@@ -48,7 +48,7 @@ pub struct ContextUpdate {
     /// Sequence number of the first of them.
     pub arrived_sequence: Signal<In, Bits<32>>,
     /// The range that follows them.
-    pub right_run: Signal<In, RangeSpans>,
+    pub right_range: Signal<In, RangeSpans>,
     /// Slot of the last frame that holds them.
     pub arrived_last: Signal<In, Bits<10>>,
     pub job_done: Signal<In, JobDone>,
@@ -70,7 +70,7 @@ pub struct ContextUpdate {
     pub was_empty: Signal<Out, Bit>,
     /// With the accepted octets, enough are queued for a job.
     pub complete: Signal<Out, Bit>,
-    /// Octets are left behind those consumed.
+    /// Octets are left after those consumed.
     pub some_left: Signal<Out, Bit>,
     /// They are enough for another job.
     pub enough: Signal<Out, Bit>,
@@ -216,8 +216,8 @@ impl Logic for ContextUpdate {
                 }
             } else if self.at_hand.val().joining {
                 self.updated.next.has_next = true;
-                self.updated.next.next_span = self.right_run.val().first;
-                self.updated.next.last_span = self.right_run.val().last;
+                self.updated.next.next_span = self.right_range.val().first;
+                self.updated.next.last_span = self.right_range.val().last;
             }
         } else if self.at_hand.val().finishing {
             self.updated.next.avail = self.fewer.q.val();
@@ -234,9 +234,9 @@ impl Logic for ContextUpdate {
         } else if self.at_hand.val().clearing {
             self.updated.next = self.nothing.val();
         } else if self.at_hand.val().relinking {
-            self.updated.next.last_span = self.right_run.val().last;
+            self.updated.next.last_span = self.right_range.val().last;
         } else {
-            // Stop, a fault, or a release that must wait for the job in flight; the spans behind
+            // Stop, a fault, or a release that must wait for the job in flight; the spans after
             // the stream do not wait for it.
             self.updated.next.stopped = true;
             if self.at_hand.val().faulting {

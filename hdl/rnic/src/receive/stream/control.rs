@@ -16,8 +16,8 @@
 //!       +-> (D) if a span is to be dropped
 //!
 //! (S) octets join a span:
-//!       [ SpanFetch -> SpanRead ] -> SpanLoad -> Accept -> RunWrite --> Idle
-//!       of the stream's chain, with more behind: -> ChainLoad -> ChainWrite -> Idle
+//!       [ SpanFetch -> SpanRead ] -> SpanLoad -> Accept -> RangeWrite --> Idle
+//!       of the stream's chain, with more after it: -> ChainLoad -> ChainWrite -> Idle
 //! (A) a stream advances: Advance, while [`super::span_control`] works
 //! (D) a span is dropped: Drop, while [`super::span_control`] works
 //! ```
@@ -31,11 +31,11 @@
 //! | throughput | one event at a time: a context is written back before the next one is read  |
 //!
 //! Octets beyond a gap are kept in any state of the stream, as they are not part of its queue. When
-//! a gap closes, the range behind it becomes a chain of spans that follows the stream, which takes
+//! a gap closes, the range after it becomes a chain of spans that follows the stream, which takes
 //! them over one by one ([`super::span_control`]).
 //!
 //! A release that finds a job in flight marks the connection stopped and is retried after a
-//! `job_done`; one that finds spans behind the stream is retried when they are dropped. A span to
+//! `job_done`; one that finds spans after the stream is retried when they are dropped. A span to
 //! be dropped waits for its job, too. A stopped stream keeps its spans until it is released.
 use super::arbiter::StreamEvent;
 use super::span_control::{SpanAdvance, SpanDrop};
@@ -61,9 +61,9 @@ pub struct ManagerControl {
     /// The span that the stream has reached; valid from the cycle after `keep_popped` on.
     pub popped: Signal<In, StreamContext>,
     /// The range that follows the octets, or is dropped.
-    pub right_run: Signal<In, RangeSpans>,
+    pub right_range: Signal<In, RangeSpans>,
     /// The range that the octets follow.
-    pub left_run: Signal<In, RangeSpans>,
+    pub left_range: Signal<In, RangeSpans>,
     /// A free span.
     pub new_span: Signal<In, Bits<9>>,
     /// Nothing is queued.
@@ -104,7 +104,7 @@ pub struct ManagerControl {
     /// `current` is the answer to TCP's query.
     pub answer: Signal<Out, Bit>,
     /// An out-of-order range is written.
-    pub write_run: Signal<Out, Bit>,
+    pub write_range: Signal<Out, Bit>,
     /// The accepted frame is released.
     pub drop_frame: Signal<Out, Bit>,
     /// The stream's context is written.
@@ -182,7 +182,7 @@ impl Logic for ManagerControl {
         wire!(self => self.drops; clock, reset);
         self.drops.go.next = self.state.q.val() == ManagerState::Drop;
         self.drops.begins.next = false;
-        self.drops.first.next = self.right_run.val().first;
+        self.drops.first.next = self.right_range.val().first;
         self.drops.job_ended.next = false;
         wire!(self => self.drops; current, was_empty, consumed, forget_room);
         self.drop_pending.next = self.drops.pending.val();
@@ -196,7 +196,7 @@ impl Logic for ManagerControl {
         self.append.next = false;
         self.append_span.next = self.advance.joins.val();
         self.drop_frame.next = false;
-        self.write_run.next = false;
+        self.write_range.next = false;
         self.write_context.next = self.advance.writes.val();
         self.write_span.next = false;
         self.take_span.next = false;
@@ -235,7 +235,7 @@ impl Logic for ManagerControl {
                     self.state.d.next = ManagerState::Accept;
                     if self.kind.q.val().asking {
                         self.state.d.next = ManagerState::Answer;
-                    } else if self.kind.q.val().dropping_run {
+                    } else if self.kind.q.val().dropping_range {
                         self.state.d.next = ManagerState::DropSet;
                     } else if self.kind.q.val().ooo {
                         self.state.d.next = ManagerState::LeftLoad;
@@ -246,7 +246,7 @@ impl Logic for ManagerControl {
             ManagerState::Aim => {
                 self.kind.d.next.of_span = true;
                 if self.next_accepted.val().has_left {
-                    self.span_at.d.next = self.left_run.val().last;
+                    self.span_at.d.next = self.left_range.val().last;
                     self.state.d.next = ManagerState::SpanFetch;
                 } else {
                     self.kind.d.next.opening = true;
@@ -267,7 +267,7 @@ impl Logic for ManagerControl {
                     self.write_span.next = true;
                     self.send.next = self.complete.val();
                     self.take_span.next = self.kind.q.val().opening;
-                    self.state.d.next = ManagerState::RunWrite;
+                    self.state.d.next = ManagerState::RangeWrite;
                 } else if self.follows_spans.val() {
                     self.kind.d.next.of_span = true;
                     self.span_at.d.next = self.current.val().last_span;
@@ -293,8 +293,8 @@ impl Logic for ManagerControl {
                     }
                 }
             }
-            ManagerState::RunWrite => {
-                self.write_run.next = self.kind.q.val().ooo;
+            ManagerState::RangeWrite => {
+                self.write_range.next = self.kind.q.val().ooo;
                 self.frame_done.next = true;
                 self.state.d.next = ManagerState::Idle;
                 if !self.kind.q.val().ooo & self.kind.q.val().joining {
@@ -372,7 +372,7 @@ impl Logic for ManagerControl {
                 }
             }
             ManagerState::DropSet => {
-                self.frame_done.next = self.kind.q.val().dropping_run;
+                self.frame_done.next = self.kind.q.val().dropping_range;
                 self.drops.begins.next = true;
                 self.state.d.next = ManagerState::Idle;
             }
@@ -431,7 +431,7 @@ pub enum ManagerState {
     /// The context has been read, or is new: sums.
     SpanLoad,
     /// The out-of-order range is written.
-    RunWrite,
+    RangeWrite,
     /// TCP gets the FPDU status.
     Answer,
     /// Loads the stream's context again.
@@ -519,7 +519,7 @@ impl Logic for EventDecode {
             | ((self.next_event.val() == StreamEvent::JobDone) & self.done_ooo.val());
         self.kind.next.ooo = self.accepted.val().ooo;
         self.kind.next.joining = self.accepted.val().has_right;
-        self.kind.next.dropping_run = self.accepted.val().purges;
+        self.kind.next.dropping_range = self.accepted.val().purges;
         self.kind.next.asking = self.accepted.val().queries;
         self.kind.next.opening = false;
         self.kind.next.clearing = false;

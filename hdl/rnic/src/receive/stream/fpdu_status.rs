@@ -52,7 +52,7 @@ impl Logic for FpduStatusReport {
     fn update(&mut self) {
         registers!(clock; answer, answered, long, long_of);
         self.available.next = self.current.val().avail;
-        // With spans behind the stream its end is known soon. A stopped stream keeps its spans.
+        // With spans after the stream its end is known soon. A stopped stream keeps its spans.
         self.answer.d.next.busy =
             self.current.val().busy | (self.current.val().has_next & !self.current.val().stopped);
         self.answer.d.next.empty = !self.available.val().any();

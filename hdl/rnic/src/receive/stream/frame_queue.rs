@@ -8,7 +8,7 @@
 //!                  +--> frame_table_*, frame_link_*
 //! ```
 //!
-//! | enters     | frames that join a queue; a queue's first frame and its number of consumed   |
+//! | enters     | frames that join a queue; a queue's first frame and its number of consumed  |
 //! |            | octets; copies of the page links                                            |
 //! | leaves     | the first remaining frame, each page once in a [`PageChain`], and the       |
 //! |            | tables by which the packet reader finds the next frame                      |
@@ -94,7 +94,7 @@ pub struct FrameQueue {
     pub amount: Signal<In, Bits<18>>,
     /// From the cycle after `begins` on: consumed pages may be released.
     pub go: Signal<In, Bit>,
-    /// With `go`: octets of the queue are left behind those consumed.
+    /// With `go`: octets of the queue are left after those consumed.
     pub some_left: Signal<In, Bit>,
     /// The last cycle in which `front` changes.
     pub done: Signal<Out, Bit>,
@@ -164,7 +164,7 @@ impl Logic for FrameQueue {
         wire!(self.release_out => self; m_data as page_release, m_valid as page_release_valid);
         self.release_out.m_ready.next = self.page_release_ready.val();
 
-        // A frame joins: in the reader's tables, and behind the last frame.
+        // A frame joins: in the reader's tables, and after the last frame.
         self.table_writing.d.next = self.append.val() & !self.links_only.val();
         self.table_index.d.next = self.frame.val().slot;
         self.table_entry.d.next.head_page = self.frame.val().head_page;

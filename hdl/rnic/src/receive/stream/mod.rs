@@ -216,7 +216,7 @@ impl Logic for StreamManager {
         wire!(self.arbiter => self.control;
             next_event, connection as next_connection, next_accepted, next_done);
         wire!(self.context_update => self.control; current, popped);
-        wire!(self.ranges => self.control; right_run, left_run);
+        wire!(self.ranges => self.control; right_range, left_range);
         self.control.new_span.next = self.spans.new_span.val();
         wire!(self.context_update => self.control; was_empty, complete, enough);
         wire!(self.queue => self.control; done as consumed, drop_ready);
@@ -261,7 +261,7 @@ impl Logic for StreamManager {
             self.context_update.arrived_octets.next = self.popped.val().avail;
             self.context_update.arrived_last.next = self.popped.val().last_slot;
         }
-        self.context_update.right_run.next = self.ranges.right_run.val();
+        self.context_update.right_range.next = self.ranges.right_range.val();
         self.context_update.job_done.next = self.arbiter.next_done.val();
         self.context_update.request_data.next = self.table_request.val().data;
         self.context_update.front.next = self.queue.front.val();
@@ -306,7 +306,8 @@ impl Logic for StreamManager {
         // Out-of-order ranges, their spans, and fragments.
         self.ranges.clock.next = self.clock.val();
         self.ranges.arrived.next = self.arbiter.next_accepted.val();
-        wire!(self.control => self.ranges; span, fetch, load_right, load_left, write_run as write);
+        wire!(self.control => self.ranges;
+            span, fetch, load_right, load_left, write_range as write);
         wire!(self => self.fragments; clock, reset);
         self.fragments.take.next = self.own_slot.val() & self.control.append.val();
         wire!(self.queue => self.fragments; slot_free as free, slot_free_valid as free_valid);

@@ -17,10 +17,10 @@
 //!
 //! Results and jobs end in the order of the FPDUs, so the sums over the results belong to the
 //! oldest waiting out-of-order job. The first FPDU with a bad result ends the consumed octets; DDP
-//! places none behind it. DDP takes at least 6 cycles per FPDU, so a job completes before the first
+//! places none after it. DDP takes at least 6 cycles per FPDU, so a job completes before the first
 //! result of the next one arrives.
 //!
-//! `done_ready` is high whenever a completed job is offered: the queue behind it has a place for
+//! `done_ready` is high whenever a completed job is offered: the queue after it has a place for
 //! each job in flight.
 use super::arbiter::JOBS_OUT_MAX;
 use crate::common::fifo::Fifo;

@@ -21,7 +21,7 @@ type Uut = StreamManager;
 
 /// An out-of-order range as the naive receiver knows it: positions, and the number TCP gave it.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct ReceivedRange {
     left: u64,
     right: u64,
     number: u64,
@@ -36,7 +36,7 @@ struct Stream {
     next: u64,
     /// Position of the first octet not consumed.
     consumed: u64,
-    runs: Vec<Run>,
+    ranges: Vec<ReceivedRange>,
     job: Option<u64>,
     need: u64,
     markers: bool,
@@ -69,7 +69,7 @@ struct Frame {
 struct Bench {
     streams: Vec<Stream>,
     free_pages: VecDeque<u64>,
-    free_runs: Vec<u64>,
+    free_ranges: Vec<u64>,
     links: PageLinks,
     /// Position of each octet of packet memory.
     memory: Vec<u64>,
@@ -103,7 +103,7 @@ impl Bench {
         Self {
             streams: (0..6).map(stream).collect(),
             free_pages: (0..PAGES as u64).collect(),
-            free_runs: (0..256).collect(),
+            free_ranges: (0..256).collect(),
             memory: vec![u64::MAX; PAGES * PAGE_OCTETS],
             spans_back: StreamDriver::new(Pace::Chance(1, 4)),
             job: StreamMonitor::new(Pace::of_8(7)),
@@ -351,13 +351,13 @@ impl Bench {
         let operation = match stream.running {
             false if !has_frames => tables::WRITE,
             true if random.chance(1, turns) && !self.stop.waiting().contains(&index) => {
-                for run in stream.runs.drain(..) {
+                for range in stream.ranges.drain(..) {
                     self.seen[8] += 1;
-                    self.free_runs.push(run.number);
+                    self.free_ranges.push(range.number);
                     self.messages.push(Accepted {
                         connection: stream.number.into(),
                         has_right: true,
-                        right: run.number.into(),
+                        right: range.number.into(),
                         purges: true,
                         ..Accepted::default()
                     });
@@ -384,7 +384,7 @@ impl Bench {
         let spans = self.spans.values().filter(|span| span.stream == *index);
         let jobs = spans.filter(|span| span.job.is_some()).count();
         let quiet = stream.job.is_none() && stream.replays == 0 && jobs == 0;
-        assert!(quiet, "a fence in front of a job");
+        assert!(quiet, "a fence before a job");
     }
 
     fn table_is_done(&mut self) {

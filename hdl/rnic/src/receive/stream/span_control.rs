@@ -91,7 +91,7 @@ pub struct SpanAdvance {
     // context depend on them.
     loads: DFF<Bit>,
     takes_over: DFF<Bit>,
-    // High in Join; the number goes back at once, or behind its records.
+    // High in Join; the number goes back at once, or after its records.
     joining: DFF<Bit>,
     freeing: DFF<Bit>,
     delivering: DFF<Bit>,

@@ -1,18 +1,18 @@
 //! Tables of the out-of-order ranges, by TCP's numbers, of their spans, and of free fragments.
 //!
 //! ```text
-//! arrived.left, arrived.right --> [ ranges ] --> left_run, right_run
+//! arrived.left, arrived.right --> [ ranges ] --> left_range, right_range
 //!                                     ^                 |
 //! span -------------------------------+-----------------+
 //! ```
 //!
-//! | enters     | an accepted message that opens, extends, joins or ends a range; the span    |
-//! |            | that it opens                                                               |
-//! | leaves     | the adjacent ranges; the resulting range is written                         |
-//! | latency    | `fetch` to `load_right`: 2 cycles, to `load_left`: 3; the loaded range is    |
-//! |            | valid from the next cycle on                                                |
-//! | throughput | one message at a time                                                       |
-//! | units      | numbers of spans                                                            |
+//! | enters     | an accepted message that opens, extends, joins or ends a range; the span  |
+//! |            | that it opens                                                             |
+//! | leaves     | the adjacent ranges; the resulting range is written                       |
+//! | latency    | `fetch` to `load_right`: 2 cycles, to `load_left`: 3; the loaded range is |
+//! |            | valid from the next cycle on                                              |
+//! | throughput | one message at a time                                                     |
+//! | units      | numbers of spans                                                          |
 //!
 //! A range is a chain of spans, each of which links to the next one, so one link joins two ranges
 //! of any length.
@@ -21,7 +21,7 @@ use crate::common::fifo::Fifo;
 use crate::common::free_list::FreeList;
 use crate::common::ram::SdpRam;
 use crate::messages::{Accepted, Replay, ReplayKind};
-use rnic_abi::limits::{SHARED_RUNS, SPANS};
+use rnic_abi::limits::{FRAGMENTS, SPANS};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
@@ -42,10 +42,10 @@ pub struct RangeTable {
     /// Writes the range that now holds the octets.
     pub write: Signal<In, Bit>,
     /// The range that follows the octets; valid from the cycle after `load_right` on.
-    pub right_run: Signal<Out, RangeSpans>,
+    pub right_range: Signal<Out, RangeSpans>,
     /// The range that the octets follow; valid from the cycle after `load_left` on.
-    pub left_run: Signal<Out, RangeSpans>,
-    runs: SdpRam<RangeSpans, 8>,
+    pub left_range: Signal<Out, RangeSpans>,
+    ranges: SdpRam<RangeSpans, 8>,
     right_kept: DFF<RangeSpans>,
     left_kept: DFF<RangeSpans>,
     written: Signal<Local, RangeSpans>,
@@ -55,19 +55,19 @@ impl Logic for RangeTable {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; right_kept, left_kept);
-        self.runs.clock.next = self.clock.val();
-        self.right_run.next = self.right_kept.q.val();
-        self.left_run.next = self.left_kept.q.val();
+        self.ranges.clock.next = self.clock.val();
+        self.right_range.next = self.right_kept.q.val();
+        self.left_range.next = self.left_kept.q.val();
 
-        self.runs.read_address.next = self.arrived.val().left;
+        self.ranges.read_address.next = self.arrived.val().left;
         if self.fetch.val() {
-            self.runs.read_address.next = self.arrived.val().right;
+            self.ranges.read_address.next = self.arrived.val().right;
         }
         if self.load_right.val() {
-            self.right_kept.d.next = self.runs.read_data.val();
+            self.right_kept.d.next = self.ranges.read_data.val();
         }
         if self.load_left.val() {
-            self.left_kept.d.next = self.runs.read_data.val();
+            self.left_kept.d.next = self.ranges.read_data.val();
         }
 
         // The left range's spans, or the new one, then the right range's.
@@ -80,11 +80,11 @@ impl Logic for RangeTable {
             self.written.next.last = self.right_kept.q.val().last;
         }
         // A range extended only at its front keeps its number.
-        self.runs.write_address.next = self.arrived.val().left;
+        self.ranges.write_address.next = self.arrived.val().left;
         if self.arrived.val().has_right & !self.arrived.val().has_left {
-            self.runs.write_address.next = self.arrived.val().right;
+            self.ranges.write_address.next = self.arrived.val().right;
         }
-        wire!(self => self.runs; written as write_data, write as write_enable);
+        wire!(self => self.ranges; written as write_data, write as write_enable);
     }
 }
 
@@ -98,8 +98,8 @@ const _: () = assert!(SPANS == 1 << 9, "numbers of spans are 9 bits");
 /// delivers, forgets, fault ---------------------> order                   (to replays)
 /// ```
 ///
-/// | latency    | `span` to `stored`: 2 cycles; an order and `span_free`: 1 cycle          |
-/// | throughput | one span at a time; a number may come back in any cycle                   |
+/// | latency    | `span` to `stored`: 2 cycles; an order and `span_free`: 1 cycle |
+/// | throughput | one span at a time; a number may come back in any cycle         |
 ///
 /// A number is free again at once if the span has no records, else with `span_back`.
 #[derive(LogicBlock, Init)]
@@ -209,7 +209,7 @@ impl Logic for SpanStore {
 #[init(
     const {
         assert!(
-            SHARED_RUNS == 64,
+            FRAGMENTS == 64,
             "bit 6 of `unused`: none is left"
         )
     }

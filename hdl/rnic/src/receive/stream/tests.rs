@@ -121,7 +121,7 @@ impl Stream {
             .front()
             .is_some_and(|frame| self.head_consumed >= frame.octets)
         {
-            let frame = self.frames.pop_front().expect("looked at above");
+            let frame = self.frames.pop_front().expect("it is not empty, see above");
             self.head_consumed -= frame.octets;
             self.due.push_back(frame.pages);
         }
@@ -406,7 +406,7 @@ impl Model {
         let stream = &mut self.streams[index];
         let releases = request.operation == u64::from(tables::RELEASE);
         let fenced = std::mem::take(&mut self.fenced);
-        assert_eq!(fenced, releases, "a release ends behind the fence");
+        assert_eq!(fenced, releases, "a release ends after the fence");
         if releases {
             assert!(!stream.job_out, "released while a job is out");
             stream.driver = Phase::Idle;

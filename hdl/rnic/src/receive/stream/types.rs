@@ -113,7 +113,7 @@ pub struct EventKind {
     /// An out-of-order range follows the accepted octets.
     pub joining: Bit,
     /// An out-of-order range of an ended connection is dropped.
-    pub dropping_run: Bit,
+    pub dropping_range: Bit,
     /// The current context is a span's.
     pub of_span: Bit,
     /// The stream has reached its first span and takes it over.

@@ -13,11 +13,11 @@
 //! ```
 //!
 //! | latency    | 5 cycles, `frame_valid` to `accepted_valid`; out of order or with ranges: see |
-//! |            | [`ranges`](super::ranges)                                                   |
-//! | throughput | one frame per 5 cycles; `Judge` waits until all three outputs have space;   |
-//! |            | while memory is short, a segment with payload waits for MPA's answer, and   |
-//! |            | until its connection's ranges are discarded, if they must be                |
-//! | units      | octets; sequence numbers modulo 2^32                                        |
+//! |            | [`ranges`](super::ranges)                                                     |
+//! | throughput | one frame per 5 cycles; `Judge` waits until all three outputs have space;     |
+//! |            | while memory is short, a segment with payload waits for MPA's answer, and     |
+//! |            | until its connection's ranges are discarded, if they must be                  |
+//! | units      | octets; sequence numbers modulo 2^32                                          |
 //!
 //! A frame is taken in `Idle` and held here: its queue advances while it is decided. Frames are
 //! processed one by one, because a context must be written back before the next segment reads it.

@@ -1,7 +1,7 @@
 //! Context of a connection, and the records of a segment that is checked against it.
 //!
-//! `TcpContext` is the entry of tables `TCP` and `EARLY` of `rnic_abi::tables`. Units: octets;
-//! sequence numbers modulo 2^32; pages of packet memory.
+//! `TcpContext` is the entry of tables `TCP` and `OUT_OF_ORDER` of `rnic_abi::tables`. Units:
+//! octets; sequence numbers modulo 2^32; pages of packet memory.
 use crate::common::build::sizes;
 use crate::common::ram::SdpRam;
 use crate::messages::{PageChain, SegmentInfo};

@@ -321,8 +321,8 @@ pub struct LookupSlot {
 
 /// One way: 512 slots, one of which is read and compared.
 ///
-/// | latency    | 2 cycles, `slot` to `matching`                                      |
-/// | throughput | one slot per cycle; a slot must not be written while it is read   |
+/// | latency    | 2 cycles, `slot` to `matching`                                  |
+/// | throughput | one slot per cycle; a slot must not be written while it is read |
 #[derive(LogicBlock, Default)]
 pub struct LookupWay {
     pub clock: Signal<In, Clock>,

@@ -13,24 +13,23 @@
 //! run of new octets), as a [`HostFrame`], or as a [`PageChain`] to release; in the order of
 //! arrival per destination.
 //!
-//! | the segment                                  | leaves as      | counter                    |
-//! |----------------------------------------------|----------------|----------------------------|
-//! | `FrameVerdict::Host`, or no connection has its key | `host_frame`   |                            |
-//! | TCP checksum wrong                           | `page_release` | `DropTcpChecksum`          |
-//! | SYN, RST or URG; FIN without payload         | `host_frame`   | `TcpControl`               |
-//! | no payload, options other than timestamps    | `host_frame`   | `TcpPureAck`               |
-//! | no payload                                   | `page_release` | `TcpPureAck`               |
-//! | memory is short, the reserve not for it      | `page_release` | `DropTcpNoRoom`            |
-//! | begins at or beyond the right edge           | `page_release` | `DropTcpOutsideWindow`     |
-//! | begins beyond rcv_nxt (out of order, or      |                |                            |
-//! | *out-of-order*):                                    |                |                            |
-//! | ... no octet of it is new                    | `page_release` | `DropTcpDuplicate`         |
-//! | ... out-of-order segments have their pages   | `page_release` | `DropTcpNoRoom`            |
-//! | ... touches no range, and none can be opened | `page_release` | `DropTcpNoRange`           |
-//! | ... else                                     | `accepted`     | `TcpOutOfOrder`            |
-//! | ends at or before rcv_nxt                    | `page_release` | `DropTcpDuplicate`         |
-//! | new octets, but the window is 0              | `page_release` | `DropTcpOutsideWindow`     |
-//! | else: has the octet at rcv_nxt               | `accepted`     | `TcpInOrder`               |
+//! | the segment                                        | leaves as      | counter                |
+//! |----------------------------------------------------|----------------|------------------------|
+//! | `FrameVerdict::Host`, or no connection has its key | `host_frame`   |                        |
+//! | TCP checksum wrong                                 | `page_release` | `DropTcpChecksum`      |
+//! | SYN, RST or URG; FIN without payload               | `host_frame`   | `TcpControl`           |
+//! | no payload, options other than timestamps          | `host_frame`   | `TcpPureAck`           |
+//! | no payload                                         | `page_release` | `TcpPureAck`           |
+//! | memory is short, the reserve not for it            | `page_release` | `DropTcpNoRoom`        |
+//! | begins at or beyond the right edge                 | `page_release` | `DropTcpOutsideWindow` |
+//! | begins beyond rcv_nxt (*out of order*):            |                |                        |
+//! | ... no octet of it is new                          | `page_release` | `DropTcpDuplicate`     |
+//! | ... out-of-order segments have their pages         | `page_release` | `DropTcpNoRoom`        |
+//! | ... touches no range, and none can be opened       | `page_release` | `DropTcpNoRange`       |
+//! | ... else                                           | `accepted`     | `TcpOutOfOrder`        |
+//! | ends at or before rcv_nxt                          | `page_release` | `DropTcpDuplicate`     |
+//! | new octets, but the window is 0                    | `page_release` | `DropTcpOutsideWindow` |
+//! | else: has the octet at rcv_nxt                     | `accepted`     | `TcpInOrder`           |
 //!
 //! Tests in this order; accepted octets end at the window's right edge. An accepted segment that
 //! begins before rcv_nxt, or has octets received before or not taken, also counts as `TcpTrimmed`.
@@ -44,11 +43,11 @@
 //! **Ranges.** Octets received beyond gaps are kept as ranges `[left, right)` in a pool of 256 that
 //! all connections share, at most 16 a connection, in sequence order; those of one connection do
 //! not overlap or touch. `accepted` names them by number. A frame in a range is charged to its
-//! connection (`EARLY_SHARE`) and to the device (`EARLY_PAGES`) with all its pages until the range
-//! is in order or purged; 40 pages remain for segments in order. A segment across ranges is
-//! reported in several runs; each but the last takes one of 64 keys until MPA releases it
-//! (`fragment_free`). Without a free key the run is the last one taken of its segment; the peer
-//! retransmits the rest.
+//! connection (`OUT_OF_ORDER_SHARE`) and to the device (`OUT_OF_ORDER_PAGES`) with all its pages
+//! until the range is in order or purged; 40 pages remain for segments in order. A segment across
+//! ranges is reported in several runs; each but the last is one of 64 fragments until MPA releases
+//! it (`fragment_free`). Without a free fragment the run is the last one taken of its segment; the
+//! peer retransmits the rest.
 //!
 //! **The reserve.** While fewer pages are free than register `IN_ORDER_RESERVE` says, a segment
 //! with payload waits until MPA has reported its connection's unfinished FPDU. [`reserve`] then
@@ -61,12 +60,12 @@
 //!
 //! The driver reads from the context how many duplicate ACKs to send; [`decision`] has the causes.
 //!
-//! | latency    | 12 cycles, `stored_valid` to `accepted_valid` (nothing else queued)        |
-//! | throughput | one frame per 5 cycles; with ranges or out of order see [`ranges`]         |
-//! | units      | octets; sequence numbers modulo 2^32; pages of packet memory               |
-//! | tables     | `LOOKUP` (write), `TCP` (read, write, release); `EARLY`, `RANGE`, `IN_USE` |
-//! |            | (read)                                                                     |
-//! | ECP5-5G -8 | 5200 LUT4, 5862 FF, 49 DP16KD in the whole core at W = 64                  |
+//! | latency    | 12 cycles, `stored_valid` to `accepted_valid` (nothing else queued) |
+//! | throughput | one frame per 5 cycles; with ranges or out of order see [`ranges`]  |
+//! | units      | octets; sequence numbers modulo 2^32; pages of packet memory        |
+//! | tables     | `LOOKUP` (write), `TCP` (read, write, release);                     |
+//! |            | `OUT_OF_ORDER`, `RANGE`, `IN_USE` (read)                            |
+//! | ECP5-5G -8 | 5200 LUT4, 5862 FF, 49 DP16KD in the whole core at W = 64           |
 pub mod lookup;
 pub mod accept;
 pub mod decision;
@@ -125,9 +124,9 @@ pub struct TcpRoom {
     pub segment_event_valid: Signal<Out, Bit>,
     /// One-cycle pulses, `COUNT_*` of [`decision`].
     pub counts: Signal<Out, Bits<COUNTS>>,
-    /// Register `EARLY_PAGES`.
+    /// Register `OUT_OF_ORDER_PAGES`.
     pub ooo_pages: Signal<In, Bits<10>>,
-    /// Register `EARLY_SHARE`.
+    /// Register `OUT_OF_ORDER_SHARE`.
     pub ooo_share: Signal<In, Bits<10>>,
     /// Pages of packet memory without owner.
     pub free_pages: Signal<In, Bits<10>>,
@@ -150,7 +149,7 @@ pub struct TcpRoom {
     pub fragment_free: Signal<In, Bit>,
     /// MPA released a span; one cycle.
     pub span_free: Signal<In, Bit>,
-    /// Tables `LOOKUP`, `TCP`, `EARLY`, `RANGE` and `IN_USE`.
+    /// Tables `LOOKUP`, `TCP`, `OUT_OF_ORDER`, `RANGE` and `IN_USE`.
     pub table_request: Signal<In, TableRequest>,
     pub table_valid: Signal<In, Bit>,
     pub table_done: Signal<Out, Bit>,

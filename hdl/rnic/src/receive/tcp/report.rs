@@ -1,4 +1,4 @@
-//! What a decided segment tells the sender's software: reasons of an event.
+//! What is reported of a decided segment to the sender's software: reasons of an event.
 //!
 //! ```text
 //! result of the segment, ACK, flags --> [ reasons ] --> report (events)
@@ -8,7 +8,7 @@
 //! event_read --> [ waits for the port ] --> context RAM --> event_context
 //! ```
 //!
-//! | latency    | 1 cycle, `decide`, `settle` or `begins` to `report_valid`                           |
+//! | latency    | 1 cycle, `decide`, `settle` or `begins` to `report_valid`                  |
 //! | throughput | a report per cycle; there is one per segment, not less than 5 cycles apart |
 //! | units      | sequence numbers modulo 2^32; reasons: `rnic_abi::event_ring`              |
 //! | source     | RFC 5681 sections 2, 3.2 and 4.2; RFC 2018 section 4                       |

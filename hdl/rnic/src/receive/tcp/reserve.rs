@@ -13,8 +13,8 @@
 //!
 //! | latency    | 2 cycles, `free_pages` to `short`; `start` to `queries` 1 cycle, `answer_valid` |
 //! |            | to the next `queries` 3, to `decided` 3                                         |
-//! | throughput | one segment at a time                                                        |
-//! | units      | pages of `rnic_abi::limits::PAGE_OCTETS`; octets; cycles                     |
+//! | throughput | one segment at a time                                                           |
+//! | units      | pages of `rnic_abi::limits::PAGE_OCTETS`; octets; cycles                        |
 //!
 //! While memory is *short*, a segment may complete the FPDU that its connection has begun, but not
 //! begin another: then all in-order pages of that connection are released. A segment that completes
@@ -66,7 +66,7 @@ pub struct PageReserve {
     pub grows: Signal<Out, Bit>,
     /// Register `IN_ORDER_RESERVE`: timeout of a silent owner, log2 of cycles.
     pub hold_log2: Signal<In, Bits<5>>,
-    /// Register `EARLY_PAGES`.
+    /// Register `OUT_OF_ORDER_PAGES`.
     pub ooo_pages: Signal<In, Bits<10>>,
     /// A segment needs a window.
     pub start: Signal<In, Bit>,
@@ -107,7 +107,7 @@ pub struct PageReserve {
     has_first: DFF<Bit>,
     grown_before: DFF<Bit>,
     ooo: DFF<Bits<10>>,
-    holder: DFF<Bits<10>>,
+    owner: DFF<Bits<10>>,
     held: DFF<Bit>,
     // The segment's connection is the owner.
     own: DFF<Bit>,
@@ -140,7 +140,7 @@ pub struct PageReserve {
 impl Logic for PageReserve {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; free, few, ooo, holder, held, own, age, expired);
+        registers!(clock; free, few, ooo, owner, held, own, age, expired);
         registers!(clock; asking, second, status, arrived, weighs, reached);
         registers!(clock; ends, far, too_far, nothing, ready, refuses, clips);
         registers!(clock; few_for_long, settled, first, has_first, grown_before, loses_ranges);
@@ -176,7 +176,7 @@ impl Logic for PageReserve {
         self.queries.next = self.asking.q.val();
         self.subject.next = self.connection.val();
         if self.second.q.val() {
-            self.subject.next = self.holder.q.val();
+            self.subject.next = self.owner.q.val();
         }
 
         // The answer: one cycle to compare, one to decide by the rows of the table.
@@ -185,7 +185,7 @@ impl Logic for PageReserve {
             self.status.d.next = self.answer.val();
         }
         self.reached.d.next = self.reach.val();
-        self.own.d.next = self.holder.q.val() == self.connection.val();
+        self.own.d.next = self.owner.q.val() == self.connection.val();
         self.missing.next = bit_cast::<32, 18>(self.status.q.val().missing);
         self.ends.d.next = self.status.q.val().known & (self.reached.q.val() >= self.missing.val());
         self.far.d.next = self.status.q.val().known
@@ -239,7 +239,7 @@ impl Logic for PageReserve {
         if self.in_order.val() {
             if !self.clips.q.val() {
                 self.held.d.next = true;
-                self.holder.d.next = self.connection.val();
+                self.owner.d.next = self.connection.val();
             } else if self.own.q.val() {
                 self.held.d.next = false;
             }
@@ -247,7 +247,7 @@ impl Logic for PageReserve {
         self.grown_before.d.next = self.grown.val();
         if self.grown.val() & !self.grown_before.q.val() {
             self.held.d.next = true;
-            self.holder.d.next = self.first.q.val();
+            self.owner.d.next = self.first.q.val();
         }
         if self.reset.val() | !self.is_short.val() {
             self.held.d.next = false;

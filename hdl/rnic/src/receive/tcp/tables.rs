@@ -6,12 +6,12 @@
 //!                  RELEASE of a connection with ranges   +--> Purge --> Clear --> Drain
 //! ```
 //!
-//! | latency    | `grant` to `table_done` 5 cycles; a release 3 a range more, and until MPA   |
-//! |            | has taken the purges                                                        |
-//! | throughput | one operation at a time, between two frames                                 |
-//! | units      | see `rnic_abi::tables`                                                      |
-//! | tables     | `TCP` (write, read, release), `TCP_WINDOW` (write), `EARLY`, `RANGE` and    |
-//! |            | `IN_USE` (read); any other operation on them completes without effect       |
+//! | latency    | `grant` to `table_done` 5 cycles; a release 3 a range more, and until MPA       |
+//! |            | has taken the purges                                                            |
+//! | throughput | one operation at a time, between two frames                                     |
+//! | units      | see `rnic_abi::tables`                                                          |
+//! | tables     | `TCP` (write, read, release), `TCP_WINDOW` (write), `OUT_OF_ORDER`, `RANGE` and |
+//! |            | `IN_USE` (read); any other operation on them completes without effect           |
 //!
 //! A release is done only when MPA has taken every purge: a following release of the connection in
 //! table `MPA` finds no message of it in flight.
@@ -58,9 +58,9 @@ struct ContextWords {
     unused: Bits<2>,
 }
 
-/// Words of `EARLY`.
+/// Words of `OUT_OF_ORDER`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-struct EarlyWords {
+struct OutOfOrderWords {
     first_range: Bits<8>,
     ranges: Bits<8>,
     last_range: Bits<16>,
@@ -82,7 +82,7 @@ struct RangeWords {
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 struct InUseWords {
     ranges: Bits<16>,
-    runs: Bits<16>,
+    fragments: Bits<16>,
     spans: Bits<96>,
 }
 
@@ -149,7 +149,7 @@ pub struct TcpTables {
     request_index: Signal<Local, Bits<16>>,
     request_data: Signal<Local, Bits<320>>,
     context_words: Signal<Local, ContextWords>,
-    ooo_words: Signal<Local, EarlyWords>,
+    ooo_words: Signal<Local, OutOfOrderWords>,
     range_words: Signal<Local, RangeWords>,
     use_words: Signal<Local, InUseWords>,
     ours: Signal<Local, Bit>,
@@ -160,7 +160,7 @@ pub struct TcpTables {
     table_tcp: Constant<Bits<4>>,
     #[init(table(tables::TCP_WINDOW))]
     table_window: Constant<Bits<4>>,
-    #[init(table(tables::EARLY))]
+    #[init(table(tables::OUT_OF_ORDER))]
     table_ooo: Constant<Bits<4>>,
     #[init(table(tables::RANGE))]
     table_range: Constant<Bits<4>>,
@@ -208,7 +208,7 @@ impl Logic for TcpTables {
 
         // The entries as the driver reads them.
         self.use_words.next.ranges = bit_cast::<16, 9>(self.in_use.val().ranges);
-        self.use_words.next.runs = bit_cast::<16, 7>(self.in_use.val().runs);
+        self.use_words.next.fragments = bit_cast::<16, 7>(self.in_use.val().fragments);
         self.use_words.next.spans = bit_cast::<96, 10>(self.in_use.val().spans);
         self.context_words.next.rcv_nxt = self.current.val().rcv_nxt;
         self.context_words.next.window = self.current.val().window;

@@ -89,7 +89,7 @@ fn heads_become_jobs_and_commands() {
             room |= random.chance(1, 2);
             uut.job_room.next = room;
             uut.command_ready.next = random.chance(2, 3);
-            // Two cycles behind the address.
+            // Two cycles after the address.
             let address = addresses.pop_front().expect("two at any time");
             uut.piece.next = bits_of(&memory[address]);
             let promised = uut.free.next.to_u64();

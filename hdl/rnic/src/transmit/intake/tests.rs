@@ -121,7 +121,7 @@ fn takes<
         if let Some((frame, at)) = &open {
             let mut beat: Vec<u8> = frame.octets[*at..].iter().take(K).copied().collect();
             let last = at + K >= frame.octets.len();
-            // What lies behind the frame is anything.
+            // What lies after the frame is anything.
             beat.resize_with(K, || random.bits() as u8);
             uut.beat_data.next = bits_of(&beat);
             uut.beat_last.next = last;

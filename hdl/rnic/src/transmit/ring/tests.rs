@@ -69,7 +69,7 @@ impl Model {
         assert!(!fetch.more && !self.failed && !self.settles && self.reads.len() < 4);
         let units = (octets / 32) as u32;
         self.fetched = self.fetched.wrapping_add(units);
-        // The doorbell that is looked at may have been taken.
+        // The doorbell under examination may have been taken.
         let rung = self.rung.and_then(|(_, tail)| tail).unwrap_or(self.tail);
         let tail = if self.tail.wrapping_sub(self.fetched) < 1 << 31 {
             self.tail

@@ -245,7 +245,7 @@ fn a_pause_holds_whole_frames() {
         cycles(&mut uut, &mut rig, 40 + random.below(60));
         let begun = rig.sent.len();
         rig.inputs.pause = true;
-        // What had begun has 88 beats at most, and the end of another may be in front of it.
+        // What had begun has 88 beats at most, and the end of another may be before it.
         cycles(&mut uut, &mut rig, 100);
         let before = rig.sent.len();
         assert!(before <= begun + 2);
@@ -266,7 +266,7 @@ fn a_tail_that_goes_too_far_or_back_is_not_taken() {
     let mut random = Random::from_environment();
     let spec = Spec::of(&[(0x9_0000, 100)]);
     assert!(rig.put(0, &spec, false, &mut random));
-    // Beyond the ring, behind zero; then the right one, back again, and one unit too far.
+    // Beyond the ring, after zero; then the right one, back again, and one unit too far.
     for (tail, ignored) in [(17, 1), (u32::MAX, 2), (2, 2), (1, 3), (18, 3), (2, 4)] {
         if tail == 18 {
             // Two units are over by now, so this is the ring's end.
@@ -306,7 +306,7 @@ fn a_tail_that_goes_too_far_or_back_is_not_taken() {
     }
 }
 
-/// Frames in front of a unit that cannot be read are sent, the others are not; after a set-up the
+/// Frames before a unit that cannot be read are sent, the others are not; after a set-up the
 /// ring works again. The other ring does not notice.
 #[test]
 fn a_failed_read_of_units_stops_its_ring() {
@@ -363,8 +363,8 @@ fn a_failed_read_of_units_stops_its_ring() {
     }
 }
 
-/// Rings are set up, and the room is reset, while everything is under way: nothing of before shows
-/// up after it but frames that were whole.
+/// Rings are set up, and the room is reset, while everything is under way: nothing from before
+/// shows up after it but frames that were whole.
 #[test]
 fn set_up_and_reset_in_mid_traffic() {
     let mut uut = simulate!(TransmitRoom64::default());

@@ -40,7 +40,7 @@ pub struct Paces {
     pub pauses_of_1000: u64,
 }
 
-/// Everything in front of the doors.
+/// What drives and checks the ports of the room.
 pub struct Rig {
     pub paces: Paces,
     pub now: u64,
@@ -93,7 +93,7 @@ impl Rig {
         rig
     }
 
-    /// A rig in front of a read engine of its own: nobody tells when a frame's octets come.
+    /// A rig for a room with a read engine of its own: when a frame's octets arrive is unknown.
     pub fn untracked(paces: Paces) -> Self {
         Self {
             tracks: false,
@@ -201,7 +201,7 @@ impl Rig {
         })
     }
 
-    /// One cycle in front of the clock edge.
+    /// One cycle, up to its clock edge.
     pub fn drive<R: Room>(&mut self, uut: &mut R, random: &mut Random) {
         self.now += 1;
         let shown = uut.show();
@@ -403,7 +403,7 @@ impl Rig {
         let report = (0..2).find(|ring| self.inputs.report[*ring] == address);
         match (report, words[..].try_into()) {
             (Some(ring), Ok(words)) => {
-                // One of before the ring was set up says nothing.
+                // One from before the ring was set up says nothing.
                 if !shown[ring].3 && self.inputs.set_up[ring].is_none() {
                     self.rings[ring].report(words);
                 }

@@ -1,4 +1,4 @@
-//! Statuses in front of heads, heads in front of reports, whatever the rings do.
+//! Statuses before heads, heads before reports, whatever the rings do.
 use super::*;
 use rnic_hdl_tools::testkit::{lockstep, octets_of, settle, words_of};
 use std::collections::VecDeque;

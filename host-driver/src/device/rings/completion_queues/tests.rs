@@ -3,9 +3,9 @@ use crate::testing::memory::Memory;
 use crate::testing::Tables;
 use rnic_abi::cqe::PHASE;
 
-const FIRST: CompletionQueue = CompletionQueue(0);
-const OTHER: CompletionQueue = CompletionQueue(15);
-const CONNECTION: Connection = Connection(5);
+const FIRST: QueueId = QueueId(0);
+const OTHER: QueueId = QueueId(15);
+const CONNECTION: ConnectionId = ConnectionId(5);
 
 /// Queue 0 of four entries and queue 15 of two.
 fn queues() -> (CompletionQueues, Tables, Memory) {
@@ -30,7 +30,7 @@ fn number(bar: &mut Tables, entries: u32) {
     bar.registers.insert(registers::CQ_PRODUCER, entries);
 }
 
-fn close(queues: &mut CompletionQueues, bar: &mut Tables, connection: Connection) {
+fn close(queues: &mut CompletionQueues, bar: &mut Tables, connection: ConnectionId) {
     let unpolled = queues.unpolled(bar, FIRST).expect("queue 0");
     queues.close(FIRST, connection, unpolled);
 }
@@ -66,9 +66,8 @@ fn each_queue_is_programmed_where_its_registers_are() {
 fn a_queue_that_cannot_be_is_not_created() {
     let (mut queues, mut bar, mut memory) = queues();
     bar.registers.clear();
-    let mut create = |queue, entries_log2| {
-        queues.create(&mut bar, &mut memory, CompletionQueue(queue), entries_log2)
-    };
+    let mut create =
+        |queue, entries_log2| queues.create(&mut bar, &mut memory, QueueId(queue), entries_log2);
     for entries_log2 in [0, 17] {
         let created = create(1, entries_log2);
         assert!(matches!(created, Err(DriverError::Configuration { .. })));
@@ -77,8 +76,8 @@ fn a_queue_that_cannot_be_is_not_created() {
     assert!(matches!(create(15, 1), Err(DriverError::Duplicate { .. })));
     let no_memory = create(1, 1);
     assert!(matches!(no_memory, Err(DriverError::OutOfMemory { .. })));
-    assert!(bar.registers.is_empty(), "the device was told of one");
-    let polled = queues.next(&mut bar, &memory, CompletionQueue(1));
+    assert!(bar.registers.is_empty(), "the device was given one");
+    let polled = queues.next(&mut bar, &memory, QueueId(1));
     assert!(matches!(polled, Err(DriverError::Unknown { id: 1, .. })));
 }
 
@@ -87,13 +86,13 @@ fn a_queue_that_cannot_be_is_not_created() {
 fn no_more_is_promised_than_a_queue_has_entries() {
     let (mut queues, ..) = queues();
     assert_eq!(queues.expect_room(FIRST, 5), size(0, 4, 5));
-    for (connection, entries) in [(CONNECTION, 1), (CONNECTION, 2), (Connection(6), 1)] {
+    for (connection, entries) in [(CONNECTION, 1), (CONNECTION, 2), (ConnectionId(6), 1)] {
         assert_eq!(queues.expect_room(FIRST, entries), Ok(()));
         queues.promise(FIRST, connection, entries);
     }
     assert_eq!(queues.expect_room(FIRST, 1), size(0, 4, 5));
     assert_eq!(queues.expect_room(OTHER, 2), Ok(()), "it is another queue");
-    let unknown = queues.expect_room(CompletionQueue(3), 0);
+    let unknown = queues.expect_room(QueueId(3), 0);
     assert!(matches!(unknown, Err(DriverError::Unknown { id: 3, .. })));
 }
 
@@ -102,7 +101,7 @@ fn no_more_is_promised_than_a_queue_has_entries() {
 fn entries_of_a_closed_connection_count_until_they_are_polled() {
     let (mut queues, mut bar, mut memory) = queues();
     queues.promise(FIRST, CONNECTION, 3);
-    queues.promise(FIRST, Connection(6), 1);
+    queues.promise(FIRST, ConnectionId(6), 1);
     // Two of three entries have their numbers; the driver has seen none.
     number(&mut bar, 2);
     close(&mut queues, &mut bar, CONNECTION);
@@ -113,7 +112,7 @@ fn entries_of_a_closed_connection_count_until_they_are_polled() {
     poll(&mut queues, &mut bar, &mut memory, 1);
     assert_eq!(queues.expect_room(FIRST, 3), Ok(()));
     // Of one that has left nothing there is nothing to wait for.
-    close(&mut queues, &mut bar, Connection(6));
+    close(&mut queues, &mut bar, ConnectionId(6));
     assert_eq!(queues.expect_room(FIRST, 4), Ok(()));
 }
 
@@ -140,7 +139,7 @@ fn the_numbers_of_entries_wrap() {
     assert_eq!(queues.expect_room(FIRST, 4), Ok(()));
 }
 
-/// What the connection of before has left frees nothing of the one that has its id now.
+/// What the previous connection has left frees nothing of the one that has its id now.
 #[test]
 fn an_entry_of_a_closed_connection_is_known_as_such() {
     let (mut queues, mut bar, mut memory) = queues();
@@ -151,7 +150,7 @@ fn an_entry_of_a_closed_connection_is_known_as_such() {
     let address = queues.buffers().next().expect("queue 0").address;
     let entries = [
         (CONNECTION, true),
-        (Connection(6), false),
+        (ConnectionId(6), false),
         (CONNECTION, false),
     ];
     for ((connection, is_left), number) in entries.into_iter().zip(0..) {

@@ -7,8 +7,7 @@ use rnic_abi::cqe::PHASE;
 /// Queue 7, of two entries.
 fn queue() -> (CompletionRing, Tables, Memory) {
     let mut memory = Memory::new(1);
-    let ring =
-        CompletionRing::allocate(&mut memory, CompletionQueue(7), 1).expect("one allocation");
+    let ring = CompletionRing::allocate(&mut memory, QueueId(7), 1).expect("one allocation");
     (ring, Tables::default(), memory)
 }
 

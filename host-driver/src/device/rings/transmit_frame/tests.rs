@@ -90,7 +90,7 @@ fn a_checksum_stands_in_what_it_sums_at_an_even_distance() {
 }
 
 #[test]
-fn a_crc_covers_octets_and_stands_behind_them() {
+fn a_crc_covers_octets_and_stands_after_them() {
     for (first, covered, fits) in [
         (54, 42, true),
         (54, 43, false),

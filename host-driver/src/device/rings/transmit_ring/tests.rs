@@ -96,7 +96,7 @@ fn every_frame_has_its_octets_and_one_result_in_order() {
     }
 }
 
-/// The user's memory, behind that of the ring.
+/// The user's memory, after that of the ring.
 const USER: u64 = 0x40_0000;
 
 /// A piece of a random frame.
@@ -286,7 +286,7 @@ fn a_status_that_does_not_exist_is_not_believed() {
     }
 }
 
-/// The frames in front of the stop have the results that the device gave them, those behind it are
+/// The frames before the stop have the results that the device gave them, those after it are
 /// given back, and the ring works again.
 #[test]
 fn a_stopped_ring_gives_frames_back_and_can_be_restarted() {

@@ -3,7 +3,7 @@ use crate::testing::hanging::Hanging;
 use crate::testing::{connection_config, Tables};
 
 /// A table with one connection, and its device.
-fn opened() -> (ConnectionTable, Tables, Connection) {
+fn opened() -> (ConnectionTable, Tables, ConnectionId) {
     let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
     let opened = connections.open(&mut bar, &connection_config());
     let (connection, _) = opened.expect("the table is empty");
@@ -52,10 +52,10 @@ fn a_connection_whose_opening_hangs_is_in_no_table() {
             let lookup = bar.tables.written.iter();
             let mut lookup = lookup.filter(|((table, _), _)| *table == tables::LOOKUP);
             assert!(lookup.all(|(_, words)| words[0] >> 31 == 0));
-            let config = connections.config(Connection(0));
+            let config = connections.config(ConnectionId(0));
             assert!(matches!(config, Err(DriverError::Unknown { .. })));
             let again = connections.open(&mut bar, &connection_config());
-            assert_eq!(again, Ok((Connection(0), 0)));
+            assert_eq!(again, Ok((ConnectionId(0), 0)));
         }
     }
     assert_eq!(
@@ -83,7 +83,7 @@ fn a_window_is_written_alone_and_within_its_limits() {
         let refused = connections.set_window(&mut bar, connection, window);
         assert!(matches!(refused, Err(DriverError::Configuration { .. })));
     }
-    let closed = connections.set_window(&mut bar, Connection(9), 1);
+    let closed = connections.set_window(&mut bar, ConnectionId(9), 1);
     assert!(matches!(closed, Err(DriverError::Unknown { .. })));
     assert!(bar.operations.is_empty());
 }
@@ -93,7 +93,7 @@ fn the_events_written_before_an_opening_are_returned() {
     let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
     bar.registers.insert(registers::EVENT_PRODUCER, 77);
     let opened = connections.open(&mut bar, &connection_config());
-    assert_eq!(opened, Ok((Connection(0), 77)));
+    assert_eq!(opened, Ok((ConnectionId(0), 77)));
 }
 
 #[test]
@@ -173,7 +173,10 @@ fn out_of_order_ranges_begin_with_the_one_changed_last() {
     assert_eq!(read(&mut bar), []);
     // Ranges 200, 7 and 255 in sequence order; 7 was changed last.
     let entries = &mut bar.entries;
-    entries.insert((tables::EARLY, index), [200 | 3 << 8 | 7 << 16, 9, 5, 0]);
+    entries.insert(
+        (tables::OUT_OF_ORDER, index),
+        [200 | 3 << 8 | 7 << 16, 9, 5, 0],
+    );
     entries.insert((tables::RANGE, 200), [10, 20, 7 | 1 << 8, 4]);
     entries.insert((tables::RANGE, 7), [30, 40, 255 | 1 << 8, 4]);
     entries.insert((tables::RANGE, 255), [0xffff_fff0, 60, 0, 1]);
@@ -182,8 +185,10 @@ fn out_of_order_ranges_begin_with_the_one_changed_last() {
     bar.entries.insert((tables::RANGE, 7), [30, 40, 0, 4]);
     assert_eq!(read(&mut bar), [(30, 40), (10, 20)]);
     // The range changed last has become in order.
-    bar.entries
-        .insert((tables::EARLY, index), [200 | 2 << 8 | 9 << 16, 9, 5, 0]);
+    bar.entries.insert(
+        (tables::OUT_OF_ORDER, index),
+        [200 | 2 << 8 | 9 << 16, 9, 5, 0],
+    );
     assert_eq!(read(&mut bar), [(10, 20), (30, 40)]);
 }
 
@@ -203,9 +208,9 @@ fn tcp_and_out_of_order_state_are_decoded_field_by_field() {
     };
     assert_eq!(state, Ok(expected));
     bar.entries
-        .insert((tables::EARLY, index), [0, 0xfe09, 0xff05, 0]);
+        .insert((tables::OUT_OF_ORDER, index), [0, 0xfe09, 0xff05, 0]);
     let state = connections.out_of_order_state(&mut bar, connection);
-    let expected = EarlyState {
+    let expected = OutOfOrderState {
         pages: 0x209,
         duplicate_acks: 5,
     };

@@ -12,24 +12,24 @@ const WRITTEN: [(u32, u32); 4] = [
     (map::CQ_CONSUMER, !0),
 ];
 
-/// Writes `value`, and returns what the rooms are told of it.
+/// Writes `value`, and returns the message to the rooms.
 fn write(uut: &mut Uut, offset: u32, value: u32) -> CqWrite {
     uut.address.next = u64::from(offset / 4).into();
     uut.data.next = u64::from(value).into();
     uut.tick();
     uut.pulse(|uut| &mut uut.write);
-    let told = uut.cq_write.val();
+    let sent = uut.cq_write.val();
     uut.tick();
-    let strobes = |told: CqWrite| {
+    let strobes = |sent: CqWrite| {
         [
-            told.base_low,
-            told.base_high,
-            told.entries_log2,
-            told.consumer,
+            sent.base_low,
+            sent.base_high,
+            sent.entries_log2,
+            sent.consumer,
         ]
     };
     assert_eq!(strobes(uut.cq_write.val()), [false; 4], "one cycle");
-    told
+    sent
 }
 
 fn read(uut: &mut Uut, offset: u32) -> u32 {
@@ -58,15 +58,15 @@ fn each_register_of_each_queue_is_its_own() {
     for queue in 0..16 {
         for (kind, (register, mask)) in WRITTEN.into_iter().enumerate() {
             let value = value_of(queue, register);
-            let told = write(&mut uut, map::cq_register(queue, register), value);
+            let sent = write(&mut uut, map::cq_register(queue, register), value);
             let kept = if kind == 2 { value } else { value & mask };
-            assert_eq!(told.queue, u64::from(queue));
-            assert_eq!(told.value, u64::from(kept));
+            assert_eq!(sent.queue, u64::from(queue));
+            assert_eq!(sent.value, u64::from(kept));
             let strobes = [
-                told.base_low,
-                told.base_high,
-                told.entries_log2,
-                told.consumer,
+                sent.base_low,
+                sent.base_high,
+                sent.entries_log2,
+                sent.consumer,
             ];
             assert_eq!(strobes, std::array::from_fn(|bit| bit == kind));
         }
@@ -120,8 +120,8 @@ fn what_is_not_allowed_is_ignored() {
         (size + 0x200, 3),
     ];
     for (offset, value) in ignored {
-        let told = write(&mut uut, offset, value);
-        assert!(!(told.base_low | told.base_high | told.entries_log2 | told.consumer));
+        let sent = write(&mut uut, offset, value);
+        assert!(!(sent.base_low | sent.base_high | sent.entries_log2 | sent.consumer));
         assert_eq!(read(&mut uut, size), 16, "{value:#x} at {offset:#x}");
     }
     assert_eq!(read(&mut uut, map::cq_register(7, map::CQ_PRODUCER)), 0);
@@ -167,15 +167,15 @@ fn a_reset_clears_every_register() {
     let mut cleared = std::collections::BTreeSet::new();
     for _ in 0..66 {
         uut.tick();
-        let told = uut.cq_write.val();
-        assert_eq!(told.value, 0u64);
+        let sent = uut.cq_write.val();
+        assert_eq!(sent.value, 0u64);
         let strobes = [
-            told.base_low,
-            told.base_high,
-            told.entries_log2,
-            told.consumer,
+            sent.base_low,
+            sent.base_high,
+            sent.entries_log2,
+            sent.consumer,
         ];
-        cleared.insert((told.queue.to_u64(), strobes));
+        cleared.insert((sent.queue.to_u64(), strobes));
     }
     assert_eq!(cleared.len(), 64);
     assert_eq!(read(&mut uut, map::cq_register(3, map::CQ_BASE_HIGH)), 0);

@@ -1,4 +1,4 @@
-//! Each register keeps what is allowed, and tells the rooms of it once.
+//! Each register keeps what is allowed, and passes it to the rooms once.
 use super::*;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Simulation};
 

@@ -31,7 +31,7 @@ struct Model {
     last_fpdu: usize,
 }
 
-/// Cycles from a report to its push: its own 5, and those of an FPDU in front and of a take.
+/// Cycles from a report to its push: its own 5, and those of an FPDU before it and of a take.
 const PUSH_CYCLES: usize = 9;
 
 impl Model {

@@ -1,4 +1,4 @@
-//! Each beat goes behind the one before, and a packet that does not keep to its Length fails.
+//! Each beat goes after the one before, and a packet that does not keep to its Length fails.
 use super::*;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Simulation};
 
@@ -81,7 +81,7 @@ fn report(over: bool, failed: bool) -> Vec<CompletionReport> {
 }
 
 #[test]
-fn a_packet_is_written_beat_behind_beat() {
+fn a_packet_is_written_beat_after_beat() {
     let mut uut = simulate!(CompletionBeats::<4>::default());
     for gap in 0..3 {
         for (payload, keeps) in [

@@ -6,9 +6,9 @@
 //! what is due for it ---+
 //! ```
 //!
-//! | latency    | none: combinational, in stage 3 of [`super::CompletionCheck`]                |
-//! | units      | doublewords and octets; `more_*` and `due_*` are counts less one            |
-//! | source     | PCI Express Base Specification, sections 2.2.9 and 2.3.1.1                   |
+//! | latency | none: combinational, in stage 3 of [`super::CompletionCheck`]    |
+//! | units   | doublewords and octets; `more_*` and `due_*` are counts less one |
+//! | source  | PCI Express Base Specification, sections 2.2.9 and 2.3.1.1       |
 //!
 //! Behind the header of the same tag there are two answers to what is due: the check has a
 //! [`DueCompare`] for each, and chooses between their results once it knows which one holds.
@@ -59,7 +59,7 @@ pub struct DueCompare {
     pub fits: Signal<Out, Bit>,
     /// It is long enough to be the last one.
     pub reaches: Signal<Out, Bit>,
-    /// The doubleword behind it.
+    /// The doubleword after it.
     pub advanced: Signal<Out, Bits<7>>,
     more_dwords: Signal<Local, Bits<10>>,
     wide_dwords: Signal<Local, Bits<10>>,

@@ -271,7 +271,7 @@ fn a_status_that_is_not_successful_ends_the_request() {
 }
 
 #[test]
-fn completions_for_nobody_are_unexpected_and_other_packets_are_not_looked_at() {
+fn completions_for_nobody_are_unexpected_and_other_packets_are_ignored() {
     for alien in [
         Sent { tag: 8, ..FIRST },
         Sent { tag: 0x17, ..FIRST },

@@ -10,7 +10,7 @@ fn exercise<const D: usize, const L: usize, const A: usize, const G: usize, cons
     let mut memory = vec![0u32; (1 << A) * 128];
     let mut data: VecDeque<Vec<u32>> = VecDeque::from(vec![vec![0; L]; CHECK_CYCLES]);
     for _ in 0..3000 {
-        // The payload comes in front of what is known of it.
+        // The payload comes before what is known of it.
         let words: Vec<u32> = (0..L).map(|_| random.bits() as u32).collect();
         uut.completion_data.next = bits_of_words(&words);
         data.push_back(words);

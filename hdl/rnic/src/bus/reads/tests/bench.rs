@@ -30,7 +30,7 @@ struct Output {
     end: Option<(bool, u8)>,
 }
 
-/// What the engine is told, and how its streams are driven.
+/// The settings of the engine, and how its streams are driven.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub manner: Manner,

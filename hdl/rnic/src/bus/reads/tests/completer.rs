@@ -33,7 +33,7 @@ pub enum Fault {
     TooLong,
     /// One completion ends between two boundaries; the rest of it follows.
     Cut,
-    /// A successful completion without data in front of one.
+    /// A successful completion without data before one.
     NoData,
     /// The beats of one completion hold a doubleword fewer than Length says.
     ShortBeats,

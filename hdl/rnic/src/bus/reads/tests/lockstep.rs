@@ -24,7 +24,7 @@ fn rust_and_verilog_agree_128() {
                 bench.add_random(random);
             }
             bench.drive(uut, random);
-            // What happened in this cycle is still of before.
+            // What happened in this cycle still belongs to the time before.
             if uut.link_reset.next {
                 bench.host.reset_link();
             }

@@ -5,10 +5,10 @@ use super::rig::{cycles_128, engine_128, run_128, BRISK, MIXED, PLAIN, TIMEOUT_C
 use crate::bus::reads::types::cause;
 use rnic_hdl_tools::testkit::{Pace, Random};
 
-/// A reset in the middle of everything: no read of before is answered, every read after it is, with
-/// its own octets, while completions of before still come.
+/// A reset in the middle of everything: no read from before is answered, every read after it is,
+/// with its own octets, while completions from before still come.
 #[test]
-fn no_completion_of_before_a_reset_is_taken_for_one_after_it() {
+fn no_completion_from_before_a_reset_is_taken_for_one_after_it() {
     let mut random = Random::from_environment();
     let mut uut = engine_128();
     let mut bench = Bench::new(Settings {
@@ -30,7 +30,7 @@ fn no_completion_of_before_a_reset_is_taken_for_one_after_it() {
         uut.reset.next = false;
         late = bench.counts[cause::LATE];
     }
-    assert!(late > 50, "{late} completions came for reads of before");
+    assert!(late > 50, "{late} completions came for earlier reads");
     assert_eq!(
         bench.counts[cause::UNEXPECTED] + bench.counts[cause::MALFORMED],
         0
@@ -44,7 +44,7 @@ fn no_completion_of_before_a_reset_is_taken_for_one_after_it() {
 }
 
 /// Without an answer the tags run out, and reads are refused; a link that comes up again has them
-/// all. Completions of before are then unexpected, and have no effect.
+/// all. Earlier completions are then unexpected, and have no effect.
 #[test]
 fn a_host_that_never_answers_costs_every_tag_until_the_link_is_reset() {
     let mut uut = engine_128();
@@ -57,7 +57,7 @@ fn a_host_that_never_answers_costs_every_tag_until_the_link_is_reset() {
     for index in 0..10u64 {
         bench.add(&[(0x1000 * index, 2048)]);
     }
-    // Four reads of four requests each; the fifth and those behind it find no tag.
+    // Four reads of four requests each; the fifth and those after it find no tag.
     for _ in 0..16 * TIMEOUT_CYCLES {
         if bench.reads_left() == 6 {
             break;

@@ -1,4 +1,4 @@
-//! A fence waits for the records of before it, wherever they are, and for no other.
+//! A fence waits for the records before it, wherever they are, and for no other.
 use super::*;
 use rnic_hdl_tools::testkit::{lockstep, simulate, Random};
 use std::collections::VecDeque;
@@ -79,7 +79,7 @@ impl Room {
         };
         let held = self.coming.iter().chain(&self.inside).chain(&self.output);
         let before = held.filter(|number| **number < fence).count();
-        assert_eq!(before, 0, "records of before fence {fence} have not left");
+        assert_eq!(before, 0, "records before fence {fence} have not left");
         self.passed += usize::from(!self.inside.is_empty());
         self.fence = None;
         self.fences += 1;
@@ -87,7 +87,7 @@ impl Room {
 }
 
 #[test]
-fn lockstep_with_verilog_and_no_record_of_before_is_left() {
+fn lockstep_with_verilog_and_no_earlier_record_is_left() {
     let (mut room, mut cycle) = (Room::default(), 0);
     let mut waits = 0;
     let uut = RecordFence::default();
@@ -129,7 +129,7 @@ fn a_fence_of_an_idle_room_takes_two_cycles() {
     }
 }
 
-/// Records that begin behind the fence do not keep it waiting, though there are always some.
+/// Records that begin after the fence do not keep it waiting, though there are always some.
 #[test]
 fn a_fence_ends_however_busy_the_room_is() {
     let mut uut = simulate!(RecordFence::default());
@@ -141,7 +141,7 @@ fn a_fence_ends_however_busy_the_room_is() {
         uut.load.next = cycle >= 10;
         uut.fence.next = cycle >= 20;
         uut.settle();
-        // The last of those begun before comes in cycle 22, and the six in front of it, or it
+        // The last of those begun before comes in cycle 22, and the six before it, or it
         // itself, leave in cycles 24 to 29.
         if uut.fence_done.val() {
             assert_eq!(cycle, 30);

@@ -1,4 +1,4 @@
-//! The record fence of the room: when it answers, nothing of before is left in it.
+//! The record fence of the room: when it answers, nothing from before is left in it.
 use super::bench::Bench;
 use super::world::*;
 use crate::messages::*;
@@ -73,7 +73,7 @@ impl FenceWatch {
     }
 }
 
-/// A fence behind `count` writes of STREAM; nothing is taken from the room yet.
+/// A fence after `count` writes of STREAM; nothing is taken from the room yet.
 fn blocked(count: usize) -> Bench {
     let mut bench = Bench::world();
     bench.take = Pace::Never;
@@ -105,7 +105,7 @@ fn a_fence_waits_for_records_that_a_full_queue_stops() {
 /// The records of the connection that is released are judged by its tables, though the next one
 /// writes these as soon as the fence lets it.
 #[test]
-fn tables_written_behind_a_fence_are_not_those_of_before() {
+fn tables_written_after_a_fence_are_not_those_from_before() {
     let mut bench = blocked(12);
     bench.take = Pace::Always;
     while bench.fence.done == 0 {
@@ -118,7 +118,8 @@ fn tables_written_behind_a_fence_are_not_those_of_before() {
     assert_ne!(bench.send(&sink_write()).error, 0, "of the other domain");
 }
 
-/// A stream error is told before the fence ends, so it cannot be taken for the next connection's.
+/// A stream error is reported before the fence ends, so it cannot be taken for the next
+/// connection's.
 #[test]
 fn a_fence_waits_for_a_stream_error() {
     let mut bench = Bench::world();

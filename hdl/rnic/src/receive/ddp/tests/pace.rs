@@ -70,7 +70,7 @@ fn no_verdict_of_a_full_fifo_is_lost() {
         assert_eq!(
             bench.outcomes.len(),
             2,
-            "one command waits, one record behind it"
+            "one command waits, one record after it"
         );
         // Of 16 places two are for what a replay may bring.
         assert_eq!(bench.records.waiting().len(), 30 - 2 - 14);

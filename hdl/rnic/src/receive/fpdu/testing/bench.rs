@@ -82,7 +82,7 @@ struct Bench<'a, const D: usize> {
     job_done: StreamMonitor<JobDone>,
     records: Vec<FpduRecord>,
     verdicts: Vec<FpduVerdict>,
-    /// Beats that the records tell of, and records that a verdict follows.
+    /// Beats that the records announce, and records that a verdict follows.
     ordered: u64,
     judged: usize,
     /// Records that came since DDP last had room for two.

@@ -28,7 +28,7 @@ pub struct Passed {
     pub ulpdu_length: u64,
     pub crc_good: bool,
     pub marker_good: bool,
-    /// First 20 octets without markers; empty where it is not to be looked at.
+    /// First 20 octets without markers; empty where it is not compared.
     pub header: Vec<u8>,
     pub beats: u64,
     /// What the placement buffer must hold: an FPDU filled up with zeros, or a host frame.
@@ -140,7 +140,7 @@ fn expect_fpdu(
 }
 
 /// MPA-008 to MPA-012: a leading marker is 0, another one its distance from ULPDU_Length or from
-/// the leading marker, modulo 2^16; two low bits and the reserved octets are not looked at.
+/// the leading marker, modulo 2^16; two low bits and the reserved octets are ignored.
 fn markers_agree(wire: &[u8], markers: bool, position: u64) -> bool {
     let leads = markers && position % 512 == 0;
     (0..wire.len()).step_by(4).all(|at| {

@@ -257,7 +257,7 @@ fn mpa_005_every_length_has_a_defined_end_and_long_ones_pass_twice() {
         for &(markers, phase) in some {
             let mut sender = Sender::new(markers, 4 * phase);
             let mut wire = sender.fpdu(&octets(&mut random, length));
-            // A small FPDU behind it, and another one that is not whole.
+            // A small FPDU after it, and another one that is not whole.
             wire.extend(sender.fpdu(&octets(&mut random, 40)));
             wire.extend(&sender.fpdu(&octets(&mut random, 40))[..20]);
             let stream = job(wire, 4 * phase, markers);
@@ -277,7 +277,7 @@ fn mpa_005_every_length_has_a_defined_end_and_long_ones_pass_twice() {
 }
 
 #[test]
-fn a_long_fpdu_behind_another_waits_for_a_job_of_its_own() {
+fn a_long_fpdu_after_another_waits_for_a_job_of_its_own() {
     let mut random = Random::from_environment();
     let mut sender = Sender::new(true, 0);
     let mut wire = sender.fpdu(&octets(&mut random, 64));

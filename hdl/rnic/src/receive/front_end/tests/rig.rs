@@ -93,7 +93,7 @@ impl<
     }
 
     fn give(&mut self, octets: &[u8], last: bool, frame: &Stimulus, random: &mut Random) {
-        // What lies behind the last octet is noise.
+        // What lies after the last octet is noise.
         self.frame_data.next = beat(octets, random);
         self.frame_octets.next = (octets.len() as u64).into();
         self.frame_last.next = last;

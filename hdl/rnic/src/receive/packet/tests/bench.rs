@@ -310,7 +310,7 @@ impl<
         );
         if last {
             let cut = job.received.len() < job.expected.len();
-            assert!(!cut || job.may_be_cut, "job ends ooo");
+            assert!(!cut || job.may_be_cut, "the job ends early");
             self.jobs_cut += u64::from(cut);
             let job = self.jobs.pop_front().expect("a job is known");
             for held in &mut self.held {

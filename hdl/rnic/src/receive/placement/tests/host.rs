@@ -93,7 +93,7 @@ impl Host {
         }
     }
 
-    /// Takes a beat; at the end of a TLP tells what it was.
+    /// Takes a beat; at the end of a TLP returns what it was.
     pub fn beat(&mut self, header: [u32; 4], data: &[u8], keep: u32, last: bool) -> Option<Event> {
         let lanes = data.len() / 4;
         let kept = keep.trailing_ones() as usize;

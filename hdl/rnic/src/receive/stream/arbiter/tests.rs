@@ -110,7 +110,7 @@ fn done_here(uut: &mut Simulation<EventArbiter>, event: StreamEvent) {
 }
 
 #[test]
-fn a_release_is_answered_once_and_behind_the_record_fence() {
+fn a_release_is_answered_once_and_after_the_record_fence() {
     for wait in [0, 1, 40] {
         let mut uut = requested(tables::RELEASE);
         done_here(&mut uut, StreamEvent::Release);
@@ -162,7 +162,7 @@ fn events_go_on_while_a_release_waits_for_the_fence() {
 
 /// DDP stops the connection that had the id: the stop is not for the stream that starts now.
 #[test]
-fn a_stream_starts_behind_every_stop_that_is_queued() {
+fn a_stream_starts_after_every_stop_that_is_queued() {
     let mut uut = requested(tables::WRITE);
     uut.table_valid.next = false;
     for _ in 0..2 {

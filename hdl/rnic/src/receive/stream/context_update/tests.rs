@@ -53,7 +53,7 @@ fn headed(stream: StreamContext, front: QueuedFrame) -> StreamContext {
     }
 }
 
-/// The context with the arrived octets behind what is queued.
+/// The context with the arrived octets after what is queued.
 fn lengthened(uut: &ContextUpdate, before: StreamContext) -> StreamContext {
     let (front, arrived) = (uut.front.next, uut.arrived.next);
     let (avail, octets) = (before.avail.to_u64(), uut.arrived_octets.next.to_u64());
@@ -72,8 +72,8 @@ fn after_accepted(uut: &ContextUpdate, before: StreamContext) -> StreamContext {
     let mut after = lengthened(uut, before);
     if uut.at_hand.next.joining {
         after.has_next = true;
-        after.next_span = uut.right_run.next.first;
-        after.last_span = uut.right_run.next.last;
+        after.next_span = uut.right_range.next.first;
+        after.last_span = uut.right_range.next.last;
     }
     after
 }
@@ -149,8 +149,8 @@ fn drive_inputs(uut: &mut ContextUpdate, random: &mut Random) {
     };
     uut.arrived_last.next = random.wide();
     uut.arrived.next = random_frame(random);
-    uut.right_run.next.first = random.wide();
-    uut.right_run.next.last = random.wide();
+    uut.right_range.next.first = random.wide();
+    uut.right_range.next.last = random.wide();
     uut.job_done.next.ooo = random.chance(1, 2);
     uut.job_done.next.refused = random.chance(1, 4);
     uut.job_done.next.need = (1 + random.below(1 << 17)).into();
@@ -200,7 +200,7 @@ fn expected(uut: &ContextUpdate, before: StreamContext, popped: StreamContext) -
     }
     let mut after = headed(before, front);
     if kind.relinking {
-        after.last_span = uut.right_run.next.last;
+        after.last_span = uut.right_range.next.last;
         return after;
     }
     after.stopped = true;

@@ -126,7 +126,10 @@ fn lockstep_with_verilog_and_placed_octets() {
         let taken_ones = bench.results.len() > own;
         if bench.since_result >= 6 && taken_ones && random.chance(1, 3) {
             uut.result_valid.next = true;
-            uut.result.next = bench.results.pop_front().expect("looked at above");
+            uut.result.next = bench
+                .results
+                .pop_front()
+                .expect("it is not empty, see above");
             bench.since_result = 0;
         }
         rnic_hdl_tools::testkit::settle(uut);

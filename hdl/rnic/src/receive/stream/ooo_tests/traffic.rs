@@ -2,7 +2,7 @@
 use super::*;
 
 impl Bench {
-    /// Pages for a frame, with positions from `left` on behind `offset` octets of headers.
+    /// Pages for a frame, with positions from `left` on after `offset` octets of headers.
     fn store(&mut self, left: u64, right: u64, offset: u64) -> Vec<u64> {
         let count = (offset + right - left).div_ceil(PAGE_OCTETS as u64);
         let pages: Vec<u64> = self.free_pages.drain(..count as usize).collect();
@@ -19,15 +19,15 @@ impl Bench {
     /// A segment with positions `left..right` arrives; what is new of it becomes messages.
     pub(super) fn arrive(&mut self, index: usize, left: u64, right: u64, random: &mut Random) {
         let stream = &mut self.streams[index];
-        // What is new, piece by piece: between the runs, and not before `next`.
+        // What is new, piece by piece: between the ranges, and not before `next`.
         let mut pieces = Vec::new();
         let mut cursor = left.max(stream.next);
-        for run in &stream.runs {
-            if run.right >= cursor && run.left < right {
-                if run.left > cursor {
-                    pieces.push((cursor, run.left));
+        for range in &stream.ranges {
+            if range.right >= cursor && range.left < right {
+                if range.left > cursor {
+                    pieces.push((cursor, range.left));
                 }
-                cursor = cursor.max(run.right);
+                cursor = cursor.max(range.right);
             }
         }
         if cursor < right {
@@ -45,9 +45,9 @@ impl Bench {
         let count = pieces.len();
         for (at, &(from, to)) in pieces.iter().enumerate() {
             let stream = &mut self.streams[index];
-            let left_run = stream.runs.iter().position(|run| run.right == from);
-            let right_run = stream.runs.iter().position(|run| run.left == to);
-            let run_number = |at: Option<usize>| at.map_or(0, |at| stream.runs[at].number);
+            let left_range = stream.ranges.iter().position(|range| range.right == from);
+            let right_range = stream.ranges.iter().position(|range| range.left == to);
+            let range_number = |at: Option<usize>| at.map_or(0, |at| stream.ranges[at].number);
             let mut message = Accepted {
                 connection: number.into(),
                 sequence: (from & 0xffff_ffff).into(),
@@ -56,34 +56,36 @@ impl Bench {
                 offset: (offset + from - left).into(),
                 octets: (to - from).into(),
                 ooo,
-                has_left: ooo && left_run.is_some(),
-                left: run_number(left_run).into(),
-                has_right: right_run.is_some(),
-                right: run_number(right_run).into(),
+                has_left: ooo && left_range.is_some(),
+                left: range_number(left_range).into(),
+                has_right: right_range.is_some(),
+                right: range_number(right_range).into(),
                 shared: count > 1,
                 first: at == 0,
                 last: at == count - 1,
                 purges: false,
                 ..Accepted::default()
             };
-            let end = right_run.map_or(to, |at| stream.runs[at].right);
-            match (ooo, left_run, right_run) {
-                (false, _, Some(right)) => self.free_runs.push(stream.runs.remove(right).number),
+            let end = right_range.map_or(to, |at| stream.ranges[at].right);
+            match (ooo, left_range, right_range) {
+                (false, _, Some(right)) => {
+                    self.free_ranges.push(stream.ranges.remove(right).number)
+                }
                 (false, _, None) => {}
                 (true, Some(left), Some(right)) => {
-                    stream.runs[left].right = end;
-                    self.free_runs.push(stream.runs.remove(right).number);
+                    stream.ranges[left].right = end;
+                    self.free_ranges.push(stream.ranges.remove(right).number);
                 }
-                (true, Some(left), None) => stream.runs[left].right = end,
-                (true, None, Some(right)) => stream.runs[right].left = from,
+                (true, Some(left), None) => stream.ranges[left].right = end,
+                (true, None, Some(right)) => stream.ranges[right].left = from,
                 (true, None, None) => {
-                    let number = self.free_runs.remove(0);
+                    let number = self.free_ranges.remove(0);
                     message.left = number.into();
-                    let place = stream.runs.partition_point(|run| run.left < from);
+                    let place = stream.ranges.partition_point(|range| range.left < from);
                     let (left, right) = (from, to);
-                    stream.runs.insert(
+                    stream.ranges.insert(
                         place,
-                        Run {
+                        ReceivedRange {
                             left,
                             right,
                             number,
@@ -126,14 +128,14 @@ impl Bench {
         // Most FPDUs begin where a segment does, at a whole word.
         let word = if random.chance(3, 4) { !3 } else { !0 };
         octets = (octets & word).max(4);
-        let room = stream.runs.len() < 16;
+        let room = stream.ranges.len() < 16;
         let left = match random.below(4) {
             0 | 1 if room => (stream.next + 4 + random.below(2500)) & word,
             2 => (stream.next + random.below(1500)).saturating_sub(700),
             _ => stream.next,
         };
-        let touches = |run: &Run| run.right >= left && run.left <= left + octets;
-        if left > stream.next && !room && !stream.runs.iter().any(touches) {
+        let touches = |range: &ReceivedRange| range.right >= left && range.left <= left + octets;
+        if left > stream.next && !room && !stream.ranges.iter().any(touches) {
             return;
         }
         self.arrive(index, left, left + octets, random);

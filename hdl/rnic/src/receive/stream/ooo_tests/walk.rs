@@ -128,17 +128,17 @@ fn octets_in_any_order_are_read_in_order() {
     let opened = bench
         .streams
         .iter()
-        .map(|stream| 2 * stream.runs.len() + 40);
+        .map(|stream| 2 * stream.ranges.len() + 40);
     let spans_out = 512 - bench.span_credits;
     assert!(
         spans_out <= opened.sum::<usize>() as i64,
         "{spans_out} spans are out"
     );
-    let runs_left = bench.frames.iter().map(|frame| frame.kept.len() - 1);
-    let keys_out = 64 - bench.credits;
+    let fragments = bench.frames.iter().map(|frame| frame.kept.len() - 1);
+    let fragments_out = 64 - bench.credits;
     assert!(
-        keys_out <= runs_left.sum::<usize>() as i64,
-        "{keys_out} keys are out for {:?}; {:?}",
+        fragments_out <= fragments.sum::<usize>() as i64,
+        "{fragments_out} fragments are out for {:?}; {:?}",
         bench.frames,
         bench.streams
     );

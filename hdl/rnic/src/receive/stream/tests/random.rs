@@ -23,7 +23,7 @@ fn check_outputs(uut: &mut Uut, model: &mut Model, ready_of_8: u64, random: &mut
     uut.record_fence_done.next = uut.record_fence.val() && random.chance(1, 16);
     if uut.record_fence.val() {
         let (index, _) = model.request.as_ref().expect("a fence without a request");
-        assert!(!model.streams[*index].job_out, "a fence in front of a job");
+        assert!(!model.streams[*index].job_out, "a fence before a job");
         model.fenced |= uut.record_fence_done.next;
     }
     assert!(!uut.table_data.val().any(), "table MPA reads as zero");

@@ -11,9 +11,9 @@ const _: () = assert!(
 /// Pages that out-of-order segments hold, and whether those of another frame fit.
 ///
 /// ```text
-/// frame_octets --> pages --+--> + connection_pages <= early_share --+
-///                          +--> + device_pages     <= early_pages --+--> fits
-///                                     ^ charge, refund
+/// frame_octets --> pages --+--> + connection_pages <= ooo_share --+
+///                          +--> + device           <= ooo_pages --+--> fits
+///                                   ^ charge, refund
 /// ```
 ///
 /// | latency    | at most 3 cycles, any input to `fits`                                       |
@@ -86,8 +86,8 @@ impl Logic for OutOfOrderBudget {
 /// | latency    | 1 cycle, `take` and `give` to `available`, a register                       |
 /// | throughput | one taken and one returned per cycle                                        |
 ///
-/// MPA uses a key for each run of new octets that is followed by another of the same frame, until
-/// that run is released, and a span for each run out of order that extends no other. A credit
+/// MPA uses a fragment for each run of new octets that is followed by another of the same frame,
+/// until that run is released, and a span for each run out of order that extends no other. A credit
 /// guarantees that one is free. A credit returned that was never taken is ignored.
 #[derive(LogicBlock, Init)]
 #[init(

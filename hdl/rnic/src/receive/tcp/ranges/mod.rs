@@ -33,12 +33,12 @@ use crate::messages::{Accepted, PageChain, SegmentInfo};
 use budget::{Credits, OutOfOrderBudget};
 use list::{OutOfOrderRange, RangeCompare, RangeList};
 use rnic_abi::events::SegmentVerdict;
-use rnic_abi::limits::{RANGES, SHARED_RUNS, SPANS};
+use rnic_abi::limits::{FRAGMENTS, RANGES, SPANS};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
 const _: () = assert!(
-    RANGES == 1 << 8 && SHARED_RUNS == 1 << 6 && SPANS == 1 << 9,
+    RANGES == 1 << 8 && FRAGMENTS == 1 << 6 && SPANS == 1 << 9,
     "numbers and credits of `RangeWalk` have 8, 6 and 9 bits"
 );
 
@@ -49,8 +49,8 @@ pub struct PoolsInUse {
     pub ranges: Bits<9>,
     /// Spans of MPA, including those in messages not yet taken.
     pub spans: Bits<10>,
-    /// Keys of runs that were not the last one of their frame.
-    pub runs: Bits<7>,
+    /// Fragments: runs that are not the last one of their frame.
+    pub fragments: Bits<7>,
 }
 
 /// States of the walk.
@@ -97,9 +97,9 @@ pub struct RangeWalk {
     pub segment: Signal<In, ClippedSegment>,
     pub connection: Signal<In, Bits<10>>,
     pub current: Signal<In, TcpContext>,
-    /// Register `EARLY_PAGES`.
+    /// Register `OUT_OF_ORDER_PAGES`.
     pub ooo_pages: Signal<In, Bits<10>>,
-    /// Register `EARLY_SHARE`.
+    /// Register `OUT_OF_ORDER_SHARE`.
     pub ooo_share: Signal<In, Bits<10>>,
     /// See `TcpRoom`.
     pub fragment_free: Signal<In, Bit>,
@@ -152,7 +152,8 @@ pub struct RangeWalk {
     refuses: Signal<Local, Bit>,
     merges: Signal<Local, Bit>,
     ends_here: Signal<Local, Bit>,
-    // A touched range ends before the segment does, and there is a key for the octets before it.
+    // A touched range ends before the segment does, and there is a fragment for the octets before
+    // it.
     goes_on: Signal<Local, Bit>,
     opens: Signal<Local, Bit>,
     tail: Signal<Local, Bit>,
@@ -211,7 +212,7 @@ impl Logic for RangeWalk {
         wire!(self => self.span_credits; reset, span_free as give);
         self.in_use.next.ranges = self.numbers.used.val();
         self.in_use.next.spans = self.span_credits.used.val();
-        self.in_use.next.runs = self.credits.used.val();
+        self.in_use.next.fragments = self.credits.used.val();
 
         // Decision on the held range. An out-of-order segment is refused or taken whole, before its
         // first message: at the first range that it touches.

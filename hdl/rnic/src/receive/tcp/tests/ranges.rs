@@ -30,7 +30,7 @@ struct Bench {
     /// At the port, until it is taken.
     frame: Option<(QueuedFrame, LookupResult)>,
     /// Key credits to give back before the next frame.
-    keys_due: usize,
+    fragments_due: usize,
     serial: u64,
     reads: usize,
 }
@@ -54,7 +54,7 @@ impl Bench {
             _ => (448, 448),
         };
         (self.model.ooo_pages, self.model.ooo_share) = (ooo_pages, ooo_share);
-        self.keys_due = self.model.keys_out;
+        self.fragments_due = self.model.fragments_out;
         for index in 0..STREAMS {
             let connection = (index as u64 * 37) % 1024;
             if !after_reset {
@@ -101,13 +101,19 @@ impl Bench {
                 );
             }
             9 => self.queue(tables::RELEASE, tables::TCP_WINDOW, connection, 0, (0, !0)),
-            0 => self.queue(tables::WRITE, tables::EARLY, connection, !0, (0, !0)),
+            0 => self.queue(tables::WRITE, tables::OUT_OF_ORDER, connection, !0, (0, !0)),
             1 => self.queue(tables::WRITE, tables::RANGE, random.below(256), !0, (0, !0)),
-            2 => self.queue(tables::RELEASE, tables::EARLY, connection, 0, (0, !0)),
+            2 => self.queue(
+                tables::RELEASE,
+                tables::OUT_OF_ORDER,
+                connection,
+                0,
+                (0, !0),
+            ),
             3 => self.queue(tables::READ, tables::TCP, connection, 0, stream.tcp_words()),
             4 => self.queue(
                 tables::READ,
-                tables::EARLY,
+                tables::OUT_OF_ORDER,
                 connection,
                 0,
                 stream.ooo_words(),
@@ -134,7 +140,7 @@ impl Bench {
             .check_table(uut.table_done.val(), uut.table_data.val());
     }
 
-    /// One thing at a time: keys released, then operations, then a frame.
+    /// One thing at a time: fragments released, then operations, then a frame.
     fn drive(&mut self, uut: &mut SegmentAcceptance, quiet: bool, random: &mut Random) {
         uut.fragment_free.next = false;
         // Spans are released at once; a credit that was not taken is ignored.
@@ -144,9 +150,9 @@ impl Bench {
         if self.frame.is_none() && !requested && !uut.busy.val() {
             uut.ooo_pages.next = self.model.ooo_pages.into();
             uut.ooo_share.next = self.model.ooo_share.into();
-            if self.keys_due > 0 {
-                self.keys_due -= 1;
-                self.model.keys_out -= 1;
+            if self.fragments_due > 0 {
+                self.fragments_due -= 1;
+                self.model.fragments_out -= 1;
                 uut.fragment_free.next = true;
             } else if !self.ports.operations.is_empty() {
                 self.ports.operations.pace = Pace::Always;
@@ -157,7 +163,7 @@ impl Bench {
                     self.offer(random);
                 }
             } else if MOODS[self.mood] != Mood::Bridging {
-                self.keys_due = random.below(self.model.keys_out as u64 + 1) as usize;
+                self.fragments_due = random.below(self.model.fragments_out as u64 + 1) as usize;
             }
         }
         let operation = self.ports.operations.offer(random);
@@ -229,7 +235,7 @@ fn mpa_037_038_ooo_octets_are_accepted_once_with_what_they_touch() {
     assert!(kinds.iter().all(|count| *count > 50), "{seen:?}");
     assert!(seen.most_runs > 8 && seen.shared_frames > 100, "{seen:?}");
     let rare = [
-        seen.without_key,
+        seen.without_fragment,
         seen.no_number,
         seen.sixteen_ranges,
         seen.over_share,
@@ -350,7 +356,7 @@ fn a_release_waits_for_its_purges() {
     uut.accepted_ready.next = false;
     let mut bench = Bench::default();
     bench.queue(tables::RELEASE, tables::TCP, 3, 0, (0, !0));
-    bench.queue(tables::READ, tables::EARLY, 3, 0, (0, !0));
+    bench.queue(tables::READ, tables::OUT_OF_ORDER, 3, 0, (0, !0));
     let words =
         operate(&mut uut, &bench.ports.operations.waiting()[1], 20).expect("a read is quick");
     assert_eq!(words >> 8 & 0x1f, 16, "ranges of {words:x}");

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// Cycles from a read that is taken to its context.
 const READ_CYCLES: usize = 2;
 
-/// What events have been told, and a read at a time.
+/// What has been reported to events, and a read at a time.
 #[derive(Default)]
 pub struct Reports {
     contexts: BTreeMap<u64, Context>,

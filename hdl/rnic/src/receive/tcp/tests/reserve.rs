@@ -7,7 +7,7 @@ use crate::messages::{FpduStatus, FrameVerdict};
 use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::TcpRoom;
 use rnic_abi::events::SegmentVerdict;
-use rnic_abi::registers::EARLY_PAGES_MAX;
+use rnic_abi::registers::OUT_OF_ORDER_PAGES_MAX;
 use rnic_hdl_tools::testkit::{lockstep, Pace, Random};
 
 const STREAMS: usize = 5;
@@ -330,8 +330,8 @@ fn short_memory_serves_the_owner_and_fpdu_ends() {
     lockstep!("tcp_room_reserve", uut, cycles, |uut, random| {
         uut.reset.next = test.cycle == 0;
         if test.cycle == 0 {
-            uut.ooo_pages.next = u64::from(EARLY_PAGES_MAX).into();
-            uut.ooo_share.next = u64::from(EARLY_PAGES_MAX).into();
+            uut.ooo_pages.next = u64::from(OUT_OF_ORDER_PAGES_MAX).into();
+            uut.ooo_share.next = u64::from(OUT_OF_ORDER_PAGES_MAX).into();
             uut.reserve_pages.next = RESERVE.into();
             uut.long_pages.next = LONG_RESERVE.into();
             uut.hold_log2.next = TIMEOUT_LOG2.into();
@@ -346,8 +346,8 @@ fn short_memory_serves_the_owner_and_fpdu_ends() {
         test.show_long_fpdus(uut, &bench, random);
         // Not before the room has taken the key.
         let quiet = matches!(test.step, Step::Rest(_));
-        uut.fragment_free.next = quiet && bench.model.keys_out > 0 && random.chance(1, 4);
-        bench.model.keys_out -= usize::from(uut.fragment_free.next);
+        uut.fragment_free.next = quiet && bench.model.fragments_out > 0 && random.chance(1, 4);
+        bench.model.fragments_out -= usize::from(uut.fragment_free.next);
         if test.step == Step::Draw && test.cycle / ROUND != (test.cycle + 30) / ROUND {
             begin_round(&mut bench, random);
             test.step = Step::Rest(test.cycle + 30);

@@ -11,7 +11,7 @@ use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::decision::*;
 use crate::receive::tcp::TcpRoom;
 use rnic_abi::limits::HASH_WAYS;
-use rnic_abi::registers::EARLY_PAGES_MAX;
+use rnic_abi::registers::OUT_OF_ORDER_PAGES_MAX;
 use rnic_abi::tables;
 use rnic_hdl_tools::testkit::{
     bits_of, lockstep, simulate, Pace, Random, Simulation, StreamDriver,
@@ -117,7 +117,7 @@ impl Bench {
         );
         self.ports.queue(
             tables::READ,
-            tables::EARLY,
+            tables::OUT_OF_ORDER,
             connection,
             nothing,
             stream.ooo_words(),
@@ -195,8 +195,8 @@ fn plan(uut: &mut TcpRoom, bench: &mut Bench, cycle: usize, random: &mut Random)
                 bench.queue_context(index, rcv_nxt, windows[random.below(5) as usize]);
             }
         }
-        1..=64 if bench.model.keys_out > 0 => {
-            bench.model.keys_out -= 1;
+        1..=64 if bench.model.fragments_out > 0 => {
+            bench.model.fragments_out -= 1;
             uut.fragment_free.next = true;
         }
         TRAFFIC_END => assert!(bench.ports.operations.is_empty(), "tables are slow"),
@@ -260,8 +260,8 @@ fn each_frame_leaves_once_as_the_table_says() {
 /// A connected room with one connection in its tables, window wide open.
 fn open_room(random: &mut Random) -> (Simulation<TcpRoom>, Bench) {
     let mut uut = simulate!(TcpRoom::default());
-    uut.ooo_pages.next = u64::from(EARLY_PAGES_MAX).into();
-    uut.ooo_share.next = u64::from(EARLY_PAGES_MAX).into();
+    uut.ooo_pages.next = u64::from(OUT_OF_ORDER_PAGES_MAX).into();
+    uut.ooo_share.next = u64::from(OUT_OF_ORDER_PAGES_MAX).into();
     uut.settle();
     let mut bench = Bench::with_connections(1, random);
     bench.queue_context(0, 0, 1 << 20);

@@ -3,7 +3,7 @@ use super::*;
 use crate::testing::Tables;
 use rnic_abi::tables::{RIGHT_REMOTE_INVALIDATE, RIGHT_STREAM_BOUND};
 
-const CONNECTION: Connection = Connection(6);
+const CONNECTION: ConnectionId = ConnectionId(6);
 const DOMAIN: u16 = 3;
 const REGION_STAG: u32 = 0x0011_1111;
 const WINDOW_STAG: u32 = 0x0022_2222;
@@ -144,7 +144,7 @@ fn a_window_needs_a_region_that_its_connection_may_use() {
     };
     let bound = RegionConfig {
         stag: 0x0055_5555,
-        connection: Some(Connection(CONNECTION.0 + 1)),
+        connection: Some(ConnectionId(CONNECTION.0 + 1)),
         ..region()
     };
     let open_to_peers = RegionConfig {

@@ -1,4 +1,4 @@
-//! Chains of out-of-order FPDUs behind a bad one.
+//! Chains of out-of-order FPDUs after a bad one.
 use super::super::*;
 use rnic_hdl_tools::testkit::{simulate, Simulation};
 

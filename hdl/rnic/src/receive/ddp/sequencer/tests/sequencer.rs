@@ -76,7 +76,7 @@ fn a_restarted_record_looks_everything_up_again() {
 }
 
 #[test]
-fn the_record_behind_a_read_response_looks_everything_up_again() {
+fn the_record_after_a_read_response_looks_everything_up_again() {
     let mut uut = connected();
     uut.head_valid.next = true;
     uut.outputs_free.next = true;
@@ -108,7 +108,7 @@ fn record_waits_in_cycle_4_for_its_verdict() {
 
 #[test]
 fn a_verdict_that_comes_before_cycle_4_costs_nothing() {
-    for (ooo, expected) in [
+    for (early, expected) in [
         (4, "....T..ADC"),
         (5, "....tl.ADC"),
         (6, "....t.lADC"),
@@ -118,9 +118,9 @@ fn a_verdict_that_comes_before_cycle_4_costs_nothing() {
         uut.head_valid.next = true;
         uut.head_judged.next = true;
         uut.outputs_free.next = true;
-        let mut text = trace(&mut uut, ooo);
+        let mut text = trace(&mut uut, early);
         uut.verdict_valid.next = true;
-        text += &trace(&mut uut, 10 - ooo);
+        text += &trace(&mut uut, 10 - early);
         assert_eq!(text, expected);
     }
 }

@@ -67,7 +67,7 @@ fn rdmap_011_a_response_begins_where_its_read_does() {
     for to in [TO - 1, TO + 1, TO + 16, TO ^ 1 << 8, SINK.base] {
         refused_in(&mut one_read(), &response(false, to, 16), RdmapReadResponse);
     }
-    // The second segment where the first one ends, not before and not behind.
+    // The second segment where the first one ends, not before and not after.
     for to in [TO, TO + 15, TO + 17] {
         let mut bench = one_read();
         accepted_in(&mut bench, &response(false, TO, 16));

@@ -45,13 +45,13 @@ fn mpa_008_mpa_010_mpa_011_mpa_012_pointers_of_130_markers_modulo_two_to_the_six
     let mut uut = simulate!(MarkerCheck::default());
     for distance in [0u64, 1, 3, 4, 64, 127] {
         for lead in [4u16, 0] {
-            // From ULPDU_Length: 4 octets less behind a leading marker.
+            // From ULPDU_Length: 4 octets less after a leading marker.
             let less = if distance == 0 { lead } else { 0 };
             let right: Vec<u16> = (0..130u64)
                 .map(|index| (4 * distance + 512 * index) as u16)
                 .map(|at| if at == 0 { 0 } else { at.wrapping_sub(less) })
                 .collect();
-            // The 129th marker is 2^16 octets behind the first one: both of its values.
+            // The 129th marker is 2^16 octets after the first one: both of its values.
             let count = if distance == 0 { 128 } else { 130 };
             assert!(
                 !bad(&mut uut, distance, &right[..count], &mut random),

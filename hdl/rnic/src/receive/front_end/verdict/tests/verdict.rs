@@ -117,7 +117,7 @@ fn first_failing_test_decides() {
 
 /// Options that are the timestamps of RFC 7323 appendix A, and all others.
 #[test]
-fn options_other_than_timestamps_are_told() {
+fn options_other_than_timestamps_are_reported() {
     let mut uut = simulate!(Verdict::default());
     for (data_offset, octets, expected) in [
         (5u64, [1, 1, 8, 10], false),

@@ -1,4 +1,4 @@
-//! Runs of out-of-order octets, in lockstep with Verilog and against a plain map.
+//! Out-of-order ranges, in lockstep with Verilog and against a plain map.
 use super::super::*;
 use rnic_hdl_tools::testkit::{lockstep, Random};
 
@@ -12,31 +12,31 @@ fn random_message(random: &mut Random) -> Accepted {
     }
 }
 
-/// What the run of these octets is afterwards, and its number.
-fn joined(runs: &[RangeSpans], message: &Accepted, span: Bits<9>) -> (usize, RangeSpans) {
+/// The range that then holds these octets, and its number.
+fn joined(ranges: &[RangeSpans], message: &Accepted, span: Bits<9>) -> (usize, RangeSpans) {
     let (left, right) = (message.left.index(), message.right.index());
     let new = RangeSpans {
         first: span,
         last: span,
     };
-    let mut parts = vec![if message.has_left { runs[left] } else { new }];
+    let mut parts = vec![if message.has_left { ranges[left] } else { new }];
     if message.has_right {
-        parts.push(runs[right]);
+        parts.push(ranges[right]);
     }
     let number = match (message.has_left, message.has_right) {
         (false, true) => right,
         _ => left,
     };
-    let run = RangeSpans {
+    let range = RangeSpans {
         first: parts[0].first,
         last: parts[parts.len() - 1].last,
     };
-    (number, run)
+    (number, range)
 }
 
 #[test]
 fn lockstep_with_verilog_and_ranges_join() {
-    let mut runs = vec![RangeSpans::default(); 12];
+    let mut ranges = vec![RangeSpans::default(); 12];
     let mut cycle = 0;
     lockstep!("ooo_ranges", RangeTable::default(), 7000, |uut, random| {
         let step = cycle % 7;
@@ -51,12 +51,12 @@ fn lockstep_with_verilog_and_ranges_join() {
         let message = uut.arrived.next;
         if step == 4 {
             let (left, right) = (message.left.index(), message.right.index());
-            assert_eq!(uut.right_run.val(), runs[right]);
-            assert_eq!(uut.left_run.val(), runs[left]);
+            assert_eq!(uut.right_range.val(), ranges[right]);
+            assert_eq!(uut.left_range.val(), ranges[left]);
         }
         if step == 5 {
-            let (number, run) = joined(&runs, &message, uut.span.next);
-            runs[number] = run;
+            let (number, range) = joined(&ranges, &message, uut.span.next);
+            ranges[number] = range;
         }
         cycle += 1;
     });

@@ -9,7 +9,7 @@ fn lockstep_with_verilog_and_no_slot_is_given_twice() {
     let (mut out, mut reused, mut cycle) = (Vec::new(), 0, 0);
     // A slot that was freed is offered again from the next cycle on.
     let mut resting = [0u8; 2];
-    let mut seen = [false; SHARED_RUNS];
+    let mut seen = [false; FRAGMENTS];
     lockstep!(
         "free_slots",
         FreeFragments::default(),
@@ -19,7 +19,7 @@ fn lockstep_with_verilog_and_no_slot_is_given_twice() {
             cycle += 1;
             settle(uut);
             let resting_now: u8 = resting.iter().sum();
-            let free = SHARED_RUNS - out.len() - usize::from(resting_now);
+            let free = FRAGMENTS - out.len() - usize::from(resting_now);
             let wanted = [7, 1][(cycle / 200) % 2];
             uut.take.next = cycle > 2 && free > 0 && random.chance(wanted, 8);
             if uut.take.next {

@@ -14,8 +14,8 @@ use crate::messages::FrameVerdict;
 use crate::receive::tcp::context::QueuedFrame;
 use crate::receive::tcp::decision::*;
 use rnic_abi::events::SegmentVerdict;
-use rnic_abi::limits::{PAGES, RANGES, RANGES_PER_CONNECTION, SHARED_RUNS};
-use rnic_abi::registers::EARLY_PAGES_MAX;
+use rnic_abi::limits::{FRAGMENTS, PAGES, RANGES, RANGES_PER_CONNECTION};
+use rnic_abi::registers::OUT_OF_ORDER_PAGES_MAX;
 use std::collections::VecDeque;
 
 pub const FIN: u64 = 1 << 0;
@@ -29,7 +29,7 @@ pub struct Seen {
     pub messages: [usize; 8],
     pub most_runs: usize,
     pub shared_frames: usize,
-    pub without_key: usize,
+    pub without_fragment: usize,
     pub no_number: usize,
     pub sixteen_ranges: usize,
     pub over_share: usize,
@@ -59,7 +59,7 @@ pub struct Model {
     pub limit: Option<u32>,
     /// `limit` is not the connection's window.
     pub limited: bool,
-    pub keys_out: usize,
+    pub fragments_out: usize,
     pub free_numbers: VecDeque<u64>,
     pub seen: Seen,
 }
@@ -74,11 +74,11 @@ impl Default for Model {
             reports: VecDeque::new(),
             events: VecDeque::new(),
             counts: [0; COUNTS],
-            ooo_pages: u64::from(EARLY_PAGES_MAX),
-            ooo_share: u64::from(EARLY_PAGES_MAX),
+            ooo_pages: u64::from(OUT_OF_ORDER_PAGES_MAX),
+            ooo_share: u64::from(OUT_OF_ORDER_PAGES_MAX),
             limit: None,
             limited: false,
-            keys_out: 0,
+            fragments_out: 0,
             free_numbers: (0..RANGES as u64).collect(),
             seen: Seen::default(),
         }
@@ -202,10 +202,10 @@ impl Model {
                 return (refusal, false);
             }
         }
-        // Every run but the last one takes a key; without one a run is the last.
-        let keys = SHARED_RUNS - self.keys_out;
-        let sent = runs.len().min(keys + 1);
-        self.keys_out += sent - 1;
+        // Every run but the last one takes a fragment; without one a run is the last.
+        let fragments = FRAGMENTS - self.fragments_out;
+        let sent = runs.len().min(fragments + 1);
+        self.fragments_out += sent - 1;
         let first_octet =
             frame.segment.payload_offset.index() as i64 - distance - self.streams[index].next;
         for (place, run) in runs[..sent].iter().enumerate() {
@@ -237,7 +237,7 @@ impl Model {
         self.seen.ooo_fins += usize::from(fin && ooo);
         self.seen.most_runs = self.seen.most_runs.max(sent);
         self.seen.shared_frames += usize::from(sent > 1);
-        self.seen.without_key += usize::from(sent < runs.len());
+        self.seen.without_fragment += usize::from(sent < runs.len());
         self.seen.across_wrap += usize::from((left >> 32) != (right >> 32));
         let verdict = match (ooo, trimmed) {
             (true, _) => SegmentVerdict::OutOfOrder,
@@ -339,10 +339,10 @@ impl Model {
         }
     }
 
-    /// A reset of the hardware frees ranges, charges and keys; the tables must be rewritten.
+    /// A reset of the hardware frees ranges, charges and fragments; the tables must be rewritten.
     pub fn reset(&mut self) {
         self.streams.clear();
-        self.keys_out = 0;
+        self.fragments_out = 0;
         self.free_numbers = (0..RANGES as u64).collect();
     }
 

@@ -65,7 +65,7 @@ impl Stream {
         (words, self.but_for_numbers(0xff << 118))
     }
 
-    /// The words of table `EARLY`, and a mask of the defined bits.
+    /// The words of table `OUT_OF_ORDER`, and a mask of the defined bits.
     pub fn ooo_words(&self) -> (u128, u128) {
         let words = u128::from(self.first_range().unwrap_or_default())
             | ((self.ranges.len() as u128) << 8)

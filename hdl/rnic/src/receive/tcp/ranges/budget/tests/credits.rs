@@ -1,6 +1,6 @@
 //! Credits: 64 can be taken, and no more.
 use super::super::*;
-use rnic_abi::limits::SHARED_RUNS as CREDITS;
+use rnic_abi::limits::FRAGMENTS as CREDITS;
 use rnic_hdl_tools::testkit::lockstep;
 
 #[test]

@@ -1,10 +1,13 @@
 //! Style as a test: what a reader may rely on in every Rust file of the project.
 //!
 //! Line length, file length, function length, a text at the head of each file, nothing left open,
-//! no place of one machine, and `unsafe` only where it is allowed and argued. Each rule is a
-//! function from a file to its findings, and has a test that shows it can find something.
+//! no place of one machine, `unsafe` only where it is allowed and argued, and in [`heads`] tables
+//! and pictures of comments. Each rule is a function from a file to its findings, and has a test
+//! that shows it can find something.
 //!
 //! Sources are as rustfmt writes them, which `make lint` asserts first.
+mod heads;
+
 use rnic_testbench::docs::{read, relative, rust_files, workspace_root};
 
 /// Columns of a line, in characters.
@@ -51,7 +54,7 @@ struct File<'a> {
 
 type Rule = fn(&File) -> Vec<String>;
 
-const RULES: [Rule; 7] = [
+const RULES: [Rule; 8] = [
     lines_are_short,
     files_are_short,
     functions_are_short,
@@ -59,6 +62,7 @@ const RULES: [Rule; 7] = [
     nothing_is_left_open,
     no_place_of_one_machine,
     unsafe_is_argued,
+    heads::tables_are_aligned,
 ];
 
 #[test]

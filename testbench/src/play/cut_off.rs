@@ -9,7 +9,7 @@
 //!   on segments and frames for the host are compared in sum.
 //!
 //! What was reached is judged as if there had been no close: a release waits for every FPDU in
-//! front of the checks, and the tables that these go by are taken away behind it.
+//! front of the checks, and the tables that these go by are taken away after it.
 
 use crate::play::bus::HEADER_OCTETS_COMPARED;
 use crate::play::tally::Tally;
@@ -22,7 +22,7 @@ const REFUSALS: usize = rnic_abi::errors::ALL.len();
 
 /// What the model did for connections that were closed at once, and the device did not.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Undone {
+pub struct CutOff {
     fpdus: i64,
     /// FPDUs that were refused, by error.
     refusals: [i64; REFUSALS],
@@ -30,7 +30,7 @@ pub struct Undone {
     connections: u32,
 }
 
-impl AddAssign for Undone {
+impl AddAssign for CutOff {
     fn add_assign(&mut self, other: Self) {
         self.fpdus += other.fpdus;
         for (sum, more) in self.refusals.iter_mut().zip(other.refusals) {
@@ -41,7 +41,7 @@ impl AddAssign for Undone {
     }
 }
 
-impl Undone {
+impl CutOff {
     /// Was no connection closed so?
     pub fn is_empty(&self) -> bool {
         self.connections == 0
@@ -56,7 +56,7 @@ impl Undone {
         flow: usize,
         is_of_flow: impl Fn(&[u8]) -> bool,
     ) -> Self {
-        let mut undone = Self {
+        let mut cut_off = Self {
             connections: 1,
             ..Self::default()
         };
@@ -64,13 +64,13 @@ impl Undone {
         let from = done.fpdu_traces.len().min(other.fpdu_traces.len());
         for trace in other.fpdu_traces.drain(from..) {
             let bad = [StreamError::MpaCrc as u8, StreamError::MpaMarker as u8];
-            undone.fpdus += i64::from(!bad.contains(&trace.error));
+            cut_off.fpdus += i64::from(!bad.contains(&trace.error));
             if let Some(refusal) = usize::from(trace.error).checked_sub(1) {
-                undone.refusals[refusal] += 1;
+                cut_off.refusals[refusal] += 1;
             }
         }
         let from = done.entries.len().min(other.entries.len());
-        undone.completions += other.entries.drain(from..).count() as i64;
+        cut_off.completions += other.entries.drain(from..).count() as i64;
         other.completions.truncate(from);
         let count = |tally: &Tally| tally.segments.iter().filter(|(of, _)| *of == flow).count();
         let surplus = count(model).saturating_sub(count(rtl));
@@ -79,7 +79,7 @@ impl Undone {
         let count = |slots: &[Vec<u8>]| slots.iter().filter(|slot| is_segment(slot)).count();
         let surplus = count(&rtl.host_slots).saturating_sub(count(&model.host_slots));
         remove_last(&mut rtl.host_slots, surplus, is_segment);
-        undone
+        cut_off
     }
 
     /// The counters of both receivers as they must agree where connections were closed at once:
@@ -201,9 +201,9 @@ mod tests {
         let mismatches = |mut rtl: Tally, completed: u32| {
             let mut model = tally(&[1, 2, 3], &[1, 2]);
             rtl.host_slots = vec![[[0; HEADER_OCTETS_COMPARED].as_slice(), &[3]].concat()];
-            let undone = Undone::take(&mut rtl, &mut model, 0, |frame| frame == [3]);
+            let cut_off = CutOff::take(&mut rtl, &mut model, 0, |frame| frame == [3]);
             let mut comparison = Comparison::default();
-            comparison.add_undone(undone);
+            comparison.add_cut_off(cut_off);
             comparison.compare(&mut rtl, &mut model);
             rtl.counters = vec![(Counter::Fpdus, completed), (Counter::TcpInOrder, 2)];
             rtl.counters.push((Counter::HostFrames, 1));

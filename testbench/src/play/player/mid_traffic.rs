@@ -11,14 +11,14 @@
 //! - other connections are not affected, then or later.
 
 use super::run::Player;
+use crate::play::cut_off::CutOff;
 use crate::play::difference::What;
 use crate::play::dut::{self, each, Dut};
-use crate::play::undone::Undone;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::tables::RIGHT_REMOTE_WRITE;
 use rnic_capture::segment::Segment;
-use rnic_driver::{CompletionQueue, ConnectionConfig, ConnectionKey, DriverError, RegionConfig};
+use rnic_driver::{ConnectionConfig, ConnectionKey, DriverError, QueueId, RegionConfig};
 
 /// Stag indices that no traffic names.
 const IDLE_INDICES: std::ops::Range<u32> = 0xfe_0000..0xfe_ffff;
@@ -49,7 +49,7 @@ impl Player<'_> {
             crc: true,
             version: 1,
             protection_domain: generator.random(),
-            completion_queue: CompletionQueue::default(),
+            completion_queue: QueueId::default(),
         };
         // What it took in between is of no flow.
         self.moved = true;
@@ -87,8 +87,8 @@ impl Player<'_> {
         };
         self.compare_at_this_frame();
         if let [rtl, model] = self.tallies.as_mut_slice() {
-            let undone = Undone::take(rtl, model, flow, is_of_flow);
-            self.comparison.add_undone(undone);
+            let cut_off = CutOff::take(rtl, model, flow, is_of_flow);
+            self.comparison.add_cut_off(cut_off);
             self.comparison.compare(rtl, model);
         }
         let now = self.left_by(flow);
