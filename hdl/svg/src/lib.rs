@@ -4,7 +4,7 @@
 //! release satisfies the requirement. This crate has the names and signatures that rust-hdl calls
 //! and nothing else; nothing in this project draws waveforms that way.
 //!
-//! | enters | elements with attributes and children         |
+//! | enters | elements with attributes and children          |
 //! | leaves | their text, special characters escaped         |
 //! | source | SVG 1.1, sections 5.1 (structure), 8.3 (paths) |
 #![deny(missing_docs)]

@@ -80,7 +80,7 @@ fn contexts_written_one_by_one_make_a_connection() {
         (model.take_touched(), model.take_touched()),
         (Some(5), None)
     );
-    let event = model.take_event(5).expect("there is something to tell");
+    let event = model.take_event(5).expect("there is something to report");
     assert_eq!(event.connection, ConnectionId(5));
     assert_eq!(model.take_event(5), None);
 }
