@@ -2,10 +2,9 @@
 //! doublewords; one that is not written whole keeps its value. MSI-X has a part of BAR0 of its own
 //! ([`crate::interrupts`]).
 //!
-//! Ignored are a write of a value that a register does not allow, of a register that is only read,
-//! of an offset without a register (it reads as 0), and every write while `CONTROL_RESET` reads as
-//! 1. Bits that are not named read as 0. A read is answered after the writes before it have taken
-//! effect.
+//! A write is ignored if the register does not allow the value, if it is only read, if the offset
+//! has no register (it reads as 0), and always while `CONTROL_RESET` reads as 1. Bits that are not
+//! named read as 0. A read is answered after the writes before it have taken effect.
 use crate::limits::{IN_ORDER_PAGES, PAGES};
 
 /// Size of BAR0 in octets.
