@@ -3,8 +3,8 @@
 //! ([`crate::interrupts`]).
 //!
 //! Ignored are a write of a value that a register does not allow, of a register that is only read,
-//! of an offset without a register (it reads as 0), and every write while `CONTROL_RESET` reads as 1.
-//! Bits that are not named read as 0. A read is answered after the writes before it have taken
+//! of an offset without a register (it reads as 0), and every write while `CONTROL_RESET` reads as
+//! `1`. Bits that are not named read as 0. A read is answered after the writes before it have taken
 //! effect.
 use crate::limits::{IN_ORDER_PAGES, PAGES};
 

@@ -56,5 +56,5 @@ fn canary_a_command_that_is_none_is_found() {
         assert!(refusal(command).is_some(), "{command}");
     }
     let page = "rnic none\n```sh\nrnic play \\\n  --stall 0.3 a.pcap # b\nx rnic y\n```\n";
-    assert_eq!(commands(page), ["rnic play   --stall 0.3 a.pcap"]);
+    assert_eq!(commands(page), ["rnic play --stall 0.3 a.pcap"]);
 }

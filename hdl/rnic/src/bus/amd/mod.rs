@@ -56,16 +56,10 @@ pub type AmdAdapter512 = AmdAdapter<512, 16, 640, 20, 137, 81, 183, 161>;
 /// If `width` is not 64, 128 or 512.
 pub fn verilog(width: usize) -> Result<String, EmitError> {
     match width {
-        64 | 128 => verilog_named("amd_adapter", &connected(AmdAdapter128::default())),
-        512 => verilog_named("amd_adapter", &connected(AmdAdapter512::default())),
+        64 | 128 => verilog_named("amd_adapter", &AmdAdapter128::standalone()),
+        512 => verilog_named("amd_adapter", &AmdAdapter512::standalone()),
         other => panic!("there is no adapter for a width of {other}: use 64, 128 or 512"),
     }
-}
-
-/// `adapter`, ready to be emitted: whoever instantiates it drives its inputs.
-fn connected<B: Block>(mut adapter: B) -> B {
-    adapter.connect_all();
-    adapter
 }
 
 /// Adapter of width `D`: `L = D / 32`, `E = D + 128`, `M = L + 4`; the others are the widths of
@@ -166,6 +160,52 @@ pub struct AmdAdapter<
     two: Constant<Bits<16>>,
     #[constant(WRITE_NUMBER)]
     write_number: Constant<Bits<6>>,
+}
+
+impl<
+        const D: usize,
+        const L: usize,
+        const E: usize,
+        const M: usize,
+        const RQ: usize,
+        const CC: usize,
+        const CQ: usize,
+        const RC: usize,
+    > AmdAdapter<D, L, E, M, RQ, CC, CQ, RC>
+{
+    /// The adapter with every input connected, ready to be emitted.
+    pub fn standalone() -> Self {
+        let mut adapter = Self::default();
+        adapter.clock.connect();
+        adapter.reset.connect();
+        adapter.tlp_data.connect();
+        adapter.tlp_keep.connect();
+        adapter.tlp_last.connect();
+        adapter.tlp_valid.connect();
+        adapter.tlp_header.connect();
+        adapter.read_request_header.connect();
+        adapter.read_request_valid.connect();
+        adapter.request_ready.connect();
+        adapter.s_axis_rq_tready.connect();
+        adapter.pcie_rq_seq_num0.connect();
+        adapter.pcie_rq_seq_num_vld0.connect();
+        adapter.pcie_rq_seq_num1.connect();
+        adapter.pcie_rq_seq_num_vld1.connect();
+        adapter.pcie_tfc_nph_av.connect();
+        adapter.s_axis_cc_tready.connect();
+        adapter.m_axis_cq_tdata.connect();
+        adapter.m_axis_cq_tkeep.connect();
+        adapter.m_axis_cq_tlast.connect();
+        adapter.m_axis_cq_tuser.connect();
+        adapter.m_axis_cq_tvalid.connect();
+        adapter.m_axis_rc_tdata.connect();
+        adapter.m_axis_rc_tkeep.connect();
+        adapter.m_axis_rc_tlast.connect();
+        adapter.m_axis_rc_tuser.connect();
+        adapter.m_axis_rc_tvalid.connect();
+        adapter.connect_all();
+        adapter
+    }
 }
 
 impl<
