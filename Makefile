@@ -10,7 +10,7 @@ SEED_128 := 2
 # Placer of `make seeds`. With the default one routing was not seen to end at W = 128 (ADR 37).
 PLACER_128 := static
 # Tests that write a document have `document` in their names.
-GENERATED := --package rnic-testbench --test registers --test conformance --test attacks \
+GENERATED := --profile dev --package rnic-testbench --test registers --test conformance --test attacks \
 	--test documents document
 
 .DEFAULT_GOAL := help
