@@ -104,8 +104,8 @@ def jobs_of(programs, environment):
     """Jobs that run `programs`."""
     jobs = []
     # As cargo does: tests of a crate of macros load the compiler's own libraries.
-    sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True)
-    libraries = [f"{sysroot.stdout.strip()}/lib", os.environ.get("LD_LIBRARY_PATH", "")]
+    own = subprocess.run(["rustc", "--print", "target-libdir"], capture_output=True, text=True)
+    libraries = [own.stdout.strip(), os.environ.get("LD_LIBRARY_PATH", "")]
     environment = {**environment, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
     for name, program, folder in programs:
         alone = name in ALONE
