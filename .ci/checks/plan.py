@@ -12,13 +12,12 @@ its kernels, so they are optimised, and for all others the crate is compiled uno
 of the time (Cargo.toml).
 """
 
-import json
 import subprocess
 import sys
 
 import changed
 from pool import Job
-from programs import ROOT, TARGET, built, expected, jobs_of
+from programs import ROOT, TARGET, built, expected, jobs_of, tests_of
 
 HERE = ROOT / ".ci" / "checks"
 # Builds print each program as JSON; errors of the compiler as it writes them.
@@ -234,8 +233,7 @@ def samples(programs, effort):
     """The demo's capture, some attacks and some random traffic."""
     rnic = f"{PROGRAMS}/rnic"
     ((name, attacks, folder),) = [each for each in programs if each[0] == ATTACKED]
-    listed = subprocess.run([attacks, "--list"], capture_output=True, text=True, check=True)
-    tests = [line[: -len(": test")] for line in listed.stdout.splitlines() if line.endswith(": test")]
+    tests = tests_of(attacks)
     some = tests[:: max(1, len(tests) // ATTACKS)][:ATTACKS]
     return [
         script("the demo's capture", [rnic, "play", CAPTURE], "see the differences above"),

@@ -45,9 +45,9 @@ PARTS = {
 # Seconds of one processor, for a machine that has not run them yet; anything else counts as 5.
 SECONDS = {
     "rnic-hdl unit bus": 120.0,
-    "rnic-hdl unit receive tcp receive front_end": 100.0,
+    "rnic-hdl unit receive::tcp receive::front_end": 100.0,
     "rnic-hdl unit receive": 80.0,
-    "rnic-hdl unit receive fpdu receive ddp": 80.0,
+    "rnic-hdl unit receive::fpdu receive::ddp": 80.0,
     "rnic-sim unit": 20.0,
     "rnic-testbench attacks": 100.0,
     "rnic-testbench board": 100.0,
@@ -125,19 +125,23 @@ def jobs_of(programs, environment):
     return jobs
 
 
+def tests_of(program):
+    """The names of a program's tests."""
+    listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True)
+    return [line[: -len(": test")] for line in listed.stdout.splitlines() if line.endswith(": test")]
+
+
 def parts(name, program):
     """The parts of a program: their names, and their tests; None stands for all of them."""
     if name not in PARTS:
         return [(name, None)]
-    listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True)
-    left = [line[: -len(": test")] for line in listed.stdout.splitlines() if line.endswith(": test")]
-    found = []
+    left, found = tests_of(program), []
     for prefixes in PARTS[name]:
         tests = [test for test in left if test.startswith(tuple(prefixes))]
         if not tests:
             raise ValueError(f"{name} has no tests of {prefixes}: mend PARTS in programs.py")
         left = [test for test in left if test not in tests]
-        found.append((f"{name} {' '.join(prefixes)}".replace("::", ""), tests))
+        found.append((" ".join([name, *(prefix.rstrip(":") for prefix in prefixes)]), tests))
     return found + [(f"{name} others", left)] * bool(left)
 
 
