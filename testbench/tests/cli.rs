@@ -29,7 +29,7 @@ fn stdout(output: &Output) -> String {
 }
 
 /// `rnic` refuses `arguments` with status 2 and words that hold each of `names`.
-fn refuses(arguments: &[&str], names: &[&str]) {
+fn refuses(arguments: &[&str], names: &[&str]) -> Output {
     let output = rnic(arguments);
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
@@ -39,12 +39,12 @@ fn refuses(arguments: &[&str], names: &[&str]) {
             "{arguments:?} does not name {name}: {said}"
         );
     }
+    output
 }
 
 /// As [`refuses`], and the words are one line.
 fn refuses_in_one_line(arguments: &[&str], names: &[&str]) {
-    refuses(arguments, names);
-    let said = stderr(&rnic(arguments));
+    let said = stderr(&refuses(arguments, names));
     assert_eq!(said.trim_end().lines().count(), 1, "{said}");
 }
 
@@ -56,7 +56,7 @@ fn file(name: &str, octets: &[u8]) -> String {
 }
 
 const LINK_ETHERNET: u32 = 1;
-const LINK_RAW_IP: u32 = 101;
+const LINK_RADIOTAP: u32 = 127;
 
 /// The head of a classic pcap file, little-endian, microseconds.
 fn pcap_head(link: u32) -> Vec<u8> {
@@ -159,40 +159,53 @@ fn a_file_that_is_no_capture_is_named() {
     }
 }
 
+/// What is whole is played; here nothing of it has a flow.
 #[test]
 fn a_capture_cut_inside_a_packet_is_named_with_the_last_whole_frame() {
     let record = pcap_record(&arp_frame(), 60);
     let whole = [pcap_head(LINK_ETHERNET), record.clone(), record].concat();
     let path = file("cut.pcap", &whole[..whole.len() - 7]);
-    refuses_in_one_line(&["play", "--dut", "model", &path], &["cut.pcap", "frame 1"]);
+    let output = refuses(
+        &["play", "--dut", "model", &path],
+        &["cut.pcap", "after frame 1", "1 whole frame"],
+    );
+    assert!(stdout(&output).contains("1 frames"), "{}", stdout(&output));
 }
 
+/// A frame of no connection that is played may be cut short.
 #[test]
 fn a_frame_that_was_not_captured_whole_is_named() {
     let record = pcap_record(&arp_frame(), 1514);
     let octets = [pcap_head(LINK_ETHERNET), record].concat();
     let path = file("snapped.pcap", &octets);
-    refuses_in_one_line(
+    refuses(
         &["play", "--dut", "model", &path],
-        &["snapped.pcap", "frame 1", "1514"],
+        &["snapped.pcap", "1 frame (1) not captured whole"],
     );
 }
 
 #[test]
 fn a_capture_of_another_link_is_refused() {
-    let octets = [pcap_head(LINK_RAW_IP), pcap_record(&[0x45; 40], 40)].concat();
-    let path = file("raw-ip.pcap", &octets);
-    refuses_in_one_line(&["play", "--dut", "model", &path], &["raw-ip.pcap", "101"]);
+    let octets = [pcap_head(LINK_RADIOTAP), pcap_record(&[0; 40], 40)].concat();
+    let path = file("radiotap.pcap", &octets);
+    refuses_in_one_line(
+        &["play", "--dut", "model", &path],
+        &["radiotap.pcap", "127 (802.11 with a radiotap header)"],
+    );
 }
 
+/// It is played, the report is whole, and stderr says why it has no flow; one that has is played as
+/// well.
 #[test]
 fn a_capture_without_iwarp_is_played_and_said_to_have_no_flow() {
     let empty = file("empty.pcap", &pcap_head(LINK_ETHERNET));
     let arp = capture_without_iwarp("arp.pcap");
-    for (path, frames) in [(empty, "0 frames"), (arp, "1 frames")] {
-        let output = rnic(&["play", "--dut", "model", &path]);
+    for (path, frames, why) in [
+        (empty, "0 frames", "an empty capture"),
+        (arp, "1 frames", "1 frame (1): without TCP"),
+    ] {
+        let output = refuses(&["play", "--dut", "model", &path], &["nothing", why]);
         let said = stdout(&output);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert!(said.contains(frames) && said.contains("no flow"), "{said}");
     }
 }
@@ -200,8 +213,10 @@ fn a_capture_without_iwarp_is_played_and_said_to_have_no_flow() {
 #[test]
 fn the_report_is_json_with_the_names_of_the_contract() {
     let path = capture_without_iwarp("json.pcap");
-    let output = rnic(&["play", "--dut", "model", "--json", "-", &path]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = refuses(
+        &["play", "--dut", "model", "--json", "-", &path],
+        &["without TCP"],
+    );
     let report: serde_json::Value =
         serde_json::from_slice(&output.stdout).expect("nothing but JSON on stdout");
     assert_eq!(report["tool"], "rnic");
@@ -214,6 +229,10 @@ fn the_report_is_json_with_the_names_of_the_contract() {
     assert!(report["cycles"].is_number() && report["wall_s"].is_number());
     assert!(report["counters"].is_object());
     assert_eq!(report["flows"], serde_json::json!([]));
+    assert_eq!(report["notes"], serde_json::json!([]));
+    assert_eq!(report["causes"][0]["kind"], "no_tcp");
+    assert_eq!(report["causes"][0]["count"], 1);
+    assert_eq!(report["causes"][0]["frames"], serde_json::json!([1]));
 }
 
 #[test]
@@ -221,8 +240,8 @@ fn the_page_shows_every_capture_and_loads_nothing() {
     let paths = ["page-1.pcap", "page-2.pcap"].map(capture_without_iwarp);
     let page = file("report.html", b"what was there before");
     let [first, second] = &paths;
-    let output = rnic(&["play", "--dut", "model", "--html", &page, first, second]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let arguments = ["play", "--dut", "model", "--html", &page, first, second];
+    refuses(&arguments, &["page-1.pcap", "page-2.pcap"]);
     let text = fs::read_to_string(&page).expect("it was written");
     assert!(
         text.starts_with("<!DOCTYPE html>") && text.ends_with("</html>"),

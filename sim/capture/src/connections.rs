@@ -1,111 +1,92 @@
 //! From a capture to its flows: TCP connections, their start-up frames, and what is learned of each
 //! direction.
 
-use crate::file::Capture;
+use crate::file::{Capture, CaptureError};
+use crate::finding::{grouped, Finding, Frames};
 use crate::flow::{Flow, StartupOverride};
 use crate::learn::{self, Direction};
 use crate::reassembly::Reassembly;
 use crate::segment::Segment;
+use crate::shape::Shape;
 use crate::startup::{Role, StartupFrame};
-use std::collections::HashMap;
-use std::net::SocketAddr;
+use crate::track::{Tracked, Tracker};
+use crate::why;
+use std::collections::BTreeMap;
+use std::fmt::Write;
 
-const FLAG_SYN: u8 = 0x02;
+/// Lines of an error that lists connections.
+const LISTED_MAX: usize = 20;
 
-/// One TCP connection of the capture while it is read.
-#[derive(Debug)]
-struct Tracked {
-    ends: [SocketAddr; 2],
-    /// Octets sent by each end.
-    streams: [Reassembly; 2],
-    first_frame: usize,
-    last_frame: usize,
-}
-
-/// The flows of a capture in the order of their start.
+/// The flows of a capture in the order of their start; `startup` is of a direction whose start-up
+/// frames are not in it.
 pub fn flows(capture: &Capture, startup: Option<StartupOverride>) -> Vec<Flow> {
-    let connections = track(capture);
-    let mut directions: Vec<Direction> = Vec::new();
-    for connection in &connections {
-        directions.extend(full_operation(connection));
-    }
-    if let (Some(startup), true) = (startup, directions.is_empty()) {
-        directions.extend(
-            connections
-                .iter()
-                .find_map(|connection| forced(connection, startup)),
-        );
-    }
-    directions.sort_by_key(|direction| direction.first_frame);
-    let learned = directions.iter().map(|direction| {
-        let ends = (direction.destination, direction.source);
-        let peer = directions.iter().find(|other| {
-            (other.source, other.destination) == ends && other.last_frame == direction.last_frame
-        });
-        learn::flow(direction, peer)
-    });
-    learned.collect()
+    let analysis = Analysis::of(capture, startup.as_slice());
+    analysis.map(|analysis| analysis.flows).unwrap_or_default()
 }
 
-fn track(capture: &Capture) -> Vec<Tracked> {
-    let mut connections: Vec<Tracked> = Vec::new();
-    let mut current: HashMap<(SocketAddr, SocketAddr), usize> = HashMap::new();
-    for (frame, octets) in capture.frames.iter().enumerate() {
-        let Some(segment) = Segment::of_frame(octets) else {
-            continue;
-        };
-        if !segment.checksum_good {
-            continue;
-        }
-        let ends = [segment.source, segment.destination];
-        let key = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-        let known = current.get(&key).copied();
-        // A SYN with another initial sequence number opens a new connection on the same ends.
-        let renewed = known.is_some_and(|index| reopens(&connections[index], &segment));
-        let index = match known {
-            Some(index) if !renewed => index,
-            _ => {
-                connections.push(Tracked {
-                    ends,
-                    streams: [Reassembly::default(), Reassembly::default()],
-                    first_frame: frame,
-                    last_frame: frame,
-                });
-                connections.len() - 1
+/// A direction of a connection in full operation, before its octets are read.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// Its connection.
+    pub(crate) connection: usize,
+    /// The end that sends.
+    pub(crate) side: usize,
+    start: Start,
+    revision: u8,
+    markers: bool,
+    crc: bool,
+    /// Frame before which the device must know it.
+    pub(crate) first_frame: usize,
+}
+
+/// Where full operation begins.
+#[derive(Copy, Clone, Debug)]
+enum Start {
+    /// After the start-up frame, of so many octets.
+    After(usize),
+    /// At a sequence number that the user named.
+    At(u32),
+}
+
+/// The directions in full operation, in the order of their start, and what is said of `startups`.
+pub(crate) fn directions(
+    tracker: &Tracker,
+    startups: &[StartupOverride],
+    capture: &Capture,
+) -> Result<(Vec<Found>, Vec<Finding>), CaptureError> {
+    let mut found: Vec<Found> = Vec::new();
+    for (number, connection) in tracker.connections.iter().enumerate() {
+        found.extend(full_operation(number, connection));
+    }
+    let mut notes = Vec::new();
+    for startup in startups {
+        match named(tracker, startup, &found) {
+            Named::Direction(direction) => found.push(direction),
+            Named::Ignored(number) => {
+                let [a, b] = tracker.connections[number].ends;
+                let text = format!(
+                    "--mpa start={} is ignored: the connection {a} > {b} has its start-up frames \
+                     in the capture, or was named already",
+                    startup.start
+                );
+                notes.push(Finding::new("option_ignored", 1, &[], text));
             }
-        };
-        current.insert(key, index);
-        take(&mut connections[index], &segment, frame);
+            Named::Nowhere => {
+                return Err(CaptureError::NoSuchStart {
+                    path: capture.path.clone(),
+                    start: startup.start,
+                    seen: seen(tracker),
+                })
+            }
+        }
     }
-    connections
-}
-
-/// Does a SYN without ACK begin another connection than the one known?
-fn reopens(connection: &Tracked, segment: &Segment) -> bool {
-    const FLAG_ACK: u8 = 0x10;
-    if segment.flags & (FLAG_SYN | FLAG_ACK) != FLAG_SYN {
-        return false;
-    }
-    let side = usize::from(connection.ends[0] != segment.source);
-    let first = segment.sequence.wrapping_add(1);
-    connection.streams[side].offset(first) != Some(0)
-}
-
-fn take(connection: &mut Tracked, segment: &Segment, frame: usize) {
-    connection.last_frame = frame;
-    let side = usize::from(connection.ends[0] != segment.source);
-    let stream = &mut connection.streams[side];
-    let syn = segment.flags & FLAG_SYN != 0;
-    let first = segment.sequence.wrapping_add(u32::from(syn));
-    if syn || !segment.payload.is_empty() {
-        stream.begin(first);
-    }
-    stream.push(first, segment.payload, frame);
+    found.sort_by_key(|direction| direction.first_frame);
+    Ok((found, notes))
 }
 
 /// Both directions of a connection whose start-up frames are there and whose Reply accepts.
-fn full_operation(connection: &Tracked) -> Vec<Direction<'_>> {
-    let startups = [0, 1].map(|side| StartupFrame::parse(connection.streams[side].octets()));
+fn full_operation(number: usize, connection: &Tracked) -> Vec<Found> {
+    let startups = [0, 1].map(|side| StartupFrame::parse(connection.heads[side].octets()));
     let [Some(first), Some(second)] = startups else {
         return Vec::new();
     };
@@ -121,16 +102,14 @@ fn full_operation(connection: &Tracked) -> Vec<Direction<'_>> {
         let own = [first, second][side];
         // The receiver's own frame says whether it wants markers (START-027).
         let receiver = [second, first][side];
-        Direction {
-            source: connection.ends[side],
-            destination: connection.ends[1 - side],
-            stream: &connection.streams[side],
-            start: own.octets,
+        Found {
+            connection: number,
+            side,
+            start: Start::After(own.octets),
             revision: reply.revision,
             markers: receiver.markers,
             crc: request.crc || reply.crc,
-            first_frame: first_frame(&connection.streams[side], own.octets),
-            last_frame: connection.last_frame,
+            first_frame: first_frame(&connection.heads[side], own.octets),
         }
     };
     vec![direction(0), direction(1)]
@@ -145,23 +124,173 @@ fn first_frame(stream: &Reassembly, startup_octets: usize) -> usize {
     arrival + usize::from(!shared)
 }
 
-/// The direction that carries the sequence number the user named.
-fn forced(connection: &Tracked, startup: StartupOverride) -> Option<Direction<'_>> {
-    let side = [0, 1].into_iter().find(|&side| {
-        let stream = &connection.streams[side];
-        stream
-            .offset(startup.start)
-            .is_some_and(|offset| offset < stream.octets().len())
-    })?;
-    Some(Direction {
-        source: connection.ends[side],
-        destination: connection.ends[1 - side],
-        stream: &connection.streams[side],
-        start: connection.streams[side].offset(startup.start)?,
-        revision: 1,
-        markers: startup.markers,
-        crc: startup.crc,
-        first_frame: connection.first_frame,
-        last_frame: connection.last_frame,
-    })
+/// What a sequence number that the user named stands for.
+enum Named {
+    Direction(Found),
+    /// Its direction is known without it.
+    Ignored(usize),
+    Nowhere,
+}
+
+fn named(tracker: &Tracker, startup: &StartupOverride, found: &[Found]) -> Named {
+    let mut ignored = None;
+    for (number, connection) in tracker.connections.iter().enumerate() {
+        for side in 0..2 {
+            if !connection.sides[side].contains(startup.start) {
+                continue;
+            }
+            let is_known = |known: &Found| (known.connection, known.side) == (number, side);
+            if found.iter().any(is_known) {
+                ignored = ignored.or(Some(number));
+                continue;
+            }
+            return Named::Direction(Found {
+                connection: number,
+                side,
+                start: Start::At(startup.start),
+                revision: 1,
+                markers: startup.markers,
+                crc: startup.crc,
+                first_frame: connection.frames.first().copied().unwrap_or(0),
+            });
+        }
+    }
+    ignored.map_or(Named::Nowhere, Named::Ignored)
+}
+
+/// The sequence numbers that the capture has, a line each direction.
+fn seen(tracker: &Tracker) -> String {
+    let mut text = String::new();
+    let sides = tracker.connections.iter().flat_map(|connection| {
+        [0, 1].map(|side| {
+            (
+                connection.ends[side],
+                connection.ends[1 - side],
+                connection.sides[side],
+            )
+        })
+    });
+    let with_payload = sides.filter_map(|(from, to, side)| Some((from, to, side.sequence?)));
+    for (from, to, (first, end)) in with_payload.clone().take(LISTED_MAX) {
+        write!(text, "\n  {from} > {to}: {first} ({first:#x}) to {end}").expect("a string");
+    }
+    match with_payload.count() {
+        0 => text += " no TCP payload at all",
+        count if count > LISTED_MAX => {
+            write!(text, "\n  and {} more", count - LISTED_MAX).expect("a string");
+        }
+        _ => {}
+    }
+    text
+}
+
+/// What a capture holds.
+#[derive(Debug)]
+pub(crate) struct Analysis {
+    /// Its flows, in the order of their start.
+    pub(crate) flows: Vec<Flow>,
+    /// What is worth saying of them, and of options.
+    pub(crate) notes: Vec<Finding>,
+    /// Why the rest has no flow.
+    pub(crate) causes: Vec<Finding>,
+}
+
+impl Analysis {
+    /// Of the frames of `capture`.
+    pub(crate) fn of(
+        capture: &Capture,
+        startups: &[StartupOverride],
+    ) -> Result<Self, CaptureError> {
+        let mut tracker = Tracker::default();
+        let mut others: BTreeMap<Shape, Frames> = BTreeMap::new();
+        for (index, frame) in capture.frames.iter().enumerate() {
+            let number = capture.number(index);
+            match Segment::of_frame(frame) {
+                Some(segment) => tracker.segment(index, number, &segment),
+                None => others.entry(Shape::of(frame)).or_default().add(number),
+            }
+        }
+        let (found, mut notes) = directions(&tracker, startups, capture)?;
+        let flows = flows_of(capture, &tracker, &found);
+        notes.extend(flows.iter().filter_map(|flow| gap(capture, flow)));
+        let played = found.iter().map(|direction| direction.connection).collect();
+        let causes = why::causes(capture, &tracker, &played, &others);
+        Ok(Self {
+            flows,
+            notes,
+            causes,
+        })
+    }
+}
+
+/// What is learned of each direction; the octets of one connection are kept at a time.
+fn flows_of(capture: &Capture, tracker: &Tracker, found: &[Found]) -> Vec<Flow> {
+    let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, direction) in found.iter().enumerate() {
+        places.entry(direction.connection).or_default().push(place);
+    }
+    let mut flows: BTreeMap<usize, Flow> = BTreeMap::new();
+    for (number, places) in places {
+        let connection = &tracker.connections[number];
+        let mut named = [None; 2];
+        for &place in &places {
+            if let Start::At(sequence) = found[place].start {
+                named[found[place].side] = Some(sequence);
+            }
+        }
+        let segment = |frame: usize| Segment::of_frame(&capture.frames[frame]);
+        let streams = connection.streams(named, segment);
+        let own = places
+            .iter()
+            .map(|&place| direction(connection, &streams, &found[place]));
+        let directions: Vec<Direction> = own.collect();
+        for (&place, own) in places.iter().zip(&directions) {
+            let peer = directions
+                .iter()
+                .find(|other| other.source == own.destination);
+            flows.insert(place, learn::flow(own, peer));
+        }
+    }
+    let numbered = flows.into_values().enumerate();
+    numbered
+        .map(|(number, flow)| Flow { number, ..flow })
+        .collect()
+}
+
+fn direction<'a>(
+    connection: &Tracked,
+    streams: &'a [Reassembly; 2],
+    found: &Found,
+) -> Direction<'a> {
+    let (start, has_startup) = match found.start {
+        Start::After(octets) => (octets, true),
+        Start::At(_) => (0, false),
+    };
+    Direction {
+        source: connection.ends[found.side],
+        destination: connection.ends[1 - found.side],
+        stream: &streams[found.side],
+        start,
+        has_startup,
+        revision: found.revision,
+        markers: found.markers,
+        crc: found.crc,
+        first_frame: found.first_frame,
+        last_frame: connection.frames.last().copied().unwrap_or(0),
+    }
+}
+
+/// What is said of a flow that stops at a gap.
+fn gap(capture: &Capture, flow: &Flow) -> Option<Finding> {
+    let gap = flow.gap?;
+    let before = capture.number(flow.gap_after?);
+    let text = format!(
+        "flow {} stops at a gap of {} octets at sequence number {}, after frame {before}: they are \
+         not in the capture; {} octets wait behind it",
+        flow.number,
+        grouped(gap.missing as u64),
+        gap.sequence,
+        grouped(gap.waiting as u64),
+    );
+    Some(Finding::new("gap", 1, &[before], text))
 }

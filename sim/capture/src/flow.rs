@@ -1,12 +1,16 @@
 //! A flow: one direction of a TCP connection that entered MPA full operation, and what its receiver
 //! must know.
 
+use crate::reassembly::Gap;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::Range;
 
 /// A flow, and what the device must know before its frames are played.
 #[derive(Clone, Debug)]
 pub struct Flow {
+    /// Its number in the capture, in the order of start.
+    pub number: usize,
     /// Sender.
     pub source: SocketAddr,
     /// Receiver: the side the device plays.
@@ -29,10 +33,41 @@ pub struct Flow {
     pub messages: Vec<Message>,
     /// Reads of the receiver that it answers, in order.
     pub reads: Vec<ReadUse>,
+    /// The first MSN of each queue, where the capture begins in mid-connection; 1 for the others.
+    pub first_msns: BTreeMap<u32, u32>,
+    /// Where it stops, if the capture lacks octets of it.
+    pub gap: Option<Gap>,
+    /// The frame, from 0, that brought the last octet before the gap.
+    pub gap_after: Option<usize>,
     /// Octets on the wire of its longest FPDU, whole or not.
     pub longest_fpdu: u32,
     /// Sequence numbers of its whole FPDUs, markers included, up to the first bad one.
     pub fpdus: Vec<Range<u32>>,
+}
+
+impl Flow {
+    /// A flow that carries nothing: revision 1, without markers, with CRC32C.
+    pub fn between(source: SocketAddr, destination: SocketAddr) -> Self {
+        Self {
+            number: 0,
+            source,
+            destination,
+            revision: 1,
+            markers: false,
+            crc: true,
+            sequence_start: 0,
+            first_frame: 0,
+            last_frame: 0,
+            regions: Vec::new(),
+            messages: Vec::new(),
+            reads: Vec::new(),
+            first_msns: BTreeMap::new(),
+            gap: None,
+            gap_after: None,
+            longest_fpdu: 0,
+            fpdus: Vec::new(),
+        }
+    }
 }
 
 /// Use of one STag by a flow.

@@ -18,6 +18,9 @@ use std::ops::Range;
 /// Longest region that is made for a stream.
 const REGION_OCTETS_MAX: u64 = 1 << 32;
 
+/// Octets that may be missing in a gap: beyond a window of 1 GiB no sender goes (RFC 7323).
+const GAP_OCTETS_MAX: usize = 1 << 30;
+
 /// A direction in full operation.
 #[derive(Debug)]
 pub struct Direction<'a> {
@@ -29,6 +32,8 @@ pub struct Direction<'a> {
     pub stream: &'a Reassembly,
     /// Offset of the first octet of full operation.
     pub start: usize,
+    /// Its start-up frame is in the capture, so its MSNs begin with 1.
+    pub has_startup: bool,
     /// Revision.
     pub revision: u8,
     /// Markers.
@@ -126,7 +131,16 @@ pub fn flow(direction: &Direction, peer: Option<&Direction>) -> Flow {
         at = end;
     }
     learned.complete_reads();
+    let gap = direction
+        .stream
+        .gap()
+        .filter(|gap| gap.missing <= GAP_OCTETS_MAX);
+    let first_msns = match direction.has_startup {
+        true => BTreeMap::new(),
+        false => first_msns(&learned.messages),
+    };
     Flow {
+        number: 0,
         source: direction.source,
         destination: direction.destination,
         revision: direction.revision,
@@ -138,9 +152,21 @@ pub fn flow(direction: &Direction, peer: Option<&Direction>) -> Flow {
         regions: learned.regions.into_values().collect(),
         messages: learned.messages,
         reads: learned.reads,
+        first_msns,
+        gap,
+        gap_after: gap.map(|_| direction.stream.arrival(direction.stream.octets().len())),
         longest_fpdu: longest_fpdu.max(stream.len() - at) as u32,
         fpdus,
     }
+}
+
+/// The MSN of each queue's first message.
+fn first_msns(messages: &[Message]) -> BTreeMap<u32, u32> {
+    let mut first = BTreeMap::new();
+    for message in messages {
+        first.entry(message.qn).or_insert(message.msn);
+    }
+    first
 }
 
 /// Whether CRC and markers of the FPDU in these octets of the stream are right.

@@ -195,20 +195,13 @@ mod tests {
     use super::*;
 
     fn flow(frames: Range<usize>, regions: Vec<RegionUse>) -> Flow {
+        let [source, destination] =
+            ["10.0.0.1:1", "10.0.0.2:2"].map(|end| end.parse().expect("an address"));
         Flow {
-            source: "10.0.0.1:1".parse().expect("an address"),
-            destination: "10.0.0.2:2".parse().expect("an address"),
-            revision: 1,
-            markers: false,
-            crc: true,
-            sequence_start: 0,
             first_frame: frames.start,
             last_frame: frames.end,
             regions,
-            messages: Vec::new(),
-            reads: Vec::new(),
-            longest_fpdu: 0,
-            fpdus: Vec::new(),
+            ..Flow::between(source, destination)
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Octets in order, with the frame that brought each run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Reassembly {
     /// Sequence number of `octets[0]`, once known.
     start: Option<u32>,
@@ -16,9 +16,76 @@ pub struct Reassembly {
     arrivals: Vec<(usize, usize)>,
     /// Octets ahead of a gap, by offset from `start`.
     ahead: BTreeMap<usize, Vec<u8>>,
+    /// Octets that are kept, from the first one on.
+    octets_max: usize,
+}
+
+/// Where a stream stops, although later octets of it are there.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Sequence number of the first octet that is missing.
+    pub sequence: u32,
+    /// Octets that are missing.
+    pub missing: usize,
+    /// Octets that wait after it, further gaps not counted.
+    pub waiting: usize,
+}
+
+impl Default for Reassembly {
+    fn default() -> Self {
+        Self::limited(usize::MAX)
+    }
 }
 
 impl Reassembly {
+    /// One that keeps the first `octets_max` octets of its stream alone.
+    pub(crate) fn limited(octets_max: usize) -> Self {
+        Self {
+            start: None,
+            octets: Vec::new(),
+            arrivals: Vec::new(),
+            ahead: BTreeMap::new(),
+            octets_max,
+        }
+    }
+
+    /// Keep no more than `octets_max` octets from now on.
+    pub(crate) fn limit(&mut self, octets_max: usize) {
+        if octets_max >= self.octets_max {
+            return;
+        }
+        self.octets_max = octets_max;
+        self.octets.truncate(octets_max);
+        self.octets.shrink_to_fit();
+        self.arrivals.retain(|&(offset, _)| offset < octets_max);
+        self.ahead.retain(|&offset, _| offset < octets_max);
+    }
+
+    /// As it was before anything came.
+    pub(crate) fn emptied(&self) -> Self {
+        Self::limited(self.octets_max)
+    }
+
+    /// Whether the sequence number of its first octet is known.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.start.is_some()
+    }
+
+    /// Whether nothing has come, in order or ahead.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.octets.is_empty() && self.ahead.is_empty()
+    }
+
+    /// Where it stops, if octets wait after a gap.
+    pub fn gap(&self) -> Option<Gap> {
+        let (&next, _) = self.ahead.first_key_value()?;
+        Some(Gap {
+            sequence: self.sequence(self.octets.len()),
+            missing: next - self.octets.len(),
+            waiting: self.ahead.values().map(Vec::len).sum(),
+        })
+    }
+
     /// Set the sequence number of the first octet, if it is not known yet.
     pub fn begin(&mut self, sequence: u32) {
         self.start.get_or_insert(sequence);
@@ -37,7 +104,12 @@ impl Reassembly {
         if offset + payload.len() as i64 <= self.octets.len() as i64 {
             return;
         }
-        let new = self.new_octets(offset.max(0) as usize..(offset + payload.len() as i64) as usize);
+        let end = (offset + payload.len() as i64) as usize;
+        let kept = offset.max(0) as usize..end.min(self.octets_max);
+        if kept.is_empty() {
+            return;
+        }
+        let new = self.new_octets(kept);
         for octets in new {
             let own = (octets.start as i64 - offset) as usize;
             let octets_new = payload[own..own + octets.len()].to_vec();

@@ -13,12 +13,13 @@ use etherparse::{
 use std::net::{IpAddr, SocketAddr};
 
 const TAGS_MAX: usize = 2;
-const FLAG_FIN: u8 = 0x01;
-const FLAG_SYN: u8 = 0x02;
-const FLAG_RST: u8 = 0x04;
+pub(crate) const FLAG_FIN: u8 = 0x01;
+pub(crate) const FLAG_SYN: u8 = 0x02;
+pub(crate) const FLAG_RST: u8 = 0x04;
+pub(crate) const FLAG_ACK: u8 = 0x10;
 const FLAG_URG: u8 = 0x20;
 /// Offset of the control bits in a TCP header.
-const FLAGS_AT: usize = 13;
+pub(crate) const FLAGS_AT: usize = 13;
 
 /// A TCP segment, and the addresses of its datagram.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct Segment<'a> {
     pub destination: SocketAddr,
     /// SEG.SEQ.
     pub sequence: u32,
+    /// SEG.ACK; it means something if `flags` has ACK.
+    pub acknowledgment: u32,
     /// Control bits.
     pub flags: u8,
     /// Whether the checksum is right.
@@ -104,6 +107,7 @@ impl<'a> Segment<'a> {
             source: SocketAddr::new(source, tcp.source_port()),
             destination: SocketAddr::new(destination, tcp.destination_port()),
             sequence: tcp.sequence_number(),
+            acknowledgment: tcp.acknowledgment_number(),
             flags: tcp.header_slice()[FLAGS_AT],
             checksum_good: sum.ones_complement() == 0,
             payload: tcp.payload(),
@@ -114,6 +118,11 @@ impl<'a> Segment<'a> {
 /// The datagram of a frame with what follows it, after at most two VLAN tags; its type is IPv4 or
 /// IPv6. Its own header is ignored.
 pub fn datagram(frame: &[u8]) -> Option<(EtherType, &[u8])> {
+    payload(frame).filter(|(kind, _)| [ether_type::IPV4, ether_type::IPV6].contains(kind))
+}
+
+/// What follows at most two VLAN tags, and its type.
+pub(crate) fn payload(frame: &[u8]) -> Option<(EtherType, &[u8])> {
     let link = Ethernet2HeaderSlice::from_slice(frame).ok()?;
     let (mut kind, mut rest) = (link.ether_type(), &frame[link.slice().len()..]);
     for _ in 0..TAGS_MAX {
@@ -124,6 +133,60 @@ pub fn datagram(frame: &[u8]) -> Option<(EtherType, &[u8])> {
         kind = tag.ether_type();
         rest = &rest[tag.slice().len()..];
     }
-    let is_ip = [ether_type::IPV4, ether_type::IPV6].contains(&kind);
-    is_ip.then_some((kind, rest))
+    Some((kind, rest))
+}
+
+/// Whether the datagram in `frame` is there to its end, as its header says; what is not IP is not.
+pub(crate) fn is_whole(frame: &[u8]) -> bool {
+    match datagram(frame) {
+        Some((ether_type::IPV4, octets)) => {
+            let header = Ipv4HeaderSlice::from_slice(octets);
+            header.is_ok_and(|header| {
+                let octets_in_all = usize::from(header.total_len());
+                octets_in_all > 0 && octets_in_all <= octets.len()
+            })
+        }
+        Some((_, octets)) => {
+            let header = Ipv6HeaderSlice::from_slice(octets);
+            header.is_ok_and(|header| {
+                let payload = usize::from(header.payload_length());
+                payload > 0 && header.slice().len() + payload <= octets.len()
+            })
+        }
+        None => false,
+    }
+}
+
+/// The ends of the TCP connection that a frame is of, whose end may be missing.
+pub(crate) fn ends_of_head(frame: &[u8]) -> Option<(SocketAddr, SocketAddr)> {
+    let (kind, octets) = datagram(frame)?;
+    let (addresses, protocol, header) = match kind {
+        ether_type::IPV4 => {
+            let header = Ipv4HeaderSlice::from_slice(octets).ok()?;
+            let addresses = [header.source_addr(), header.destination_addr()];
+            (
+                addresses.map(IpAddr::from),
+                header.protocol(),
+                header.slice().len(),
+            )
+        }
+        _ => {
+            let header = Ipv6HeaderSlice::from_slice(octets).ok()?;
+            let addresses = [header.source_addr(), header.destination_addr()];
+            (
+                addresses.map(IpAddr::from),
+                header.next_header(),
+                header.slice().len(),
+            )
+        }
+    };
+    let ports = octets
+        .get(header..header + 4)
+        .filter(|_| protocol == IpNumber::TCP)?;
+    let port = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
+    let [source, destination] = addresses;
+    Some((
+        SocketAddr::new(source, port(0)),
+        SocketAddr::new(destination, port(2)),
+    ))
 }

@@ -3,6 +3,8 @@
 const KEY_REQUEST: &[u8; 16] = b"MPA ID Req Frame";
 const KEY_REPLY: &[u8; 16] = b"MPA ID Rep Frame";
 const HEADER_OCTETS: usize = 20;
+/// Octets of the longest frame: its Private Data has a length of 16 bits.
+pub(crate) const STARTUP_OCTETS_MAX: usize = HEADER_OCTETS + 0xffff;
 const FLAG_MARKERS: u8 = 0x80;
 const FLAG_CRC: u8 = 0x40;
 const FLAG_REJECTED: u8 = 0x20;
@@ -34,6 +36,20 @@ pub struct StartupFrame {
 }
 
 impl StartupFrame {
+    /// How many octets of a stream say whether it opens with a start-up frame, and whether others
+    /// came with its end; `None` as long as too few of them are there.
+    pub(crate) fn head_octets(stream: &[u8]) -> Option<usize> {
+        let header = stream.get(..HEADER_OCTETS)?;
+        if ![KEY_REQUEST, KEY_REPLY]
+            .iter()
+            .any(|key| header.starts_with(&key[..]))
+        {
+            return Some(HEADER_OCTETS);
+        }
+        let private_data = u16::from_be_bytes([header[18], header[19]]);
+        Some(HEADER_OCTETS + usize::from(private_data) + 1)
+    }
+
     /// Read the frame a stream opens with; `None` if it is none, or is not whole yet.
     pub fn parse(stream: &[u8]) -> Option<Self> {
         let header = stream.get(..HEADER_OCTETS)?;

@@ -78,6 +78,7 @@ pub(crate) fn run() -> ExitCode {
     match result {
         Ok(Outcome::Good) => ExitCode::SUCCESS,
         Ok(Outcome::Bad) => ExitCode::from(1),
+        Ok(Outcome::Unusable) => ExitCode::from(2),
         Err(message) => {
             eprintln!("rnic: {message}");
             ExitCode::from(2)

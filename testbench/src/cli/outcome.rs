@@ -7,6 +7,8 @@ pub(crate) enum Outcome {
     Good,
     /// A difference, a failed check, or a figure below its goal.
     Bad,
+    /// An input could not be used; why was said.
+    Unusable,
 }
 
 /// Why a command could not be carried out, in one line for the user.

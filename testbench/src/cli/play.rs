@@ -4,7 +4,7 @@ use crate::cli::json::{unusable, JsonSink};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_abi::sizes::Sizes;
-use rnic_capture::StartupOverride;
+use rnic_capture::{Opened, ReadOptions, StartupOverride};
 use rnic_testbench::play::{
     self, page, regions, summary, Conditions, DutKind, Options, PlayError, Report,
 };
@@ -22,7 +22,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Arguments {
-    /// pcap or pcapng files, plain or gzip, of Ethernet frames.
+    /// pcap or pcapng files, plain or packed with gzip, zstd or xz; `-` is stdin. Ethernet, Linux
+    /// cooked, raw IP and BSD loopback.
     #[arg(required = true, value_name = "CAPTURE")]
     captures: Vec<PathBuf>,
     /// Which receiver plays the capture; `both` compares the two, `netlist` compares what yosys
@@ -57,9 +58,17 @@ pub(crate) struct Arguments {
     /// Seed of every random choice.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// For a flow whose start-up frames are not in the capture: m=0|1,c=0|1,start=SEQ.
+    /// For a flow whose start-up frames are not in the capture: m=0|1,c=0|1,start=SEQ, the sequence
+    /// number in decimal or hexadecimal (0x). May be given for each direction.
     #[arg(long, value_name = "SPEC", value_parser = startup)]
-    mpa: Option<StartupOverride>,
+    mpa: Vec<StartupOverride>,
+    /// Frames as they are in the file: no checksum is filled in that was left to the sender's card,
+    /// and no frame is cut that is longer than the device takes.
+    #[arg(long)]
+    as_captured: bool,
+    /// As --flow, and frames of other connections do not reach the device: for large captures.
+    #[arg(long, value_name = "N", conflicts_with = "flow")]
+    only_flow: Option<usize>,
     /// Regions (TOML) that replace the learned ones, to try refusals.
     #[arg(long, value_name = "FILE")]
     regions: Option<PathBuf>,
@@ -144,11 +153,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         build_netlist(&options)?;
     }
     let mut reports = Vec::new();
-    let mut outcome = Outcome::Good;
+    let (mut outcome, mut unplayed) = (Outcome::Good, false);
     for path in &arguments.captures {
-        let report = play_one(path, arguments.mpa, &options)?;
+        let report = play_one(path, arguments, &options)?;
         if report.mismatches > 0 {
             outcome = Outcome::Bad;
+        }
+        if report.flows.is_empty() {
+            eprintln!("{}", summary::nothing_played(&report));
+            unplayed = true;
         }
         if json.is_stdout() {
             report
@@ -168,7 +181,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         file.write_all(text.as_bytes())
             .map_err(|error| unusable(path, &error))?;
     }
-    Ok(outcome)
+    match unplayed {
+        true => Ok(Outcome::Unusable),
+        false => Ok(outcome),
+    }
 }
 
 /// Builds the netlist and its library unless they are there, with a sign of life on a terminal.
@@ -186,20 +202,30 @@ fn open_page(path: &Path) -> Result<(File, &Path), PlayError> {
     Ok((file, path))
 }
 
-fn play_one(
-    path: &Path,
-    startup: Option<StartupOverride>,
-    options: &Options,
-) -> Result<Report, Failure> {
-    let capture = rnic_capture::read(path)?;
-    let flows = rnic_capture::flows(&capture, startup);
+fn play_one(path: &Path, arguments: &Arguments, options: &Options) -> Result<Report, Failure> {
+    let read = ReadOptions {
+        as_captured: arguments.as_captured,
+        only_flow: arguments.only_flow,
+        flow: options.flow,
+        startups: arguments.mpa.clone(),
+    };
+    let Opened {
+        capture,
+        flows,
+        notes,
+        causes,
+    } = rnic_capture::open(path, &read)?;
     let progress = ProgressBar::new(capture.frames.len() as u64);
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} frames, {eta} left")?;
     progress.set_style(style);
     progress.set_message(path.display().to_string());
     let report = play::play(&capture, &flows, options, &progress);
     progress.finish_and_clear();
-    Ok(report?)
+    Ok(Report {
+        notes,
+        causes,
+        ..report?
+    })
 }
 
 /// A width the core is built for.
@@ -246,10 +272,12 @@ fn startup(text: &str) -> Result<StartupOverride, String> {
             Some(("c", "0")) => given.crc = false,
             Some(("c", "1")) => given.crc = true,
             Some(("start", number)) => {
-                let number = number
-                    .parse()
+                let (digits, radix) = match number.strip_prefix("0x") {
+                    Some(digits) => (digits, 16),
+                    None => (number, 10),
+                };
+                given.start = u32::from_str_radix(digits, radix)
                     .map_err(|_| format!("{number} is no sequence number"))?;
-                given.start = number;
                 start_given = true;
             }
             _ => return Err(format!("{part} is not one of m=0|1, c=0|1, start=SEQ")),

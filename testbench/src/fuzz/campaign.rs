@@ -233,10 +233,7 @@ impl Campaign {
         played: &Played,
     ) -> Result<Failure, FuzzError> {
         let (seed, path) = (self.settings.seed, &capture.path);
-        let prefix = |frames: usize| Capture {
-            path: path.clone(),
-            frames: capture.frames[..frames].to_vec(),
-        };
+        let prefix = |frames: usize| Capture::new(path, capture.frames[..frames].to_vec());
         let whole = capture.frames.len();
         let failing_frames = smallest_failing(whole, |frames| {
             Ok::<_, PlayError>(self.play(&prefix(frames), options)?.mismatches > 0)
@@ -281,8 +278,8 @@ impl Campaign {
             failing_frames,
             capture: path.clone(),
             replay: format!(
-                "rnic play {file} --width {width} --seed {} --stall {stall}{rate}{drawn}\
-                 {flags_of_play}",
+                "rnic play {file} --as-captured --width {width} --seed {} --stall {stall}{rate}\
+                 {drawn}{flags_of_play}",
                 options.seed
             ),
             again: format!("rnic fuzz --width {width} --seed {seed} --only {run}{flag}{silicon}"),

@@ -154,21 +154,7 @@ mod tests {
     use rnic_capture::Flow;
 
     fn flow() -> Flow {
-        Flow {
-            source: ([10, 0, 0, 1], 1).into(),
-            destination: ([10, 0, 0, 2], 2).into(),
-            revision: 1,
-            markers: false,
-            crc: true,
-            sequence_start: 0,
-            first_frame: 0,
-            last_frame: 0,
-            regions: Vec::new(),
-            messages: Vec::new(),
-            reads: Vec::new(),
-            longest_fpdu: 0,
-            fpdus: Vec::new(),
-        }
+        Flow::between(([10, 0, 0, 1], 1).into(), ([10, 0, 0, 2], 2).into())
     }
 
     /// What a receiver decided of segments and FPDUs with these sequence numbers.

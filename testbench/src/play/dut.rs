@@ -63,10 +63,10 @@ pub enum PlayError {
 }
 
 impl PlayError {
-    /// The driver refused an operation for `flow` before frame `frame`, both from 0.
+    /// The driver refused an operation for `flow` before frame `frame`, counted from 1.
     pub fn at(frame: usize, flow: usize, source: DriverError) -> Self {
         Self::Driver {
-            frame: frame + 1,
+            frame,
             flow,
             source,
         }

@@ -30,6 +30,7 @@ pub mod timeline;
 pub mod report;
 pub mod page;
 pub mod summary;
+mod terminate;
 pub mod regions;
 pub mod conditions;
 pub mod hostile;

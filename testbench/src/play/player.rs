@@ -106,7 +106,7 @@ impl Player<'_> {
             .options
             .trace_frames
             .as_ref()
-            .is_none_or(|f| f.contains(&(frame + 1)));
+            .is_none_or(|f| f.contains(&self.capture.number(frame)));
         self.duts.iter_mut().for_each(|dut| dut.set_traced(traced));
         self.close_ended(frame)?;
         for &flow in &self.plan.flows {
@@ -115,14 +115,14 @@ impl Player<'_> {
             if wanted && comes && self.started.insert(flow) {
                 self.close_postponed()?;
                 self.open(flow, self.flows[flow].sequence_start)
-                    .map_err(|source| PlayError::at(frame, flow, source))?;
+                    .map_err(|source| PlayError::at(self.capture.number(frame), flow, source))?;
             }
         }
         let mut order: Vec<usize> = self.active.keys().copied().collect();
         order.retain(|&flow| self.needs_attention(flow, frame));
         for flow in order {
             self.attend(flow, frame)
-                .map_err(|source| PlayError::at(frame, flow, source))?;
+                .map_err(|source| PlayError::at(self.capture.number(frame), flow, source))?;
         }
         Ok(())
     }
@@ -140,7 +140,7 @@ impl Player<'_> {
         for flow in ended {
             if self.send_rest_of(flow) {
                 self.close(flow)
-                    .map_err(|source| PlayError::at(frame, flow, source))?;
+                    .map_err(|source| PlayError::at(self.capture.number(frame), flow, source))?;
             }
         }
         Ok(())

@@ -7,10 +7,11 @@ use crate::play::dut::DutKind;
 use crate::play::hostile::{self, HostileAction};
 use crate::play::options::Options;
 use crate::play::tally::{FlowTally, Tally};
+use crate::play::terminate;
 use crate::play::timeline::Timeline;
 use rnic_abi::errors::{LAYER_DDP, LAYER_MPA};
 use rnic_abi::events::SegmentVerdict;
-use rnic_capture::{Capture, Flow};
+use rnic_capture::{Capture, Finding, Flow};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -64,6 +65,10 @@ pub struct Report {
     pub conditions: Met,
     /// The first differences.
     pub differences: Vec<Difference>,
+    /// What was repaired, left out or lost of the capture.
+    pub notes: Vec<Finding>,
+    /// Why connections and frames of the capture have no flow.
+    pub causes: Vec<Finding>,
     /// What each device did when, if it was asked for and hardware played; only the page shows it.
     #[serde(skip)]
     pub timelines: Vec<Timeline>,
@@ -178,7 +183,7 @@ pub struct ReceiveReport {
 }
 
 /// A received Terminate.
-#[derive(Copy, Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct TerminateReport {
     /// Layer.
     pub layer: u8,
@@ -186,6 +191,8 @@ pub struct TerminateReport {
     pub etype: u8,
     /// Error code.
     pub code: u8,
+    /// The three in words.
+    pub name: String,
 }
 
 /// Why a flow was stopped.
@@ -214,7 +221,7 @@ impl Report {
         elapsed: Duration,
     ) -> Self {
         let file = capture.path.file_name().unwrap_or(capture.path.as_os_str());
-        let pairs = flows.iter().zip(&tally.flows).enumerate();
+        let pairs = flows.iter().zip(&tally.flows);
         Self {
             tool: "rnic",
             version: env!("CARGO_PKG_VERSION"),
@@ -222,7 +229,7 @@ impl Report {
             width: options.width,
             dut: options.dut.name(),
             seed: options.seed,
-            frames: capture.frames.len(),
+            frames: capture.file_frames(),
             host_path_frames: tally.host_frame_count,
             cycles: tally.cycles,
             wall_s: elapsed.as_secs_f64(),
@@ -233,11 +240,13 @@ impl Report {
                 .map(|(c, value)| (c.name(), *value))
                 .collect(),
             flows: pairs
-                .map(|(id, (flow, tally))| flow_report(id, flow, tally))
+                .map(|(flow, tally)| flow_report(flow, tally))
                 .collect(),
             actions: BTreeMap::new(),
             conditions: Met::new(),
             differences: comparison.differences.clone(),
+            notes: Vec::new(),
+            causes: Vec::new(),
             timelines: Vec::new(),
         }
     }
@@ -248,7 +257,7 @@ impl Report {
     }
 }
 
-fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
+fn flow_report(flow: &Flow, tally: &FlowTally) -> FlowReport {
     let trimmed = tally.verdict(SegmentVerdict::Trimmed);
     let ahead = [
         SegmentVerdict::OutOfOrder,
@@ -257,7 +266,7 @@ fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
         SegmentVerdict::NoRange,
     ];
     FlowReport {
-        id,
+        id: flow.number,
         src: flow.source.to_string(),
         dst: flow.destination.to_string(),
         mpa: MpaReport {
@@ -283,10 +292,15 @@ fn flow_report(id: usize, flow: &Flow, tally: &FlowTally) -> FlowReport {
         closed_for_room: tally.closed_for_room,
         regions: regions(tally),
         receives: receives(tally),
-        terminate: tally.terminate().map(|message| TerminateReport {
-            layer: message.head[0] >> 4,
-            etype: message.head[0] & 0xf,
-            code: message.head[1],
+        terminate: tally.terminate().map(|message| {
+            let (layer, etype) = (message.head[0] >> 4, message.head[0] & 0xf);
+            let code = message.head[1];
+            TerminateReport {
+                layer,
+                etype,
+                code,
+                name: terminate::words(layer, etype, code),
+            }
         }),
         error: tally.stop.map(|stop| {
             let (layer, etype, code) = stop.error.terminate();

@@ -18,6 +18,19 @@ pub fn text(report: &Report) -> String {
     text
 }
 
+/// Why nothing of a capture was played, cause by cause.
+pub fn nothing_played(report: &Report) -> String {
+    let mut text = format!(
+        "rnic: {}: nothing could be played: no TCP connection here entered MPA full operation",
+        report.capture
+    );
+    for finding in report.causes.iter().chain(&report.notes) {
+        text += "\n  ";
+        text += &finding.text;
+    }
+    text
+}
+
 fn write(text: &mut String, report: &Report) -> std::fmt::Result {
     let Report {
         capture,
@@ -31,6 +44,9 @@ fn write(text: &mut String, report: &Report) -> std::fmt::Result {
         text,
         "{capture}: {frames} frames, {host_path_frames} to the host path, width {width}, dut {dut}"
     )?;
+    for note in &report.notes {
+        writeln!(text, "note: {}", note.text)?;
+    }
     for flow in &report.flows {
         write_flow(text, flow)?;
     }
@@ -109,6 +125,18 @@ fn write_flow(text: &mut String, flow: &FlowReport) -> std::fmt::Result {
             text,
             "  {} of {} reads posted as their responses are: no Read Request in the capture",
             flow.reads_without_request, flow.reads
+        )?;
+    }
+    write_end(text, flow)
+}
+
+/// How a flow ended, if it was not with the capture.
+fn write_end(text: &mut String, flow: &FlowReport) -> std::fmt::Result {
+    if let Some(terminate) = &flow.terminate {
+        writeln!(
+            text,
+            "  Terminate received: {} (layer {}, type {}, code {:#04x})",
+            terminate.name, terminate.layer, terminate.etype, terminate.code
         )?;
     }
     if let Some(error) = &flow.error {

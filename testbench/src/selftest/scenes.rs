@@ -11,7 +11,6 @@ use rnic_abi::sizes::Sizes;
 use rnic_capture::{Capture, StartupOverride};
 use rnic_sim::transcript::Entry;
 use rnic_sim::Transcript;
-use std::path::PathBuf;
 
 /// Sequence number of the streams' first octets: it passes zero.
 const SEQUENCE_START: u32 = 0xffff_ff80;
@@ -60,10 +59,7 @@ pub fn all() -> Vec<Scene> {
 impl Scene {
     /// Play it on the smallest core and on the model.
     pub fn play(&self, progress: &ProgressBar) -> Result<PlayedScene, PlayError> {
-        let capture = Capture {
-            path: PathBuf::from(self.name),
-            frames: self.frames.clone(),
-        };
+        let capture = Capture::new(self.name, self.frames.clone());
         let flows = rnic_capture::flows(&capture, Some(self.startup));
         let transcript = Transcript::default();
         let mut conditions = Conditions::default();

@@ -145,19 +145,11 @@ fn stream(number: usize) -> StreamConfig {
 /// What the tally must know of a connection.
 fn flow(builder: &FrameBuilder, config: &StreamConfig) -> Flow {
     Flow {
-        source: builder.source.address,
-        destination: builder.destination.address,
-        revision: 1,
         markers: config.markers,
         crc: config.crc,
         sequence_start: config.sequence_start,
-        first_frame: 0,
         last_frame: usize::MAX,
-        regions: Vec::new(),
-        messages: Vec::new(),
-        reads: Vec::new(),
-        longest_fpdu: 0,
-        fpdus: Vec::new(),
+        ..Flow::between(builder.source.address, builder.destination.address)
     }
 }
 

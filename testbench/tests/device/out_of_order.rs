@@ -76,7 +76,7 @@ fn late(capture: &Capture) -> (Capture, u64) {
     let frames = order.iter().map(|&(_, at)| capture.frames[at].clone());
     let frames = frames.collect();
     let path = capture.path.clone();
-    (Capture { path, frames }, beyond)
+    (Capture::new(path, frames), beyond)
 }
 
 fn run(capture: &Capture) -> Report {

@@ -43,10 +43,7 @@ fn against_a_model_without_crc(capture: &Capture, options: &Options) -> Result<R
 
 /// FPDUs with a wrong CRC among the first `frames` frames, as the correct model counts them.
 fn crc_errors(capture: &Capture, frames: usize) -> u64 {
-    let prefix = Capture {
-        path: capture.path.clone(),
-        frames: capture.frames[..frames].to_vec(),
-    };
+    let prefix = Capture::new(&capture.path, capture.frames[..frames].to_vec());
     let flows = rnic_capture::flows(&prefix, None);
     let options = Options {
         dut: DutKind::Model,

@@ -14,6 +14,7 @@ fn learned(octets: &[u8], start: u32, framing: Framing) -> Flow {
             destination: ([192, 0, 2, 2], 2).into(),
             stream: &stream,
             start: 0,
+            has_startup: true,
             revision: 1,
             markers: framing.markers,
             crc: framing.crc,

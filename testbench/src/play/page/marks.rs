@@ -130,7 +130,7 @@ pub fn segment_mark(kind: &Kind, segment: &Segment, scales: &Scales) -> Markup {
     html! {
         path d=(format!("M{} {}{path}", number(x), number(low))) {
             title {
-                "frame " (segment.frame + 1) ": sequence " (segment.sequence) ", "
+                "frame " (segment.frame) ": sequence " (segment.sequence) ", "
                 (segment.octets) " octets, cycle " (segment.cycle) ", " (kind.name)
             }
         }

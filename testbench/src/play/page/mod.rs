@@ -266,6 +266,8 @@ mod tests {
             actions: BTreeMap::new(),
             conditions: BTreeMap::new(),
             differences: Vec::new(),
+            notes: Vec::new(),
+            causes: Vec::new(),
             timelines: Vec::new(),
         }
     }

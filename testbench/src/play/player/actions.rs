@@ -52,7 +52,7 @@ impl Player<'_> {
                 Ok(true)
             }
         };
-        if done.map_err(|source| PlayError::at(frame, flow, source))? {
+        if done.map_err(|source| PlayError::at(self.capture.number(frame), flow, source))? {
             self.count(action);
         }
         Ok(None)

@@ -70,7 +70,7 @@ impl Player<'_> {
             let conditions = &self.options.conditions;
             let needed = queue_log2(qn, messages.len(), self.flows.len());
             let log2 = needed.min(conditions.queue_entries_log2_max);
-            let first_msn = conditions.first_msn;
+            let first_msn = self.first_msn(flow, qn);
             each(&mut self.duts, |dut| {
                 dut.open_queue(connection, qn, log2, first_msn)
             })?;
@@ -171,15 +171,24 @@ impl Player<'_> {
         self.note(|log, cycle| log.region(cycle, flow, stag, place));
     }
 
+    /// The MSN that a queue of a flow begins with: where the capture begins in mid-connection, what
+    /// is seen first there.
+    fn first_msn(&self, flow: usize, qn: u32) -> u32 {
+        let seen = self.flows[flow].first_msns.get(&qn).copied();
+        seen.unwrap_or(self.options.conditions.first_msn)
+    }
+
     fn map_messages(&mut self, flow: usize) -> BTreeMap<u32, Vec<Expected>> {
         let mut queues: BTreeMap<u32, Vec<(usize, u32)>> =
             (0..3).map(|qn| (qn, Vec::new())).collect();
         let mut messages = self.flows[flow].messages.clone();
-        let first_msn = self.options.conditions.first_msn;
-        if first_msn > 1 {
+        if self.options.conditions.first_msn > 1 {
             self.meet(Condition::MsnWrap);
         }
-        messages.sort_by_key(|message| (message.qn, message.msn.wrapping_sub(first_msn)));
+        messages.sort_by_key(|message| {
+            let first_msn = self.first_msn(flow, message.qn);
+            (message.qn, message.msn.wrapping_sub(first_msn))
+        });
         for message in messages {
             let Some(queue) = queues.get_mut(&message.qn) else {
                 continue;
@@ -204,7 +213,7 @@ impl Player<'_> {
                     posting: Posting::Buffer(Buffer { address, octets }),
                     posted: false,
                 });
-                let msn = first_msn.wrapping_add(position as u32);
+                let msn = self.first_msn(flow, qn).wrapping_add(position as u32);
                 for tally in &mut self.tallies {
                     tally.buffer(flow, qn, msn, address);
                 }

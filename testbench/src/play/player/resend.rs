@@ -55,7 +55,8 @@ impl Player<'_> {
     /// Push a frame; it comes back if it, or a part of it, has to be sent again.
     fn offer(&mut self, flow: Option<usize>, one: Waiting) -> Option<Waiting> {
         self.moved = true;
-        self.note(|log, _| log.offer(one.frame, flow, &one.octets));
+        let number = self.capture.number(one.frame);
+        self.note(|log, _| log.offer(number, flow, &one.octets));
         let octets = one.octets.as_slice();
         let mut room = Room::Enough;
         let has_model = self.options.dut != DutKind::Rtl;
@@ -265,7 +266,7 @@ impl Player<'_> {
                 }
             }
             self.close(flow)
-                .map_err(|source| PlayError::at(self.frame, flow, source))?;
+                .map_err(|source| PlayError::at(self.capture.number(self.frame), flow, source))?;
         }
         self.resend.postponed.clear();
         Ok(())
@@ -294,8 +295,9 @@ impl Player<'_> {
             }
             for flow in done {
                 self.resend.waiting.remove(&Some(flow));
-                self.close(flow)
-                    .map_err(|source| PlayError::at(self.frame, flow, source))?;
+                self.close(flow).map_err(|source| {
+                    PlayError::at(self.capture.number(self.frame), flow, source)
+                })?;
             }
         }
         Ok(())
@@ -323,7 +325,7 @@ impl Player<'_> {
         for frame in self.waiting_in_order(flow) {
             self.resend.faults.push(format!(
                 "frame {}: the device has no room for it, however often it is sent again",
-                frame + 1
+                self.capture.number(frame)
             ));
         }
         self.resend.waiting.remove(&flow);

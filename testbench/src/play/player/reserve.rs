@@ -28,7 +28,7 @@ impl Player<'_> {
         };
         self.forget(flow);
         self.close(flow)
-            .map_err(|source| PlayError::at(self.frame, flow, source))?;
+            .map_err(|source| PlayError::at(self.capture.number(self.frame), flow, source))?;
         let tallies = self.tallies.iter_mut();
         tallies.for_each(|tally| tally.flows[flow].closed_for_room = true);
         Ok(true)

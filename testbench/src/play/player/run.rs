@@ -142,9 +142,11 @@ impl<'a> Player<'a> {
 
     /// Differences found from here on are of the frames since the receivers were last compared.
     pub(super) fn compare_at_this_frame(&mut self) {
-        let (first, last) = (self.compared_to + 1, self.frame + 1);
-        self.comparison.at(Some(first.min(last)..=last));
-        self.compared_to = last;
+        let last = self.frame;
+        let first = self.compared_to.min(last);
+        let [first, last] = [first, last].map(|frame| self.capture.number(frame));
+        self.comparison.at(Some(first..=last));
+        self.compared_to = self.frame + 1;
     }
 
     /// Note in the log of a timeline, if there is one, what was done in this cycle.

@@ -8,7 +8,7 @@ use rnic_driver::{ConnectionConfig, ConnectionId};
 /// A frame given to the device.
 #[derive(Clone, Debug)]
 pub(super) struct Offer {
-    /// Frame of the capture, from 0.
+    /// Frame of the capture, counted from 1.
     pub frame: usize,
     /// The open flow that it belongs to, if it has payload.
     pub flow: Option<usize>,

@@ -1,0 +1,274 @@
+//! TCP connections of a capture: which frames are of which, how each began, and the head of what
+//! each end sent.
+//!
+//! In: frames in order. Out: connections with their frames; of the octets only those that may be a
+//! start-up frame are kept, since a capture may be larger than memory.
+//!
+//! A SYN on the ends of a known connection opens another one only if it is answered: a SYN-ACK
+//! acknowledges it (RFC 5961 section 4), or the known one had ended before. A SYN-ACK that comes
+//! again with another sequence number, before its end has sent anything, sets the start anew.
+
+use crate::finding::Frames;
+use crate::reassembly::Reassembly;
+use crate::segment::{Segment, FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN};
+use crate::startup::{StartupFrame, STARTUP_OCTETS_MAX};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+/// One TCP connection.
+#[derive(Debug)]
+pub(crate) struct Tracked {
+    pub(crate) ends: [SocketAddr; 2],
+    /// What each end sent, up to the end of its start-up frame.
+    pub(crate) heads: [Reassembly; 2],
+    /// Its frames, in order.
+    pub(crate) frames: Vec<usize>,
+    pub(crate) sides: [Side; 2],
+    /// A SYN that would open another connection if it is answered.
+    pending: Option<Pending>,
+    was_reset: bool,
+}
+
+/// What one end has sent.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Side {
+    /// Segments, with payload or without.
+    pub(crate) segments: usize,
+    pub(crate) has_syn: bool,
+    pub(crate) has_fin: bool,
+    /// Sequence numbers of its payload: the first, and the one after the last.
+    pub(crate) sequence: Option<(u32, u32)>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    side: usize,
+    sequence: u32,
+    octets: u32,
+    frame: usize,
+    payload: Vec<u8>,
+}
+
+/// The connections of the frames so far.
+#[derive(Debug, Default)]
+pub(crate) struct Tracker {
+    pub(crate) connections: Vec<Tracked>,
+    current: HashMap<(SocketAddr, SocketAddr), usize>,
+    /// Segments whose checksum is wrong, by their numbers in the file.
+    pub(crate) bad_checksums: Frames,
+}
+
+impl Tracker {
+    /// The segment of the frame at `index`, which is `number` in its file.
+    pub(crate) fn segment(&mut self, index: usize, number: usize, segment: &Segment) {
+        if !segment.checksum_good {
+            self.bad_checksums.add(number);
+            return;
+        }
+        let ends = [segment.source, segment.destination];
+        let key = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+        let known = self.current.get(&key).copied();
+        let Some(known) = known else {
+            self.open(key, ends, index, segment);
+            return;
+        };
+        let connection = &mut self.connections[known];
+        if connection.opens_another(segment) {
+            if connection.has_ended() {
+                self.open(key, ends, index, segment);
+                return;
+            }
+            connection.pending = Some(Pending {
+                side: connection.side(segment.source),
+                sequence: segment.sequence,
+                octets: segment.payload.len() as u32,
+                frame: index,
+                payload: segment.payload.to_vec(),
+            });
+            connection.frames.push(index);
+            return;
+        }
+        match connection.confirmed(segment) {
+            Some(pending) => {
+                let ends = connection.ends;
+                self.open_confirmed(key, ends, &pending);
+                let new = self.connections.last_mut().expect("one was opened");
+                new.take(index, segment);
+            }
+            None => connection.take(index, segment),
+        }
+    }
+
+    fn open(
+        &mut self,
+        key: (SocketAddr, SocketAddr),
+        ends: [SocketAddr; 2],
+        index: usize,
+        segment: &Segment,
+    ) {
+        let mut connection = Tracked::new(ends);
+        connection.take(index, segment);
+        self.current.insert(key, self.connections.len());
+        self.connections.push(connection);
+    }
+
+    fn open_confirmed(
+        &mut self,
+        key: (SocketAddr, SocketAddr),
+        ends: [SocketAddr; 2],
+        syn: &Pending,
+    ) {
+        let mut connection = Tracked::new(ends);
+        let first = syn.sequence.wrapping_add(1);
+        connection.frames.push(syn.frame);
+        connection.heads[syn.side].begin(first);
+        connection.heads[syn.side].push(first, &syn.payload, syn.frame);
+        connection.sides[syn.side].segments = 1;
+        connection.sides[syn.side].has_syn = true;
+        connection.sides[syn.side].extend(first, syn.octets);
+        self.current.insert(key, self.connections.len());
+        self.connections.push(connection);
+    }
+}
+
+impl Tracked {
+    fn new(ends: [SocketAddr; 2]) -> Self {
+        Self {
+            ends,
+            heads: [(); 2].map(|()| Reassembly::limited(STARTUP_OCTETS_MAX + 1)),
+            frames: Vec::new(),
+            sides: Default::default(),
+            pending: None,
+            was_reset: false,
+        }
+    }
+
+    /// Which end `source` is.
+    pub(crate) fn side(&self, source: SocketAddr) -> usize {
+        usize::from(self.ends[0] != source)
+    }
+
+    /// Whether it was reset, or both ends have said that they are done.
+    fn has_ended(&self) -> bool {
+        self.was_reset || self.sides.iter().all(|side| side.has_fin)
+    }
+
+    /// A SYN without ACK whose sequence number is not the one this connection began with.
+    fn opens_another(&self, segment: &Segment) -> bool {
+        let is_syn = segment.flags & (FLAG_SYN | FLAG_ACK) == FLAG_SYN;
+        let side = self.side(segment.source);
+        let first = segment.sequence.wrapping_add(1);
+        let differs = self.heads[side].offset(first) != Some(0);
+        let is_known = self.sides[side].segments > 0 || self.has_ended();
+        is_syn && differs && is_known
+    }
+
+    /// The SYN that `segment` acknowledges, if it is a SYN-ACK for the one that waits.
+    fn confirmed(&mut self, segment: &Segment) -> Option<Pending> {
+        let pending = self.pending.as_ref()?;
+        let both = FLAG_SYN | FLAG_ACK;
+        let is_answer = segment.flags & both == both && self.side(segment.source) != pending.side;
+        let beyond = segment
+            .acknowledgment
+            .wrapping_sub(pending.sequence.wrapping_add(1));
+        (is_answer && beyond <= pending.octets).then(|| self.pending.take())?
+    }
+
+    fn take(&mut self, index: usize, segment: &Segment) {
+        self.frames.push(index);
+        let number = self.side(segment.source);
+        let side = &mut self.sides[number];
+        side.segments += 1;
+        side.has_syn |= segment.flags & FLAG_SYN != 0;
+        side.has_fin |= segment.flags & FLAG_FIN != 0;
+        self.was_reset |= segment.flags & FLAG_RST != 0;
+        let head = &mut self.heads[number];
+        push(head, segment, index);
+        if segment.flags & FLAG_SYN != 0 && head.octets().is_empty() {
+            side.sequence = None;
+        }
+        if !segment.payload.is_empty() {
+            side.extend(payload_sequence(segment), segment.payload.len() as u32);
+        }
+        if let Some(wanted) = StartupFrame::head_octets(head.octets()) {
+            head.limit(wanted);
+        }
+    }
+
+    /// All that each end sent, from its frames; `segment_of` gives them again. Of an end whose
+    /// first sequence number is `named`, all from there on.
+    pub(crate) fn streams<'a>(
+        &self,
+        named: [Option<u32>; 2],
+        segment_of: impl Fn(usize) -> Option<Segment<'a>>,
+    ) -> [Reassembly; 2] {
+        let mut streams: [Reassembly; 2] = Default::default();
+        for (stream, first) in streams.iter_mut().zip(named) {
+            if let Some(first) = first {
+                stream.begin(first);
+            }
+        }
+        for &frame in &self.frames {
+            let Some(segment) = segment_of(frame) else {
+                continue;
+            };
+            let side = self.side(segment.source);
+            match named[side] {
+                Some(_) => streams[side].push(payload_sequence(&segment), segment.payload, frame),
+                None => push(&mut streams[side], &segment, frame),
+            }
+        }
+        streams
+    }
+}
+
+impl Side {
+    fn extend(&mut self, first: u32, octets: u32) {
+        let end = first.wrapping_add(octets);
+        let (known_first, known_end) = self.sequence.unwrap_or((first, end));
+        let before = |a: u32, b: u32| (a.wrapping_sub(b) as i32) < 0;
+        self.sequence = Some((
+            if before(first, known_first) {
+                first
+            } else {
+                known_first
+            },
+            if before(known_end, end) {
+                end
+            } else {
+                known_end
+            },
+        ));
+    }
+
+    /// Whether an octet with this sequence number was seen, or one before and one after it.
+    pub(crate) fn contains(&self, sequence: u32) -> bool {
+        self.sequence
+            .is_some_and(|(first, end)| sequence.wrapping_sub(first) < end.wrapping_sub(first))
+    }
+}
+
+fn payload_sequence(segment: &Segment) -> u32 {
+    let syn = segment.flags & FLAG_SYN != 0;
+    segment.sequence.wrapping_add(u32::from(syn))
+}
+
+/// Add a segment to what its sender has sent.
+fn push(stream: &mut Reassembly, segment: &Segment, frame: usize) {
+    let first = payload_sequence(segment);
+    if segment.flags & FLAG_SYN != 0 {
+        let is_other = stream.has_begun() && stream.sequence(0) != first;
+        match segment.flags & FLAG_ACK {
+            // It opens no connection: none has answered.
+            0 if is_other => return,
+            0 => {}
+            _ if is_other && stream.is_empty() => *stream = stream.emptied(),
+            _ if is_other => return,
+            _ => {}
+        }
+        stream.begin(first);
+    } else if !segment.payload.is_empty() {
+        stream.begin(first);
+    }
+    stream.push(first, segment.payload, frame);
+}
