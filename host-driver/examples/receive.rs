@@ -15,7 +15,7 @@ use clap::Parser;
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::READ_QUEUE;
 use rnic_capture::plan::{devices, Plan};
-use rnic_capture::Flow;
+use rnic_capture::{Finding, Flow, Opened, ReadOptions};
 use rnic_driver::verbs::{
     Completed, CompletionEvents, CompletionQueue, Connection, Context, Frame, MemoryRegion, Piece,
     ProtectionDomain, Received, RegionOptions, Rights,
@@ -24,7 +24,7 @@ use rnic_driver::{Config, ConnectionConfig, ConnectionKey, TransmitRing};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -81,8 +81,18 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let capture = rnic_capture::read(&arguments.capture)?;
-    let flows = rnic_capture::flows(&capture, None);
+    let Opened {
+        capture,
+        flows,
+        notes,
+        causes,
+    } = rnic_capture::open(&arguments.capture, &ReadOptions::default())?;
+    for note in &notes {
+        eprintln!("receive: note: {}", note.text);
+    }
+    if flows.is_empty() {
+        return Err(nothing(&arguments.capture, &causes).into());
+    }
     let plans = devices(&capture, &flows, false);
     let plan = plans.get(arguments.host).ok_or_else(|| {
         let hosts = plans.len();
@@ -129,6 +139,19 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     drop((streams, regions, domains, events, queue));
     context.close()?;
     Ok(())
+}
+
+/// Why there is nothing to receive.
+fn nothing(path: &Path, causes: &[Finding]) -> String {
+    let mut text = format!(
+        "{}: nothing of this capture can be received",
+        path.display()
+    );
+    for cause in causes {
+        text += "\n  ";
+        text += &cause.text;
+    }
+    text
 }
 
 /// The Protection Domains of the plan, by its numbers.

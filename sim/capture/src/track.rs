@@ -171,7 +171,12 @@ impl Tracked {
         let beyond = segment
             .acknowledgment
             .wrapping_sub(pending.sequence.wrapping_add(1));
-        (is_answer && beyond <= pending.octets).then(|| self.pending.take())?
+        if !is_answer || beyond > pending.octets {
+            return None;
+        }
+        let pending = self.pending.take()?;
+        self.frames.retain(|&frame| frame != pending.frame);
+        Some(pending)
     }
 
     fn take(&mut self, index: usize, segment: &Segment) {

@@ -15,6 +15,14 @@ pub enum CaptureError {
         /// Why.
         source: std::io::Error,
     },
+    /// What is packed in the file cannot be read.
+    #[error("{path} cannot be unpacked: {source}; copy it again, or unpack what is whole first")]
+    Packed {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The file holds nothing at all.
     #[error("{path} is empty: 0 octets; was the capture ended properly?")]
     Empty {

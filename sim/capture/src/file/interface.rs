@@ -75,19 +75,18 @@ impl Interface {
             return Some(packet);
         }
         let octets = packet.as_slice();
-        let ip_type = match octets.first().map(|first| first >> 4) {
-            Some(6) => TYPE_IPV6,
-            _ => TYPE_IPV4,
-        };
         match self.link {
             LinkType::RAW | LinkType::RAW_BSD | LinkType::RAW_OPENBSD => {
-                Some(with_header(ip_type, octets))
+                Some(with_header(ip_type(octets), octets))
             }
             LinkType::IPV4 => Some(with_header(TYPE_IPV4, octets)),
             LinkType::IPV6 => Some(with_header(TYPE_IPV6, octets)),
             // Four octets of an address family, whose numbers and order are the writer's: the
             // datagram itself says better what it is.
-            LinkType::NULL | LinkType::LOOP => Some(with_header(ip_type, octets.get(4..)?)),
+            LinkType::NULL | LinkType::LOOP => {
+                let datagram = octets.get(4..)?;
+                Some(with_header(ip_type(datagram), datagram))
+            }
             LinkType::COOKED => cooked(octets, 14..16, 16),
             LinkType::COOKED_V2 => cooked(octets, 0..2, 20),
             _ => None,
@@ -102,6 +101,14 @@ impl fmt::Display for Interface {
             write!(f, " ({})", name.escape_debug())?;
         }
         write!(f, ", link type {}", self.link)
+    }
+}
+
+/// The EtherType of a datagram, by the version in its first octet.
+fn ip_type(datagram: &[u8]) -> [u8; 2] {
+    match datagram.first().map(|first| first >> 4) {
+        Some(6) => TYPE_IPV6,
+        _ => TYPE_IPV4,
     }
 }
 

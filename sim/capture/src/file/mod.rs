@@ -20,6 +20,7 @@ use interface::{Interface, LinkType};
 use records::{Ending, Records};
 use source::{Failure, Source};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The frames of a capture that are played.
@@ -129,6 +130,8 @@ pub(crate) struct Packet {
     pub(crate) missing: u32,
 }
 
+const ENDS_TOO_EARLY: &str = "it ends too early, before anything in it is whole";
+
 /// Go through the packets of a file that can be played; says what is worth saying besides.
 pub(crate) fn pass(
     path: &Path,
@@ -141,9 +144,13 @@ pub(crate) fn pass(
         Ok(records) => records,
         Err(error) => {
             return Err(match failure.take() {
-                Some(Failure::Broken(source)) => CaptureError::Io {
+                Some(Failure::Broken(source)) => CaptureError::Packed {
                     path: path.to_path_buf(),
                     source,
+                },
+                Some(Failure::Cut) => CaptureError::Packed {
+                    path: path.to_path_buf(),
+                    source: io::Error::new(io::ErrorKind::UnexpectedEof, ENDS_TOO_EARLY),
                 },
                 _ => error,
             })

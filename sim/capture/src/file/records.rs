@@ -414,7 +414,7 @@ impl<R: BufRead> Records<R> {
                 return Ok(true);
             }
             if next[..octets].iter().any(|&octet| octet != 0) {
-                return Err(self.damaged(format!("{zeros} zeros and other octets follow")));
+                return Err(self.damaged("zeros follow, and other octets after them"));
             }
             zeros += octets as u64;
         }

@@ -18,6 +18,8 @@ use std::rc::Rc;
 /// Most that is copied of what can be read only once, in octets.
 const SPOOL_OCTETS_MAX: u64 = 64 << 30;
 const BUFFER_OCTETS: usize = 1 << 18;
+/// Octets that are unpacked at a time.
+const CALL_OCTETS: usize = 1 << 12;
 /// Memory that unpacking xz may take, in KiB; its own largest setting takes 65 MiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -205,7 +207,9 @@ impl<R: Read> Read for Lenient<R> {
         if self.failure.borrow().is_some() {
             return Ok(0);
         }
-        let error = match self.input.read(buffer) {
+        // A decoder that fails keeps what it had unpacked for the same call.
+        let octets = buffer.len().min(CALL_OCTETS);
+        let error = match self.input.read(&mut buffer[..octets]) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => error,
             octets => return octets,
         };
@@ -218,7 +222,8 @@ impl<R: Read> Read for Lenient<R> {
     }
 }
 
-/// Zstandard frames, one after another; those that hold no data are left out.
+/// Zstandard frames, one after another; those that hold no data are left out. Of a frame that is
+/// cut only what is further back than its window comes out.
 struct ZstdFrames<R: Read> {
     state: Zstd<R>,
 }

@@ -1,6 +1,8 @@
-//! `pcap:FILE`: a capture, played from its beginning for each client.
+//! `pcap:FILE`: a capture, played from its beginning for each client, as `rnic play` reads it:
+//! checksums filled in, long frames cut.
 
 use super::end::{Link, LinkError};
+use rnic_capture::ReadOptions;
 use std::path::Path;
 
 /// A capture.
@@ -13,8 +15,11 @@ pub(super) struct CaptureLink {
 
 impl CaptureLink {
     pub(super) fn read(path: &Path) -> Result<Self, LinkError> {
-        let frames = rnic_capture::read(path)?.frames;
-        Ok(Self { frames, next: None })
+        let opened = rnic_capture::open(path, &ReadOptions::default())?;
+        Ok(Self {
+            frames: opened.capture.frames,
+            next: None,
+        })
     }
 }
 
