@@ -1,9 +1,9 @@
 //! Damaged captures of every format: each is played or refused, without a panic, a hang, or more
 //! memory than a gibibyte.
 //!
-//! The captures of `cases` are changed at random: octets, runs of octets, lengths, order, ends; what
-//! is packed also before it is packed. What can be read is played by the model. A failure prints its
-//! seed and its number; both are all that it takes to see it again.
+//! The captures of `cases` are changed at random: octets, runs of octets, lengths, order, ends;
+//! what is packed also before it is packed. What can be read is played by the model. A failure
+//! prints its seed and its number; both are all that it takes to see it again.
 use flate2::{write::GzEncoder, Compression};
 use indicatif::ProgressBar;
 use rand::{Rng, SeedableRng};

@@ -151,7 +151,7 @@ fn named(tracker: &Tracker, startup: &StartupOverride, found: &[Found]) -> Named
                 revision: 1,
                 markers: startup.markers,
                 crc: startup.crc,
-                first_frame: connection.frames.first().copied().unwrap_or(0),
+                first_frame: connection.span.first,
             });
         }
     }
@@ -201,7 +201,7 @@ impl Analysis {
         capture: &Capture,
         startups: &[StartupOverride],
     ) -> Result<Self, CaptureError> {
-        let mut tracker = Tracker::default();
+        let mut tracker = Tracker::with_frames();
         let mut others: BTreeMap<Shape, Frames> = BTreeMap::new();
         for (index, frame) in capture.frames.iter().enumerate() {
             let number = capture.number(index);
@@ -276,7 +276,7 @@ fn direction<'a>(
         markers: found.markers,
         crc: found.crc,
         first_frame: found.first_frame,
-        last_frame: connection.frames.last().copied().unwrap_or(0),
+        last_frame: connection.span.last,
     }
 }
 

@@ -18,9 +18,10 @@ use crate::repair::{Repair, Survey};
 use crate::segment::{ends_of_head, is_whole, Segment};
 use crate::track::Tracker;
 use rnic_abi::limits::MAX_FRAME_OCTETS;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// Octets of frames that are played at once.
@@ -98,10 +99,7 @@ fn opened(path: &Path, source: &Source, options: &ReadOptions) -> Result<Opened,
     let (mut octets, mut is_too_large) = (0, false);
     let mut findings = pass(path, source, |packet| {
         let number = packet.number;
-        if wanted
-            .as_ref()
-            .is_some_and(|wanted| !wanted.frames.contains(&number))
-        {
+        if wanted.as_ref().is_some_and(|wanted| !wanted.has(&packet)) {
             return Ok(());
         }
         for frame in reader.frames(packet) {
@@ -156,8 +154,16 @@ fn survey(path: &Path, source: &Source) -> Result<Survey, CaptureError> {
 struct Wanted {
     flow: usize,
     ends: (SocketAddr, SocketAddr),
-    /// By their numbers in the file.
-    frames: BTreeSet<usize>,
+    /// Its first and last frame, by their numbers in the file.
+    frames: RangeInclusive<usize>,
+}
+
+impl Wanted {
+    fn has(&self, packet: &Packet) -> bool {
+        let (from, to) = self.ends;
+        let is_own = |ends| ends == (from, to) || ends == (to, from);
+        self.frames.contains(&packet.number) && ends_of_head(&packet.frame).is_some_and(is_own)
+    }
 }
 
 /// Find the frames of flow `flow` without keeping any.
@@ -180,7 +186,7 @@ fn scan(
     Ok(Wanted {
         flow,
         ends: (connection.ends[found.side], connection.ends[1 - found.side]),
-        frames: connection.frames.iter().copied().collect(),
+        frames: connection.span.first..=connection.span.last,
     })
 }
 
@@ -218,7 +224,7 @@ fn too_large(reader: &mut Reader, source: &Source, options: &ReadOptions) -> Cap
             connection.ends[direction.side],
             connection.ends[1 - direction.side],
         );
-        let count = connection.frames.len();
+        let count = connection.span.count;
         write!(flows, "\n  flow {number}: {from} > {to}, {count} frames").expect("a string");
     }
     match found.len() {

@@ -21,12 +21,22 @@ pub(crate) struct Tracked {
     pub(crate) ends: [SocketAddr; 2],
     /// What each end sent, up to the end of its start-up frame.
     pub(crate) heads: [Reassembly; 2],
-    /// Its frames, in order.
+    /// Its first and its last frame, and how many there are.
+    pub(crate) span: Span,
+    /// Its frames, in order, if they are kept.
     pub(crate) frames: Vec<usize>,
     pub(crate) sides: [Side; 2],
     /// A SYN that would open another connection if it is answered.
     pending: Option<Pending>,
     was_reset: bool,
+}
+
+/// The frames of a connection.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Span {
+    pub(crate) first: usize,
+    pub(crate) last: usize,
+    pub(crate) count: usize,
 }
 
 /// What one end has sent.
@@ -56,9 +66,18 @@ pub(crate) struct Tracker {
     current: HashMap<(SocketAddr, SocketAddr), usize>,
     /// Segments whose checksum is wrong, by their numbers in the file.
     pub(crate) bad_checksums: Frames,
+    keeps_frames: bool,
 }
 
 impl Tracker {
+    /// One that keeps the frames of each connection; otherwise where they begin and end.
+    pub(crate) fn with_frames() -> Self {
+        Self {
+            keeps_frames: true,
+            ..Self::default()
+        }
+    }
+
     /// The segment of the frame at `index`, which is `number` in its file.
     pub(crate) fn segment(&mut self, index: usize, number: usize, segment: &Segment) {
         if !segment.checksum_good {
@@ -72,6 +91,7 @@ impl Tracker {
             self.open(key, ends, index, segment);
             return;
         };
+        let keeps_frames = self.keeps_frames;
         let connection = &mut self.connections[known];
         if connection.opens_another(segment) {
             if connection.has_ended() {
@@ -85,7 +105,6 @@ impl Tracker {
                 frame: index,
                 payload: segment.payload.to_vec(),
             });
-            connection.frames.push(index);
             return;
         }
         match connection.confirmed(segment) {
@@ -93,9 +112,9 @@ impl Tracker {
                 let ends = connection.ends;
                 self.open_confirmed(key, ends, &pending);
                 let new = self.connections.last_mut().expect("one was opened");
-                new.take(index, segment);
+                new.take(index, segment, keeps_frames);
             }
-            None => connection.take(index, segment),
+            None => connection.take(index, segment, keeps_frames),
         }
     }
 
@@ -107,7 +126,7 @@ impl Tracker {
         segment: &Segment,
     ) {
         let mut connection = Tracked::new(ends);
-        connection.take(index, segment);
+        connection.take(index, segment, self.keeps_frames);
         self.current.insert(key, self.connections.len());
         self.connections.push(connection);
     }
@@ -120,7 +139,7 @@ impl Tracker {
     ) {
         let mut connection = Tracked::new(ends);
         let first = syn.sequence.wrapping_add(1);
-        connection.frames.push(syn.frame);
+        connection.note_frame(syn.frame, self.keeps_frames);
         connection.heads[syn.side].begin(first);
         connection.heads[syn.side].push(first, &syn.payload, syn.frame);
         connection.sides[syn.side].segments = 1;
@@ -136,6 +155,7 @@ impl Tracked {
         Self {
             ends,
             heads: [(); 2].map(|()| Reassembly::limited(STARTUP_OCTETS_MAX + 1)),
+            span: Span::default(),
             frames: Vec::new(),
             sides: Default::default(),
             pending: None,
@@ -174,13 +194,27 @@ impl Tracked {
         if !is_answer || beyond > pending.octets {
             return None;
         }
-        let pending = self.pending.take()?;
-        self.frames.retain(|&frame| frame != pending.frame);
-        Some(pending)
+        self.pending.take()
     }
 
-    fn take(&mut self, index: usize, segment: &Segment) {
-        self.frames.push(index);
+    fn note_frame(&mut self, index: usize, is_kept: bool) {
+        let first = if self.span.count == 0 {
+            index
+        } else {
+            self.span.first
+        };
+        self.span = Span {
+            first,
+            last: index,
+            count: self.span.count + 1,
+        };
+        if is_kept {
+            self.frames.push(index);
+        }
+    }
+
+    fn take(&mut self, index: usize, segment: &Segment, is_kept: bool) {
+        self.note_frame(index, is_kept);
         let number = self.side(segment.source);
         let side = &mut self.sides[number];
         side.segments += 1;

@@ -100,15 +100,13 @@ struct Connections {
 impl Connections {
     fn add(&mut self, capture: &Capture, connection: &Tracked) {
         self.count += 1;
-        let ([a, b], frames) = (connection.ends, &connection.frames);
-        if let (Some(&first), Some(&last)) = (frames.first(), frames.last()) {
-            let [first, last] = [first, last].map(|frame| capture.number(frame));
-            self.frames.add(first);
-            self.frames.add(last);
-            if self.names.len() < NAMED_MAX {
-                self.names
-                    .push(format!("{a} > {b}, frames {first} to {last}"));
-            }
+        let ([a, b], span) = (connection.ends, connection.span);
+        let [first, last] = [span.first, span.last].map(|frame| capture.number(frame));
+        self.frames.add(first);
+        self.frames.add(last);
+        if self.names.len() < NAMED_MAX {
+            self.names
+                .push(format!("{a} > {b}, frames {first} to {last}"));
         }
     }
 

@@ -1,5 +1,6 @@
-//! Small captures, each of a situation that users of packet tools report in public: what is played of
-//! it, and what is said. `cases.json` has the right result of each, found by a dissector of its own.
+//! Small captures, each of a situation that users of packet tools report in public: what is played
+//! of it, and what is said. `cases.json` has the right result of each, found by a dissector of its
+//! own.
 //!
 //! | group | captures |
 //! |---|---|

@@ -57,7 +57,7 @@ struct Copies {
 pub(crate) struct Survey {
     senders: HashMap<IpAddr, Sender>,
     /// What the receiver of a direction takes in a segment, as its SYN says.
-    segment_octets: HashMap<(SocketAddr, SocketAddr), u16>,
+    segment_octets: HashMap<u64, u16>,
     recent: HashMap<u64, Copies>,
     /// Frames that have a good copy.
     copied: BTreeSet<usize>,
@@ -100,15 +100,15 @@ impl Survey {
                 _ => None,
             });
             if let Some(octets) = named {
-                self.segment_octets.insert((destination, source), octets);
+                self.segment_octets
+                    .insert(hash(&(destination, source)), octets);
             }
         }
-        let mut hasher = DefaultHasher::new();
-        (source, destination).hash(&mut hasher);
-        (tcp.sequence_number(), tcp.acknowledgment_number()).hash(&mut hasher);
-        (tcp.payload().len(), tcp.header_slice()[FLAGS_AT]).hash(&mut hasher);
+        let numbers = (tcp.sequence_number(), tcp.acknowledgment_number());
+        let rest = (tcp.payload().len(), tcp.header_slice()[FLAGS_AT]);
+        let key = hash(&(source, destination, numbers, rest));
         let is_good = transport == Sum::Good && header == Sum::Good;
-        self.note_copy(number, hasher.finish(), is_good);
+        self.note_copy(number, key, is_good);
     }
 
     fn note_copy(&mut self, number: usize, key: u64, is_good: bool) {
@@ -139,6 +139,13 @@ impl Survey {
         let sender = self.senders.get(&source);
         sender.is_some_and(|sender| 2 * sender.headers_zero > sender.headers)
     }
+}
+
+/// Of a billion connections two might have the same by chance, and then only a segment size.
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Repairs the frames of a file, and counts what it did.
@@ -225,7 +232,7 @@ impl Repair {
         );
         let header_octets = 4 * usize::from(frame[datagram.transport + 12] >> 4);
         let options = header_octets.saturating_sub(TCP_HEADER_OCTETS);
-        match self.survey.segment_octets.get(&ends) {
+        match self.survey.segment_octets.get(&hash(&ends)) {
             Some(&named) => usize::from(named).saturating_sub(options).max(1),
             None => SEGMENT_OCTETS,
         }

@@ -225,8 +225,8 @@ fn one_flow_of_several_is_read_alone() {
     assert!(refused.to_string().contains("has 4 flows"), "{refused}");
 }
 
-/// Revision 0 allows 65,535 octets of Private Data; whatever there is of it, the octets after it are
-/// FPDUs (START-024).
+/// Revision 0 allows 65,535 octets of Private Data; whatever there is of it, the octets after it
+/// are FPDUs (START-024).
 #[test]
 fn private_data_of_any_length_is_passed_over() {
     for octets in [0, 1, 512, 1_200] {

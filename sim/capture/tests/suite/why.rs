@@ -214,8 +214,8 @@ fn a_gap_is_said_with_its_place_and_size() {
     assert_eq!(gap.sequence, SEQUENCE[0] + 1 + STARTUP);
     assert_eq!(kinds(&opened.notes), ["gap"]);
     let words = format!(
-        "flow 0 stops at a gap of 1,020 octets at sequence number {}, after frame 4: they are not in \
-         the capture; {waiting} octets wait behind it",
+        "flow 0 stops at a gap of 1,020 octets at sequence number {}, after frame 4: they are not \
+         in the capture; {waiting} octets wait behind it",
         gap.sequence
     );
     assert_eq!(opened.notes[0].text, words);
