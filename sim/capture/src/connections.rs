@@ -43,7 +43,7 @@ pub(crate) struct Found {
 #[derive(Copy, Clone, Debug)]
 enum Start {
     /// After the start-up frame, of so many octets.
-    After(usize),
+    After(u32),
     /// At a sequence number that the user named.
     At(u32),
 }
@@ -105,7 +105,7 @@ fn full_operation(number: usize, connection: &Tracked) -> Vec<Found> {
         Found {
             connection: number,
             side,
-            start: Start::After(own.octets),
+            start: Start::After(own.octets as u32),
             revision: reply.revision,
             markers: receiver.markers,
             crc: request.crc || reply.crc,
@@ -263,7 +263,7 @@ fn direction<'a>(
     found: &Found,
 ) -> Direction<'a> {
     let (start, has_startup) = match found.start {
-        Start::After(octets) => (octets, true),
+        Start::After(octets) => (octets as usize, true),
         Start::At(_) => (0, false),
     };
     Direction {

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Frame numbers named in a text; the rest are counted.
 const NAMED_MAX: usize = 5;
@@ -57,6 +58,13 @@ impl Frames {
         }
         text + ")"
     }
+}
+
+/// A short name of a value; of a billion connections two have the same by chance.
+pub(crate) fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// `1 frame`, `12,345 frames`.

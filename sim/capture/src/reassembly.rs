@@ -58,6 +58,7 @@ impl Reassembly {
         self.octets.truncate(octets_max);
         self.octets.shrink_to_fit();
         self.arrivals.retain(|&(offset, _)| offset < octets_max);
+        self.arrivals.shrink_to_fit();
         self.ahead.retain(|&offset, _| offset < octets_max);
     }
 
@@ -106,7 +107,15 @@ impl Reassembly {
         }
         let end = (offset + payload.len() as i64) as usize;
         let kept = offset.max(0) as usize..end.min(self.octets_max);
-        if kept.is_empty() {
+        if kept.end <= self.octets.len().max(kept.start) {
+            return;
+        }
+        if self.ahead.is_empty() && kept.start <= self.octets.len() {
+            // In order, as nearly all are: no node of the map is made for it.
+            let own = (self.octets.len() as i64 - offset) as usize;
+            self.arrivals.push((self.octets.len(), frame));
+            let end = (kept.end as i64 - offset) as usize;
+            self.octets.extend_from_slice(&payload[own..end]);
             return;
         }
         let new = self.new_octets(kept);

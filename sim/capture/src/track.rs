@@ -8,7 +8,7 @@
 //! acknowledges it (RFC 5961 section 4), or the known one had ended before. A SYN-ACK that comes
 //! again with another sequence number, before its end has sent anything, sets the start anew.
 
-use crate::finding::Frames;
+use crate::finding::{hash, Frames};
 use crate::reassembly::Reassembly;
 use crate::segment::{Segment, FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN};
 use crate::startup::{StartupFrame, STARTUP_OCTETS_MAX};
@@ -27,7 +27,7 @@ pub(crate) struct Tracked {
     pub(crate) frames: Vec<usize>,
     pub(crate) sides: [Side; 2],
     /// A SYN that would open another connection if it is answered.
-    pending: Option<Pending>,
+    pending: Option<Box<Pending>>,
     was_reset: bool,
 }
 
@@ -63,7 +63,8 @@ struct Pending {
 #[derive(Debug, Default)]
 pub(crate) struct Tracker {
     pub(crate) connections: Vec<Tracked>,
-    current: HashMap<(SocketAddr, SocketAddr), usize>,
+    /// The last connection of each pair of ends, by their hash: a capture may have millions.
+    current: HashMap<u64, u32>,
     /// Segments whose checksum is wrong, by their numbers in the file.
     pub(crate) bad_checksums: Frames,
     keeps_frames: bool,
@@ -85,9 +86,10 @@ impl Tracker {
             return;
         }
         let ends = [segment.source, segment.destination];
-        let key = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-        let known = self.current.get(&key).copied();
-        let Some(known) = known else {
+        let key = hash(&(ends[0].min(ends[1]), ends[0].max(ends[1])));
+        let known = self.current.get(&key).map(|&known| known as usize);
+        let is_of = |&known: &usize| self.connections[known].ends.contains(&ends[0]);
+        let Some(known) = known.filter(is_of) else {
             self.open(key, ends, index, segment);
             return;
         };
@@ -98,13 +100,13 @@ impl Tracker {
                 self.open(key, ends, index, segment);
                 return;
             }
-            connection.pending = Some(Pending {
+            connection.pending = Some(Box::new(Pending {
                 side: connection.side(segment.source),
                 sequence: segment.sequence,
                 octets: segment.payload.len() as u32,
                 frame: index,
                 payload: segment.payload.to_vec(),
-            });
+            }));
             return;
         }
         match connection.confirmed(segment) {
@@ -118,25 +120,14 @@ impl Tracker {
         }
     }
 
-    fn open(
-        &mut self,
-        key: (SocketAddr, SocketAddr),
-        ends: [SocketAddr; 2],
-        index: usize,
-        segment: &Segment,
-    ) {
+    fn open(&mut self, key: u64, ends: [SocketAddr; 2], index: usize, segment: &Segment) {
         let mut connection = Tracked::new(ends);
         connection.take(index, segment, self.keeps_frames);
-        self.current.insert(key, self.connections.len());
+        self.current.insert(key, self.connections.len() as u32);
         self.connections.push(connection);
     }
 
-    fn open_confirmed(
-        &mut self,
-        key: (SocketAddr, SocketAddr),
-        ends: [SocketAddr; 2],
-        syn: &Pending,
-    ) {
+    fn open_confirmed(&mut self, key: u64, ends: [SocketAddr; 2], syn: &Pending) {
         let mut connection = Tracked::new(ends);
         let first = syn.sequence.wrapping_add(1);
         connection.note_frame(syn.frame, self.keeps_frames);
@@ -145,7 +136,7 @@ impl Tracker {
         connection.sides[syn.side].segments = 1;
         connection.sides[syn.side].has_syn = true;
         connection.sides[syn.side].extend(first, syn.octets);
-        self.current.insert(key, self.connections.len());
+        self.current.insert(key, self.connections.len() as u32);
         self.connections.push(connection);
     }
 }
@@ -184,7 +175,7 @@ impl Tracked {
     }
 
     /// The SYN that `segment` acknowledges, if it is a SYN-ACK for the one that waits.
-    fn confirmed(&mut self, segment: &Segment) -> Option<Pending> {
+    fn confirmed(&mut self, segment: &Segment) -> Option<Box<Pending>> {
         let pending = self.pending.as_ref()?;
         let both = FLAG_SYN | FLAG_ACK;
         let is_answer = segment.flags & both == both && self.side(segment.source) != pending.side;

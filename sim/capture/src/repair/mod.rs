@@ -17,13 +17,12 @@
 mod cut;
 mod datagram;
 
-use crate::finding::{grouped, Finding, Frames};
+use crate::finding::{grouped, hash, Finding, Frames};
 use crate::segment::FLAGS_AT;
 use datagram::{Datagram, Sum};
 use etherparse::{IpNumber, TcpOptionElement, TcpSlice};
 use rnic_abi::limits::MAX_FRAME_OCTETS;
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 
 /// Frames within which a copy counts.
@@ -139,13 +138,6 @@ impl Survey {
         let sender = self.senders.get(&source);
         sender.is_some_and(|sender| 2 * sender.headers_zero > sender.headers)
     }
-}
-
-/// Of a billion connections two might have the same by chance, and then only a segment size.
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Repairs the frames of a file, and counts what it did.
