@@ -4,6 +4,7 @@ use crate::play::conditions::{Condition, Met};
 use crate::play::hostile::{self, HostileAction};
 use crate::play::Report;
 use crate::workload::{Injected, Summary};
+use rnic_capture::finding::grouped;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -162,19 +163,6 @@ fn sum_by_kind<K: Ord + Copy>(sums: &mut BTreeMap<K, u64>, counts: &BTreeMap<K, 
     for (&kind, &count) in counts {
         *sums.entry(kind).or_default() += count;
     }
-}
-
-/// A number with its digits in groups of three.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

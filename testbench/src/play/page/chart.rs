@@ -12,6 +12,7 @@
 //! ```
 
 use maud::{html, Markup};
+pub use rnic_capture::finding::grouped;
 
 /// Width of every picture in its own units; the page scales it to what there is.
 pub const WIDTH: f64 = 1120.0;
@@ -161,19 +162,6 @@ pub fn number(value: f64) -> String {
         0 => format!("{sign}{whole}"),
         _ => format!("{sign}{whole}.{tenth}"),
     }
-}
-
-/// A count with its thousands apart.
-pub fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn label(value: f64) -> String {

@@ -17,6 +17,7 @@ use crate::play::report::Report;
 use crate::play::summary::{clock_mhz, Speed};
 use chart::{grouped, time_title};
 use maud::{html, Markup, PreEscaped, DOCTYPE};
+use rnic_capture::Finding;
 
 /// Devices whose packet memory is drawn: those that held the most pages.
 const MEMORY_PICTURES: usize = 4;
@@ -58,8 +59,13 @@ fn playback(report: &Report) -> Markup {
             h3 { "Flows" }
             @if report.flows.is_empty() {
                 p { "None: no TCP connection here entered MPA full operation." }
+                (findings(&report.causes))
             } @else {
                 (flows::table(&report.flows))
+            }
+            @if !report.notes.is_empty() {
+                h3 { "The capture" }
+                (findings(&report.notes))
             }
             h3 { "The run" }
             (run(report))
@@ -74,6 +80,13 @@ fn playback(report: &Report) -> Markup {
                 (pairs(report.actions.iter().map(|(action, count)| (action.name(), *count))))
             }
         }
+    }
+}
+
+/// What is said of a capture, a line each.
+fn findings(findings: &[Finding]) -> Markup {
+    html! {
+        ul { @for finding in findings { li { (finding.text) } } }
     }
 }
 
@@ -276,6 +289,24 @@ mod tests {
         for part in parts {
             assert!(text.contains(part), "no {part} in {text}");
         }
+    }
+
+    #[test]
+    fn what_is_said_of_the_capture_is_shown_and_escaped() {
+        let finding = |text: &str| Finding {
+            kind: "gap",
+            count: 1,
+            frames: vec![3],
+            text: text.into(),
+        };
+        let mut report = report();
+        report.notes = vec![finding("a gap of <b>")];
+        report.causes = vec![finding("rejected")];
+        let shown = text(&[report.clone()]);
+        assert_shows(&shown, &["The capture", "<li>a gap of &lt;b&gt;</li>"]);
+        assert!(!shown.contains("rejected"), "{shown}");
+        report.flows.clear();
+        assert_shows(&text(&[report]), &["<li>rejected</li>"]);
     }
 
     #[test]
