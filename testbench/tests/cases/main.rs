@@ -30,11 +30,17 @@ struct Case {
     /// The file is not used at all.
     #[serde(default)]
     refused: bool,
-    /// Host, STag, base, octets, SHA-256 of every region.
-    regions: Option<Vec<(String, String, String, u64, String)>>,
-    /// Host, queue, MSN, octets, SHA-256 of every message.
-    receives: Option<Vec<(String, u32, u32, u32, String)>>,
+    regions: Option<Vec<Region>>,
+    receives: Option<Vec<Receive>>,
 }
+
+/// Host, STag, base, octets, SHA-256.
+#[derive(Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Region(String, String, String, u64, String);
+
+/// Host, queue, MSN, octets, SHA-256.
+#[derive(Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Receive(String, u32, u32, u32, String);
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
@@ -98,13 +104,22 @@ fn check(case: &Case) {
     for flow in &report.flows {
         let host = host(&flow.dst);
         for region in flow.regions.iter().filter(|region| region.length > 0) {
-            let (stag, base, sum) = (&region.stag, &region.base, &region.sha256);
-            let place = (stag.clone(), base.clone(), region.length, sum.clone());
-            regions.push((host.clone(), place.0, place.1, place.2, place.3));
+            regions.push(Region(
+                host.clone(),
+                region.stag.clone(),
+                region.base.clone(),
+                region.length,
+                region.sha256.clone(),
+            ));
         }
         for receive in &flow.receives {
-            let sum = receive.sha256.clone();
-            receives.push((host.clone(), receive.qn, receive.msn, receive.length, sum));
+            receives.push(Receive(
+                host.clone(),
+                receive.qn,
+                receive.msn,
+                receive.length,
+                receive.sha256.clone(),
+            ));
         }
     }
     regions.sort();
