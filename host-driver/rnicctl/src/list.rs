@@ -110,11 +110,7 @@ fn as_text(functions: &[FoundFunction], monitors: &[FoundMonitor]) -> String {
                 }
                 Err(error) => ("-".to_owned(), one_line(&error.to_string()).into_owned()),
             };
-            [
-                format!("monitor:{}", shown(&monitor.path)),
-                process,
-                state,
-            ]
+            [format!("monitor:{}", shown(&monitor.path)), process, state]
         })
         .collect();
     text.push('\n');
