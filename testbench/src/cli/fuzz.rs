@@ -1,9 +1,12 @@
 //! `rnic fuzz`: random workloads and faults, hardware against model.
 
 use crate::cli::fuzz_transmit::TransmitCampaign;
+use crate::cli::interrupt::{self, Polling};
 use crate::cli::json::{unusable, JsonSink};
+use crate::cli::lines::{FirstError, Lines};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
+use rnic_output::{stdout, Claims};
 use rnic_testbench::bench::training;
 use rnic_testbench::fuzz::{self, Campaign, Settings, Totals};
 use serde::Serialize;
@@ -62,7 +65,7 @@ pub(crate) struct Arguments {
     /// Folder for the captures of failing runs.
     #[arg(long, value_name = "DIR", default_value = "build/fuzz")]
     out: PathBuf,
-    /// Write totals and failures as JSON; `-` for stdout.
+    /// Write totals and failures as JSON into this file; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -107,12 +110,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if arguments.transmit {
         return arguments.transmit_campaign(seed).run();
     }
-    let mut json = JsonSink::open(arguments.json.as_deref())?;
+    let json = JsonSink::open(&mut Claims::new(), arguments.json.as_deref())?;
     fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
-    let to_stdout = json.is_stdout();
-    if !to_stdout {
-        println!("seed {seed}, width {width}");
-    }
+    // Standard error has no need of the seed and the totals: the report has them.
+    let (lines, head) = lines(&json);
+    interrupt::install()?;
+    head.say(format!("seed {seed}, width {width}"))?;
     let count = arguments.only.map_or(arguments.runs, |_| 1);
     if count >= GUIDED_RUNS && !arguments.silicon {
         training::guide(width)?;
@@ -131,28 +134,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let bar = progress.clone();
     campaign.listen(move |run, differences| {
         let first = differences.first().map_or("", String::as_str);
-        bar.suspend(|| eprintln!("run {run} of seed {seed} fails and is cut down: {first}"));
+        let text = format!("run {run} of seed {seed} fails and is cut down: {first}");
+        bar.suspend(|| stdout::complain(&text));
     });
     let mut failures = Vec::new();
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = arguments.jobs.map_or_else(cores, NonZeroUsize::get);
-    campaign.runs(runs, jobs, |totals, failure| {
+    let (polling, mut error) = (Polling::begin()?, FirstError::default());
+    let done = campaign.runs(runs, jobs, |totals, failure| {
         progress.inc(1);
         progress.set_message(totals.segments.to_string());
-        let Some(failure) = failure else {
-            return ControlFlow::Continue(());
-        };
-        progress.suspend(|| match to_stdout {
-            true => eprint!("{}", failure.text()),
-            false => print!("{}", failure.text()),
-        });
-        failures.push(failure);
-        match arguments.keep_going {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        let fails = failure.is_some();
+        if let Some(failure) = failure {
+            let text = failure.text();
+            progress.suspend(|| error.note(lines.say(text.trim_end())));
+            failures.push(failure);
         }
-    })?;
+        let ends = fails && !arguments.keep_going || error.is_there() || interrupt::is_raised();
+        match ends {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    drop(polling);
     progress.finish_and_clear();
+    error.check()?;
     let report = FuzzReport {
         tool: "rnic",
         version: env!("CARGO_PKG_VERSION"),
@@ -161,14 +167,42 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         totals: &campaign.totals,
         failures: &failures,
     };
-    if !to_stdout {
-        print!("{}", report.totals.text());
-    }
-    json.write(&report)?;
+    head.say(report.totals.text().trim_end())?;
+    // Totals so far, and then why there are no more.
+    let early = done.is_err() || interrupt::is_raised();
+    finish(json, &report, early)?;
+    done?;
     Ok(match failures.is_empty() {
+        _ if early => Outcome::Interrupted,
         true => Outcome::Good,
         false => Outcome::Bad,
     })
+}
+
+/// Where failures go, and where the head and the totals go.
+pub(super) fn lines(json: &JsonSink) -> (Lines, Lines) {
+    match json.is_stdout() {
+        true => (Lines::Stderr, Lines::Nowhere),
+        false => (Lines::Stdout, Lines::Stdout),
+    }
+}
+
+/// Writes the report; that of a campaign that ended early replaces none, which is said.
+pub(super) fn finish(
+    mut json: JsonSink,
+    report: &impl Serialize,
+    early: bool,
+) -> Result<(), Failure> {
+    json.write(report)?;
+    if !early {
+        return json.finish();
+    }
+    let mut said = "rnic: the campaign ended early; these are the totals so far".to_owned();
+    if let Some(file) = json.finish_early()? {
+        said += &format!("; {file}");
+    }
+    stdout::complain(&said);
+    Ok(())
 }
 
 /// A seed of at most nine digits from the operating system's random source.

@@ -1,9 +1,11 @@
 //! The command line: options, exit statuses, one line for each way to fail.
 //!
 //! Status 0: all good. 1: the run finished and found a difference or a figure below its goal. 2:
-//! the input or the options could not be used.
+//! the input or the options could not be used, or a result not be written. 141: the reader of
+//! standard output has left. Ctrl-C and SIGTERM end the process by that signal.
 
 mod play;
+mod play_outputs;
 mod generate;
 mod fuzz;
 mod fuzz_transmit;
@@ -14,11 +16,14 @@ mod serve;
 mod selftest;
 mod json;
 mod outcome;
+mod lines;
+mod interrupt;
+mod trace;
 #[cfg(test)]
 mod documents;
 
 use clap::{Parser, Subcommand};
-use outcome::Outcome;
+use outcome::{report, Outcome};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -78,9 +83,8 @@ pub(crate) fn run() -> ExitCode {
     match result {
         Ok(Outcome::Good) => ExitCode::SUCCESS,
         Ok(Outcome::Bad) => ExitCode::from(1),
-        Err(message) => {
-            eprintln!("rnic: {message}");
-            ExitCode::from(2)
-        }
+        Ok(Outcome::Unusable) => ExitCode::from(2),
+        Ok(Outcome::Interrupted) => interrupt::end(),
+        Err(failure) => report(&failure),
     }
 }

@@ -1,5 +1,8 @@
 //! How a command ends.
 
+use rnic_output::{stdout, OutputError, StdoutError};
+use std::process::ExitCode;
+
 /// Outcome of a command that could be carried out.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -7,7 +10,25 @@ pub(crate) enum Outcome {
     Good,
     /// A difference, a failed check, or a figure below its goal.
     Bad,
+    /// Some of the input could not be used, which was said.
+    Unusable,
+    /// A signal has ended it early, which was said.
+    Interrupted,
 }
 
 /// Why a command could not be carried out, in one line for the user.
 pub(crate) type Failure = Box<dyn std::error::Error>;
+
+/// Say why a command could not be carried out; its status. If the reader of its output has left,
+/// nobody waits for a word.
+pub(crate) fn report(failure: &Failure) -> ExitCode {
+    let stdout = match failure.downcast_ref() {
+        Some(OutputError::Stdout(error)) => Some(error),
+        _ => failure.downcast_ref(),
+    };
+    if let Some(StdoutError::Closed) = stdout {
+        return ExitCode::from(stdout::CLOSED_STATUS);
+    }
+    stdout::complain(&format!("rnic: {failure}"));
+    ExitCode::from(2)
+}

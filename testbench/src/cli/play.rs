@@ -1,15 +1,14 @@
 //! `rnic play`: captures through the device.
 
-use crate::cli::json::{unusable, JsonSink};
+use crate::cli::interrupt;
 use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::play_outputs::Outputs;
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_abi::sizes::Sizes;
 use rnic_capture::StartupOverride;
-use rnic_testbench::play::{
-    self, page, regions, summary, Conditions, DutKind, Options, PlayError, Report,
-};
-use std::fs::File;
-use std::io::Write;
+use rnic_output::names::one_line;
+use rnic_output::stdout;
+use rnic_testbench::play::{self, regions, Conditions, DutKind, Options, PlayError, Report};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,7 +23,7 @@ Examples:
 pub(crate) struct Arguments {
     /// pcap or pcapng files, plain or gzip, of Ethernet frames.
     #[arg(required = true, value_name = "CAPTURE")]
-    captures: Vec<PathBuf>,
+    pub(super) captures: Vec<PathBuf>,
     /// Which receiver plays the capture; `both` compares the two, `netlist` compares what yosys
     /// makes of the RTL with the model. The first netlist takes some minutes, and it runs slowly.
     #[arg(long, value_enum, default_value_t = DutKind::Both)]
@@ -36,15 +35,16 @@ pub(crate) struct Arguments {
     /// 256 memory regions in place of 1,024]
     #[arg(long, value_name = "N")]
     connections: Option<usize>,
-    /// Write the report as JSON; `-` for stdout. Several captures give one report a line.
+    /// Write the report as JSON into this file; `-` for stdout. Several captures give one report a
+    /// line.
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    pub(super) json: Option<PathBuf>,
     /// Write the report as one self-contained page.
     #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    pub(super) html: Option<PathBuf>,
     /// Write a waveform of the RTL run (FST); one capture only.
     #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    pub(super) trace: Option<PathBuf>,
     /// Frames, counted from 1, that the waveform shows.
     #[arg(long, value_name = "A..B", value_parser = frame_range, requires = "trace")]
     trace_frames: Option<Range<usize>>,
@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     mpa: Option<StartupOverride>,
     /// Regions (TOML) that replace the learned ones, to try refusals.
     #[arg(long, value_name = "FILE")]
-    regions: Option<PathBuf>,
+    pub(super) regions: Option<PathBuf>,
     /// One device receives for all hosts of the capture; their STags must differ.
     #[arg(long)]
     one_device: bool,
@@ -94,6 +94,10 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         let what = "--trace takes one capture; give one CAPTURE only".into();
         return Err(PlayError::Option(what).into());
     }
+    if arguments.trace.is_some() && arguments.dut == DutKind::Model {
+        let what = "--trace shows hardware, and --dut model is software; use --dut rtl or both";
+        return Err(PlayError::Option(what.into()).into());
+    }
     let netlist = arguments.dut == DutKind::Netlist;
     if netlist && (arguments.trace.is_some() || arguments.silicon) {
         let what = "--dut netlist is what is synthesised already, and writes no waveform; leave \
@@ -119,7 +123,7 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         seed: arguments.seed,
         stall: arguments.stall,
         flow: arguments.flow,
-        trace: arguments.trace.clone(),
+        trace: None,
         trace_frames: arguments.trace_frames.clone(),
         regions,
         hostile: arguments.hostile,
@@ -132,43 +136,59 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         loopback: arguments.loopback,
         timeline: arguments.html.is_some(),
         transcript: None,
+        stop: None,
     })
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let options = options(arguments)?;
-    let mut json = JsonSink::open(arguments.json.as_deref())?;
-    // Opened before the work begins: an unwritable path fails at once.
-    let page = arguments.html.as_deref().map(open_page).transpose()?;
+    let mut options = options(arguments)?;
+    let mut outputs = Outputs::open(arguments)?;
+    options.trace = outputs.trace_path();
+    options.stop = Some(interrupt::flag());
+    interrupt::install()?;
     if options.dut == DutKind::Netlist {
         build_netlist(&options)?;
     }
-    let mut reports = Vec::new();
     let mut outcome = Outcome::Good;
-    for path in &arguments.captures {
-        let report = play_one(path, arguments.mpa, &options)?;
-        if report.mismatches > 0 {
-            outcome = Outcome::Bad;
-        }
-        if json.is_stdout() {
-            report
-                .differences
-                .iter()
-                .for_each(|difference| eprintln!("difference: {difference}"));
-        } else {
-            print!("{}", summary::text(&report));
-        }
-        json.write(&report)?;
-        if page.is_some() {
-            reports.push(report);
+    for (count, path) in arguments.captures.iter().enumerate() {
+        let played = play_one(path, arguments.mpa, &options);
+        outputs.close_waveforms()?;
+        match played {
+            Ok(report) if interrupt::is_raised() => {
+                outputs.show(&report)?;
+                outputs.end_early(path, report.frames, count)?;
+                return Ok(Outcome::Interrupted);
+            }
+            Ok(report) => {
+                if report.mismatches > 0 && outcome == Outcome::Good {
+                    outcome = Outcome::Bad;
+                }
+                outputs.take(report)?;
+            }
+            Err(failure) if concerns_all(&failure) => return Err(failure),
+            Err(failure) => {
+                let text = format!("rnic: {}", named(path, &failure));
+                stdout::complain(&one_line(&text));
+                outcome = Outcome::Unusable;
+            }
         }
     }
-    if let Some((mut file, path)) = page {
-        let text = page::text(&reports);
-        file.write_all(text.as_bytes())
-            .map_err(|error| unusable(path, &error))?;
-    }
+    outputs.finish()?;
     Ok(outcome)
+}
+
+/// No other capture would do better: the core cannot be simulated.
+fn concerns_all(failure: &Failure) -> bool {
+    matches!(failure.downcast_ref(), Some(PlayError::Simulation(_)))
+}
+
+/// A failure that names its capture.
+fn named(path: &Path, failure: &Failure) -> String {
+    let failure = failure.to_string();
+    match failure.contains(&*path.to_string_lossy()) {
+        true => failure,
+        false => format!("{}: {failure}", path.display()),
+    }
 }
 
 /// Builds the netlist and its library unless they are there, with a sign of life on a terminal.
@@ -179,11 +199,6 @@ fn build_netlist(options: &Options) -> Result<(), Failure> {
     let built = rnic_sim::library::prepare(options.width, options.sizes, options.form());
     progress.finish_and_clear();
     built.map_err(|error| PlayError::Simulation(error).into())
-}
-
-fn open_page(path: &Path) -> Result<(File, &Path), PlayError> {
-    let file = File::create(path).map_err(|error| unusable(path, &error))?;
-    Ok((file, path))
 }
 
 fn play_one(
@@ -197,6 +212,7 @@ fn play_one(
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} frames, {eta} left")?;
     progress.set_style(style);
     progress.set_message(path.display().to_string());
+    let _polling = interrupt::Polling::begin()?;
     let report = play::play(&capture, &flows, options, &progress);
     progress.finish_and_clear();
     Ok(report?)

@@ -1,6 +1,7 @@
 //! The summary on a terminal.
 
 use crate::play::report::{FlowReport, Opcodes, Report};
+use rnic_output::shown;
 use std::fmt::Write;
 
 /// Clock at which the core of a width is meant to run, in MHz.
@@ -29,7 +30,8 @@ fn write(text: &mut String, report: &Report) -> std::fmt::Result {
     } = report;
     writeln!(
         text,
-        "{capture}: {frames} frames, {host_path_frames} to the host path, width {width}, dut {dut}"
+        "{}: {frames} frames, {host_path_frames} to the host path, width {width}, dut {dut}",
+        shown(capture)
     )?;
     for flow in &report.flows {
         write_flow(text, flow)?;

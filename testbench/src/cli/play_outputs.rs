@@ -1,0 +1,121 @@
+//! What `rnic play` prints and writes: summaries, JSON, a page, waveforms.
+//!
+//! Files are opened before the work begins, so that an unwritable path fails at once, and take their
+//! names at the end. If no capture could be played, or Ctrl-C ends the run, reports of before stay.
+
+use crate::cli::json::{finish_early, JsonSink};
+use crate::cli::outcome::Failure;
+use crate::cli::play::Arguments;
+use crate::cli::trace::Waveforms;
+use rnic_output::{shown, stdout, Claims, Output};
+use rnic_testbench::play::{page, summary, Report};
+use std::path::{Path, PathBuf};
+
+/// Outputs of one command.
+#[derive(Debug)]
+pub(super) struct Outputs {
+    json: JsonSink,
+    page: Option<Output>,
+    waveforms: Option<Waveforms>,
+    /// For the page.
+    reports: Vec<Report>,
+    /// Reports taken.
+    taken: usize,
+    /// Captures that were to be played.
+    captures: usize,
+}
+
+impl Outputs {
+    /// All that `arguments` name; none of them is an input.
+    pub(super) fn open(arguments: &Arguments) -> Result<Self, Failure> {
+        let mut claims = Claims::new();
+        let read = arguments.captures.iter().chain(&arguments.regions);
+        read.for_each(|path| claims.input(path));
+        let json = JsonSink::open(&mut claims, arguments.json.as_deref())?;
+        let page = arguments.html.as_deref();
+        let page = page.map(|path| claims.output("--html", path));
+        let trace = arguments.trace.as_deref();
+        let trace = trace.map(|path| Waveforms::open(&mut claims, path));
+        Ok(Self {
+            json,
+            page: page.transpose()?,
+            waveforms: trace.transpose()?,
+            reports: Vec::new(),
+            taken: 0,
+            captures: arguments.captures.len(),
+        })
+    }
+
+    /// Where the simulation writes its waveform.
+    pub(super) fn trace_path(&self) -> Option<PathBuf> {
+        self.waveforms.as_ref().map(Waveforms::path)
+    }
+
+    /// The simulation has ended, whatever ended it.
+    pub(super) fn close_waveforms(&mut self) -> Result<(), Failure> {
+        self.waveforms.take().map_or(Ok(()), Waveforms::finish)
+    }
+
+    /// For people.
+    pub(super) fn show(&self, report: &Report) -> Result<(), Failure> {
+        let reserved = self.json.is_stdout() || self.page.as_ref().is_some_and(Output::is_stdout);
+        match reserved {
+            true => report
+                .differences
+                .iter()
+                .for_each(|difference| stdout::complain(&format!("difference: {difference}"))),
+            false => stdout::print(&summary::text(report))?,
+        }
+        Ok(())
+    }
+
+    /// A capture was played.
+    pub(super) fn take(&mut self, report: Report) -> Result<(), Failure> {
+        self.show(&report)?;
+        self.json.write(&report)?;
+        self.taken += 1;
+        if self.page.is_some() {
+            self.reports.push(report);
+        }
+        Ok(())
+    }
+
+    /// All captures were played, or could not be; without any report the files stay as they were.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        if self.taken == 0 {
+            return Ok(());
+        }
+        self.json.finish()?;
+        if let Some(mut page) = self.page {
+            page.write(page::text(&self.reports).as_bytes())?;
+            page.finish()?;
+        }
+        Ok(())
+    }
+
+    /// A signal came when `frames` of `path`, capture `count` from 0, had been played.
+    pub(super) fn end_early(self, path: &Path, frames: usize, count: usize) -> Result<(), Failure> {
+        let (taken, captures) = (self.taken, self.captures);
+        let mut said = format!(
+            "rnic: interrupted after {frames} frames of {}; {taken} of {captures} captures were \
+             played before",
+            shown(path)
+        );
+        if count > taken {
+            said += &format!(", {} could not be", count - taken);
+        }
+        let mut files = Vec::new();
+        if taken > 0 {
+            files.extend(self.json.finish_early()?);
+            if let Some(mut page) = self.page {
+                page.write(page::text(&self.reports).as_bytes())?;
+                files.extend(finish_early(page)?);
+            }
+        }
+        for file in files {
+            said += &format!("; {file}");
+        }
+        stdout::complain(&said);
+        Ok(())
+    }
+}
