@@ -52,7 +52,7 @@ impl Waveforms {
         for entry in entries {
             let written = entry.map_err(|error| unusable(beside, &error))?.path();
             let name = written.file_name().unwrap_or_default();
-            let target = folder(&self.target).join(name);
+            let target = self.target.with_file_name(name);
             let failed = |error: io::Error| format!("--trace {}: {error}", shown(&target));
             if !is_whole(&written).map_err(failed)? {
                 return Err(format!(
