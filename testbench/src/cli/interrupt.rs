@@ -8,7 +8,8 @@
 //! In the end the process ends by the signal ([`end`]), so that a loop of a shell ends with it.
 
 use rnic_output::temporary;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::io;
@@ -16,7 +17,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 
 /// A signal has come and been left to the command.
@@ -63,7 +64,7 @@ pub(crate) fn is_raised() -> bool {
 }
 
 /// The flag, for what does not know this module.
-pub(crate) fn flag() -> &'static AtomicBool {
+pub(crate) fn raised() -> &'static AtomicBool {
     &RAISED
 }
 
@@ -81,6 +82,17 @@ pub(crate) fn install() -> io::Result<()> {
         });
     });
     installed
+}
+
+/// A file beyond the limit of its size (`ulimit -f`) is an error where it is written, as a full disk
+/// is, and does not end the process with its temporary files left.
+///
+/// # Errors
+/// The system handles no signals for us.
+pub(crate) fn limits_are_errors() -> io::Result<()> {
+    // Whatever is done with the signal, the write fails.
+    flag::register(SIGXFSZ, Arc::default())?;
+    Ok(())
 }
 
 fn handle(signal: i32) {

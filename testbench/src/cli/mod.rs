@@ -23,7 +23,7 @@ mod trace;
 mod documents;
 
 use clap::{Parser, Subcommand};
-use outcome::{report, Outcome};
+use outcome::{report, Failure, Outcome};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -70,7 +70,19 @@ enum Command {
 
 /// Run the command line of this process.
 pub(crate) fn run() -> ExitCode {
-    let result = match Cli::parse().command {
+    let command = Cli::parse().command;
+    let result = interrupt::limits_are_errors().map_err(Failure::from);
+    match result.and_then(|()| carry_out(command)) {
+        Ok(Outcome::Good) => ExitCode::SUCCESS,
+        Ok(Outcome::Bad) => ExitCode::from(1),
+        Ok(Outcome::Unusable) => ExitCode::from(2),
+        Ok(Outcome::Interrupted) => interrupt::end(),
+        Err(failure) => report(&failure),
+    }
+}
+
+fn carry_out(command: Command) -> Result<Outcome, Failure> {
+    match command {
         Command::Play(arguments) => play::run(&arguments),
         Command::Gen(arguments) => generate::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
@@ -79,12 +91,5 @@ pub(crate) fn run() -> ExitCode {
         Command::Emit(arguments) => emit::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Selftest(arguments) => selftest::run(&arguments),
-    };
-    match result {
-        Ok(Outcome::Good) => ExitCode::SUCCESS,
-        Ok(Outcome::Bad) => ExitCode::from(1),
-        Ok(Outcome::Unusable) => ExitCode::from(2),
-        Ok(Outcome::Interrupted) => interrupt::end(),
-        Err(failure) => report(&failure),
     }
 }

@@ -144,7 +144,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let mut options = options(arguments)?;
     let mut outputs = Outputs::open(arguments)?;
     options.trace = outputs.trace_path();
-    options.stop = Some(interrupt::flag());
+    options.stop = Some(interrupt::raised());
     interrupt::install()?;
     if options.dut == DutKind::Netlist {
         build_netlist(&options)?;

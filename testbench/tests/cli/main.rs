@@ -3,6 +3,10 @@
 //!
 //! Status 0: all good, 1: a difference, 2: the input or the options cannot be used. Captures are
 //! written here octet by octet; the software model plays them, so no test waits for Verilator.
+mod outputs;
+mod standard_output;
+mod interrupted;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
