@@ -1,6 +1,6 @@
 //! `rnic play`: captures through the device.
 
-use crate::cli::interrupt;
+use crate::cli::interrupt::{self, Polling};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::play_outputs::Outputs;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -149,8 +149,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if options.dut == DutKind::Netlist {
         build_netlist(&options)?;
     }
-    let mut outcome = Outcome::Good;
+    let (mut outcome, mut keeping) = (Outcome::Good, None);
     for (count, path) in arguments.captures.iter().enumerate() {
+        if interrupt::is_raised() {
+            outputs.end_early(path, 0, count)?;
+            return Ok(Outcome::Interrupted);
+        }
+        // With reports to keep, a signal does not end the process while a file is read, either; a
+        // pipe may have no end.
+        keeping = match outputs.has_reports() && path.is_file() {
+            true => Some(keeping.map_or_else(Polling::begin, Ok)?),
+            false => None,
+        };
         let played = play_one(path, arguments.mpa, &options);
         outputs.close_waveforms()?;
         match played {
@@ -212,7 +222,7 @@ fn play_one(
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} frames, {eta} left")?;
     progress.set_style(style);
     progress.set_message(path.display().to_string());
-    let _polling = interrupt::Polling::begin()?;
+    let _polling = Polling::begin()?;
     let report = play::play(&capture, &flows, options, &progress);
     progress.finish_and_clear();
     Ok(report?)

@@ -56,6 +56,11 @@ impl Outputs {
         self.waveforms.take().map_or(Ok(()), Waveforms::finish)
     }
 
+    /// Is there something to keep if the command ends early?
+    pub(super) fn has_reports(&self) -> bool {
+        self.taken > 0
+    }
+
     /// For people.
     pub(super) fn show(&self, report: &Report) -> Result<(), Failure> {
         let reserved = self.json.is_stdout() || self.page.as_ref().is_some_and(Output::is_stdout);
