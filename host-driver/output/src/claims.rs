@@ -80,8 +80,8 @@ impl Claims {
         Output::open(option, path, target)
     }
 
-    /// As [`Claims::output`] for what a library writes by itself: only a regular file will do. Gives
-    /// the path with its links resolved.
+    /// As [`Claims::output`] for what a library writes by itself: only a regular file will do. The
+    /// path is given with its links resolved.
     ///
     /// # Errors
     /// As there.

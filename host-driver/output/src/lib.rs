@@ -1,4 +1,4 @@
-//! What a command prints, and the files that it writes for its user: shared by `rnic` and `rnicctl`.
+//! What a command prints, and the files that it writes for its user: of `rnic` and `rnicctl`.
 //!
 //! ```text
 //!  text for people --> names (no control characters) --> stdout --> closed pipe, full disk: errors

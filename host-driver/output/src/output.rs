@@ -1,12 +1,12 @@
 //! A file that is written beside the one whose name it takes at the end.
 //!
 //! ```text
-//!  open --> .ferrowarp-XXXXXX in the same folder --> write ... --> finish: renamed
-//!                                                              `-> dropped: removed, nothing changed
+//!  open --> .ferrowarp-* in the same folder --> write ... --> finish: renamed
+//!                                                              `-> dropped: removed
 //! ```
 //!
-//! The new file has the permissions of the one it replaces. A hard link to the old one keeps the old
-//! contents. Pipes, devices and descriptors are opened and written as they are.
+//! The new file has the permissions of the one it replaces. A hard link to the old one keeps what
+//! it had. Pipes, devices and descriptors are opened and written as they are.
 
 use crate::names::shown;
 use crate::stdout::{self, StdoutError};

@@ -160,8 +160,8 @@ fn generated_octets(folder: &Path) -> Result<u64, SimError> {
     Ok(octets)
 }
 
-/// Precedes Verilator's writer of waveforms: what it checks, such as its place in the file, fails on
-/// a full disk. It would abort the process; an exception lets the shim go on without a waveform.
+/// Precedes Verilator's writer of waveforms: what it checks, such as its place in the file, fails
+/// on a full disk. It would abort the process; an exception lets the shim go on without a waveform.
 pub(super) const WAVEFORM: &str = "\
 #if __has_include(\"fstcpp/fstcpp_assertion.h\")
 #include <stdexcept>

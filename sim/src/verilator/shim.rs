@@ -20,8 +20,8 @@ int __llvm_profile_write_file(void);
 #endif
 ";
 
-/// The state of a clock edge to the waveform. If it cannot be written ([`WAVEFORM`]), there is no more
-/// of it: what is there is not whole, which whoever reads the file finds.
+/// The state of a clock edge to the waveform. If it cannot be written ([`WAVEFORM`]), there is no
+/// more of it: what is there is not whole, which whoever reads the file finds.
 ///
 /// [`WAVEFORM`]: super::command::WAVEFORM
 const DUMP: &str = "\

@@ -1,9 +1,10 @@
 //! `rnic fuzz`: random workloads and faults, hardware against model.
 
+use crate::cli::campaign::{finish, lines};
 use crate::cli::fuzz_transmit::TransmitCampaign;
 use crate::cli::interrupt::{self, Polling};
 use crate::cli::json::{unusable, JsonSink};
-use crate::cli::lines::{FirstError, Lines};
+use crate::cli::lines::FirstError;
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_output::{stdout, Claims};
@@ -83,6 +84,16 @@ impl Arguments {
         }
     }
 
+    fn settings(&self, seed: u64) -> Settings {
+        Settings {
+            seed,
+            width: self.width,
+            folder: self.out.clone(),
+            hostile: self.hostile,
+            silicon: self.silicon,
+        }
+    }
+
     /// Numbers of the runs.
     fn range(&self) -> Range<u64> {
         match self.only {
@@ -120,13 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if count >= GUIDED_RUNS && !arguments.silicon {
         training::guide(width)?;
     }
-    let mut campaign = Campaign::new(Settings {
-        seed,
-        width,
-        folder: arguments.out.clone(),
-        hostile: arguments.hostile,
-        silicon: arguments.silicon,
-    });
+    let mut campaign = Campaign::new(arguments.settings(seed));
     let runs = arguments.range();
     let progress = ProgressBar::new(runs.end - runs.start);
     let template = "{bar:40} {pos}/{len} runs, {msg} segments, {eta} left";
@@ -177,32 +182,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         true => Outcome::Good,
         false => Outcome::Bad,
     })
-}
-
-/// Where failures go, and where the head and the totals go.
-pub(super) fn lines(json: &JsonSink) -> (Lines, Lines) {
-    match json.is_stdout() {
-        true => (Lines::Stderr, Lines::Nowhere),
-        false => (Lines::Stdout, Lines::Stdout),
-    }
-}
-
-/// Writes the report; that of a campaign that ended early replaces none, which is said.
-pub(super) fn finish(
-    mut json: JsonSink,
-    report: &impl Serialize,
-    early: bool,
-) -> Result<(), Failure> {
-    json.write(report)?;
-    if !early {
-        return json.finish();
-    }
-    let mut said = "rnic: the campaign ended early; these are the totals so far".to_owned();
-    if let Some(file) = json.finish_early()? {
-        said += &format!("; {file}");
-    }
-    stdout::complain(&said);
-    Ok(())
 }
 
 /// A seed of at most nine digits from the operating system's random source.

@@ -1,6 +1,6 @@
 //! `rnic fuzz --transmit`: random frames through the transmit rings of the whole device.
 
-use crate::cli::fuzz;
+use crate::cli::campaign;
 use crate::cli::interrupt::{self, Polling};
 use crate::cli::json::{unusable, JsonSink};
 use crate::cli::outcome::{Failure, Outcome};
@@ -53,7 +53,7 @@ impl TransmitCampaign<'_> {
         if let Some(folder) = self.sent {
             fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
         }
-        let (lines, head) = fuzz::lines(&json);
+        let (lines, head) = campaign::lines(&json);
         head.say(format!("seed {seed}, width {width}, transmit"))?;
         let progress = ProgressBar::new(self.runs.end - self.runs.start);
         let template = "{bar:40} {pos}/{len} runs, {msg} frames, {eta} left";
@@ -110,7 +110,7 @@ impl TransmitCampaign<'_> {
             failures: &failures,
         };
         let early = interrupt::is_raised();
-        fuzz::finish(json, &report, early)?;
+        campaign::finish(json, &report, early)?;
         Ok(match failures.is_empty() {
             _ if early => Outcome::Interrupted,
             true => Outcome::Good,

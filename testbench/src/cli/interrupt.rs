@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  signal --> thread --> somebody polls --> flag, and a socket that closes --> the command ends
-//!                 `----> nobody polls, or a second signal ---> temporary files removed, process ends
+//!                 `----> nobody polls, or a second signal --> temporary files removed, the end
 //! ```
 //!
 //! In the end the process ends by the signal ([`end`]), so that a loop of a shell ends with it.
@@ -84,8 +84,8 @@ pub(crate) fn install() -> io::Result<()> {
     installed
 }
 
-/// A file beyond the limit of its size (`ulimit -f`) is an error where it is written, as a full disk
-/// is, and does not end the process with its temporary files left.
+/// A file beyond the limit of its size (`ulimit -f`) is an error where it is written, as a full
+/// disk is, and does not end the process with its temporary files left.
 ///
 /// # Errors
 /// The system handles no signals for us.

@@ -7,6 +7,7 @@
 mod play;
 mod play_outputs;
 mod generate;
+mod campaign;
 mod fuzz;
 mod fuzz_transmit;
 mod bench;

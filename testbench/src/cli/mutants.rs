@@ -1,6 +1,6 @@
 //! `rnic mutants`: single changes of the core that the checks must notice.
 
-use crate::cli::fuzz;
+use crate::cli::campaign;
 use crate::cli::interrupt::{self, Polling};
 use crate::cli::json::{unusable, JsonSink};
 use crate::cli::lines::{FirstError, Lines};
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let report = Report::new(&outcomes, arguments.seed, begun.elapsed().as_secs_f64());
     say(report.text().trim_end())?;
     let early = interrupt::is_raised();
-    fuzz::finish(json, &report, early)?;
+    campaign::finish(json, &report, early)?;
     if early {
         return Ok(Outcome::Interrupted);
     }

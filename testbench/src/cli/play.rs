@@ -2,7 +2,7 @@
 
 use crate::cli::interrupt::{self, Polling};
 use crate::cli::outcome::{Failure, Outcome};
-use crate::cli::play_outputs::Outputs;
+use crate::cli::play_outputs::{Files, Outputs};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_abi::sizes::Sizes;
 use rnic_capture::StartupOverride;
@@ -23,7 +23,7 @@ Examples:
 pub(crate) struct Arguments {
     /// pcap or pcapng files, plain or gzip, of Ethernet frames.
     #[arg(required = true, value_name = "CAPTURE")]
-    pub(super) captures: Vec<PathBuf>,
+    captures: Vec<PathBuf>,
     /// Which receiver plays the capture; `both` compares the two, `netlist` compares what yosys
     /// makes of the RTL with the model. The first netlist takes some minutes, and it runs slowly.
     #[arg(long, value_enum, default_value_t = DutKind::Both)]
@@ -38,13 +38,13 @@ pub(crate) struct Arguments {
     /// Write the report as JSON into this file; `-` for stdout. Several captures give one report a
     /// line.
     #[arg(long, value_name = "FILE")]
-    pub(super) json: Option<PathBuf>,
+    json: Option<PathBuf>,
     /// Write the report as one self-contained page.
     #[arg(long, value_name = "FILE")]
-    pub(super) html: Option<PathBuf>,
+    html: Option<PathBuf>,
     /// Write a waveform of the RTL run (FST); one capture only.
     #[arg(long, value_name = "FILE")]
-    pub(super) trace: Option<PathBuf>,
+    trace: Option<PathBuf>,
     /// Frames, counted from 1, that the waveform shows.
     #[arg(long, value_name = "A..B", value_parser = frame_range, requires = "trace")]
     trace_frames: Option<Range<usize>>,
@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     mpa: Option<StartupOverride>,
     /// Regions (TOML) that replace the learned ones, to try refusals.
     #[arg(long, value_name = "FILE")]
-    pub(super) regions: Option<PathBuf>,
+    regions: Option<PathBuf>,
     /// One device receives for all hosts of the capture; their STags must differ.
     #[arg(long)]
     one_device: bool,
@@ -142,7 +142,15 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let mut options = options(arguments)?;
-    let mut outputs = Outputs::open(arguments)?;
+    let mut outputs = Outputs::open(
+        arguments.captures.iter().chain(&arguments.regions),
+        &Files {
+            json: arguments.json.as_deref(),
+            html: arguments.html.as_deref(),
+            trace: arguments.trace.as_deref(),
+        },
+        arguments.captures.len(),
+    )?;
     options.trace = outputs.trace_path();
     options.stop = Some(interrupt::raised());
     interrupt::install()?;

@@ -1,15 +1,26 @@
 //! What `rnic play` prints and writes: summaries, JSON, a page, waveforms.
 //!
-//! Files are opened before the work begins, so that an unwritable path fails at once, and take their
-//! names at the end. If no capture could be played, or Ctrl-C ends the run, reports of before stay.
+//! Files are opened before the work begins, so that an unwritable path fails at once, and take
+//! their names at the end. If no capture could be played, or Ctrl-C ends the run, reports of before
+//! stay.
 
 use crate::cli::json::{finish_early, JsonSink};
 use crate::cli::outcome::Failure;
-use crate::cli::play::Arguments;
 use crate::cli::trace::Waveforms;
 use rnic_output::{shown, stdout, Claims, Output};
 use rnic_testbench::play::{page, summary, Report};
 use std::path::{Path, PathBuf};
+
+/// Files to be written.
+#[derive(Debug)]
+pub(super) struct Files<'a> {
+    /// `--json`.
+    pub(super) json: Option<&'a Path>,
+    /// `--html`.
+    pub(super) html: Option<&'a Path>,
+    /// `--trace`.
+    pub(super) trace: Option<&'a Path>,
+}
 
 /// Outputs of one command.
 #[derive(Debug)]
@@ -26,15 +37,17 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// All that `arguments` name; none of them is an input.
-    pub(super) fn open(arguments: &Arguments) -> Result<Self, Failure> {
+    /// Opens `files` for the reports of so many `captures`; none of them is among what is read.
+    pub(super) fn open<'a>(
+        read: impl Iterator<Item = &'a PathBuf>,
+        files: &Files,
+        captures: usize,
+    ) -> Result<Self, Failure> {
         let mut claims = Claims::new();
-        let read = arguments.captures.iter().chain(&arguments.regions);
         read.for_each(|path| claims.input(path));
-        let json = JsonSink::open(&mut claims, arguments.json.as_deref())?;
-        let page = arguments.html.as_deref();
-        let page = page.map(|path| claims.output("--html", path));
-        let trace = arguments.trace.as_deref();
+        let json = JsonSink::open(&mut claims, files.json)?;
+        let page = files.html.map(|path| claims.output("--html", path));
+        let trace = files.trace;
         let trace = trace.map(|path| Waveforms::open(&mut claims, path));
         Ok(Self {
             json,
@@ -42,7 +55,7 @@ impl Outputs {
             waveforms: trace.transpose()?,
             reports: Vec::new(),
             taken: 0,
-            captures: arguments.captures.len(),
+            captures,
         })
     }
 

@@ -1,7 +1,7 @@
 //! `--trace`: waveforms of a playback, written beside their names and checked.
 //!
 //! ```text
-//!  folder of x.fst --> .ferrowarp-XXXX/x.fst, x.1.fst (by the simulation) --> checked --> renamed
+//!  folder of x.fst --> .ferrowarp-*/x.fst, x.1.fst (by the simulation) --> checked --> renamed
 //! ```
 //!
 //! The writer of waveforms reports no errors, so a full disk shows only in the file: its blocks do

@@ -127,8 +127,8 @@ impl Campaign {
         )
     }
 
-    /// Runs all `mutants` and reports each to `listener`, in their order. A `Break` ends the campaign
-    /// before that mutant; those under way end, and count for nothing.
+    /// Runs all `mutants` and reports each to `listener`, in their order. A `Break` ends the
+    /// campaign before that mutant; those under way end, and count for nothing.
     pub fn run(
         &self,
         mutants: &[Mutant],

@@ -1,5 +1,5 @@
-//! Standard output that takes nothing: a full disk is a line and status 2, a reader that has left is
-//! no matter for words.
+//! Standard output that takes nothing: a full disk is a line and status 2, a reader that has left
+//! is no matter for words.
 
 use super::capture_without_iwarp;
 use std::fs::File;

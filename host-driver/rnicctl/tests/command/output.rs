@@ -1,4 +1,4 @@
-//! What becomes of the output of `rnicctl`: a full disk, a reader that leaves, files that are there.
+//! What becomes of the output of `rnicctl`: a full disk, a reader that leaves, existing files.
 
 use super::{run, while_served, Served};
 use rnic_driver::{bus, Config};
