@@ -1,6 +1,5 @@
 //! `rnic bench`: what the core takes, in cycles.
 
-use crate::cli::interrupt;
 use crate::cli::json::JsonSink;
 use crate::cli::lines::{FirstError, Lines};
 use crate::cli::outcome::{Failure, Outcome};
@@ -97,7 +96,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         true => Lines::Nowhere,
         false => Lines::Stdout,
     };
-    interrupt::install()?;
     let profile_guided = training::guide(width)?;
     let receive = receive(width, lines)?;
     let mut rig = Rig::new(width)?;

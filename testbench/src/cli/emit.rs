@@ -1,7 +1,6 @@
 //! `rnic emit`: the Verilog of the core, or of a part of it or beside it, after checks and lint; or
 //! the core in a folder for other people's flows.
 
-use crate::cli::interrupt;
 use crate::cli::json::unusable;
 use crate::cli::outcome::{Failure, Outcome};
 use rnic_abi::limits::{CONNECTIONS, REGIONS};
@@ -51,7 +50,6 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let sizes = super::play::sizes(arguments.connections, arguments.regions)?;
     let width = arguments.width;
-    interrupt::install()?;
     if arguments.ip {
         for file in rnic_ip::files(width, sizes)? {
             write(&arguments.out.join(file.path), &file.text)?;

@@ -125,7 +125,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
     // Standard error has no need of the seed and the totals: the report has them.
     let (lines, head) = lines(&json);
-    interrupt::install()?;
     head.say(format!("seed {seed}, width {width}"))?;
     let count = arguments.only.map_or(arguments.runs, |_| 1);
     if count >= GUIDED_RUNS && !arguments.silicon {
@@ -145,7 +144,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let mut failures = Vec::new();
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = arguments.jobs.map_or_else(cores, NonZeroUsize::get);
-    let (polling, mut error) = (Polling::begin()?, FirstError::default());
+    let (polling, mut error) = (Polling::begin(), FirstError::default());
     let done = campaign.runs(runs, jobs, |totals, failure| {
         progress.inc(1);
         progress.set_message(totals.segments.to_string());

@@ -59,7 +59,7 @@ impl TransmitCampaign<'_> {
         let template = "{bar:40} {pos}/{len} runs, {msg} frames, {eta} left";
         progress.set_style(ProgressStyle::with_template(template)?);
         let (mut totals, mut failures) = (Totals::default(), Vec::new());
-        let polling = Polling::begin()?;
+        let polling = Polling::begin();
         for number in self.runs.clone() {
             if interrupt::is_raised() {
                 break;

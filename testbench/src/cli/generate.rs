@@ -1,6 +1,5 @@
 //! `rnic gen`: a capture from a described workload.
 
-use crate::cli::interrupt;
 use crate::cli::json::JsonSink;
 use crate::cli::lines::Lines;
 use crate::cli::outcome::{Failure, Outcome};
@@ -167,7 +166,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let mut claims = Claims::new();
     let mut out = capture(&mut claims, arguments)?;
     let mut json = JsonSink::open(&mut claims, arguments.json.as_deref())?;
-    interrupt::install()?;
     let generation = generate(&workload(arguments))?;
     let lines = match json.is_stdout() {
         true => Lines::Nowhere,

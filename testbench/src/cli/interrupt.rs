@@ -17,7 +17,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// A signal has come and been left to the command.
@@ -41,13 +41,9 @@ impl Drop for Polling {
 
 impl Polling {
     /// Who holds this asks [`is_raised`] again and again, or waits for [`Polling::socket`].
-    ///
-    /// # Errors
-    /// The system handles no signals for us.
-    pub(crate) fn begin() -> io::Result<Self> {
-        install()?;
+    pub(crate) fn begin() -> Self {
         POLLING.fetch_add(1, Ordering::SeqCst);
-        Ok(Self(()))
+        Self(())
     }
 
     /// Readable once a signal has come.
@@ -68,28 +64,19 @@ pub(crate) fn raised() -> &'static AtomicBool {
     &RAISED
 }
 
-/// From here on signals remove temporary files. Before, they end the process as ever: a command
-/// that opens a pipe waits for its reader.
+/// From here on signals do what this module says; to be called once.
 ///
 /// # Errors
 /// The system handles no signals for us.
 pub(crate) fn install() -> io::Result<()> {
-    static ONCE: Once = Once::new();
-    let mut installed = Ok(());
-    ONCE.call_once(|| {
-        installed = Signals::new([SIGINT, SIGTERM]).map(|mut signals| {
-            thread::spawn(move || signals.forever().for_each(handle));
-        });
-    });
-    installed
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    thread::spawn(move || signals.forever().for_each(handle));
+    limits_are_errors()
 }
 
 /// A file beyond the limit of its size (`ulimit -f`) is an error where it is written, as a full
 /// disk is, and does not end the process with its temporary files left.
-///
-/// # Errors
-/// The system handles no signals for us.
-pub(crate) fn limits_are_errors() -> io::Result<()> {
+fn limits_are_errors() -> io::Result<()> {
     // Whatever is done with the signal, the write fails.
     flag::register(SIGXFSZ, Arc::default())?;
     Ok(())

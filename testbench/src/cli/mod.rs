@@ -72,7 +72,7 @@ enum Command {
 /// Run the command line of this process.
 pub(crate) fn run() -> ExitCode {
     let command = Cli::parse().command;
-    let result = interrupt::limits_are_errors().map_err(Failure::from);
+    let result = interrupt::install().map_err(Failure::from);
     match result.and_then(|()| carry_out(command)) {
         Ok(Outcome::Good) => ExitCode::SUCCESS,
         Ok(Outcome::Bad) => ExitCode::from(1),

@@ -76,10 +76,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     progress.set_style(ProgressStyle::with_template(template)?);
     let lines = Lines::unless(json.is_stdout());
     let say = |line: &str| progress.suspend(|| lines.say(line));
-    interrupt::install()?;
     let campaign = Campaign::new(settings, &table)?;
     say(&campaign.first_lines())?;
-    let (polling, mut survived, mut error) = (Polling::begin()?, 0, FirstError::default());
+    let (polling, mut survived, mut error) = (Polling::begin(), 0, FirstError::default());
     let outcomes = campaign.run(&picked, |outcome| {
         // Ctrl-C ends the checks as well: what they found then is nothing.
         if interrupt::is_raised() || error.is_there() {

@@ -29,6 +29,8 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
     if let Some(StdoutError::Closed) = stdout {
         return ExitCode::from(stdout::CLOSED_STATUS);
     }
+    // Some have several lines, such as what a compiler said; none of them looks like one of ours.
+    let failure = failure.to_string().trim_end().replace('\n', "\n  ");
     stdout::complain(&format!("rnic: {failure}"));
     ExitCode::from(2)
 }

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rnic_abi::sizes::Sizes;
 use rnic_capture::StartupOverride;
 use rnic_output::names::one_line;
-use rnic_output::stdout;
+use rnic_output::{shown, stdout};
 use rnic_testbench::play::{self, regions, Conditions, DutKind, Options, PlayError, Report};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     /// line.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write the report as one self-contained page.
+    /// Write the report as one self-contained page; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write a waveform of the RTL run (FST); one capture only.
@@ -153,20 +153,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     )?;
     options.trace = outputs.trace_path();
     options.stop = Some(interrupt::raised());
-    interrupt::install()?;
     if options.dut == DutKind::Netlist {
         build_netlist(&options)?;
     }
     let (mut outcome, mut keeping) = (Outcome::Good, None);
     for (count, path) in arguments.captures.iter().enumerate() {
         if interrupt::is_raised() {
-            outputs.end_early(path, 0, count)?;
+            outputs.end_early(&format!("interrupted before {}", shown(path)), count)?;
             return Ok(Outcome::Interrupted);
         }
         // With reports to keep, a signal does not end the process while a file is read, either; a
         // pipe may have no end.
         keeping = match outputs.has_reports() && path.is_file() {
-            true => Some(keeping.map_or_else(Polling::begin, Ok)?),
+            true => Some(keeping.unwrap_or_else(Polling::begin)),
             false => None,
         };
         let played = play_one(path, arguments.mpa, &options);
@@ -174,7 +173,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         match played {
             Ok(report) if interrupt::is_raised() => {
                 outputs.show(&report)?;
-                outputs.end_early(path, report.frames, count)?;
+                let frames = report.frames;
+                let how = format!("interrupted after {frames} frames of {}", shown(path));
+                outputs.end_early(&how, count)?;
                 return Ok(Outcome::Interrupted);
             }
             Ok(report) => {
@@ -183,7 +184,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
                 }
                 outputs.take(report)?;
             }
-            Err(failure) if concerns_all(&failure) => return Err(failure),
+            Err(failure) if concerns_all(&failure) => {
+                if outputs.has_reports() {
+                    outputs.end_early(&format!("ended at {}", shown(path)), count)?;
+                }
+                return Err(failure);
+            }
             Err(failure) => {
                 let text = format!("rnic: {}", named(path, &failure));
                 stdout::complain(&one_line(&text));
@@ -229,8 +235,8 @@ fn play_one(
     let progress = ProgressBar::new(capture.frames.len() as u64);
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} frames, {eta} left")?;
     progress.set_style(style);
-    progress.set_message(path.display().to_string());
-    let _polling = Polling::begin()?;
+    progress.set_message(shown(path));
+    let _polling = Polling::begin();
     let report = play::play(&capture, &flows, options, &progress);
     progress.finish_and_clear();
     Ok(report?)

@@ -7,7 +7,7 @@
 use crate::cli::json::{finish_early, JsonSink};
 use crate::cli::outcome::Failure;
 use crate::cli::trace::Waveforms;
-use rnic_output::{shown, stdout, Claims, Output};
+use rnic_output::{stdout, Claims, Output};
 use rnic_testbench::play::{page, summary, Report};
 use std::path::{Path, PathBuf};
 
@@ -111,14 +111,11 @@ impl Outputs {
         Ok(())
     }
 
-    /// A signal came when `frames` of `path`, capture `count` from 0, had been played.
-    pub(super) fn end_early(self, path: &Path, frames: usize, count: usize) -> Result<(), Failure> {
+    /// No more is played, for the reason in `how`, after so many captures that were taken or could
+    /// not be played.
+    pub(super) fn end_early(self, how: &str, count: usize) -> Result<(), Failure> {
         let (taken, captures) = (self.taken, self.captures);
-        let mut said = format!(
-            "rnic: interrupted after {frames} frames of {}; {taken} of {captures} captures were \
-             played before",
-            shown(path)
-        );
+        let mut said = format!("rnic: {how}; {taken} of {captures} captures were played before");
         if count > taken {
             said += &format!(", {} could not be", count - taken);
         }

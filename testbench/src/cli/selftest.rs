@@ -1,6 +1,5 @@
 //! `rnic selftest`: the script of a board's self-test, and the self-test on a simulated board.
 
-use crate::cli::interrupt;
 use crate::cli::lines::Lines;
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::ProgressBar;
@@ -45,7 +44,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let out = out.map(|path| Claims::new().output("--out", path));
     let out = out.transpose()?;
     let lines = Lines::unless(out.as_ref().is_some_and(Output::is_stdout));
-    interrupt::install()?;
     let progress = spinner();
     let script = generate(&progress)?;
     if let Some(mut file) = out {

@@ -82,7 +82,7 @@ fn serve(
     // Last: who finds the socket finds a device that answers.
     let server = Server::bind(&arguments.vfio_user)?;
     // A signal ends the service, and with it its sockets are removed.
-    let polling = Polling::begin()?;
+    let polling = Polling::begin();
     let mut service = Service::new(server, device, link).end_with(polling.socket()?);
     stdout::print(&format!(
         "serving vfio-user:{}\n",

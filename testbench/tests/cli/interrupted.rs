@@ -87,7 +87,7 @@ fn reports_so_far_are_kept_beside_earlier_ones() {
         let old = fs::read_to_string(folder.path().join("old.json"));
         assert_eq!(old.expect("it is there"), OLD);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.starts_with("rnic: interrupted after "), "{said}");
+        assert!(said.starts_with("rnic: interrupted "), "{said}");
         assert!(said.contains("old.json is as it was before"), "{said}");
         assert!(said.contains("new.html has these"), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
