@@ -19,5 +19,5 @@ mod output;
 
 pub use claims::Claims;
 pub use names::shown;
-pub use output::{Output, OutputError};
+pub use output::{is_closed, Output, OutputError};
 pub use stdout::StdoutError;

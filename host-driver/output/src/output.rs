@@ -12,6 +12,7 @@ use crate::names::shown;
 use crate::stdout::{self, StdoutError};
 use crate::target::{folder, Target};
 use crate::temporary::TemporaryFile;
+use std::error::Error;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -76,6 +77,16 @@ pub enum OutputError {
         /// Why.
         source: io::Error,
     },
+}
+
+/// Whether a command fails because the reader of its standard output has left: then nobody waits
+/// for a word.
+pub fn is_closed(failure: &(dyn Error + 'static)) -> bool {
+    let stdout = match failure.downcast_ref() {
+        Some(OutputError::Stdout(error)) => Some(error),
+        _ => failure.downcast_ref(),
+    };
+    matches!(stdout, Some(StdoutError::Closed))
 }
 
 /// A file that is being written.

@@ -7,7 +7,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::{counters, info, list, reset, self_test, tables};
 use clap::{Parser, Subcommand};
 use rnic_output::names::one_line;
-use rnic_output::{stdout, StdoutError};
+use rnic_output::{is_closed, stdout};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -74,7 +74,7 @@ pub(crate) fn run() -> ExitCode {
 /// Status of a command that could not be carried out, and why in one line. If the reader of its
 /// output has left, nobody waits for a word.
 fn report(failure: &Failure) -> ExitCode {
-    if let Some(StdoutError::Closed) = failure.downcast_ref() {
+    if is_closed(failure.as_ref()) {
         return ExitCode::from(stdout::CLOSED_STATUS);
     }
     let failure = failure.to_string();

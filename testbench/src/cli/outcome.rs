@@ -1,6 +1,6 @@
 //! How a command ends.
 
-use rnic_output::{stdout, OutputError, StdoutError};
+use rnic_output::{is_closed, stdout};
 use std::process::ExitCode;
 
 /// Outcome of a command that could be carried out.
@@ -22,11 +22,7 @@ pub(crate) type Failure = Box<dyn std::error::Error>;
 /// Say why a command could not be carried out; its status. If the reader of its output has left,
 /// nobody waits for a word.
 pub(crate) fn report(failure: &Failure) -> ExitCode {
-    let stdout = match failure.downcast_ref() {
-        Some(OutputError::Stdout(error)) => Some(error),
-        _ => failure.downcast_ref(),
-    };
-    if let Some(StdoutError::Closed) = stdout {
+    if is_closed(failure.as_ref()) {
         return ExitCode::from(stdout::CLOSED_STATUS);
     }
     // Some have several lines, such as what a compiler said; none of them looks like one of ours.

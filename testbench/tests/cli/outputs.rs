@@ -4,7 +4,7 @@ use super::{
     arp_frame, pcap_head, pcap_record, refuses_in_one_line, rnic, stderr, stdout, LINK_ETHERNET,
 };
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{symlink, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -213,6 +213,31 @@ fn a_full_disk_leaves_reports_as_they_were() {
     let good = folder.text("a.pcap");
     let device = ["play", "--dut", "model", "--json", "/dev/full", &good];
     refuses_in_one_line(&device, &["--json /dev/full", "No space left"]);
+}
+
+/// What is no regular file is written, and stays what it is.
+#[test]
+fn a_pipe_stays_a_pipe() {
+    let folder = Folder::new();
+    let made = Command::new("mkfifo").arg(folder.path("pipe")).status();
+    assert!(made.expect("coreutils").success());
+    let (pipe, good) = (folder.text("pipe"), folder.text("a.pcap"));
+    for arguments in [
+        &["play", "--dut", "model", "--json", &pipe, &good][..],
+        &["play", "--dut", "model", "--html", &pipe, &good],
+        &["gen", "--messages", "1", "--out", &pipe],
+    ] {
+        let reader = std::thread::spawn({
+            let pipe = folder.path("pipe");
+            move || fs::read(pipe).expect("a pipe")
+        });
+        let output = rnic(arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(reader.join().expect("it reads").len() > 100);
+        let found = fs::symlink_metadata(&pipe).expect("it is there");
+        assert!(found.file_type().is_fifo(), "{arguments:?}");
+    }
+    assert_eq!(folder.names(), ["a.pcap", "old.json", "pipe", "text.pcap"]);
 }
 
 #[test]

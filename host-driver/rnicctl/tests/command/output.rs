@@ -62,6 +62,7 @@ fn every_command_minds_where_it_prints() {
         &["counters", &address],
         &["counters", &address, "--all", "--json"],
         &["counters", &address, "--openmetrics"],
+        &["counters", &address, "--openmetrics", "--out", "-"],
         &["regions", &address],
         &["connections", &address, "--json"],
         &["self-test", &address],
