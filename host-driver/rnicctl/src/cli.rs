@@ -1,10 +1,13 @@
 //! The command line of `rnicctl`.
 //!
-//! Exit status: 0 good; 1 a check failed; 2 the input cannot be used.
+//! Exit status: 0 good; 1 a check failed; 2 the input cannot be used, or the output not written;
+//! 141 the reader of the output has left.
 
 use crate::outcome::{Failure, Outcome};
 use crate::{counters, info, list, reset, self_test, tables};
 use clap::{Parser, Subcommand};
+use rnic_output::names::one_line;
+use rnic_output::{is_closed, stdout};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -64,11 +67,19 @@ pub(crate) fn run() -> ExitCode {
     match result {
         Ok(Outcome::Good) => ExitCode::SUCCESS,
         Ok(Outcome::Bad) => ExitCode::from(1),
-        Err(message) => {
-            eprintln!("rnicctl: {message}");
-            ExitCode::from(2)
-        }
+        Err(failure) => report(&failure),
     }
+}
+
+/// Status of a command that could not be carried out, and why in one line. If the reader of its
+/// output has left, nobody waits for a word.
+fn report(failure: &Failure) -> ExitCode {
+    if is_closed(failure.as_ref()) {
+        return ExitCode::from(stdout::CLOSED_STATUS);
+    }
+    let failure = failure.to_string();
+    stdout::complain(&format!("rnicctl: {}", one_line(&failure)));
+    ExitCode::from(2)
 }
 
 #[cfg(test)]

@@ -7,8 +7,10 @@ use crate::rates::{per_second, Totals};
 use crate::source::{Source, Values};
 use crate::text_table::render;
 use rnic_driver::monitor::MonitorError;
+use rnic_output::names::one_line;
+use rnic_output::{stdout, Claims, Output, OutputError};
 use serde_json::{json, Map, Value};
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -29,13 +31,13 @@ Opening a vfio: or vfio-user: device resets it, so its counters are those since 
 pub(crate) struct Arguments {
     /// vfio:0000:01:00.0, vfio-user:PATH or monitor:PATH.
     address: Address,
-    /// Print JSON: an object, or with --watch one a line.
+    /// Print JSON: an object, or with --watch one a line; a flag, the file is standard output.
     #[arg(long, conflicts_with = "openmetrics")]
     json: bool,
     /// Print OpenMetrics text, as node_exporter's textfile collector reads it.
     #[arg(long)]
     openmetrics: bool,
-    /// Replace this file by the OpenMetrics text, in one step.
+    /// Replace this file by the OpenMetrics text, in one step; a pipe or device is written.
     #[arg(long, value_name = "FILE", requires = "openmetrics")]
     out: Option<PathBuf>,
     /// Read again every so many seconds, and print rates of what changes, until the device is gone.
@@ -57,15 +59,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if arguments.openmetrics && arguments.watch.is_some() && arguments.out.is_none() {
         return Err("--openmetrics with --watch needs --out FILE, which it rewrites".into());
     }
+    // First: a path that cannot be written fails before a device is reset.
+    let out = arguments.out.as_deref().map(open).transpose()?;
     let mut source = Source::open(&arguments.address)?;
     let values = source.counters()?;
     let totals = Totals::new(values.clone());
     if arguments.openmetrics {
-        write_metrics(arguments, &mut source, &totals)?;
+        write_metrics(arguments, &mut source, &totals, out)?;
     }
     let Some(interval) = arguments.watch else {
         if !arguments.openmetrics {
-            print(&as_text_or_json(arguments, &values))?;
+            stdout::print(&as_text_or_json(arguments, &values))?;
         }
         source.close()?;
         return Ok(Outcome::Good);
@@ -93,33 +97,27 @@ fn as_text_or_json(arguments: &Arguments, values: &Values) -> String {
     }
 }
 
+/// The file of --out; a reader finds the old one or the new one, never a part.
+fn open(path: &Path) -> Result<Output, OutputError> {
+    Claims::new().output("--out", path)
+}
+
+/// Write what is known to `out`, or print it.
 fn write_metrics(
     arguments: &Arguments,
     source: &mut Source,
     totals: &Totals,
+    out: Option<Output>,
 ) -> Result<(), Failure> {
     let info = source.info()?;
     let text = open_metrics::render(&arguments.address.to_string(), totals.totals(), &info);
-    match &arguments.out {
-        Some(path) => replace(path, &text)
-            .map_err(|error| format!("failed to write {}: {error}", path.display()).into()),
-        None => print(&text),
+    match out {
+        Some(mut file) => {
+            file.write(text.as_bytes())?;
+            file.finish()?;
+        }
+        None => stdout::print(&text)?,
     }
-}
-
-/// A reader finds the old file or the new one, never a part: a file beside it takes its name.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::Builder::new()
-        .prefix(".rnicctl-")
-        // Another user reads it: the collector.
-        .permissions(PermissionsExt::from_mode(0o644))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 
@@ -139,7 +137,8 @@ fn watch(
         let values = match read {
             Ok(values) => values,
             Err(error) if is_end(&error) => {
-                eprintln!("rnicctl: the watch ends: {error}");
+                let error = error.to_string();
+                stdout::complain(&format!("rnicctl: the watch ends: {}", one_line(&error)));
                 return Ok(Outcome::Good);
             }
             Err(error) => return Err(error),
@@ -148,11 +147,12 @@ fn watch(
         let rates = per_second(&totals.add(values), now - last);
         last = now;
         if arguments.openmetrics {
-            write_metrics(arguments, &mut source, &totals)?;
+            let out = arguments.out.as_deref().map(open).transpose()?;
+            write_metrics(arguments, &mut source, &totals, out)?;
             continue;
         }
         let is_terminal = io::stdout().is_terminal();
-        print(&rates_text(arguments, now - begin, &rates, is_terminal))?;
+        stdout::print(&rates_text(arguments, now - begin, &rates, is_terminal))?;
     }
 }
 
@@ -198,18 +198,6 @@ fn rates_text(
         .collect();
     let at = format!("AFTER {seconds:.1} s");
     render([&at, "PER SECOND"], &rows) + "\n"
-}
-
-/// A pipe whose reader has left ends the command without a word, as `head` expects.
-fn print(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    match stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-    {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
-        written => Ok(written?),
-    }
 }
 
 #[cfg(test)]
@@ -274,18 +262,5 @@ mod tests {
         for text in ["0", "-1", "nan", "1s", "1e9"] {
             interval(text).expect_err(text);
         }
-    }
-
-    #[test]
-    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("ferrowarp.prom");
-        for text in ["first\n", "second\n"] {
-            replace(&path, text).expect("it is written");
-            assert_eq!(std::fs::read_to_string(&path).expect("a file"), text);
-        }
-        let files = std::fs::read_dir(folder.path()).expect("a folder");
-        assert_eq!(files.count(), 1);
-        replace(&folder.path().join("none/x"), "").expect_err("no such folder");
     }
 }

@@ -4,6 +4,8 @@ use crate::address::Address;
 use crate::outcome::{Failure, Outcome};
 use crate::source::Source;
 use rnic_driver::monitor::Info;
+use rnic_output::names::one_line;
+use rnic_output::stdout;
 use std::fmt::Write;
 
 const EXAMPLE: &str = "\
@@ -18,7 +20,7 @@ Opening a vfio: or vfio-user: device resets it; only an unused device can be ope
 pub(crate) struct Arguments {
     /// vfio:0000:01:00.0, vfio-user:PATH or monitor:PATH.
     address: Address,
-    /// Print one JSON object.
+    /// Print one JSON object; a flag, the file is standard output.
     #[arg(long)]
     json: bool,
 }
@@ -27,8 +29,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let mut source = Source::open(&arguments.address)?;
     let info = source.info()?;
     match arguments.json {
-        true => println!("{}", serde_json::to_string(&info)?),
-        false => print!("{}", as_text(&arguments.address, &info)),
+        true => stdout::write(format!("{}\n", serde_json::to_string(&info)?).as_bytes())?,
+        false => stdout::print(&as_text(&arguments.address, &info))?,
     }
     source.close()?;
     Ok(Outcome::Good)
@@ -39,7 +41,7 @@ fn as_text(address: &Address, info: &Info) -> String {
     let mut line = |name: &str, value: String| {
         writeln!(text, "{name:14}{value}").expect("a text has room");
     };
-    line("device", address.to_string());
+    line("device", one_line(&address.to_string()).into_owned());
     let owner = match address {
         Address::Device(_) => "none; it was reset to read it".to_owned(),
         Address::Monitor(_) => format!("process {}", info.process),

@@ -4,6 +4,8 @@ use crate::outcome::{Failure, Outcome};
 use crate::text_table::render;
 use rnic_driver::bus::{functions, FoundFunction};
 use rnic_driver::monitor::{default_directory, Client, Info, MonitorError};
+use rnic_output::names::one_line;
+use rnic_output::{shown, stdout};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
@@ -27,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Arguments {
-    /// Print one JSON object.
+    /// Print one JSON object; a flag, the file is standard output.
     #[arg(long)]
     json: bool,
 }
@@ -44,8 +46,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     })?;
     let monitors = monitors();
     match arguments.json {
-        true => println!("{}", as_json(&functions, &monitors)),
-        false => print!("{}", as_text(&functions, &monitors)),
+        true => stdout::write(format!("{}\n", as_json(&functions, &monitors)).as_bytes())?,
+        false => stdout::print(&as_text(&functions, &monitors))?,
     }
     Ok(Outcome::Good)
 }
@@ -106,13 +108,9 @@ fn as_text(functions: &[FoundFunction], monitors: &[FoundMonitor]) -> String {
                     let state = format!("{open} connections, {regions} regions");
                     (info.process.to_string(), state)
                 }
-                Err(error) => ("-".to_owned(), error.to_string()),
+                Err(error) => ("-".to_owned(), one_line(&error.to_string()).into_owned()),
             };
-            [
-                format!("monitor:{}", monitor.path.display()),
-                process,
-                state,
-            ]
+            [format!("monitor:{}", shown(&monitor.path)), process, state]
         })
         .collect();
     text.push('\n');

@@ -4,6 +4,7 @@ use crate::address::Address;
 use crate::outcome::{Failure, Outcome};
 use crate::source::SMALL;
 use rnic_driver::bus;
+use rnic_output::stdout;
 
 const EXAMPLE: &str = "\
 Example:
@@ -23,10 +24,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let address = arguments.address.device("reset")?;
     let device = bus::open(address, SMALL())?;
     let (_, memory) = device.close()?;
-    println!("device: reset through its registers, its tables are empty");
+    stdout::print("device: reset through its registers, its tables are empty\n")?;
     match memory.function().reset() {
-        Ok(true) => println!("function: reset through the bus"),
-        Ok(false) => println!("function: the bus has no reset for it"),
+        Ok(true) => stdout::print("function: reset through the bus\n")?,
+        Ok(false) => stdout::print("function: the bus has no reset for it\n")?,
         Err(error) => {
             return Err(format!(
                 "failed to reset the function through the bus: {error}; `dmesg` may say why, and \

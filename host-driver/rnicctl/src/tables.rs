@@ -5,6 +5,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::source::Source;
 use crate::text_table::render;
 use rnic_driver::monitor::{ConnectionReport, RegionReport};
+use rnic_output::stdout;
 use serde::Serialize;
 
 const REGIONS_EXAMPLE: &str = "\
@@ -27,7 +28,7 @@ resets it.";
 pub(crate) struct RegionsArguments {
     /// monitor:PATH, or the address of a device.
     address: Address,
-    /// Print one JSON array.
+    /// Print one JSON array; a flag, the file is standard output.
     #[arg(long)]
     json: bool,
 }
@@ -37,7 +38,7 @@ pub(crate) struct RegionsArguments {
 pub(crate) struct ConnectionsArguments {
     /// monitor:PATH, or the address of a device.
     address: Address,
-    /// Print one JSON array.
+    /// Print one JSON array; a flag, the file is standard output.
     #[arg(long)]
     json: bool,
 }
@@ -65,16 +66,16 @@ fn show<T: Serialize>(
     as_text: impl Fn(&[T]) -> String,
 ) -> Result<(), Failure> {
     match (&found, json) {
-        (Some(items), false) if items.is_empty() => println!("no {what}"),
-        (Some(items), false) => print!("{}", as_text(items)),
+        (Some(items), false) if items.is_empty() => stdout::print(&format!("no {what}\n"))?,
+        (Some(items), false) => stdout::print(&as_text(items))?,
         (found, true) => {
-            let items = found.as_deref().unwrap_or_default();
-            println!("{}", serde_json::to_string(items)?);
+            let items = serde_json::to_string(found.as_deref().unwrap_or_default())?;
+            stdout::write(format!("{items}\n").as_bytes())?;
         }
-        (None, false) => println!(
+        (None, false) => stdout::print(&format!(
             "no {what}: the device was just opened, which has reset it; ask the application that \
-             uses a device, at monitor:PATH (`rnicctl list` finds them)"
-        ),
+             uses a device, at monitor:PATH (`rnicctl list` finds them)\n"
+        ))?,
     }
     Ok(())
 }

@@ -14,8 +14,8 @@ use crate::why;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Lines of an error that lists connections.
-const LISTED_MAX: usize = 20;
+/// Directions that an error lists.
+const LISTED_MAX: usize = 8;
 
 /// The flows of a capture in the order of their start; `startup` is of a direction whose start-up
 /// frames are not in it.
@@ -158,7 +158,7 @@ fn named(tracker: &Tracker, startup: &StartupOverride, found: &[Found]) -> Named
     ignored.map_or(Named::Nowhere, Named::Ignored)
 }
 
-/// The sequence numbers that the capture has, a line each direction.
+/// The sequence numbers that the capture has, by direction.
 fn seen(tracker: &Tracker) -> String {
     let mut text = String::new();
     let sides = tracker.connections.iter().flat_map(|connection| {
@@ -172,12 +172,12 @@ fn seen(tracker: &Tracker) -> String {
     });
     let with_payload = sides.filter_map(|(from, to, side)| Some((from, to, side.sequence?)));
     for (from, to, (first, end)) in with_payload.clone().take(LISTED_MAX) {
-        write!(text, "\n  {from} > {to}: {first} ({first:#x}) to {end}").expect("a string");
+        write!(text, "; {from} > {to}: {first} ({first:#x}) to {end}").expect("a string");
     }
     match with_payload.count() {
-        0 => text += " no TCP payload at all",
+        0 => text += "; no TCP payload at all",
         count if count > LISTED_MAX => {
-            write!(text, "\n  and {} more", count - LISTED_MAX).expect("a string");
+            write!(text, "; and {} more", count - LISTED_MAX).expect("a string");
         }
         _ => {}
     }

@@ -27,7 +27,7 @@ use std::path::Path;
 /// Octets of frames that are played at once.
 const FRAMES_OCTETS_MAX: u64 = 4 << 30;
 /// Flows that the refusal of a larger file lists.
-const LISTED_MAX: usize = 40;
+const LISTED_MAX: usize = 12;
 
 /// How to read a capture.
 #[derive(Clone, Debug, Default)]
@@ -225,12 +225,12 @@ fn too_large(reader: &mut Reader, source: &Source, options: &ReadOptions) -> Cap
             connection.ends[1 - direction.side],
         );
         let count = connection.span.count;
-        write!(flows, "\n  flow {number}: {from} > {to}, {count} frames").expect("a string");
+        write!(flows, "; flow {number}: {from} > {to}, {count} frames").expect("a string");
     }
     match found.len() {
-        0 => flows += " but it has no flow",
+        0 => flows += "; but it has no flow",
         count if count > LISTED_MAX => {
-            write!(flows, "\n  and {} more", count - LISTED_MAX).expect("a string");
+            write!(flows, "; and {} more", count - LISTED_MAX).expect("a string");
         }
         _ => {}
     }

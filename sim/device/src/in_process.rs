@@ -16,6 +16,7 @@ use crate::model::DeviceModel;
 use crate::service::{Service, PAYLOAD_OCTETS_MAX};
 use rnic_abi::sizes::Sizes;
 use rnic_driver::bus;
+use rnic_output::stdout::complain;
 use rnic_sim::{DeviceCore, Simulation, SimulationConfig};
 use rnic_vfio_user::Session;
 use std::io;
@@ -129,7 +130,7 @@ fn turn(
     if ready.send(Ok(())).is_ok() {
         if let Err(error) = service.run(Some(1)) {
             // The client finds its device gone, and here is why.
-            eprintln!("simulated device: {error}");
+            complain(&format!("simulated device: {error}"));
         }
     }
 }

@@ -10,12 +10,13 @@
 //! another; each begins with a device after power-up.
 
 use crate::link::{Link, LinkError};
+use rnic_output::stdout::complain;
 use rnic_sim::{DeviceCore, ServedDevice, Simulation};
 use rnic_vfio_user::{Served, Server, ServerError, Session};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use std::cell::RefCell;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use thiserror::Error;
 
@@ -56,6 +57,8 @@ pub struct Service<C: DeviceCore = Simulation> {
     /// Of the client that is connected, or was last.
     faults: usize,
     clients_gone: usize,
+    /// Readable: the service ends.
+    end: Option<OwnedFd>,
 }
 
 impl<C: DeviceCore> Service<C> {
@@ -81,7 +84,15 @@ impl<C: DeviceCore> Service<C> {
             link,
             faults: 0,
             clients_gone: 0,
+            end: None,
         }
+    }
+
+    /// End [`Service::run`] when `end` is readable, or its other side is closed: whoever handles
+    /// signals does it, so that sockets are removed.
+    pub fn end_with(mut self, end: OwnedFd) -> Self {
+        self.end = Some(end);
+        self
     }
 
     /// Serve until `clients` clients have come and gone, or for ever.
@@ -90,7 +101,9 @@ impl<C: DeviceCore> Service<C> {
     /// The link or a socket is of no more use. What a client does is no error.
     pub fn run(&mut self, clients: Option<usize>) -> Result<(), ServeError> {
         while clients.is_none_or(|clients| self.clients_gone < clients) {
-            self.wait()?;
+            if self.wait()? {
+                break;
+            }
             self.serve()?;
             self.receive_frames()?;
             if !self.is_quiet() {
@@ -106,8 +119,9 @@ impl<C: DeviceCore> Service<C> {
         self.core.borrow().frames_waiting() == 0 && self.device.is_quiet()
     }
 
-    /// Sleep until there is something to do; return at once while the device is not quiet.
-    fn wait(&mut self) -> Result<(), ServeError> {
+    /// Sleep until there is something to do; return at once while the device is not quiet. Says
+    /// whether the service ends.
+    fn wait(&mut self) -> Result<bool, ServeError> {
         let at_once = Timespec::default();
         let timeout = match self.is_quiet() && !self.link.has_frame() {
             true => None,
@@ -123,7 +137,7 @@ impl<C: DeviceCore> Service<C> {
             }
             None => match &self.server {
                 Some(server) => PollFd::from_borrowed_fd(server.as_fd(), PollFlags::IN),
-                None => return Ok(()),
+                None => return Ok(false),
             },
         }];
         let link_wants = match self.link.wants_write() {
@@ -132,10 +146,15 @@ impl<C: DeviceCore> Service<C> {
         };
         let link = self.link.fd();
         fds.extend(link.map(|fd| PollFd::from_borrowed_fd(fd, link_wants)));
+        let end = self.end.as_ref();
+        fds.extend(end.map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)));
         match poll(&mut fds, timeout) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
+            Ok(_) => {}
+            Err(Errno::INTR) => return Ok(false),
+            Err(error) => return Err(error.into()),
         }
+        let ended = fds.last().is_some_and(|fd| !fd.revents().is_empty());
+        Ok(self.end.is_some() && ended)
     }
 
     fn begin(&mut self, session: Session) {
@@ -161,7 +180,8 @@ impl<C: DeviceCore> Service<C> {
                     self.session = None;
                     self.device.end();
                     self.clients_gone += 1;
-                    eprintln!("rnic serve: client {}: {end}", self.clients_gone);
+                    let gone = self.clients_gone;
+                    complain(&format!("rnic serve: client {gone}: {end}"));
                     break;
                 }
             }
@@ -199,10 +219,10 @@ impl<C: DeviceCore> Service<C> {
         for fault in self.device.take_faults() {
             self.faults += 1;
             if self.faults <= REPORTED_FAULTS {
-                eprintln!("rnic serve: {fault}");
+                complain(&format!("rnic serve: {fault}"));
             }
             if self.faults == REPORTED_FAULTS {
-                eprintln!("rnic serve: further faults of this client are not shown");
+                complain("rnic serve: further faults of this client are not shown");
             }
         }
     }

@@ -160,6 +160,31 @@ fn generated_octets(folder: &Path) -> Result<u64, SimError> {
     Ok(octets)
 }
 
+/// Precedes Verilator's writer of waveforms: what it checks, such as its place in the file, fails
+/// on a full disk. It would abort the process; an exception lets the shim go on without a waveform.
+pub(super) const WAVEFORM: &str = "\
+#if __has_include(\"fstcpp/fstcpp_assertion.h\")
+#include <stdexcept>
+#include \"fstcpp/fstcpp_assertion.h\"
+#undef FST_CHECK
+#undef FST_CHECK_EQ
+#undef FST_CHECK_NE
+#undef FST_CHECK_GT
+#undef FST_CHECK_GE
+#undef FST_CHECK_LT
+#undef FST_CHECK_LE
+#define FST_CHECK(a) if (!(a)) throw std::runtime_error(#a)
+#define FST_CHECK_EQ(a, b) FST_CHECK((a) == (b))
+#define FST_CHECK_NE(a, b) FST_CHECK((a) != (b))
+#define FST_CHECK_GT(a, b) FST_CHECK((a) > (b))
+#define FST_CHECK_GE(a, b) FST_CHECK((a) >= (b))
+#define FST_CHECK_LT(a, b) FST_CHECK((a) < (b))
+#define FST_CHECK_LE(a, b) FST_CHECK((a) <= (b))
+#endif
+";
+/// The file it is in.
+const WAVEFORM_FILE: &str = "waveform.h";
+
 /// Verilator's runtime as an archive, compiled once for each compiler, with or without waveforms.
 pub(super) fn runtime(compiler: &Compiler, trace: bool) -> Result<PathBuf, SimError> {
     let root = verilator_root()?;
@@ -176,16 +201,22 @@ pub(super) fn runtime(compiler: &Compiler, trace: bool) -> Result<PathBuf, SimEr
     );
     let place = root.to_string_lossy();
     let tools = [&*place, &compiler.command, &compiler.version, &processor()];
+    // Without waveforms nothing of theirs counts.
+    let waveform = trace.then_some(WAVEFORM);
     let flags = [RUNTIME_FLAGS, COMMON_FLAGS, &definitions];
     let key = content_key(
         flags
             .into_iter()
             .chain(tools)
-            .chain(sources.iter().copied()),
+            .chain(sources.iter().copied())
+            .chain(waveform),
     );
     let folder = once("verilated", &format!("runtime-{key}"), |work| {
         let mut archive = Command::new("ar");
         archive.args(["rcs", RUNTIME]);
+        if let Some(text) = waveform {
+            write(&work.join(WAVEFORM_FILE), text)?;
+        }
         for source in sources {
             let mut command = Command::new(&compiler.command);
             let flags = [RUNTIME_FLAGS, COMMON_FLAGS, &definitions];
@@ -195,6 +226,9 @@ pub(super) fn runtime(compiler: &Compiler, trace: bool) -> Result<PathBuf, SimEr
                 .arg(&include)
                 .arg("-I")
                 .arg(include.join("vltstd"));
+            if source.contains("fst") {
+                command.args(["-include", WAVEFORM_FILE]);
+            }
             command.arg("-c").arg(include.join(format!("{source}.cpp")));
             run(&compiler.command, command, work)?;
             archive.arg(format!("{source}.o"));

@@ -20,6 +20,16 @@ int __llvm_profile_write_file(void);
 #endif
 ";
 
+/// The state of a clock edge to the waveform. If it cannot be written ([`WAVEFORM`]), there is no
+/// more of it: what is there is not whole, which whoever reads the file finds.
+///
+/// [`WAVEFORM`]: super::command::WAVEFORM
+const DUMP: &str = "\
+static void dump(Handle* h, uint64_t time) {
+  try { h->trace->dump(time); } catch (const std::runtime_error&) { h->trace = nullptr; }
+}
+";
+
 /// The whole C++ file. With `trace` the model can write an FST waveform.
 pub fn text(inputs: &[Port], outputs: &[Port], trace: bool, rooms: &[Room]) -> String {
     let mut text = String::from(
@@ -28,7 +38,7 @@ pub fn text(inputs: &[Port], outputs: &[Port], trace: bool, rooms: &[Room]) -> S
     );
     text.push_str(TRAINING);
     if trace {
-        text.push_str("#include \"verilated_fst_c.h\"\n");
+        text.push_str("#include <stdexcept>\n#include \"verilated_fst_c.h\"\n");
     }
     text.push_str("struct Handle { VerilatedContext context; Vrnic* model;");
     text.push_str(if trace {
@@ -37,6 +47,9 @@ pub fn text(inputs: &[Port], outputs: &[Port], trace: bool, rooms: &[Room]) -> S
         ""
     });
     text.push_str(" };\n");
+    if trace {
+        text.push_str(DUMP);
+    }
     edges(&mut text, rooms);
     text.push_str("extern \"C\" {\n");
     open_and_close(&mut text, trace);
@@ -65,7 +78,11 @@ fn open_and_close(text: &mut String, trace: bool) {
     }
     text.push_str("  return h;\n}\nvoid rnic_close(void* p) {\n  Handle* h = (Handle*)p;\n");
     if trace {
-        text.push_str("  if (h->trace) { h->trace->close(); delete h->trace; }\n");
+        // A waveform that cannot be written stays as it is: deleting it would close it again.
+        text.push_str(
+            "  if (h->trace) try { h->trace->close(); delete h->trace; } \
+             catch (const std::runtime_error&) {}\n",
+        );
     }
     text.push_str(
         "  h->model->final(); delete h->model; delete h;\n\
@@ -104,12 +121,12 @@ fn cycle(text: &mut String, inputs: &[Port], outputs: &[Port], trace: bool) {
     // The rising edge ends the previous cycle and begins this one (wrapper.rs).
     text.push_str("  rise(m);\n");
     if trace {
-        text.push_str("  if (traced && h->trace) h->trace->dump(h->time);\n");
+        text.push_str("  if (traced && h->trace) dump(h, h->time);\n");
     }
     copy_outputs(text, outputs);
     text.push_str("  fall(m);\n");
     if trace {
-        text.push_str("  if (traced && h->trace) h->trace->dump(h->time + 1);\n  h->time += 2;\n");
+        text.push_str("  if (traced && h->trace) dump(h, h->time + 1);\n  h->time += 2;\n");
     }
     text.push_str("}\n");
 }

@@ -1,8 +1,10 @@
 //! `rnic bench`: what the core takes, in cycles.
 
 use crate::cli::json::JsonSink;
+use crate::cli::lines::{FirstError, Lines};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
+use rnic_output::Claims;
 use rnic_sim::verilator::Compiler;
 use rnic_testbench::bench::rate::{self, Load};
 use rnic_testbench::bench::rig::Rig;
@@ -22,7 +24,7 @@ pub(crate) struct Arguments {
     /// Frame path in bits: 64, 128 or 512.
     #[arg(long, default_value_t = 64, value_parser = super::play::width)]
     width: usize,
-    /// Write the figures as JSON; `-` for stdout.
+    /// Write the figures as JSON into this file; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -87,25 +89,12 @@ impl Figures {
     }
 }
 
-/// Prints lines, unless the standard output is the JSON's.
-#[derive(Copy, Clone, Debug)]
-struct Lines {
-    quiet: bool,
-}
-
-impl Lines {
-    fn say(self, line: impl AsRef<str>) {
-        if !self.quiet {
-            println!("{}", line.as_ref());
-        }
-    }
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let width = arguments.width;
-    let mut json = JsonSink::open(arguments.json.as_deref())?;
-    let lines = Lines {
-        quiet: json.is_stdout(),
+    let mut json = JsonSink::open(&mut Claims::new(), arguments.json.as_deref())?;
+    let lines = match json.is_stdout() {
+        true => Lines::Nowhere,
+        false => Lines::Stdout,
     };
     let profile_guided = training::guide(width)?;
     let receive = receive(width, lines)?;
@@ -114,19 +103,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let transmit = transmit(&mut rig, width, lines)?;
     let speed = speed::measure(&mut rig);
     let compiler = Compiler::find()?.version;
-    lines.say(speed_lines(&speed));
+    lines.say(speed_lines(&speed))?;
     let guide = match profile_guided {
         true => "guided by a profile",
         false => "without a profile, which takes clang with llvm-profdata of its version",
     };
-    lines.say(format!("model compiled by {compiler}, {guide}"));
+    lines.say(format!("model compiled by {compiler}, {guide}"))?;
     let rate = &receive.rate;
     let worst = rate.iter().map(|row| row.ratio).fold(0.0, f64::max);
     let slow = rate.iter().filter(|row| !row.good()).count();
     lines.say(format!(
         "worst ratio {worst:.3}; {slow} of {} rows miss their goal",
         rate.len()
-    ));
+    ))?;
     let figures = Figures {
         tool: "rnic",
         version: env!("CARGO_PKG_VERSION"),
@@ -139,7 +128,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         profile_guided,
     };
     json.write(&figures)?;
-    Ok(match figures.good() {
+    let is_good = figures.good();
+    json.finish()?;
+    Ok(match is_good {
         true => Outcome::Good,
         false => Outcome::Bad,
     })
@@ -152,39 +143,42 @@ fn receive(width: usize, lines: Lines) -> Result<Receive, Failure> {
     )?);
     lines.say(format!(
         "width {width}: cycles a frame, sustained; frame sizes count the FCS"
-    ));
-    lines.say("pattern    frame  connections   goal   taken  ratio  lost");
+    ))?;
+    lines.say("pattern    frame  connections   goal   taken  ratio  lost")?;
+    let mut error = FirstError::default();
     let rate = rate::measure(width, Load::Alone, |row| {
-        progress.suspend(|| lines.say(rate_line(row)));
+        progress.suspend(|| error.note(lines.say(rate_line(row))));
         progress.inc(1);
     })?;
+    error.check()?;
     lines.say(format!(
         "the same while frames of {} octets are sent all the time (goal: {} times the cycles \
          alone)",
         sending::BESIDE_OCTETS,
         transmit::BESIDE_GOAL_RATIO
-    ));
-    lines.say("pattern    frame  connections  alone   taken  ratio  lost");
+    ))?;
+    lines.say("pattern    frame  connections  alone   taken  ratio  lost")?;
     let mut alone = rate.iter();
-    let mut beside = Vec::new();
+    let (mut beside, mut error) = (Vec::new(), FirstError::default());
     rate::measure(width, Load::Sending, |row| {
         let alone = alone.next().expect("both have the same rows");
         let row = BesideRow::new(alone, row);
-        progress.suspend(|| lines.say(beside_line(&row)));
+        progress.suspend(|| error.note(lines.say(beside_line(&row))));
         progress.inc(1);
         beside.push(row);
     })?;
+    error.check()?;
     progress.finish_and_clear();
     lines.say(format!(
         "out of order: frames of 1518 octets with markers on one connection (goal: {:.2} times the \
          cycles in order)",
         disorder::GOAL_RATIO
-    ));
-    lines.say("disorder                taken  ratio  out of order    peak pages  no room  lost");
+    ))?;
+    lines.say("disorder                taken  ratio  out of order    peak pages  no room  lost")?;
     let disorder = disorder::measure(width)?;
     disorder
         .iter()
-        .for_each(|row| lines.say(disorder_line(row)));
+        .try_for_each(|row| lines.say(disorder_line(row)))?;
     Ok(Receive {
         rate,
         beside,
@@ -200,26 +194,28 @@ fn delay(rig: &mut Rig, width: usize, lines: Lines) -> Result<Delay, Failure> {
         "latency: cycles from a segment's last octet to its last memory write, beyond one read \
          of it (goal at W=64: {})",
         latency::GOAL_CYCLES
-    ));
-    latency.iter().for_each(|row| lines.say(latency_line(row)));
+    ))?;
+    latency
+        .iter()
+        .try_for_each(|row| lines.say(latency_line(row)))?;
     let event_latency = latency::measure_events(rig);
     lines.say(format!(
         "events: cycles from a segment's last octet to its event (goal at W=64: {})",
         latency::EVENT_GOAL_CYCLES
-    ));
+    ))?;
     event_latency
         .iter()
-        .for_each(|row| lines.say(event_line(row)));
+        .try_for_each(|row| lines.say(event_line(row)))?;
     let doorbell_latency = transmit::measure_doorbell(rig, width)?;
     lines.say(format!(
         "doorbell: cycles to the first beat, beyond two reads of {} cycles each and the beats of \
          the frame into the store (goal at W=64: {})",
         sending::READ_LATENCY_CYCLES,
         transmit::DOORBELL_GOAL_CYCLES
-    ));
+    ))?;
     doorbell_latency
         .iter()
-        .for_each(|row| lines.say(doorbell_line(row)));
+        .try_for_each(|row| lines.say(doorbell_line(row)))?;
     Ok(Delay {
         latency,
         latency_goal_cycles: latency::GOAL_CYCLES,
@@ -231,16 +227,18 @@ fn delay(rig: &mut Rig, width: usize, lines: Lines) -> Result<Delay, Failure> {
 }
 
 fn transmit(rig: &mut Rig, width: usize, lines: Lines) -> Result<Transmit, Failure> {
-    lines.say("sent: cycles a frame, gathered and summed");
-    lines.say("pattern  frame   goal   taken  ratio");
+    lines.say("sent: cycles a frame, gathered and summed")?;
+    lines.say("pattern  frame   goal   taken  ratio")?;
     let send = transmit::measure(rig, width)?;
-    send.iter().for_each(|row| lines.say(send_line(row)));
+    send.iter().try_for_each(|row| lines.say(send_line(row)))?;
     lines.say(format!(
         "host short of credits, {} octets both ways: cycles a frame",
         sending::BESIDE_OCTETS
-    ));
+    ))?;
     let stalls = transmit::measure_stalls(width)?;
-    stalls.iter().for_each(|row| lines.say(stall_line(row)));
+    stalls
+        .iter()
+        .try_for_each(|row| lines.say(stall_line(row)))?;
     Ok(Transmit { send, stalls })
 }
 

@@ -1,9 +1,10 @@
 //! `rnic emit`: the Verilog of the core, or of a part of it or beside it, after checks and lint; or
 //! the core in a folder for other people's flows.
 
+use crate::cli::json::unusable;
 use crate::cli::outcome::{Failure, Outcome};
 use rnic_abi::limits::{CONNECTIONS, REGIONS};
-use rnic_testbench::play::dut::PlayError;
+use rnic_output::{shown, stdout, Claims};
 use rnic_testbench::selftest;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         for file in rnic_ip::files(width, sizes)? {
             write(&arguments.out.join(file.path), &file.text)?;
         }
-        println!("{}", arguments.out.display());
+        stdout::print(&format!("{}\n", shown(&arguments.out)))?;
         return Ok(Outcome::Good);
     }
     let (verilog, name) = if arguments.reads {
@@ -70,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     };
     let path = arguments.out.join(name);
     write(&path, &verilog)?;
-    println!("{}", path.display());
+    stdout::print(&format!("{}\n", shown(&path)))?;
     Ok(Outcome::Good)
 }
 
@@ -84,9 +85,10 @@ fn board() -> Result<String, Failure> {
 
 /// Writes a file, in folders that are made for it.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| PlayError::Option(format!("{}: {error}", path.display()));
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
+        fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
     }
-    Ok(fs::write(path, text).map_err(failed)?)
+    let mut file = Claims::new().output("--out", path)?;
+    file.write(text.as_bytes())?;
+    Ok(file.finish()?)
 }

@@ -1,9 +1,13 @@
 //! `rnic fuzz`: random workloads and faults, hardware against model.
 
+use crate::cli::campaign::{finish, lines};
 use crate::cli::fuzz_transmit::TransmitCampaign;
+use crate::cli::interrupt::{self, Polling};
 use crate::cli::json::{unusable, JsonSink};
+use crate::cli::lines::FirstError;
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
+use rnic_output::{stdout, Claims};
 use rnic_testbench::bench::training;
 use rnic_testbench::fuzz::{self, Campaign, Settings, Totals};
 use serde::Serialize;
@@ -62,7 +66,7 @@ pub(crate) struct Arguments {
     /// Folder for the captures of failing runs.
     #[arg(long, value_name = "DIR", default_value = "build/fuzz")]
     out: PathBuf,
-    /// Write totals and failures as JSON; `-` for stdout.
+    /// Write totals and failures as JSON into this file; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -77,6 +81,16 @@ impl Arguments {
             runs: self.range(),
             json: self.json.as_deref(),
             sent: self.sent.as_deref(),
+        }
+    }
+
+    fn settings(&self, seed: u64) -> Settings {
+        Settings {
+            seed,
+            width: self.width,
+            folder: self.out.clone(),
+            hostile: self.hostile,
+            silicon: self.silicon,
         }
     }
 
@@ -107,23 +121,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if arguments.transmit {
         return arguments.transmit_campaign(seed).run();
     }
-    let mut json = JsonSink::open(arguments.json.as_deref())?;
+    let json = JsonSink::open(&mut Claims::new(), arguments.json.as_deref())?;
     fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
-    let to_stdout = json.is_stdout();
-    if !to_stdout {
-        println!("seed {seed}, width {width}");
-    }
+    // Standard error has no need of the seed and the totals: the report has them.
+    let (lines, head) = lines(&json);
+    head.say(format!("seed {seed}, width {width}"))?;
     let count = arguments.only.map_or(arguments.runs, |_| 1);
     if count >= GUIDED_RUNS && !arguments.silicon {
         training::guide(width)?;
     }
-    let mut campaign = Campaign::new(Settings {
-        seed,
-        width,
-        folder: arguments.out.clone(),
-        hostile: arguments.hostile,
-        silicon: arguments.silicon,
-    });
+    let mut campaign = Campaign::new(arguments.settings(seed));
     let runs = arguments.range();
     let progress = ProgressBar::new(runs.end - runs.start);
     let template = "{bar:40} {pos}/{len} runs, {msg} segments, {eta} left";
@@ -131,28 +138,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let bar = progress.clone();
     campaign.listen(move |run, differences| {
         let first = differences.first().map_or("", String::as_str);
-        bar.suspend(|| eprintln!("run {run} of seed {seed} fails and is cut down: {first}"));
+        let text = format!("run {run} of seed {seed} fails and is cut down: {first}");
+        bar.suspend(|| stdout::complain(&text));
     });
     let mut failures = Vec::new();
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = arguments.jobs.map_or_else(cores, NonZeroUsize::get);
-    campaign.runs(runs, jobs, |totals, failure| {
+    let (polling, mut error) = (Polling::begin(), FirstError::default());
+    let done = campaign.runs(runs, jobs, |totals, failure| {
         progress.inc(1);
         progress.set_message(totals.segments.to_string());
-        let Some(failure) = failure else {
-            return ControlFlow::Continue(());
-        };
-        progress.suspend(|| match to_stdout {
-            true => eprint!("{}", failure.text()),
-            false => print!("{}", failure.text()),
-        });
-        failures.push(failure);
-        match arguments.keep_going {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        let fails = failure.is_some();
+        if let Some(failure) = failure {
+            let text = failure.text();
+            progress.suspend(|| error.note(lines.say(text.trim_end())));
+            failures.push(failure);
         }
-    })?;
+        let ends = fails && !arguments.keep_going || error.is_there() || interrupt::is_raised();
+        match ends {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    drop(polling);
     progress.finish_and_clear();
+    error.check()?;
     let report = FuzzReport {
         tool: "rnic",
         version: env!("CARGO_PKG_VERSION"),
@@ -161,11 +171,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         totals: &campaign.totals,
         failures: &failures,
     };
-    if !to_stdout {
-        print!("{}", report.totals.text());
-    }
-    json.write(&report)?;
+    head.say(report.totals.text().trim_end())?;
+    // Totals so far, and then why there are no more.
+    let early = done.is_err() || interrupt::is_raised();
+    finish(json, &report, early)?;
+    done?;
     Ok(match failures.is_empty() {
+        _ if early => Outcome::Interrupted,
         true => Outcome::Good,
         false => Outcome::Bad,
     })

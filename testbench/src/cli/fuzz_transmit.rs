@@ -1,9 +1,12 @@
 //! `rnic fuzz --transmit`: random frames through the transmit rings of the whole device.
 
+use crate::cli::campaign;
+use crate::cli::interrupt::{self, Polling};
 use crate::cli::json::{unusable, JsonSink};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_capture::pcap::capture_file;
+use rnic_output::Claims;
 use rnic_testbench::transmit::{run, Case, Totals};
 use serde::Serialize;
 use std::fs;
@@ -46,19 +49,21 @@ pub(super) struct TransmitCampaign<'a> {
 impl TransmitCampaign<'_> {
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
         let (seed, width) = (self.seed, self.width);
-        let mut json = JsonSink::open(self.json)?;
+        let json = JsonSink::open(&mut Claims::new(), self.json)?;
         if let Some(folder) = self.sent {
             fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
         }
-        let to_stdout = json.is_stdout();
-        if !to_stdout {
-            println!("seed {seed}, width {width}, transmit");
-        }
+        let (lines, head) = campaign::lines(&json);
+        head.say(format!("seed {seed}, width {width}, transmit"))?;
         let progress = ProgressBar::new(self.runs.end - self.runs.start);
         let template = "{bar:40} {pos}/{len} runs, {msg} frames, {eta} left";
         progress.set_style(ProgressStyle::with_template(template)?);
         let (mut totals, mut failures) = (Totals::default(), Vec::new());
+        let polling = Polling::begin();
         for number in self.runs.clone() {
+            if interrupt::is_raised() {
+                break;
+            }
             let done = run(Case {
                 seed,
                 run: number,
@@ -67,8 +72,9 @@ impl TransmitCampaign<'_> {
             })?;
             if let Some(folder) = self.sent {
                 let path = folder.join(format!("run-{number}.pcap"));
-                let written = fs::write(&path, capture_file(&done.sent));
-                written.map_err(|error| unusable(&path, &error))?;
+                let mut file = Claims::new().output("--sent", &path)?;
+                file.write(&capture_file(&done.sent))?;
+                file.finish()?;
             }
             let differences = done.differences;
             totals.add(&done.totals);
@@ -78,14 +84,11 @@ impl TransmitCampaign<'_> {
                 continue;
             }
             let again = self.again(number);
-            let mut text = format!("run {number} of seed {seed} fails: {again}\n");
+            let mut text = format!("run {number} of seed {seed} fails: {again}");
             for difference in &differences {
-                text.push_str(&format!("  difference: {difference}\n"));
+                text.push_str(&format!("\n  difference: {difference}"));
             }
-            progress.suspend(|| match to_stdout {
-                true => eprint!("{text}"),
-                false => print!("{text}"),
-            });
+            progress.suspend(|| lines.say(text))?;
             failures.push(FailedRun {
                 run: number,
                 again,
@@ -95,19 +98,21 @@ impl TransmitCampaign<'_> {
                 break;
             }
         }
+        drop(polling);
         progress.finish_and_clear();
-        if !to_stdout {
-            print!("{}", totals.text());
-        }
-        json.write(&TransmitReport {
+        head.say(totals.text().trim_end())?;
+        let report = TransmitReport {
             tool: "rnic",
             version: env!("CARGO_PKG_VERSION"),
             seed,
             width,
             totals: &totals,
             failures: &failures,
-        })?;
+        };
+        let early = interrupt::is_raised();
+        campaign::finish(json, &report, early)?;
         Ok(match failures.is_empty() {
+            _ if early => Outcome::Interrupted,
             true => Outcome::Good,
             false => Outcome::Bad,
         })

@@ -1,34 +1,39 @@
 //! `rnic gen`: a capture from a described workload.
 
+use crate::cli::json::JsonSink;
+use crate::cli::lines::Lines;
 use crate::cli::outcome::{Failure, Outcome};
 use clap::ValueEnum;
-use rnic_testbench::play::dut::PlayError;
+use rnic_output::{shown, Claims, Output, OutputError};
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{
     generate, Faults, Field, Interleave, IpFamily, Markers, Mix, Oddity, Resend, Summary, Workload,
 };
 use rnic_wire::ddp::rdmap::Opcode;
 use serde::Serialize;
-use std::fs;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
 Example:
   rnic gen --out markers.pcap --connections 8 --markers --cut chopped --seed 7
   rnic gen --out lossy.pcap --loss 0.02 --reorder 0.1 --error tcp=0.01 --resend all
+  rnic gen --out - --messages 1 | tcpdump -r -
   rnic play markers.pcap lossy.pcap";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE, allow_negative_numbers = true)]
 pub(crate) struct Arguments {
-    /// The capture to write, as pcap.
+    /// The capture to write, as pcap; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Replace a capture that is there; without it an existing capture is kept.
+    #[arg(long)]
+    overwrite: bool,
     /// Seed of every random choice: the same options give the same octets.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Write a summary of the capture as JSON; `-` for stdout.
+    /// Write a summary of the capture as JSON into this file; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
@@ -158,28 +163,38 @@ struct GenerateReport<'a> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let mut claims = Claims::new();
+    let mut out = capture(&mut claims, arguments)?;
+    let mut json = JsonSink::open(&mut claims, arguments.json.as_deref())?;
     let generation = generate(&workload(arguments))?;
-    write(&arguments.out, &generation.file)?;
+    let lines = match json.is_stdout() {
+        true => Lines::Nowhere,
+        false => Lines::unless(out.is_stdout()),
+    };
+    out.write(&generation.file)?;
+    out.finish()?;
     let summary = &generation.summary;
     let report = GenerateReport {
         capture: arguments.out.display().to_string(),
         summary,
     };
-    let to_stdout = arguments.json.as_deref() == Some(Path::new("-"));
-    if to_stdout {
-        println!("{}", serde_json::to_string(&report)?);
-        return Ok(Outcome::Good);
-    }
-    if let Some(path) = &arguments.json {
-        write(path, serde_json::to_string(&report)?.as_bytes())?;
-    }
-    print!("{}: {}", report.capture, summary.text());
+    json.write(&report)?;
+    json.finish()?;
+    let text = summary.text();
+    lines.say(format!("{}: {}", shown(&arguments.out), text.trim_end()))?;
     Ok(Outcome::Good)
 }
 
-fn write(path: &Path, octets: &[u8]) -> Result<(), PlayError> {
-    let failed = |error| PlayError::Option(format!("{}: {error}", path.display()));
-    fs::write(path, octets).map_err(failed)
+/// The capture's file; a capture that is there is replaced only if that is asked for.
+fn capture(claims: &mut Claims, arguments: &Arguments) -> Result<Output, Failure> {
+    if arguments.overwrite {
+        return Ok(claims.output_over_capture("--out", &arguments.out)?);
+    }
+    let opened = claims.output("--out", &arguments.out);
+    opened.map_err(|error| match error {
+        OutputError::IsCapture { .. } => format!("{error}, or give --overwrite").into(),
+        error => error.into(),
+    })
 }
 
 fn workload(arguments: &Arguments) -> Workload {

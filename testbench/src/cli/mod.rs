@@ -1,10 +1,13 @@
 //! The command line: options, exit statuses, one line for each way to fail.
 //!
 //! Status 0: all good. 1: the run finished and found a difference or a figure below its goal. 2:
-//! the input or the options could not be used.
+//! the input or the options could not be used, or a result not be written. 141: the reader of
+//! standard output has left. Ctrl-C and SIGTERM end the process by that signal.
 
 mod play;
+mod play_outputs;
 mod generate;
+mod campaign;
 mod fuzz;
 mod fuzz_transmit;
 mod bench;
@@ -14,11 +17,14 @@ mod serve;
 mod selftest;
 mod json;
 mod outcome;
+mod lines;
+mod interrupt;
+mod trace;
 #[cfg(test)]
 mod documents;
 
 use clap::{Parser, Subcommand};
-use outcome::Outcome;
+use outcome::{report, Failure, Outcome};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -65,7 +71,19 @@ enum Command {
 
 /// Run the command line of this process.
 pub(crate) fn run() -> ExitCode {
-    let result = match Cli::parse().command {
+    let command = Cli::parse().command;
+    let result = interrupt::install().map_err(Failure::from);
+    match result.and_then(|()| carry_out(command)) {
+        Ok(Outcome::Good) => ExitCode::SUCCESS,
+        Ok(Outcome::Bad) => ExitCode::from(1),
+        Ok(Outcome::Unusable) => ExitCode::from(2),
+        Ok(Outcome::Interrupted) => interrupt::end(),
+        Err(failure) => report(&failure),
+    }
+}
+
+fn carry_out(command: Command) -> Result<Outcome, Failure> {
+    match command {
         Command::Play(arguments) => play::run(&arguments),
         Command::Gen(arguments) => generate::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
@@ -74,14 +92,5 @@ pub(crate) fn run() -> ExitCode {
         Command::Emit(arguments) => emit::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Selftest(arguments) => selftest::run(&arguments),
-    };
-    match result {
-        Ok(Outcome::Good) => ExitCode::SUCCESS,
-        Ok(Outcome::Bad) => ExitCode::from(1),
-        Ok(Outcome::Unusable) => ExitCode::from(2),
-        Err(message) => {
-            eprintln!("rnic: {message}");
-            ExitCode::from(2)
-        }
     }
 }

@@ -1,14 +1,19 @@
 //! `rnic mutants`: single changes of the core that the checks must notice.
 
+use crate::cli::campaign;
+use crate::cli::interrupt::{self, Polling};
 use crate::cli::json::{unusable, JsonSink};
+use crate::cli::lines::{FirstError, Lines};
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
+use rnic_output::Claims;
 use rnic_testbench::docs::workspace_root;
 use rnic_testbench::mutants::campaign::{Campaign, Settings};
 use rnic_testbench::mutants::checks::Programs;
 use rnic_testbench::mutants::report::{row, Report};
 use rnic_testbench::mutants::{table, MutantError};
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -43,7 +48,7 @@ pub(crate) struct Arguments {
     /// Folder for the checks' output.
     #[arg(long, value_name = "DIR", default_value = "build/mutants")]
     out: PathBuf,
-    /// Write every mutant and the check that caught it as JSON; `-` for stdout.
+    /// Write every mutant and the check that caught it as JSON into this file; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -52,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let begun = Instant::now();
     let table = table::read()?;
     let picked = table::pick(table.clone(), arguments.only.as_deref())?;
-    let mut json = JsonSink::open(arguments.json.as_deref())?;
+    let json = JsonSink::open(&mut Claims::new(), arguments.json.as_deref())?;
     fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
     let out = fs::canonicalize(&arguments.out);
     let settings = Settings {
@@ -69,23 +74,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let progress = ProgressBar::new(picked.len() as u64);
     let template = "{bar:40} {pos}/{len} mutants, {msg}, {eta} left";
     progress.set_style(ProgressStyle::with_template(template)?);
-    let say = |line: &str| match json.is_stdout() {
-        true => progress.suspend(|| eprintln!("{line}")),
-        false => progress.suspend(|| println!("{line}")),
-    };
+    let lines = Lines::unless(json.is_stdout());
+    let say = |line: &str| progress.suspend(|| lines.say(line));
     let campaign = Campaign::new(settings, &table)?;
-    say(&campaign.first_lines());
-    let mut survived = 0;
+    say(&campaign.first_lines())?;
+    let (polling, mut survived, mut error) = (Polling::begin(), 0, FirstError::default());
     let outcomes = campaign.run(&picked, |outcome| {
+        // Ctrl-C ends the checks as well: what they found then is nothing.
+        if interrupt::is_raised() || error.is_there() {
+            return ControlFlow::Break(());
+        }
         survived += usize::from(!outcome.is_as_it_should_be());
         progress.inc(1);
         progress.set_message(format!("{survived} not as they should be"));
-        say(&row(outcome));
+        error.note(say(&row(outcome)));
+        ControlFlow::Continue(())
     })?;
+    drop(polling);
     progress.finish_and_clear();
+    error.check()?;
     let report = Report::new(&outcomes, arguments.seed, begun.elapsed().as_secs_f64());
-    say(report.text().trim_end());
-    json.write(&report)?;
+    say(report.text().trim_end())?;
+    let early = interrupt::is_raised();
+    campaign::finish(json, &report, early)?;
+    if early {
+        return Ok(Outcome::Interrupted);
+    }
     let all_well = outcomes.iter().all(|outcome| outcome.is_as_it_should_be());
     Ok(match all_well {
         true => Outcome::Good,

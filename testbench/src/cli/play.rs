@@ -1,15 +1,16 @@
 //! `rnic play`: captures through the device.
 
-use crate::cli::json::{unusable, JsonSink};
+use crate::cli::interrupt::{self, Polling};
 use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::play_outputs::{Files, Outputs};
 use indicatif::{ProgressBar, ProgressStyle};
 use rnic_abi::sizes::Sizes;
 use rnic_capture::{Opened, ReadOptions, StartupOverride};
+use rnic_output::names::one_line;
+use rnic_output::{shown, stdout};
 use rnic_testbench::play::{
-    self, page, regions, summary, Conditions, DutKind, Options, PlayError, Report,
+    self, regions, summary, Conditions, DutKind, Options, PlayError, Report,
 };
-use std::fs::File;
-use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -37,10 +38,11 @@ pub(crate) struct Arguments {
     /// 256 memory regions in place of 1,024]
     #[arg(long, value_name = "N")]
     connections: Option<usize>,
-    /// Write the report as JSON; `-` for stdout. Several captures give one report a line.
+    /// Write the report as JSON into this file; `-` for stdout. Several captures give one report a
+    /// line.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write the report as one self-contained page.
+    /// Write the report as one self-contained page; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write a waveform of the RTL run (FST); one capture only.
@@ -103,6 +105,10 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         let what = "--trace takes one capture; give one CAPTURE only".into();
         return Err(PlayError::Option(what).into());
     }
+    if arguments.trace.is_some() && arguments.dut == DutKind::Model {
+        let what = "--trace shows hardware, and --dut model is software; use --dut rtl or both";
+        return Err(PlayError::Option(what.into()).into());
+    }
     let netlist = arguments.dut == DutKind::Netlist;
     if netlist && (arguments.trace.is_some() || arguments.silicon) {
         let what = "--dut netlist is what is synthesised already, and writes no waveform; leave \
@@ -128,7 +134,7 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         seed: arguments.seed,
         stall: arguments.stall,
         flow: arguments.flow,
-        trace: arguments.trace.clone(),
+        trace: None,
         trace_frames: arguments.trace_frames.clone(),
         regions,
         hostile: arguments.hostile,
@@ -141,49 +147,86 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         loopback: arguments.loopback,
         timeline: arguments.html.is_some(),
         transcript: None,
+        stop: None,
     })
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let options = options(arguments)?;
-    let mut json = JsonSink::open(arguments.json.as_deref())?;
-    // Opened before the work begins: an unwritable path fails at once.
-    let page = arguments.html.as_deref().map(open_page).transpose()?;
+    let mut options = options(arguments)?;
+    let mut outputs = Outputs::open(
+        arguments.captures.iter().chain(&arguments.regions),
+        &Files {
+            json: arguments.json.as_deref(),
+            html: arguments.html.as_deref(),
+            trace: arguments.trace.as_deref(),
+        },
+        arguments.captures.len(),
+    )?;
+    options.trace = outputs.trace_path();
+    options.stop = Some(interrupt::raised());
     if options.dut == DutKind::Netlist {
         build_netlist(&options)?;
     }
-    let mut reports = Vec::new();
-    let (mut outcome, mut unplayed) = (Outcome::Good, false);
-    for path in &arguments.captures {
-        let report = play_one(path, arguments, &options)?;
-        if report.mismatches > 0 {
-            outcome = Outcome::Bad;
+    let (mut outcome, mut keeping) = (Outcome::Good, None);
+    for (count, path) in arguments.captures.iter().enumerate() {
+        if interrupt::is_raised() {
+            outputs.end_early(&format!("interrupted before {}", shown(path)), count)?;
+            return Ok(Outcome::Interrupted);
         }
-        if report.flows.is_empty() {
-            eprintln!("{}", summary::nothing_played(&report));
-            unplayed = true;
-        }
-        if json.is_stdout() {
-            report
-                .differences
-                .iter()
-                .for_each(|difference| eprintln!("difference: {difference}"));
-        } else {
-            print!("{}", summary::text(&report));
-        }
-        json.write(&report)?;
-        if page.is_some() {
-            reports.push(report);
+        // With reports to keep, a signal does not end the process while a file is read, either; a
+        // pipe may have no end.
+        keeping = match outputs.has_reports() && path.is_file() {
+            true => Some(keeping.unwrap_or_else(Polling::begin)),
+            false => None,
+        };
+        let played = play_one(path, arguments, &options);
+        outputs.close_waveforms()?;
+        match played {
+            Ok(report) if interrupt::is_raised() => {
+                outputs.show(&report)?;
+                let frames = report.frames;
+                let how = format!("interrupted after {frames} frames of {}", shown(path));
+                outputs.end_early(&how, count)?;
+                return Ok(Outcome::Interrupted);
+            }
+            Ok(report) => {
+                if report.mismatches > 0 && outcome == Outcome::Good {
+                    outcome = Outcome::Bad;
+                }
+                if report.flows.is_empty() {
+                    stdout::complain(&summary::nothing_played(&report));
+                    outcome = Outcome::Unusable;
+                }
+                outputs.take(report)?;
+            }
+            Err(failure) if concerns_all(&failure) => {
+                if outputs.has_reports() {
+                    outputs.end_early(&format!("ended at {}", shown(path)), count)?;
+                }
+                return Err(failure);
+            }
+            Err(failure) => {
+                let text = format!("rnic: {}", named(path, &failure));
+                stdout::complain(&one_line(&text));
+                outcome = Outcome::Unusable;
+            }
         }
     }
-    if let Some((mut file, path)) = page {
-        let text = page::text(&reports);
-        file.write_all(text.as_bytes())
-            .map_err(|error| unusable(path, &error))?;
-    }
-    match unplayed {
-        true => Ok(Outcome::Unusable),
-        false => Ok(outcome),
+    outputs.finish()?;
+    Ok(outcome)
+}
+
+/// No other capture would do better: the core cannot be simulated.
+fn concerns_all(failure: &Failure) -> bool {
+    matches!(failure.downcast_ref(), Some(PlayError::Simulation(_)))
+}
+
+/// A failure that names its capture.
+fn named(path: &Path, failure: &Failure) -> String {
+    let failure = failure.to_string();
+    match failure.contains(&*path.to_string_lossy()) {
+        true => failure,
+        false => format!("{}: {failure}", path.display()),
     }
 }
 
@@ -195,11 +238,6 @@ fn build_netlist(options: &Options) -> Result<(), Failure> {
     let built = rnic_sim::library::prepare(options.width, options.sizes, options.form());
     progress.finish_and_clear();
     built.map_err(|error| PlayError::Simulation(error).into())
-}
-
-fn open_page(path: &Path) -> Result<(File, &Path), PlayError> {
-    let file = File::create(path).map_err(|error| unusable(path, &error))?;
-    Ok((file, path))
 }
 
 fn play_one(path: &Path, arguments: &Arguments, options: &Options) -> Result<Report, Failure> {
@@ -218,7 +256,8 @@ fn play_one(path: &Path, arguments: &Arguments, options: &Options) -> Result<Rep
     let progress = ProgressBar::new(capture.frames.len() as u64);
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} frames, {eta} left")?;
     progress.set_style(style);
-    progress.set_message(path.display().to_string());
+    progress.set_message(shown(path));
+    let _polling = Polling::begin();
     let report = play::play(&capture, &flows, options, &progress);
     progress.finish_and_clear();
     Ok(Report {

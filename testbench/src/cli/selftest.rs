@@ -1,14 +1,14 @@
 //! `rnic selftest`: the script of a board's self-test, and the self-test on a simulated board.
 
-use crate::cli::json::unusable;
+use crate::cli::lines::Lines;
 use crate::cli::outcome::{Failure, Outcome};
 use indicatif::ProgressBar;
 use rnic_board::script::{Word, WORDS};
+use rnic_output::{Claims, Output};
 use rnic_sim::Form;
 use rnic_testbench::selftest::board::{run_on_board, BoardRun};
 use rnic_testbench::selftest::{generate, Script};
 use std::fmt::Write;
-use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -34,23 +34,28 @@ pub(crate) struct Arguments {
     /// Seed of the phase of TCK, and of what crossings and undefined values show.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Write the words here, one of 18 hexadecimal digits a line.
+    /// Write the words here, one of 18 hexadecimal digits a line; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let out = arguments.out.as_deref();
+    let out = out.map(|path| Claims::new().output("--out", path));
+    let out = out.transpose()?;
+    let lines = Lines::unless(out.as_ref().is_some_and(Output::is_stdout));
     let progress = spinner();
     let script = generate(&progress)?;
-    if let Some(path) = &arguments.out {
+    if let Some(mut file) = out {
         let line = |word: &Word| format!("{:018x}\n", word.encode());
-        let lines: String = script.words.iter().map(line).collect();
-        fs::write(path, lines).map_err(|error| unusable(path, &error))?;
+        let words: String = script.words.iter().map(line).collect();
+        file.write(words.as_bytes())?;
+        file.finish()?;
     }
     let form = match arguments.dut {
         Dut::Script => {
             progress.finish_and_clear();
-            print!("{}\n{}", table(&script), script.report);
+            lines.say(format!("{}\n{}", table(&script), script.report).trim_end())?;
             return Ok(Outcome::Good);
         }
         Dut::Rtl => Form::Emitted,
@@ -58,9 +63,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     };
     let runs = run_on_board(&script, form, arguments.seed, &progress)?;
     progress.finish_and_clear();
-    print!("{}\n{}", table(&script), runs[0].report);
     let same = runs[0].report == script.report;
-    print!("\n{}", verdicts(&runs, same));
+    let (table, verdicts) = (table(&script), verdicts(&runs, same));
+    lines.say(format!("{table}\n{}\n{verdicts}", runs[0].report).trim_end())?;
     match same && runs.iter().all(BoardRun::is_right) {
         true => Ok(Outcome::Good),
         false => Ok(Outcome::Bad),

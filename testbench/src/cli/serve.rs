@@ -1,14 +1,15 @@
 //! `rnic serve`: the simulated device, or its model, as a PCI device over vfio-user.
 
+use crate::cli::interrupt::Polling;
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::play::{sizes, width};
 use rnic_abi::limits::{CONNECTIONS, REGIONS};
 use rnic_device::link::{Link, LinkKind};
 use rnic_device::model::DeviceModel;
 use rnic_device::{Service, PAYLOAD_OCTETS_MAX};
+use rnic_output::{shown, stdout};
 use rnic_sim::{DeviceCore, Simulation, SimulationConfig};
 use rnic_vfio_user::Server;
-use std::io::Write;
 use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
@@ -80,8 +81,13 @@ fn serve(
 ) -> Result<Outcome, Failure> {
     // Last: who finds the socket finds a device that answers.
     let server = Server::bind(&arguments.vfio_user)?;
-    println!("serving vfio-user:{}", arguments.vfio_user.display());
-    std::io::stdout().flush()?;
-    Service::new(server, device, link).run(arguments.clients)?;
+    // A signal ends the service, and with it its sockets are removed.
+    let polling = Polling::begin();
+    let mut service = Service::new(server, device, link).end_with(polling.socket()?);
+    stdout::print(&format!(
+        "serving vfio-user:{}\n",
+        shown(&arguments.vfio_user)
+    ))?;
+    service.run(arguments.clients)?;
     Ok(Outcome::Good)
 }

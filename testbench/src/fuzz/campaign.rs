@@ -8,6 +8,7 @@ use crate::workload::{generate, Summary, WorkloadError};
 use indicatif::ProgressBar;
 use rnic_capture::pcap::capture_file;
 use rnic_capture::Capture;
+use rnic_output::{Claims, OutputError};
 use serde::{Serialize, Serializer};
 use std::any::Any;
 use std::fs;
@@ -77,9 +78,12 @@ pub enum FuzzError {
     #[error(transparent)]
     Play(#[from] PlayError),
     /// A file cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// A folder cannot be made.
     #[error("{path}: {source}")]
-    Write {
-        /// Which file or folder.
+    Folder {
+        /// Which folder.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
@@ -323,13 +327,15 @@ fn words(panic: &(dyn Any + Send)) -> &str {
 }
 
 fn write(path: &Path, octets: &[u8]) -> Result<(), FuzzError> {
-    let failed = |path: &Path, source| FuzzError::Write {
-        path: path.to_path_buf(),
-        source,
-    };
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(|source| failed(folder, source))?;
-    fs::write(path, octets).map_err(|source| failed(path, source))
+    fs::create_dir_all(folder).map_err(|source| FuzzError::Folder {
+        path: folder.to_path_buf(),
+        source,
+    })?;
+    // One of the same name is of the same seed and run.
+    let mut file = Claims::new().output_over_capture("--out", path)?;
+    file.write(octets)?;
+    Ok(file.finish()?)
 }
 
 impl Failure {

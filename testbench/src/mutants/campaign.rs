@@ -12,6 +12,7 @@ use rnic_abi::sizes::Sizes;
 use rnic_sim::mutant;
 use serde::{Serialize, Serializer};
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -126,11 +127,12 @@ impl Campaign {
         )
     }
 
-    /// Runs all `mutants` and reports each to `listener`, in their order.
+    /// Runs all `mutants` and reports each to `listener`, in their order. A `Break` ends the
+    /// campaign before that mutant; those under way end, and count for nothing.
     pub fn run(
         &self,
         mutants: &[Mutant],
-        mut listener: impl FnMut(&Outcome),
+        mut listener: impl FnMut(&Outcome) -> ControlFlow<()>,
     ) -> Result<Vec<Outcome>, MutantError> {
         let next = AtomicUsize::new(0);
         let (sender, receiver) = channel();
@@ -156,7 +158,9 @@ impl Campaign {
                         .position(|(number, _)| *number == mutant.number);
                     let Some(place) = place else { break };
                     let (_, outcome) = ready.swap_remove(place);
-                    listener(&outcome);
+                    if listener(&outcome).is_break() {
+                        return Ok(outcomes);
+                    }
                     outcomes.push(outcome);
                 }
             }

@@ -7,6 +7,7 @@ use rnic_abi::sizes::Sizes;
 use rnic_sim::{Form, Transcript};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How to play.
 #[derive(Clone, Debug)]
@@ -46,6 +47,9 @@ pub struct Options {
     pub timeline: bool,
     /// Takes down what crosses the ports of the RTL; of a capture with one receiving host.
     pub transcript: Option<Transcript>,
+    /// Once it is set, by whoever handles signals, no further frame is played; the report is that
+    /// of a capture that ends there.
+    pub stop: Option<&'static AtomicBool>,
 }
 
 impl Options {
@@ -55,6 +59,11 @@ impl Options {
             DutKind::Netlist => Form::Netlist,
             _ => Form::of_verilog(self.silicon),
         }
+    }
+
+    /// Is no further frame to be played?
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 }
 
@@ -78,6 +87,7 @@ impl Default for Options {
             loopback: false,
             timeline: false,
             transcript: None,
+            stop: None,
         }
     }
 }

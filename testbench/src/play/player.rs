@@ -59,6 +59,9 @@ pub fn play(
     let (mut actions, mut met) = (BTreeMap::<HostileAction, u64>::new(), Met::new());
     let mut timelines = Vec::new();
     for (number, plan) in plans.iter().enumerate() {
+        if number > 0 && options.is_stopped() {
+            break;
+        }
         let outcome = Player::new(capture, flows, plan, number, options)?.run(progress)?;
         tally.add(outcome.tally, &plan.flows);
         comparison.add(outcome.comparison);
@@ -71,7 +74,10 @@ pub fn play(
         }
     }
     let elapsed = started.elapsed();
-    let report = Report::new(capture, options, &tally, flows, &comparison, elapsed);
+    let mut report = Report::new(capture, options, &tally, flows, &comparison, elapsed);
+    if options.is_stopped() {
+        report.frames = progress.position() as usize;
+    }
     Ok(Report {
         actions,
         conditions: met,
@@ -84,6 +90,9 @@ impl Player<'_> {
     /// Play every frame of the plan.
     fn run(mut self, progress: &ProgressBar) -> Result<Outcome, PlayError> {
         for (count, &frame) in self.plan.frames.iter().enumerate() {
+            if self.options.is_stopped() {
+                break;
+            }
             self.frame = frame;
             self.before(frame)?;
             let forged = self.disturb(frame)?;

@@ -15,6 +15,7 @@
 use crate::play::dut::PlayError;
 use rnic_abi::tables;
 use rnic_capture::RegionUse;
+use rnic_output::shown;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -59,7 +60,7 @@ struct File {
 
 /// Read a regions file.
 pub fn read(path: &Path) -> Result<Vec<RegionOverride>, PlayError> {
-    let failed = |reason: String| PlayError::Option(format!("{}: {reason}", path.display()));
+    let failed = |reason: String| PlayError::Option(format!("{}: {reason}", shown(path)));
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
     let file: File = toml::from_str(&text).map_err(|error| failed(error.to_string()))?;
     Ok(file.region)

@@ -1,6 +1,7 @@
 //! The summary on a terminal.
 
 use crate::play::report::{FlowReport, Opcodes, Report};
+use rnic_output::shown;
 use std::fmt::Write;
 
 /// Clock at which the core of a width is meant to run, in MHz.
@@ -22,7 +23,7 @@ pub fn text(report: &Report) -> String {
 pub fn nothing_played(report: &Report) -> String {
     let mut text = format!(
         "rnic: {}: nothing could be played: no TCP connection here entered MPA full operation",
-        report.capture
+        shown(&report.capture)
     );
     for finding in report.causes.iter().chain(&report.notes) {
         text += "\n  ";
@@ -42,7 +43,8 @@ fn write(text: &mut String, report: &Report) -> std::fmt::Result {
     } = report;
     writeln!(
         text,
-        "{capture}: {frames} frames, {host_path_frames} to the host path, width {width}, dut {dut}"
+        "{}: {frames} frames, {host_path_frames} to the host path, width {width}, dut {dut}",
+        shown(capture)
     )?;
     for note in &report.notes {
         writeln!(text, "note: {}", note.text)?;

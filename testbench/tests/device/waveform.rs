@@ -30,13 +30,21 @@ fn trace(frames: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}; {said}", path.display()))
 }
 
+/// Can waveforms be compiled? Else the test is said to be skipped.
+fn can_trace(test: &str) -> bool {
+    let missing = ["zlib.h", "lz4.h"]
+        .into_iter()
+        .find(|header| !is_there(header));
+    if let Some(header) = missing {
+        skipped(test, header);
+    }
+    missing.is_none()
+}
+
 #[test]
 fn a_waveform_holds_the_frames_that_were_asked_for() {
-    for header in ["zlib.h", "lz4.h"] {
-        if !is_there(header) {
-            skipped("a_waveform_holds_the_frames_that_were_asked_for", header);
-            return;
-        }
+    if !can_trace("a_waveform_holds_the_frames_that_were_asked_for") {
+        return;
     }
     let (short, long) = (trace("20..22"), trace("20..40"));
     // The first block of an FST file is its header, of 329 octets.
@@ -44,4 +52,95 @@ fn a_waveform_holds_the_frames_that_were_asked_for() {
         assert_eq!(waveform[..9], [0, 0, 0, 0, 0, 0, 0, 1, 0x49]);
     }
     assert!(short.len() < long.len(), "{}, {}", short.len(), long.len());
+}
+
+/// Kinds of the blocks of an FST file, which fill it.
+fn blocks(waveform: &[u8]) -> Vec<u8> {
+    let (mut kinds, mut rest) = (Vec::new(), waveform);
+    while let Some((kind, tail)) = rest.split_first() {
+        let length: [u8; 8] = tail[..8].try_into().expect("eight octets");
+        kinds.push(*kind);
+        rest = &tail[u64::from_be_bytes(length) as usize..];
+    }
+    kinds
+}
+
+/// Ctrl-C while a capture is played: the waveform is closed, and of the frames so far.
+#[test]
+fn a_waveform_is_closed_by_ctrl_c() {
+    if !can_trace("a_waveform_is_closed_by_ctrl_c") {
+        return;
+    }
+    use std::os::unix::process::ExitStatusExt;
+    // The library is built before.
+    trace("20..22");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let made = Command::new(env!("CARGO_BIN_EXE_rnic"))
+        .args(["gen", "--messages", "3000", "--out"])
+        .arg(path("long.pcap"))
+        .output();
+    assert!(made.expect("cargo has built it").status.success());
+    let mut play = Command::new(env!("CARGO_BIN_EXE_rnic"))
+        .args(["play", "--dut", "rtl", "--trace"])
+        .args([path("x.fst"), path("long.pcap")])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("cargo has built it");
+    // The simulation opens it beside its place.
+    let is_begun = || {
+        let entries = std::fs::read_dir(folder.path()).expect("a folder");
+        let mut paths = entries.map(|entry| entry.expect("a name").path().join("x.fst"));
+        paths.any(|path| path.exists())
+    };
+    while !is_begun() {
+        assert!(play.try_wait().expect("ours").is_none(), "it has ended");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    let command = format!("kill -INT {}", play.id());
+    let killed = Command::new("sh").args(["-c", &command]).status();
+    assert!(killed.expect("a shell").success());
+    let output = play.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(2), "{said}");
+    assert!(said.starts_with("rnic: interrupted after "), "{said}");
+    let kinds = blocks(&std::fs::read(path("x.fst")).expect("a waveform"));
+    assert!(kinds.first() == Some(&0) && kinds.contains(&3), "{kinds:?}");
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("a folder").count(),
+        2
+    );
+}
+
+/// A full disk, as the limit of a file's size: an error, and a waveform of before stays.
+#[test]
+fn a_waveform_that_has_no_room_is_an_error() {
+    if !can_trace("a_waveform_that_has_no_room_is_an_error") {
+        return;
+    }
+    trace("20..22");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.fst");
+    std::fs::write(&path, "old").expect("room");
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/rping-v4-crc.pcap");
+    for blocks in ["1", "100"] {
+        let play = Command::new("bash")
+            .args(["-c", &format!("ulimit -f {blocks}; exec \"$0\" \"$@\"")])
+            .arg(env!("CARGO_BIN_EXE_rnic"))
+            .args(["play", "--dut", "rtl", "--trace"])
+            .args([&path, &capture])
+            .output()
+            .expect("bash");
+        let said = String::from_utf8_lossy(&play.stderr);
+        assert_eq!(play.status.code(), Some(2), "{said}");
+        assert!(said.contains("x.fst: the waveform is not whole"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert_eq!(std::fs::read(&path).expect("it is there"), b"old");
+        assert_eq!(
+            std::fs::read_dir(folder.path()).expect("a folder").count(),
+            1
+        );
+    }
 }

@@ -86,3 +86,74 @@ fn the_command_reports_what_was_played() {
         assert_eq!(both[name], sum, "{name}");
     }
 }
+
+/// Ctrl-C: totals so far, and no earlier report is replaced.
+#[test]
+fn a_campaign_that_is_interrupted_prints_its_totals() {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::process::ExitStatusExt;
+    const OLD: &str = "{}\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let (old, sent) = (folder.path().join("old.json"), folder.path().join("sent"));
+    std::fs::write(&old, OLD).expect("room");
+    let sent_path = sent.to_str().expect("UTF-8");
+    for (kind, first) in [
+        (&["--jobs", "1"][..], None),
+        (&["--transmit", "--sent", sent_path], Some("run-0.pcap")),
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_rnic"))
+            // Below what a profile is taken for.
+            .args(["fuzz", "--runs", "99", "--seed", "5", "--json"])
+            .arg(&old)
+            .args(kind)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("cargo has built it");
+        let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("it is piped");
+        assert!(line.starts_with("seed 5, width 64"), "{line}");
+        // Runs begin soon; with a file to wait for, at least one is over.
+        while first.is_some_and(|name| !sent.join(name).exists()) {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let command = format!("kill -INT {}", child.id());
+        let killed = Command::new("sh").args(["-c", &command]).status();
+        assert!(killed.expect("a shell").success());
+        let rest: Vec<String> = stdout.lines().map(|line| line.expect("UTF-8")).collect();
+        let output = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(2), "{said}");
+        let totals = rest.iter().find(|line| line.starts_with("runs "));
+        let runs = totals.and_then(|line| line.split_whitespace().last()?.parse().ok());
+        assert!((1..99).contains(&runs.unwrap_or(0)), "{rest:?}");
+        assert!(said.contains("these are the totals so far"), "{said}");
+        assert!(said.contains("old.json is as it was before"), "{said}");
+        assert_eq!(std::fs::read_to_string(&old).expect("it is there"), OLD);
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    let first = std::fs::read(sent.join("run-0.pcap")).expect("a capture");
+    // The captures of a run before are kept.
+    let again = Command::new(env!("CARGO_BIN_EXE_rnic"))
+        .args([
+            "fuzz",
+            "--transmit",
+            "--runs",
+            "1",
+            "--seed",
+            "6",
+            "--sent",
+            sent_path,
+        ])
+        .output()
+        .expect("cargo has built it");
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(
+        said.contains("--sent") && said.contains("run-0.pcap"),
+        "{said}"
+    );
+    assert!(first == std::fs::read(sent.join("run-0.pcap")).expect("a capture"));
+}

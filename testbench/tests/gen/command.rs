@@ -45,6 +45,8 @@ fn bad_values_are_refused_and_nothing_is_written() {
 #[test]
 fn the_command_writes_the_capture_and_counts_it() {
     let out = path("gen-command.pcap");
+    // An existing capture is kept.
+    let _ = std::fs::remove_file(&out);
     let options = [
         "--connections",
         "2",

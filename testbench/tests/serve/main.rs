@@ -13,6 +13,7 @@
 //! is only ever what makes a hang a failure.
 
 mod client;
+mod ends;
 mod host;
 mod in_process;
 mod memory;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -140,6 +140,24 @@ impl Server {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it ends");
         self.is_killed = true;
+    }
+
+    /// Ends it by a signal, by name; the status it ends with.
+    pub fn end_by(&mut self, signal: &str) -> ExitStatus {
+        let command = format!("kill -{signal} {}", self.child.id());
+        let killed = Command::new("sh").args(["-c", &command]).status();
+        assert!(killed.expect("a shell").success());
+        self.is_killed = true;
+        self.child.wait().expect("it ends")
+    }
+
+    /// Names in its folder, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).expect("a folder");
+        let names = entries.map(|entry| entry.expect("a name").file_name().into_string());
+        let mut names: Vec<String> = names.map(|name| name.expect("UTF-8")).collect();
+        names.sort();
+        names
     }
 
     /// What it has reported.

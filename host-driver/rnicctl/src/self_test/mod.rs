@@ -21,6 +21,7 @@ use bench::Bench;
 use checked::{expect, Checked};
 use rnic_driver::bus::{self, AnyDevice};
 use rnic_driver::{Config, Device};
+use rnic_output::{stdout, StdoutError};
 use std::time::Duration;
 
 const EXAMPLE: &str = "\
@@ -50,23 +51,24 @@ struct Report {
 
 impl Report {
     /// One line.
-    fn add(&mut self, name: &str, checked: Checked) {
+    fn add(&mut self, name: &str, checked: Checked) -> Result<(), StdoutError> {
         self.checks += 1;
         match checked {
-            Ok(what) => println!("ok: {name}: {what}"),
+            Ok(what) => stdout::print(&format!("ok: {name}: {what}\n")),
             Err(what) => {
                 self.failed += 1;
-                println!("failed: {name}: {what}");
+                stdout::print(&format!("failed: {name}: {what}\n"))
             }
         }
     }
 
-    fn outcome(&self) -> Outcome {
-        println!("{} checks, {} failed", self.checks, self.failed);
-        match self.failed {
+    fn outcome(&self) -> Result<Outcome, Failure> {
+        let (checks, failed) = (self.checks, self.failed);
+        stdout::print(&format!("{checks} checks, {failed} failed\n"))?;
+        Ok(match failed {
             0 => Outcome::Good,
             _ => Outcome::Bad,
-        }
+        })
     }
 }
 
@@ -84,30 +86,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let patience = Duration::from_secs(arguments.patience.into());
     let mut report = Report::default();
     let (mut bar, memory) = bus::connect(address)?;
-    report.add("registers", registers::check(&mut bar, patience));
+    report.add("registers", registers::check(&mut bar, patience))?;
     let device = match open(bar, memory) {
         Ok(device) => device,
         Err(error) => {
-            report.add("open", Err(error));
-            return Ok(report.outcome());
+            report.add("open", Err(error))?;
+            return report.outcome();
         }
     };
     let mut bench = Bench::new(device, patience);
-    report.add("open", identity(&mut bench.device));
+    report.add("open", identity(&mut bench.device))?;
     report.add(
         "loopback",
         bench.begin().and_then(|()| loopback::frames(&mut bench)),
-    );
-    report.add("interrupts", loopback::interrupts(&mut bench));
+    )?;
+    report.add("interrupts", loopback::interrupts(&mut bench))?;
     let placed = rdma::write_is_placed(&mut bench);
     let (left, checked) = match placed {
         Ok((left, what)) => (Some(left), Ok(what)),
         Err(error) => (None, Err(error)),
     };
-    report.add("RDMA Write", checked);
-    report.add("refusal", rdma::write_is_refused(&mut bench, left.as_ref()));
+    report.add("RDMA Write", checked)?;
+    report.add("refusal", rdma::write_is_refused(&mut bench, left.as_ref()))?;
     reset(&mut report, bench, left)?;
-    Ok(report.outcome())
+    report.outcome()
 }
 
 fn open(bar: bus::FunctionBar, memory: bus::FunctionMemory) -> Result<AnyDevice, Failure> {
@@ -145,12 +147,12 @@ fn reset(report: &mut Report, bench: Bench, left: Option<rdma::Left>) -> Result<
     let device = match reopened {
         Ok(device) => device,
         Err(error) => {
-            report.add("reset", Err(error));
+            report.add("reset", Err(error))?;
             return Ok(());
         }
     };
     let mut bench = Bench::new(device, patience);
-    report.add("reset", rdma::nothing_is_left(&mut bench, left));
+    report.add("reset", rdma::nothing_is_left(&mut bench, left))?;
     report.add(
         "close",
         bench
@@ -158,6 +160,6 @@ fn reset(report: &mut Report, bench: Bench, left: Option<rdma::Left>) -> Result<
             .close()
             .map_err(Failure::from)
             .map(|_| "the device is reset, its memory is free".to_owned()),
-    );
+    )?;
     Ok(())
 }

@@ -97,7 +97,7 @@ pub enum CaptureError {
     },
     /// More than is played at once.
     #[error(
-        "{path} holds more than {} GiB of frames; play one connection with `--only-flow N`:{flows}",
+        "{path} holds more than {} GiB of frames; play one connection with `--only-flow N`{flows}",
         .octets_max >> 30
     )]
     TooLarge {
@@ -105,7 +105,7 @@ pub enum CaptureError {
         path: PathBuf,
         /// Octets of frames that are played at once.
         octets_max: u64,
-        /// Its flows, a line each.
+        /// Its flows.
         flows: String,
     },
     /// An option names a flow that is not there.
@@ -120,15 +120,15 @@ pub enum CaptureError {
     },
     /// `--mpa` names a sequence number that no connection has.
     #[error(
-        "{path}: --mpa start={start} ({start:#x}) lies in no connection of the capture; it \
-         has{seen}"
+        "{path}: --mpa start={start} ({start:#x}) lies in no connection of the capture\
+         {seen}"
     )]
     NoSuchStart {
         /// Which file.
         path: PathBuf,
         /// The sequence number.
         start: u32,
-        /// What the capture has, a line each direction.
+        /// What the capture has, by direction.
         seen: String,
     },
 }

@@ -3,6 +3,10 @@
 //!
 //! Status 0: all good, 1: a difference, 2: the input or the options cannot be used. Captures are
 //! written here octet by octet; the software model plays them, so no test waits for Verilator.
+mod outputs;
+mod standard_output;
+mod interrupted;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -90,6 +94,15 @@ fn arp_frame() -> Vec<u8> {
 }
 
 /// A capture of one ARP request: sound, and without iWARP.
+/// A capture with two flows, in [`FRAMES`] frames.
+fn capture(name: &str) -> String {
+    file(name, PLAYABLE)
+}
+
+const PLAYABLE: &[u8] = include_bytes!("../cases/base.pcap");
+/// The beginning of its report's first line.
+const FRAMES: &str = "25 frames,";
+
 fn capture_without_iwarp(name: &str) -> String {
     let frame = arp_frame();
     let whole = [pcap_head(LINK_ETHERNET), pcap_record(&frame, 60)].concat();

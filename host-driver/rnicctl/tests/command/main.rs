@@ -9,6 +9,8 @@
 //! [`Faulty`] stands between the device and its client, and answers one register wrongly if a test
 //! asks for it: a check that cannot fail would not notice.
 
+mod output;
+
 use rnic_abi::counters::Counter;
 use rnic_abi::{registers, tables};
 use rnic_driver::monitor::Monitor;
